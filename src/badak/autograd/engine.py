@@ -128,10 +128,12 @@ def _step(node: Node, gradients, buffers, heap) -> None:
     if node.saved is None or node.watched:
         node.check()
     op = node.op
-    dxs = op.backward(node.saved, gradients[0]) if node.slots == 1 else op.backward(node.saved, *gradients[::2])
+    observed = anywhere.has_observers and modes.observer is not None
+    backward = modes.observer.on_backward_enter(node, op.backward) if observed else op.backward
+    dxs = backward(node.saved, gradients[0]) if node.slots == 1 else backward(node.saved, *gradients[::2])
     if type(dxs) is not tuple:
         dxs = (dxs,)
-    if anywhere.has_observers and modes.observer is not None:
+    if observed and modes.observer is not None:
         dxs = tuple([None if dx is None else np.asarray(dx) for dx in dxs])
         modes.observer.on_backward(node, gradients[::2], dxs)
     for edge, dx in zip(node.edges, dxs, strict=True):

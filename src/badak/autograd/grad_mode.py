@@ -32,6 +32,8 @@ class _Switch:
             setattr(modes, name, value)
         if "inference" in values:
             events.watch(events.INFERENCE, values["inference"])
+        for listener in tuple(events.grad_mode_listeners):
+            listener()
 
     def __exit__(self, *error) -> None:
         self._set(self._before.pop())

@@ -67,22 +67,17 @@ def at_work(program: str, arguments: list[str], module: bool) -> tuple[Any, list
     """The first call of a model in a program, the optimizers that hold its parameters by then, and what the loss behind it
     compares the answers with."""
     from badak.compat.torch.first_call import first_call
+    from badak.core.events import Observer
     from badak.inspect.audit.answer import Losses
-    from badak.optim import Optimizer
+
+    class Optimizers(Observer):
+        def on_optimizer(self, optimizer: Any) -> None:
+            made.append(optimizer)
 
     made: list[Any] = []
     losses = Losses()
-    plain: Any = Optimizer.__init__
-
-    def noted(optimizer: Any, *args: Any, **kwargs: Any) -> None:
-        made.append(optimizer)
-        plain(optimizer, *args, **kwargs)
-
-    Optimizer.__init__ = noted  # type: ignore[method-assign,assignment]
-    try:
+    with Optimizers():
         call = first_call(program, arguments, module, losses)
-    finally:
-        Optimizer.__init__ = plain  # type: ignore[method-assign]
     own = {id(p) for p in call.model.parameters()}
     mine = [each for each in made if any(id(p) in own for g in getattr(each, "param_groups", []) for p in g["params"])]
     return call, mine, losses.labels

@@ -38,7 +38,7 @@ class Effect(NamedTuple):
 
 class Observer:
     """Who is told of the events of a thread, within `with observer:`. What a subclass does not override happens as if nobody
-    watched. Several may watch at once: each is told, those that run something (`on_call`, `on_accumulate`) one within the other.
+    watched. Several may watch at once: each is told, and those that run something by `proceed` do it one within the other.
     """
 
     eager = False  # whether compiled steps run as they are written while it watches
@@ -52,14 +52,26 @@ class Observer:
 
     # operations and the graph
 
+    def on_op_enter(self, op, forward: Callable) -> Callable:
+        """An operation is about to run; gives the function that runs it. `on_op` tells of its end, unless it raises."""
+        return forward
+
     def on_op(self, op, saved, inputs, arrays, attributes, outputs) -> None:
         """An operation made the tensors `outputs`."""
+
+    def on_backward_enter(self, node, backward: Callable) -> Callable:
+        """The backward of a node is about to run; gives the function that runs it. `on_backward` tells of its end."""
+        return backward
 
     def on_backward(self, node, dys, dxs) -> None:
         """The backward of a node made the gradients `dxs`."""
 
     def on_node(self, node) -> None:
         """The graph has one node more, of which no `on_op` tells."""
+
+    def on_backward_pass(self, outputs, gradients, options: tuple, proceed: Callable) -> None:
+        """backward() is called on these tensors; proceed() does it. options: (retain_graph, create_graph, inputs)."""
+        proceed()
 
     def on_grad_sum(self, held, dy, out) -> None:
         """Two gradients met: out = held + dy, where out may be one of them."""
@@ -99,6 +111,15 @@ class Observer:
     def on_module_access(self, module) -> None:
         """A module is called, or asked for a member."""
 
+    def on_module_enter(self, module, args, kwargs) -> None:
+        """A module is called."""
+
+    def on_module_exit(self, module, output, error=None) -> None:
+        """The call that `on_module_enter` told of is over: it gave the output, or raised the error."""
+
+    def on_optimizer(self, optimizer) -> None:
+        """An optimizer was made."""
+
     def on_train_mode(self, module) -> None:
         """A module went from training to evaluation, or back."""
 
@@ -124,9 +145,20 @@ class _Several(Observer):
     def __init__(self, observers):
         for name in EVENTS:
             handlers = [getattr(each, name) for each in observers if getattr(type(each), name) is not getattr(Observer, name)]
-            if handlers:
-                several = {"on_call": _call_within, "on_accumulate": _accumulate_within}.get(name, _tell_all)
-                setattr(self, name, handlers[0] if len(handlers) == 1 else partial(several, handlers))
+            if len(handlers) == 1:
+                setattr(self, name, handlers[0])
+            elif handlers and name in _PROCEEDING:
+                setattr(self, name, partial(_one_within_the_other, _PROCEEDING[name], handlers))
+            elif handlers:
+                setattr(self, name, partial(_handed_on if name in _WRAPPING else _tell_all, handlers))
+
+
+_WRAPPING = ("on_op_enter", "on_backward_enter")
+_PROCEEDING: dict[str, Callable] = {  # what the next observer is given, where the one before proceeds with these arguments
+    "on_call": lambda told, args, kwargs: (told[0], args, kwargs),
+    "on_accumulate": lambda told, args, kwargs: (told[0], *args),
+    "on_backward_pass": lambda told, args, kwargs: told,
+}
 
 
 def _tell_all(handlers, *event) -> None:
@@ -134,20 +166,19 @@ def _tell_all(handlers, *event) -> None:
         handler(*event)
 
 
-def _call_within(handlers, effect, args, kwargs, proceed):
+def _handed_on(handlers, what, function):
+    for handler in handlers:
+        function = handler(what, function)
+    return function
+
+
+def _one_within_the_other(again: Callable, handlers, *event):
+    *told, proceed = event
     first, *rest = handlers
     if rest:
         inner = proceed
-        proceed = lambda *args, **kwargs: _call_within(rest, effect, args, kwargs, inner)
-    return first(effect, args, kwargs, proceed)
-
-
-def _accumulate_within(handlers, leaf, dy, owned, proceed) -> None:
-    first, *rest = handlers
-    if rest:
-        inner = proceed
-        proceed = lambda dy, owned: _accumulate_within(rest, leaf, dy, owned, inner)
-    first(leaf, dy, owned, proceed)
+        proceed = lambda *args, **kwargs: _one_within_the_other(again, rest, *again(told, args, kwargs), inner)
+    return first(*told, proceed)
 
 
 class _Inference(Observer):
@@ -240,6 +271,9 @@ def state(function=None, *, alone: bool = False, prepared=None):
 
 
 # ---------------------------------------------------------------- what is told
+
+
+grad_mode_listeners: list[Callable[[], None]] = []  # called where a block of no_grad() or its kin begins or ends
 
 
 def constant(array) -> None:

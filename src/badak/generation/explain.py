@@ -88,12 +88,8 @@ def _explained(
     generator, reader = Generator().manual_seed(config.seed), Reader(model, ids.shape[1] + config.max_new_tokens - 1)
     for _ in range(config.max_new_tokens):
         watched = _Attention()
-        with answering(model):
-            events.watch(watched)
-            try:
-                logits = next_logits(reader, ids, ends, suppress_tokens)
-            finally:
-                events.watch(watched, False)
+        with answering(model), watched:
+            logits = next_logits(reader, ids, ends, suppress_tokens)
             token, step = _chosen(logits, ids, config, generator, top)
         seen = ids.shape[1] if reader.context is None else min(ids.shape[1], reader.context)
         shares = watched.shares(seen)

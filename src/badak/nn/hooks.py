@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from badak.autograd import is_grad_enabled
 from badak.autograd.hooks import RemovableHandle, function
+from badak.core import events
 from badak.core.errors import ArgumentTypeError, BadakWarning, GraphError
 from badak.nn.members import Members
 from badak.ops.observe import Observe
@@ -68,6 +69,7 @@ class Hooks(Members):
         return self.register_full_backward_hook(hook)
 
     def _call_with_hooks(self, args: tuple, kwargs: dict) -> object:
+        events.user_code(f"{type(self).__name__} has hooks")
         waiting = OrderedDict(self._forward_hooks)  # those that have not run yet
         try:
             args, kwargs = self._run_pre_hooks(args, kwargs)

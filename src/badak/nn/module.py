@@ -63,18 +63,25 @@ class Module(Moving, State, Hooks):
             attributes[name] = OrderedDict()
 
     def __call__(self, *args, **kwargs):
-        if anywhere.has_observers and modes.observer is not None:
-            modes.observer.on_module_access(self)
-        if self._forward_hooks or self._forward_pre_hooks or self._backward_hooks or self._backward_pre_hooks:
-            events.user_code(f"{type(self).__name__} has hooks")
-            return self._call_with_hooks(args, kwargs)
+        observer = modes.observer if anywhere.has_observers else None
+        if observer is not None:
+            observer.on_module_access(self)
+            observer.on_module_enter(self, args, kwargs)
+        hooked = self._forward_hooks or self._forward_pre_hooks or self._backward_hooks or self._backward_pre_hooks
         try:
-            return self.forward(*args, **kwargs)
-        except FOREIGN as error:
-            if type(error) is NoDataError and home(type(self)).startswith("badak."):
-                return meta.forward(self, args, kwargs, error)
-            self._explain(error, args, kwargs)
-            raise
+            output = self._call_with_hooks(args, kwargs) if hooked else self.forward(*args, **kwargs)
+        except BaseException as error:
+            if type(error) is NoDataError and not hooked and home(type(self)).startswith("badak."):
+                output = meta.forward(self, args, kwargs, error)
+            else:
+                if observer is not None:
+                    observer.on_module_exit(self, None, error)
+                if not hooked and isinstance(error, FOREIGN):
+                    self._explain(error, args, kwargs)
+                raise
+        if observer is not None:
+            observer.on_module_exit(self, output)
+        return output
 
     def _explain(self, error: BaseException, args, kwargs) -> None:
         """Say in two lines why the forward of one of our own layers failed, where no check foresaw it."""

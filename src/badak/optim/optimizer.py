@@ -24,7 +24,7 @@ import numpy as np
 from badak.autograd.hooks import RemovableHandle, function
 from badak.core import events
 from badak.core.errors import ArgumentError, NotSupportedError, warn_once
-from badak.core.modes import modes
+from badak.core.modes import anywhere, modes
 from badak.optim import private
 from badak.optim.private import ParamsT as ParamsT
 from badak.optim.private import _capturable_doc as _capturable_doc
@@ -80,6 +80,8 @@ class Optimizer:
         self._memos: defaultdict[Any, dict[str, Any]] = defaultdict(dict)  # what kernels keep between two steps
         for group in groups_of(params, type(self).__name__):
             self.add_param_group(group)
+        if anywhere.has_observers and modes.observer is not None:
+            modes.observer.on_optimizer(self)
 
     def __init_subclass__(cls, **options: Any):
         super().__init_subclass__(**options)
@@ -261,6 +263,13 @@ def _watched(step: Callable) -> Callable:
             self._stepping = False
 
     return watched
+
+
+def is_step(effect: events.Effect, args: tuple) -> bool:
+    """Whether an effect is the step() of an optimizer, and not one within it."""
+    if effect.kind != "state" or not args or not isinstance(args[0], Optimizer):
+        return False
+    return effect.function.__name__ == "step" and not args[0]._stepping
 
 
 def _replaced(answer: Any, args: tuple, kwargs: dict) -> tuple[tuple, dict]:

@@ -61,7 +61,9 @@ def apply(op, *inputs, **attributes):
             needs.append(False)
     saved = _new(Saved)  # a call of the class would cost as much again
     saved.needs = tuple(needs)
-    made = op.forward(saved, *arrays, **attributes)
+    observed = anywhere.observers and modes.observer is not None
+    forward = modes.observer.on_op_enter(op, op.forward) if observed else op.forward
+    made = forward(saved, *arrays, **attributes)
     if type(made) is ndarray:
         y = _new(Tensor)
         y._array = made
@@ -72,7 +74,7 @@ def apply(op, *inputs, **attributes):
         _share(op, inputs[0], outputs, attributes)
     if True in needs:
         record(op, saved, edges, outputs, inputs, arrays)
-    if anywhere.observers and modes.observer is not None:
+    if observed and modes.observer is not None:
         modes.observer.on_op(op, saved, inputs, arrays, attributes, outputs)
     return outputs if type(made) is tuple else outputs[0]
 
@@ -82,7 +84,8 @@ def see(op, x, **attributes):
     y = _new(Tensor)
     if not modes.grad:
         observer = modes.observer
-        y._array = op.forward(_FORGOTTEN, x._array, **attributes)
+        forward = op.forward if observer is None else observer.on_op_enter(op, op.forward)
+        y._array = forward(_FORGOTTEN, x._array, **attributes)
         if observer is INFERENCE:  # what inference makes never joins a graph, so nobody asks whose view it is
             y._inference = True
             return y
@@ -93,11 +96,13 @@ def see(op, x, **attributes):
     wanted = x._requires_grad if x._base is None else x.requires_grad
     saved = _new(Saved)
     saved.needs = (wanted,)
-    y._array = op.forward(saved, x._array, **attributes)
+    observed = anywhere.observers and modes.observer is not None
+    forward = modes.observer.on_op_enter(op, op.forward) if observed else op.forward
+    y._array = forward(saved, x._array, **attributes)
     _share(op, x, (y,), attributes)
     if wanted:
         y._node, y._requires_grad = Node(op, saved, [x._edge()]), True
-    if anywhere.observers and modes.observer is not None:
+    if observed and modes.observer is not None:
         modes.observer.on_op(op, saved, (x,), (x._array,), attributes, (y,))
     return y
 
@@ -119,12 +124,13 @@ def _run(op, inputs, attributes):
         arrays.append(array)
     saved = _new(Saved)
     saved.needs = _NO_NEEDS[len(arrays)]
-    made = op.forward(saved, *arrays, **attributes)
     observer = modes.observer
+    quiet = observer is None or observer is INFERENCE
+    made = (op.forward if quiet else observer.on_op_enter(op, op.forward))(saved, *arrays, **attributes)
     if type(made) is ndarray:
         y = _new(Tensor)
         y._array = made
-        if not op.view and (observer is None or observer is INFERENCE):
+        if quiet and not op.view:
             if observer is not None:
                 y._inference = True
             return y

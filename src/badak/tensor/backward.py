@@ -1,6 +1,7 @@
 """From tensors to a walk through the graph: what backward() checks before it starts."""
 
 import importlib
+from functools import partial
 
 import numpy as np
 
@@ -8,19 +9,22 @@ from badak.autograd.engine import backpropagate
 from badak.autograd.node import Leaf
 from badak.core import events
 from badak.core.errors import ArgumentError, GraphError, ShapeError, name_of
-from badak.core.modes import modes
+from badak.core.modes import anywhere, modes
 
 
 def backward(outputs, gradients, retain_graph=None, create_graph: bool = False, inputs=None) -> None:
     """Add the gradients of all `outputs` to the leaves they depend on (to `inputs` only, if given)."""
-    if modes.awaiting:
+    if anywhere.has_observers and modes.observer is not None:
+        walk = partial(_awaited, outputs, gradients, retain_graph, create_graph, inputs)
+        modes.observer.on_backward_pass(outputs, gradients, (retain_graph, create_graph, inputs), walk)
+    elif modes.awaiting:
         _awaited(outputs, gradients, retain_graph, create_graph, inputs)
     else:
         _backward(outputs, gradients, retain_graph, create_graph, inputs)
 
 
 def _awaited(*arguments) -> None:
-    """A backward at whose end somebody wants to know of it."""
+    """A backward at whose end those that wait are told."""
     modes.walking += 1
     try:
         _backward(*arguments)

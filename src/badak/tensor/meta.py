@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from badak.core import events
 from badak.core.errors import NoDataError, ShapeError
 from badak.core.events import Observer
 from badak.core.modes import modes

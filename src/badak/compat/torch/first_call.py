@@ -14,7 +14,6 @@ from badak.compat.torch.run import prepared
 from badak.core.errors import ArgumentError, BadakError
 from badak.core.events import Observer, watch
 from badak.nn import Module
-from badak.tensor import Tensor
 
 
 class FirstCall(NamedTuple):
@@ -31,16 +30,42 @@ GOES_ON = 20.0  # seconds
 class _Reached(BaseException):
     """Ends the program, where the call would begin or behind it."""
 
-    def __init__(self, call: FirstCall):
-        super().__init__()
-        self.call = call
-        self.inside = False  # the call runs
-        self.end = monotonic() + GOES_ON
 
-    def go_on(self, module: Module) -> None:
-        """Another module is called: end where it is the same model again, or where it takes too long."""
-        if not self.inside and (module is self.call.model or monotonic() > self.end):
-            raise self
+class _Caller(Observer):
+    """Waits for the call, and ends the program there; or, where `loss` watches on, behind it."""
+
+    def __init__(self, loss: Observer | None):
+        self.loss = loss
+        self.call: FirstCall | None = None
+        self._inside = False  # the call runs
+        self._end = 0.0
+
+    def __exit__(self, *error) -> None:
+        super().__exit__(*error)
+        if self.loss is not None:
+            watch(self.loss, False)
+
+    def on_module_enter(self, module, args, kwargs) -> None:
+        if self.call is None:
+            if any(True for _ in module.parameters()) and not being_made():
+                self.call = FirstCall(module, args, kwargs)
+                if self.loss is None:
+                    raise _Reached
+                self._inside, self._end = True, monotonic() + GOES_ON
+                watch(self.loss)
+        elif not self._inside and (module is self.call.model or monotonic() > self._end):
+            raise _Reached
+
+    def on_module_exit(self, module, output, error=None) -> None:
+        if self._inside and self.call is not None and module is self.call.model:
+            self._inside = False
+            if isinstance(error, Exception):
+                raise _Reached from None
+
+    def on_backward_pass(self, outputs, gradients, options, proceed) -> None:
+        if self.call is not None:
+            raise _Reached
+        proceed()
 
 
 def first_call(program: str, arguments: list[str], is_module: bool = False, loss: Observer | None = None) -> FirstCall:
@@ -49,51 +74,17 @@ def first_call(program: str, arguments: list[str], is_module: bool = False, loss
     loss: who watches how the program goes on, from that call to its backward, its next call of the model, its end, or for
     GOES_ON seconds.
     """
-    begin = prepared(program, arguments, is_module)
-    plain, went_back = Module.__call__, Tensor.backward
-    reached: list[_Reached] = []
-
-    def called(module: Module, *args, **kwargs):
-        if reached:
-            reached[0].go_on(module)
-        elif any(True for _ in module.parameters()) and not being_made(sys._getframe(1)):
-            reached.append(_Reached(FirstCall(module, args, kwargs)))
-            if loss is None:
-                raise reached[0]
-            watch(loss)
-            try:
-                reached[0].inside = True
-                return plain(module, *args, **kwargs)
-            except Exception:
-                raise reached[0] from None
-            finally:
-                reached[0].inside = False
-        return plain(module, *args, **kwargs)
-
-    def backward(*args, **kwargs):
-        if reached:
-            raise reached[0]
-        return went_back(*args, **kwargs)
-
-    Module.__call__ = called  # type: ignore[method-assign,assignment]
-    Tensor.backward = backward  # type: ignore[method-assign,assignment]
-    try:
-        with redirect_stdout(sys.stderr):
-            begin()
-    except _Reached as end:
-        return end.call
-    except (SystemExit, Exception) as end:
-        if reached:
-            return reached[0].call
-        what = how_it_ended(end)
-    else:
-        if reached:
-            return reached[0].call
-        what = "ended"
-    finally:
-        Module.__call__, Tensor.backward = plain, went_back  # type: ignore[method-assign,assignment]
-        if loss is not None:
-            watch(loss, False)
+    begin, what = prepared(program, arguments, is_module), "ended"
+    with _Caller(loss) as caller:
+        try:
+            with redirect_stdout(sys.stderr):
+                begin()
+        except _Reached:
+            pass
+        except (SystemExit, Exception) as end:
+            what = how_it_ended(end)
+    if caller.call is not None:
+        return caller.call
     raise ArgumentError(
         f"{program}: {what} before it called a module that has parameters", f"badak run {program} shows what it does"
     )
@@ -106,8 +97,9 @@ def how_it_ended(end: BaseException) -> str:
     return f"failed with {type(end).__name__}{': ' + lines[0] if lines else ''},"
 
 
-def being_made(frame: FrameType | None) -> bool:
+def being_made() -> bool:
     """Whether one of the callers is the constructor of a module."""
+    frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         code = frame.f_code
         if code.co_name == "__init__" and isinstance(frame.f_locals.get(code.co_varnames[0]), Module):

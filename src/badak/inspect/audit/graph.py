@@ -20,6 +20,26 @@ from badak.ops.op import Op
 from badak.ops.softmax import Softmax
 from badak.tensor import Tensor
 
+HIDDEN = -1e3  # a score that is at most this is hidden; masks of -1e4 are added to scores that may be above 0
+
+
+class Seen(NamedTuple):
+    """Which keys an attention lets its queries see, as far as it can be known: (..., T, S), True = seen."""
+
+    path: str
+    keep: np.ndarray
+    blind: np.ndarray  # (..., T): queries that see nothing
+
+
+class Lookup(NamedTuple):
+    """A table was asked for rows."""
+
+    path: str
+    indices: np.ndarray
+    vocabulary: int
+    table: np.ndarray
+    reads: frozenset[str] = frozenset()  # the tensors of the batch that its indices come from, where that is known
+
 
 @dataclass(eq=False)
 class Ran:
@@ -68,12 +88,13 @@ _NOBODY: tuple[Ran | None, int] = (None, 0)
 class Graph(Watch):
     """`with Graph(model) as graph: y = model(...)`. `runs`: the operations, in order."""
 
-    eager = True  # what is compiled runs as it is written
     copies = False  # whether arrays are kept as they were, also where they are written to later
 
     def __init__(self, model: Module, edit: dict | None = None):
-        super().__init__(model, edit, facts=True)
+        super().__init__(model, edit)
         self.runs: list[Ran] = []
+        self.attentions: list[Seen] = []
+        self.lookups: list[Lookup] = []
         self.given: dict[int, str] = {}  # id of an array of the batch -> its name
         self._made: dict[int, tuple[Ran, int]] = {}  # id of an array -> what made its values, and as which output
         self._reads: dict[int, frozenset[str]] = {}  # id of an array -> the tensors of the batch in it, also in parts of it
@@ -85,10 +106,9 @@ class Graph(Watch):
         return self._made.get(id(array), _NOBODY)[0]
 
     def on_op(self, op, saved, inputs, arrays, attributes, outputs) -> None:
-        super().on_op(op, saved, inputs, arrays, attributes, outputs)
         reads = frozenset().union(*(self._told(x) for x in arrays))
-        if op is Embedding:
-            self.lookups[-1] = self.lookups[-1]._replace(reads=reads)
+        path = self.stack[-1].path if self.stack else ""
+        self._note(path, op, arrays, attributes, reads)
         made = [_NOBODY if x is None else self._made.get(id(x), _NOBODY) for x in arrays]
         names = [None if x is None else self._names.get(id(x)) for x in arrays]
         part = names[0] if (op.view or op is Cast) and names else None  # of a parameter
@@ -96,8 +116,8 @@ class Graph(Watch):
         run = Ran(
             len(self.runs),
             op,
-            self._stack[-1].path if self._stack else "",
-            tuple(call.index for call in self._stack),
+            path,
+            tuple(call.index for call in self.stack),
             [x if x is None or name or not copy else x.copy() for x, name in zip(arrays, names)],
             [source for source, _ in made],
             [slot for _, slot in made],
@@ -117,6 +137,30 @@ class Graph(Watch):
         if not part:
             self.runs.append(run)
             self.noticed(run, outputs)
+
+    def _note(self, path: str, op: type[Op], arrays: Any, attributes: dict[str, Any], reads: frozenset[str]) -> None:
+        """Note attentions and look-ups."""
+        if op is Embedding:
+            ids = next(x for x in arrays if x is not None and x.dtype.kind in "iu")
+            table = next(x for x in arrays if x is not None and x.dtype.kind not in "iu")
+            self.lookups.append(Lookup(path, ids, table.shape[0], table, reads))
+        elif op is Attention:
+            self._attends(path, arrays, attributes)
+        elif op is Softmax and arrays[0].ndim >= 3 and attributes.get("dim", -1) in (-1, arrays[0].ndim - 1):
+            keep = arrays[0] > HIDDEN
+            self.attentions.append(Seen(path, keep, np.asarray(~keep.any(axis=-1))))
+
+    def _attends(self, path: str, arrays: Any, attributes: dict[str, Any]) -> None:
+        q, k, _, keep, bias, *_ = arrays
+        shape = (*q.shape[:3], k.shape[2])
+        seen: Any = np.ones(shape[2:], bool)
+        if attributes.get("causal") is not None:
+            seen = np.tril(seen, attributes["causal"])
+        if keep is not None:
+            seen = seen & keep
+        if bias is not None:
+            seen = seen & (bias > HIDDEN)
+        self.attentions.append(Seen(path, seen, np.asarray(~np.broadcast_to(seen, shape).any(axis=-1))))
 
     def _told(self, array: np.ndarray | None) -> frozenset[str]:
         """The tensors of the batch that an array's numbers come from."""

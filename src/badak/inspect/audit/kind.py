@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from badak.inspect.audit.batch import LABEL_NAMES, TARGET_NAMES, Batch
+from badak.inspect.audit.graph import Lookup, Seen
 from badak.inspect.audit.padding import mask_leaves, triangular
-from badak.inspect.audit.watch import Lookup, Seen
 from badak.nn import Module
 
 KINDS = ("causal", "bidirectional", "encoder-decoder", "pictures")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from badak.inspect.audit.batch import TARGET_NAMES, Batch, Leaf
-from badak.inspect.audit.watch import HIDDEN
+from badak.inspect.audit.graph import HIDDEN
 from badak.nn import Module
 from badak.nn.embedding import Embedding
 

@@ -1,24 +1,19 @@
-"""One forward, watched: what every submodule was given and gave, and who sees whom in the attentions.
-
-The forward of each module is wrapped while it runs, so that a submodule that is called as `module.forward(x)` is seen as well.
-"""
+"""One forward, watched: what every submodule was given and gave."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields, is_dataclass
+from functools import partial
 from itertools import count
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from badak.core import events
+from badak.autograd.hooks import RemovableHandle
 from badak.core.events import Observer
+from badak.core.tracing import Recorder
 from badak.nn import Module
-from badak.ops.attention import Attention
 from badak.ops.embedding import Embedding
-from badak.ops.softmax import Softmax
 from badak.tensor import Tensor
-
-HIDDEN = -1e3  # a score that is at most this is hidden; masks of -1e4 are added to scores that may be above 0
 
 
 @dataclass
@@ -35,110 +30,52 @@ class Call:
     ended: int = 0
 
 
-class Seen(NamedTuple):
-    """Which keys an attention lets its queries see, as far as it can be known: (..., T, S), True = seen."""
-
-    path: str
-    keep: np.ndarray
-    blind: np.ndarray  # (..., T): queries that see nothing
-
-
-class Lookup(NamedTuple):
-    """A table was asked for rows."""
-
-    path: str
-    indices: np.ndarray
-    vocabulary: int
-    table: np.ndarray
-    reads: frozenset[str] = frozenset()  # the tensors of the batch that its indices come from, where that is known
-
-
-class Watch(Observer):
+class Watch(Recorder):
     """`with Watch(model) as watch: model(...)`; `watch.calls` has the calls in the order in which they began.
 
-    edit: {path: function of (output, call) that gives another output}. facts: note attentions and look-ups, too.
+    edit: {path: function of (output, call) that gives another output}.
     """
 
-    def __init__(self, model: Module, edit: dict[str, Callable] | None = None, facts: bool = False):
-        self.model, self.edit, self.facts = model, edit or {}, facts
+    def __init__(self, model: Module, edit: dict[str, Callable] | None = None):
+        super().__init__()
+        self.model, self.edit = model, edit or {}
         self.calls: list[Call] = []
-        self.attentions: list[Seen] = []
-        self.lookups: list[Lookup] = []
         self.result: Any = None  # what the model gave, and its tensors as arrays
         self.outputs: list[np.ndarray] = []
-        self._stack: list[Call] = []
+        self._paths = {id(module): path for path, module in model.named_modules()}
         self._ends = count()
-        self._undo: list[tuple] = []
+        self._edits: list[RemovableHandle] = []
 
     def __enter__(self) -> "Watch":
-        for path, module in self.model.named_modules():
-            attributes: dict = module.__dict__
-            self._undo.append((attributes, "forward" in attributes, attributes.get("forward")))
-            attributes["forward"] = self._watched(path, module)
-        if self.facts:
-            events.watch(self)
-        return self
+        for path, edit in self.edit.items():
+            edited = partial(self._edited, edit)
+            self._edits.append(self.model.get_submodule(path).register_forward_hook(edited))
+        return super().__enter__()
 
     def __exit__(self, *error: object) -> None:
-        if self.facts:
-            events.watch(self, False)
-        for attributes, had, forward in self._undo:
-            if had:
-                attributes["forward"] = forward
-            else:
-                attributes.pop("forward", None)
-        self._undo.clear()
+        super().__exit__(*error)
+        while self._edits:
+            self._edits.pop().remove()
 
-    def _watched(self, path: str, module: Module) -> Callable:
-        forward, edit = module.forward, self.edit.get(path)
+    def _edited(self, edit: Callable, module: Module, args: tuple, output: Any) -> Any:
+        return edit(output, self.stack[-1])
 
-        def watched(*args, **kwargs):
-            parent = self._stack[-1] if self._stack else None
-            call = Call(len(self.calls), path, module, parent, arrays_of((args, kwargs)))
-            self.calls.append(call)
-            if parent is not None:
-                parent.children.append(call)
-            self._stack.append(call)
-            try:
-                result = forward(*args, **kwargs)
-            except Exception as error:
-                error.__dict__.setdefault("badak_module", path)  # the innermost
-                raise
-            finally:
-                self._stack.pop()
-            if edit is not None:
-                result = edit(result, call)
-            call.outputs, call.ended = arrays_of(result), next(self._ends)
-            return result
+    def entered(self, module, args, kwargs) -> Call | None:
+        path = self._paths.get(id(module))
+        if path is None:
+            return None
+        parent = self.stack[-1] if self.stack else None
+        call = Call(len(self.calls), path, module, parent, arrays_of((args, kwargs)))
+        self.calls.append(call)
+        if parent is not None:
+            parent.children.append(call)
+        return call
 
-        return watched
-
-    # What operations tell
-
-    def on_op(self, op, saved, inputs, arrays, attributes, outputs) -> None:
-        path = self._stack[-1].path if self._stack else ""
-        if op is Embedding:
-            ids = next(x for x in arrays if x is not None and x.dtype.kind in "iu")
-            table = next(x for x in arrays if x is not None and x.dtype.kind not in "iu")
-            self.lookups.append(Lookup(path, ids, table.shape[0], table))
-        elif op is Attention:
-            self._attends(path, saved, arrays, attributes)
-        elif op is Softmax and arrays[0].ndim >= 3 and attributes.get("dim", -1) in (-1, arrays[0].ndim - 1):
-            scores = arrays[0]
-            keep = scores > HIDDEN
-            self.attentions.append(Seen(path, keep, np.asarray(~keep.any(axis=-1))))
-
-    def _attends(self, path: str, saved, arrays, attributes) -> None:
-        q, k, _, keep, bias, *_ = arrays
-        shape = (*q.shape[:3], k.shape[2])
-        seen: Any = np.ones(shape[2:], bool)
-        if attributes.get("causal") is not None:
-            seen = np.tril(seen, attributes["causal"])
-        if keep is not None:
-            seen = seen & keep
-        if bias is not None:
-            seen = seen & (bias > HIDDEN)
-        self.attentions.append(Seen(path, seen, np.asarray(~np.broadcast_to(seen, shape).any(axis=-1))))
+    def left(self, call, output, error) -> None:
+        if error is None:
+            call.outputs, call.ended = arrays_of(output), next(self._ends)
+        elif isinstance(error, Exception):
+            error.__dict__.setdefault("badak_module", call.path)  # the innermost
 
 
 class BackWatch(Observer):

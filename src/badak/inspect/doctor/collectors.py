@@ -107,7 +107,7 @@ def loss(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None
     made_by, made_at = origin(inputs[0])
     classes = x.shape[-1] if x.ndim > 1 else 1
     seen = Loss(
-        op.name, line(4), float(y) if y.size == 1 else None, len(x) if x.ndim else 1, classes,
+        op.name, line(), float(y) if y.size == 1 else None, len(x) if x.ndim else 1, classes,
         modes.grad and outputs[0]._node is not None, attributes.get("reduction", "mean") == "mean", made_by, made_at,
     )  # fmt: skip
     if op.name in ("cross_entropy", "nll") and x.ndim == 2 and x.size:
@@ -147,7 +147,7 @@ def _measure(seen: Loss, kind: str, x: np.ndarray, target: np.ndarray) -> None:
 def scalar(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
     """One number that is a mean may be a loss that no operation is named for."""
     if not outputs[0]._array.ndim and outputs[0]._node is not None and len(watch.open.scalars) < 64:
-        seen = Loss("mean", line(4), float(outputs[0]._array), len(arrays[0]) if arrays[0].ndim else 1, 1, True)
+        seen = Loss("mean", line(), float(outputs[0]._array), len(arrays[0]) if arrays[0].ndim else 1, 1, True)
         watch.open.scalars.append(seen)
         watch._losses[id(outputs[0]._node)] = outputs[0]._node, seen
 
@@ -157,10 +157,10 @@ def constant(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> 
     if outputs[0]._array.ndim or outputs[0]._node is None or len(watch.open.constants) >= 64:
         return
     if op.name == "shift":
-        watch.open.constants.append((line(4), float(attributes["c"])))
+        watch.open.constants.append((line(), float(attributes["c"])))
     else:
         plain = [float(x._array) for x in inputs if x._node is None and not x._requires_grad]
-        watch.open.constants += [(line(4), c) for c in plain]
+        watch.open.constants += [(line(), c) for c in plain]
 
 
 # ---------------------------------------------------------------- what goes in
@@ -189,7 +189,7 @@ def fed(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
     if array.dtype.kind == "f" and array.size > 8 and len(watch.open.fed) < 16:
         some = array if array.size <= 65536 else array.reshape(-1)[:: array.size // 65536]
         numbers = float(some.mean()), float(some.std()), float(some.min()), float(some.max())
-        watch.open.fed.append(Fed(watch.stack[-1], line(4), *numbers))
+        watch.open.fed.append(Fed(watch.stack[-1], line(), *numbers))
 
 
 # ---------------------------------------------------------------- inside
@@ -202,7 +202,7 @@ def rectifier(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) ->
     axis = 1 if y.ndim == 4 else y.ndim - 1  # channels of pictures, else the last
     rows = y.size // y.shape[axis]
     alive = (y > 0).any(axis=tuple(i for i in range(y.ndim) if i != axis))
-    watch.open.rectified.append(Rectified(watch.stack[-1] if watch.stack else None, line(4), alive, rows))
+    watch.open.rectified.append(Rectified(watch.stack[-1] if watch.stack else None, line(), alive, rows))
 
 
 def attention(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
@@ -225,7 +225,7 @@ def attention(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) ->
         scores = scores + np.broadcast_to(bias, (*q.shape[:3], S))[0, 0, some]
     if seen is not None:
         scores = np.where(np.broadcast_to(seen, (*q.shape[:3], S))[0, 0, some], scores, -np.inf)
-    place, module = line(4), watch.stack[-1] if watch.stack else None
+    place, module = line(), watch.stack[-1] if watch.stack else None
     watch.open.attended.append(Attended(module, place, seen, _sharpness(_softmax(scores), scores > HIDDEN), added, (T, S)))
     if watch.looks_closely and getattr(module, "batch_first", True) is False and T == S:
         watch.open.shaped.append(Shaped("first", place, (T, len(q), q.shape[1] * q.shape[3]), ()))
@@ -236,14 +236,14 @@ def softmax(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> N
     dim = attributes.get("dim", -1)
     last = dim in (-1, x.ndim - 1)
     if x.ndim >= 2 and outputs[0]._node is not None and watch.rounds < FIRST:
-        watch.across[id(outputs[0]._node)] = line(4), dim, outputs[0]._array
+        watch.across[id(outputs[0]._node)] = line(), dim, outputs[0]._array
     if watch.rounds >= FIRST or not modes.grad or x.ndim < 3 or not last or not watch.stack or len(watch.open.attended) > 64:
         return
     keep = x > HIDDEN
     some = x.reshape(-1, *x.shape[-2:])[0]
     weights = outputs[0]._array.reshape(-1, *x.shape[-2:])[0]
     seen = None if keep.all() else keep
-    watch.open.attended.append(Attended(watch.stack[-1], line(4), seen, _sharpness(weights, some > HIDDEN), size=x.shape[-2:]))
+    watch.open.attended.append(Attended(watch.stack[-1], line(), seen, _sharpness(weights, some > HIDDEN), size=x.shape[-2:]))
 
 
 def dropped(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
@@ -254,14 +254,14 @@ def dropped(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> N
     watch.random[id(root)] = root
     own = "Dropout" in type(inner).__name__
     if not modes.grad and not root.training and not inner.training and not own and len(watch.open.dropped) < 64:
-        watch.open.dropped.append(line(4))
+        watch.open.dropped.append(line())
 
 
 def recurrent(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
     """What a layer reads as (T, B, D)."""
     module = watch.stack[-1] if watch.stack else None
     if watch.looks_closely and modes.grad and getattr(module, "batch_first", True) is False and attributes.get("lengths") is None:
-        watch.open.shaped.append(Shaped("first", line(4), arrays[0].shape, ()))
+        watch.open.shaped.append(Shaped("first", line(), arrays[0].shape, ()))
 
 
 def _softmax(scores: np.ndarray) -> np.ndarray:

@@ -8,7 +8,6 @@ import numpy as np
 
 from badak.inspect.doctor.facts import Clip
 from badak.inspect.doctor.names import line
-from badak.optim import Optimizer
 from badak.optim.lr_scheduler import LRScheduler
 from badak.tensor import Tensor
 
@@ -26,7 +25,7 @@ def clipped(watch: "Watch", by_value: bool, proceed: Callable, parameters: Any, 
     if not by_value and isinstance(result, Tensor):
         before = float(result._array)
     if len(watch.open.clips) < 16:
-        watch.open.clips.append(Clip(line(4), before, float(limit), early))
+        watch.open.clips.append(Clip(line(), before, float(limit), early))
     return result
 
 
@@ -41,7 +40,7 @@ def clip(watch: "Watch", effect: Any, args: tuple, kwargs: dict, proceed: Callab
 
 def scheduled(watch: "Watch", effect: Any, args: tuple, kwargs: dict, proceed: Callable) -> Any:
     if args and isinstance(args[0], LRScheduler):
-        watch.open.scheduled.append((line(3), bool(watch.open.backs)))
+        watch.open.scheduled.append((line(), bool(watch.open.backs)))
         watch.schedules[id(args[0])] = args[0]
     return proceed(*args, **kwargs)
 
@@ -67,15 +66,6 @@ def seeds_told(watch: "Watch") -> Callable[[], None]:
 
     for holder, name, function in plain:
         setattr(holder, name, told(function))
-    making = Optimizer.__init__
-
-    def made(optimizer: Optimizer, *args: Any, **kwargs: Any) -> None:
-        making(optimizer, *args, **kwargs)
-        if len(watch.built) < 64:
-            watch.built.append(optimizer)
-
-    plain.append((Optimizer, "__init__", making))
-    Optimizer.__init__ = made  # type: ignore[method-assign,assignment]
 
     def ended() -> None:
         for holder, name, function in plain:

@@ -3,20 +3,20 @@
 import threading
 from collections.abc import Callable
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from badak.autograd.grad_mode import _Switch
+from badak.core import events
+from badak.core.events import Observer
 from badak.core.modes import modes
 from badak.inspect.doctor.diagnoses.modes import EvalForgotten, TrainForgotten
 from badak.inspect.doctor.diagnoses.tests import TestedOnTrain
 from badak.inspect.doctor.names import line
-from badak.nn import Module
 
 if TYPE_CHECKING:
     from badak.inspect.doctor.session import Visit
 
 
-class Lookout:
+class Lookout(Observer):
     """Waits for the first calls of trained models without gradients, until one is called with gradients again, and goes.
 
     It tells whether eval() was forgotten, whether train() was forgotten after it, and whether the rows were trained on.
@@ -40,43 +40,30 @@ class Lookout:
         self._until = None if patience is None else perf_counter() + patience
         self._thread = threading.get_ident()
         if self.on:
-            self._plain = Module.__call__, _Switch.__enter__, _Switch.__exit__
-            self._look()
+            events.grad_mode_listeners.append(self._grad_mode_set)
+            if patience is not None:
+                events.watch(self)
 
-    def _look(self) -> None:
-        lookout, (call, enter, leave) = self, self._plain
-
-        def called(module: Module, *args: Any, **kwargs: Any) -> Any:
-            if id(module) in lookout.models and threading.get_ident() == lookout._thread:
-                lookout._met(module, args, kwargs)
-            return call(module, *args, **kwargs)
-
-        def entered(switch: Any) -> None:
-            enter(switch)
-            if lookout._until is None and not modes.grad:
-                Module.__call__ = called  # type: ignore[method-assign,assignment]
-
-        def left(switch: Any, *error: Any) -> None:
-            leave(switch, *error)
-            if lookout._until is None and modes.grad and not lookout.tested:
-                Module.__call__ = call  # type: ignore[method-assign]
-
-        if self._until is not None:
-            Module.__call__ = called  # type: ignore[method-assign,assignment]
-        _Switch.__enter__, _Switch.__exit__ = entered, left  # type: ignore[method-assign,assignment]
+    def _grad_mode_set(self) -> None:
+        """A block without gradients begins or ends."""
+        if self._until is None and threading.get_ident() == self._thread and not (modes.grad and self.tested):
+            events.watch(self, not modes.grad)
 
     def end(self) -> None:
         """Look no longer."""
         if self.on:
             self.on = False
-            Module.__call__, _Switch.__enter__, _Switch.__exit__ = self._plain  # type: ignore[method-assign]
+            events.watch(self, False)
+            events.grad_mode_listeners.remove(self._grad_mode_set)
             for finding in TestedOnTrain().look(self.visit) if self.tested else ():
                 self.visit.add(finding)
 
-    def _met(self, module: Module, args: tuple, kwargs: dict) -> None:
+    def on_module_enter(self, module, args, kwargs) -> None:
+        if id(module) not in self.models:
+            return
         known, visit = self.models[id(module)], self.visit
         if not modes.grad:
-            place = line(3)
+            place = line()
             forgotten = not self.tested and module.training and visit.is_random(known) and EvalForgotten().judges(visit, module)
             if forgotten:
                 visit.add(EvalForgotten().late(visit, module, place))
@@ -88,7 +75,7 @@ class Lookout:
                 return
         elif self.tested:
             if known.training and not module.training and visit.is_random(known):
-                visit.add(TrainForgotten().late(visit, module, line(3)))
+                visit.add(TrainForgotten().late(visit, module, line()))
         elif self._until is None or perf_counter() < self._until:
             return
         self.end()

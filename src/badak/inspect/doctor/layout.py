@@ -26,7 +26,7 @@ def behind(x: Any, names: Any) -> Any:
 
 def _note(watch: "Watch", kind: str, a: Any, b: Any, axis: int = 0) -> None:
     if len(watch.open.shaped) < MOST:
-        watch.open.shaped.append(Shaped(kind, line(5), tuple(a), tuple(b), axis))
+        watch.open.shaped.append(Shaped(kind, line(), tuple(a), tuple(b), axis))
 
 
 def viewed(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
@@ -114,7 +114,7 @@ def joined(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> No
         plain = tensor is not None and tensor._node is None and not tensor._requires_grad
         if plain and x.dtype.kind == "f" and x.size > 8 and len(watch.open.fed) < MOST:
             numbers = float(x.mean()), float(x.std()), float(x.min()), float(x.max())
-            watch.open.fed.append(Fed(watch.stack[-1], line(4), *numbers))
+            watch.open.fed.append(Fed(watch.stack[-1], line(), *numbers))
 
 
 # ---------------------------------------------------------------- weights and their values

@@ -17,10 +17,10 @@ _LIBRARIES = f"{os.sep}site-packages{os.sep}"
 _known: dict[CodeType, str] = {}  # "" for code of badak
 
 
-def line(depth: int = 2) -> str:
+def line() -> str:
     """ "file.py:12" of the nearest caller outside badak and of libraries, "" where there is none: half a microsecond, so that each
     node gets one."""
-    frame: FrameType | None = sys._getframe(depth)
+    frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         code = frame.f_code
         name = _known.get(code)

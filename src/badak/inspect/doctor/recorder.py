@@ -1,6 +1,5 @@
 """Keeps the first whole step of a program as a `Tape`, and ends the program where the optimizer would make it."""
 
-import sys
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,8 @@ from badak.core.errors import ArgumentError
 from badak.core.modes import modes
 from badak.inspect.doctor.names import line
 from badak.inspect.doctor.tape import Back, Called, Ran, Tape
-from badak.inspect.doctor.watch import Watch, is_step
+from badak.inspect.doctor.watch import Watch
+from badak.optim.optimizer import is_step
 from badak.tensor import Tensor
 
 CLIPS = ("clip_grad_norm_", "clip_grad_value_")
@@ -30,29 +30,12 @@ class Recorder(Watch):
         self._call_under_way: Called | None = None
         self._gradients: dict[int, tuple[Any, np.ndarray]] = {}
         self._going_back = False
-        self._plain_backward = Tensor.backward
-
-    def __enter__(self) -> "Recorder":
-        super().__enter__()
-        recorder, plain = self, self._plain_backward
-
-        def backward(loss: Tensor, *args: Any, **kwargs: Any) -> None:
-            if recorder not in modes.observers:
-                return plain(loss, *args, **kwargs)
-            return recorder._back(loss, *args, **kwargs)
-
-        Tensor.backward = backward  # type: ignore[method-assign,assignment]
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        Tensor.backward = self._plain_backward  # type: ignore[method-assign]
-        super().__exit__(*error)
 
     # the forward
 
     def _from_outside(self, module, args, kwargs) -> None:
         self._call_under_way = None
-        if modes.grad and not self._going_back and not being_made(sys._getframe(2)):
+        if modes.grad and not self._going_back and not being_made():
             super()._from_outside(module, args, kwargs)
             self._call_under_way = Called(module, args, kwargs)
 
@@ -68,13 +51,13 @@ class Recorder(Watch):
 
     # the backward
 
-    def _back(self, loss, gradient=None, retain_graph=None, create_graph=False, inputs=None) -> None:
-        if loss._edge() is not None:
-            self.tape.entries.append(Back(loss, (gradient, retain_graph, create_graph, inputs)))
-            self.tape.place = line(3)
+    def on_backward_pass(self, outputs, gradients, options, proceed) -> None:
+        if all(y._edge() is not None for y in outputs):
+            self.tape.entries.append(Back(outputs, gradients, options))
+            self.tape.place = line()
         self._going_back = True
         try:
-            self._plain_backward(loss, gradient, retain_graph, create_graph, inputs)
+            proceed()
         finally:
             self._going_back = False
         self._keep_gradients()

@@ -73,7 +73,7 @@ NEAR = 3  # calls within each other that are looked at
 
 def words(left: int) -> str:
     """The first of some lines of the program, from the inside out, that says test or validation; "" where none does."""
-    frame: Any = sys._getframe(3)
+    frame: Any = sys._getframe(1)
     while frame is not None and left:
         if not is_own(frame.f_code):
             left -= 1

@@ -5,17 +5,18 @@ A tensor is known by the place in the graph that it had: (node, slot).
 """
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from badak.core.errors import ArgumentError
+from badak.core.events import Observer
 from badak.core.modes import modes
 from badak.nn import Module
 from badak.ops.attention import Attention
 from badak.ops.dropout import Dropout
 from badak.tensor import Tensor, apply
+from badak.tensor.backward import backward
 
 
 class Place(NamedTuple):
@@ -115,18 +116,23 @@ class Ran:
 
 
 class Back:
-    """A backward()."""
+    """A backward() from some tensors."""
 
     places = ()
 
-    def __init__(self, root: Tensor, options: tuple):
-        self.needs, self.value = (kept(root), kept(options)), float(root._array.sum())
+    def __init__(self, outputs: Iterable[Tensor], gradients: Iterable[Any], options: tuple):
+        outputs = list(outputs)
+        self.needs, self.value = (kept(outputs), kept(list(gradients)), kept(options)), _sum(outputs)
 
     def run(self, made: Made) -> None:
-        root, options = given(self.needs, made)
-        made.loss += float(root._array.sum())
+        outputs, gradients, options = given(self.needs, made)
+        made.loss += _sum(outputs)
         if made.learns:
-            root.backward(*options)
+            backward(outputs, gradients, *options)
+
+
+def _sum(outputs: list[Tensor]) -> float:
+    return sum(float(y._array.sum()) for y in outputs)
 
 
 class Tape:
@@ -169,7 +175,7 @@ class Tape:
         """The loss, from the very batch; learns: with its backwards."""
         made = Made()
         made.learns = learns
-        with _without_dropout():
+        with _WithoutDropout():
             for each in self.entries:
                 each.run(made)
         return made.loss
@@ -181,21 +187,22 @@ class Tape:
         self.optimizer.step()
 
 
-@contextmanager
-def _without_dropout() -> Iterator[None]:
+class _WithoutDropout(Observer):
     """Dropout drops nothing, wherever its share comes from; all else of train mode stays. Gradients are recorded."""
-    dropout, attention, grad = Dropout.__dict__["forward"], Attention.__dict__["forward"], modes.grad
 
-    def all_kept(save, x, keep, p):
-        return dropout.__func__(save, x, np.ones_like(keep), 0.0)
+    def __enter__(self) -> None:
+        self._grad, modes.grad = modes.grad, True
+        super().__enter__()
 
-    def all_seen(save, q, k, v, keep, bias, drop, **attributes):
-        return attention.__func__(save, q, k, v, keep, bias, None, **{**attributes, "p": 0.0})
+    def __exit__(self, *error: object) -> None:
+        super().__exit__(*error)
+        modes.grad = self._grad
 
-    Dropout.forward, Attention.forward = staticmethod(all_kept), staticmethod(all_seen)  # type: ignore
-    modes.grad = True
-    try:
-        yield
-    finally:
-        Dropout.forward, Attention.forward = dropout, attention  # type: ignore[method-assign]
-        modes.grad = grad
+    def on_op_enter(self, op, forward):
+        if op is Dropout:
+            return lambda save, x, keep, p: forward(save, x, np.ones_like(keep), 0.0)
+        if op is Attention:
+            return lambda save, q, k, v, keep, bias, drop, **attributes: forward(
+                save, q, k, v, keep, bias, None, **{**attributes, "p": 0.0}
+            )
+        return forward

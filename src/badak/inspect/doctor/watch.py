@@ -1,9 +1,8 @@
 """The watch over a training: an observer of events that notes what happens, step by step. It changes no number.
 
-Modules are seen by their `__call__`, everything else by events. A step ends with the step() of an optimizer.
+A step ends with the step() of an optimizer.
 """
 
-import sys
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -13,10 +12,10 @@ import numpy as np
 
 from badak.autograd.node import Node, now
 from badak.compat.torch.first_call import being_made
-from badak.core import events
 from badak.core.errors import BadakError
-from badak.core.events import Effect, Observer
+from badak.core.events import Effect
 from badak.core.modes import modes
+from badak.core.tracing import Recorder
 from badak.inspect.doctor import collectors
 from badak.inspect.doctor.doors import DOORS, seeds_told
 from badak.inspect.doctor.facts import Back, Call, Cut, Size, Step
@@ -25,18 +24,18 @@ from badak.inspect.doctor.rows import Rows
 from badak.nn import Module
 from badak.ops.linear import Linear
 from badak.optim import Optimizer
+from badak.optim.optimizer import is_step
 from badak.tensor import Tensor
 
 _BREAKS = None, True
 SAMPLED = (1, 2, 3)  # steps in which what costs more is measured; and 10, 30, 50, ...
 
 
-class Watch(Observer):
+class Watch(Recorder):
     """`steps` has what was seen; `ended(step)` is called with each step that an optimizer has made."""
 
-    eager = True  # what is compiled runs as it is while somebody looks
-
     def __init__(self, ended: Callable[[Step], None]):
+        super().__init__()
         self.steps: list[Step] = []
         self.open = Step(1)
         self.looks_closely = True  # whether what costs more is measured in this step
@@ -49,8 +48,7 @@ class Watch(Observer):
         self.broken_step = 0  # where a loss or a gradient was not finite first
         self.turned: list[tuple[Module, str, int]] = []  # train() and eval(): module, place, step
         self.turned_early: WeakKeyDictionary[Module, str] = WeakKeyDictionary()  # before the first call: the last place
-        self.stack: list[Module] = []
-        self._ended, self._call = ended, Module.__call__
+        self._ended = ended
         self._used: dict[int, bool] = {}  # parameters whose gradient a step has used and nobody has cleared
         self._backward = False
         self._waiting: dict[int, Any] = {}  # parameters with a gradient that no step has used yet
@@ -79,47 +77,36 @@ class Watch(Observer):
     # on and off
 
     def __enter__(self) -> "Watch":
-        watch, plain, stack, inside = self, self._call, self.stack, self.inside
-
-        def called(module: Module, *args: Any, **kwargs: Any) -> Any:
-            if watch not in modes.observers:
-                return plain(module, *args, **kwargs)
-            if stack:
-                if id(module) not in inside:
-                    inside[id(module)] = module, stack[-1]
-                stack.append(module)
-                try:
-                    return plain(module, *args, **kwargs)
-                finally:
-                    stack.pop()
-            watch._from_outside(module, args, kwargs)
-            stack.append(module)
-            try:
-                y = plain(module, *args, **kwargs)
-            finally:
-                stack.pop()
-            watch.came_out(y)
-            return y
-
-        Module.__call__ = called  # type: ignore[method-assign,assignment]
         self._seeds_plain = seeds_told(self)
-        events.watch(self)
-        return self
+        return super().__enter__()
 
     def __exit__(self, *error: object) -> None:
-        events.watch(self, False)
-        Module.__call__ = self._call  # type: ignore[method-assign]
+        super().__exit__(*error)
         self._seeds_plain()
         self._losses.clear()
         self._number = None, None
         self._made.clear()
         self._held.clear()
-        self.stack.clear()
+
+    def entered(self, module, args, kwargs) -> Module:
+        if not self.stack:
+            self._from_outside(module, args, kwargs)
+        elif id(module) not in self.inside:
+            self.inside[id(module)] = module, self.stack[-1]
+        return module
+
+    def left(self, module, output, error) -> None:
+        if not self.stack and error is None:
+            self.came_out(output)
+
+    def on_optimizer(self, optimizer) -> None:
+        if len(self.built) < 64:
+            self.built.append(optimizer)
 
     def _from_outside(self, module: Module, args: tuple, kwargs: dict) -> None:
         known = self._outer.get(id(module))
         if known is None:
-            if being_made(sys._getframe(2)):
+            if being_made():
                 return
             known = self._outer[id(module)] = any(True for _ in module.parameters()), collectors.is_random(module)
         if not known[0]:
@@ -131,9 +118,9 @@ class Watch(Observer):
             content = collectors.content(args, kwargs, self._held)
             whole = self.picked.get(content[0][0], 0) if content else 0
             self.rows.train(args, kwargs)
-        elif len(self.open.tested) < 256 and (tested := self.rows.test(args, kwargs, line(3))) is not None:
+        elif len(self.open.tested) < 256 and (tested := self.rows.test(args, kwargs, line())) is not None:
             self.open.tested.append(tested)
-        self.open.calls.append(Call(module, line(3), modes.grad, module.training, known[1], content, whole))
+        self.open.calls.append(Call(module, line(), modes.grad, module.training, known[1], content, whole))
 
     def came_out(self, y: Any) -> None:
         """What the program called gave this."""
@@ -159,7 +146,7 @@ class Watch(Observer):
             sense, may_break = self._senses[op] = collectors.SENSES.get(op.name), may_break
         if node is not None:
             if self.looks_closely and not op.view:
-                node.line = line(3)
+                node.line = line()
             if not outputs[0]._array.ndim:
                 self._number = node, outputs[0]._array
                 if op.name == "add":
@@ -181,13 +168,13 @@ class Watch(Observer):
         if old:
             self._sums[node.order] = long = 1 + max(self._sums.get(order, 0) for order in old)
             if long > 1:
-                self.open.carried.append(line(4))
+                self.open.carried.append(line())
 
     def _look_at(self, op, inputs, arrays, attributes, made) -> None:
         """Note the first operation that makes NaN, or Inf where none was meant, out of finite numbers."""
         kind = collectors.broken_from(arrays, attributes, made)
         if kind:
-            place = line(4)
+            place = line()
             self.broken = op.name, place, kind, self.open.number
             self.blind = collectors.blind(inputs, arrays) if kind == "NaN" else None
 
@@ -197,20 +184,20 @@ class Watch(Observer):
         if root.training and len(self.open.cuts) < 64:
             for x in inputs:
                 if x is not None and x._requires_grad and x._node is None and type(x).__name__ == "Parameter":
-                    self.open.cuts.append(Cut("no_grad()", line(4), x._edge()[0], self.stack[-1]))
+                    self.open.cuts.append(Cut("no_grad()", line(), x._edge()[0], self.stack[-1]))
                     return
 
     def on_alias(self, x, of) -> None:
         if of._node is not None and modes.grad and len(self.open.cuts) < 64:
             how = ".detach()" if x._counter is not None else ".data"
-            self.open.cuts.append(Cut(how, line(4), of._node, self.stack[-1] if self.stack else None))
+            self.open.cuts.append(Cut(how, line(), of._node, self.stack[-1] if self.stack else None))
 
     def on_train_mode(self, module) -> None:
         if id(module) in self.called:
             if len(self.turned) < 4096:
-                self.turned.append((module, line(4), self.open.number))
+                self.turned.append((module, line(), self.open.number))
         elif "training" in vars(module):  # it is not being made
-            self.turned_early[module] = line(4)
+            self.turned_early[module] = line()
 
     # the backward
 
@@ -220,7 +207,7 @@ class Watch(Observer):
             if self.open.backs:
                 self.open.backs[-1].nodes = self._walked
             root, value, self._walked = *self._number, 0
-            self.open.backs.append(Back(line(3), value=float(value) if root is node else None))
+            self.open.backs.append(Back(line(), value=float(value) if root is node else None))
         self._walked += 1
         if not self._losses and not self.looks_closely:
             return
@@ -259,7 +246,7 @@ class Watch(Observer):
             return note(self, effect, args, kwargs, proceed) if note is not None else proceed(*args, **kwargs)
         first = args[0]
         before = self._before(first)
-        self.open.place = line(3)
+        self.open.place = line()
         result = proceed(*args, **kwargs)
         with np.errstate(all="ignore"):
             self._after(first, before)
@@ -307,13 +294,6 @@ class Watch(Observer):
         self.column = None
         self._first = now()
         self._ended(step)
-
-
-def is_step(effect: Effect, args: tuple) -> bool:
-    """Whether an effect is the step() of an optimizer, and not one within it."""
-    if effect.kind != "state" or not args or not isinstance(args[0], Optimizer):
-        return False
-    return effect.function.__name__ == "step" and not args[0]._stepping
 
 
 def name_of(error: BaseException) -> str:

@@ -13,17 +13,16 @@ Memory of a training step, in bytes, is that of
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from html import escape
 from typing import Any
 
 import numpy as np
 
 from badak.autograd import enable_grad
-from badak.compiler import Compiled
-from badak.core import events
 from badak.core.errors import ArgumentTypeError
 from badak.core.i18n import columns, padded, say
+from badak.core.tracing import Recorder
 from badak.inspect.introspection.flops import flops_of
 from badak.nn import Module
 from badak.tensor import Tensor
@@ -123,15 +122,22 @@ class Summary:
         return f"<table style='font-family:monospace'><tr>{head}</tr>{body}</table>{sums}"
 
 
-@dataclass
-class _Watch(events.Observer):
+class _Watch(Recorder):
     """Counts what the operations of a forward take, for each module in which they run."""
 
-    known: dict[int, Any]  # memory that is no activation: of weights, of the batch
-    stack: list[Row] = field(default_factory=list)
-    forward: int = 0
-    backward: int = 0
-    kept: dict[int, Any] = field(default_factory=dict)
+    def __init__(self, rows: dict[int, Row], known: dict[int, Any]):
+        super().__init__()
+        self.rows, self.known = rows, known  # known: memory that is no activation: of weights, of the batch
+        self.forward = self.backward = 0
+        self.kept: dict[int, Any] = {}
+
+    def entered(self, module, args, kwargs) -> Row | None:
+        return self.rows.get(id(module))
+
+    def left(self, row, output, error) -> None:
+        if error is None:
+            row.calls += 1
+            row.output = ", ".join(str(tuple(x.shape)) for x in _tensors([output]))
 
     def on_op(self, op, saved, inputs, arrays, attributes, outputs) -> None:
         forward, backward = flops_of(op, arrays, [y._array for y in outputs], attributes, saved.needs)
@@ -160,15 +166,11 @@ def summary(model: Module, *batch: Any, **named: Any) -> Summary:
     rows = {id(module): Row(path, type(module).__name__) for path, module in model.named_modules()}
     weights = [*model.parameters(), *model.buffers()]
     given = [x._array for x in _tensors([*batch, *named.values()])]
-    watch = _Watch({id(owner_of(array)): array for array in (*given, *(x._array for x in weights))})
+    watch = _Watch(rows, {id(owner_of(array)): array for array in (*given, *(x._array for x in weights))})
     for module in model.modules():
         rows[id(module)].parameters = sum(p.numel() for p in module.parameters())
-    with _unchanged(model), _told(rows, watch), enable_grad():
-        events.watch(watch)
-        try:
-            model(*batch, **named)
-        finally:
-            events.watch(watch, False)
+    with _unchanged(model), enable_grad(), watch:
+        model(*batch, **named)
     trained = [p for p in model.parameters() if p.requires_grad]
     gradients = sum(p.numel() * p.element_size() for p in trained)
     shown = [f"{x.dtype} {tuple(x.shape)}".removeprefix("badak.") for x in _tensors([*batch, *named.values()])]
@@ -185,32 +187,6 @@ def summary(model: Module, *batch: Any, **named: Any) -> Summary:
         moments=2 * gradients,
         activations=sum(owner.nbytes for owner in watch.kept.values()),
     )
-
-
-@contextmanager
-def _told(rows: dict[int, Row], watch: _Watch) -> Iterator[None]:
-    """A block in which each call of a module is noted in its row, and compiled steps run as they are written."""
-    call, compiled = Module.__call__, Compiled.__call__
-
-    def called(module: Module, *args, **kwargs):
-        row = rows.get(id(module))
-        if row is None:
-            return call(module, *args, **kwargs)
-        watch.stack.append(row)
-        try:
-            made = call(module, *args, **kwargs)
-        finally:
-            watch.stack.pop()
-        row.calls += 1
-        row.output = ", ".join(str(tuple(x.shape)) for x in _tensors([made]))
-        return made
-
-    Module.__call__ = called  # type: ignore[method-assign,assignment]
-    Compiled.__call__ = lambda self, *args, **kwargs: self.function(*args, **kwargs)  # type: ignore[method-assign]
-    try:
-        yield
-    finally:
-        Module.__call__, Compiled.__call__ = call, compiled  # type: ignore[method-assign]
 
 
 @contextmanager

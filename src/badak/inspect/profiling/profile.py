@@ -4,9 +4,9 @@
         ...                                    # any program that trains
     profile.steps, profile.seconds, profile.rows, profile.python
 
-While a profile is on, the forward and backward of every operation, the walk back and the optimizer's step are wrapped in a
-clock; when it is off nothing of it is left, so that it costs nothing. A part's seconds are its own: what it calls of other
-parts counts there. So all parts together and what is left, `python`, make up the whole time exactly.
+While a profile is on, the forward and backward of every operation, the walk back and the optimizer's step run within a clock, by
+their events. A part's seconds are its own: what it calls of other parts counts there. So all parts together and what is left,
+`python`, make up the whole time exactly.
 Compiled steps run as they are written.
 
     whole = sum of parts + python              python: your code, modules, checks, recording the graph, reading data
@@ -14,14 +14,13 @@ Compiled steps run as they are written.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial, wraps
 from time import perf_counter
 from typing import Any
 
-from badak.compiler import Compiled
-from badak.ops.op import Op
-from badak.optim import Optimizer
-from badak.tensor import Tensor
+import numpy as np
+
+from badak.core.events import Observer
+from badak.optim.optimizer import is_step
 
 FORWARD, BACKWARD, UPDATE, WALK = "forward", "backward", "update", "walk"
 
@@ -42,8 +41,8 @@ class Enough(BaseException):
     """Ends a program when as many steps have been measured as were asked for."""
 
 
-@dataclass
-class Profile:
+@dataclass(eq=False)
+class Profile(Observer):
     """Measures from `with Profile()` on: the first `skip` steps are left out, and after `limit` steps `Enough` is raised.
 
     A step ends with Optimizer.step; what comes after the last one is left out. A program that never updates anything is
@@ -61,7 +60,8 @@ class Profile:
     _inner: float = 0.0  # seconds of the parts inside the one that is running
     _began: float = 0.0
     skipped: int = 0
-    _undo: list[Callable[[], None]] = field(default_factory=list)
+
+    eager = True
 
     @property
     def python(self) -> float:
@@ -69,62 +69,34 @@ class Profile:
         return self.seconds - sum(row.seconds for row in self.rows.values())
 
     def __enter__(self) -> "Profile":
-        self._watch_family(Op, self._watch_op)
-        self._watch_family(Optimizer, self._watch_optimizer)
-        self._replace(Tensor, "backward", self._timed((WALK, "backward"), Tensor.backward))
-        self._replace(Compiled, "__call__", _as_written)
+        super().__enter__()
         self._began = self.clock()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *exc: object) -> None:
-        for undo in reversed(self._undo):
-            undo()
-        self._undo.clear()
+    def __exit__(self, kind: type[BaseException] | None = None, *error: object) -> None:
+        super().__exit__()
         if not self.steps and not self.skipped and kind is None:
             self._end_lap()
 
-    def _watch_family(self, base: type, watch: Callable[[type], None]) -> None:
-        """Watch all subclasses of `base`, those too that are defined later."""
-        for cls in _descendants(base):
-            watch(cls)
-        plain = base.__dict__["__init_subclass__"]
+    def on_op_enter(self, op, forward):
+        return self._timed((FORWARD, op.name), forward)
 
-        def born(cls: type, **options: Any) -> None:
-            plain.__func__(cls, **options)
-            watch(cls)
+    def on_backward_enter(self, node, backward):
+        return self._timed((BACKWARD, node.op.name), backward)
 
-        self._replace(base, "__init_subclass__", classmethod(born))
+    def on_backward_pass(self, outputs, gradients, options, proceed) -> None:
+        self._timed((WALK, "backward"), proceed)()
 
-    def _watch_op(self, cls: Any) -> None:
-        for direction in (FORWARD, BACKWARD):
-            if direction in cls.__dict__:
-                timed = self._timed((direction, cls.name), getattr(cls, direction))
-                self._replace(cls, direction, staticmethod(timed))
-
-    def _watch_optimizer(self, cls: type) -> None:
-        if "step" not in cls.__dict__:
-            return
-        update = cls.__dict__["step"]
-
-        @wraps(update)
-        def step(optimizer: Any, *args: Any, **kwargs: Any) -> Any:
-            nested = optimizer._stepping  # a step that calls its base class's is one step
-            result = self._timed((UPDATE, type(optimizer).__name__), update)(optimizer, *args, **kwargs)
-            if not nested:
-                self._end_lap()
-            return result
-
-        self._replace(cls, "step", step)
-
-    def _replace(self, cls: type, name: str, value: Any) -> None:
-        undo = partial(setattr, cls, name, cls.__dict__[name]) if name in cls.__dict__ else partial(delattr, cls, name)
-        setattr(cls, name, value)
-        self._undo.append(undo)
+    def on_call(self, effect, args, kwargs, proceed):
+        if not is_step(effect, args):
+            return proceed(*args, **kwargs)
+        result = self._timed((UPDATE, type(args[0]).__name__), proceed)(*args, **kwargs)
+        self._end_lap()
+        return result
 
     def _timed(self, key: tuple[str, str], function: Callable) -> Callable:
         reads = 1 if key[0] == FORWARD else 0  # a forward writes what it saves, a backward reads it
 
-        @wraps(function)
         def timed(*args: Any, **kwargs: Any) -> Any:
             outer, self._inner = self._inner, 0.0
             start = self.clock()
@@ -156,27 +128,10 @@ class Profile:
             raise Enough
 
 
-def _as_written(compiled: Compiled, *args: Any, **kwargs: Any) -> Any:
-    """A compiled step as the function that it was: a replay is one list of kernel calls, in which no operation shows."""
-    return compiled.function(*args, **kwargs)
-
-
-def _descendants(base: type) -> list[type]:
-    """All classes that derive from `base`, each once."""
-    found: dict[type, None] = {}
-    pending: list[type] = base.__subclasses__()
-    while pending:
-        cls = pending.pop()
-        if cls not in found:
-            found[cls] = None
-            pending += cls.__subclasses__()
-    return list(found)
-
-
 def _size(thing: Any) -> int:
     """Bytes of an array, of those in a tuple, or of what an operation has saved."""
     if isinstance(thing, tuple):
         return sum(map(_size, thing))
     if hasattr(thing, "needs"):
         return sum(map(_size, vars(thing).values()))
-    return getattr(thing, "nbytes", 0) if not isinstance(thing, Tensor) else 0
+    return thing.nbytes if isinstance(thing, np.ndarray) else 0
