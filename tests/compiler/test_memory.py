@@ -16,8 +16,8 @@ import badak
 from badak import nn, optim
 from badak.compiler import compiled, memory, plan
 from badak.compiler.native import player
-from badak.compiler.provenance import owner_of
 from badak.core.errors import BadakWarning
+from badak.core.memory import holder_of
 from badak.nn import functional as F
 from badak.ops.op import Op
 from badak.tensor.apply import apply
@@ -205,8 +205,8 @@ def owners_of(entry, gradients):
     """The arena, as the owner of what calls work on."""
     for *_, arguments in entry.calls or ():
         for array in arguments:
-            owner = owner_of(array) if isinstance(array, np.ndarray) else None
-            if isinstance(owner, np.ndarray) and owner.dtype == np.uint8 and owner is not owner_of(gradients.memory):
+            owner = holder_of(array) if isinstance(array, np.ndarray) else None
+            if isinstance(owner, np.ndarray) and owner.dtype == np.uint8 and owner is not holder_of(gradients.memory):
                 yield owner
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from badak.compiler.provenance import is_table
+from badak.core.memory import is_read_only
 from badak.kernels import reference
 from badak.kernels.half import BFLOAT16
 from tests.kernels.twin import fast_kernels
@@ -47,5 +47,5 @@ def test_every_layout_gives_the_same(name):
 def test_what_nobody_may_write_is_a_table():
     table, array = np.zeros(3), np.zeros(3)
     table.flags.writeable = False
-    assert is_table(table[1:]) and not is_table(array) and not is_table(np.broadcast_to(array, (2, 3)))
-    assert not is_table(np.frombuffer(b"12345678"))
+    assert is_read_only(table[1:]) and not is_read_only(array) and not is_read_only(np.broadcast_to(array, (2, 3)))
+    assert not is_read_only(np.frombuffer(b"12345678"))

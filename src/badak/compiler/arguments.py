@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.compiler.provenance import owner_of
+from badak.core.memory import holder_of
 from badak.core.modes import modes
 from badak.tensor import Tensor
 
@@ -102,7 +102,7 @@ class Arguments:
             old, counter = given._array, given._counter
             given._array, given._counter = x._array, x._watch()
             for alias in aliases:
-                if owner_of(alias._array) is owner_of(old):
+                if holder_of(alias._array) is holder_of(old):
                     alias._array = _moved(alias._array, old, x._array)
                     if counter is not None and alias._counter is counter:
                         alias._counter = given._counter

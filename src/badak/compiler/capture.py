@@ -16,12 +16,13 @@ from badak.compiler.frames import Frames, unseen
 from badak.compiler.memory import Gradients, room_to_record
 from badak.compiler.native import KernelLog, native_calls, read_by
 from badak.compiler.native import written_by as written_by_calls
-from badak.compiler.provenance import Provenance, arrays_in, owner_of
+from badak.compiler.provenance import Provenance, arrays_in
 from badak.compiler.snapshot import MOST
 from badak.compiler.warmup import sized_by_values, target_of, written_by
 from badak.core import events
 from badak.core.errors import GraphError
 from badak.core.events import Observer
+from badak.core.memory import holder_of
 from badak.tensor import Tensor
 
 WAITS = "its result still waits for backward(); compile the whole step, backward included"
@@ -61,7 +62,7 @@ class Recorder(Observer):
             self.origins.mark(array, "argument", i)
 
     def __enter__(self) -> "Recorder":
-        events.watch(self)
+        super().__enter__()
         self.log.start(self.frames.hidden)
         self.frames.start()
         return self
@@ -138,8 +139,7 @@ class Recorder(Observer):
         if out is held or out is dy:
             self._given_values([out])
         what = self.origins.describe((held, dy, out is held, out is dy))
-        entry = Sum(held, dy, out)
-        entry.calls = self.log.take() or None
+        (entry := Sum(held, dy, out)).calls = self.log.take() or None
         self._add(entry, "sum", "sum", what, [out])
 
     # ------------------------------------------------------------------ gradients of leaves
@@ -286,7 +286,7 @@ class Recorder(Observer):
     # ------------------------------------------------------------------ what is told
 
     def on_constant(self, array) -> None:
-        self._constants.setdefault(id(owner_of(array)), array)
+        self._constants.setdefault(id(holder_of(array)), array)
         self.origins.mark(array, "constant", array.dtype.str, array.shape, array.tobytes())
 
     def on_read(self, how: str) -> None:
@@ -358,13 +358,13 @@ class Recorder(Observer):
             if kind == "outside":
                 self._wrote([array])
             if kind == "constant" and not self.trouble:  # every replay begins with what the program says
-                made = self._constants[id(owner_of(array))]
+                made = self._constants[id(holder_of(array))]
                 self.entries.insert(0, Copy(made, np.frombuffer(rest[-1], made.dtype).reshape(made.shape)))
                 self.origins.correct(array, "made", len(self.trace), "constant")
 
     def _wrote(self, arrays) -> None:
         for array in arrays:
-            owner = owner_of(array)
+            owner = holder_of(array)
             self.written[id(owner)] = owner
 
     def _stand_for(self, y, key, array) -> None:

@@ -8,8 +8,9 @@ from functools import partial
 
 import numpy as np
 
-from badak.compiler.provenance import Place, arrays_in, owner_of
+from badak.compiler.provenance import Place, arrays_in
 from badak.core.errors import GraphError
+from badak.core.memory import holder_of
 from badak.ops.op import Saved
 
 
@@ -211,6 +212,6 @@ def _refresh(old, new) -> None:
                 "leave operations whose shapes depend on values outside of the compiled step",
             )
         if not target.flags.writeable:  # one number seen as many: what is written is the number
-            target, source = owner_of(target), owner_of(source)
+            target, source = holder_of(target), holder_of(source)
         if source.ctypes.data != target.ctypes.data:
             np.copyto(target, source)

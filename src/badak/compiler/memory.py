@@ -21,7 +21,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from badak.compiler.entries import Grads
-from badak.compiler.provenance import Part, Place, arrays_in, owner_of
+from badak.compiler.provenance import Part, Place, arrays_in
+from badak.core.memory import holder_of
 
 _LINE = 64  # bytes: places start at lines of the cache
 _LEAST = 1 << 29  # bytes that recordings may hold on any machine
@@ -118,7 +119,7 @@ class Gradients:
         made = self._place(number, dy)
         if not self.origins.goes_to(dy, made):
             return dy
-        self.taken[number] = owner_of(made)
+        self.taken[number] = holder_of(made)
         _move(made, dy)
         return made
 
@@ -146,7 +147,7 @@ class Gradients:
                 if (number := numbers.get(id(owner))) is not None:
                     comes[number] = min(at, comes[number])
             for leaf, grad in entry.pairs if isinstance(entry, Grads) else ():
-                given.setdefault(id(leaf), []).append((at, numbers.get(id(owner_of(grad._array))) if grad is not None else None))
+                given.setdefault(id(leaf), []).append((at, numbers.get(id(holder_of(grad._array))) if grad is not None else None))
         opens = 0
         for leaf, times in given.items():
             (let_go, first), mine = times[0], {number for _, number in times if number is not None}
@@ -175,7 +176,7 @@ def settle(entries, kept, origins, anew=frozenset(), gradients: Gradients | None
 
     Gives the bytes that are held then.
     """
-    fixed = {id(owner): owner for array in [*kept, *_arrays(entries)] if (owner := owner_of(array)) is not None}
+    fixed = {id(owner): owner for array in [*kept, *_arrays(entries)] if (owner := holder_of(array)) is not None}
     spans = _spans(entries, fixed)
     hole = None if gradients is None else gradients.hole(entries, anew)
     places, size = find_places(spans, hole)
@@ -219,8 +220,8 @@ def _places(entry) -> Iterator[Place]:
 
 def _owners(entry) -> list:
     """The owners of all memory that an entry touches; of what may move, those that are still there."""
-    places = [place.memory.owner() if place.memory.stays is None else owner_of(place.memory.stays) for place in _places(entry)]
-    return places + [owner_of(array) for array in _arrays([entry])]
+    places = [place.memory.owner() if place.memory.stays is None else holder_of(place.memory.stays) for place in _places(entry)]
+    return places + [holder_of(array) for array in _arrays([entry])]
 
 
 def _spans(entries, fixed) -> dict[Any, Span]:

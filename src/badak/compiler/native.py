@@ -12,9 +12,9 @@ import numpy as np
 
 from badak import kernels
 from badak.compiler.memory import as_bytes
-from badak.compiler.provenance import is_table, owner_of
 from badak.compiler.snapshot import digest
 from badak.core.errors import GraphError
+from badak.core.memory import holder_of, is_read_only
 
 _RUBBISH = 0xFF  # NaN as a float, -1 as an integer
 _LARGE = 1 << 20  # bytes of a result that is not copied for a trial
@@ -46,22 +46,22 @@ class KernelLog:
 
 def native_calls(calls, read, written, origins, again) -> list | None:
     """The calls, if they alone lead from the arrays `read` to the arrays `written`; else None. again(): do it by Python."""
-    inputs = {id(owner_of(array)) for array in read}
-    results = [array for array in written if id(owner_of(array)) not in inputs and array.size]
+    inputs = {id(holder_of(array)) for array in read}
+    results = [array for array in written if id(holder_of(array)) not in inputs and array.size]
     ready = set(inputs)
     scratch: dict = {}
     for kernel, _, _, arguments in calls:
         arrays = [(word, x) for word, x in zip(kernel.signature, arguments) if isinstance(x, np.ndarray) and x.size]
         for word, array in arrays:
-            if word[0] in "RV" and id(owner_of(array)) not in ready and not _shared(array, origins):
+            if word[0] in "RV" and id(holder_of(array)) not in ready and not _shared(array, origins):
                 return None
         for word, array in arrays:
             if word[0] in "WX":
-                if id(owner_of(array)) in inputs:
+                if id(holder_of(array)) in inputs:
                     return None
-                ready.add(id(owner_of(array)))
-                scratch[id(owner_of(array))] = owner_of(array)
-    if not all(id(owner_of(array)) in ready for array in results):
+                ready.add(id(holder_of(array)))
+                scratch[id(holder_of(array))] = holder_of(array)
+    if not all(id(holder_of(array)) in ready for array in results):
         return None
     return calls if _same_again(calls, results, scratch.values(), again) else None
 
@@ -84,7 +84,7 @@ def written_by(calls):
 
 def _shared(array, origins) -> bool:
     """Whether an array was there before the step: a table that all calls of a kernel read, or a parameter."""
-    return is_table(array) or origins.knows(array) and origins.of(array)[0] in ("outside", "constant")
+    return is_read_only(array) or origins.knows(array) and origins.of(array)[0] in ("outside", "constant")
 
 
 def _same_again(calls, results, scratch, again) -> bool:
@@ -99,7 +99,7 @@ def _same_again(calls, results, scratch, again) -> bool:
         return False
     digests = [(owner, digest(owner)) for owner in scratch if id(owner) in whole]
     copies = [(each, each.copy()) for owner, each in memory if id(owner) not in whole]
-    values = [(array, array.tobytes()) for array in results if id(owner_of(array)) not in whole]
+    values = [(array, array.tobytes()) for array in results if id(holder_of(array)) not in whole]
     for _, each in memory:
         each[...] = _RUBBISH
     for kernel, tasks, work, arguments in calls:
@@ -124,7 +124,7 @@ def _whole(results) -> set[int]:
     """The ids of large owners whose memory these arrays see to the last byte, each byte once."""
     seen: dict = {}
     for array in results:
-        owner = owner_of(array)
+        owner = holder_of(array)
         if isinstance(owner, np.ndarray) and owner.nbytes >= _LARGE and all(array.strides):
             _, parts = seen.setdefault(id(owner), (owner, {}))
             parts[array.__array_interface__["data"][0], array.shape, array.strides] = array.nbytes

@@ -15,12 +15,12 @@ from badak.compiler.guards import Guards, Snapshot
 from badak.compiler.memory import most_bytes, settle
 from badak.compiler.native import player
 from badak.compiler.places import Answer, Entry
-from badak.compiler.provenance import owner_of
 from badak.compiler.reach import Reached
 from badak.compiler.results import Results
 from badak.compiler.snapshot import StateSnapshot
 from badak.compiler.warmup import WarmUp
 from badak.core import events
+from badak.core.memory import holder_of
 from badak.core.modes import modes
 from badak.ops._broadcast import quiet
 from badak.tensor import Tensor
@@ -119,7 +119,7 @@ class Plan:
         before = [state_of(x) for x in found.tensors]
         with WarmUp() as scout:
             result = self.function(*found.args, **found.kwargs)
-        own = {id(owner_of(x._array)) for x in found.tensors}
+        own = {id(holder_of(x._array)) for x in found.tensors}
         self._scouted = scout.memory, own, scout.redefines
         self._modules, scout.modules = list(scout.modules.values()), {}
         self._depend_on(self._modules)
@@ -187,7 +187,7 @@ class Plan:
 
     def _meets(self, tensors, written) -> bool:
         """Whether an argument is memory that the step also knows by another name, and one of the two is written."""
-        owners = {id(owner_of(x._array)) for x in tensors}
+        owners = {id(holder_of(x._array)) for x in tensors}
         if self._reachable is not None and (len(owners) < len(tensors) or not owners.isdisjoint(self._reachable)):
             return True
         return not owners.isdisjoint(written)

@@ -15,21 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from badak.core.memory import address, holder_of
+
 _PLAIN = (int, float, complex, bool, str, bytes, type(None), type(Ellipsis), np.dtype, np.generic)
 _ROWS = list, tuple
-
-
-def owner_of(array):
-    """The object that holds the memory of an array."""
-    while (base := getattr(array, "base", None)) is not None:
-        array = base
-    return array
-
-
-def is_table(array):
-    """Whether nobody may write the memory of an array: a table of a kernel, which stays as it is."""
-    owner = owner_of(array)
-    return isinstance(owner, np.ndarray) and not owner.flags.writeable
 
 
 def arrays_in(value, kind=np.ndarray):
@@ -127,7 +116,7 @@ class Provenance:
 
     def key(self, array) -> int:
         """The number of an array's memory, which is that of no other memory in this recording, then or later."""
-        owner = owner_of(array)
+        owner = holder_of(array)
         key = self._keys.of.get(id(owner))
         if key is None:
             key = next(self._next)
@@ -139,7 +128,7 @@ class Provenance:
         key = self.key(array)
         if key not in self._known:
             self._known[key] = origin
-            owner = owner_of(array)
+            owner = holder_of(array)
             if origin[0] == "made":
                 self._keys.count(owner, array.nbytes)
             if origin[0] == "outside":
@@ -152,7 +141,7 @@ class Provenance:
 
     def stands_for(self, array, key: int) -> None:
         """An array holds what was computed before in the memory of this number."""
-        self._keys.put(owner_of(array), key)
+        self._keys.put(holder_of(array), key)
 
     def outside(self) -> dict:
         """id: owner of all memory that was there before the step, its arguments apart."""
@@ -162,7 +151,7 @@ class Provenance:
         """The origin of an array's memory; unknown memory is outside."""
         key = self.key(array)
         if key not in self._known:
-            self.mark(array, "outside", id(owner_of(array)))
+            self.mark(array, "outside", id(holder_of(array)))
         return self._known[key]
 
     def is_outside(self, array) -> bool:
@@ -174,18 +163,18 @@ class Provenance:
 
     def knows(self, array) -> bool:
         """Whether the origin of the memory is known."""
-        return self._keys.of.get(id(owner_of(array))) in self._known
+        return self._keys.of.get(id(holder_of(array))) in self._known
 
     def placed(self, array):
         """A `Place` for an array in memory that the step made, be it scratch of a kernel; other arrays as they are."""
-        owner = owner_of(array)
+        owner = holder_of(array)
         if not array.size or not isinstance(owner, np.ndarray) or not owner.flags.writeable or not self._is_made(owner):
             return array
         if not (owner.flags.c_contiguous or owner.flags.f_contiguous):
             return array
         if id(owner) not in self._pieces.of:
             self._pieces.put(owner, Memory(owner))
-        start = array.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
+        start = address(array) - address(owner)
         return Place(self._pieces.of[id(owner)], start, array.shape, array.dtype, array.strides)
 
     def goes_to(self, array, new) -> bool:
@@ -200,9 +189,9 @@ class Provenance:
     def describe(self, value):
         """A value as something that can be compared with that of another recording."""
         if isinstance(value, np.ndarray):
-            place = value.__array_interface__["data"][0]
-            owner = owner_of(value)
-            start = owner.__array_interface__["data"][0] if isinstance(owner, np.ndarray | Part) else place
+            place = address(value)
+            owner = holder_of(value)
+            start = address(owner) if isinstance(owner, np.ndarray | Part) else place
             return ("array", *self.of(value), place - start, value.shape, value.strides, value.dtype.str)
         if isinstance(value, float) and value != value:
             return "nan"

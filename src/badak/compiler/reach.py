@@ -61,9 +61,9 @@ from badak.compiler.places import (
     is_consumed,
     place_of,
 )
-from badak.compiler.provenance import owner_of
 from badak.compiler.pure import defined_in_c, impure, written_in_python
 from badak.compiler.snapshot import MOST, uncollected
+from badak.core.memory import holder_of
 from badak.core.public_api.homes import home
 from badak.tensor import Tensor
 from badak.tensor.attributes import held_by, is_a
@@ -117,7 +117,7 @@ class Reached:
         found = [thing for pool in (self._root, *self._pools.values()) for thing in pool.found.values()]
         found += [x for place in self.places.values() if type(place) is Mapping for x in place.now()]
         arrays = [x._array if is_a(x, Tensor) else x for x in found if is_a(x, Tensor | np.ndarray)]
-        return {id(owner): owner for owner in map(owner_of, arrays)}
+        return {id(owner): owner for owner in map(holder_of, arrays)}
 
     # ------------------------------------------------------------------ where it begins
 

@@ -4,9 +4,10 @@ import contextlib
 import weakref
 from collections.abc import Iterator
 
-from badak.compiler.provenance import arrays_in, owner_of
+from badak.compiler.provenance import arrays_in
 from badak.compiler.snapshot import StateSnapshot
 from badak.core.events import Observer
+from badak.core.memory import holder_of
 from badak.tensor import Tensor
 
 
@@ -67,7 +68,7 @@ def target_of(effect, args):
 
 
 def _note(array, known: dict) -> None:
-    owner = owner_of(array)
+    owner = holder_of(array)
     if id(owner) not in known:
         with contextlib.suppress(TypeError):  # bytes, say, which nobody writes to
             known[id(owner)] = weakref.ref(owner)

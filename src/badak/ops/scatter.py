@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from badak.core.memory import offset_of, owner_of
 from badak.ops._broadcast import quiet, summing
 from badak.ops.index import grid
 from badak.ops.op import Op
@@ -97,10 +98,9 @@ class AsStrided(Op):
 
     @staticmethod
     def forward(save, x, size, stride, offset):
-        owner = owner_of(x)
         save.x, save.places = x, (size, stride, offset)
-        start = address(x) - address(owner) + offset * x.itemsize
-        return np.ndarray(size, x.dtype, owner, start, [s * x.itemsize for s in stride])
+        start = offset_of(x) + offset * x.itemsize
+        return np.ndarray(size, x.dtype, owner_of(x), start, [s * x.itemsize for s in stride])
 
     @staticmethod
     @summing
@@ -118,18 +118,6 @@ def places_of(x, size, stride, offset):
     mine = _places(x.shape, [s // x.itemsize for s in x.strides])
     low = min(there.min(initial=0), mine.min(initial=0))
     return there - low, mine - low
-
-
-def owner_of(x):
-    """The array that x's memory belongs to."""
-    while type(x.base) is np.ndarray:
-        x = x.base
-    return x
-
-
-def address(x) -> int:
-    """Where x's first entry lies."""
-    return x.__array_interface__["data"][0]
 
 
 def _places(size, stride):

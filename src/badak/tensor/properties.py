@@ -1,8 +1,7 @@
 """What a tensor says about itself: sizes, dtype, layout."""
 
-import numpy as np
-
 from badak.core.errors import IndexOutOfRangeError, NoDataError
+from badak.core.memory import offset_of
 from badak.tensor import dtypes
 from badak.tensor.interface import Methods
 from badak.tensor.layouts import lies_so, order_asked, strided
@@ -85,10 +84,7 @@ class About(Methods):
 
     def storage_offset(self) -> int:
         """Elements between the start of the memory that is seen and this tensor's first one."""
-        memory = self._array if self._array.base is None else self._array.base
-        if not isinstance(memory, np.ndarray):
-            return 0
-        return (self._array.ctypes.data - memory.ctypes.data) // self._array.itemsize
+        return offset_of(self._array) // self._array.itemsize
 
     def data_ptr(self) -> int:
         """The address of the first value; 0 on the meta device."""

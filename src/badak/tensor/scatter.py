@@ -1,6 +1,7 @@
 """Reductions into the places that an index names, and slices of a tensor replaced by others."""
 
 from badak.core.errors import ArgumentError, IndexOutOfRangeError, ShapeError
+from badak.core.memory import offset_of, owner_of
 from badak.ops import scatter as ops
 from badak.ops._check import axis_of
 from badak.tensor.apply import apply
@@ -104,8 +105,7 @@ def as_strided(input, size, stride, storage_offset: int | None = None) -> Tensor
             f"as_strided: Negative strides and sizes are not supported; got size={size}, stride={stride}", "x.flip(0)"
         )
     x = input._array
-    owner = ops.owner_of(x)
-    mine = (ops.address(x) - ops.address(owner)) // x.itemsize
+    owner, mine = owner_of(x), offset_of(x) // x.itemsize
     offset = 0 if storage_offset is None else int(storage_offset) - mine
     last = offset + sum((n - 1) * s for n, s in zip(size, stride)) if 0 not in size else offset - 1
     if offset + mine < 0 or (mine + last + 1) * x.itemsize > owner.nbytes:

@@ -7,6 +7,7 @@ import numpy as np
 
 from badak.core import events
 from badak.core.errors import ArgumentTypeError, FileError, IndexOutOfRangeError, NotSupportedError, package
+from badak.core.memory import owner_of
 from badak.tensor import dtypes
 from badak.tensor.dtypes import device as Device
 from badak.tensor.tensor import Tensor
@@ -227,9 +228,7 @@ def _shown() -> str:
 
 def memory_of(array: np.ndarray) -> np.ndarray:
     """All bytes of the memory that an array sees a part of."""
-    owner = array
-    while isinstance(owner.base, np.ndarray):
-        owner = owner.base
+    owner = owner_of(array)
     dense = owner.ravel("K")
     if not np.may_share_memory(dense, owner) or not owner.size:  # gaps: a part of memory that is not NumPy's
         low, high = np.lib.array_utils.byte_bounds(owner)

@@ -22,6 +22,7 @@ import numpy as np
 from badak.autograd import enable_grad
 from badak.core.errors import ArgumentTypeError
 from badak.core.i18n import columns, padded, say
+from badak.core.memory import owner_of
 from badak.core.tracing import Recorder
 from badak.inspect.introspection.flops import flops_of
 from badak.nn import Module
@@ -200,13 +201,6 @@ def _unchanged(model: Module) -> Iterator[None]:
         for x, before in buffers:
             if not np.array_equal(x._array, before, equal_nan=before.dtype.kind in "fc"):
                 x.data.copy_(Tensor._of(before))
-
-
-def owner_of(array: np.ndarray) -> np.ndarray:
-    """The array whose memory this one sees."""
-    while isinstance(array.base, np.ndarray):
-        array = array.base
-    return array
 
 
 def _arrays(values: list) -> Iterator[np.ndarray]:
