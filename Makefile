@@ -1,7 +1,8 @@
-# make check   what every commit must pass, in two to three minutes on two cores
-# make test    every test
-# make bench   the timings, as tables
-# make format  what a machine can tidy, and the pages that programs write
+# make check    what every commit must pass, in less than a minute on two cores
+# make test     what a pull request must pass, in less than ten minutes
+# make nightly  every sample, seed and pair, for some hours
+# make bench    the timings, as tables
+# make format   what a machine can tidy, and the pages that programs write
 #
 # They run with `python`, or, where that has not the tools, in .venv, which the first of them then fills.
 TOOLS = badak importlinter mypy pytest ruff torch xdist
@@ -10,8 +11,10 @@ ifndef PYTHON
 PYTHON := $(shell python $(HAS_TOOLS) 2>/dev/null && echo python || echo .venv/bin/python)
 endif
 JOBS ?= auto
+PYTEST = OMP_NUM_THREADS=1 $(PYTHON) -m pytest -q -n $(JOBS) --dist worksteal
+export PYTHONDONTWRITEBYTECODE =  # each process of the tests would compile 87,000 lines anew: most of what they cost
 
-.PHONY: check quick test bench format lint tools
+.PHONY: check quick test nightly bench format lint tools
 
 check:
 	@$(MAKE) --no-print-directory -j2 lint quick  # beside each other
@@ -37,10 +40,22 @@ lint: tools
 	$(PYTHON) tools/size.py --check
 
 quick: tools
-	OMP_NUM_THREADS=1 $(PYTHON) -m pytest -q -n $(JOBS) --dist worksteal -m "not slow"
+	$(PYTEST) --tier check
 
 test: tools
-	OMP_NUM_THREADS=1 $(PYTHON) -m pytest -q -n $(JOBS) --dist worksteal
+	$(PYTEST)
+
+NIGHT := $(shell date +%Y%m%d)  # other seeds each night; what differs names its own
+
+nightly: tools
+	$(PYTEST) --tier nightly
+	$(PYTHON) -m tests.programs --seeds $(NIGHT)0000:$(NIGHT)2000 --jobs 2
+	$(PYTHON) -m tests.io.mutations --count 10000 --seed $(NIGHT)
+	$(PYTHON) -m tests.distributed.kills 30 --seed $(NIGHT)
+	$(PYTHON) -m tests.inspect.audit.measure --own --foreign --seed $(NIGHT)
+	$(PYTHON) -m tests.inspect.doctor.measure
+	$(PYTHON) -m tests.inspect.doctor.held_out
+	$(PYTHON) -m tests.inspect.doctor.classroom_faults
 
 bench:
 	$(PYTHON) -m bench

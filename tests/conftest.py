@@ -11,14 +11,12 @@ os.environ["BADAK_LANG"] = "en"  # texts are compared
 os.environ.setdefault("HF_HUB_OFFLINE", "1")  # before huggingface_hub is: a name that is no folder asks no network
 
 import signal
-from collections import Counter
 from contextlib import contextmanager
 
-import numpy as np
 import pytest
 import torch
 
-from badak.core import errors
+from tests import tiers
 
 torch.set_num_threads(1)
 # A shell starts what runs in its background with Ctrl-C ignored, nohup with SIGHUP, and children inherit that; tests need them.
@@ -27,16 +25,30 @@ if hasattr(signal, "SIGHUP"):  # not on Windows
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
-@pytest.hookimpl(tryfirst=True)  # before -m "not slow" is looked at
-def pytest_collection_modifyitems(items):
-    """`make check` runs some of a test's cases: every eighth where marked `many`, else 8 to 16; of more than 128 every 16th."""
-    tests = [item.nodeid.partition("[")[0] for item in items]
-    count, seen = Counter(tests), Counter()
-    for item, test in zip(items, tests):
-        step = 8 if item.get_closest_marker("many") else min(16, max(1, count[test] // 8))
-        if seen[test] % step:
-            item.add_marker("slow")
-        seen[test] += 1
+def pytest_addoption(parser):
+    parser.addoption("--tier", choices=tiers.TIERS, default="test", help="which tests run: see tests/tiers.py")
+
+
+def pytest_configure(config):
+    tiers.chosen = config.getoption("tier")
+
+
+def pytest_ignore_collect(collection_path, config):
+    """A file of which no test is in this tier is not imported."""
+    test = collection_path.name.startswith("test_") and collection_path.suffix == ".py"
+    return True if test and not named(config) and tiers.left_out(collection_path) else None
+
+
+@pytest.hookimpl(tryfirst=True)  # what -k and -m leave out is left out of the tier's
+def pytest_collection_modifyitems(config, items):
+    if not named(config):
+        items[:], others = tiers.split(items)
+        config.hook.pytest_deselected(items=others)
+
+
+def named(config) -> bool:
+    """Whether single tests are asked for, which run in every tier."""
+    return any("::" in word for word in config.args)
 
 
 def pytest_collection_finish():
@@ -48,9 +60,7 @@ def pytest_collection_finish():
 @pytest.fixture(autouse=True)
 def fresh_state():
     """Every test starts with the same numbers and hears every warning."""
-    errors.forget_warnings()
-    np.random.seed(0)
-    torch.manual_seed(0)
+    tiers.fresh()
 
 
 @pytest.fixture

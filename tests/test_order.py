@@ -17,6 +17,7 @@ from badak.compiler.native import KernelLog
 from badak.core import events
 from badak.core.events import Observer
 from tests.samples import DIFFERENTIABLE, Call, Sample, rows
+from tests.tiers import looped
 
 pytestmark = pytest.mark.slow
 
@@ -94,7 +95,7 @@ def pytorchs(row: Sample, arrays, attributes):
 
 
 @each_row
-@pytest.mark.parametrize("kernel_set", ["reference", "numba"])
+@looped(kernel_set=["reference", "numba"])
 def test_result_lies_in_memory_as_pytorchs_does(row: Sample, kernel_set):
     for call in row.cases():
         for name, arrays in laid_out(row, call.arrays(np.float64)):
@@ -211,7 +212,7 @@ def test_threads_and_compile_change_no_bit_of_sums_over_turned_memory(function, 
         assert [f(x, b).numpy().tobytes() for f in (function, compiled, compiled, compiled)] == [expected] * 4
 
 
-@pytest.mark.parametrize("kernel_set", ["reference", "numba"])
+@looped(kernel_set=["reference", "numba"])
 def test_programs_that_view_what_pytorch_leaves_row_major(kernel_set):
     """Relative positions of Transformer-XL: a row of scores is padded, seen in another shape, and shifted by that."""
     with kernels.use(kernel_set):

@@ -1,5 +1,7 @@
 """What every op must hold, row by row of the table in tests/sample_rows: values, gradients, sizes, layouts, bits."""
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -7,18 +9,23 @@ from badak import kernels
 from tests.compare import allowed
 from tests.compare import assert_close as close
 from tests.samples import DIFFERENTIABLE, Call, Sample, all_ops, rows
+from tests.tiers import looped
 
 ROWS = rows()
 SETS = ["reference", "numba"]
 each_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: repr(row))
-each_set = pytest.mark.parametrize("kernel_set", SETS)
-each_dtype = pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
+each_dtype = looped(dtype=[np.float32, np.float64])
 
 
-@pytest.fixture
-def chosen(kernel_set):
-    with kernels.use(kernel_set):
-        yield kernel_set
+def each_set(test):
+    """In every set of kernels."""
+
+    @functools.wraps(test)
+    def on(*args, kernel_set, **kwargs):
+        with kernels.use(kernel_set):
+            test(*args, **kwargs)
+
+    return looped(kernel_set=SETS)(on)
 
 
 def assert_close(found, expected, call: Call, what: str, size: float | None = None) -> None:
@@ -45,7 +52,7 @@ def compare(call: Call, dtype: type, backward: bool = True, ones: bool = False, 
 @each_row
 @each_dtype
 @each_set
-def test_op_and_its_gradient_agree_with_pytorch(row: Sample, dtype, chosen):
+def test_op_and_its_gradient_agree_with_pytorch(row: Sample, dtype):
     for call in row.cases():
         compare(call, dtype)
 
@@ -53,7 +60,7 @@ def test_op_and_its_gradient_agree_with_pytorch(row: Sample, dtype, chosen):
 @each_row
 @each_dtype
 @each_set
-def test_op_agrees_with_pytorch_at_extreme_values(row: Sample, dtype, chosen):
+def test_op_agrees_with_pytorch_at_extreme_values(row: Sample, dtype):
     for call in row.extremes():
         compare(call, dtype, backward=row.extremes_backward, ones=True, size=row.extremes_size)
 
@@ -91,7 +98,7 @@ def test_hardly_a_number_of_the_table_is_below_its_own_rounding():
 
 @each_row
 @each_set
-def test_gradient_is_the_derivative_of_the_forward(row: Sample, chosen):
+def test_gradient_is_the_derivative_of_the_forward(row: Sample):
     for call in row.cases():
         arrays = call.arrays(np.float64)
         saved, ys = call.forward(arrays)
@@ -177,7 +184,7 @@ def check_projection(call: Call, arrays) -> None:
 @each_row
 @each_dtype
 @each_set
-def test_op_keeps_the_dtype_and_leaves_its_inputs_alone(row: Sample, dtype, chosen):
+def test_op_keeps_the_dtype_and_leaves_its_inputs_alone(row: Sample, dtype):
     for call in row.cases():
         arrays = call.arrays(dtype)
         before = [None if a is None else a.copy() for a in arrays]
@@ -205,7 +212,7 @@ def strided(array):
 
 @each_row
 @each_set
-def test_op_takes_arrays_of_any_layout(row: Sample, chosen):
+def test_op_takes_arrays_of_any_layout(row: Sample):
     for call in [] if row.of_memory else row.cases():
         arrays = call.arrays(np.float64)
         ys, dxs = call.both(np.float64)
@@ -220,7 +227,7 @@ def test_op_takes_arrays_of_any_layout(row: Sample, chosen):
 
 @each_row
 @each_set
-def test_a_gradient_is_the_same_when_it_alone_is_wanted(row: Sample, chosen):
+def test_a_gradient_is_the_same_when_it_alone_is_wanted(row: Sample):
     for call in row.cases():
         arrays = call.arrays(np.float64)
         _, dxs = call.both(np.float64)
@@ -252,7 +259,7 @@ def test_an_output_that_nothing_depends_on_adds_nothing(row: Sample):
 
 @each_row
 @each_set
-def test_fresh_gradients_share_no_memory(row: Sample, chosen):
+def test_fresh_gradients_share_no_memory(row: Sample):
     """A leaf keeps the gradient of a `fresh` op uncopied: nobody else may hold it."""
     if not row.op.owns_grads:
         return

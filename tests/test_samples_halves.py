@@ -15,6 +15,7 @@ from badak.tensor.apply import apply
 from badak.tensor.tensor import Tensor
 from tests.compare import allowed
 from tests.samples import Call, Sample, all_ops, rows
+from tests.tiers import looped
 
 HALF, ROUNDING = np.dtype(ml_dtypes.bfloat16), 2.0**-8  # of bfloat16: a number is off by at most this part of itself
 NO_COMPLEX = {ViewAsComplex}  # there are no complex numbers of bfloat16, as in PyTorch
@@ -26,7 +27,7 @@ ROWS = [
     and any(getattr(a, "dtype", None) == np.float32 for call in row.cases() for a in call.arrays(np.float32))
 ]
 each_row = pytest.mark.parametrize("row", ROWS, ids=repr)
-each_set = pytest.mark.parametrize("kernel_set", ["reference", "numba"])
+each_set = looped(kernel_set=["reference", "numba"])
 
 
 def inputs(call: Call, dtype) -> list:

@@ -61,7 +61,6 @@ def stdout_in(monkeypatch):
     return choose
 
 
-@pytest.mark.many
 @pytest.mark.parametrize("encoding", ["ascii", "cp949", "cp1252", "utf-16", "utf-8"])
 def test_every_command_prints_in_every_encoding(stdout_in, encoding):
     written = stdout_in(encoding)
@@ -145,7 +144,6 @@ sys.exit(main(["train", "classify"]) if len(sys.argv) > 1 else 0)
     assert not Path("~").exists()
 
 
-@pytest.mark.many
 @pytest.mark.parametrize("name, value", [("BADAK_KERNELS", "quick"), ("BADAK_NUM_THREADS", "99999"), ("BADAK_NUM_THREADS", "x"),
                                          ("BADAK_CPU", "quick")])  # fmt: skip
 def test_variables_with_nonsense(name, value):
@@ -155,7 +153,6 @@ def test_variables_with_nonsense(name, value):
     assert found == 2 and len(lines) == 2 and lines[0].startswith(f"error: {name}: expected") and lines[1].startswith("fix: ")
 
 
-@pytest.mark.many
 @pytest.mark.parametrize("name, value, cause, fix", [
     ("BADAK_DEBUG", "x\ny", "BADAK_DEBUG: expected 1 or 0; got 'x\\ny', which counts as 0", "BADAK_DEBUG=1, or leave it unset"),
     ("BADAK_DEBUG", "9" * 10_000, f"BADAK_DEBUG: expected 1 or 0; got '{'9' * 40}', which counts as 0", "BADAK_DEBUG=1, or"),
@@ -168,7 +165,6 @@ def test_variables_with_nonsense_that_an_import_reads_are_said_once(name, value,
     assert found == 0 and out and len(said) == 2 and said[0] == f"badak: {cause}" and said[1].startswith(f"fix: {fix}")
 
 
-@pytest.mark.many
 @pytest.mark.parametrize("value", ["1", "true", "ON", " yes ", "0", "off", ""])
 def test_a_switch_takes_what_people_write(value):
     found, out, err = elsewhere("info", BADAK_DEBUG=value, BADAK_OF_ANOTHER_PROGRAM="x")
@@ -177,7 +173,6 @@ def test_a_switch_takes_what_people_write(value):
     assert elsewhere(code=code, BADAK_DEBUG=value)[1].decode().strip() == str(value.strip().lower() in ("1", "true", "on", "yes"))
 
 
-@pytest.mark.many
 @pytest.mark.parametrize("value", ["x", "-1", "1.5", "9" * 10])
 def test_a_check_of_replays_that_is_no_number_compiles_nothing(value):
     code = "import badak; badak.compile(abs)"
@@ -264,7 +259,6 @@ def test_memory_is_that_of_this_machine(monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.many
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal")
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
 def test_a_signal_to_end_saves_and_says_how_to_go_on(tmp_path, name):

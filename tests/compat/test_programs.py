@@ -20,7 +20,6 @@ def assert_same(printed: str, expected: str, tolerance: float = 2e-4) -> None:
     assert not wrong
 
 
-@pytest.mark.many
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_program_prints_what_it_prints_with_pytorch(name, badak_run):
     done = badak_run(HERE / "programs" / f"{name}.py")
@@ -36,7 +35,6 @@ def test_what_is_recorded_is_what_pytorch_prints(name):
     assert_same(done.stdout, (HERE / "expected" / f"{name}.txt").read_text(encoding="utf-8"))
 
 
-@pytest.mark.many
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_the_check_finds_all_they_use(name, badak_run):
     done = badak_run("--check", HERE / "programs" / f"{name}.py")

@@ -39,7 +39,6 @@ def test_names_in_messages_are_those_of_the_program(badak_run, program):
     assert "fix: torch.tensor(values)" in done.err
 
 
-@pytest.mark.many
 @pytest.mark.parametrize("ending, code", [("sys.exit(3)", 3), ("sys.exit()", 0), ("raise SystemExit('no')", 1)])
 def test_the_exit_code_is_the_programs(ending, code, badak_run, program):
     assert badak_run(program(f"import sys\n{ending}")).code == code

@@ -51,7 +51,6 @@ def test_a_replayed_step_trains_to_the_same_bits(kind, kernel_set):
         assert_same(*KINDS[kind], tokens, simple, OPTIMIZERS["AdamW"])
 
 
-@pytest.mark.many
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_every_way_and_optimizer_goes_on_in_replays(way, name):

@@ -10,6 +10,7 @@ from badak.ops.index import Index, MaskedSelect
 from badak.ops.rearrange import RepeatInterleave
 from badak.tensor import Tensor, apply
 from tests.samples import rows
+from tests.tiers import looped
 
 
 def bits(tensors) -> list:
@@ -39,10 +40,9 @@ def inputs_of(call, dtype, seed):
     return [Tensor._of(a) for a in call.arrays(dtype, seed) if a is not None]
 
 
-@pytest.mark.many
 @pytest.mark.filterwarnings("ignore:compile")
 @pytest.mark.parametrize("row", rows(), ids=repr)
-@pytest.mark.parametrize("kernel_set", ["reference", "numba"])
+@looped(kernel_set=["reference", "numba"])
 def test_replaying_an_operation_on_other_values_gives_its_bits(row, kernel_set):
     with kernels.use(kernel_set), np.errstate(all="ignore"):
         for call in [*row.cases(), *list(row.threads())[:1]]:

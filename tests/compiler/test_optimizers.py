@@ -91,7 +91,6 @@ def trained(rule, options, event, compiled):
     return losses, [p.tolist() for p in model.parameters()], spare.tolist(), state
 
 
-@pytest.mark.many
 @pytest.mark.parametrize("event", EVENTS)
 @pytest.mark.parametrize("name", RULES)
 def test_what_happens_to_an_optimizer_outside_counts_in_replays(name, event):

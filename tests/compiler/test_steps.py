@@ -150,7 +150,6 @@ def assert_same(make, loss_of, batches, way, optimizer, steps=9):
     assert state == expected_state
 
 
-@pytest.mark.many
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
 @pytest.mark.parametrize("kernel_set", ["reference", "numba"])
 @pytest.mark.parametrize("dropout", [0.0, 0.2])

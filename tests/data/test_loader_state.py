@@ -6,6 +6,7 @@ import badak
 from badak.core.errors import StateError
 from badak.data import DataLoader, IterableDataset, RandomSampler, TensorDataset
 from badak.io import checkpoint
+from tests.tiers import looped
 
 N, BATCH, EPOCHS = 23, 3, 3
 PER_EPOCH = -(-N // BATCH)
@@ -58,12 +59,11 @@ def check_resuming(make, stop, **options):
 
 
 @pytest.mark.parametrize("stop", [0, 1, PER_EPOCH - 1, PER_EPOCH, PER_EPOCH + 1, 2 * PER_EPOCH + 3])
-@pytest.mark.parametrize("kind", LOADERS)
+@looped(kind=LOADERS)
 def test_a_resumed_run_equals_an_uninterrupted_one(kind, stop):
     check_resuming(LOADERS[kind], stop)
 
 
-@pytest.mark.many
 @pytest.mark.parametrize("stop", [1, PER_EPOCH + 2])
 @pytest.mark.parametrize("options", [dict(num_workers=2), dict(num_workers=1, persistent_workers=True)])
 @pytest.mark.parametrize("kind", ["shuffled", "own generator"])

@@ -103,7 +103,6 @@ def nobody_is_left_behind():
     assert not children() - before
 
 
-@pytest.mark.many
 @pytest.mark.parametrize("options", [{}, {"persistent_workers": True}, {"prefetch_factor": 1}])
 def test_batches_come_in_the_order_of_torch(options):
     seen = []
@@ -278,7 +277,6 @@ def wait_until_gone(pids):
 
 
 @pytest.mark.slow
-@pytest.mark.many
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_no_worker_outlives_its_program(tmp_path, number):
@@ -294,7 +292,6 @@ def test_no_worker_outlives_its_program(tmp_path, number):
         assert errors.count("Traceback") == 1 and errors.strip().endswith("KeyboardInterrupt")
 
 
-@pytest.mark.many
 @pytest.mark.parametrize(
     "options, error, text",
     [

@@ -9,6 +9,7 @@ import torch
 
 import badak
 from tests.parity.compare import DEEP, assert_same
+from tests.tiers import looped
 
 rng = np.random.default_rng(0)
 ROW = rng.standard_normal((3, 4)).astype(np.float32)
@@ -35,7 +36,7 @@ def made(lib, name, given, grad=False):
 
 
 @each
-@pytest.mark.parametrize("shape", [(), (5,), (2, 3)], ids=str)
+@looped(shape=[(), (5,), (2, 3)])
 def test_draws_are_those_of_pytorch(name, given, shape):
     drawn, shown = [], []
     for lib in (badak, torch):

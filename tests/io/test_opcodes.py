@@ -13,6 +13,7 @@ from badak.core.errors import FileError
 from badak.io import allowed
 from tests.io.attacks.objects import TRAP
 from tests.io.attacks.pickles import NUMBERS, archive, called, storage, text, whole
+from tests.tiers import looped
 
 
 class Refused(str):
@@ -101,7 +102,7 @@ def test_every_opcode_has_its_row():
 
 
 @pytest.mark.parametrize("opcode", ROWS)
-@pytest.mark.parametrize("weights_only", [True, False])
+@looped(weights_only=[True, False])
 def test_an_opcode_means_what_its_row_says(opcode, weights_only):
     body, expected = ROWS[opcode]
     data = archive(whole(body))
@@ -127,7 +128,6 @@ ARGUMENTS = {  # one of each kind that a name may take
 }  # fmt: skip
 
 
-@pytest.mark.many
 @pytest.mark.parametrize("name", sorted(allowed.LOOSE))
 def test_no_name_of_the_table_runs_code_of_an_argument(name):
     """Every name is given objects of the program, whose every method would end the test, among arguments of other kinds."""

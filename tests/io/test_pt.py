@@ -18,6 +18,7 @@ from badak import nn
 from badak.core.errors import ArgumentError, FileError, NotSupportedError
 from badak.tensor import dtypes
 from tests.io.attacks.pickles import archive, tensor, whole
+from tests.tiers import looped
 
 DTYPES = [dtype.name for dtype in dtypes.ALL]
 
@@ -101,8 +102,8 @@ def test_containers_that_pytorch_refuses_come_back_too(value):
     assert found == value and type(found) is type(value)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("shape", [(), (0,), (0, 4), (1,), (5,), (3, 4, 2)], ids=str)
+@looped(dtype=DTYPES)
+@looped(shape=[(), (0,), (0, 4), (1,), (5,), (3, 4, 2)])
 def test_tensors_of_every_dtype_come_back_in_both_libraries(dtype, shape):
     x = (badak.rand(shape) * 100).to(getattr(badak, dtype))
     found, theirs = again(x), by_torch(x)
@@ -125,8 +126,8 @@ def test_the_format_before_pytorch_1_6_is_written(dtype, tmp_path):
     assert theirs["row"][0] == theirs["x"][1, 0] == theirs["t"][0, 1]
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("zipped", [True, False], ids=["zip", "legacy"])
+@looped(dtype=DTYPES)
+@looped(zipped=[True, False])
 def test_tensors_of_pytorch_are_read(dtype, zipped):
     x = (torch.rand(4, 3) * 100).to(getattr(torch, dtype))
     value = {"x": x, "t": x.t(), "row": x[1], "number": x[0, 0], "none": x[:0]}

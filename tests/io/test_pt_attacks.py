@@ -60,7 +60,6 @@ def test_what_pickle_itself_makes_of_a_harmful_object(protocol, zipped, tmp_path
     assert "tests.io.attacks.pickles.harm" in refused(file.getvalue(), tmp_path, weights_only=False)
 
 
-@pytest.mark.many
 @pytest.mark.parametrize("body, says", LIES.values(), ids=list(LIES))
 def test_a_lying_pickle_is_refused(body, says, tmp_path):
     data = archive(whole(body), NUMBERS)

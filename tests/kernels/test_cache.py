@@ -87,7 +87,6 @@ DAMAGE = {
 }
 
 
-@pytest.mark.many
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_a_damaged_file_is_compiled_anew_and_said_once(compile_one, shelf, capfd, damage):
     assert compile_one() == 0 and compile_one() == 1

@@ -13,6 +13,7 @@ from badak.kernels.numba.gemm import product, tiles
 from badak.kernels.numba.simd.gemm import gemm
 from badak.kernels.numba.threadpool.parallel import parallel
 from badak.kernels.numba.threadpool.pool import team
+from tests.tiers import looped
 
 SIZES = [(1, 1, 1), (3, 5, 2), (8, 48, 16), (9, 49, 17), (28, 8, 28), (7, 33, 257), (65, 130, 300), (16, 15, 0)]
 SIZES += [(31, 217, 771), (520, 9, 400), (13, 150, 1024)]  # a packed for many columns; deeper than a panel; rows of a page
@@ -37,7 +38,7 @@ def laid_out(shape, order, dtype, rng):
     return x[::-1, ::-1] if order == "reversed" else x
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@looped(dtype=[np.float32, np.float64])
 @pytest.mark.parametrize("order_b", ["rows", "columns", "neither", "reversed"])
 @pytest.mark.parametrize("order_a", ["rows", "columns", "neither", "reversed"])
 def test_a_product_of_any_strides_is_the_sum_of_its_terms(order_a, order_b, dtype):

@@ -7,6 +7,7 @@ import pytest
 
 from badak.kernels import reference
 from tests.kernels.twin import DTYPES, assert_close, fast_kernels, normal
+from tests.tiers import looped
 
 fast = fast_kernels()
 
@@ -60,7 +61,7 @@ def call_backward(kernels, q, k, v, dout, dweights, options):
 
 
 @each_dtype
-@pytest.mark.parametrize("layout", LAYOUTS)
+@looped(layout=LAYOUTS)
 @pytest.mark.parametrize("size", SIZES, ids=str)
 def test_attention_and_its_gradients(size, layout, dtype):
     B, H, G, T, S, D, E = size

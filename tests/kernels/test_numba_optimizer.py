@@ -12,6 +12,7 @@ from tests.kernels.twin import fast_kernels, normal
 fast = fast_kernels()
 
 from badak.kernels.numba.threadpool.parallel import Kernel, parallel_exact  # noqa: E402
+from tests.tiers import looped  # noqa: E402
 
 SHAPES = [(4, 3), (), (0, 2), (40_000,), (5,), (129, 130)]
 BOTH = pytest.mark.parametrize("kernels", [reference, fast], ids=["reference", "numba"])
@@ -99,7 +100,7 @@ def test_one_call_for_all_is_a_call_for_each_at_steps_of_their_own(kernels, dtyp
 
 
 @EACH_RULE
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@looped(dtype=[np.float32, np.float64])
 def test_compiled_and_plain_updates_agree(dtype, rule, options):
     work = Work(rule, options, dtype)
     mine, theirs = copied(work.start), copied(work.start)

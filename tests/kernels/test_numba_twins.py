@@ -8,6 +8,7 @@ import pytest
 from badak.core.errors import IndexOutOfRangeError
 from badak.kernels import reference
 from tests.kernels.twin import DTYPES, assert_close, fast_kernels, normal, strided
+from tests.tiers import looped
 
 fast = fast_kernels()
 
@@ -124,7 +125,7 @@ def test_softmax_of_masked_and_broken_rows(dtype):
 
 
 @each_dtype
-@pytest.mark.parametrize("shape", [s for s in SHAPES if len(s) > 1 and s[-1] != 1], ids=str)
+@looped(shape=[s for s in SHAPES if len(s) > 1 and s[-1] != 1])
 @pytest.mark.parametrize("affine", [True, False])
 @pytest.mark.parametrize("eps", [1e-5, 1e-1])
 def test_norms(shape, affine, eps, dtype):

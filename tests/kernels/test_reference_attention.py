@@ -11,6 +11,7 @@ import torch.nn.functional as F
 
 from badak.kernels import reference
 from tests.kernels.twin import DTYPES, assert_close, normal, strided, twin
+from tests.tiers import looped
 
 each_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=["float32", "float64"])
 B, H, T, S, D, E = 2, 4, 3, 5, 6, 2
@@ -74,7 +75,7 @@ CASES = {
 
 
 @each_dtype
-@pytest.mark.parametrize("layout", [np.array, strided], ids=["packed", "strided"])
+@looped(layout=[np.array, strided])
 @pytest.mark.parametrize("with_weights", [False, True])
 @pytest.mark.parametrize("name", CASES)
 def test_attention_and_its_gradients(name, with_weights, layout, dtype):

@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from badak.kernels import reference
 from badak.kernels.reference._erf import erf
 from tests.kernels.twin import DTYPES, assert_close, normal, strided, twin
+from tests.tiers import looped
 
 each_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=["float32", "float64"])
 SHAPES = [(3, 5), (0, 4), (1, 1), (7,), (2, 3, 4)]
@@ -48,7 +49,7 @@ ACTIVATIONS = {
 
 @each_dtype
 @pytest.mark.parametrize("name", ACTIVATIONS)
-@pytest.mark.parametrize("shape", SHAPES)
+@looped(shape=SHAPES)
 def test_activation_and_its_gradient(name, shape, dtype):
     function, forward, backward = ACTIVATIONS[name]
     x, dy = 2 * normal(0, *shape, dtype=dtype), normal(1, *shape, dtype=dtype)
@@ -92,7 +93,7 @@ SOFTMAX = {
 
 @each_dtype
 @pytest.mark.parametrize("name", SOFTMAX)
-@pytest.mark.parametrize("shape", [*SHAPES, (3, 0)])
+@looped(shape=[*SHAPES, (3, 0)])
 def test_softmax_and_its_gradient(name, shape, dtype):
     function, forward, backward = SOFTMAX[name]
     x, dy = 3 * normal(0, *shape, dtype=dtype), normal(1, *shape, dtype=dtype)
@@ -119,7 +120,7 @@ def test_softmax_ignores_a_shift_of_its_input():
 
 @each_dtype
 @pytest.mark.parametrize("p", [0.0, 0.1, 0.5, 1.0])
-@pytest.mark.parametrize("shape", [(3, 5), (0, 4), (1,)])
+@looped(shape=[(3, 5), (0, 4), (1,)])
 def test_dropout_rounds_as_pytorch_does(p, shape, dtype):
     x, keep = normal(0, *shape, dtype=dtype), np.random.default_rng(1).random(shape) >= p
     noise = torch.from_numpy(keep.astype(dtype)).div_(1 - p) if p < 1 else torch.zeros(shape, dtype=torch.float64)

@@ -7,6 +7,7 @@ import torch.nn.functional as F
 
 from badak.kernels import reference
 from tests.kernels.twin import DTYPES, assert_close, normal, strided, twin
+from tests.tiers import looped
 
 each_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=["float32", "float64"])
 ALL = (True, True, True)
@@ -63,7 +64,7 @@ NORM_SHAPES = [(7, 5), (2, 3, 8), (1, 1), (0, 4), (5,), (3, 0)]
 
 
 @each_dtype
-@pytest.mark.parametrize("shape", NORM_SHAPES)
+@looped(shape=NORM_SHAPES)
 @pytest.mark.parametrize("eps", [1e-5, 1e-1])
 @pytest.mark.parametrize("affine", [(True, True), (True, False), (False, False)])
 def test_layer_norm_and_its_gradients(shape, eps, affine, dtype):
@@ -91,7 +92,7 @@ def test_layer_norm_ignores_a_shift_of_its_input():
 
 
 @each_dtype
-@pytest.mark.parametrize("shape", NORM_SHAPES)
+@looped(shape=NORM_SHAPES)
 @pytest.mark.parametrize("eps", [1e-5, 1e-1])
 @pytest.mark.parametrize("affine", [True, False])
 def test_rms_norm_and_its_gradients(shape, eps, affine, dtype):

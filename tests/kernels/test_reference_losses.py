@@ -7,6 +7,7 @@ import torch.nn.functional as F
 
 from badak.kernels import reference
 from tests.kernels.twin import DTYPES, assert_close, normal, strided, twin
+from tests.tiers import looped
 
 each_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=["float32", "float64"])
 N, V = 7, 5
@@ -159,7 +160,7 @@ def test_mse_and_its_gradient(shape, dtype):
 
 
 @each_dtype
-@pytest.mark.parametrize("shape", SHAPES)
+@looped(shape=SHAPES)
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("positive", [False, True])
 def test_bce_with_logits_and_its_gradients(shape, weighted, positive, dtype):

@@ -8,6 +8,7 @@ import pytest
 from badak.kernels import reference
 from badak.kernels.half import BFLOAT16
 from tests.kernels.twin import assert_close, fast_kernels, normal
+from tests.tiers import looped
 
 fast = fast_kernels()
 softmax = importlib.import_module("badak.kernels.numba.softmax")
@@ -49,7 +50,7 @@ def _results(kernels, x):
     }
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@looped(dtype=[np.float32, np.float64])
 @pytest.mark.parametrize("length", LENGTHS)
 def test_rows_of_every_length_are_plains(dtype, length):
     x = 3 * normal(length, 5, length, dtype=dtype)
@@ -65,7 +66,7 @@ def test_rows_of_bfloat16_are_those_of_float32_rounded_once(length):
         assert y.dtype == BFLOAT16 and y.tobytes() == wide.astype(BFLOAT16).tobytes()
 
 
-@pytest.mark.parametrize("dtype", [np.float32, BFLOAT16])
+@looped(dtype=[np.float32, BFLOAT16])
 @pytest.mark.parametrize("length", [1, 15, 17, 33, 65, 100])
 @pytest.mark.parametrize("name", ["softmax_rows", "log_softmax_rows"])
 def test_what_lies_beside_a_row_is_neither_read_nor_written(dtype, length, name):

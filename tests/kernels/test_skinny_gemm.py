@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from badak.kernels.numba import skinny_gemm
+from tests.tiers import looped
 
 RANDOM = np.random.default_rng(0)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@looped(dtype=[np.float32, np.float64])
 @pytest.mark.parametrize("depth", [1, 7, 8, 9, 40])
 @pytest.mark.parametrize("width", [16, 17, 31, 33, 512, 513, 1100])
 def test_few_rows_are_numpys_product(dtype, depth, width):

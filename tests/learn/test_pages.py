@@ -18,7 +18,6 @@ def _own(page) -> bool:
     return page.parent.name == "en" or [b.text for b in learn.blocks(page)] != [b.text for b in english]
 
 
-@pytest.mark.many
 @pytest.mark.parametrize("page", [page for page in PAGES if _own(page)], ids=lambda page: f"{page.parent.name}-{page.stem}")
 def test_the_programs_of_a_page_print_what_it_shows(page):
     shown = [block.text for block in learn.blocks(page)]

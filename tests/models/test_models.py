@@ -7,6 +7,7 @@ import badak
 from badak import kernels, nn
 from badak.core.errors import ArgumentError, IndexOutOfRangeError, ShapeError
 from badak.models import BERT, GPT, BERTConfig, ClassifierConfig, ClsClassifier, GPTConfig, build_classifier
+from tests.tiers import looped
 
 SMALL = GPTConfig(vocab_size=11, context=12, d_model=16, heads=4, layers=2)
 
@@ -82,7 +83,7 @@ def rounding(model: GPT, logits) -> float:
 
 
 @pytest.mark.parametrize("kernels_in_use", ["reference", "numba"])
-@pytest.mark.parametrize("dtype", [badak.float32, badak.float64])
+@looped(dtype=[badak.float32, badak.float64])
 @pytest.mark.parametrize(
     "chunks",
     [[12], [1] * 12, [5, 1, 6], [1, 11], [11, 1], [4, 4, 4], [0, 3, 0, 9]],

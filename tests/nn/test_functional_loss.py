@@ -9,6 +9,7 @@ from badak.core.errors import ArgumentError, BadakWarning, DTypeError, IndexOutO
 from badak.nn import functional as F
 from tests.compare import assert_close
 from tests.nn.twins import agree, normal
+from tests.tiers import looped
 
 REDUCTIONS = pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
 WEIGHT = np.array([0.5, 2.0, 1.0, 0.25, 3.0], np.float32)
@@ -25,7 +26,7 @@ def labels(*shape, classes=5, ignored=False):
 
 
 @REDUCTIONS
-@pytest.mark.parametrize("shape", [(5,), (7, 5), (3, 5, 4), (2, 5, 3, 2)])
+@looped(shape=[(5,), (7, 5), (3, 5, 4), (2, 5, 3, 2)])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("smoothing", [0.0, 0.2])
 def test_cross_entropy_of_class_ids(shape, weighted, smoothing, reduction):

@@ -5,6 +5,7 @@ import pytest
 import torch
 
 import badak as bk
+from tests.tiers import looped
 
 EPS = {"bfloat16": 2**-8, "float16": 2**-11}
 LAYERS = {
@@ -24,7 +25,7 @@ LAYERS = {
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("dtype", EPS)
+@looped(dtype=EPS)
 @pytest.mark.parametrize("name", LAYERS)
 def test_sixteen_bit_models_keep_their_dtype(name, dtype):
     make, shape = LAYERS[name]

@@ -11,6 +11,7 @@ from badak import nn
 from badak.core.errors import ArgumentError, BadakWarning
 from badak.nn import init
 from badak.tensor import Tensor
+from tests.tiers import looped
 
 THEIRS = torch.nn.init
 SHAPES = [(3, 4), (40, 50), (7, 3), (3, 5, 4)]
@@ -44,9 +45,9 @@ def run(name, theirs, ours, args, named):
     assert np.array_equal(torch.get_rng_state().numpy(), badak.get_rng_state()._array)
 
 
-@pytest.mark.parametrize("turned", [False, True])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("shape", SHAPES)
+@looped(turned=[False, True])
+@looped(dtype=[np.float32, np.float64])
+@looped(shape=SHAPES)
 @pytest.mark.parametrize("name, args, named", SCHEMES)
 def test_schemes_draw_the_bits_of_torch(name, args, named, shape, dtype, turned):
     theirs, ours = pair(shape, dtype, turned)

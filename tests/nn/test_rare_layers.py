@@ -9,6 +9,7 @@ import torch
 import badak
 from badak.core.errors import BadakError
 from tests.nn.twins import normal
+from tests.tiers import looped
 
 LAYERS = {
     "RReLU": (lambda nn: nn.RReLU(0.1, 0.4), (3, 5)),
@@ -51,7 +52,7 @@ def run(lib, name, training):
 
 @pytest.mark.filterwarnings("ignore:Lazy modules are a new feature")
 @pytest.mark.filterwarnings("ignore:Initializing zero-element tensors")
-@pytest.mark.parametrize("training", [True, False])
+@looped(training=[True, False])
 @pytest.mark.parametrize("name", LAYERS)
 def test_layers_are_pytorchs(name, training):
     ours, theirs = run(badak, name, training), run(torch, name, training)

@@ -315,7 +315,6 @@ def go_on(optimizer, schedule, steps):
 ALL = [*SCHEDULES, "SequentialLR", "ChainedScheduler"]
 
 
-@pytest.mark.many
 @pytest.mark.parametrize("name", ALL)
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())

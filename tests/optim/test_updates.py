@@ -11,6 +11,7 @@ from badak import optim
 from badak.tensor import Tensor
 from tests.compare import assert_close
 from tests.optim.twins import both, run, value
+from tests.tiers import looped
 
 STEP = 12  # units of a step: the most roundings on the way through a rule, on both sides, and what they do to the next one
 
@@ -57,7 +58,7 @@ OPTIONS = [
 
 
 @pytest.mark.parametrize("name, options", OPTIONS, ids=str)
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@looped(dtype=["float32", "float64"])
 def test_optimizer_agrees_with_pytorch_over_20_steps(name, options, dtype):
     ours, optimizer, theirs, twin = both(name, dtype, **options)
     for step in range(20):

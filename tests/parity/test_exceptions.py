@@ -11,6 +11,7 @@ import pytest
 import torch
 
 import badak
+from tests.tiers import looped
 
 
 class OwnError(Exception):
@@ -410,7 +411,7 @@ def builtin(error) -> type:
     return next(each for each in type(error).__mro__ if each.__module__ == "builtins")
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=NAMES)
+@looped(kind=KINDS)
 @pytest.mark.parametrize("name", PLACES)
 def test_an_exception_of_the_program_comes_out_as_in_pytorch(name, kind):
     raised, ours = outcome(badak, PLACES[name], kind)

@@ -86,7 +86,6 @@ def tensors_in(y, kind):
     return [part for part in (y if isinstance(y, tuple | list) else (y,)) if isinstance(part, kind)]
 
 
-@pytest.mark.many
 @pytest.mark.parametrize("op", ops(), ids=lambda op: op.name)
 def test_public_functions_leave_results_as_pytorch_does(op):
     kept = any(fnmatch(op.name, names) for names in BY_ROWS)

@@ -150,7 +150,6 @@ def test_outputs_and_every_gradient_agree(make, specs, dtype, dropout):
     assert_same(*logits, DEEP, "logits")
 
 
-@pytest.mark.many
 @each_model
 @both_dtypes
 @pytest.mark.parametrize(

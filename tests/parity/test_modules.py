@@ -13,9 +13,10 @@ from tests.parity.compare import DEEP, assert_same, assert_same_run, assert_same
 from tests.parity.face_layers import FACE
 from tests.parity.window_layers import MORE
 from tests.samples import ints, uniform
+from tests.tiers import looped
 
 OLD = pytest.mark.filterwarnings("ignore:`NLLLoss2d` has been deprecated")
-both_dtypes = pytest.mark.parametrize("dtype", ["float32", "float64"])
+both_dtypes = looped(dtype=["float32", "float64"])
 X = (4, 6)  # rows, channels
 
 # name, constructor arguments, keyword arguments, inputs
@@ -131,7 +132,7 @@ def label(value) -> str:
 @OLD
 @pytest.mark.parametrize("name, args, options, specs", LAYERS + FAMILY, ids=label)
 @both_dtypes
-@pytest.mark.parametrize("training", [True, False], ids=["train", "eval"])
+@looped(training=[True, False])
 def test_layer_agrees_with_pytorch(name, args, options, specs, dtype, training):
     theirs, ours = twins(lambda lib: getattr(lib.nn, name)(*args, **options).train(training), dtype)
     assert_same_state(ours, theirs, 18, f"{name} from the same seed")
@@ -204,7 +205,7 @@ def masks_of(lib, masks, dtype):
 @pytest.mark.parametrize("options", CONSTRUCTORS, ids=label)
 @pytest.mark.parametrize("masks", MASKS.values(), ids=list(MASKS))
 @both_dtypes
-@pytest.mark.parametrize("training", [True, False], ids=["train", "eval"])
+@looped(training=[True, False])
 def test_multihead_attention_agrees_with_pytorch(options, masks, dtype, training):
     theirs, ours = twins(lambda lib: lib.nn.MultiheadAttention(C, H, **options).train(training), dtype)
     assert_same_state(ours, theirs, 18, "MultiheadAttention from the same seed")

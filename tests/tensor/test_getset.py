@@ -6,6 +6,7 @@ import torch
 
 import badak as bk
 from badak.core.errors import ArgumentError, ArgumentTypeError, IndexOutOfRangeError, ShapeError
+from tests.tiers import looped
 from tests.twins import agree, floats, to_torch, whole
 
 ROWS = bk.tensor([2, 0, 2])
@@ -133,7 +134,7 @@ def test_keys_that_make_no_sense():
 PLACES = [((2,), 1), ((2, 2), (1, 1)), ((), ()), ((), Ellipsis), ((2, 2), slice(0, 1))]
 
 
-@pytest.mark.parametrize("dtype", "complex64 complex128 bfloat16 float16 float32 float64 int64 bool uint8 int16".split())
+@looped(dtype="complex64 complex128 bfloat16 float16 float32 float64 int64 bool uint8 int16".split())
 @pytest.mark.parametrize("given", [(), (1,), (1, 1)])
 def test_a_tensor_of_one_value_goes_to_a_single_place(dtype, given):
     for shape, key in PLACES:

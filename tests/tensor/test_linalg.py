@@ -6,6 +6,7 @@ import torch
 
 import badak
 from tests.parity.compare import DEEP, assert_same
+from tests.tiers import looped
 
 rng = np.random.default_rng(0)
 SQUARE, STACK, WIDE, TALL = (rng.standard_normal(shape) for shape in ((4, 4), (2, 3, 3), (3, 5), (5, 3)))
@@ -52,7 +53,7 @@ CALLS = {
 
 
 @pytest.mark.parametrize("call, arrays", CALLS.values(), ids=list(CALLS))
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@looped(dtype=["float32", "float64"])
 def test_values_and_gradients_are_those_of_pytorch(call, arrays, dtype):
     found = []
     for lib in (badak, torch):

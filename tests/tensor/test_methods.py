@@ -10,6 +10,7 @@ import torch
 
 import badak as bk
 from badak.tensor.methods import METHODS
+from tests.tiers import looped
 
 SPECIAL = {"where", "dist", "real", "imag", "T", "mT", "H"}
 
@@ -36,7 +37,7 @@ CASTERS = "float double half bfloat16 cfloat cdouble long int short char byte bo
 
 
 @pytest.mark.parametrize("name", CASTERS)
-@pytest.mark.parametrize("kind", ["float32", "float64", "float16", "bfloat16", "complex64", "complex128", "int64", "uint8", "bool"])
+@looped(kind=["float32", "float64", "float16", "bfloat16", "complex64", "complex128", "int64", "uint8", "bool"])
 def test_a_caster_gives_the_numbers_and_gradients_of_torch(name, kind):
     found = {}
     for lib in (bk, torch):
@@ -104,8 +105,8 @@ ATTRIBUTES = [name for name in dir(bk.Tensor) if not name.startswith("_") and is
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # PyTorch's on .T and .H of what is no matrix
-@pytest.mark.parametrize("dtype", ["float32", "int64", "bool", "complex64"])
-@pytest.mark.parametrize("shape", [(), (3,), (2, 3), (2, 3, 4), (0,), (0, 2)])
+@looped(dtype=["float32", "int64", "bool", "complex64"])
+@looped(shape=[(), (3,), (2, 3), (2, 3, 4), (0,), (0, 2)])
 @pytest.mark.parametrize("name", ATTRIBUTES)
 def test_attributes_have_pytorchs_shape_or_an_error_with_a_fix(name, shape, dtype):
     found = []

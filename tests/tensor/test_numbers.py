@@ -8,6 +8,7 @@ import torch
 
 import badak as bk
 from badak.core.errors import BadakError
+from tests.tiers import looped
 
 # fmt: off
 NUMBERS = (0.1, 1 / 3, -7, 1.5, 2.7, True, 255, 300, -1, -300, 2**63 - 1, 2**63, -(2**63), 1e40, math.inf, math.nan, 1j, 2**130)
@@ -72,7 +73,7 @@ def outcome(lib, way, dtype, c):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("dtype", DTYPES)
+@looped(dtype=DTYPES)
 @pytest.mark.parametrize("way", WAYS)
 def test_a_number_enters_a_dtype_as_in_pytorch_or_is_refused(way, dtype):
     for c in NUMBERS:

@@ -19,6 +19,7 @@ from badak.kernels.reference._boxmuller import fma64
 from badak.tensor import Tensor
 from badak.tensor import random as bk
 from badak.tensor._sampling import Source
+from tests.tiers import looped
 
 SIZES = [0, 1, 2, 3, 5, 15, 16, 17, 31, 32, 100, 1000]
 DTYPES = {
@@ -76,7 +77,7 @@ def digest(name: str, dtype: str, n: int) -> str:
     return f"{zlib.crc32(draw(source, n, kind).tobytes() + draw(source, n, kind).tobytes()):08x}"
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@looped(dtype=DTYPES)
 @pytest.mark.parametrize("name", DRAWS)
 def test_draws_equal_those_of_torch_bit_for_bit(name, dtype):
     theirs, ours = DRAWS[name]
@@ -231,7 +232,7 @@ FILLS = {
 
 
 @pytest.mark.parametrize("name", FILLS)
-@pytest.mark.parametrize("kind", ["rows", "transposed", "permuted", "every second"])
+@looped(kind=["rows", "transposed", "permuted", "every second"])
 def test_filling_follows_the_order_of_memory_as_in_torch(kind, name):
     theirs, ours = view(kind)
     torch.manual_seed(2)

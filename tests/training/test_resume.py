@@ -55,7 +55,6 @@ def timeless(run):
     return [repr(dataclasses.replace(row, seconds=0.0, per_second=0.0)) for row in run.rows()]
 
 
-@pytest.mark.many
 @pytest.mark.parametrize("name", TINY)
 @pytest.mark.parametrize("stops", [[1], [5, 10], [7, 8, 9]])
 def test_a_resumed_run_equals_an_uninterrupted_one_bit_for_bit(tmp_path, name, stops):

@@ -10,6 +10,7 @@ import pytest
 import badak
 from badak import nn, optim
 from badak.core.errors import BadakError
+from tests.tiers import looped
 from tests.wrong_input.calls import BY_HAND, find
 
 MOST = 600  # characters of a message
@@ -75,7 +76,7 @@ def test_no_message_is_long(seed):
             assert len(text) <= MOST, f"{name}, argument {place} is the {kind}: {len(text)} characters: {text[:300]}"
 
 
-@pytest.mark.parametrize("kind", sorted(HUGE))
+@looped(kind=sorted(HUGE))
 @pytest.mark.parametrize("member", ["lr", "params", "state", "module", "index", "item"])
 def test_no_message_of_objects_is_long(kind, member):
     huge, layer = HUGE[kind], nn.Linear(2, 2)

@@ -114,7 +114,8 @@ def table(all_rows: list[dict]) -> str:
     return "\n".join(lines)
 
 
-def main(words: list[str]) -> None:
+def main(words: list[str]) -> int:
+    """1 where more than 2 in 100 faults are missed; docs/audit.md says which those are, and what is found in sound programs."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("programs", nargs="*")
     parser.add_argument("--own", action="store_true", help="all of badak's own")
@@ -136,7 +137,9 @@ def main(words: list[str]) -> None:
         for row in found:
             print(f"--- {row['program']}: {row['fault'] or 'as it is'} {row.get('where', '')}\n{row['text']}")
     print(table(found))
+    planted = [row["hit"] for row in found if row["fault"]]
+    return int(sum(planted) < 0.98 * len(planted))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,89 @@
+"""The three tiers of tests: check before every commit, test before a pull request, nightly for as long as it takes.
+
+A test is in all three unless it is marked: `slow` is left to test and nightly, `nightly` to nightly alone. Of a test with many
+cases check runs CASES, spread over all. A case that goes over many things of a kind asks `thinned` and `draws` how many.
+A test that is named (`pytest FILE::TEST`) runs in every tier.
+"""
+
+import functools
+import inspect
+import itertools
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+import numpy as np
+import torch
+
+from badak.core import errors
+
+TIERS = ("check", "test", "nightly")
+CASES = 4  # of a test, in check
+chosen = "test"  # by pytest --tier
+
+
+def thinned(items: Iterable, most: int) -> list:
+    """All of the items in nightly, at most so many of them, spread over all, in test and check."""
+    items = list(items)
+    return items if chosen == "nightly" else items[:: max(1, -(-len(items) // most))]
+
+
+def draws(count: int) -> int:
+    """How many random inputs to try: so many in test, a tenth of them in check, 20 times as many in nightly."""
+    return {"check": max(1, count // 10), "test": count, "nightly": 20 * count}[chosen]
+
+
+def fresh() -> None:
+    """The same random numbers as at the start, and warnings that have been said are said again."""
+    errors.forget_warnings()
+    np.random.seed(0)
+    torch.manual_seed(0)
+
+
+def looped(**choices):
+    """A decorator: the test runs for every combination of these values within one case; an error names those it came with."""
+
+    def decorate(test):
+        @functools.wraps(test)
+        def run(*args, **kwargs):
+            for values in itertools.product(*choices.values()):
+                case = dict(zip(choices, values))
+                fresh()
+                try:
+                    test(*args, **kwargs, **case)
+                except Exception as error:
+                    error.add_note(
+                        "with " + ", ".join(f"{name}={getattr(value, '__name__', value)}" for name, value in case.items())
+                    )
+                    raise
+
+        asked = inspect.signature(test)
+        run.__signature__ = asked.replace(parameters=[p for name, p in asked.parameters.items() if name not in choices])
+        return run
+
+    return decorate
+
+
+def left_out(path) -> bool:
+    """Whether no test of this file is in the chosen tier: its `pytestmark` says so, and it need not be imported."""
+    marked = re.search(r"^pytestmark = pytest\.mark\.(\w+)$", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return marked is not None and _tier([marked[1]]) > TIERS.index(chosen)
+
+
+def split(items: list) -> tuple[list, list]:
+    """(the tests of the chosen tier, the others)."""
+    tier = TIERS.index(chosen)
+    inside = [_tier(mark.name for mark in item.iter_markers()) <= tier for item in items]
+    tests = [item.nodeid.partition("[")[0] for item in items]
+    count, seen, kept = Counter(test for test, here in zip(tests, inside) if here), Counter(), []
+    for test, here in zip(tests, inside):
+        step = -(-count[test] // CASES) if chosen == "check" else 1
+        kept.append(here and seen[test] % step == 0)
+        seen[test] += here
+    return [item for item, here in zip(items, kept) if here], [item for item, here in zip(items, kept) if not here]
+
+
+def _tier(marks: Iterable[str]) -> int:
+    """The number of the first tier in which a test with these marks is."""
+    marks = set(marks)
+    return 2 if "nightly" in marks else 1 if "slow" in marks else 0
