@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 import numpy as np
+import pytest
 import torch
 
 from badak.core import errors
@@ -26,6 +27,13 @@ def thinned(items: Iterable, most: int) -> list:
     """All of the items in nightly, at most so many of them, spread over all, in test and check."""
     items = list(items)
     return items if chosen == "nightly" else items[:: max(1, -(-len(items) // most))]
+
+
+def few(items: Iterable, most: int) -> list:
+    """The items as cases of a test: at most so many, spread over all, are in test, the others in nightly alone."""
+    items = list(items)
+    step = max(1, -(-len(items) // most))
+    return [item if at % step == 0 else pytest.param(item, marks=pytest.mark.nightly) for at, item in enumerate(items)]
 
 
 def draws(count: int) -> int:

@@ -13,6 +13,7 @@ import pytest
 import torch
 
 import badak
+from tests.tiers import thinned
 from tests.wrong_input import calls
 
 
@@ -61,7 +62,7 @@ def named(name: str, op, method: str) -> list[str]:
     found = []
     dtypes = op.supported_dtypes("cpu")
     dtype = next((each for each in (torch.float32, torch.int64, torch.bool) if each in dtypes), torch.complex64)
-    for sample in list(op.sample_inputs("cpu", dtype))[:6]:
+    for sample in thinned(list(op.sample_inputs("cpu", dtype))[:6], 2):
         for order in words(name, theirs) or words(name + "_", theirs):
             if len(order) <= len(sample.args) or any(a in ("self", "args") for a in order[1:]):
                 continue

@@ -9,6 +9,7 @@ import torch
 
 import badak
 from badak.core.errors import BadakError
+from tests import tiers
 from tests.torch_samples import halves, reasons, test_modules, test_ops
 from tests.torch_samples.exchange import Exchange, NotOurs, agree_in_memory, flat
 
@@ -74,11 +75,11 @@ def test_functions_on_sixteen_bits(part):
         warnings.simplefilter("ignore")
         for op in test_ops.database()[part::PARTS]:
             if test_ops.of_badak(op) is not None:
-                good, wrong = problems_of(op, test_ops.MOST)
+                good, wrong = problems_of(op, 2)
                 agreed += good
                 problems += reasons.unexplained(reasons.HALVES, test_ops.label(op), wrong)
     assert not problems, "\n" + "\n".join(problems)
-    assert agreed > 800
+    assert agreed > (800 if tiers.chosen == "nightly" else 200)
 
 
 @pytest.mark.slow
@@ -157,4 +158,4 @@ def test_modules_on_sixteen_bits():
                             wrong.append(f"foreign {type(problem).__name__}: {problem} <- {sample.desc} ({dtype})")
             problems += reasons.unexplained(reasons.HALF_MODULES, info.module_cls.__name__, wrong)
     assert not problems, "\n" + "\n".join(problems)
-    assert agreed > 1000
+    assert agreed > (1000 if tiers.chosen == "nightly" else 250)

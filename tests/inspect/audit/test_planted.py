@@ -7,6 +7,7 @@ import pytest
 from tests.inspect.audit.measure import audited, rows
 from tests.inspect.audit.plants import PLANTS, Map, judge
 from tests.inspect.audit.programs import OWN, built
+from tests.tiers import few
 
 
 @pytest.mark.parametrize("make", OWN, ids=lambda make: make.__name__)
@@ -18,7 +19,7 @@ def test_nothing_is_found_in_a_sound_program(make):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("make", OWN, ids=lambda make: make.__name__)
+@pytest.mark.parametrize("make", few(OWN, 3), ids=lambda make: make.__name__)
 def test_planted_faults_are_found_where_they_were_planted(make):
     _, *planted = rows(make, make.__name__)
     assert len(planted) >= 5

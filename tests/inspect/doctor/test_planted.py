@@ -14,6 +14,7 @@ from badak.inspect.doctor.diagnoses import DIAGNOSES, Exploding, Vanishing
 from badak.nn import functional as F
 from tests.inspect.doctor.plants import PLANTS
 from tests.inspect.doctor.programs import OWN, built
+from tests.tiers import few
 
 # badak warns of some faults by itself; here the report counts
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::badak.core.errors.BadakWarning")]
@@ -49,8 +50,7 @@ def test_a_planted_fault_is_found(fault):
     assert not missed(make, fault)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("make", OWN, ids=lambda make: make.__name__)
+@pytest.mark.parametrize("make", few(OWN, 2), ids=lambda make: make.__name__)
 def test_every_fault_is_found_in_every_training_that_has_a_place_for_it(make):
     assert not [text for text in (missed(make, fault) for fault in PLANTS) if text]
 
