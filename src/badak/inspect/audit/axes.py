@@ -6,11 +6,12 @@ import numpy as np
 
 from badak.inspect.audit.batch import Batch
 from badak.inspect.audit.compare import same
+from badak.inspect.audit.graph import Graph
 from badak.inspect.audit.kind import one_further
 from badak.inspect.audit.watch import Call, Watch
 
 
-def batch_axis(batch: Batch, name: str, watch: Watch, labels: list[np.ndarray], again: Callable[[np.ndarray], Watch | None]) -> int:
+def batch_axis(batch: Batch, name: str, watch: Graph, labels: list[np.ndarray], again: Callable[[np.ndarray], Watch | None]) -> int:
     """0 or 1 for the text or series `name`, by what shows it first: labels one further along the other axis, layers with
     batch_first, the sizes of attentions, and last which axis keeps apart what stands along it.
 
