@@ -271,9 +271,9 @@ def test_the_launcher_can_be_asked_for_where_a_system_lacks_what_guards_need():
 
 def test_what_mpi_asks_at_its_start():
     meeting = Meeting([None, None])  # type: ignore[list-item]
-    ask = meeting.answers
+    ask = meeting.replies
     assert ask(0, "cmd=init pmi_version=1 pmi_subversion=1") == [(0, "response_to_init pmi_version=1 pmi_subversion=1 rc=0")]
-    assert ask(1, "cmd=get_my_kvsname") != Meeting([None]).answers(0, "cmd=get_my_kvsname")  # type: ignore[list-item]
+    assert ask(1, "cmd=get_my_kvsname") != Meeting([None]).replies(0, "cmd=get_my_kvsname")  # type: ignore[list-item]
     assert ask(1, "cmd=put kvsname=x key=a value=b=c#") == [(1, "put_result rc=0 msg=success")]
     assert ask(0, "cmd=get kvsname=x key=a") == [(0, "get_result rc=0 msg=success value=b=c#")]
     assert ask(0, "cmd=get kvsname=x key=z")[0][1].startswith("get_result rc=-1 ")
@@ -281,7 +281,7 @@ def test_what_mpi_asks_at_its_start():
     assert ask(1, "cmd=barrier_in") == [(0, "barrier_out rc=0"), (1, "barrier_out rc=0")]
     assert ask(1, "cmd=barrier_in") == []
     meeting.gone.add(0)
-    assert meeting.met() == [(1, "barrier_out rc=0")] and meeting.met() == []
+    assert meeting.all_came() == [(1, "barrier_out rc=0")] and meeting.all_came() == []
     assert ask(0, "mcmd=spawn") == [] and ask(0, "endcmd")[0][1].startswith("spawn_result rc=-1")
     assert ask(0, "cmd=lookup_name service=x")[0][1].startswith("lookup_result rc=-1")
 
@@ -370,7 +370,7 @@ def untouched(thesis: Path) -> bool:
 
 def logged(path: Path) -> subprocess.CompletedProcess:
     """A guard that has something to add to its log."""
-    code = f"import sys; sys.path.insert(0, {str(GUARD.parent)!r}); import guard; guard.log_file({str(path)!r}).write(b'said')"
+    code = f"import sys; sys.path.insert(0, {str(GUARD.parent)!r}); import agent; agent.log_file({str(path)!r}).write(b'said')"
     return subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, timeout=60, check=False)
 
 

@@ -69,7 +69,7 @@ def test_a_replay_stops_at_the_end_of_the_room():
     with badak.no_grad():
         for _ in range(9):
             step(ids, cache)
-        with pytest.raises(IndexOutOfRangeError, match="length 9 [+] 1 new tokens > room 9"):
+        with pytest.raises(IndexOutOfRangeError, match="length 9 [+] 1 new tokens > max_length 9"):
             step(ids, cache)
     assert step.recordings and cache.length == 9
 

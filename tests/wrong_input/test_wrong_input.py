@@ -21,7 +21,7 @@ SILENT = {  # public names that take no tensor: settings, switches, files, other
     "get_default_device", "get_default_dtype", "get_float32_matmul_precision", "get_num_interop_threads", "get_num_threads",
     "get_rng_state", "info", "initial_seed", "is_autocast_enabled", "is_deterministic_algorithms_warn_only_enabled",
     "is_grad_enabled", "is_inference_mode_enabled", "is_tensor", "is_warn_always_enabled", "load", "look", "manual_seed",
-    "doctor", "quantize", "save", "seed",
+    "doctor", "quantize", "save", "seed", "source",
     "set_default_device", "set_default_dtype", "set_default_tensor_type", "set_deterministic_debug_mode",
     "set_float32_matmul_precision", "set_flush_denormal", "set_num_interop_threads", "set_num_threads", "set_printoptions",
     "set_rng_state", "set_warn_always", "use_deterministic_algorithms",

@@ -94,7 +94,7 @@ class Meeting:
                         door.unregister(key.fileobj)
                         self.lines[key.data].close()
                         self.gone |= {key.data} & self.begun  # for one that never asked the others wait at their start
-                        self._say(self.met())
+                        self._send(self.all_came())
 
     def _hear(self, rank: int) -> bool:
         """Answer what has come from a rank; False when it has gone."""
@@ -102,24 +102,24 @@ class Meeting:
             came = self.lines[rank].recv(65536)
             *lines, self.heard[rank] = (self.heard[rank] + came).split(b"\n")
             for line in lines:
-                self._say(self.answers(rank, line.decode()))
+                self._send(self.replies(rank, line.decode()))
         except OSError:
             return False
         return bool(came)
 
-    def _say(self, answers: list[tuple[int, str]]) -> None:
-        for rank, answer in answers:
+    def _send(self, replies: list[tuple[int, str]]) -> None:
+        for rank, reply in replies:
             with suppress(OSError):  # it has gone
-                self.lines[rank].sendall(f"cmd={answer}\n".encode())
+                self.lines[rank].sendall(f"cmd={reply}\n".encode())
 
-    def met(self) -> list[tuple[int, str]]:
+    def all_came(self) -> list[tuple[int, str]]:
         """What is said to those who wait for all, when all that are left have come: MPI's end waits so, too."""
         if not self.waiting or len(self.waiting | self.gone) < len(self.lines):
             return []
         came, self.waiting = self.waiting - self.gone, set()
         return [(rank, "barrier_out rc=0") for rank in sorted(came)]
 
-    def answers(self, rank: int, line: str) -> list[tuple[int, str]]:
+    def replies(self, rank: int, line: str) -> list[tuple[int, str]]:
         """What is said to whom after this line."""
         said = dict(word.partition("=")[::2] for word in line.split())
         match said.get("cmd"):
@@ -143,7 +143,7 @@ class Meeting:
                 return [(rank, "get_result rc=-1 msg=key_not_found value=unknown")]
             case "barrier_in":
                 self.waiting.add(rank)
-                return self.met()
+                return self.all_came()
             case "finalize":
                 return [(rank, "finalize_ack rc=0")]
             case "publish_name" | "unpublish_name" | "lookup_name" as what:
