@@ -24,8 +24,8 @@ LINES = {  # the words, and the function in which Ctrl-C comes
     "eval": (["eval", "gpt"], TENSORS), "eval of labels": (["eval", "text"], TENSORS),
     "predict": (["predict", "text", "the cat"], TENSORS), "predict a picture": (["predict", "classify", "x.png"], TENSORS),
     "predict into a file": (["predict", "text", "--file", "labelled.csv", "-o", "new.json"], TENSORS),
-    "generate": (["generate", "gpt", "the", "--new-tokens", "9"], TENSORS),
-    "generate, published": (["generate", "writer", "to", "--new-tokens", "9"], TENSORS),
+    "generate": (["generate", "gpt", "the", "--max-new-tokens", "9"], TENSORS),
+    "generate, published": (["generate", "writer", "to", "--max-new-tokens", "9"], TENSORS),
     "translate": (["translate", "translate", "the cat"], TENSORS), "fill-mask": (["fill-mask", "bert", "the [MASK]"], TENSORS),
     "embed": (["embed", "sentences", "--in", "text.txt", "--by", "lines", "--save", "new"], TENSORS),
     "tokenize": (["tokenize", "text.txt", "-o", "new", "--train", "bpe", "--size", "300"], ("data/tokens.py", "_write_ids")),
@@ -34,7 +34,7 @@ LINES = {  # the words, and the function in which Ctrl-C comes
     "profile": (["profile", "gpt", "--steps", "3", "--skip", "0"], TENSORS),
 }  # fmt: skip
 PROGRAMS = ["run", "doctor", "summary", "audit", "profile"]
-AT_ONCE = {"explain", "floor", "info"}  # they only print
+AT_ONCE = {"explain", "info", "source"}  # they only print
 ELSEWHERE = {"launch", "bench", "warmup", "chat"}  # tests/distributed/test_launch.py; of processes; of a terminal
 
 

@@ -19,48 +19,10 @@ from typing import Any
 
 import numpy as np
 
+from badak.compiler import contents, places
 from badak.compiler.answers import Question
 from badak.compiler.code import FORMATS, Chain, Facts, facts, named_in_format
-from badak.compiler.contents import (
-    ENDS,
-    HOLDERS,
-    MADE_ANEW,
-    MODULE_PARTS,
-    NOTHING_ELSE,
-    OF_CLASSES,
-    OF_FUNCTIONS,
-    PLAIN_IN_C,
-    SAYS,
-    TOLD,
-    decimal_context,
-    errors_of_numpy,
-    functions_of,
-    is_immutable,
-    is_module,
-    is_read_unseen,
-    leads_nowhere,
-    parts_of,
-    slots_of,
-)
 from badak.compiler.frames import BY_NAME, Executed, is_of_python, is_program
-from badak.compiler.places import (
-    MISSING,
-    Answer,
-    Cell,
-    Class,
-    ClassEntry,
-    Code,
-    Entry,
-    Mapping,
-    Opaque,
-    Order,
-    Place,
-    Slot,
-    TypeOf,
-    dict_of,
-    is_consumed,
-    place_of,
-)
 from badak.compiler.pure import defined_in_c, impure, written_in_python
 from badak.compiler.snapshot import MOST, uncollected
 from badak.core.memory import holder_of
@@ -90,7 +52,7 @@ class Reached:
     """
 
     def __init__(self, executed: dict[types.CodeType, Executed], roots, modules=()):
-        self.places: dict[tuple, Place] = {}
+        self.places: dict[tuple, places.Place] = {}
         self.trouble = ""
         self._pools = {code: Pool(each) for code, each in executed.items()}
         self._waiting: deque = deque()
@@ -115,7 +77,7 @@ class Reached:
     def owners(self) -> dict[int, Any]:
         """id: owner of all memory of tensors and arrays that was found."""
         found = [thing for pool in (self._root, *self._pools.values()) for thing in pool.found.values()]
-        found += [x for place in self.places.values() if type(place) is Mapping for x in place.now()]
+        found += [x for place in self.places.values() if type(place) is places.Mapping for x in place.now()]
         arrays = [x._array if is_a(x, Tensor) else x for x in found if is_a(x, Tensor | np.ndarray)]
         return {id(owner): owner for owner in map(holder_of, arrays)}
 
@@ -144,11 +106,11 @@ class Reached:
         if is_a(thing, Tensor):
             for name in ("_array", "_requires_grad"):
                 self._entry(held_by(thing), name, type(thing).__name__)
-        announced = is_module(thing) or (is_a(thing, Tensor) and question.code.co_name != "_version")
+        announced = contents.is_module(thing) or (is_a(thing, Tensor) and question.code.co_name != "_version")
         if announced or (question.asked is not None and thing is None):
             return
-        if (ask := question.again(functions_of)) is not None:
-            self._put(Answer(thing, f"what {question.code.co_name} answers", question.key, ask))
+        if (ask := question.again(contents.functions_of)) is not None:
+            self._put(places.Answer(thing, f"what {question.code.co_name} answers", question.key, ask))
 
     def _follow(self, pool: Pool, chain: Chain) -> None:
         """Go along a chain. Those of closures begin at the function's cells as well, where it outlives the call (`_link`)."""
@@ -159,9 +121,9 @@ class Reached:
 
     def _global(self, pool: Pool, name: str) -> Any:
         found = self._entry(pool.executed.globals, name, name)
-        if found is MISSING:
+        if found is places.MISSING:
             found = self._entry(pool.executed.builtins, name, name)
-            return MISSING if name in BY_NAME else found  # what these are given is known
+            return places.MISSING if name in BY_NAME else found  # what these are given is known
         return found
 
     def _along(self, pool: Pool, things: list, where: str, names: tuple[str, ...], handed: bool = False) -> None:
@@ -187,7 +149,7 @@ class Reached:
         if id(thing) in pool.found:
             if not handed:
                 pool.handed.discard(id(thing))
-        elif not is_a(thing, ENDS) and thing is not MISSING and thing is not vars(builtins):
+        elif not is_a(thing, contents.ENDS) and thing is not places.MISSING and thing is not vars(builtins):
             pool.found[id(thing)] = thing
             if handed:
                 pool.handed.add(id(thing))
@@ -198,7 +160,7 @@ class Reached:
         while self._weak and not self.trouble:
             pool, where, thing = self._weak.pop()
             kept = any(id(thing) in each.found and id(thing) not in each.handed for each in (self._root, *self._pools.values()))
-            if not kept and not is_a(thing, (*ENDS, types.FunctionType, type, types.ModuleType, Tensor)):
+            if not kept and not is_a(thing, (*contents.ENDS, types.FunctionType, type, types.ModuleType, Tensor)):
                 self.trouble = f"it can reach {where}, to which a weak reference alone leads: it may be gone before the next call"
             self._add(pool, thing, where)
             self._walk()
@@ -208,13 +170,13 @@ class Reached:
         if is_a(thing, Tensor):
             self._attributes(pool, thing, where)
             return
-        place = place_of(thing, where)
+        place = places.place_of(thing, where)
         if place is not None:
             self._put(place)
         if thing is decimal or thing is decimal.Decimal or kind is decimal.Decimal:
-            self._put(Answer(decimal, "the context of decimal numbers", "context", decimal_context))
+            self._put(places.Answer(decimal, "the context of decimal numbers", "context", contents.decimal_context))
         if thing is np or is_a(thing, np.ndarray):
-            self._put(Answer(np, "what NumPy does with errors", "errors", errors_of_numpy))
+            self._put(places.Answer(np, "what NumPy does with errors", "errors", contents.errors_of_numpy))
         if is_a(thing, types.FunctionType):
             self._function(pool, thing, where)
         elif is_a(thing, types.BuiltinFunctionType):
@@ -224,23 +186,23 @@ class Reached:
                 self._class(each)
             self._attributes(pool, thing, where)
             if is_a(thing, abc.ABCMeta):
-                self._put(Answer(abc, "the registered subclasses of abstract classes", "token", abc.get_cache_token))
+                self._put(places.Answer(abc, "the registered subclasses of abstract classes", "token", abc.get_cache_token))
         elif is_a(thing, types.ModuleType):
-            self._put(TypeOf(thing, where))
+            self._put(places.TypeOf(thing, where))
             self._attributes(pool, thing, where)
         elif is_a(thing, weakref.ref):
             self._weak += [(pool, where, target)] if (target := thing()) is not None else []
         else:
-            for part_where, part in parts_of(thing, where, place):
+            for part_where, part in contents.parts_of(thing, where, place):
                 self._add(pool, part, part_where)
             if is_a(thing, defaultdict):
-                self._put(Slot(thing, f"{where}.default_factory", vars(defaultdict)["default_factory"]))
+                self._put(places.Slot(thing, f"{where}.default_factory", vars(defaultdict)["default_factory"]))
                 self._add(pool, thing.default_factory, f"{where}.default_factory")
             if is_a(thing, operator.attrgetter | operator.methodcaller):
                 self._ask(pool, {part for each in thing.__reduce__()[1] if is_a(each, str) for part in each.split(".")})
             elif pool.facts.by_words and is_a(thing, list | tuple | dict | set | frozenset):
                 self._ask(pool, {word for word in (thing.values() if type(thing) is dict else thing) if type(word) is str})
-            if kind not in NOTHING_ELSE and not (is_consumed(kind) and not dict_of(thing)):
+            if kind not in contents.NOTHING_ELSE and not (places.is_consumed(kind) and not places.dict_of(thing)):
                 self._object(pool, thing, where)
 
     def _function_in_c(self, pool: Pool, f: Any, where: str) -> None:
@@ -258,29 +220,29 @@ class Reached:
     def _object(self, pool: Pool, thing: Any, where: str) -> None:
         kind = type(thing)
         base = defined_in_c(kind)
-        if base not in PLAIN_IN_C and not is_a(thing, (*HOLDERS, types.SimpleNamespace, threading.local)):
-            if not is_immutable(base) and place_of(thing, where) is None:
-                self._put(Opaque(thing, where))
-        if is_module(thing):
+        if base not in contents.PLAIN_IN_C and not is_a(thing, (*contents.HOLDERS, types.SimpleNamespace, threading.local)):
+            if not contents.is_immutable(base) and places.place_of(thing, where) is None:
+                self._put(places.Opaque(thing, where))
+        if contents.is_module(thing):
             self._module(thing)
         for each in kind.__mro__:
             self._class(each)
-        if pool.names & OF_CLASSES:
+        if pool.names & contents.OF_CLASSES:
             self._add(pool, kind, f"type({where})")
-        self._put(TypeOf(thing, where))
+        self._put(places.TypeOf(thing, where))
         self._attributes(pool, thing, where)
 
     def _attributes(self, pool: Pool, thing: Any, where: str) -> None:
         """What the code of this pool asks of things by name."""
         names = pool.names
         if is_a(thing, types.FunctionType) and not thing.__dict__:
-            names = names & OF_FUNCTIONS
+            names = names & contents.OF_FUNCTIONS
         if is_a(thing, types.ModuleType):
             self._entry(thing.__dict__, "__getattr__", f"{where}.__getattr__")
         if is_a(thing, types.ModuleType) and ("__getattr__" in thing.__dict__ or not is_program(thing.__name__)):
             names = names & thing.__dict__.keys()
-        elif pool.everything or is_read_unseen[type(thing)]:
-            names = names.union(map(str, dict_of(thing)), slots_of(type(thing)))
+        elif pool.everything or contents.is_read_unseen[type(thing)]:
+            names = names.union(map(str, places.dict_of(thing)), contents.slots_of(type(thing)))
         for name in names:
             for value in self._attribute(thing, name, where):
                 if name in pool.names or not (is_a(thing, types.ModuleType) and is_a(value, types.BuiltinFunctionType)):
@@ -296,25 +258,25 @@ class Reached:
 
     def _attribute(self, thing: Any, name: str, where: str) -> list:
         """All that may be meant by thing.name, whose places are noted."""
-        if is_a(thing, ENDS):
+        if is_a(thing, contents.ENDS):
             return []
         if is_a(thing, Tensor):  # what a program has set on it, and what it is; values are announced
-            own, kept = held_by(thing), TOLD.get(name)
+            own, kept = held_by(thing), contents.TOLD.get(name)
             if kept:
                 self._entry(own, kept, f"{where}.{name}")
             return [self._entry(own, name, f"{where}.{name}")] if name in own and name not in STATE else []
-        own = dict_of(thing) if not is_a(thing, type) else {}
+        own = places.dict_of(thing) if not is_a(thing, type) else {}
         found: list = [own] if name == "__dict__" and own else [type(thing)] if name == "__class__" else []
         if is_a(thing, types.ModuleType):
             value = self._entry(own, name, f"{where}.{name}")
-            return [getattr(thing, name, None) if value is MISSING and "__getattr__" in own else value]
-        if is_module(thing):
-            found = [own[part][name] for part in MODULE_PARTS if name in own[part]]
-        if own or own is not dict_of(0):
+            return [getattr(thing, name, None) if value is places.MISSING and "__getattr__" in own else value]
+        if contents.is_module(thing):
+            found = [own[part][name] for part in contents.MODULE_PARTS if name in own[part]]
+        if own or own is not places.dict_of(0):
             found.append(self._entry(own, name, f"{where}.{name}"))
         for value in self._said(thing if is_a(thing, type) else None, type(thing), name):
             found += self._of_class(thing, value, f"{where}.{name}")
-        return [value for value in found if value is not MISSING]
+        return [value for value in found if value is not places.MISSING]
 
     def _said(self, own: type | None, kind: type, name: str) -> list:
         """What classes say of a name, without functions of badak, which lead nowhere."""
@@ -322,41 +284,41 @@ class Reached:
         if found is None:
             order = (*(own.__mro__ if own else ()), *kind.__mro__)
             found = [vars(each)[name] for each in order if name in vars(each)]
-            found = [value for value in found if not (is_a(value, types.FunctionType) and leads_nowhere(value))]
+            found = [value for value in found if not (is_a(value, types.FunctionType) and contents.leads_nowhere(value))]
             self._lookups[own, kind, name] = found
         return found
 
     def _of_class(self, thing: Any, value: Any, where: str) -> list:
-        known = is_a(value, types.GetSetDescriptorType) and is_a(thing, SAYS) and value.__name__ not in MADE_ANEW
+        known = is_a(value, types.GetSetDescriptorType) and is_a(thing, contents.SAYS) and value.__name__ not in contents.MADE_ANEW
         if known or is_a(value, types.MemberDescriptorType):
             if is_a(thing, type) and not issubclass(value.__objclass__, type):
                 return []
-            place = Slot(thing, where, value)
+            place = places.Slot(thing, where, value)
             self._put(place)
             return place.now()
-        return functions_of(value) or [value]
+        return contents.functions_of(value) or [value]
 
     # ------------------------------------------------------------------ what is noted
 
-    def _put(self, place: Place | None) -> None:
+    def _put(self, place: places.Place | None) -> None:
         if place is not None:
             self.places.setdefault(place.key, place)
 
     def _entry(self, own: dict, name: str, where: str) -> Any:
-        self._put(Entry(own, where, name))
-        return own.get(name, MISSING)
+        self._put(places.Entry(own, where, name))
+        return own.get(name, places.MISSING)
 
     def _class(self, kind: type) -> None:
         """A class of the program, with all that it says."""
         if kind in self._classes or not written_in_python(kind):
             return
         self._classes.add(kind)
-        self._put(Class(kind, kind.__name__))
+        self._put(places.Class(kind, kind.__name__))
         if not is_program(home(kind)):
             return
-        self._put(Order(kind, f"{kind.__name__}.__bases__"))
+        self._put(places.Order(kind, f"{kind.__name__}.__bases__"))
         for name, value in vars(kind).items():
-            for f in functions_of(value):
+            for f in contents.functions_of(value):
                 self._function(self._root, f, f"{kind.__name__}.{name}")
             value = value.__func__ if is_a(value, staticmethod | classmethod) else value
             if is_a(value, types.BuiltinFunctionType | functools.partial):
@@ -364,24 +326,24 @@ class Reached:
 
     def _module(self, module: Any) -> None:
         """A module with all that it holds: its layers read it without telling."""
-        own, name = dict_of(module), type(module).__name__
-        self._put(TypeOf(module, name))
+        own, name = places.dict_of(module), type(module).__name__
+        self._put(places.TypeOf(module, name))
         for attribute, part in own.items():
-            if attribute in MODULE_PARTS:
+            if attribute in contents.MODULE_PARTS:
                 if part or attribute == "_modules":
                     self._entry(own, attribute, name)
-                    self._put(place_of(part, f"an attribute of {name}"))
+                    self._put(places.place_of(part, f"an attribute of {name}"))
             elif attribute not in type(module)._bookkeeping:  # hooks and the mode, of which a module tells
                 self._entry(own, attribute, f"{name}.{attribute}")
                 if is_a(part, dict | list | set | deque):
-                    self._put(place_of(part, f"{name}.{attribute}"))
+                    self._put(places.place_of(part, f"{name}.{attribute}"))
                 elif is_a(part, types.FunctionType | types.MethodType | functools.partial):
                     self._add(self._root, part, f"{name}.{attribute}")
         for kind in type(module).__mro__:
             self._class(kind)
             forward: Any = vars(kind).get("forward")
             if is_a(forward, types.FunctionType):
-                self._put(ClassEntry(kind, f"{kind.__name__}.forward", "forward"))
+                self._put(places.ClassEntry(kind, f"{kind.__name__}.forward", "forward"))
                 self._function(self._root, forward, f"{kind.__name__}.forward")
                 break
 
@@ -393,7 +355,7 @@ class Reached:
             elif f.__closure__ and "<locals>" in f.__qualname__ and not is_program(f.__module__ or ""):
                 self._linked[id(f)] = f
                 for name, cell in zip(f.__code__.co_freevars, f.__closure__):  # a function of ours around one of the program
-                    place = Cell(cell, name)
+                    place = places.Cell(cell, name)
                     self._put(place)
                     for value in filter(callable, place.now()):
                         self._add(self._root, value, name)
@@ -405,11 +367,11 @@ class Reached:
     def _link(self, pool: Pool, f: types.FunctionType) -> None:
         """A function whose code ran: the variables of its closure are those of the code."""
         self._linked[id(f)] = f
-        self._put(Code(f, f.__qualname__))
+        self._put(places.Code(f, f.__qualname__))
         for value in (*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()):
             self._add(pool, value, f"a default of {f.__name__}")
         for name, cell in zip(f.__code__.co_freevars, f.__closure__ or ()):
-            place = Cell(cell, name)
+            place = places.Cell(cell, name)
             self._put(place)
             chains = [chain.names for chain in pool.facts.chains if chain.kind == "cell" and chain.root == name]
             for names in chains or [()]:

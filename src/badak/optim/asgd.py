@@ -16,7 +16,7 @@ class ASGD(Elementwise):
 
     eta is lr and mu is 1 at the first step. The mean a is in the state, under `ax`; the parameters themselves are p.
 
-    params: tensors, named tensors or groups (see Optimizer). lr, weight_decay: numbers >= 0; lambd, alpha, t0: numbers.
+    params: tensors, named tensors or groups (see Optimizer). lr, weight_decay, lambd, alpha: numbers >= 0; t0: a number.
     Remembers `step` (t), `eta`, `mu` and `ax` (a) for each parameter.
     Source: Polyak and Juditsky 1992, "Acceleration of Stochastic Approximation by Averaging"; the rate of Bottou 2010,
     "Large-Scale Machine Learning with Stochastic Gradient Descent".
@@ -24,8 +24,8 @@ class ASGD(Elementwise):
 
     CHECKS = {
         "lr": at_least_zero,
-        "lambd": a_number,
-        "alpha": a_number,
+        "lambd": at_least_zero,
+        "alpha": at_least_zero,
         "t0": a_number,
         "weight_decay": at_least_zero,
         "maximize": a_switch,
@@ -53,7 +53,10 @@ class ASGD(Elementwise):
         (eta, mu), lr, lambd = numbers, number(group["lr"]), number(group["lambd"])
         direction, decay, rate = -1.0 if group["maximize"] else 1.0, number(group["weight_decay"]), eta.item()
         made = direction, decay, 1 - lambd * rate, rate, mu.item()
-        next_eta = lr / (1 + lambd * lr * step) ** number(group["alpha"])
+        try:
+            next_eta = lr / (1 + lambd * lr * step) ** number(group["alpha"])
+        except OverflowError:
+            next_eta = 0.0  # what is divided by is larger than any number
         next_mu = 1 / max(1, step - number(group["t0"]))
         eta.fill(next_eta)
         mu.fill(next_mu)

@@ -21,10 +21,11 @@ def pad(input, pad, mode: str = "constant", value=None) -> Tensor:
     dx = dy inside, plus what the entries that are used twice collect.
     """
     try:
-        pad, shape = list(map(whole, pad)), input._array.shape
+        pad = list(map(whole, pad))
     except TypeError:
         cause = f"pad(): argument 'pad' must be a list of ints, not {pad!r}"
         raise ArgumentTypeError(cause, "(1, 1) for one entry on both sides") from None
+    shape = input._array.shape
     if len(pad) % 2 or len(pad) // 2 > len(shape):
         raise ShapeError(
             f"pad: expected two numbers for each of at most {len(shape)} dims, from the last one on; got {pad}",

@@ -285,7 +285,8 @@ def histc(input, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
         min, max = float(array.min()), float(array.max())
     if min == max:
         min, max = min - 1, max + 1
-    return Tensor._of(np.histogram(array, int(bins), (min, max))[0].astype(array.dtype))
+    wide = array.astype(np.float32) if array.dtype.itemsize == 2 and array.dtype.kind not in "iub" else array
+    return Tensor._of(np.histogram(wide, int(bins), (min, max))[0].astype(array.dtype))  # 16 bits cannot say in which range
 
 
 def searchsorted(sorted_sequence, input, *, right: bool = False, side=None, out_int32: bool = False, sorter=None) -> Tensor:

@@ -30,8 +30,8 @@ def show_as_torch() -> None:
         known = defining_modules(public)
         for name, value in list(vars(there).items()) if there else ():
             if isinstance(value, type) and value.__name__ == name and value not in _own and name[0] != "_":
-                if value.__module__.split(".")[0] == "badak" and (
-                    space and name in known or value.__module__ != "badak.core.errors"
+                if (module := value.__module__).split(".")[0] == "badak" and (
+                    not space or name in known or module != "badak.core.errors"
                 ):
                     _own[value] = value.__module__
                     value.__module__ = known.get(name, public)

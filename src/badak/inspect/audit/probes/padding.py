@@ -161,15 +161,15 @@ def finding(subject: Subject, begin, what: str, old: list, new: list, masks: dic
                 a, b = a[~padding], b[~padding]
             largest = max(largest, change(a, b))
     places = sum(int(mask.sum()) for mask in masks.values())
-    how = (
-        f"the output at real places changes by up to {largest:.2g} of its size"
+    cause = (
+        f"{what}, the output at real places changes by up to {largest:.2g} of its size"
         if largest
-        else "real places change within the model"
+        else f"{what}, real places change within the model"
     )
     return Finding(
         "padding",
         begin.path,
-        f"{what}, {how}",
+        cause,
         FIX,
         {"places of padding": places, "largest change": largest, "padding": subject.padding_how},
         begin.between,
