@@ -55,6 +55,7 @@ import torch
 
 from badak.ops import mixed
 from badak.ops.op import Op, Saved
+from badak.ops.pointwise import Pointwise
 
 DIFFERENTIABLE = "fc"  # the kinds of dtype that have gradients
 EXTREME = np.array([0.0, -0.0, 1.0, -1.0, 1e-30, -1e-30, 88.0, -88.0, 1e4, -1e4, 1e30, -1e30, np.inf, -np.inf, np.nan])
@@ -284,4 +285,4 @@ def all_ops() -> set[type[Op]]:
             if op not in found:
                 found.add(op)
                 pending.append(op)
-    return {op for op in found if op.__module__.startswith("badak.ops") and op.__module__ != mixed.__name__}
+    return {op for op in found if op.__module__.startswith("badak.ops") and op.__module__ != mixed.__name__ and op is not Pointwise}

@@ -12,7 +12,7 @@ import badak
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "api.md"
 NAMESPACES = ["", "nn", "nn.functional", "nn.init", "nn.utils", "optim", "optim.lr_scheduler", "autograd"]
-NAMESPACES += ["distributions", "fft", "linalg", "utils.data"]
+NAMESPACES += ["distributions", "fft", "linalg", "special", "utils.data"]
 OWN = {  # file or package of badak's own: its names, all of them where none is given
     "nn.lora": "",
     "models": "",

@@ -14,7 +14,7 @@ from typing import Any
 
 from badak.core.public_api import public
 from badak.core.public_api.table import PLACES
-from badak.tensor import Tensor
+from badak.tensor import Tensor, pointwise
 from badak.tensor.methods import METHODS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -154,12 +154,22 @@ def package_imports(package: Path) -> str:
     return "\n".join(lines)
 
 
+def pointwise_stub() -> str:
+    """tensor/pointwise.pyi: the functions that follow from rows."""
+    head = HEAD + TYPES + "from collections.abc import Callable\n\nfrom badak.tensor.tensor import Tensor\n"
+    lines = [head, "FUNCTIONS: dict[str, Callable[..., Tensor]]", "SPECIAL: dict[str, Callable[..., Tensor]]"]
+    for name, function in {"real": pointwise.real, **pointwise.FUNCTIONS}.items():
+        lines += definition(name, function, "Tensor", method=False)
+    return "\n".join(lines) + "\n"
+
+
 def stubs() -> dict[Path, str]:
     """Every stub and its text."""
     return {
         PACKAGE / "__init__.pyi": functions_stub("", package_imports(PACKAGE)),
         PACKAGE / "tensor" / "__init__.pyi": functions_stub("tensor.", package_imports(PACKAGE / "tensor")),
         PACKAGE / "tensor" / "interface.pyi": methods_stub(),
+        PACKAGE / "tensor" / "pointwise.pyi": pointwise_stub(),
     }
 
 

@@ -6,7 +6,6 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from badak.ops.activation import GELU, ReLU, Sigmoid, SiLU, Tanh
 from badak.ops.attention import Attention
 from badak.ops.dropout import Dropout
 from badak.ops.embedding import Embedding
@@ -123,12 +122,6 @@ def without_bias(item):
 
 
 ROWS = [
-    Sample(GELU, lambda x, approximate: F.gelu(x, approximate=approximate), SHAPES, approximate=["none", "tanh"],
-           extremes=[EXTREME], threads=BIG),
-    Sample(ReLU, F.relu, SHAPES, extremes=[EXTREME], threads=BIG),
-    Sample(SiLU, F.silu, SHAPES, extremes=[EXTREME], threads=BIG),
-    Sample(Tanh, torch.tanh, SHAPES, extremes=[EXTREME], threads=BIG),
-    Sample(Sigmoid, torch.sigmoid, SHAPES, extremes=[EXTREME], threads=BIG),
     Sample(Softmax, lambda x, dim: torch.softmax(x, dim), SHAPES, dim=[-1, 0], threads=BIG,
            extremes=[np.array([[1e4, 0.0, -1e4], [0.0, -np.inf, -np.inf], [1e30, 1e30, 0.0], [np.nan, 0.0, 1.0]])]),
     Sample(LogSoftmax, lambda x, dim: torch.log_softmax(x, dim), SHAPES, dim=[-1, 0], threads=BIG,

@@ -10,7 +10,7 @@ from badak.nn import functional
 from badak.nn.members import HOOKS, MEMBERS
 from badak.nn.module import Module
 from badak.nn.parameter import Parameter
-from badak.tensor import Tensor, elementwise
+from badak.tensor import Tensor, elementwise, pointwise
 
 MAX_HEIGHT = 100  # modules within modules
 TABLES = (dict, OrderedDict)
@@ -72,4 +72,4 @@ allowed.define(Name("torch.nn.parameter.Parameter", Parameter, derived(Tensor), 
 limits.KEYS.add(Parameter)
 pickler.CHECKS[Module] = _hooked
 program.trust(Module, _fill)
-program.hand_over([*_public_functions(functional), *_public_functions(elementwise)])
+program.hand_over([*_public_functions(functional), *_public_functions(elementwise), *pointwise.FUNCTIONS.values()])

@@ -1,93 +1,76 @@
-"""Elementwise non-linearities."""
+"""Elementwise non-linearities. Their derivatives stand in `kernels/reference/activation.py`, compiled in `kernels/numba`."""
+
+import math
+
+import numpy as np
 
 from badak import kernels
 from badak.core.errors import ArgumentError
-from badak.ops._complex import analytic
-from badak.ops.op import Op
+from badak.kernels.reference._erf import erf
+from badak.ops.pointwise import Formula, Samples, pointwise
+
+EVERY = Samples(extremes=("all",))
+FAST: dict = {"laid_out": False, "capturable": True, "supports_bf16": True}  # kernels compute them, of bfloat16 too
 
 
-class GELU(Op):
+def _gelu(x, approximate="none"):
+    if approximate not in ("none", "tanh"):
+        raise ArgumentError(f"gelu: expected approximate 'none' or 'tanh'; got {approximate!r}", "approximate='none'")
+    return kernels.of(x).gelu(x, approximate)
+
+
+def _gelu_formula(approximate="none"):
+    c = math.sqrt(2 / math.pi)
+    if approximate == "tanh":
+        return Formula(
+            "x/2 (1 + tanh u)", "1/2 (1 + tanh u) + x/2 (1 - tanh^2 u) sqrt(2 / pi) (1 + 3 0.044715 x^2)",
+            (("u", "sqrt(2 / pi) (x + 0.044715 x^3)", lambda x: c * (x + 0.044715 * x**3), ""),),
+        )  # fmt: skip
+    return Formula(
+        "x Phi(x)", "Phi(x) + x phi(x)",
+        (("Phi(x)", "1/2 (1 + erf(x / sqrt 2))", lambda x: (1 + erf(x / math.sqrt(2))) / 2,
+          "how likely a normal number lies below x"),),
+        (("phi(x)", "exp(-x^2 / 2) / sqrt(2 pi)", lambda x: np.exp(-x * x / 2) / math.sqrt(2 * math.pi), "its density"),),
+    )  # fmt: skip
+
+
+def _silu_formula():
+    return Formula(
+        "x s", "s (1 + x (1 - s))",
+        (("s", "1 / (1 + exp(-x))", Sigmoid.of, "between 0 and 1: how much of x passes"),),
+    )  # fmt: skip
+
+
+GELU = pointwise(
+    "GELU",
     """y = x Phi(x), Phi the normal distribution function;   dx = dy (Phi(x) + x phi(x)).
 
     approximate="tanh" takes x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) and its own derivative instead.
-    """
-
-    capturable = True
-    supports_bf16 = True
-
-    @staticmethod
-    def forward(save, x, approximate="none"):
-        if approximate not in ("none", "tanh"):
-            raise ArgumentError(f"gelu: expected approximate 'none' or 'tanh'; got {approximate!r}", "approximate='none'")
-        save.x, save.approximate = x, approximate
-        return kernels.of(x).gelu(x, approximate)
-
-    @staticmethod
-    def backward(saved, dy):
-        return kernels.of(dy).gelu_backward(dy, saved.x, saved.approximate)
-
-
-class ReLU(Op):
-    """y = max(x, 0);   dx = dy where y > 0, else 0."""
-
-    capturable = True
-    supports_bf16 = True
-
-    @staticmethod
-    def forward(save, x):
-        save.y = y = kernels.of(x).relu(x)
-        return y
-
-    @staticmethod
-    def backward(saved, dy):
-        return kernels.of(dy).relu_backward(dy, saved.y)
-
-
-class SiLU(Op):
-    """y = x s, s = 1 / (1 + exp(-x));   dx = dy s (1 + x (1 - s))."""
-
-    capturable = True
-    supports_bf16 = True
-
-    @staticmethod
-    def forward(save, x):
-        save.x = x
-        return kernels.of(x).silu(x)
-
-    @staticmethod
-    def backward(saved, dy):
-        return kernels.of(dy).silu_backward(dy, saved.x)
-
-
-class Tanh(Op):
-    """y = tanh(x);   dx = dy (1 - y^2)."""
-
-    capturable = True
-    supports_bf16 = True
-
-    @staticmethod
-    def forward(save, x):
-        save.y = y = kernels.of(x).tanh(x)
-        return y
-
-    @staticmethod
-    @analytic
-    def backward(saved, dy):
-        return kernels.of(dy).tanh_backward(dy, saved.y)
-
-
-class Sigmoid(Op):
-    """y = 1 / (1 + exp(-x));   dx = dy y (1 - y)."""
-
-    capturable = True
-    supports_bf16 = True
-
-    @staticmethod
-    def forward(save, x):
-        save.y = y = kernels.of(x).sigmoid(x)
-        return y
-
-    @staticmethod
-    @analytic
-    def backward(saved, dy):
-        return kernels.of(dy).sigmoid_backward(dy, saved.y)
+    """,
+    _gelu, lambda dy, x, approximate: kernels.of(dy).gelu_backward(dy, x, approximate),
+    written=_gelu_formula, samples=Samples(extremes=("finite",), attributes={"approximate": ["none", "tanh"]}), **FAST,
+)  # fmt: skip
+ReLU = pointwise(
+    "ReLU", "y = max(x, 0);   dx = dy [y > 0].",
+    lambda x: kernels.of(x).relu(x),
+    lambda dy, y: kernels.of(dy).relu_backward(dy, y),
+    samples=EVERY, **FAST,
+)  # fmt: skip
+SiLU = pointwise(
+    "SiLU", "y = x s, s = 1 / (1 + exp(-x));   dx = dy s (1 + x (1 - s)).",
+    lambda x: kernels.of(x).silu(x),
+    lambda dy, x: kernels.of(dy).silu_backward(dy, x),
+    written=_silu_formula, samples=EVERY, **FAST,
+)  # fmt: skip
+Tanh = pointwise(
+    "Tanh", "y = tanh(x);   dx = dy (1 - y^2).",
+    lambda x: kernels.of(x).tanh(x),
+    lambda dy, y: kernels.of(dy).tanh_backward(dy, y),
+    public="tanh", like=np.tanh, analytic=True, samples=EVERY, **FAST,
+)  # fmt: skip
+Sigmoid = pointwise(
+    "Sigmoid", "y = 1 / (1 + exp(-x));   dx = dy y (1 - y).",
+    lambda x: kernels.of(x).sigmoid(x),
+    lambda dy, y: kernels.of(dy).sigmoid_backward(dy, y),
+    public="sigmoid", special="expit", analytic=True, like=kernels.reference.sigmoid, samples=EVERY, **FAST,
+)  # fmt: skip

@@ -12,6 +12,7 @@ from badak.ops.op import Op
 class Add(Op):
     """y = a + b;   da = dy, db = dy."""
 
+    pointwise = True
     owns_grads = False
 
     saves_no_tensors = True
@@ -34,6 +35,7 @@ class Add(Op):
 class Shift(Op):
     """y = x + c;   dx = dy."""
 
+    pointwise = True
     owns_grads = False
 
     saves_no_tensors = True
@@ -53,6 +55,7 @@ class Shift(Op):
 class Sub(Op):
     """y = a - b;   da = dy, db = -dy."""
 
+    pointwise = True
     owns_grads = False
 
     saves_no_tensors = True
@@ -75,6 +78,7 @@ class Sub(Op):
 class SubFrom(Op):
     """y = c - x;   dx = -dy."""
 
+    pointwise = True
     saves_no_tensors = True
     capturable = True
     supports_bf16 = True
@@ -92,6 +96,7 @@ class SubFrom(Op):
 class Mul(Op):
     """y = a b;   da = dy b*, db = dy a*   (* is the conjugate, which matters for complex numbers only)."""
 
+    pointwise = True
     capturable = True
     supports_bf16 = True
 
@@ -123,8 +128,9 @@ def _times(dy, other, shape):
 
 
 class Scale(Op):
-    """y = c x;   dx = c* dy."""
+    """y = c x;   dx = dy c, the conjugate of a complex c."""
 
+    pointwise = True
     capturable = True
     supports_bf16 = True
 
@@ -143,6 +149,7 @@ class Scale(Op):
 class Div(Op):
     """y = a / b;   da = dy / b*, db = -(dy / b*) (a / b)*."""
 
+    pointwise = True
     capturable = True
 
     @staticmethod
@@ -163,8 +170,9 @@ class Div(Op):
 
 
 class DivBy(Op):
-    """y = x / c;   dx = dy / c*."""
+    """y = x / c;   dx = dy / c, the conjugate of a complex c."""
 
+    pointwise = True
     capturable = True
     supports_bf16 = True
 
@@ -183,6 +191,7 @@ class DivBy(Op):
 class DivInto(Op):
     """y = c / x;   dx = -dy c / x^2."""
 
+    pointwise = True
     capturable = True
 
     @staticmethod
@@ -201,6 +210,7 @@ class DivInto(Op):
 class FloorDiv(Op):
     """y = floor(a / b);   no gradient (0 almost everywhere)."""
 
+    pointwise = True
     owns_grads = False
 
     @staticmethod
@@ -217,6 +227,7 @@ class FloorDiv(Op):
 class TruncDiv(Op):
     """y = trunc(a / b), towards zero;   no gradient (0 almost everywhere)."""
 
+    pointwise = True
     owns_grads = False
 
     @staticmethod
@@ -233,6 +244,7 @@ class TruncDiv(Op):
 class Remainder(Op):
     """y = a - b floor(a / b), with the sign of b;   da = dy, db = -dy floor(a / b)."""
 
+    pointwise = True
     owns_grads = False
 
     @staticmethod
@@ -253,6 +265,7 @@ class Remainder(Op):
 class Fmod(Op):
     """y = a - b trunc(a / b), with the sign of a;   da = dy, db = -dy trunc(a / b)."""
 
+    pointwise = True
     owns_grads = False
 
     @staticmethod
@@ -273,6 +286,7 @@ class Fmod(Op):
 class Neg(Op):
     """y = -x;   dx = -dy."""
 
+    pointwise = True
     supports_bf16 = True
     saves_no_tensors = True
 

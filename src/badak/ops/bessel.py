@@ -2,135 +2,67 @@
 
 import numpy as np
 
-from badak.kernels.reference import bessel, special
-from badak.ops._broadcast import elementwise, quiet, unbroadcast
-from badak.ops.op import Op
+from badak.kernels.reference import bessel
+from badak.ops.pointwise import Pointwise, Samples, pointwise
+from badak.ops.special import Lgamma
 
 TWO_OVER_ROOT_PI = 1.1283791670955126
+NEAR_AND_FAR = (0.0, -0.0, 1e-20, 0.3, -2.0, 5.0, -20.0, 29.9, 30.1, 60.0, np.nan)
 
 
-class I0(Op):
-    """y = I_0(x);   dx = dy I_1(x)."""
-
-    name = "i0"
-
-    @staticmethod
-    def forward(save, x):
-        save.x = x
-        return bessel.i0(x)
-
-    @staticmethod
-    @quiet
-    def backward(saved, dy):
-        return dy * bessel.i1(saved.x)
+def without_zero(x):
+    """x, 1 where it is 0, so that what stands there has slopes that are numbers."""
+    return np.where(x == 0, x.dtype.type(1), x)
 
 
-class I0e(Op):
-    """y = exp(-|x|) I_0(x);   dx = dy (exp(-|x|) I_1(x) - sign(x) y)."""
-
-    name = "i0e"
-
-    @staticmethod
-    def forward(save, x):
-        save.x = x
-        save.y = y = bessel.i0e(x)
-        return y
-
-    @staticmethod
-    @quiet
-    def backward(saved, dy):
-        return dy * (bessel.i1e(saved.x) - np.sign(saved.x) * saved.y)
+def _i1_slope(dy, x, y):
+    return dy * np.where(x == 0, x.dtype.type(0.5), I0.of(x) - y / without_zero(x))
 
 
-class I1(Op):
-    """y = I_1(x);   dx = dy (I_0(x) - y / x), dy / 2 at 0."""
-
-    name = "i1"
-
-    @staticmethod
-    def forward(save, x):
-        save.x = x
-        save.y = y = bessel.i1(x)
-        return y
-
-    @staticmethod
-    @quiet
-    def backward(saved, dy):
-        x = saved.x
-        return dy * np.where(x == 0, x.dtype.type(0.5), bessel.i0(x) - saved.y / np.where(x == 0, x.dtype.type(1), x))
+def _i1e_slope(dy, x, y):
+    slope = I0e.of(x) - y * (np.sign(x) + x.dtype.type(1) / without_zero(x))
+    return dy * np.where(x == 0, x.dtype.type(0.5), slope)
 
 
-class I1e(Op):
-    """y = exp(-|x|) I_1(x);   dx = dy (exp(-|x|) I_0(x) - y (sign(x) + 1 / x)), dy / 2 at 0."""
-
-    name = "i1e"
-
-    @staticmethod
-    def forward(save, x):
-        save.x = x
-        save.y = y = bessel.i1e(x)
-        return y
-
-    @staticmethod
-    @quiet
-    def backward(saved, dy):
-        x = saved.x
-        one = x.dtype.type(1)
-        slope = bessel.i0e(x) - saved.y * (np.sign(x) + one / np.where(x == 0, one, x))
-        return dy * np.where(x == 0, x.dtype.type(0.5), slope)
-
-
-class Erfcx(Op):
-    """y = exp(x^2) erfc(x);   dx = dy (2 x y - 2 / sqrt(pi))."""
-
-    @staticmethod
-    def forward(save, x):
-        save.x = x
-        save.y = y = bessel.erfcx(x)
-        return y
-
-    @staticmethod
-    @quiet
-    def backward(saved, dy):
-        return dy * (saved.x * saved.y * 2 - TWO_OVER_ROOT_PI)
+I0: type[Pointwise] = pointwise(
+    "I0", "y = I_0(x);   dx = dy I_1(x).", bessel.i0, lambda dy, x: dy * I1.of(x), public="i0", special="i0 modified_bessel_i0",
+    op_name="i0", laid_out=False, samples=Samples(extremes=(NEAR_AND_FAR,), slack=4),
+)  # fmt: skip
+I0e: type[Pointwise] = pointwise(
+    "I0e", "y = exp(-abs(x)) I_0(x);   dx = dy (exp(-abs(x)) I_1(x) - sign(x) y).", bessel.i0e,
+    lambda dy, x, y: dy * (I1e.of(x) - np.sign(x) * y),
+    special="i0e", op_name="i0e", laid_out=False, samples=Samples(extremes=(NEAR_AND_FAR,), extremes_backward=False, slack=4),
+)  # fmt: skip
+I1: type[Pointwise] = pointwise(  # PyTorch's slope of NaN is 0.5
+    "I1", "y = I_1(x);   dx = dy (I_0(x) - y / x), dy / 2 at 0.", bessel.i1, _i1_slope, special="i1 modified_bessel_i1",
+    op_name="i1", laid_out=False, samples=Samples(extremes=(NEAR_AND_FAR,), extremes_backward=False, slack=4),
+)  # fmt: skip
+I1e: type[Pointwise] = pointwise(  # its slope is a difference
+    "I1e", "y = exp(-abs(x)) I_1(x);   dx = dy (exp(-abs(x)) I_0(x) - y (sign(x) + 1 / x)), dy / 2 at 0.", bessel.i1e, _i1e_slope,
+    special="i1e", op_name="i1e", laid_out=False, samples=Samples(extremes=(NEAR_AND_FAR,), extremes_backward=False, slack=256),
+)  # fmt: skip
+Erfcx = pointwise(
+    "Erfcx", "y = exp(x^2) erfc(x);   dx = dy (2 x y - 2 / sqrt(pi)).", bessel.erfcx,
+    lambda dy, x, y: dy * (x * y * 2 - TWO_OVER_ROOT_PI),
+    special="erfcx", laid_out=False, samples=Samples(extremes=(NEAR_AND_FAR,), extremes_backward=False, slack=16),
+)  # fmt: skip
 
 
-class GammaInc(Op):
-    """y = P(a, x);   dx = dy p, p = x^(a-1) exp(-x) / Gamma(a);   da = -dy p times how x moves with a, P kept (`gamma_slope`)."""
-
-    name = "igamma"
-
-    @staticmethod
-    @elementwise
-    def forward(save, a, x):
-        save.a, save.x = a, x
-        return bessel.gammainc(a, x)
-
-    @staticmethod
-    @quiet
-    def backward(saved, dy):
-        return _of_both(saved, dy)
+def density(a, b):
+    """b^(a - 1) exp(-b) / Gamma(a)."""
+    return np.exp((a - 1) * np.log(b) - b - Lgamma.of(a))
 
 
-class GammaIncC(Op):
-    """y = Q(a, x) = 1 - P(a, x): the gradients of P with the other sign."""
-
-    name = "igammac"
-
-    @staticmethod
-    @elementwise
-    def forward(save, a, x):
-        save.a, save.x = a, x
-        return bessel.gammaincc(a, x)
-
-    @staticmethod
-    @quiet
-    def backward(saved, dy):
-        return _of_both(saved, -dy)
-
-
-def _of_both(saved, dy):
-    a, x = saved.a, saved.x
-    p = np.exp((a - 1) * np.log(x) - x - special.lgamma(a))
-    da = unbroadcast(dy * bessel.gammainc_slope(a, x), a.shape) if saved.needs[0] else None
-    return da, unbroadcast(dy * p, x.shape) if saved.needs[1] else None
+GammaInc = pointwise(
+    "GammaInc", "y = P(a, x), x = b;   dx = dy x^(a-1) exp(-x) / Gamma(a);   da = dy times how P moves with a (`gammainc_slope`).",
+    bessel.gammainc,
+    lambda dy, a, b: dy * bessel.gammainc_slope(a, b),
+    lambda dy, a, b: dy * density(a, b),
+    public="igamma", special="gammainc", takes="real", in_place="method", op_name="igamma",
+)  # fmt: skip
+GammaIncC = pointwise(
+    "GammaIncC", "y = Q(a, x) = 1 - P(a, x): the gradients of P with the other sign.", bessel.gammaincc,
+    lambda dy, a, b: -dy * bessel.gammainc_slope(a, b),
+    lambda dy, a, b: -dy * density(a, b),
+    public="igammac", special="gammaincc", takes="real", in_place="method", op_name="igammac",
+)  # fmt: skip

@@ -37,6 +37,7 @@ class Op:
     capturable = False  # True: kernels alone make the values; what Python and NumPy do around them depends on shapes only
     ufunc: Any = None  # the function of NumPy that the forward is, if it is one without attributes
     view = False  # True: the output shares memory with input 0
+    pointwise = False  # True: y[i] depends on x[i] alone (`ops/pointwise.py`)
     data_movement = False  # True: numbers go from place to place as they are, so that floats of 16 bits need not become wider first
     supports_bf16 = (
         False  # True: takes bfloat16 as it is, computes in float32 and rounds once; other floats of 16 bits are made wider

@@ -32,6 +32,7 @@ def _of_arrays(a, b):
 class PowBy(Op):
     """y = x^c;   dx = dy c x^(c-1), 0 where c = 0."""
 
+    pointwise = True
     capturable = True
 
     @staticmethod
@@ -54,6 +55,8 @@ class PowBy(Op):
 class PowOf(Op):
     """y = c^x;   dx = dy y log(c), 0 where c = 0 and x >= 0."""
 
+    pointwise = True
+
     @staticmethod
     @by_rows
     def forward(save, x, c):
@@ -71,6 +74,8 @@ class PowOf(Op):
 
 class Pow(Op):
     """y = a^b;   da = dy b a^(b-1), 0 where b = 0;   db = dy y log(a), 0 where a = 0 and b >= 0."""
+
+    pointwise = True
 
     @staticmethod
     @elementwise

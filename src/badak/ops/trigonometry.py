@@ -2,202 +2,74 @@
 
 import numpy as np
 
-from badak.ops._broadcast import elementwise, quiet, unbroadcast
-from badak.ops._complex import analytic, conj
-from badak.ops.op import Op
+from badak.ops._complex import conj
+from badak.ops.pointwise import Samples, pointwise
+
+SMALL, EVERY, INSIDE = Samples(extremes=("small",)), Samples(extremes=("all",)), Samples((-0.9, 0.9))
 
 
-class Sin(Op):
-    """y = sin x;   dx = dy cos x."""
-
-    @staticmethod
-    @elementwise
-    def forward(save, x):
-        save.x = x
-        return np.sin(x)
-
-    @staticmethod
-    @quiet
-    def backward(saved, dy):
-        return dy * conj(np.cos(saved.x))
+def _acosh_slope(dy, x):
+    """For complex x with the root's sign of sqrt(x - 1) sqrt(x + 1)."""
+    if x.dtype.kind == "c":
+        return dy / (np.sqrt(x - 1) * np.sqrt(x + 1))
+    return dy / np.sqrt(np.square(x) - 1)
 
 
-class Cos(Op):
-    """y = cos x;   dx = -dy sin x."""
-
-    @staticmethod
-    @elementwise
-    def forward(save, x):
-        save.x = x
-        return np.cos(x)
-
-    @staticmethod
-    @quiet
-    def backward(saved, dy):
-        return -dy * conj(np.sin(saved.x))
+def _over_r2(dy, a, b):
+    """dy / (a^2 + b^2), 0 at the origin."""
+    r2 = np.square(a) + np.square(b)
+    return np.where(r2 == 0, dy.dtype.type(0), dy / r2)
 
 
-class Tan(Op):
-    """y = tan x;   dx = dy (1 + y^2)."""
-
-    @staticmethod
-    @elementwise
-    def forward(save, x):
-        save.y = y = np.tan(x)
-        return y
-
-    @staticmethod
-    @quiet
-    @analytic
-    def backward(saved, dy):
-        return dy * (1 + np.square(saved.y))
-
-
-class Asin(Op):
-    """y = arcsin x;   dx = dy / sqrt(1 - x^2)."""
-
-    @staticmethod
-    @elementwise
-    def forward(save, x):
-        save.x = x
-        return np.arcsin(x)
-
-    @staticmethod
-    @quiet
-    @analytic
-    def backward(saved, dy):
-        return dy / np.sqrt(1 - np.square(saved.x))
-
-
-class Acos(Op):
-    """y = arccos x;   dx = -dy / sqrt(1 - x^2)."""
-
-    @staticmethod
-    @elementwise
-    def forward(save, x):
-        save.x = x
-        return np.arccos(x)
-
-    @staticmethod
-    @quiet
-    @analytic
-    def backward(saved, dy):
-        return -dy / np.sqrt(1 - np.square(saved.x))
-
-
-class Atan(Op):
-    """y = arctan x;   dx = dy / (1 + x^2)."""
-
-    @staticmethod
-    @elementwise
-    def forward(save, x):
-        save.x = x
-        return np.arctan(x)
-
-    @staticmethod
-    @quiet
-    @analytic
-    def backward(saved, dy):
-        return dy / (1 + np.square(saved.x))
-
-
-class Sinh(Op):
-    """y = sinh x;   dx = dy cosh x."""
-
-    @staticmethod
-    @elementwise
-    def forward(save, x):
-        save.x = x
-        return np.sinh(x)
-
-    @staticmethod
-    @quiet
-    @analytic
-    def backward(saved, dy):
-        return dy * np.cosh(saved.x)
-
-
-class Cosh(Op):
-    """y = cosh x;   dx = dy sinh x."""
-
-    @staticmethod
-    @elementwise
-    def forward(save, x):
-        save.x = x
-        return np.cosh(x)
-
-    @staticmethod
-    @quiet
-    @analytic
-    def backward(saved, dy):
-        return dy * np.sinh(saved.x)
-
-
-class Asinh(Op):
-    """y = arsinh x;   dx = dy / sqrt(x^2 + 1)."""
-
-    @staticmethod
-    @elementwise
-    def forward(save, x):
-        save.x = x
-        return np.arcsinh(x)
-
-    @staticmethod
-    @quiet
-    @analytic
-    def backward(saved, dy):
-        return dy / np.sqrt(np.square(saved.x) + 1)
-
-
-class Acosh(Op):
-    """y = arcosh x;   dx = dy / sqrt(x^2 - 1), for complex x with the root's sign of sqrt(x - 1) sqrt(x + 1)."""
-
-    @staticmethod
-    @elementwise
-    def forward(save, x):
-        save.x = x
-        return np.arccosh(x)
-
-    @staticmethod
-    @quiet
-    @analytic
-    def backward(saved, dy):
-        x = saved.x
-        if x.dtype.kind == "c":
-            return dy / (np.sqrt(x - 1) * np.sqrt(x + 1))
-        return dy / np.sqrt(np.square(x) - 1)
-
-
-class Atanh(Op):
-    """y = artanh x;   dx = dy / (1 - x^2)."""
-
-    @staticmethod
-    @elementwise
-    def forward(save, x):
-        save.x = x
-        return np.arctanh(x)
-
-    @staticmethod
-    @quiet
-    @analytic
-    def backward(saved, dy):
-        return dy / (1 - np.square(saved.x))
-
-
-class Atan2(Op):
-    """y = the angle of the point (b, a), in (-pi, pi];   da = dy b / (a^2 + b^2), db = -dy a / (a^2 + b^2)."""
-
-    @staticmethod
-    @elementwise
-    def forward(save, a, b):
-        save.a, save.b = a, b
-        return np.arctan2(a, b)
-
-    @staticmethod
-    @quiet
-    def backward(saved, dy):
-        a, b = saved.a, saved.b
-        na, nb = saved.needs
-        r2 = np.square(a) + np.square(b)
-        g = np.where(r2 == 0, dy.dtype.type(0), dy / r2)
-        return unbroadcast(g * b, a.shape) if na else None, unbroadcast(-g * a, b.shape) if nb else None
+Sin = pointwise("Sin", "y = sin(x);   dx = dy cos(x).", np.sin, lambda dy, x: dy * conj(np.cos(x)), public="sin", samples=SMALL)
+Cos = pointwise("Cos", "y = cos(x);   dx = -dy sin(x).", np.cos, lambda dy, x: -dy * conj(np.sin(x)), public="cos", samples=SMALL)
+Tan = pointwise(
+    "Tan", "y = tan(x);   dx = dy (1 + y^2).", np.tan,
+    lambda dy, y: dy * (1 + np.square(y)),
+    public="tan", analytic=True, samples=Samples((-1.2, 1.2)),
+)  # fmt: skip
+Asin = pointwise(
+    "Asin", "y = arcsin(x);   dx = dy / sqrt(1 - x^2).", np.arcsin,
+    lambda dy, x: dy / np.sqrt(1 - np.square(x)),
+    public="asin arcsin", analytic=True, samples=INSIDE,
+)  # fmt: skip
+Acos = pointwise(
+    "Acos", "y = arccos(x);   dx = -dy / sqrt(1 - x^2).", np.arccos,
+    lambda dy, x: -dy / np.sqrt(1 - np.square(x)),
+    public="acos arccos", analytic=True, samples=INSIDE,
+)  # fmt: skip
+Atan = pointwise(
+    "Atan", "y = arctan(x);   dx = dy / (1 + x^2).", np.arctan,
+    lambda dy, x: dy / (1 + np.square(x)),
+    public="atan arctan", analytic=True, samples=EVERY,
+)  # fmt: skip
+Sinh = pointwise(
+    "Sinh", "y = sinh(x);   dx = dy cosh(x).", np.sinh,
+    lambda dy, x: dy * np.cosh(x),
+    public="sinh", analytic=True, samples=SMALL,
+)  # fmt: skip
+Cosh = pointwise(
+    "Cosh", "y = cosh(x);   dx = dy sinh(x).", np.cosh,
+    lambda dy, x: dy * np.sinh(x),
+    public="cosh", analytic=True, samples=SMALL,
+)  # fmt: skip
+Asinh = pointwise(
+    "Asinh", "y = arsinh(x);   dx = dy / sqrt(x^2 + 1).", np.arcsinh,
+    lambda dy, x: dy / np.sqrt(np.square(x) + 1),
+    public="asinh arcsinh", analytic=True, samples=SMALL,
+)  # fmt: skip
+Acosh = pointwise(
+    "Acosh", "y = arcosh(x);   dx = dy / sqrt(x^2 - 1), for complex x with the root's sign of sqrt(x - 1) sqrt(x + 1).",
+    np.arccosh, _acosh_slope, public="acosh arccosh", analytic=True, samples=Samples((1.2, 4.0)),
+)  # fmt: skip
+Atanh = pointwise(
+    "Atanh", "y = artanh(x);   dx = dy / (1 - x^2).", np.arctanh,
+    lambda dy, x: dy / (1 - np.square(x)),
+    public="atanh arctanh", analytic=True, samples=INSIDE,
+)  # fmt: skip
+Atan2 = pointwise(
+    "Atan2", "y = the angle of the point (b, a), in (-pi, pi];   da = dy b / (a^2 + b^2), db = -dy a / (a^2 + b^2).", np.arctan2,
+    lambda dy, a, b: _over_r2(dy, a, b) * b,
+    lambda dy, a, b: -_over_r2(dy, a, b) * a,
+    public="atan2 arctan2", in_place="method", samples=Samples(None, (((0.0, 0.0, 1.0), (0.0, -1.0, 0.0)),), False),
+)  # fmt: skip

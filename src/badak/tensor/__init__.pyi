@@ -180,63 +180,21 @@ from badak.tensor.dtypes import uint64 as uint64
 from badak.tensor.dtypes import uint8 as uint8
 from badak.tensor.random_ops import binomial as binomial
 from badak.tensor.random_ops import poisson as poisson
-from badak.tensor.elementwise import abs as abs
-from badak.tensor.elementwise import absolute as absolute
-from badak.tensor.elementwise import acos as acos
-from badak.tensor.elementwise import acosh as acosh
-from badak.tensor.elementwise import arccos as arccos
-from badak.tensor.elementwise import arccosh as arccosh
-from badak.tensor.elementwise import arcsin as arcsin
-from badak.tensor.elementwise import arcsinh as arcsinh
-from badak.tensor.elementwise import arctan as arctan
-from badak.tensor.elementwise import atan2 as _arctan2_
-arctan2 = _arctan2_
-from badak.tensor.elementwise import arctanh as arctanh
-from badak.tensor.elementwise import asin as asin
-from badak.tensor.elementwise import asinh as asinh
-from badak.tensor.elementwise import atan as atan
-from badak.tensor.elementwise import atan2 as atan2
-from badak.tensor.elementwise import atanh as atanh
-from badak.tensor.elementwise import ceil as ceil
 from badak.tensor.elementwise import clamp as clamp
 from badak.tensor.elementwise import clamp_max as clamp_max
 from badak.tensor.elementwise import clamp_min as clamp_min
 from badak.tensor.elementwise import clip as clip
-from badak.tensor.elementwise import cos as cos
-from badak.tensor.elementwise import cosh as cosh
-from badak.tensor.elementwise import erf as erf
-from badak.tensor.elementwise import exp as exp
-from badak.tensor.elementwise import exp2 as exp2
-from badak.tensor.elementwise import expm1 as expm1
-from badak.tensor.elementwise import fix as fix
-from badak.tensor.elementwise import floor as floor
-from badak.tensor.elementwise import frac as frac
 from badak.tensor.elementwise import hypot as hypot
-from badak.tensor.elementwise import log as log
-from badak.tensor.elementwise import log10 as log10
-from badak.tensor.elementwise import log1p as log1p
-from badak.tensor.elementwise import log2 as log2
 from badak.tensor.elementwise import log_softmax as log_softmax
 from badak.tensor.elementwise import logaddexp as logaddexp
 from badak.tensor.elementwise import masked_fill as masked_fill
 from badak.tensor.elementwise import maximum as maximum
 from badak.tensor.elementwise import minimum as minimum
 from badak.tensor.elementwise import nan_to_num as nan_to_num
-from badak.tensor.elementwise import reciprocal as reciprocal
 from badak.tensor.elementwise import relu as relu
 from badak.tensor.elementwise import round as round
-from badak.tensor.elementwise import rsqrt as rsqrt
-from badak.tensor.elementwise import sgn as sgn
-from badak.tensor.elementwise import sigmoid as sigmoid
 from badak.tensor.elementwise import sign as sign
-from badak.tensor.elementwise import sin as sin
-from badak.tensor.elementwise import sinh as sinh
 from badak.tensor.elementwise import softmax as softmax
-from badak.tensor.elementwise import sqrt as sqrt
-from badak.tensor.elementwise import square as square
-from badak.tensor.elementwise import tan as tan
-from badak.tensor.elementwise import tanh as tanh
-from badak.tensor.elementwise import trunc as trunc
 from badak.tensor.elementwise import where as where
 from badak.tensor.grids import cartesian_prod as cartesian_prod
 from badak.tensor.grids import combinations as combinations
@@ -467,17 +425,9 @@ from badak.tensor.signal import hamming_window as hamming_window
 from badak.tensor.signal import hann_window as hann_window
 from badak.tensor.signal import kaiser_window as kaiser_window
 from badak.tensor.special import digamma as digamma
-from badak.tensor.special import erfc as erfc
-from badak.tensor.special import erfinv as erfinv
-from badak.tensor.special import i0 as i0
-from badak.tensor.special import igamma as igamma
-from badak.tensor.special import igammac as igammac
-from badak.tensor.special import lgamma as lgamma
 from badak.tensor.special import logit as logit
 from badak.tensor.special import mvlgamma as mvlgamma
 from badak.tensor.special import polygamma as polygamma
-from badak.tensor.special import sinc as sinc
-from badak.tensor.special import xlogy as xlogy
 from badak.tensor.tensor import Tensor as Tensor
 def detach(self) -> Tensor:
     """The same memory without the history; an in-place change of one is seen by, and counted for, both."""
@@ -500,38 +450,59 @@ from badak.tensor.triangular import diag_embed as diag_embed
 from badak.tensor.triangular import diagflat as diagflat
 from badak.tensor.triangular import tril as tril
 from badak.tensor.triangular import triu as triu
+from badak.tensor.pointwise import tanh as tanh
+from badak.tensor.pointwise import sigmoid as sigmoid
+from badak.tensor.pointwise import exp as exp
+from badak.tensor.pointwise import exp2 as exp2
+from badak.tensor.pointwise import expm1 as expm1
+from badak.tensor.pointwise import log as log
+from badak.tensor.pointwise import log1p as log1p
+from badak.tensor.pointwise import log2 as log2
+from badak.tensor.pointwise import log10 as log10
+from badak.tensor.pointwise import sqrt as sqrt
+from badak.tensor.pointwise import rsqrt as rsqrt
+from badak.tensor.pointwise import square as square
+from badak.tensor.pointwise import reciprocal as reciprocal
+from badak.tensor.pointwise import erf as erf
+from badak.tensor.pointwise import abs as abs
+from badak.tensor.pointwise import absolute as absolute
+from badak.tensor.pointwise import sgn as sgn
+from badak.tensor.pointwise import floor as floor
+from badak.tensor.pointwise import ceil as ceil
+from badak.tensor.pointwise import trunc as trunc
+from badak.tensor.pointwise import fix as fix
+from badak.tensor.pointwise import frac as frac
+from badak.tensor.pointwise import erfc as erfc
+from badak.tensor.pointwise import erfinv as erfinv
+from badak.tensor.pointwise import lgamma as lgamma
+from badak.tensor.pointwise import xlogy as xlogy
+from badak.tensor.pointwise import sinc as sinc
+from badak.tensor.pointwise import i0 as i0
+from badak.tensor.pointwise import igamma as igamma
+from badak.tensor.pointwise import igammac as igammac
+from badak.tensor.pointwise import sin as sin
+from badak.tensor.pointwise import cos as cos
+from badak.tensor.pointwise import tan as tan
+from badak.tensor.pointwise import asin as asin
+from badak.tensor.pointwise import arcsin as arcsin
+from badak.tensor.pointwise import acos as acos
+from badak.tensor.pointwise import arccos as arccos
+from badak.tensor.pointwise import atan as atan
+from badak.tensor.pointwise import arctan as arctan
+from badak.tensor.pointwise import sinh as sinh
+from badak.tensor.pointwise import cosh as cosh
+from badak.tensor.pointwise import asinh as asinh
+from badak.tensor.pointwise import arcsinh as arcsinh
+from badak.tensor.pointwise import acosh as acosh
+from badak.tensor.pointwise import arccosh as arccosh
+from badak.tensor.pointwise import atanh as atanh
+from badak.tensor.pointwise import arctanh as arctanh
+from badak.tensor.pointwise import atan2 as atan2
+from badak.tensor.pointwise import arctan2 as arctan2
 def neg_(input: Tensor, *args: Any, **options: Any) -> Tensor:
     """neg, in place."""
 def negative_(input: Tensor, *args: Any, **options: Any) -> Tensor:
     """negative, in place."""
-def abs_(input: Tensor, *args: Any, **options: Any) -> Tensor:
-    """abs, in place."""
-def acos_(input: Tensor, *args: Any, **options: Any) -> Tensor:
-    """acos, in place."""
-def acosh_(input: Tensor, *args: Any, **options: Any) -> Tensor:
-    """acosh, in place."""
-def arccos_(input: Tensor, *args: Any, **options: Any) -> Tensor:
-    """arccos, in place."""
-def arccosh_(input: Tensor, *args: Any, **options: Any) -> Tensor:
-    """arccosh, in place."""
-def arcsin_(input: Tensor, *args: Any, **options: Any) -> Tensor:
-    """arcsin, in place."""
-def arcsinh_(input: Tensor, *args: Any, **options: Any) -> Tensor:
-    """arcsinh, in place."""
-def arctan_(input: Tensor, *args: Any, **options: Any) -> Tensor:
-    """arctan, in place."""
-def arctanh_(input: Tensor, *args: Any, **options: Any) -> Tensor:
-    """arctanh, in place."""
-def asin_(input: Tensor, *args: Any, **options: Any) -> Tensor:
-    """asin, in place."""
-def asinh_(input: Tensor, *args: Any, **options: Any) -> Tensor:
-    """asinh, in place."""
-def atan_(input: Tensor, *args: Any, **options: Any) -> Tensor:
-    """atan, in place."""
-def atanh_(input: Tensor, *args: Any, **options: Any) -> Tensor:
-    """atanh, in place."""
-def ceil_(input: Tensor, *args: Any, **options: Any) -> Tensor:
-    """ceil, in place."""
 def clamp_(input: Tensor, *args: Any, **options: Any) -> Tensor:
     """clamp, in place."""
 def clamp_max_(input: Tensor, *args: Any, **options: Any) -> Tensor:
@@ -540,58 +511,12 @@ def clamp_min_(input: Tensor, *args: Any, **options: Any) -> Tensor:
     """clamp_min, in place."""
 def clip_(input: Tensor, *args: Any, **options: Any) -> Tensor:
     """clip, in place."""
-def cos_(input: Tensor, *args: Any, **options: Any) -> Tensor:
-    """cos, in place."""
-def cosh_(input: Tensor, *args: Any, **options: Any) -> Tensor:
-    """cosh, in place."""
-def erf_(input: Tensor, *args: Any, **options: Any) -> Tensor:
-    """erf, in place."""
-def exp2_(input: Tensor, *args: Any, **options: Any) -> Tensor:
-    """exp2, in place."""
-def exp_(input: Tensor, *args: Any, **options: Any) -> Tensor:
-    """exp, in place."""
-def expm1_(input: Tensor, *args: Any, **options: Any) -> Tensor:
-    """expm1, in place."""
-def fix_(input: Tensor, *args: Any, **options: Any) -> Tensor:
-    """fix, in place."""
-def floor_(input: Tensor, *args: Any, **options: Any) -> Tensor:
-    """floor, in place."""
-def frac_(input: Tensor, *args: Any, **options: Any) -> Tensor:
-    """frac, in place."""
-def log10_(input: Tensor, *args: Any, **options: Any) -> Tensor:
-    """log10, in place."""
-def log1p_(input: Tensor, *args: Any, **options: Any) -> Tensor:
-    """log1p, in place."""
-def log2_(input: Tensor, *args: Any, **options: Any) -> Tensor:
-    """log2, in place."""
-def log_(input: Tensor, *args: Any, **options: Any) -> Tensor:
-    """log, in place."""
 def nan_to_num_(input: Tensor, *args: Any, **options: Any) -> Tensor:
     """nan_to_num, in place."""
-def reciprocal_(input: Tensor, *args: Any, **options: Any) -> Tensor:
-    """reciprocal, in place."""
 def relu_(input: Tensor, *args: Any, **options: Any) -> Tensor:
     """relu, in place."""
 def round_(input: Tensor, *args: Any, **options: Any) -> Tensor:
     """round, in place."""
-def rsqrt_(input: Tensor, *args: Any, **options: Any) -> Tensor:
-    """rsqrt, in place."""
-def sigmoid_(input: Tensor, *args: Any, **options: Any) -> Tensor:
-    """sigmoid, in place."""
-def sin_(input: Tensor, *args: Any, **options: Any) -> Tensor:
-    """sin, in place."""
-def sinh_(input: Tensor, *args: Any, **options: Any) -> Tensor:
-    """sinh, in place."""
-def sqrt_(input: Tensor, *args: Any, **options: Any) -> Tensor:
-    """sqrt, in place."""
-def square_(input: Tensor, *args: Any, **options: Any) -> Tensor:
-    """square, in place."""
-def tan_(input: Tensor, *args: Any, **options: Any) -> Tensor:
-    """tan, in place."""
-def tanh_(input: Tensor, *args: Any, **options: Any) -> Tensor:
-    """tanh, in place."""
-def trunc_(input: Tensor, *args: Any, **options: Any) -> Tensor:
-    """trunc, in place."""
 def index_put_(input: Tensor, *args: Any, **options: Any) -> Tensor:
     """index_put, in place."""
 def deg2rad_(input: Tensor, *args: Any, **options: Any) -> Tensor:
@@ -604,13 +529,87 @@ def ldexp_(input: Tensor, *args: Any, **options: Any) -> Tensor:
     """ldexp, in place."""
 def rad2deg_(input: Tensor, *args: Any, **options: Any) -> Tensor:
     """rad2deg, in place."""
-def erfc_(input: Tensor, *args: Any, **options: Any) -> Tensor:
-    """erfc, in place."""
-def i0_(input: Tensor, *args: Any, **options: Any) -> Tensor:
-    """i0, in place."""
 def logit_(input: Tensor, *args: Any, **options: Any) -> Tensor:
     """logit, in place."""
-def sinc_(input: Tensor, *args: Any, **options: Any) -> Tensor:
-    """sinc, in place."""
+def tanh_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """tanh, in place."""
+def sigmoid_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """sigmoid, in place."""
+def exp_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """exp, in place."""
+def exp2_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """exp2, in place."""
+def expm1_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """expm1, in place."""
+def log_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """log, in place."""
+def log1p_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """log1p, in place."""
+def log2_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """log2, in place."""
+def log10_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """log10, in place."""
+def sqrt_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """sqrt, in place."""
+def rsqrt_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """rsqrt, in place."""
+def square_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """square, in place."""
+def reciprocal_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """reciprocal, in place."""
+def erf_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """erf, in place."""
+def abs_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """abs, in place."""
+def floor_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """floor, in place."""
+def ceil_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """ceil, in place."""
+def trunc_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """trunc, in place."""
+def fix_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """fix, in place."""
+def frac_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """frac, in place."""
+def erfc_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """erfc, in place."""
 def xlogy_(input: Tensor, *args: Any, **options: Any) -> Tensor:
     """xlogy, in place."""
+def sinc_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """sinc, in place."""
+def i0_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """i0, in place."""
+def sin_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """sin, in place."""
+def cos_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """cos, in place."""
+def tan_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """tan, in place."""
+def asin_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """asin, in place."""
+def arcsin_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """arcsin, in place."""
+def acos_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """acos, in place."""
+def arccos_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """arccos, in place."""
+def atan_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """atan, in place."""
+def arctan_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """arctan, in place."""
+def sinh_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """sinh, in place."""
+def cosh_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """cosh, in place."""
+def asinh_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """asinh, in place."""
+def arcsinh_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """arcsinh, in place."""
+def acosh_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """acosh, in place."""
+def arccosh_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """arccosh, in place."""
+def atanh_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """atanh, in place."""
+def arctanh_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """arctanh, in place."""

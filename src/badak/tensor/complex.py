@@ -4,7 +4,7 @@ from badak.core.errors import ArgumentTypeError, DTypeError, ShapeError
 from badak.ops import complex as ops
 from badak.tensor.apply import apply, see
 from badak.tensor.dtypes import float32, float64
-from badak.tensor.elementwise import atan2
+from badak.tensor.pointwise import atan2
 from badak.tensor.promote import floating, into, not_a_tensor, same
 from badak.tensor.shape import matrices
 from badak.tensor.tensor import Tensor

@@ -1,97 +1,19 @@
-"""Functions of one number, applied to each element; and choices between elements."""
+"""Choices between elements, and functions of one number that are more than a row of `ops/pointwise.py`."""
 
-from collections.abc import Callable
-
-from badak.core.errors import ArgumentError, DTypeError, NotSupportedError
-from badak.ops import activation, select, trigonometry
+from badak.core.errors import ArgumentError, DTypeError
+from badak.ops import activation, select
 from badak.ops import elementwise as ops
 from badak.ops import softmax as _softmax
 from badak.ops._broadcast import stretched
 from badak.ops._check import in_order
 from badak.tensor import dtypes
 from badak.tensor.apply import apply
-from badak.tensor.arithmetic import tensors
 from badak.tensor.convert import cast
 from badak.tensor.data import fit
-from badak.tensor.promote import binary, floating, into, not_a_tensor, number, operand, result_type, same, tensor_of
+from badak.tensor.pointwise import sgn, sqrt, square
+from badak.tensor.promote import binary, floating, into, number, operand, result_type, same, tensor_of
 from badak.tensor.tensor import Tensor
 from badak.tensor.upcast import in_float32
-
-
-def float_function(name: str, op) -> Callable[..., Tensor]:
-    """The public function of an op whose result is a float: integers come in as the default float dtype."""
-
-    def function(input, *, out=None) -> Tensor:
-        x = floating(input, name)
-        y = apply(op, x)
-        return y if out is None else into(out, y)
-
-    return _named(function, name, f"{op.__doc__} An integer input gives the default float dtype.")
-
-
-def _same_kind_function(name: str, op) -> Callable[..., Tensor]:
-    """The public function of an op that keeps integers integers."""
-
-    def function(input, *, out=None) -> Tensor:
-        try:
-            kind = input._array.dtype.kind
-        except AttributeError:
-            raise not_a_tensor(name, input) from None
-        if kind == "b":
-            raise NotSupportedError(f"{name}: not defined for booleans", "x.int() or x.float() first")
-        y = apply(op, input)
-        return y if out is None else into(out, y)
-
-    return _named(function, name, op.__doc__)
-
-
-def _named(function, name: str, doc: str):
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = doc
-    return function
-
-
-exp = float_function("exp", ops.Exp)
-exp2 = float_function("exp2", ops.Exp2)
-expm1 = float_function("expm1", ops.Expm1)
-log = float_function("log", ops.Log)
-log1p = float_function("log1p", ops.Log1p)
-log2 = float_function("log2", ops.Log2)
-log10 = float_function("log10", ops.Log10)
-sqrt = float_function("sqrt", ops.Sqrt)
-rsqrt = float_function("rsqrt", ops.Rsqrt)
-reciprocal = float_function("reciprocal", ops.Reciprocal)
-erf = float_function("erf", ops.Erf)
-sin = float_function("sin", trigonometry.Sin)
-cos = float_function("cos", trigonometry.Cos)
-tan = float_function("tan", trigonometry.Tan)
-asin = arcsin = float_function("asin", trigonometry.Asin)
-acos = arccos = float_function("acos", trigonometry.Acos)
-atan = arctan = float_function("atan", trigonometry.Atan)
-sinh = float_function("sinh", trigonometry.Sinh)
-cosh = float_function("cosh", trigonometry.Cosh)
-asinh = arcsinh = float_function("asinh", trigonometry.Asinh)
-acosh = arccosh = float_function("acosh", trigonometry.Acosh)
-atanh = arctanh = float_function("atanh", trigonometry.Atanh)
-tanh = float_function("tanh", activation.Tanh)
-sigmoid = float_function("sigmoid", activation.Sigmoid)
-square = _same_kind_function("square", ops.Square)
-abs = absolute = _same_kind_function("abs", ops.Abs)
-sgn = _same_kind_function("sgn", ops.Sign)
-frac = _same_kind_function("frac", ops.Frac)
-
-
-def _rounding(name: str, op) -> Callable[..., Tensor]:
-    def function(input, *, out=None) -> Tensor:
-        y = input.clone() if input._array.dtype.kind in "iub" else apply(op, input)
-        return y if out is None else into(out, y)
-
-    return _named(function, name, f"{op.__doc__} Integers stay as they are.")
-
-
-floor = _rounding("floor", ops.Floor)
-ceil = _rounding("ceil", ops.Ceil)
-trunc = fix = _rounding("trunc", ops.Trunc)
 
 
 def round(input, *, decimals: int = 0, out=None) -> Tensor:
@@ -132,13 +54,6 @@ def _along(name: str, op, input, dim, dtype) -> Tensor:
     if dim is None:
         raise ArgumentError(f"{name}: expected dim, along which the values sum to 1", "dim=-1 for the last")
     return apply(op, x, dim=dim)
-
-
-def atan2(input, other, *, out=None) -> Tensor:
-    """The angle of the point (other, input), in (-pi, pi]."""
-    a, b = tensors("atan2", input, other)
-    y = binary(trigonometry.Atan2, floating(a, "atan2"), floating(b, "atan2"))
-    return y if out is None else into(out, y)
 
 
 def logaddexp(input, other, *, out=None) -> Tensor:

@@ -38,7 +38,7 @@ class Methods:
     def T(self) -> Tensor:
         """All dims in reverse order; a view."""
     def __abs__(self, *, out=None) -> Tensor:
-        """y = |x|;   dx = dy sign(x), 0 at 0; for complex x: dx = dy x / |x|."""
+        """y = abs(x);   dx = dy sign(x), 0 at 0; for complex x: dx = dy x / abs(x)."""
     def __add__(self, other) -> Tensor:
         ...
     def __and__(self, other) -> Tensor:
@@ -136,19 +136,19 @@ class Methods:
     def __xor__(self, other) -> Tensor:
         ...
     def abs(self, *, out=None) -> Tensor:
-        """y = |x|;   dx = dy sign(x), 0 at 0; for complex x: dx = dy x / |x|."""
+        """y = abs(x);   dx = dy sign(x), 0 at 0; for complex x: dx = dy x / abs(x)."""
     def abs_(self, *, out=None) -> Tensor:
         """abs, in place."""
     def absolute(self, *, out=None) -> Tensor:
-        """y = |x|;   dx = dy sign(x), 0 at 0; for complex x: dx = dy x / |x|."""
+        """y = abs(x);   dx = dy sign(x), 0 at 0; for complex x: dx = dy x / abs(x)."""
     def absolute_(self, *, out=None) -> Tensor:
         """absolute, in place."""
     def acos(self, *, out=None) -> Tensor:
-        """y = arccos x;   dx = -dy / sqrt(1 - x^2). An integer input gives the default float dtype."""
+        """y = arccos(x);   dx = -dy / sqrt(1 - x^2). An integer input gives the default float dtype."""
     def acos_(self, *, out=None) -> Tensor:
         """acos, in place."""
     def acosh(self, *, out=None) -> Tensor:
-        """y = arcosh x;   dx = dy / sqrt(x^2 - 1), for complex x with the root's sign of sqrt(x - 1) sqrt(x + 1). An integer input gives the default float dtype."""
+        """y = arcosh(x);   dx = dy / sqrt(x^2 - 1), for complex x with the root's sign of sqrt(x - 1) sqrt(x + 1). An integer input gives the default float dtype."""
     def acosh_(self, *, out=None) -> Tensor:
         """acosh, in place."""
     def add(self, other, *, alpha=1, out=None) -> Tensor:
@@ -196,29 +196,31 @@ class Methods:
     def any(self, dim=None, keepdim=False, *, axis=None, out=None) -> Tensor:
         """Whether any value is nonzero: over dim, or over all. uint8 gives uint8, as in PyTorch."""
     def arccos(self, *, out=None) -> Tensor:
-        """y = arccos x;   dx = -dy / sqrt(1 - x^2). An integer input gives the default float dtype."""
+        """y = arccos(x);   dx = -dy / sqrt(1 - x^2). An integer input gives the default float dtype."""
     def arccos_(self, *, out=None) -> Tensor:
         """arccos, in place."""
     def arccosh(self, *, out=None) -> Tensor:
-        """y = arcosh x;   dx = dy / sqrt(x^2 - 1), for complex x with the root's sign of sqrt(x - 1) sqrt(x + 1). An integer input gives the default float dtype."""
+        """y = arcosh(x);   dx = dy / sqrt(x^2 - 1), for complex x with the root's sign of sqrt(x - 1) sqrt(x + 1). An integer input gives the default float dtype."""
     def arccosh_(self, *, out=None) -> Tensor:
         """arccosh, in place."""
     def arcsin(self, *, out=None) -> Tensor:
-        """y = arcsin x;   dx = dy / sqrt(1 - x^2). An integer input gives the default float dtype."""
+        """y = arcsin(x);   dx = dy / sqrt(1 - x^2). An integer input gives the default float dtype."""
     def arcsin_(self, *, out=None) -> Tensor:
         """arcsin, in place."""
     def arcsinh(self, *, out=None) -> Tensor:
-        """y = arsinh x;   dx = dy / sqrt(x^2 + 1). An integer input gives the default float dtype."""
+        """y = arsinh(x);   dx = dy / sqrt(x^2 + 1). An integer input gives the default float dtype."""
     def arcsinh_(self, *, out=None) -> Tensor:
         """arcsinh, in place."""
     def arctan(self, *, out=None) -> Tensor:
-        """y = arctan x;   dx = dy / (1 + x^2). An integer input gives the default float dtype."""
+        """y = arctan(x);   dx = dy / (1 + x^2). An integer input gives the default float dtype."""
     def arctan2(self, other, *, out=None) -> Tensor:
-        """The angle of the point (other, input), in (-pi, pi]."""
+        """y = the angle of the point (b, a), in (-pi, pi];   da = dy b / (a^2 + b^2), db = -dy a / (a^2 + b^2)."""
+    def arctan2_(self, other, *, out=None) -> Tensor:
+        """arctan2, in place."""
     def arctan_(self, *, out=None) -> Tensor:
         """arctan, in place."""
     def arctanh(self, *, out=None) -> Tensor:
-        """y = artanh x;   dx = dy / (1 - x^2). An integer input gives the default float dtype."""
+        """y = artanh(x);   dx = dy / (1 - x^2). An integer input gives the default float dtype."""
     def arctanh_(self, *, out=None) -> Tensor:
         """arctanh, in place."""
     def argmax(self, dim=None, keepdim: _bool = False, *, axis=None, out=None) -> Tensor:
@@ -234,23 +236,23 @@ class Methods:
     def as_strided_scatter(self, src, size, stride, storage_offset=None) -> Tensor:
         """input with the entries that as_strided shows replaced by src."""
     def asin(self, *, out=None) -> Tensor:
-        """y = arcsin x;   dx = dy / sqrt(1 - x^2). An integer input gives the default float dtype."""
+        """y = arcsin(x);   dx = dy / sqrt(1 - x^2). An integer input gives the default float dtype."""
     def asin_(self, *, out=None) -> Tensor:
         """asin, in place."""
     def asinh(self, *, out=None) -> Tensor:
-        """y = arsinh x;   dx = dy / sqrt(x^2 + 1). An integer input gives the default float dtype."""
+        """y = arsinh(x);   dx = dy / sqrt(x^2 + 1). An integer input gives the default float dtype."""
     def asinh_(self, *, out=None) -> Tensor:
         """asinh, in place."""
     def atan(self, *, out=None) -> Tensor:
-        """y = arctan x;   dx = dy / (1 + x^2). An integer input gives the default float dtype."""
+        """y = arctan(x);   dx = dy / (1 + x^2). An integer input gives the default float dtype."""
     def atan2(self, other, *, out=None) -> Tensor:
-        """The angle of the point (other, input), in (-pi, pi]."""
+        """y = the angle of the point (b, a), in (-pi, pi];   da = dy b / (a^2 + b^2), db = -dy a / (a^2 + b^2)."""
     def atan2_(self, other, *, out=None) -> Tensor:
         """atan2, in place."""
     def atan_(self, *, out=None) -> Tensor:
         """atan, in place."""
     def atanh(self, *, out=None) -> Tensor:
-        """y = artanh x;   dx = dy / (1 - x^2). An integer input gives the default float dtype."""
+        """y = artanh(x);   dx = dy / (1 - x^2). An integer input gives the default float dtype."""
     def atanh_(self, *, out=None) -> Tensor:
         """atanh, in place."""
     def baddbmm(self, batch1, batch2, *, beta=1, alpha=1, out=None) -> Tensor:
@@ -350,11 +352,11 @@ class Methods:
     def corrcoef(self) -> Tensor:
         """The correlation of variables: cov over the product of standard deviations, in [-1, 1]."""
     def cos(self, *, out=None) -> Tensor:
-        """y = cos x;   dx = -dy sin x. An integer input gives the default float dtype."""
+        """y = cos(x);   dx = -dy sin(x). An integer input gives the default float dtype."""
     def cos_(self, *, out=None) -> Tensor:
         """cos, in place."""
     def cosh(self, *, out=None) -> Tensor:
-        """y = cosh x;   dx = dy sinh x. An integer input gives the default float dtype."""
+        """y = cosh(x);   dx = dy sinh(x). An integer input gives the default float dtype."""
     def cosh_(self, *, out=None) -> Tensor:
         """cosh, in place."""
     def count_nonzero(self, *dims, dim=None) -> Tensor:
@@ -424,15 +426,15 @@ class Methods:
     def equal(self, other) -> _bool:
         """Whether both have the same shape and the same values."""
     def erf(self, *, out=None) -> Tensor:
-        """y = 2/sqrt(pi) int_0^x exp(-t^2) dt;   dx = 2/sqrt(pi) exp(-x^2) dy. An integer input gives the default float dtype."""
+        """y = erf(x) = 2/sqrt(pi) int_0^x exp(-t^2) dt;   dx = dy 2/sqrt(pi) exp(-x^2). An integer input gives the default float dtype."""
     def erf_(self, *, out=None) -> Tensor:
         """erf, in place."""
     def erfc(self, *, out=None) -> Tensor:
-        """y = 1 - erf(x), exact where it is small;   dx = -2/sqrt(pi) exp(-x^2) dy. An integer input gives the default float dtype."""
+        """y = 1 - erf(x), exact where it is small;   dx = -dy 2/sqrt(pi) exp(-x^2). An integer input gives the default float dtype."""
     def erfc_(self, *, out=None) -> Tensor:
         """erfc, in place."""
     def erfinv(self, *, out=None) -> Tensor:
-        """y with erf(y) = x;   dx = sqrt(pi)/2 exp(y^2) dy. An integer input gives the default float dtype."""
+        """y with erf(y) = x;   dx = dy sqrt(pi)/2 exp(y^2). An integer input gives the default float dtype."""
     def erfinv_(self, *, out=None) -> Tensor:
         """erfinv, in place."""
     def exp(self, *, out=None) -> Tensor:
@@ -544,11 +546,11 @@ class Methods:
     def i0_(self, *, out=None) -> Tensor:
         """i0, in place."""
     def igamma(self, other, *, out=None) -> Tensor:
-        """P(a, x), the regularised lower incomplete gamma function of a = input and x = other.   dx = dy x^(a-1) exp(-x) / Gamma(a)."""
+        """y = P(a, x), x = b;   dx = dy x^(a-1) exp(-x) / Gamma(a);   da = dy times how P moves with a (`gammainc_slope`)."""
     def igamma_(self, other, *, out=None) -> Tensor:
         """igamma, in place."""
     def igammac(self, other, *, out=None) -> Tensor:
-        """Q(a, x) = 1 - P(a, x), the upper one; see gammainc."""
+        """y = Q(a, x) = 1 - P(a, x): the gradients of P with the other sign."""
     def igammac_(self, other, *, out=None) -> Tensor:
         """igammac, in place."""
     @property
@@ -633,17 +635,17 @@ class Methods:
     def less_equal_(self, other, *, out=None) -> Tensor:
         """less_equal, in place."""
     def lgamma(self, *, out=None) -> Tensor:
-        """y = ln |Gamma(x)|;   dx = dy digamma(x). An integer input gives the default float dtype."""
+        """y = log(abs(Gamma(x)));   dx = dy digamma(x). An integer input gives the default float dtype."""
     def lgamma_(self, *, out=None) -> Tensor:
         """lgamma, in place."""
     def log(self, *, out=None) -> Tensor:
-        """y = ln x;   dx = dy / x. An integer input gives the default float dtype."""
+        """y = log(x);   dx = dy / x. An integer input gives the default float dtype."""
     def log10(self, *, out=None) -> Tensor:
         """y = log10 x;   dx = dy / (x ln 10). An integer input gives the default float dtype."""
     def log10_(self, *, out=None) -> Tensor:
         """log10, in place."""
     def log1p(self, *, out=None) -> Tensor:
-        """y = ln(1 + x), exact near 0;   dx = dy / (1 + x). An integer input gives the default float dtype."""
+        """y = log(1 + x), exact near 0;   dx = dy / (1 + x). An integer input gives the default float dtype."""
     def log1p_(self, *, out=None) -> Tensor:
         """log1p, in place."""
     def log2(self, *, out=None) -> Tensor:
@@ -926,7 +928,7 @@ class Methods:
     def signbit(self, *, out=None) -> Tensor:
         """Where the sign is set, of -0.0 too."""
     def sin(self, *, out=None) -> Tensor:
-        """y = sin x;   dx = dy cos x. An integer input gives the default float dtype."""
+        """y = sin(x);   dx = dy cos(x). An integer input gives the default float dtype."""
     def sin_(self, *, out=None) -> Tensor:
         """sin, in place."""
     def sinc(self, *, out=None) -> Tensor:
@@ -934,7 +936,7 @@ class Methods:
     def sinc_(self, *, out=None) -> Tensor:
         """sinc, in place."""
     def sinh(self, *, out=None) -> Tensor:
-        """y = sinh x;   dx = dy cosh x. An integer input gives the default float dtype."""
+        """y = sinh(x);   dx = dy cosh(x). An integer input gives the default float dtype."""
     def sinh_(self, *, out=None) -> Tensor:
         """sinh, in place."""
     def slice_scatter(self, src, dim: _int = 0, start=None, end=None, step: _int = 1) -> Tensor:
@@ -954,7 +956,7 @@ class Methods:
     def sqrt_(self, *, out=None) -> Tensor:
         """sqrt, in place."""
     def square(self, *, out=None) -> Tensor:
-        """y = x^2;   dx = 2 dy x."""
+        """y = x^2;   dx = dy 2 x."""
     def square_(self, *, out=None) -> Tensor:
         """square, in place."""
     def squeeze(self, *dims, dim=None) -> Tensor:
@@ -998,7 +1000,7 @@ class Methods:
     def take_along_dim(self, indices, dim=None) -> Tensor:
         """gather, with input and indices broadcast against each other apart from dim; without dim on the flat input."""
     def tan(self, *, out=None) -> Tensor:
-        """y = tan x;   dx = dy (1 + y^2). An integer input gives the default float dtype."""
+        """y = tan(x);   dx = dy (1 + y^2). An integer input gives the default float dtype."""
     def tan_(self, *, out=None) -> Tensor:
         """tan, in place."""
     def tanh(self, *, out=None) -> Tensor:
@@ -1080,7 +1082,7 @@ class Methods:
     def where(self, condition, other) -> Tensor:
         """input where condition, else other."""
     def xlogy(self, other, *, out=None) -> Tensor:
-        """input ln other, 0 where input is 0, NaN where other is."""
+        """y = a log(b), 0 where a = 0, NaN where b is;   da = dy log(b), 0 where a = 0 and b <= 0;   db = dy a / b."""
     def xlogy_(self, other, *, out=None) -> Tensor:
         """xlogy, in place."""
     def zero_(self) -> Tensor:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from badak.ops.arithmetic import Add, Mul, Scale, Shift
-from badak.tensor import arithmetic, compare, elementwise
+from badak.tensor import arithmetic, compare, pointwise
 from badak.tensor.apply import apply
 from badak.tensor.inplace_ops import add_, sub_, twin
 from badak.tensor.linalg.products import matmul
@@ -82,7 +82,7 @@ OPERATORS = {
     "__rmatmul__": _matmul_left,
     "__neg__": arithmetic.neg,
     "__pos__": arithmetic.positive,
-    "__abs__": elementwise.abs,
+    "__abs__": pointwise.abs,
     "__invert__": compare.bitwise_not,
     "__and__": and_,
     "__rand__": rand,

@@ -24,7 +24,8 @@ from badak.tensor.compare import logical_xor
 from badak.tensor.complex import imag, real
 from badak.tensor.concat import cat
 from badak.tensor.convert import cast
-from badak.tensor.elementwise import maximum, minimum, sqrt
+from badak.tensor.elementwise import maximum, minimum
+from badak.tensor.pointwise import sqrt
 from badak.tensor.promote import into
 from badak.tensor.shape import movedim
 from badak.tensor.tensor import Tensor

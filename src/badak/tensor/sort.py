@@ -18,8 +18,9 @@ from badak.ops._check import axis_of, in_order, keepdim_error
 from badak.tensor import returns
 from badak.tensor.apply import apply
 from badak.tensor.arithmetic import lerp
-from badak.tensor.elementwise import ceil, floor, round, where
+from badak.tensor.elementwise import round, where
 from badak.tensor.index import gather
+from badak.tensor.pointwise import ceil, floor
 from badak.tensor.promote import into, operand
 from badak.tensor.reduce import _not_empty, along
 from badak.tensor.tensor import Tensor

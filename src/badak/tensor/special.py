@@ -8,48 +8,26 @@ import math
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentError, DTypeError
+from badak.core.errors import ArgumentError
 from badak.core.public_api import door as _door
 from badak.core.public_api import guard_names as _guard_names
 from badak.kernels.reference import special as kernels
-from badak.ops import bessel
 from badak.ops import special as ops
 from badak.tensor import dtypes
 from badak.tensor.apply import apply
 from badak.tensor.arithmetic import tensors
 from badak.tensor.convert import cast
-from badak.tensor.elementwise import (
-    erf,
-    exp2,
-    expm1,
-    float_function,
-    log1p,
-    log_softmax,
-    round,
-    sigmoid,
-    softmax,
-    where,
-)
-from badak.tensor.promote import binary, floating, into
+from badak.tensor.elementwise import log_softmax, round, softmax, where
+from badak.tensor.pointwise import SPECIAL, erfc, erfcx, erfinv, lgamma, real, xlogy
+from badak.tensor.promote import into
 from badak.tensor.reduce import logsumexp
 from badak.tensor.tensor import Tensor
 
 __all__ = [
-    "digamma", "entr", "erf", "erfc", "erfcx", "erfinv", "exp2", "expit", "expm1", "gammainc", "gammaincc", "gammaln",
-    "i0", "i0e", "i1", "i1e", "log1p", "log_ndtr", "log_softmax", "logit", "logsumexp", "multigammaln", "ndtr",
-    "ndtri", "polygamma", "psi", "round", "sinc", "softmax", "xlog1py", "xlogy", "zeta",
+    "digamma", "entr", "log_ndtr", "log_softmax", "logit", "logsumexp", "multigammaln", "ndtr", "ndtri", "polygamma", "psi",
+    "round", "softmax", "zeta",
 ]  # fmt: skip
-
-erfc = float_function("erfc", ops.Erfc)
-erfinv = float_function("erfinv", ops.Erfinv)
-lgamma = gammaln = float_function("lgamma", ops.Lgamma)
-i0 = float_function("i0", bessel.I0)
-i0e = float_function("i0e", bessel.I0e)
-i1 = float_function("i1", bessel.I1)
-i1e = float_function("i1e", bessel.I1e)
-erfcx = float_function("erfcx", bessel.Erfcx)
-sinc = float_function("sinc", ops.Sinc)
-expit = sigmoid
+__all__.extend(SPECIAL)
 
 
 def digamma(input, *, out=None) -> Tensor:
@@ -65,7 +43,7 @@ def polygamma(n: int, input=None, *, out=None) -> Tensor:
     n, x = (input, n) if isinstance(n, Tensor) else (n, input)
     if isinstance(n, bool) or not isinstance(n, int) or n < 0:
         raise ArgumentError(f"polygamma(n, x) does not support negative n; got n={_shown(n)}", "a whole number, polygamma(1, x)")
-    return into(out, _by_kernel(ops.Polygamma, _real("polygamma", x), n=n))
+    return into(out, _by_kernel(ops.Polygamma, real("polygamma", x), n=n))
 
 
 def _shown(n) -> str:
@@ -74,40 +52,14 @@ def _shown(n) -> str:
 
 def logit(input, eps=None, *, out=None) -> Tensor:
     """ln(x / (1 - x)), the inverse of sigmoid; eps keeps x in [eps, 1 - eps].   dx = dy / (x (1 - x)), 0 where it was kept."""
-    return into(out, _by_kernel(ops.Logit, _real("logit", input), eps=eps))
-
-
-def gammainc(input, other, *, out=None) -> Tensor:
-    """P(a, x), the regularised lower incomplete gamma function of a = input and x = other.   dx = dy x^(a-1) exp(-x) / Gamma(a).
-
-    Parity: `input` has its gradient here, which PyTorch refuses.
-    """
-    return into(out, _of_two("igamma", bessel.GammaInc, input, other))
-
-
-def gammaincc(input, other, *, out=None) -> Tensor:
-    """Q(a, x) = 1 - P(a, x), the upper one; see gammainc."""
-    return into(out, _of_two("igammac", bessel.GammaIncC, input, other))
-
-
-igamma, igammac = gammainc, gammaincc
-
-
-def xlogy(input, other, *, out=None) -> Tensor:
-    """input ln other, 0 where input is 0, NaN where other is."""
-    return into(out, _of_two("xlogy", ops.Xlogy, input, other))
-
-
-def xlog1py(input, other, *, out=None) -> Tensor:
-    """input ln(1 + other), 0 where input is 0, NaN where other is."""
-    return into(out, _of_two("xlog1py", ops.Xlog1py, input, other))
+    return into(out, _by_kernel(ops.Logit, real("logit", input), eps=eps))
 
 
 def mvlgamma(input, p: int) -> Tensor:
     """ln of the multivariate gamma function: p (p - 1) / 4 ln pi + sum over i < p of lgamma(x - i / 2)."""
     if p < 1:
         raise ArgumentError(f"p has to be greater than or equal to 1; got {p}", "p=1")
-    x = _real("mvlgamma", input)
+    x = real("mvlgamma", input)
     parts = x.unsqueeze(-1) - Tensor._of(np.arange(p) / 2).to(x.dtype)
     return lgamma(parts).sum(-1) + p * (p - 1) / 4 * math.log(math.pi)
 
@@ -117,23 +69,23 @@ multigammaln = mvlgamma
 
 def entr(input, *, out=None) -> Tensor:
     """-x ln x: 0 at 0, -inf below."""
-    x = _real("entr", input)
+    x = real("entr", input)
     return into(out, where(x < 0, x.new_full((), -math.inf), -xlogy(x, x)))
 
 
 def ndtr(input, *, out=None) -> Tensor:
     """The normal distribution function: erfc(-x / sqrt 2) / 2."""
-    return into(out, erfc(_real("ndtr", input) * -math.sqrt(0.5)) * 0.5)
+    return into(out, erfc(real("ndtr", input) * -math.sqrt(0.5)) * 0.5)
 
 
 def ndtri(input, *, out=None) -> Tensor:
     """The normal quantile: x with ndtr(x) = p."""
-    return into(out, erfinv(_real("ndtri", input) * 2 - 1) * math.sqrt(2))
+    return into(out, erfinv(real("ndtri", input) * 2 - 1) * math.sqrt(2))
 
 
 def log_ndtr(input, *, out=None) -> Tensor:
     """ln ndtr(x): far below 0 -x^2 / 2 + ln(erfcx(-x / sqrt 2) / 2), exact however small ndtr(x) is."""
-    x = _real("log_ndtr", input)
+    x = real("log_ndtr", input)
     low, high = where(x < -1, x, -1.0), where(x < -1, -1.0, x)
     far = (erfcx(low * -math.sqrt(0.5)) * 0.5).log() - low * low * 0.5
     return into(out, where(x < -1, far, (erfc(high * math.sqrt(0.5)) * -0.5).log1p()))
@@ -143,15 +95,8 @@ def log_ndtr(input, *, out=None) -> Tensor:
 def zeta(input, other, *, out=None) -> Tensor:
     """Hurwitz' zeta function, the sum over k >= 0 of (other + k)^-input; without gradient."""
     a, b = tensors("zeta", input, other)
-    a, b = _real("zeta", a), _real("zeta", b)
+    a, b = real("zeta", a), real("zeta", b)
     return into(out, Tensor._of(kernels.zeta(a._array, b._array)))
-
-
-def _real(name: str, x) -> Tensor:
-    x = floating(x, name)
-    if x.is_complex():
-        raise DTypeError(f"{name}: expected real numbers; got {x.dtype}", "x.real")
-    return x
 
 
 def _by_kernel(op, x: Tensor, **attributes) -> Tensor:
@@ -161,10 +106,6 @@ def _by_kernel(op, x: Tensor, **attributes) -> Tensor:
     return apply(op, x, **attributes)
 
 
-def _of_two(name: str, op, input, other) -> Tensor:
-    a, b = tensors(name, input, other)
-    return binary(op, _real(name, a), _real(name, b))
-
-
+globals().update(SPECIAL)
 __getattr__ = _door("badak.special")
 _guard_names(globals(), __name__)

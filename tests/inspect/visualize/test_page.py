@@ -15,6 +15,7 @@ from badak.inspect.visualize.floors import formulas
 from badak.inspect.visualize.page import page
 from badak.inspect.visualize.page.page import HERE, IMPORT, words
 from badak.inspect.visualize.steps.table import TOLD
+from badak.ops import pointwise
 from badak.ops.op import Op
 from tests.inspect.visualize.made import record
 
@@ -46,6 +47,9 @@ def reasons() -> set[str]:
         explained = {id(node.value) for node in ast.walk(tree_) if isinstance(node, ast.Expr)}
         constants = [node for node in ast.walk(tree_) if isinstance(node, ast.Constant) and id(node) not in explained]
         found |= {x for node in constants if isinstance(x := node.value, str) and re.search("[a-z]{2,} [a-z]{2,}", x)}
+    for op in pointwise.DECLARED.values():  # each says its own
+        formula = pointwise.formula_of(op, {})
+        found |= {why for *_, why in (*formula.parts, *formula.parts_of_slope)}
     return {text for text in found if '"word"' in json.dumps(tree(text))}
 
 

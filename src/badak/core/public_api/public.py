@@ -9,6 +9,7 @@ where editors and type checkers find it, and `tools/api.py` into docs/api.md. A 
     in_place        methods made of the function without the underscore (`tensor/inplace_ops.py`): x.tril_()
     in_place_both   the same, and functions of badak: x.exp_(), badak.exp_(x)
 
+The names of pointwise operations come with their rows (`ops/pointwise.py`), by `declare`.
 "name=other" gives the name to what the file calls `other`. A file is named as it is below `badak.`.
 """
 
@@ -97,21 +98,13 @@ TABLE = {
     "tensor.random_ops": Names(functions="binomial poisson"),
     "tensor.elementwise": Names(
         both=(
-            "abs absolute acos acosh arccos arccosh arcsin arcsinh arctan arctan2=atan2 arctanh asin asinh atan "
-            "atan2 atanh "
-            "ceil clamp clamp_max clamp_min clip cos cosh erf exp exp2 expm1 fix floor frac hypot log log10 log1p "
-            "log2 log_softmax logaddexp masked_fill maximum minimum nan_to_num reciprocal relu round rsqrt sgn "
-            "sigmoid sign sin sinh softmax sqrt square tan tanh trunc"
+            "clamp clamp_max clamp_min clip hypot log_softmax logaddexp masked_fill maximum minimum nan_to_num relu round sign "
+            "softmax"
         ),
         functions="where",
         methods="where=where_method",
-        in_place_both=(
-            "abs_ acos_ acosh_ arccos_ arccosh_ arcsin_ arcsinh_ arctan_ arctanh_ asin_ asinh_ atan_ atanh_ "
-            "ceil_ clamp_ clamp_max_ clamp_min_ clip_ cos_ cosh_ erf_ exp2_ exp_ expm1_ fix_ "
-            "floor_ frac_ log10_ log1p_ log2_ log_ nan_to_num_ reciprocal_ relu_ round_ rsqrt_ sigmoid_ sin_ "
-            "sinh_ sqrt_ square_ tan_ tanh_ trunc_"
-        ),
-        in_place="sign_ masked_fill_ atan2_ absolute_ hypot_ sgn_",
+        in_place_both="clamp_ clamp_max_ clamp_min_ clip_ nan_to_num_ relu_ round_",
+        in_place="masked_fill_ hypot_ sign_",
     ),
     "tensor.getset": Names(methods="__getitem__=getitem __setitem__=setitem __delitem__=delitem"),
     "tensor.grids": Names(functions="cartesian_prod combinations meshgrid"),
@@ -213,9 +206,9 @@ TABLE = {
         functions="bartlett_window blackman_window hamming_window hann_window kaiser_window",
     ),
     "tensor.special": Names(
-        both="digamma erfc erfinv i0 igamma igammac lgamma logit mvlgamma polygamma sinc xlogy",
-        in_place_both="erfc_ i0_ logit_ sinc_ xlogy_",
-        in_place="igamma_ igammac_ digamma_ erfinv_ lgamma_ mvlgamma_ polygamma_",
+        both="digamma logit mvlgamma polygamma",
+        in_place_both="logit_",
+        in_place="digamma_ mvlgamma_ polygamma_",
     ),
     "tensor.tensor": Names(functions="Tensor"),
     "tensor.tensor.Tensor": Names(
@@ -270,6 +263,12 @@ TABLE = {
         ),
     ),
 }
+
+
+def declare(file: str, **columns: str) -> None:
+    """Names that a declaration brings along: those of the rows of `ops/pointwise.py`."""
+    names = TABLE.get(file, Names())
+    TABLE[file] = names._replace(**{column: f"{getattr(names, column)} {more}".strip() for column, more in columns.items()})
 
 
 def listed(*columns: str, room: str = "") -> Iterator[tuple[str, str, str]]:

@@ -86,7 +86,8 @@ def place_of(thing: Any) -> Place | None:
         path = _file_of(thing)
         if path is None:
             return None
-        return next((_place(path, node) for name, node in _walk_classes(tree_of(path)) if name == thing.__qualname__), None)
+        made = (_place(path, node) for name, node in _walk_classes(tree_of(path)) if name == thing.__qualname__)
+        return next(made, None) or assigned(path, thing.__qualname__)  # Sin = pointwise(...)
     function = function_of(thing)
     node = function and node_of(function)
     return _place(Path(function.__code__.co_filename), node) if function and node else None

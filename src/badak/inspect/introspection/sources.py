@@ -194,6 +194,8 @@ def _derivations(op: type[Op], names: list[str]) -> Iterator[Level]:
 def _rows(op: type[Op]) -> list[Level]:
     """The rows of tests/sample_rows that are about an operation."""
     found = []
+    if getattr(op, "samples", None) is not None:
+        found.append(Level("tests", f"row {op.__name__}", place_of(op), "in its declaration"))
     for path, name, first, last in _samples():
         if name == op.__name__:
             found.append(Level("tests", f"row {name}", Place(path, first, last)))

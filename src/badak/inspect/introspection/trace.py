@@ -7,6 +7,8 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
+import numpy as np
+
 from badak.core.public_api import home
 from badak.inspect.introspection.names import everything, name_of, space
 from badak.inspect.introspection.reading import read
@@ -14,6 +16,7 @@ from badak.inspect.introspection.source import PACKAGE, Place, defined, function
 from badak.kernels import reference
 from badak.nn import Module
 from badak.ops.op import Op
+from badak.ops.pointwise import Pointwise
 from badak.optim import Optimizer
 from badak.tensor import Tensor
 
@@ -164,9 +167,12 @@ def kernels_of(op: type[Op], direction: str) -> Kernels:
             if home(each).startswith("badak.ops.") and not home(each).startswith("badak.ops._check"):
                 visit(each, None)
 
-    function = function_of(getattr(op, direction))
-    if function is not None and function is not function_of(getattr(Op, direction)):
-        visit(function, None)
+    for source in op.sources[direction] if issubclass(op, Pointwise) else (getattr(op, direction),):
+        function = function_of(source)
+        if function is not None and function is not function_of(getattr(Op, direction)):
+            visit(function, None)
+        elif isinstance(source, np.ufunc):
+            found.numpy.append(source.__name__)
     return found
 
 

@@ -123,6 +123,21 @@ def _rounded(y: Array | None, like: Array | None) -> Array | None:
     return y if y is None or like is None else y.astype(like.dtype, copy=False)
 
 
+def recordable(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorator: an array that records what is done to it, as double backward does, may take `function` as one operation.
+
+    NumPy's own functions ask so, too: by `__array_function__`.
+    """
+
+    @wraps(function)
+    def dispatched(x: Any, *args: Any) -> Any:
+        if type(x) is ndarray or not hasattr(x, "tensor"):
+            return function(x, *args)
+        return x.__array_function__(dispatched, (type(x),), (x, *args), {})
+
+    return dispatched
+
+
 def rows(x: Array) -> Array:
     """x (..., C) as (N, C); also where an axis has size 0."""
     return x.reshape(math.prod(x.shape[:-1]), x.shape[-1])

@@ -11,7 +11,7 @@ rounding. Computed in float64 (error below 3e-16) and rounded to the type of x.
 import numpy as np
 
 from badak.kernels.memory_format import turn
-from badak.kernels.reference._arrays import Array
+from badak.kernels.reference._arrays import Array, recordable
 
 A = (1.85777706184603153e-1, 3.16112374387056560e0, 1.13864154151050156e2, 3.77485237685302021e2, 3.20937758913846947e3)
 B = (1.0, 2.36012909523441209e1, 2.44024637934444173e2, 1.28261652607737228e3, 2.84423683343917062e3)
@@ -41,6 +41,7 @@ D = (
 BLOCK = 16384  # elements at a time, so that the thirty passes below stay in the cache
 
 
+@recordable
 def erf(x: Array) -> Array:
     """erf of every element, in the type of x."""
     if turned := turn(x.shape, x):

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from badak.kernels.reference._arrays import Array, elementwise, in_float32
+from badak.kernels.reference._arrays import Array, elementwise, in_float32, recordable
 from badak.kernels.reference._erf import erf
 
 ROOT_HALF = math.sqrt(1 / 2)
@@ -57,6 +57,7 @@ def relu_backward(dy: Array, y: Array) -> Array:
     return np.where(y <= 0, 0, dy)
 
 
+@recordable
 @elementwise
 @in_float32()
 def sigmoid(x: Array) -> Array:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from badak.ops import arithmetic, elementwise, linalg, power, reduce, select, triangular, trigonometry
+from badak.ops import arithmetic, linalg, power, reduce, select, triangular, trigonometry
 from badak.ops.cast import Cast, Clone
 from badak.ops.complex import Conj, Imag, Real
 from badak.ops.concat import Cat
@@ -14,6 +14,7 @@ from badak.ops.fourier import Fourier, InverseRealFourier, RealFourier
 from badak.ops.index import Index, Select
 from badak.ops.matmul import MatMul
 from badak.ops.op import Op
+from badak.ops.pointwise import DECLARED
 from badak.ops.rearrange import Flip, Reshape, Roll
 from badak.ops.shape import Expand, Permute, Transpose
 from badak.tensor.apply import apply
@@ -108,18 +109,25 @@ class Recorded(NDArrayOperatorsMixin):
             raise NotRecordable(f"numpy.{ufunc.__name__}.{method}")
         if ufunc in _WITHOUT_SLOPE or ufunc is np.sign and self.dtype.kind != "c":
             return ufunc(*(x.values if type(x) is Recorded else x for x in inputs), **options)
-        if ufunc in _OF_ONE:
-            made = run(_OF_ONE[ufunc], self)
-        elif ufunc in _OF_TWO:
+        if ufunc in _OF_TWO:
             made = _of_two(*_OF_TWO[ufunc], *inputs)
+        elif (op := DECLARED.get(ufunc) or _OTHERS.get(ufunc)) is not None:
+            made = run(op, *inputs)
         else:
             raise NotRecordable(f"numpy.{ufunc.__name__}")
         return _same_dtype(made, options.get("dtype"), made)
 
     def __array_function__(self, function, types, args, kwargs):
-        if function not in _FUNCTIONS:
-            raise NotRecordable(f"numpy.{function.__name__}")
-        return _FUNCTIONS[function](*args, **kwargs)
+        if function in _FUNCTIONS:
+            return _FUNCTIONS[function](*args, **kwargs)
+        if function in DECLARED:
+            return run(DECLARED[function], *args, **kwargs)
+        raise NotRecordable(f"numpy.{function.__name__}")
+
+    @staticmethod
+    def run(op: type[Op], *inputs, **attributes):
+        """An operation by its class: what `Pointwise.of` asks for."""
+        return run(op, *inputs, **attributes)
 
 
 def run(op: type[Op], *inputs, **attributes) -> Any:
@@ -142,14 +150,7 @@ def zeros(shape, like: Recorded) -> Recorded:
 
 # ---------------------------------------------------------------- which operation NumPy's function is
 
-_OF_ONE = {
-    np.negative: arithmetic.Neg, np.exp: elementwise.Exp, np.exp2: elementwise.Exp2, np.expm1: elementwise.Expm1,
-    np.log: elementwise.Log, np.log1p: elementwise.Log1p, np.log2: elementwise.Log2, np.log10: elementwise.Log10,
-    np.sqrt: elementwise.Sqrt, np.square: elementwise.Square, np.reciprocal: elementwise.Reciprocal,
-    np.absolute: elementwise.Abs, np.sign: elementwise.Sign, np.conjugate: Conj,
-    np.sin: trigonometry.Sin, np.cos: trigonometry.Cos, np.tan: trigonometry.Tan, np.sinh: trigonometry.Sinh,
-    np.cosh: trigonometry.Cosh, np.arctan: trigonometry.Atan,
-}  # fmt: skip
+_OTHERS = {np.negative: arithmetic.Neg, np.conjugate: Conj}
 
 # the operation of two arrays; of an array and a number; of a number and an array
 _OF_TWO: dict[np.ufunc, tuple] = {
@@ -260,6 +261,7 @@ def _rfft(x, n=None, axis=-1, norm=None):
 
 _FUNCTIONS: dict[Callable, Callable] = {
     np.where: _where,
+    np.clip: lambda x, low, high: run(select.Clamp, x, lo=low, hi=high),
     np.broadcast_to: lambda x, shape: run(Expand, x, shape=tuple(shape)),
     np.expand_dims: _expand_dims,
     np.reshape: lambda x, shape: x.reshape(shape),

@@ -12,7 +12,6 @@ from badak.kernels.reference.cross_entropy import _coefficients, _seen
 from badak.ops.activation import Sigmoid
 from badak.ops.concat import Cat
 from badak.ops.dropout import Dropout
-from badak.ops.elementwise import Erf
 from badak.ops.index import IndexAdd, IndexPut
 from badak.ops.matmul import MatMul
 from badak.ops.rearrange import RepeatInterleave
@@ -26,6 +25,11 @@ column_sum = reference.column_sum
 linear_backward = reference.linear_backward
 mse_backward = reference.mse_backward
 kl_div_backward = reference.kl_div_backward
+gelu_backward = reference.gelu_backward
+relu_backward = reference.relu_backward
+silu_backward = reference.silu_backward
+tanh_backward = reference.tanh_backward
+sigmoid_backward = reference.sigmoid_backward
 
 
 def __getattr__(name: str):
@@ -86,33 +90,7 @@ def avg_pool_backward(dy, size, kernel, stride, padding, counts):
     return fold(windows, size, stride, padding, (1,) * len(kernel))
 
 
-# ---------------------------------------------------------------- activations
-
-
-def gelu_backward(dy, x, approximate: str):
-    """dy (Phi(x) + x phi(x)), or the derivative of the tanh form."""
-    if approximate == "none":
-        return dy * (0.5 * (1 + run(Erf, x / math.sqrt(2))) + x * np.exp(x * x * -0.5) * (1 / math.sqrt(2 * math.pi)))
-    c, d = math.sqrt(2 / math.pi), 0.044715
-    t = 2 * run(Sigmoid, 2 * c * (x + d * x * x * x)) - 1  # tanh
-    return dy * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * (c * (1 + 3 * d * x * x)))
-
-
-def relu_backward(dy, y):
-    return np.where(y > 0, dy, 0)
-
-
-def silu_backward(dy, x):
-    s = run(Sigmoid, x)
-    return dy * s * (1 + x * (1 - s))
-
-
-def tanh_backward(dy, y):
-    return dy * (1 - y * y)
-
-
-def sigmoid_backward(dy, y):
-    return dy * y * (1 - y)
+# ---------------------------------------------------------------- softmax
 
 
 def softmax_backward(dy, y):

@@ -35,13 +35,12 @@ TOLD: dict[str, tuple[Teller, Teller | None]] = {
     "Dropout": (pairs.dropout, pairs.dropout_back),
     "MaskedFill": (pairs.masked, pairs.masked_back),
     **dict.fromkeys(pairs.PAIRS, (pairs.pair, pairs.pair_back)),
-    **dict.fromkeys(("GELU", *pointwise.POINTWISE), (pointwise.pointwise, pointwise.pointwise_back)),
 }
 
 
 def forward_steps(row: Row) -> Steps:
     """The forward of this row; of an operation that is not known here, what goes in and what comes out, by its own formula."""
-    told = TOLD.get(row.kind)
+    told = _teller(row)
     made = told[0](row) if told is not None and _fits(row) else None
     if made is not None:
         return made
@@ -51,10 +50,15 @@ def forward_steps(row: Row) -> Steps:
 
 def backward_steps(row: Row) -> Steps:
     """The backward of this row, between what came and what goes on."""
-    told = TOLD.get(row.kind)
+    told = _teller(row)
     if row.dy is None or told is None or told[1] is None or not _fits(row):
         return []
     return told[1](row) or []
+
+
+def _teller(row: Row) -> tuple[Teller, Teller | None] | None:
+    known = TOLD.get(row.kind)
+    return (pointwise.pointwise, pointwise.pointwise_back) if known is None and pointwise.of_one(row) else known
 
 
 def _fits(row: Row) -> bool:
@@ -69,7 +73,7 @@ def _fits(row: Row) -> bool:
         return weights.over_rows(row) and row.given().size == row.y.size
     if kind in ("LayerNorm", "RMSNorm"):
         return row.setting("axes", 1) == 1 and row.given().size == row.y.size
-    if kind in ("GELU", *pointwise.POINTWISE):
+    if pointwise.of_one(row):
         return row.given().size == row.y.size and (row.dy is None or row.dy.size == row.y.size)
     if kind in pairs.PAIRS:
         return len(row.x) == 2 and (row.dy is None or row.dy.size == row.y.size)

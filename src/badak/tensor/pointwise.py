@@ -1,0 +1,118 @@
+"""The public functions of the pointwise operations: each follows from its row in `ops`, by name, here and in torch.special.
+
+What a function takes stands in its row as `takes`; the stub beside this file, which editors read, is written by tools/stubs.py.
+"""
+
+from collections.abc import Callable
+
+from badak.core.errors import DTypeError, NotSupportedError
+from badak.ops import activation as _activation  # noqa: F401  (the files that have rows)
+from badak.ops import bessel as _bessel  # noqa: F401
+from badak.ops import elementwise as _elementwise  # noqa: F401
+from badak.ops import special as _special  # noqa: F401
+from badak.ops import trigonometry as _trigonometry  # noqa: F401
+from badak.ops.pointwise import DECLARED, Pointwise
+from badak.tensor.apply import apply
+from badak.tensor.arithmetic import tensors
+from badak.tensor.promote import binary, floating, into, not_a_tensor
+from badak.tensor.tensor import Tensor
+
+Function = Callable[..., Tensor]
+
+
+def _float(name: str, op: type[Pointwise]) -> Function:
+    """A result that is a float: integers come in as the default float dtype."""
+
+    def function(input, *, out=None) -> Tensor:
+        y = apply(op, floating(input, name))
+        return y if out is None else into(out, y)
+
+    return function
+
+
+def real(name: str, x) -> Tensor:
+    """x as floats that are real numbers."""
+    x = floating(x, name)
+    if x.is_complex():
+        raise DTypeError(f"{name}: expected real numbers; got {x.dtype}", "x.real")
+    return x
+
+
+def _real(name: str, op: type[Pointwise]) -> Function:
+    """As _float, without complex numbers."""
+
+    def function(input, *, out=None) -> Tensor:
+        return into(out, apply(op, real(name, input)))
+
+    return function
+
+
+def _number(name: str, op: type[Pointwise]) -> Function:
+    """Integers stay integers."""
+
+    def function(input, *, out=None) -> Tensor:
+        try:
+            kind = input._array.dtype.kind
+        except AttributeError:
+            raise not_a_tensor(name, input) from None
+        if kind == "b":
+            raise NotSupportedError(f"{name}: not defined for booleans", "x.int() or x.float() first")
+        y = apply(op, input)
+        return y if out is None else into(out, y)
+
+    return function
+
+
+def _rounding(name: str, op: type[Pointwise]) -> Function:
+    """Integers are what they are."""
+
+    def function(input, *, out=None) -> Tensor:
+        y = input.clone() if input._array.dtype.kind in "iub" else apply(op, input)
+        return y if out is None else into(out, y)
+
+    return function
+
+
+def _pair(name: str, op: type[Pointwise]) -> Function:
+    """Two tensors, or a tensor and a number."""
+    check = real if op.takes == "real" else lambda name, x: floating(x, name)
+
+    def function(input, other, *, out=None) -> Tensor:
+        a, b = tensors(name, input, other)
+        return into(out, binary(op, check(name, a), check(name, b)))
+
+    return function
+
+
+_TAKES = {
+    "float": (_float, " An integer input gives the default float dtype."),
+    "real": (_real, " An integer input gives the default float dtype."),
+    "number": (_number, ""),
+    "rounding": (_rounding, " Integers stay as they are."),
+}
+
+
+def public_function(op: type[Pointwise]) -> Function:
+    """The function of an operation."""
+    name = (*op.names, *op.special)[0]
+    make, note = (_pair, "") if op.inputs == 2 else _TAKES[op.takes]
+    function = make(name, op)
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"{op.__doc__}{note}"
+    return function
+
+
+FUNCTIONS: dict[str, Function] = {}  # every public name
+SPECIAL: dict[str, Function] = {}  # those of torch.special
+for _op in DECLARED.values():
+    if _op.names or _op.special:
+        _function = public_function(_op)
+        FUNCTIONS |= dict.fromkeys((*_op.names, *_op.special), _function)
+        SPECIAL |= dict.fromkeys(_op.special, _function)
+
+
+def __getattr__(name: str) -> Function:
+    try:
+        return FUNCTIONS[name]
+    except KeyError:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None

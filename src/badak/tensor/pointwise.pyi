@@ -1,0 +1,131 @@
+# Written by tools/stubs.py from core/public_api/public.py; a test keeps it true.
+# ruff: noqa
+from builtins import bool as _bool, float as _float, int as _int
+from collections.abc import Callable
+
+from badak.tensor.tensor import Tensor
+
+FUNCTIONS: dict[str, Callable[..., Tensor]]
+SPECIAL: dict[str, Callable[..., Tensor]]
+def real(name: str, x) -> Tensor:
+    """x as floats that are real numbers."""
+def tanh(input, *, out=None) -> Tensor:
+    """y = tanh(x);   dx = dy (1 - y^2). An integer input gives the default float dtype."""
+def sigmoid(input, *, out=None) -> Tensor:
+    """y = 1 / (1 + exp(-x));   dx = dy y (1 - y). An integer input gives the default float dtype."""
+def expit(input, *, out=None) -> Tensor:
+    """y = 1 / (1 + exp(-x));   dx = dy y (1 - y). An integer input gives the default float dtype."""
+def exp(input, *, out=None) -> Tensor:
+    """y = exp(x);   dx = dy y. An integer input gives the default float dtype."""
+def exp2(input, *, out=None) -> Tensor:
+    """y = 2^x;   dx = dy y ln 2. An integer input gives the default float dtype."""
+def expm1(input, *, out=None) -> Tensor:
+    """y = exp(x) - 1, exact near 0;   dx = dy (y + 1). An integer input gives the default float dtype."""
+def log(input, *, out=None) -> Tensor:
+    """y = log(x);   dx = dy / x. An integer input gives the default float dtype."""
+def log1p(input, *, out=None) -> Tensor:
+    """y = log(1 + x), exact near 0;   dx = dy / (1 + x). An integer input gives the default float dtype."""
+def log2(input, *, out=None) -> Tensor:
+    """y = log2 x;   dx = dy / (x ln 2). An integer input gives the default float dtype."""
+def log10(input, *, out=None) -> Tensor:
+    """y = log10 x;   dx = dy / (x ln 10). An integer input gives the default float dtype."""
+def sqrt(input, *, out=None) -> Tensor:
+    """y = sqrt(x);   dx = dy / (2 y). An integer input gives the default float dtype."""
+def rsqrt(input, *, out=None) -> Tensor:
+    """y = 1 / sqrt(x);   dx = -dy y^3 / 2. An integer input gives the default float dtype."""
+def square(input, *, out=None) -> Tensor:
+    """y = x^2;   dx = dy 2 x."""
+def reciprocal(input, *, out=None) -> Tensor:
+    """y = 1 / x;   dx = -dy y^2. An integer input gives the default float dtype."""
+def erf(input, *, out=None) -> Tensor:
+    """y = erf(x) = 2/sqrt(pi) int_0^x exp(-t^2) dt;   dx = dy 2/sqrt(pi) exp(-x^2). An integer input gives the default float dtype."""
+def abs(input, *, out=None) -> Tensor:
+    """y = abs(x);   dx = dy sign(x), 0 at 0; for complex x: dx = dy x / abs(x)."""
+def absolute(input, *, out=None) -> Tensor:
+    """y = abs(x);   dx = dy sign(x), 0 at 0; for complex x: dx = dy x / abs(x)."""
+def sgn(input, *, out=None) -> Tensor:
+    """y = -1, 0, 1 as x is negative, zero, positive, 0 where it is not a number;   dx = 0."""
+def floor(input, *, out=None) -> Tensor:
+    """y = the largest whole number <= x;   dx = 0. Integers stay as they are."""
+def ceil(input, *, out=None) -> Tensor:
+    """y = the smallest whole number >= x;   dx = 0. Integers stay as they are."""
+def trunc(input, *, out=None) -> Tensor:
+    """y = x without its fraction;   dx = 0. Integers stay as they are."""
+def fix(input, *, out=None) -> Tensor:
+    """y = x without its fraction;   dx = 0. Integers stay as they are."""
+def frac(input, *, out=None) -> Tensor:
+    """y = x - trunc(x);   dx = dy."""
+def erfc(input, *, out=None) -> Tensor:
+    """y = 1 - erf(x), exact where it is small;   dx = -dy 2/sqrt(pi) exp(-x^2). An integer input gives the default float dtype."""
+def erfinv(input, *, out=None) -> Tensor:
+    """y with erf(y) = x;   dx = dy sqrt(pi)/2 exp(y^2). An integer input gives the default float dtype."""
+def lgamma(input, *, out=None) -> Tensor:
+    """y = log(abs(Gamma(x)));   dx = dy digamma(x). An integer input gives the default float dtype."""
+def gammaln(input, *, out=None) -> Tensor:
+    """y = log(abs(Gamma(x)));   dx = dy digamma(x). An integer input gives the default float dtype."""
+def xlogy(input, other, *, out=None) -> Tensor:
+    """y = a log(b), 0 where a = 0, NaN where b is;   da = dy log(b), 0 where a = 0 and b <= 0;   db = dy a / b."""
+def xlog1py(input, other, *, out=None) -> Tensor:
+    """y = a log(1 + b), 0 where a = 0, NaN where b is;   da = dy log(1 + b), 0 where a = 0 and b <= -1;   db = dy a / (1 + b)."""
+def sinc(input, *, out=None) -> Tensor:
+    """y = sin(pi x) / (pi x), 1 at 0;   dx = dy (cos(pi x) - y) / x, 0 at 0. An integer input gives the default float dtype."""
+def i0(input, *, out=None) -> Tensor:
+    """y = I_0(x);   dx = dy I_1(x). An integer input gives the default float dtype."""
+def modified_bessel_i0(input, *, out=None) -> Tensor:
+    """y = I_0(x);   dx = dy I_1(x). An integer input gives the default float dtype."""
+def i0e(input, *, out=None) -> Tensor:
+    """y = exp(-abs(x)) I_0(x);   dx = dy (exp(-abs(x)) I_1(x) - sign(x) y). An integer input gives the default float dtype."""
+def i1(input, *, out=None) -> Tensor:
+    """y = I_1(x);   dx = dy (I_0(x) - y / x), dy / 2 at 0. An integer input gives the default float dtype."""
+def modified_bessel_i1(input, *, out=None) -> Tensor:
+    """y = I_1(x);   dx = dy (I_0(x) - y / x), dy / 2 at 0. An integer input gives the default float dtype."""
+def i1e(input, *, out=None) -> Tensor:
+    """y = exp(-abs(x)) I_1(x);   dx = dy (exp(-abs(x)) I_0(x) - y (sign(x) + 1 / x)), dy / 2 at 0. An integer input gives the default float dtype."""
+def erfcx(input, *, out=None) -> Tensor:
+    """y = exp(x^2) erfc(x);   dx = dy (2 x y - 2 / sqrt(pi)). An integer input gives the default float dtype."""
+def igamma(input, other, *, out=None) -> Tensor:
+    """y = P(a, x), x = b;   dx = dy x^(a-1) exp(-x) / Gamma(a);   da = dy times how P moves with a (`gammainc_slope`)."""
+def gammainc(input, other, *, out=None) -> Tensor:
+    """y = P(a, x), x = b;   dx = dy x^(a-1) exp(-x) / Gamma(a);   da = dy times how P moves with a (`gammainc_slope`)."""
+def igammac(input, other, *, out=None) -> Tensor:
+    """y = Q(a, x) = 1 - P(a, x): the gradients of P with the other sign."""
+def gammaincc(input, other, *, out=None) -> Tensor:
+    """y = Q(a, x) = 1 - P(a, x): the gradients of P with the other sign."""
+def sin(input, *, out=None) -> Tensor:
+    """y = sin(x);   dx = dy cos(x). An integer input gives the default float dtype."""
+def cos(input, *, out=None) -> Tensor:
+    """y = cos(x);   dx = -dy sin(x). An integer input gives the default float dtype."""
+def tan(input, *, out=None) -> Tensor:
+    """y = tan(x);   dx = dy (1 + y^2). An integer input gives the default float dtype."""
+def asin(input, *, out=None) -> Tensor:
+    """y = arcsin(x);   dx = dy / sqrt(1 - x^2). An integer input gives the default float dtype."""
+def arcsin(input, *, out=None) -> Tensor:
+    """y = arcsin(x);   dx = dy / sqrt(1 - x^2). An integer input gives the default float dtype."""
+def acos(input, *, out=None) -> Tensor:
+    """y = arccos(x);   dx = -dy / sqrt(1 - x^2). An integer input gives the default float dtype."""
+def arccos(input, *, out=None) -> Tensor:
+    """y = arccos(x);   dx = -dy / sqrt(1 - x^2). An integer input gives the default float dtype."""
+def atan(input, *, out=None) -> Tensor:
+    """y = arctan(x);   dx = dy / (1 + x^2). An integer input gives the default float dtype."""
+def arctan(input, *, out=None) -> Tensor:
+    """y = arctan(x);   dx = dy / (1 + x^2). An integer input gives the default float dtype."""
+def sinh(input, *, out=None) -> Tensor:
+    """y = sinh(x);   dx = dy cosh(x). An integer input gives the default float dtype."""
+def cosh(input, *, out=None) -> Tensor:
+    """y = cosh(x);   dx = dy sinh(x). An integer input gives the default float dtype."""
+def asinh(input, *, out=None) -> Tensor:
+    """y = arsinh(x);   dx = dy / sqrt(x^2 + 1). An integer input gives the default float dtype."""
+def arcsinh(input, *, out=None) -> Tensor:
+    """y = arsinh(x);   dx = dy / sqrt(x^2 + 1). An integer input gives the default float dtype."""
+def acosh(input, *, out=None) -> Tensor:
+    """y = arcosh(x);   dx = dy / sqrt(x^2 - 1), for complex x with the root's sign of sqrt(x - 1) sqrt(x + 1). An integer input gives the default float dtype."""
+def arccosh(input, *, out=None) -> Tensor:
+    """y = arcosh(x);   dx = dy / sqrt(x^2 - 1), for complex x with the root's sign of sqrt(x - 1) sqrt(x + 1). An integer input gives the default float dtype."""
+def atanh(input, *, out=None) -> Tensor:
+    """y = artanh(x);   dx = dy / (1 - x^2). An integer input gives the default float dtype."""
+def arctanh(input, *, out=None) -> Tensor:
+    """y = artanh(x);   dx = dy / (1 - x^2). An integer input gives the default float dtype."""
+def atan2(input, other, *, out=None) -> Tensor:
+    """y = the angle of the point (b, a), in (-pi, pi];   da = dy b / (a^2 + b^2), db = -dy a / (a^2 + b^2)."""
+def arctan2(input, other, *, out=None) -> Tensor:
+    """y = the angle of the point (b, a), in (-pi, pi];   da = dy b / (a^2 + b^2), db = -dy a / (a^2 + b^2)."""
