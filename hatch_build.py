@@ -1,4 +1,4 @@
-"""Compiles the Korean catalogue, each `ROOM.po` to the `ROOM.mo` that badak reads, when a wheel or an editable install is made."""
+"""Compiles the Korean catalogue, each `PACKAGE.po` to the `PACKAGE.mo` that badak reads, when a wheel or an editable install is made."""
 
 import io
 from pathlib import Path

@@ -66,7 +66,7 @@ def fresh_state():
 @pytest.fixture
 def threads():
     """`with threads(n): ...` runs the compiled kernels on n threads."""
-    fast = pytest.importorskip("badak.kernels.numba", reason="the fast kernels are an extra")
+    fast = pytest.importorskip("badak.kernels.numba", reason="the Numba kernels are an extra")
 
     @contextmanager
     def on(count: int):

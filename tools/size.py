@@ -1,4 +1,4 @@
-"""Lines per room and the ten longest functions: `python tools/size.py [--check]`.
+"""Lines per package and the ten longest functions: `python tools/size.py [--check]`.
 
 With --check it fails where a function is longer than 60 lines (its docstring not counted) or a file longer
 than 400: what does not fit on a screen and a half is read by nobody.

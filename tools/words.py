@@ -1,7 +1,7 @@
-"""The catalogue of what badak says: `python tools/words.py [--missing ROOM ...]`.
+"""The catalogue of what badak says: `python tools/words.py [--missing PACKAGE ...]`.
 
-Reads every text from the source (tools/templates.py), brings `src/badak/core/i18n/ko/LC_MESSAGES/ROOM.po` up to date, one file
-for each room, with the translations that are there, and compiles each to the ROOM.mo that badak reads.
+Reads every text from the source (tools/templates.py), brings `src/badak/core/i18n/ko/LC_MESSAGES/PACKAGE.po` up to date, one file
+for each package, with the translations that are there, and compiles each to the PACKAGE.mo that badak reads.
 --missing lists what has no translation, --check says what is wrong and changes nothing. Needs Babel (the extra "test").
 """
 
@@ -33,7 +33,7 @@ KEPT = (
 
 
 def said() -> dict[Key, str]:
-    """The translations that are there, of all rooms."""
+    """The translations that are there, of all packages."""
     found = {}
     for path in sorted(FOLDER.glob("*.po")):
         for message in opened(path):
@@ -48,7 +48,7 @@ def opened(path: Path) -> Catalog:
 
 
 def catalogues(texts: dict[Key, Text], known: dict[Key, str]) -> dict[str, Catalog]:
-    """A catalogue for each room."""
+    """A catalogue for each package."""
     rooms: dict[str, Catalog] = {}
     for key, text in sorted(texts.items(), key=lambda row: (min(row[1].files), row[0])):
         if text.room not in rooms:

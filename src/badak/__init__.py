@@ -1,11 +1,11 @@
-"""badak: the Transformer from the bottom up, with PyTorch's face.
+"""badak: the Transformer from the bottom up, with PyTorch's API.
 
     import badak as bk
     from badak import nn, optim
 
-The names are listed in `core/public_api/public.py`, each with its file. The storeys of the house, from the ground: errors, kernels,
-graph, ops, tensor, autograd, io, nn, optim, data, models, generate, train, face, cli. Read `tensor/tensor.py`, `ops/norm.py`,
-`nn/attention.py`, `models/gpt.py` and `training/loop.py` first.
+The names are listed in `core/public_api/public.py`, each with its file. The packages, from the lowest layer: core, kernels, ops,
+autograd, tensor, io, nn, optim, data, models, generation, training, inspect, compat, cli (docs/architecture.md has all of them).
+Read `tensor/tensor.py`, `ops/norm.py`, `nn/attention.py`, `models/gpt.py` and `training/loop.py` first.
 """
 
 # ruff: noqa: E402  (what is imported below must not come from the current folder)
@@ -21,7 +21,7 @@ from badak import distributions as distributions
 from badak import kernels as kernels
 from badak import nn as nn
 from badak import optim as optim
-from badak.compat.torch import operators as ops  # noqa: F401  (the room of that name is imported from, never reached by attribute)
+from badak.compat.torch import operators as ops  # noqa: F401  (the package of that name is imported from, never reached by attribute)
 from badak.compat.torch import utils as utils
 from badak.core import errors as errors
 from badak.core.public_api import door as _door

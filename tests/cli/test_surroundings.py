@@ -147,7 +147,7 @@ sys.exit(main(["train", "classify"]) if len(sys.argv) > 1 else 0)
 @pytest.mark.parametrize("name, value", [("BADAK_KERNELS", "quick"), ("BADAK_NUM_THREADS", "99999"), ("BADAK_NUM_THREADS", "x"),
                                          ("BADAK_CPU", "quick")])  # fmt: skip
 def test_variables_with_nonsense(name, value):
-    pytest.importorskip("numba", reason="threads are those of the fast kernels")
+    pytest.importorskip("numba", reason="threads are those of the Numba kernels")
     found, _, err = elsewhere("info", **{"BADAK_KERNELS": "numba", name: value})
     lines = err.decode().strip().split("\n")
     assert found == 2 and len(lines) == 2 and lines[0].startswith(f"error: {name}: expected") and lines[1].startswith("fix: ")

@@ -21,7 +21,7 @@ class Done(NamedTuple):
 
 
 def environment(**more: str) -> dict[str, str]:
-    """Few threads, plain kernels: these tests are about what goes between ranks."""
+    """Few threads, reference kernels: these tests are about what goes between ranks."""
     return {**os.environ, "PYTHONPATH": str(SRC), "BADAK_KERNELS": "reference", "OMP_NUM_THREADS": "1", **more}
 
 

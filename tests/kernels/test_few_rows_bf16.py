@@ -6,7 +6,7 @@ import pytest
 from badak.kernels import reference
 from badak.kernels.half import BFLOAT16
 
-fast = pytest.importorskip("badak.kernels.numba", reason="the fast kernels are an extra")
+fast = pytest.importorskip("badak.kernels.numba", reason="the Numba kernels are an extra")
 RANDOM = np.random.default_rng(0)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from badak.kernels import reference
 
-fast = pytest.importorskip("badak.kernels.numba", reason="the fast kernels are an extra")
+fast = pytest.importorskip("badak.kernels.numba", reason="the Numba kernels are an extra")
 from badak.kernels.numba import int8  # noqa: E402
 
 RANDOM = np.random.default_rng(0)

@@ -13,7 +13,7 @@ DTYPES = [np.float32, np.float64]
 
 def fast_kernels():
     """The fast set. Skips where its compiler is not installed; an error in our own files is no reason to skip."""
-    pytest.importorskip("numba", reason="the fast kernels need Numba, an extra: pip install 'badak[fast]'")
+    pytest.importorskip("numba", reason="the Numba kernels need Numba, an extra: pip install 'badak[fast]'")
     return importlib.import_module("badak.kernels.numba")
 
 

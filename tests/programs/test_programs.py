@@ -18,7 +18,7 @@ from tests.programs.run import Way
 from tests.programs.shrink import shrunk
 from tests.programs.source import parsed
 
-pytest.importorskip("badak.kernels.numba", reason="the fast kernels are an extra")
+pytest.importorskip("badak.kernels.numba", reason="the Numba kernels are an extra")
 FOUND = sorted((Path(__file__).parent / "found").glob("*.py"))
 
 

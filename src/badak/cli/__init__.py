@@ -35,7 +35,7 @@ COMMANDS = {  # name: module below badak.cli, what it does
     "summary": ("summary", "Show what a model is made of and what it costs: parameters, FLOPs, memory."),
     "source": ("source", "Show where a public name is written: API, operation, kernels, tests."),
     "info": ("info", "Say which kernels, threads and versions are in use; or what a run folder holds."),
-    "warmup": ("warmup", "Compile all fast kernels now, so that nothing waits later."),
+    "warmup": ("warmup", "Compile all Numba kernels now, so that nothing waits later."),
 }
 
 LINE = 600  # characters of a complaint: what somebody typed may be longer

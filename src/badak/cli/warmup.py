@@ -9,9 +9,9 @@ from badak.cli.output import echo
 
 @click.command()
 def command() -> None:
-    """Compile all fast kernels now, so that nothing waits later."""
+    """Compile all Numba kernels now, so that nothing waits later."""
     if kernels.info()["kernels"] == "reference":
-        echo("the plain kernels need no compiling; the fast ones come with: pip install 'badak[fast]'")
+        echo("the reference kernels need no compiling; those of Numba come with: pip install 'badak[fast]'")
         return
     from badak.kernels.numba import warmup
 

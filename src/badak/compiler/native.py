@@ -21,7 +21,7 @@ _LARGE = 1 << 20  # bytes of a result that is not copied for a trial
 
 
 class KernelLog:
-    """The log of this thread's calls of compiled kernels. (The plain kernels, which are NumPy, keep none.)"""
+    """The log of this thread's calls of compiled kernels. (The reference kernels, which are NumPy, keep none.)"""
 
     def __init__(self):
         self.calls = getattr(kernels.active(), "call_log", None)

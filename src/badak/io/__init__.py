@@ -1,11 +1,11 @@
 """Files: untrusted bytes in, named tensors and checked settings out.
 
 Threat model. Whoever made a file chose every byte of it, knows badak, and knows the program that reads it. For every reader
-(.pt files new and old, safetensors, settings and vocabularies in JSON; IDX files and pictures in their rooms) and in every mode:
+(.pt files new and old, safetensors, settings and vocabularies in JSON; IDX files and pictures in their packages) and in every mode:
 
 - **No file runs code.** Nothing in it names what is called. A pickle is read by a machine of our own (`unpickler.py`), whose
   table of functions is ours; classes come from the running program, by identity, and none of their code runs (`program.py`).
-  The one door is the program's own: a class or function that it hands to `serialization.add_safe_globals` is called as the
+  The one exception is the program's own: a class or function that it hands to `serialization.add_safe_globals` is called as the
   file says.
 - **No file is believed without need.** A size, an offset, a shape, a name, a count is checked before it is used: against the
   bytes that are there, or against a limit that stands in the reader. Nothing outside the file is opened, read or written.

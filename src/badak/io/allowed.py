@@ -266,7 +266,7 @@ _vouched: dict[str, Any] = {}
 
 
 def define(name: Name) -> None:
-    """Add a name of PyTorch's file format to the table (for rooms above this one)."""
+    """Add a name of PyTorch's file format to the table (for packages above this one)."""
     STRICT[name.name] = LOOSE[name.name] = name
 
 

@@ -17,7 +17,7 @@ FACTOR, SPARE = 128, 1 << 24  # bytes that calls may copy: for each byte read so
 CALL, ITEM = 64, 32  # bytes that a call is taken to cost, and each item of a container that it is given
 
 SCATTERED = (str, bytes, type(None), bool)  # their hashes cannot be chosen, or are few
-KEYS: set[type] = {*SCATTERED, int, float, complex, type}  # what hashes without code of the program; other rooms add theirs
+KEYS: set[type] = {*SCATTERED, int, float, complex, type}  # what hashes without code of the program; other packages add theirs
 HASHES = (enum.Enum.__hash__, int.__hash__, str.__hash__)
 EQUALS = (object.__eq__, int.__eq__, str.__eq__)
 SIZED = (str, bytes, bytearray)

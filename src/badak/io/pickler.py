@@ -22,9 +22,9 @@ BATCH = 1000  # items between two marks
 MODULES = {"builtins": "__builtin__", "copyreg": "copy_reg"}  # protocol 2 is Python 2's
 REBUILD = "torch._utils._rebuild_tensor_v2"
 REBUILD_UNTYPED = "torch._utils._rebuild_tensor_v3"  # with the dtype, which such a storage does not say
-# Tensor classes of rooms above this one: class -> PyTorch's function that rebuilds it from (tensor, requires_grad, hooks).
+# Tensor classes of packages above this one: class -> PyTorch's function that rebuilds it from (tensor, requires_grad, hooks).
 WRAPPED: dict[type, str] = {}
-# Of rooms above this one: class -> what makes an instance of it impossible to load, as (what it does, fix); None: nothing.
+# Of packages above this one: class -> what makes an instance of it impossible to load, as (what it does, fix); None: nothing.
 CHECKS: dict[type, Callable[[Any], tuple[str, str] | None]] = {}
 
 

@@ -39,12 +39,12 @@ _functions: dict[str, Any] = {}
 
 
 def trust(base: type, filler: Fill) -> None:
-    """Let subclasses of `base` be rebuilt: `filler` checks their attributes and sets them (for rooms above this one)."""
+    """Let subclasses of `base` be rebuilt: `filler` checks their attributes and sets them (for packages above this one)."""
     _trusted[base] = filler
 
 
 def hand_over(functions: list[Any]) -> None:
-    """Let files hold these functions as values (for rooms above this one)."""
+    """Let files hold these functions as values (for packages above this one)."""
     _functions.update({f"{function.__module__}.{function.__qualname__}": function for function in functions})
 
 

@@ -3,7 +3,7 @@
     function(p, g, slot, ..., scalar, ...) -> (p, slot, ...)
 
 takes an element of a parameter, of its gradient and of everything that is remembered of it, and gives their new values. The
-plain kernels call it with whole arrays in the place of numbers, the fast ones compile it and go through all parameters in
+reference kernels call it with whole arrays in the place of numbers, the Numba kernels compile it and go through all parameters in
 one call. A slot that is not in use is None, on both sides.
 
 So that both mean the same, a function uses + - * /, `fma`, `quotient`, `largest`, `sqrt`, `sign` and comparisons of scalars, and no

@@ -9,7 +9,7 @@ _AXES = {True: ("batch", "length"), False: ("length", "batch")}
 
 
 class AttentionInputError(ShapeError, AssertionError):
-    """Wrong shapes at the door of attention (PyTorch asserts some of them)."""
+    """Wrong shapes given to attention (PyTorch asserts some of them)."""
 
 
 class MaskKindError(DTypeError, AssertionError):

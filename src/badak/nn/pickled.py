@@ -1,4 +1,4 @@
-"""What badak.save and badak.load have to know of this room: how a Parameter is written and made, and how a Module is."""
+"""What badak.save and badak.load have to know of this package: how a Parameter is written and made, and how a Module is."""
 
 from collections import OrderedDict
 from types import FunctionType
@@ -61,8 +61,8 @@ def _table(table: Any, kind: type) -> dict[str, Any]:
     return dict(table)
 
 
-def _public_functions(room: Any) -> list[Any]:
-    return [thing for name, thing in vars(room).items() if type(thing) is FunctionType and not name.startswith("_")]
+def _public_functions(package: Any) -> list[Any]:
+    return [thing for name, thing in vars(package).items() if type(thing) is FunctionType and not name.startswith("_")]
 
 
 pickler.WRAPPED[Parameter] = "torch._utils._rebuild_parameter"

@@ -25,7 +25,7 @@ _elsewhere = _door(__name__)
 
 
 def __getattr__(name: str) -> object:
-    """A name of PyTorch's that is not here, and what stands on ranks, above this room."""
+    """A name of PyTorch's that is not here, and what stands on ranks, above this package."""
     here = name != "ZeroRedundancyOptimizer"
     return _elsewhere(name) if here else _reach("badak.distributed.optim.ZeroRedundancyOptimizer")
 

@@ -184,7 +184,7 @@ class Optimizer:
         """
         return None
 
-    # for the optimizers of this room
+    # for the optimizers of this package
 
     def _parameters(self) -> Iterator[Tensor]:
         return (p for group in self.param_groups for p in group["params"])

@@ -107,7 +107,7 @@ def check_implementation(owner: str, settings: dict[str, Any]) -> None:
         )
     if settings.get("differentiable"):
         raise NotSupportedError(
-            f"{owner}: differentiable=True asks for gradients through the update, and badak has no second derivatives",
+            f"{owner}: differentiable=True asks for gradients through the update, which badak does not record",
             "differentiable=False",
         )
     if settings.get("capturable"):

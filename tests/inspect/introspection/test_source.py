@@ -145,7 +145,7 @@ def test_what_an_operation_asks_of_the_kernels_is_what_was_read(monkeypatch):
 
 
 def test_a_fast_kernel_is_told_where_there_is_one():
-    fast = pytest.importorskip("badak.kernels.numba", reason="the fast kernels are an extra")
+    fast = pytest.importorskip("badak.kernels.numba", reason="the Numba kernels are an extra")
     for name, kernel in vars(reference).items():
         if callable(kernel) and name[0] != "_":
             assert bool(fast_places(name)) == (getattr(fast, name) is not kernel), name

@@ -1,4 +1,4 @@
-# Plain and fast kernels gave the results of permuted tensors other strides.
+# Reference and Numba kernels gave the results of permuted tensors other strides.
 c = draw(6, 1)
 
 

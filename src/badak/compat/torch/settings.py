@@ -68,7 +68,7 @@ def set_flush_denormal(mode: bool) -> bool:
 
 
 def set_num_threads(n: int) -> None:
-    """Let the fast kernels use up to n threads; results do not change. More than there are cores counts as all of them."""
+    """Let the Numba kernels use up to n threads; results do not change. More than there are cores counts as all of them."""
     if not isinstance(n, int) or n < 1:
         raise ArgumentError(f"set_num_threads expects a positive integer; got {n!r}", "set_num_threads(1)")
     fast = _fast()
@@ -77,7 +77,7 @@ def set_num_threads(n: int) -> None:
 
 
 def get_num_threads() -> int:
-    """How many threads a kernel may use; the plain kernels leave it to NumPy and count as one."""
+    """How many threads a kernel may use; the reference kernels leave it to NumPy and count as one."""
     fast = _fast()
     return fast.get_num_threads() if fast is not None else 1
 

@@ -125,7 +125,7 @@ class Catalogue:
 
 @cache
 def catalogue(spoken: str) -> Catalogue:
-    """Everything that the rooms say, read when it is first needed."""
+    """Everything that the packages say, read when it is first needed."""
     entries: dict[str, str] = {}
     folder = FOLDER / spoken / "LC_MESSAGES"
     if not any(folder.glob("*.mo")) and any(folder.glob("*.po")):

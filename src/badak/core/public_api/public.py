@@ -272,7 +272,7 @@ def declare(file: str, **columns: str) -> None:
 
 
 def listed(*columns: str, room: str = "") -> Iterator[tuple[str, str, str]]:
-    """(name, file, what the file calls it) for each name in these columns, from the files of one room or of all."""
+    """(name, file, what the file calls it) for each name in these columns, from the files of one package or of all."""
     for file, names in TABLE.items():
         if file.startswith(room):
             for entry in " ".join(getattr(names, column) for column in columns).split():

@@ -3,7 +3,7 @@
 report = badak.audit(model, batch)
 report.ok, report.findings, print(report), report.to_html()
 
-questions.py  the order of the questions; `probes/` has one file for each; audit.py is the door
+questions.py  the order of the questions; `probes/` has one file for each; audit.py is the entry
 batch.py      what the model is called with: texts, masks, pictures, which axis is what
 axes.py       (B, T) or (T, B)
 kind.py       whether the model is causal, bidirectional, an encoder and decoder, or reads pictures

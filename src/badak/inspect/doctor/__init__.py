@@ -4,7 +4,7 @@ with badak.doctor() as checkup:            badak doctor train.py
     train()
 checkup.ok, checkup.findings, print(checkup), checkup.to_html()
 
-doctor.py     the door: `badak.doctor`
+doctor.py     the entry: `badak.doctor`
 facts.py      what was seen in a step: calls of models, losses, look-ups, attentions, backwards, gradients
 watch.py      sees them: an observer of events, which measures and does not judge
 senses.py     what is measured at single operations: losses, attentions, rectifiers, data that comes in

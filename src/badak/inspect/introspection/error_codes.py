@@ -39,7 +39,7 @@ SITUATIONS = {  # code: title, as on the page; a code is given once and for ever
     29: "Dropout while answering",
     30: "Padding in generation",
     31: "A process that has died",
-    32: "The first call of the fast kernels",
+    32: "The first call of the Numba kernels",
     33: "Sigmoid before BCEWithLogits",
     34: "A state that is carried from step to step",
     35: "A loss that is NaN",

@@ -3,7 +3,7 @@
 seen = badak.look(model, ids)
 seen.save("look.html"), seen.record
 
-look.py       the door; looking.py makes the run and the backward, result.py is what it gives
+look.py       the entry; looking.py makes the run and the backward, result.py is what it gives
 trace.py      every operation of the run, what made its inputs, and what the backward brought
 sequences.py  tokens, or the picture; which of them an operation reads
 attention.py  the matrix of every head, and what the head mostly does

@@ -187,7 +187,7 @@ def multi_head_attention_forward(
 
 
 class _DimError(ShapeError, AssertionError):
-    """Wrong sizes at the door of multi-head attention, which PyTorch asserts."""
+    """Wrong sizes given to multi-head attention, which PyTorch asserts."""
 
 
 def _check_dim(query: Tensor, embed_dim: int, num_heads: int) -> None:

@@ -6,7 +6,7 @@ every use. What it asks of the kernels are functions over these (`kernels.py`); 
 function of the inputs again (`saved.py`); and the few gradients that are written into memory place by place stand here a
 second time, as operations (`formulas.py`, `special.py`). What none of these covers is refused by its name (`walk.py`).
 
-A first derivative knows nothing of this room and costs nothing more.
+A first derivative knows nothing of this package and costs nothing more.
 """
 
 from badak.tensor.double_backward import kernels

@@ -40,7 +40,7 @@ class Recorded(NDArrayOperatorsMixin):
         """NumPy's array, for what has no gradient: comparisons, sizes."""
         return self.tensor._array
 
-    kernels: Any  # what `badak.kernels.of` gives for it (bound by this room's table of contents)
+    kernels: Any  # what `badak.kernels.of` gives for it (bound by this package's table of contents)
 
     dtype = property(lambda self: self.values.dtype)
     shape = property(lambda self: self.values.shape)

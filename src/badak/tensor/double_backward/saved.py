@@ -20,7 +20,7 @@ OUTPUTS = {
     (factors.LU, "lu"): 0, (factors.Eig, "w"): 0, (factors.Eig, "v"): 1,
 }  # fmt: skip
 
-CONSTANTS = {  # arrays that the formulas of this room only look at
+CONSTANTS = {  # arrays that the formulas of this package only look at
     (attention.Attention, "lse"), (loss.CrossEntropy, "lse"), (loss.CrossEntropy, "count"), (loss.CrossEntropySoft, "lse"),
     (linalg.SlogDet, "sign"), (mixed.MixedCrossEntropy, "lse"), (mixed.MixedCrossEntropy, "count"),
 }  # fmt: skip

@@ -12,14 +12,14 @@ from pathlib import Path
 
 from badak.core import i18n
 
-FOLDER = Path(__file__).parent.parent  # the folder of the fast set
+FOLDER = Path(__file__).parent.parent  # the folder of the Numba kernels
 _HASH = 32  # bytes of SHA-256 before what a file holds
 
 
 def choose_folder(version):
     """NUMBA_CACHE_DIR where set, else the package's own folder where writable, else the user's cache folder, else None.
 
-    `version` names the compiler. The folder's name changes with it and with every source of the fast set but tables of contents.
+    `version` names the compiler. The folder's name changes with it and with every source of the Numba kernels but tables of contents.
     """
     asked = os.environ.get("NUMBA_CACHE_DIR")
     if asked:
@@ -39,7 +39,7 @@ def choose_folder(version):
 
 
 def source_stamp(version):
-    """A number that changes with the compiler and the sources of the fast set."""
+    """A number that changes with the compiler and the sources of the Numba kernels."""
     stamp = zlib.crc32(version.encode())
     for path in sorted(FOLDER.rglob("*.py")):
         if path.name != "__init__.py":
@@ -52,7 +52,7 @@ def parts_of(path):
     """The files that a kernel in the file `path` is compiled from: what its imports of kernels lead to, and what compiles it.
 
     A change in one of them, and in no other, makes it another kernel. Packages hold nothing to compile. A function that
-    stands elsewhere, such as the update of an optimizer, is put into a kernel by the fast set, by any of its files.
+    stands elsewhere, such as the update of an optimizer, is put into a kernel by the Numba kernels, by any of its files.
     """
     path = Path(path)
     found, wanted = set(), [path, *(FOLDER / "codegen" if FOLDER in path.parents else FOLDER).rglob("*.py")]

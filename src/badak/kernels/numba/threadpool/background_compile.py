@@ -1,7 +1,7 @@
 """Processes that compile, on other cores, kernels that a program is going to call: the first step comes in half the time.
 
 They are started when a kernel has to be compiled and several of those that are likely to follow are not on disk. Each is a new
-Python that imports the fast set and nothing of the program; it compiles kernel after kernel, and the program finds them on
+Python that imports the Numba kernels and nothing of the program; it compiles kernel after kernel, and the program finds them on
 disk. Two lines of text go between them, over pipes:
 
     helper -> program    the kernel that it compiles now, after the last one was put on disk
