@@ -1,4 +1,7 @@
-"""Compiles the Korean catalogue, each `PACKAGE.po` to the `PACKAGE.mo` that badak reads, when a wheel or an editable install is made."""
+"""Compiles the Korean catalogue when a wheel or an editable install is made.
+
+It makes of each `PACKAGE.po` the `PACKAGE.mo` that badak reads.
+"""
 
 import io
 from pathlib import Path

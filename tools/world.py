@@ -23,7 +23,7 @@ PACKAGES = (
 WAYS = ("greedy", "sampled", "beams")
 INSTALL = """## Install
 
-    pip install ".[fast,world]"          # badak and transformers, no PyTorch
+    pip install ".[fast,hf]"          # badak and transformers, no PyTorch
 
 Some libraries ask pip for PyTorch, which badak stands in for; pip leaves it out with `--no-deps`, and what else they need is named:
 

@@ -24,7 +24,7 @@ QUICK = {
     "text": {"--data": "labelled.csv", "--steps": "1", "--d-model": "8", "--heads": "1", "--layers": "1", "--context": "8",
              "--pieces": "300", "--batch-size": "8"},
     "translate": {"--data": "pairs.tsv", "--steps": "1", "--d-model": "8", "--heads": "1", "--feedforward": "8", "--pieces": "300",
-                  "--held-out": "0.1"},
+                  "--val-split": "0.1"},
 }  # fmt: skip
 PLACES = ["none", "folder", "binary", "empty", "a\0b", "x" * 5000, "", os.devnull, "special", "zipped.gz", "text.txt"]
 FILES = ["none", "binary", "empty", os.devnull, "special", "zipped.gz", "text.txt"]  # which would be written to

@@ -16,6 +16,6 @@ def text(tmp_path_factory):
 def alone(text, tmp_path_factory):
     """The run of one rank, to its eighth step."""
     run = tmp_path_factory.mktemp("alone") / "run"
-    done = launch(1, *arguments(text, run, 8), "--tree")
+    done = launch(1, *arguments(text, run, 8), "--deterministic-reduce")
     assert done.code == 0, done.err
     return state(run)

@@ -6,7 +6,7 @@ from pathlib import Path
 from safetensors.numpy import load_file
 
 SIZES = "--layers 1 --heads 2 --d-model 16 --context 16 --vocab-size 40 --schedule constant".split()
-WAY = "--batch-size 4 --accumulate 4 --eval-every 2 --dropout 0.2 --clip 1 --warmup-steps 2".split()
+WAY = "--batch-size 4 --grad-accum-steps 4 --eval-every 2 --dropout 0.2 --max-grad-norm 1 --warmup-steps 2".split()
 
 
 def write_text(folder: Path) -> Path:

@@ -18,7 +18,7 @@ def run(tmp_path_factory):
     folder = tmp_path_factory.mktemp("run")
     text = folder / "text.txt"
     text.write_text("\n".join(f"{i} times {i} is {i * i}, and a little more than {i}." for i in range(200)), encoding="utf-8")
-    words = ["--data", text, "--run", folder / "run", "--held-out", "0.5", "--tokens", "characters", "--steps", "2"]
+    words = ["--data", text, "--run", folder / "run", "--val-split", "0.5", "--tokens", "characters", "--steps", "2"]
     done = launch(1, "train", "gpt", *words, *SIZES)
     assert done.code == 0, done.err
     return folder / "run"
@@ -104,7 +104,9 @@ def test_each_rank_reads_what_it_learns_from_and_no_more(text, tmp_path):
     done = launch(2, PROGRAMS / "reads.py", tmp_path, *arguments(text, tmp_path / "run", 4))
     assert done.code == 0, done.err
     (tmp_path / "alone").mkdir()
-    alone = launch(1, PROGRAMS / "reads.py", tmp_path / "alone", *arguments(text, tmp_path / "alone" / "run", 4), "--tree")
+    alone = launch(
+        1, PROGRAMS / "reads.py", tmp_path / "alone", *arguments(text, tmp_path / "alone" / "run", 4), "--deterministic-reduce"
+    )
     assert alone.code == 0, alone.err
 
     def learned(folder, rank):
@@ -118,9 +120,11 @@ def test_each_rank_reads_what_it_learns_from_and_no_more(text, tmp_path):
 
 @pytest.mark.slow
 def test_what_is_hidden_is_drawn_by_the_batch_and_not_by_the_rank(tmp_path):
-    words = "--steps 4 --batch-size 4 --accumulate 4 --layers 1 --heads 2 --d-model 16 --dropout 0.2 --schedule constant".split()
+    words = (
+        "--steps 4 --batch-size 4 --grad-accum-steps 4 --layers 1 --heads 2 --d-model 16 --dropout 0.2 --schedule constant".split()
+    )
     made = []
-    for ranks, more in ((1, ["--tree"]), (2, [])):
+    for ranks, more in ((1, ["--deterministic-reduce"]), (2, [])):
         done = launch(ranks, "train", "bert", "--run", tmp_path / str(ranks), *words, *more)
         assert done.code == 0, done.err
         made.append(state(tmp_path / str(ranks)))

@@ -34,7 +34,7 @@ def documented(first: str) -> str:
     for there, here in {
         "--nodes=2": "--nodes=1", "--ntasks-per-node=4": "--ntasks-per-node=2", "--cpus-per-task=8": "--cpus-per-task=1",
         "24:00:00": "00:03:00", "TERM@120": "TERM@140", "/:4/": "/:2/", "-n 8": "-n 2", "book.txt": "text.txt " + ENDLESS,
-        "--accumulate 8": "--accumulate 4", " badak ": " python -m badak ",
+        "--grad-accum-steps 8": "--grad-accum-steps 4", " badak ": " python -m badak ",
     }.items():  # fmt: skip
         block = block.replace(there, here)
     return block

@@ -59,20 +59,20 @@ def test_killed_ranks_cost_nothing_but_time(tmp_path):
 
 @pytest.mark.parametrize(
     ("given", "batch", "accumulate"),
-    [({}, 32, 2), ({"batch_size": 10}, 5, 2), ({"batch_size": 9}, 9, 1), ({"accumulate": 1}, 64, 1)],
+    [({}, 32, 2), ({"batch_size": 10}, 5, 2), ({"batch_size": 9}, 9, 1), ({"grad_accum_steps": 1}, 64, 1)],
 )
 def test_ranks_cut_the_batch_of_an_update_where_nobody_says_how(given, batch, accumulate, monkeypatch, capsys):
     monkeypatch.setattr(train, "place", lambda: Place(0, 2, 0, 2))
     made = train.shared(train.choose_setup(PRESETS["classify"]["small"], given), given).train
-    assert (made.batch_size, made.accumulate) == (batch, accumulate)
+    assert (made.batch_size, made.grad_accum_steps) == (batch, accumulate)
     told = f"each of 2 ranks takes {batch} of the {2 * batch} examples of an update\n"
     assert capsys.readouterr().out == (told if accumulate > 1 else "")
 
 
 @pytest.mark.slow
 def test_fewer_batches_than_ranks_are_two_lines(text, tmp_path):
-    done = launch(2, *arguments(text, tmp_path / "run", 8), "--accumulate", "1")
+    done = launch(2, *arguments(text, tmp_path / "run", 8), "--grad-accum-steps", "1")
     assert done.code == 1
-    assert "error: training: 2 ranks share the batches of an update, and --accumulate is 1\n" in done.err
-    assert "fix: --accumulate 2, with a --batch-size smaller by as much\n" in done.err
+    assert "error: training: 2 ranks share the batches of an update, and --grad-accum-steps is 1\n" in done.err
+    assert "fix: --grad-accum-steps 2, with a --batch-size smaller by as much\n" in done.err
     assert "is 1; all ranks are ended" in done.err  # no place: the program is badak's

@@ -38,9 +38,9 @@ def asked(model, tokenizer, text):
     return model(pad([ids], 0))[0].tolist()
 
 
-@pytest.mark.parametrize("readout", ["cls", "mean"])
-def test_probabilities_are_those_of_each_text_alone_and_words_are_left_out(tokenizer, readout):
-    model = model_of(tokenizer, readout=readout)
+@pytest.mark.parametrize("pooling", ["cls", "mean"])
+def test_probabilities_are_those_of_each_text_alone_and_words_are_left_out(tokenizer, pooling):
+    model = model_of(tokenizer, pooling=pooling)
     model.train()
     for text, verdict in zip(TEXTS, TextClassifier(model, tokenizer, ["a", "b", "c"]).judge(TEXTS), strict=True):
         chances = torch.tensor(asked(model, tokenizer, text)).softmax(0).tolist()

@@ -38,7 +38,7 @@ def test_an_index_is_found_again_as_it_was(folder, tmp_path):  # noqa: F811
     assert Index.load(tmp_path / "i").texts == ["a dog"] and len(list((tmp_path / "i").iterdir())) == 2
 
 
-@pytest.mark.parametrize("change", ["a weight", "the tokenizer", "the length", "the readout"])
+@pytest.mark.parametrize("change", ["a weight", "the tokenizer", "the length", "the pooling"])
 def test_an_index_of_another_model_is_refused(folder, tmp_path, change):  # noqa: F811
     encoder = TextEncoder.load(folder)
     made(encoder).save(tmp_path / "i")
@@ -50,7 +50,7 @@ def test_an_index_of_another_model_is_refused(folder, tmp_path, change):  # noqa
     elif change == "the length":
         encoder = TextEncoder(encoder.model, encoder.tokenizer, 12)
     else:
-        config = models.SentenceConfig(**{**vars(encoder.model.config), "readout": "cls"})
+        config = models.SentenceConfig(**{**vars(encoder.model.config), "pooling": "cls"})
         other = models.SentenceEncoder(config)
         other.load_state_dict(encoder.model.state_dict())
         encoder = TextEncoder(other, encoder.tokenizer)

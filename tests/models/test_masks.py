@@ -17,7 +17,7 @@ def model_of(kind):
         "llama": lambda: models.Llama(models.LlamaConfig(**SIZES, feedforward=24)),
         "bert": lambda: models.BERT(models.BERTConfig(**SIZES)),
         "classifier": lambda: models.BERTClassifier(models.TextConfig(**SIZES)),
-        "sentences": lambda: models.SentenceEncoder(models.SentenceConfig(**SIZES, readout="cls")),
+        "sentences": lambda: models.SentenceEncoder(models.SentenceConfig(**SIZES, pooling="cls")),
     }[kind]()
     with badak.no_grad():
         for parameter in model.parameters():

@@ -176,10 +176,10 @@ def test_bert_refuses_a_sentence_longer_than_its_context():
         bert()(badak.ones(1, 13, dtype=badak.int64))
 
 
-@pytest.mark.parametrize("readout", ["flatten", "cls"])
+@pytest.mark.parametrize("pooling", ["flatten", "cls"])
 @pytest.mark.parametrize("norm_first", [True, False])
-def test_a_classifier_gives_ten_logits_and_trains_every_weight(readout, norm_first):
-    model = build_classifier(ClassifierConfig(d_model=16, readout=readout, norm_first=norm_first))
+def test_a_classifier_gives_ten_logits_and_trains_every_weight(pooling, norm_first):
+    model = build_classifier(ClassifierConfig(d_model=16, pooling=pooling, norm_first=norm_first))
     logits = model(badak.rand(3, 28, 28))
     assert logits.shape == (3, 10)
     logits.square().sum().backward()
@@ -187,7 +187,7 @@ def test_a_classifier_gives_ten_logits_and_trains_every_weight(readout, norm_fir
 
 
 def test_the_class_token_has_no_row_of_pixels():
-    model = build_classifier(ClassifierConfig(d_model=16, readout="cls")).eval()
+    model = build_classifier(ClassifierConfig(d_model=16, pooling="cls")).eval()
     assert isinstance(model, ClsClassifier)
     assert model.tokens(badak.zeros(2, 28, 16)).shape == (2, 29, 16)
 

@@ -247,13 +247,13 @@ def test_another_class_is_refused(tmp_path):
         models.GPT.from_pretrained(tmp_path)
 
 
-@pytest.mark.parametrize("readout, normalize", [("mean", True), ("cls", False)])
+@pytest.mark.parametrize("pooling, normalize", [("mean", True), ("cls", False)])
 @badak.no_grad()
-def test_a_sentence_encoder_keeps_how_it_reads(readout, normalize, tmp_path):
+def test_a_sentence_encoder_keeps_how_it_reads(pooling, normalize, tmp_path):
     theirs("bert encoder").save_pretrained(tmp_path / "plain")
     plain = models.SentenceEncoder.from_pretrained(tmp_path / "plain")
-    assert (plain.config.readout, plain.config.normalize) == ("mean", True)
-    config = models.SentenceConfig(**{**vars(plain.config), "readout": readout, "normalize": normalize})
+    assert (plain.config.pooling, plain.config.normalize) == ("mean", True)
+    config = models.SentenceConfig(**{**vars(plain.config), "pooling": pooling, "normalize": normalize})
     ours = models.SentenceEncoder(config).eval()
     ours.load_state_dict(plain.state_dict())
     ours.save_pretrained(tmp_path / "own")
@@ -261,7 +261,7 @@ def test_a_sentence_encoder_keeps_how_it_reads(readout, normalize, tmp_path):
     assert again.config == config
     hidden = their_output(theirs("bert encoder"), "bert encoder", ids)
     kept = (ids != 0)[..., None]
-    expected = hidden[:, 0] if readout == "cls" else (hidden * kept).sum(1) / kept.sum(1)
+    expected = hidden[:, 0] if pooling == "cls" else (hidden * kept).sum(1) / kept.sum(1)
     expected = torch.nn.functional.normalize(expected, dim=-1) if normalize else expected
     close(again(badak.from_numpy(ids.numpy())), expected)
 
@@ -321,6 +321,6 @@ def test_a_model_of_ours_comes_back_as_it_went(kind, config, tmp_path):
 
 
 def test_what_no_folder_can_say_is_refused_when_it_is_written(tmp_path):
-    for config in (models.TextConfig(readout="mean"), models.TextConfig(pooler=False)):
+    for config in (models.TextConfig(pooling="mean"), models.TextConfig(pooler=False)):
         with pytest.raises(badak.core.errors.ArgumentError, match="no folder of BertForSequenceClassification can say .*\nfix: "):
             models.BERTClassifier(config).save_pretrained(tmp_path)

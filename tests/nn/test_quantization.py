@@ -69,7 +69,7 @@ def test_a_tied_head_gets_weights_of_its_own():
     badak.manual_seed(0)
     model = GPT(GPTConfig(vocab_size=50, d_model=32, layers=1, context=8)).eval()
     linears = [name for name, module in model.named_modules() if type(module) is nn.Linear]
-    badak.quantize(model, keep=linears[:1])
+    badak.quantize(model, skip_modules=linears[:1])
     kinds = {name: type(module) for name, module in model.named_modules()}
     assert kinds[linears[0]] is nn.Linear and all(kinds[name] is Int8Linear for name in linears[1:])
     assert model.token.weight.dtype is badak.float32
@@ -173,7 +173,7 @@ def test_what_cannot_be_quantized(encoder):
         lambda: quantize(nn.Sequential(nn.ReLU())),
     )
     with pytest.raises(ArgumentError, match="MultiheadAttention beside 0\nfix: "):
-        quantize(nn.Sequential(nn.Linear(2, 2)), keep="0")
+        quantize(nn.Sequential(nn.Linear(2, 2)), skip_modules="0")
     with pytest.raises(IndexOutOfRangeError, match=r"quantize: weight \(1, 131076\) has more than 131072 inputs\nfix: "):
         quantize(nn.Linear(131_076, 1))
     for empty in (nn.Linear(3, 3, device="meta"), nn.LazyLinear(3)):

@@ -71,7 +71,7 @@ def classifier(lib, dropout=0.0, **options):
 
 
 def cls_classifier(lib, dropout=0.0):
-    return classifier(lib, dropout, readout="cls", norm_first=False)
+    return classifier(lib, dropout, pooling="cls", norm_first=False)
 
 
 def seq2seq(lib, dropout=0.0, **options):
@@ -92,7 +92,7 @@ def seq2seq_of_the_paper(lib, dropout=0.0):
 
 
 def mean_classifier(lib, dropout=0.0):
-    return classifier(lib, dropout, readout="mean")
+    return classifier(lib, dropout, pooling="mean")
 
 
 class Translate:

@@ -160,7 +160,9 @@ def fitting(g: Drawing, steps: Steps) -> None:
     at = g.program.items.index(loader)
     g.program.items.insert(at, "batches = []")
     g.program.add("loader()", "number = 0")
-    settings = g.one("epochs=4", "epochs=3, lr=0.01", "epochs=4, clip=1.0", "steps=10, lr=0.05", "epochs=4, accumulate=2")
+    settings = g.one(
+        "epochs=4", "epochs=3, lr=0.01", "epochs=4, max_grad_norm=1.0", "steps=10, lr=0.05", "epochs=4, grad_accum_steps=2"
+    )
     start = g.program.block("def start():")
     start.add(
         f"return fit({model}, batches, judged, callbacks=[told], {settings}, optimizer={g.one(repr('adamw'), repr('sgd'), repr('adam'))})"

@@ -15,7 +15,7 @@ from badak.training.train_state import TrainState
 
 LINES = change(
     change(PRESETS["gpt"]["sentences"], "model", {"d_model": 16, "heads": 2, "layers": 1, "dropout": 0.0}),
-    "train", {"epochs": 3, "batch_size": 12, "lr": 1e-2, "eval_every": 1, "optimizer": "sgd", "clip": 1.0},
+    "train", {"epochs": 3, "batch_size": 12, "lr": 1e-2, "eval_every": 1, "optimizer": "sgd", "max_grad_norm": 1.0},
 )  # fmt: skip
 
 
@@ -33,14 +33,14 @@ def gradients(setup):
 @pytest.mark.parametrize("size, parts", [(5, 2), (4, 3), (3, 4), (1, 12)])
 def test_gradients_are_those_of_the_large_batch(size, parts):
     """To the rounding of sums in float32: the lines differ in length, so a mean of means would be another number."""
-    whole, sum_of_parts = gradients(in_parts(12, 1, clip=0.0)), gradients(in_parts(size, parts, clip=0.0))
+    whole, sum_of_parts = gradients(in_parts(12, 1, max_grad_norm=0.0)), gradients(in_parts(size, parts, max_grad_norm=0.0))
     for one, other in zip(whole, sum_of_parts):
         np.testing.assert_allclose(other, one, rtol=1e-4, atol=2e-6 * np.abs(one).max() + 1e-9)
 
 
 def test_a_mean_of_means_would_be_another_number(monkeypatch):
     monkeypatch.setattr("badak.training.experiment.Experiment.count", lambda self, labels: badak.tensor(1))
-    whole, means = gradients(in_parts(12, 1, clip=0.0)), gradients(in_parts(3, 4, clip=0.0))
+    whole, means = gradients(in_parts(12, 1, max_grad_norm=0.0)), gradients(in_parts(3, 4, max_grad_norm=0.0))
     assert any(np.abs(one - other).max() > 1e-3 * np.abs(one).max() for one, other in zip(whole, means))
 
 

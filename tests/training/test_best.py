@@ -20,7 +20,7 @@ from badak.training.testing import evaluate
 from tests.training.test_fit import QUIET, batches, loader, model
 from tests.training.test_resume import TINY, stop_at, timeless
 
-ROUGH = {"lr": 5e-3, "schedule": "constant", "clip": 1.0}
+ROUGH = {"lr": 5e-3, "schedule": "constant", "max_grad_norm": 1.0}
 RUNS = {
     "gpt": change(TINY["gpt"], "train", {**ROUGH, "eval_every": 2}),
     "bert": change(TINY["bert"], "train", {**ROUGH, "eval_every": 2}),
@@ -82,7 +82,7 @@ def test_the_last_weights_are_kept_where_they_are_asked_for(tmp_path, worse, nam
     found = evaluate(run.folder).facts
     assert found["loss"] == f"{run.rows()[-1].valid_loss:.6g}" and found["weights"] == f"the last ones, of step {outcome.step}"
     trained = checkpoint.load(run.folder).trained
-    assert (trained is None) is not setup.train.average
+    assert (trained is None) is not setup.train.ema_decay
 
 
 def test_patience_ends_a_training_and_more_of_it_lets_it_go_on(tmp_path, worse):

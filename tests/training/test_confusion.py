@@ -88,7 +88,7 @@ def lopsided(tmp_path, labels):
     """A run whose model gives everything the first class, whatever it reads."""
     rows = [(f"{text} {i}", label) for i, label in enumerate(labels * 8) for text, _ in SENTENCES]
     (tmp_path / "t.tsv").write_text(table(rows), encoding="utf-8")
-    setup = change(change(setup_of(path=tmp_path / "t.tsv", held_out=0.5), "model", NEW), "train", {"steps": 1, "lr": 1e-9})
+    setup = change(change(setup_of(path=tmp_path / "t.tsv", val_split=0.5), "model", NEW), "train", {"steps": 1, "lr": 1e-9})
     run, experiment = start(tmp_path / "r", setup)
     with no_grad():
         experiment.model.head.bias[0] = 100.0

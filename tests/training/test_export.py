@@ -245,7 +245,7 @@ def test_a_run_that_no_family_has_is_refused_in_two_lines(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("more, text", [(["--readout", "mean"], "readout='mean'"), (["--no-pooler"], "pooler=False")])
+@pytest.mark.parametrize("more, text", [(["--pooling", "mean"], "pooling='mean'"), (["--no-pooler"], "pooler=False")])
 def test_a_classifier_that_no_family_has_is_refused_in_two_lines(more, text, tmp_path):
     assert main(["train", "text", "--epochs", "1", *more, "--run", str(tmp_path / "run")]) == 0
     with pytest.raises(ArgumentError, match=f"no folder of BertForSequenceClassification can say .*{text}.*\nfix: "):

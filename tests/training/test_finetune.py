@@ -49,7 +49,7 @@ def folder_of(place, kind, type_vocab_size=2):
     tokenizer = Tokenizer.train_wordpiece(TEXTS, 150)
     sizes = {**SIZES, "vocab_size": len(tokenizer) + 2, "type_vocab_size": type_vocab_size, "pad_id": tokenizer.pad}
     if kind == "sentences":
-        model = SentenceEncoder(SentenceConfig(**sizes, readout="mean"))
+        model = SentenceEncoder(SentenceConfig(**sizes, pooling="mean"))
     elif kind == "masked":
         model = BERT(BERTConfig(**sizes))
     else:
@@ -77,7 +77,7 @@ def test_a_training_begins_with_the_weights_of_the_folder(tmp_path, data, kind):
     new = {"classifier": "the classes are its own", "masked": "new: head, pooler", "sentences": "new: head"}[kind]
     assert f"begins with the weights of {place}; {new}" in lines
     config = experiment.setup.model
-    assert (config.readout, config.pooler) == (("mean", False) if kind == "sentences" else ("cls", True))
+    assert (config.pooling, config.pooler) == (("mean", False) if kind == "sentences" else ("cls", True))
     assert experiment.vocabulary == Tokenizer.load(place)
     assert config.context == 24 and config.vocab_size == 2 + len(experiment.vocabulary)
     kinds = {"classifier": BERTClassifier, "masked": BERT, "sentences": SentenceEncoder}

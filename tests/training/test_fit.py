@@ -138,7 +138,7 @@ def test_accumulated_batches_are_the_large_batch():
         each[2].p = 0.0
     settings = {"epochs": 2, "lr": 0.01, "warmup_steps": 0, "optimizer": "sgd", **QUIET}
     fit(one, batches(20), F.cross_entropy, **settings)
-    fit(other, batches(5), F.cross_entropy, accumulate=4, **settings)
+    fit(other, batches(5), F.cross_entropy, grad_accum_steps=4, **settings)
     for p, q in zip(one.parameters(), other.parameters()):
         np.testing.assert_allclose(q.detach().numpy(), p.detach().numpy(), rtol=1e-5, atol=1e-7)
 
@@ -147,7 +147,7 @@ def test_an_optimizer_of_ones_own_keeps_its_groups_and_follows_the_schedule():
     fitted = model()
     optimizer = SGD([{"params": fitted[0].parameters(), "lr": 0.1}, {"params": fitted[3].parameters(), "lr": 0.01}])
     seen = []
-    fit(fitted, loader(), F.cross_entropy, optimizer=optimizer, epochs=2, schedule="linear", final_lr=0.0, warmup_steps=0,
+    fit(fitted, loader(), F.cross_entropy, optimizer=optimizer, epochs=2, schedule="linear", min_lr_ratio=0.0, warmup_steps=0,
         callbacks=lambda progress: seen.append([group["lr"] for group in optimizer.param_groups]), **QUIET)  # fmt: skip
     assert seen[4] == pytest.approx([0.05, 0.005]) and seen[-1] == [0.0, 0.0]
 
@@ -188,7 +188,7 @@ def test_a_folder_has_curves_and_rows_as_a_run_of_the_commands_has(tmp_path):
 @pytest.mark.parametrize("stops", [[3], [5, 6], [1, 9]])
 def test_a_run_that_was_interrupted_equals_one_that_was_not(tmp_path, kind, stops):
     made = {"loader": loader, "list": batches, "stream": lambda: DataLoader(Stream(), 8)}[kind]
-    settings = {"steps": 12, "eval_every": 4, "valid": batches(), "accumulate": 1 + (kind == "list"), **QUIET}
+    settings = {"steps": 12, "eval_every": 4, "valid": batches(), "grad_accum_steps": 1 + (kind == "list"), **QUIET}
     whole = model()
     fit(whole, made(), F.cross_entropy, folder=tmp_path / "whole", **settings)
     parts = model()

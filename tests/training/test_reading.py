@@ -38,9 +38,9 @@ def said_by(setup):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("readout", ["cls", "mean"])
-def test_opinions_are_told_apart_and_the_word_that_decides_is_found(tmp_path, readout):
-    setup = change(change(OPINIONS, "model", {"readout": readout}), "train", {"epochs": 5})
+@pytest.mark.parametrize("pooling", ["cls", "mean"])
+def test_opinions_are_told_apart_and_the_word_that_decides_is_found(tmp_path, pooling):
+    setup = change(change(OPINIONS, "model", {"pooling": pooling}), "train", {"epochs": 5})
     run, experiment = start(tmp_path / "run", setup)
     assert train(experiment, setup.train, run)
     assert run.rows()[-1].valid_accuracy == 1
@@ -58,10 +58,10 @@ def test_opinions_are_told_apart_and_the_word_that_decides_is_found(tmp_path, re
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("readout, least, error", [("cls", 0.85, 1.2), ("mean", 0.95, 0.6)])
-def test_numbers_are_told(tmp_path, readout, least, error):
+@pytest.mark.parametrize("pooling, least, error", [("cls", 0.85, 1.2), ("mean", 0.95, 0.6)])
+def test_numbers_are_told(tmp_path, pooling, least, error):
     """Who knows the class and not how much reaches 0.88; from a token without a word that is what is learned first."""
-    setup = change(change(OPINIONS, "model", {"readout": readout}), "data", {"task": "numbers"})
+    setup = change(change(OPINIONS, "model", {"pooling": pooling}), "data", {"task": "numbers"})
     run, experiment = start(tmp_path / "run", setup)
     assert train(experiment, setup.train, run)
     last = run.rows()[-1]
@@ -119,7 +119,7 @@ def test_rows_without_a_text_are_left_out_and_long_ones_cut_and_it_is_said(tmp_p
     rows = [*SENTENCES, ("", "good"), *SENTENCES, ("  ", "bad"), ("길고 " * 300, "bad")]
     path = tmp_path / "one.tsv"
     path.write_text(table(rows) + "\n\n", encoding="utf-8")
-    experiment, lines = said_by(setup_of(path=path, held_out=0.4))
+    experiment, lines = said_by(setup_of(path=path, val_split=0.4))
     assert "one.tsv: 2 rows without a text (line 6 first) and 2 empty lines left out" in lines
     longer = [line for line in lines if "their ends are cut off" in line]
     assert len(longer) == 1 and longer[0].startswith("1 of ") and "more than context=32 tokens" in longer[0]

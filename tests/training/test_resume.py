@@ -17,7 +17,7 @@ TINY = {
     "gpt": change(
         change(PRESETS["gpt"]["sentences"], "model", {"d_model": 16, "layers": 1, "dropout": 0.2}),
         "train", {"epochs": 6, "batch_size": 3, "eval_every": 5, "schedule": "cosine",
-                  "warmup_steps": 4, "optimizer": "adamw", "clip": 1.0},
+                  "warmup_steps": 4, "optimizer": "adamw", "max_grad_norm": 1.0},
     ),
     "stream": change(
         change(PRESETS["gpt"]["characters"], "model", {"d_model": 16, "layers": 1, "context": 16, "dropout": 0.1}),
@@ -27,16 +27,16 @@ TINY = {
         change(PRESETS["bert"]["proverbs"], "model", {"d_model": 16, "layers": 1}), "train", {"epochs": 8, "eval_every": 7}
     ),
 }  # fmt: skip
-TINY["stream"] = change(TINY["stream"], "data", {"corpus": "sentences", "held_out": 0.3})
+TINY["stream"] = change(TINY["stream"], "data", {"corpus": "sentences", "val_split": 0.3})
 TINY["text"] = change(
     change(PRESETS["text"]["opinions"], "model", {"d_model": 16}), "train", {"steps": 29, "eval_every": 12, "batch_size": 32}
 )
-TINY["text, numbers"] = change(change(TINY["text"], "data", {"task": "numbers"}), "model", {"readout": "mean"})
+TINY["text, numbers"] = change(change(TINY["text"], "data", {"task": "numbers"}), "model", {"pooling": "mean"})
 TINY["translate, weights averaged"] = change(
     change(PRESETS["translate"]["phrases"], "model", {"d_model": 16, "heads": 2, "feedforward": 16, "dropout": 0.2}),
-    "train", {"epochs": 4, "batch_size": 9, "eval_every": 5, "average": 0.9},
+    "train", {"epochs": 4, "batch_size": 9, "eval_every": 5, "ema_decay": 0.9},
 )  # fmt: skip
-TINY["gpt, batches accumulated"] = change(TINY["gpt"], "train", {"accumulate": 3})
+TINY["gpt, batches accumulated"] = change(TINY["gpt"], "train", {"grad_accum_steps": 3})
 TINY["gpt in bf16"] = change(TINY["gpt"], "train", {"precision": "bf16"})
 
 
@@ -140,7 +140,7 @@ def test_a_state_cut_short_is_named(tmp_path):
 
 @pytest.mark.filterwarnings("ignore:the loss is NaN")  # which says where
 def test_a_loss_that_is_not_a_number_stops_the_run_and_keeps_the_last_state(tmp_path):
-    setup = change(TINY["gpt"], "train", {"clip": 0.0, "warmup_steps": 0})
+    setup = change(TINY["gpt"], "train", {"max_grad_norm": 0.0, "warmup_steps": 0})
     run, experiment = start(tmp_path / "a", setup)
     train(experiment, setup.train, run, stop_at(5))
     run, experiment = resume(run.folder)

@@ -21,7 +21,7 @@ def test_inverse_sqrt_does_not_ask_how_long_the_run_is():
 
 
 def test_linear_falls_to_its_end():
-    config = TrainConfig(schedule="linear", warmup_steps=0, final_lr=0.2)
+    config = TrainConfig(schedule="linear", warmup_steps=0, min_lr_ratio=0.2)
     assert [config.rate(step, 100) for step in (0, 50, 100, 200)] == pytest.approx([1.0, 0.6, 0.2, 0.2])
 
 
@@ -34,6 +34,6 @@ def test_each_schedule_warms_up_alike():
 
 
 def test_an_update_of_no_batch_is_refused():
-    with pytest.raises(ArgumentError, match=r"expected accumulate >= 1 \(batches\); got 0\nfix: "):
-        TrainConfig(accumulate=0)
-    assert TrainConfig(accumulate=4, epochs=3).last_step(10) == 9
+    with pytest.raises(ArgumentError, match=r"expected grad_accum_steps >= 1 \(batches\); got 0\nfix: "):
+        TrainConfig(grad_accum_steps=0)
+    assert TrainConfig(grad_accum_steps=4, epochs=3).last_step(10) == 9

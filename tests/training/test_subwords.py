@@ -52,7 +52,7 @@ def test_a_tokenizer_is_trained_on_the_text_and_stays_with_the_run(tmp_path, tex
 def test_the_tokenizer_is_made_of_the_part_to_learn_from(tmp_path):
     path = tmp_path / "t.txt"
     path.write_text("aaaa bbbb\n" * 90 + "zqzq\n" * 20)
-    vocabulary = build(with_data(path, tokens="bpe", vocabulary=300, held_out=0.12)).vocabulary
+    vocabulary = build(with_data(path, tokens="bpe", vocabulary=300, val_split=0.12)).vocabulary
     assert "aaaa" in vocabulary.ids and "zq" not in vocabulary.ids
 
 
@@ -90,7 +90,7 @@ def test_a_folder_of_tokens_has_the_tokens_of_its_text(tmp_path, text):
     tokenizer = Tokenizer.train_bpe([TEXT], 300)
     tokenizer.save(tmp_path / "t.json")
     write_tokens(tmp_path / "tokens", documents([text]), tokenizer)
-    there = build(with_data(tmp_path / "tokens", held_out=0.0)).corpus.ids()
+    there = build(with_data(tmp_path / "tokens", val_split=0.0)).corpus.ids()
     assert there[:-1].tolist() == build(with_data(text, tokenizer=str(tmp_path / "t.json"))).corpus.ids().tolist()
     assert there[-1] == tokenizer.eos  # the end of the document
 
@@ -129,14 +129,16 @@ def test_a_folder_of_texts_is_one_text(tmp_path, text):
     (tmp_path / "more").mkdir()
     (tmp_path / "more" / "b.txt").write_text("second")
     (tmp_path / "more" / "a.md").write_text("first ")
-    setup = change(with_data(tmp_path / "more", held_out=0.0), "model", {"context": 3})
+    setup = change(with_data(tmp_path / "more", val_split=0.0), "model", {"context": 3})
     assert build(setup).corpus.text == "first second"
 
 
 def test_answers_that_do_not_fit_into_memory_are_refused_before_training(text, monkeypatch):
     monkeypatch.setattr("badak.training.memory.machine_memory", lambda: 10_000_000)
     setup = change(with_data(text, tokens="bpe", vocabulary=300), "train", {"batch_size": 2_000})
-    with pytest.raises(ArgumentError, match=r"the answers to a batch of 2000 examples .* numbers and need .*\nfix: .*--accumulate"):
+    with pytest.raises(
+        ArgumentError, match=r"the answers to a batch of 2000 examples .* numbers and need .*\nfix: .*--grad-accum-steps"
+    ):
         build(setup)
 
 

@@ -25,7 +25,7 @@ from badak.training.train_state import build_optimizer
 ALL_PRESETS = [(kind, name) for kind, named in PRESETS.items() for name in named]
 BERT = change(PRESETS["bert"]["proverbs"], "model", {"d_model": 16, "layers": 1})
 WRITER = change(PRESETS["gpt"]["characters"], "model", {"d_model": 16, "layers": 1, "context": 16})
-WRITER = change(WRITER, "data", {"corpus": "sentences", "held_out": 0.25})
+WRITER = change(WRITER, "data", {"corpus": "sentences", "val_split": 0.25})
 
 
 # ---------------------------------------------------------------------- batches
@@ -60,7 +60,7 @@ def test_an_epoch_of_a_stream_has_as_many_tokens_as_the_text():
 
 
 def test_the_last_lines_are_held_out():
-    setup = change(PRESETS["gpt"]["sentences"], "data", {"held_out": 0.2})
+    setup = change(PRESETS["gpt"]["sentences"], "data", {"val_split": 0.2})
     experiment = build(change(setup, "model", {"d_model": 16, "layers": 1}))
     assert len(experiment.loader.dataset) == 8 and len(experiment.tests.dataset) == 2
 
@@ -145,7 +145,7 @@ def test_nothing_counted_is_not_a_number():
 
 
 def test_the_rate_rises_and_falls():
-    config = TrainConfig(warmup_steps=10, final_lr=0.1)
+    config = TrainConfig(warmup_steps=10, min_lr_ratio=0.1)
     rates = [config.rate(step, 100) for step in range(101)]
     assert rates[0] == pytest.approx(0.1) and rates[100] == pytest.approx(0.1)
     assert max(rates) == rates[9] and rates[9:] == sorted(rates[9:], reverse=True)

@@ -12,7 +12,7 @@ SETUPS = {  # wide enough that every kernel has several blocks to share out
     "gpt": change(
         change(PRESETS["gpt"]["sentences"], "model", {**SIZES, "context": 32, "dropout": 0.1}),
         "train",
-        {"steps": 8, "batch_size": 10, "eval_every": 4, "optimizer": "adamw", "clip": 1.0},
+        {"steps": 8, "batch_size": 10, "eval_every": 4, "optimizer": "adamw", "max_grad_norm": 1.0},
     ),
     "bert": change(change(PRESETS["bert"]["proverbs"], "model", SIZES), "train", {"steps": 8, "eval_every": 4}),
 }

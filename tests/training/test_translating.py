@@ -65,7 +65,7 @@ def test_both_directions_and_small_letters():
 def test_pairs_that_are_too_long_are_left_out_and_counted(tmp_path):
     rows = [f"short {i}\tkurz {i}" for i in range(60)] + [f"{'long ' * 40}{i}\t{'lang ' * 40}{i}" for i in range(20)]
     (tmp_path / "pairs.tsv").write_text("\n".join(rows))
-    setup, said = change(TINY, "data", {"path": str(tmp_path / "pairs.tsv"), "src": "en", "tgt": "de", "held_out": 0.1}), []
+    setup, said = change(TINY, "data", {"path": str(tmp_path / "pairs.tsv"), "src": "en", "tgt": "de", "val_split": 0.1}), []
     experiment = build(change(setup, "model", {"context": 30}), said.append)
     left = [line for line in said if line.endswith("are longer than 30 tokens and left out")]
     assert left and left[0].split()[2] == str(len(experiment.corpus.train))
@@ -75,7 +75,7 @@ def test_pairs_that_are_too_long_are_left_out_and_counted(tmp_path):
 
 def test_the_mean_of_the_weights_is_what_is_tested_and_kept(tmp_path):
     """By hand, in float64: a += (1 - m) (w - a) with m = min(average, (1 + t) / (10 + t))."""
-    setup = change(TINY, "train", {"average": 0.8, "epochs": 1, "warmup_steps": 0})
+    setup = change(TINY, "train", {"ema_decay": 0.8, "epochs": 1, "warmup_steps": 0})
     run, experiment = start(tmp_path / "r", setup)
     learner = TrainState(experiment, setup.train)
     name, weight = next(iter(experiment.model.named_parameters()))
@@ -107,8 +107,8 @@ def test_a_state_without_its_mean_is_refused(tmp_path):
     run, experiment = start(tmp_path / "r", TINY)
     assert train(experiment, TINY.train, run)
     _, experiment = resume(run.folder)
-    with pytest.raises(StateError, match="the weights that are trained are None, with average=0.5"):
-        TrainState(experiment, change(TINY, "train", {"average": 0.5}).train).restore(run)
+    with pytest.raises(StateError, match="the weights that are trained are None, with ema_decay=0.5"):
+        TrainState(experiment, change(TINY, "train", {"ema_decay": 0.5}).train).restore(run)
 
 
 def test_the_run_of_another_experiment_is_refused(tmp_path):

@@ -21,7 +21,7 @@ SHORT = "gpt2 bert llama t5 vit pipelines.text_generation text.masked_words chec
 FILES = sorted({name.partition(".")[0] for name in listed()})
 
 needs_transformers = pytest.mark.skipif(
-    importlib.util.find_spec("transformers") is None, reason='transformers is not installed: pip install "badak[world]"'
+    importlib.util.find_spec("transformers") is None, reason='transformers is not installed: pip install "badak[hf]"'
 )
 
 

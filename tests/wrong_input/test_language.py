@@ -119,12 +119,12 @@ MODELS = {
         "KeyValueCache.take: expected rows as int64 (B',); got badak.float32 (1,)\nfix: badak.tensor([0, 0, 1])",
     ),
     "a module that the model lacks": (
-        lambda gpt: badak.quantize(nn.Sequential(nn.Linear(4, 4)), "int8", keep=("1",)),
-        "quantize: keep names '1', and badak.nn.containers.Sequential has no such module\nfix: keep=('0',)",
+        lambda gpt: badak.quantize(nn.Sequential(nn.Linear(4, 4)), "int8", skip_modules=("1",)),
+        "quantize: skip_modules names '1', and badak.nn.containers.Sequential has no such module\nfix: skip_modules=('0',)",
     ),
     "a module that is a number": (
-        lambda gpt: badak.quantize(nn.Sequential(nn.Linear(4, 4)), "int8", keep=3),
-        'quantize: expected keep as paths of modules; got int\nfix: keep=("head",)',
+        lambda gpt: badak.quantize(nn.Sequential(nn.Linear(4, 4)), "int8", skip_modules=3),
+        'quantize: expected skip_modules as paths of modules; got int\nfix: skip_modules=("head",)',
     ),
 }
 

@@ -15,7 +15,9 @@ from badak.io.atomic import write_file
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 @click.option("--kind", type=click.Choice(KINDS), help="what the model is; found by itself unless given")
 @click.option("--pad", type=click.IntRange(0), metavar="ID", help="id of padding; found by itself unless given")
-@click.option("--forwards", type=click.IntRange(1), default=10, show_default=True, help="most forwards that are made")
+@click.option(
+    "--max-forward-passes", "forwards", type=click.IntRange(1), default=10, show_default=True, help="most forwards that are made"
+)
 @click.option("--html", type=PLACE, metavar="FILE", help="write the report as a page, too")
 @click.option("-m", "module", is_flag=True, help="TARGET is the name of a module, as in python -m.")
 @click.argument("target", metavar="RUN|SCRIPT", type=PLACE)

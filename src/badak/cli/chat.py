@@ -76,8 +76,10 @@ command = SectionedCommand(
         click.Argument(["run"], type=PLACE),
         click.Option(["--system"], default="", metavar="TEXT", help="what the model reads before everything else"),
         click.Option(["--plain"], is_flag=True, help="turns as lines, although the folder has a chat template"),
-        click.Option(["--you"], default="", metavar="TEXT", help='lines: what stands before your turn, e.g. "Q: "'),
-        click.Option(["--answer"], default="", metavar="TEXT", help='lines: what stands before an answer, e.g. "A: "'),
+        click.Option(["--user-prefix", "you"], default="", metavar="TEXT", help='lines: what stands before your turn, e.g. "Q: "'),
+        click.Option(
+            ["--assistant-prefix", "answer"], default="", metavar="TEXT", help='lines: what stands before an answer, e.g. "A: "'
+        ),
         precision_option(),
         *options_of(DEFAULTS, "Choice of the next token"),
     ],

@@ -16,7 +16,7 @@ from badak.io.atomic import write_file
     help="calls of optimizer.step() that are watched, or repeats of the first one; default 20, with --overfit 100",
 )
 @click.option("--overfit", is_flag=True, help="repeat the first step instead: can one batch be learned by heart?")
-@click.option("--go-on", is_flag=True, help="let the program run to its end; else it ends when the steps are over")
+@click.option("--continue", "go_on", is_flag=True, help="let the program run to its end; else it ends when the steps are over")
 @click.option("--html", type=PLACE, metavar="FILE", help="write the report as a page, too")
 @click.option("-m", "module", is_flag=True, help="PROGRAM is the name of a module, as in python -m.")
 @click.argument("program", metavar="TRAIN.py")
@@ -39,7 +39,7 @@ def command(
         from badak.inspect.doctor.overfit import overfitted
 
         if go_on:
-            raise ArgumentError("--go-on is for watching; --overfit ends the program at its first step", "one of the two")
+            raise ArgumentError("--continue is for watching; --overfit ends the program at its first step", "one of the two")
         report = overfitted(program, list(arguments), module, steps or 100)
     else:
         from badak.inspect.doctor.program import examined

@@ -152,11 +152,11 @@ def choose_setup(setup: Setup, values: dict[str, Any]) -> Setup:
 def shared(setup: Setup, values: dict[str, Any]) -> Setup:
     """Where several ranks train and nobody says how: the same update, its batch cut into as many as there are ranks."""
     here, batch = place(), setup.train.batch_size
-    if here is None or values.get("accumulate") is not None or setup.train.accumulate >= here.size or batch % here.size:
+    if here is None or values.get("grad_accum_steps") is not None or setup.train.grad_accum_steps >= here.size or batch % here.size:
         return setup
     if here.rank == 0:
         echo(f"each of {here.size} ranks takes {batch // here.size} of the {batch} examples of an update")
-    return change(setup, "train", {"batch_size": batch // here.size, "accumulate": here.size})
+    return change(setup, "train", {"batch_size": batch // here.size, "grad_accum_steps": here.size})
 
 
 def sections_of(setup: Setup) -> list[str]:
@@ -191,7 +191,7 @@ def make_command(kind: str) -> click.Command:
         Section(["--resume"], type=PLACE, metavar="DIR", section="Run",
                 help="go on with this run where it stopped; with --epochs or --steps beyond its end, at the rate of a longer run"),
         Section(["--ranks", "ranks_"], type=click.IntRange(1, 4096), metavar="N", section="Run",
-                help="compute on N processes of this machine, which share the batches of an update (--accumulate N or more); "
+                help="compute on N processes of this machine, which share the batches of an update (--grad-accum-steps N or more); "
                 "badak launch has more: several machines, new starts after a failure"),
     ]  # fmt: skip
     for name in sections_of(presets[first]):

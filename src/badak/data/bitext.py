@@ -142,5 +142,7 @@ def split(pairs: Pairs, held_out: float) -> Corpus:
     test = [pair for pair in test if pair[0] not in seen]
     notes = [f"{len(train) - len(kept):,} pairs are left out: their source is tested with"] if len(kept) < len(train) else []
     if not kept:
-        raise ArgumentError(f"{len(pairs)} pairs are too few to hold {held_out:g} of them out twice", "--held-out 0, or more pairs")
+        raise ArgumentError(
+            f"{len(pairs)} pairs are too few to hold {held_out:g} of them out twice", "--val-split 0, or more pairs"
+        )
     return Corpus(kept, valid or kept, {"test": test} if test else {}, notes)

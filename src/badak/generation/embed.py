@@ -81,7 +81,7 @@ class TextEncoder:
     def fingerprint(self) -> str:
         """SHA-256 of all that decides about a vector: weights, tokenizer, how much of a text is read, how it becomes one vector."""
         config = self.model.config
-        about = f"{hash_of(self.model)} {self.length} {config.readout} {config.normalize} {config.norm_eps} {config.heads}"
+        about = f"{hash_of(self.model)} {self.length} {config.pooling} {config.normalize} {config.norm_eps} {config.heads}"
         return hashlib.sha256(about.encode() + self.tokenizer.to_bytes()).hexdigest()
 
     def _cut(self, ids: np.ndarray) -> np.ndarray:

@@ -52,7 +52,7 @@ class TextConfig(BERTConfig):
     """The sizes of a text classifier, and how it reads the whole text."""
 
     classes: int = option(2, "number of classes; 1: a number is told", unit="classes", at_least=1)
-    readout: Literal["cls", "mean"] = option("cls", "what the class is read from: the first token, or the mean of all")
+    pooling: Literal["cls", "mean"] = option("cls", "what the class is read from: the first token, or the mean of all")
     pooler: bool = option(True, "a linear map and a tanh before the head")
 
 
@@ -60,7 +60,7 @@ class TextConfig(BERTConfig):
 class SentenceConfig(BERTConfig):
     """The sizes of a sentence encoder, and how it reads the whole text."""
 
-    readout: Literal["cls", "mean"] = option("mean", "what the vector is: the first token's, or the mean of all")
+    pooling: Literal["cls", "mean"] = option("mean", "what the vector is: the first token's, or the mean of all")
     normalize: bool = option(True, "vectors of length 1")
 
 
@@ -112,7 +112,7 @@ class BERTEncoder(Pretrained):
 
     def whole(self, h: Tensor, ids: Tensor) -> Tensor:
         """The text as one vector, (B, C): its first token's, or the mean of those that are no padding."""
-        if self.config.readout == "cls":
+        if self.config.pooling == "cls":
             return h[:, 0]
         kept = (~padding_mask(ids, self.config.pad_id)).unsqueeze(-1).to(h.dtype)  # (B, T, 1)
         return (h * kept).sum(dim=1) / kept.sum(dim=1).clamp(min=1)

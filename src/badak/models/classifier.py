@@ -34,7 +34,7 @@ class ClassifierConfig:
     feedforward_ratio: int = option(4, "width of the feed-forward part", unit="x d_model", at_least=1)
     dropout: float = option(0.1, "probability that a value is dropped in training", at_least=0, below=1)
     norm_first: bool = option(True, "layer norm before each part (pre-norm) instead of after it")
-    readout: Literal["flatten", "mean", "cls"] = option(
+    pooling: Literal["flatten", "mean", "cls"] = option(
         "flatten", "what the class is read from: all rows, their mean, or one learned token"
     )
 
@@ -69,13 +69,13 @@ class Classifier(nn.Module):
                 fix="one picture alone is pictures[None]",
             )
         h = self.position(self.tokens(self.rows(pictures)))
-        return self.head(self.readout(self.transformer(h, h)))
+        return self.head(self.pooling(self.transformer(h, h)))
 
     def tokens(self, h: Tensor) -> Tensor:
         """The sequence that the Transformer sees, from the rows (B, 28, C)."""
         return h
 
-    def readout(self, y: Tensor) -> Tensor:
+    def pooling(self, y: Tensor) -> Tensor:
         """What the head sees, from the Transformer's output."""
         return y.flatten(1)  # (B, 28 C)
 
@@ -86,7 +86,7 @@ class MeanClassifier(Classifier):
     def readout_width(self) -> int:
         return self.config.d_model
 
-    def readout(self, y: Tensor) -> Tensor:
+    def pooling(self, y: Tensor) -> Tensor:
         return y.mean(dim=1)  # (B, C)
 
 
@@ -103,10 +103,10 @@ class ClsClassifier(Classifier):
     def tokens(self, h: Tensor) -> Tensor:
         return cat([self.cls.expand(h.shape[0], 1, -1), h], dim=1)  # (B, 29, C)
 
-    def readout(self, y: Tensor) -> Tensor:
+    def pooling(self, y: Tensor) -> Tensor:
         return y[:, 0]
 
 
 def build_classifier(config: ClassifierConfig) -> Classifier:
-    """The classifier with the readout that `config` names."""
-    return {"flatten": Classifier, "mean": MeanClassifier, "cls": ClsClassifier}[config.readout](config)
+    """The classifier with the pooling that `config` names."""
+    return {"flatten": Classifier, "mean": MeanClassifier, "cls": ClsClassifier}[config.pooling](config)

@@ -250,7 +250,7 @@ _POOLER = r"|(bert\.)?pooler\..*"
 
 def _read_text(said: Settings) -> TextConfig:
     said.expect("problem_type", None, "single_label_classification", "regression")
-    return TextConfig(**_read_bert(said), classes=_labels(said), readout="cls", pooler=True)
+    return TextConfig(**_read_bert(said), classes=_labels(said), pooling="cls", pooler=True)
 
 
 def _labels(said: Settings) -> int:
@@ -259,10 +259,10 @@ def _labels(said: Settings) -> int:
 
 
 def _write_text(config: TextConfig, kind: str) -> dict[str, Any]:
-    if config.readout != "cls" or not config.pooler:
+    if config.pooling != "cls" or not config.pooler:
         raise ArgumentError(
-            f"no folder of BertForSequenceClassification can say readout={config.readout!r} with pooler={config.pooler}",
-            "badak.save(model.state_dict(), path), or a model with readout='cls' and pooler=True",
+            f"no folder of BertForSequenceClassification can say pooling={config.pooling!r} with pooler={config.pooler}",
+            "badak.save(model.state_dict(), path), or a model with pooling='cls' and pooler=True",
         )
     names = {str(at): f"LABEL_{at}" for at in range(config.classes)}
     numbers = {name: int(at) for at, name in names.items()}
@@ -276,19 +276,19 @@ _POOLING = {"cls": "pooling_mode_cls_token", "mean": "pooling_mode_mean_tokens"}
 def _read_sentence(said: Settings) -> SentenceConfig:
     """config.json, and what sentence-transformers puts beside it: how the vectors of the tokens become one."""
     place = said.where.parent
-    readout: Any = "mean"
+    pooling: Any = "mean"
     normalize = True
     if (place / "modules.json").is_file():
         normalize = "Normalize" in _modules(place / "modules.json")
     if (place / "1_Pooling" / "config.json").is_file():
         pooling = read_settings(place / "1_Pooling")
         wanted = [name for name, value in pooling.items() if name.startswith("pooling_mode_") and value is True]
-        readout = next((ours for ours, theirs in _POOLING.items() if wanted == [theirs]), "")
-        if not readout:
+        pooling = next((ours for ours, theirs in _POOLING.items() if wanted == [theirs]), "")
+        if not pooling:
             raise FileError(
                 f"{pooling.where}: pools by {shown(wanted)}; SentenceEncoder knows {', '.join(_POOLING.values())}", _ELSEWHERE
             )
-    return SentenceConfig(**_read_bert(said), readout=readout, normalize=normalize)
+    return SentenceConfig(**_read_bert(said), pooling=pooling, normalize=normalize)
 
 
 _ELSEWHERE = "sentence-transformers reads this folder: badak run SCRIPT"
@@ -316,7 +316,7 @@ def _beside_sentences(config: SentenceConfig) -> dict[str, Any]:
         ],
         "1_Pooling/config.json": {
             "word_embedding_dimension": config.d_model,
-            **{theirs: ours == config.readout for ours, theirs in _POOLING.items()},
+            **{theirs: ours == config.pooling for ours, theirs in _POOLING.items()},
         },
         "sentence_bert_config.json": {"max_seq_length": config.context, "do_lower_case": False},
     }

@@ -131,7 +131,7 @@ class QuantizedAttention(MultiheadAttention):
         return [self.in_proj.part(x, number, 3) for number, x in enumerate((query, key, value))]
 
 
-def quantize(model: Module, dtype: Any = int8_, keep: Iterable[str] = ()) -> Module:
+def quantize(model: Module, dtype: Any = int8_, skip_modules: Iterable[str] = ()) -> Module:
     """Give the Linear layers of `model`, and the projections of its attention, weights of fewer bits, in place.
 
         int8        W[n] = scale[n] times whole numbers of -127 .. 127, one scale for each output; inputs are rounded likewise,
@@ -140,7 +140,7 @@ def quantize(model: Module, dtype: Any = int8_, keep: Iterable[str] = ()) -> Mod
 
     Embeddings, norms and biases stay as they are; a head that is tied to an embedding gets weights of its own. Also taken:
     Conv1D of transformers. Left as they are: layers of other kinds, those with a forward of their own, and those whose path, or the
-    beginning of it, is in `keep`. From then on the model answers only: it is in evaluation mode, nothing wants a gradient.
+    beginning of it, is in `skip_modules`. From then on the model answers only: it is in evaluation mode, nothing wants a gradient.
 
     model     an nn.Module; a Linear alone cannot be changed in place, so use what is returned
     dtype     badak.int8 or badak.bfloat16, or their names
@@ -152,11 +152,11 @@ def quantize(model: Module, dtype: Any = int8_, keep: Iterable[str] = ()) -> Mod
     PyTorch: torch.ao.quantization.quantize_dynamic, which gives a copy.
     """
     make = _maker(model, dtype)
-    keep = _kept(model, keep)
+    skip_modules = _kept(model, skip_modules)
     made: dict[Module, Module] = {}
     done = "."  # the path of the last module that gets another in its place: what is below goes with it
     for path, module in model.named_modules():
-        if path.startswith(done) or any(path == name or path.startswith(f"{name}.") for name in keep):
+        if path.startswith(done) or any(path == name or path.startswith(f"{name}.") for name in skip_modules):
             continue
         narrow = _narrowed(module, path, make)
         if narrow is not None:
@@ -164,7 +164,7 @@ def quantize(model: Module, dtype: Any = int8_, keep: Iterable[str] = ()) -> Mod
     if not made:
         raise ArgumentError(
             f"quantize: {type(model).__name__} holds no nn.Linear and no nn.MultiheadAttention"
-            + (f" beside {', '.join(keep)}" if keep else ""),
+            + (f" beside {', '.join(skip_modules)}" if skip_modules else ""),
             "a model with such layers; others stay in float32",
         )
     model = _exchanged(model, made)
@@ -173,16 +173,20 @@ def quantize(model: Module, dtype: Any = int8_, keep: Iterable[str] = ()) -> Mod
     return model
 
 
-def _kept(model: Module, keep: Any) -> tuple[str, ...]:
+def _kept(model: Module, skip_modules: Any) -> tuple[str, ...]:
     """The paths that are left as they are, each of them one of this model."""
-    names = (keep,) if isinstance(keep, str) or not hasattr(keep, "__iter__") else tuple(keep)
+    names = (skip_modules,) if isinstance(skip_modules, str) or not hasattr(skip_modules, "__iter__") else tuple(skip_modules)
     paths = [path for path, _ in model.named_modules()]
     for name in names:
         if not isinstance(name, str):
-            raise ArgumentTypeError(f"quantize: expected keep as paths of modules; got {kind(name)}", 'keep=("head",)')
+            raise ArgumentTypeError(
+                f"quantize: expected skip_modules as paths of modules; got {kind(name)}", 'skip_modules=("head",)'
+            )
         if name not in paths:
             near = difflib.get_close_matches(name, paths, n=1, cutoff=0.0)
-            raise ArgumentError(f"quantize: keep names {name!r}, and {kind(model)} has no such module", f"keep=({near[0]!r},)")
+            raise ArgumentError(
+                f"quantize: skip_modules names {name!r}, and {kind(model)} has no such module", f"skip_modules=({near[0]!r},)"
+            )
     return names
 
 
@@ -240,7 +244,7 @@ def _check(weight: Tensor, name: str, make: Callable[..., Quantized]) -> None:
         )
     if array.ndim == 2 and array.shape[1] > MOST_INPUTS and make is Int8Linear:
         raise IndexOutOfRangeError(
-            f"quantize: {name} {array.shape} has more than {MOST_INPUTS} inputs", f'keep=("{name.rpartition(".")[0]}",)'
+            f"quantize: {name} {array.shape} has more than {MOST_INPUTS} inputs", f'skip_modules=("{name.rpartition(".")[0]}",)'
         )
 
 

@@ -57,8 +57,8 @@ def start(folder: str | Path, setup: Setup, log: Callable[[str], None] = quiet) 
     """A new run in `folder`."""
     ranks = Ranks()
     if ranks.size > 1:
-        setup = change(setup, "train", {"tree": True})
-        ranks.slots(setup.train.accumulate)
+        setup = change(setup, "train", {"deterministic_reduce": True})
+        ranks.slots(setup.train.grad_accum_steps)
     experiment = build(setup, log if ranks.leads else quiet)
     if not ranks.leads:
         with ranks.in_turn():
@@ -80,8 +80,10 @@ def resume(folder: str | Path, log: Callable[[str], None] = quiet, changes: dict
 def _resume(
     run: Run, folder: str | Path, log: Callable[[str], None], changes: dict[str, Any] | None, ranks: int
 ) -> tuple[Run, Experiment]:
-    if ranks > 1 and not run.setup.train.tree:
-        raise ArgumentError(f"{folder}: this run was begun without --tree: one rank goes on with it", run.resuming())
+    if ranks > 1 and not run.setup.train.deterministic_reduce:
+        raise ArgumentError(
+            f"{folder}: this run was begun without --deterministic-reduce: one rank goes on with it", run.resuming()
+        )
     if run.setup.experiment not in TASKS:
         raise ArgumentError(f"{folder} is a run of {run.made_by()}: only the program that made its model can go on", run.resuming())
     values = {name: value for name, value in (changes or {}).items() if value is not None}

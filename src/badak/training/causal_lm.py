@@ -63,13 +63,13 @@ class Writing(Experiment):
     def read(self, order: Generator) -> tuple[RandomSampler, Dataset]:
         """Windows of the first part to learn from, in an order, and those of the last part, side by side, to test with."""
         context, ids = window_of(self.setup), self.corpus.ids()
-        cut = len(ids) - int(len(ids) * self.setup.data.held_out)
+        cut = len(ids) - int(len(ids) * self.setup.data.val_split)
         parts = {"text to learn": ids[:cut], "held-out text": ids[cut:] if cut < len(ids) else ids}
         for name, part in parts.items():
             if len(part) <= context:
                 raise ArgumentError(
                     f"the {name} has {len(part)} tokens, a window needs {context + 1}",
-                    "a longer text, a smaller --context, or --held-out 0",
+                    "a longer text, a smaller --context, or --val-split 0",
                 )
         learned, tested = (TokenWindows(part, context) for part in parts.values())
         sampler = RandomSampler(learned, replacement=True, num_samples=max(1, len(learned) // context), generator=order)
@@ -118,7 +118,7 @@ class WritingLines(Writing):
                 f"line {longest + 1} has {len(lines[longest])} tokens, more than context={context}",
                 f"--context {len(lines[longest])}",
             )
-        cut = len(lines) - int(len(lines) * self.setup.data.held_out)
+        cut = len(lines) - int(len(lines) * self.setup.data.val_split)
         return RandomSampler(Lines(lines[:cut], self.eos), generator=order), Lines(lines[cut:] or lines, self.eos)
 
     def example(self) -> list[str]:

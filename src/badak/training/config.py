@@ -9,15 +9,15 @@ from badak.io.config import check, option
 
 @dataclass(frozen=True)
 class TrainConfig:
-    """The settings of the loop. A step is one update, by `accumulate` batches; an epoch is the training data seen once."""
+    """The settings of the loop. A step is one update, by `grad_accum_steps` batches; an epoch is the training data seen once."""
 
     epochs: int = option(10, "times through the training data; not read where steps is given", at_least=0)
     steps: int = option(0, "updates in all; 0: as many as epochs need", unit="steps", at_least=0)
     batch_size: int = option(64, "examples in one batch B", unit="examples", at_least=1)
-    accumulate: int = option(
+    grad_accum_steps: int = option(
         1, "batches in one update: as one batch of so many times the size, in the memory of one", unit="batches", at_least=1
     )
-    tree: bool = option(
+    deterministic_reduce: bool = option(
         False, "add gradients of accumulated batches as a tree, draw dropout for each batch: the same bits on 1, 2, 4 ... ranks"
     )
     optimizer: Literal["adam", "adamw", "sgd"] = option("adamw", "rule of the update")
@@ -26,12 +26,12 @@ class TrainConfig:
     schedule: Literal["constant", "cosine", "linear", "inverse_sqrt"] = option(
         "cosine", "the rate after the warm-up; cosine and linear fall up to the last step, so it matters how long the run is"
     )
-    final_lr: float = option(0.1, "where cosine and linear end", unit="x lr", at_least=0, at_most=1)
+    min_lr_ratio: float = option(0.1, "where cosine and linear end", unit="x lr", at_least=0, at_most=1)
     beta2: float = option(0.999, "memory of Adam's second moment", at_least=0, below=1)
     weight_decay: float = option(0.0, "shrinking of matrices, per step in units of lr (adamw)", at_least=0)
-    clip: float = option(0.0, "largest norm of all gradients together; 0 is off", at_least=0)
+    max_grad_norm: float = option(0.0, "largest norm of all gradients together; 0 is off", at_least=0)
     label_smoothing: float = option(0.0, "probability spread over all classes", at_least=0, below=1)
-    average: float = option(
+    ema_decay: float = option(
         0.0, "memory of a running mean of the weights, which is what is tested and kept; 0: none", at_least=0, below=1
     )
     precision: Literal["float32", "bf16"] = option(
@@ -74,4 +74,4 @@ class TrainConfig:
             return rise * min(1.0, math.sqrt(max(self.warmup_steps, 1) / (step + 1)))
         gone = min(step / max(last_step, 1), 1.0)
         fall = 1 - gone if self.schedule == "linear" else (1 + math.cos(math.pi * gone)) / 2
-        return rise * (self.final_lr + (1 - self.final_lr) * fall)
+        return rise * (self.min_lr_ratio + (1 - self.min_lr_ratio) * fall)

@@ -91,7 +91,7 @@ def read_corpus(data: TextData) -> str:
 def make_vocabulary(data: TextData, text: str, log: Callable[[str], None]) -> TextVocabulary:
     """The distinct tokens of `text` and of a line's end, of the kind that `data` names; subwords of the part to learn from."""
     if data.tokens in TRAINED:
-        learned = text[: len(text) - int(len(text) * data.held_out)]
+        learned = text[: len(text) - int(len(text) * data.val_split)]
         make = Tokenizer.train_bpe if data.tokens == "bpe" else Tokenizer.train_wordpiece
         made = make(cut_at_lines(learned[at : at + PART] for at in range(0, len(learned), PART)), data.vocabulary)
         log(f"a tokenizer of {len(made):,} tokens was made from {len(learned):,} characters")

@@ -35,7 +35,7 @@ class Experiment:
     ranks: Ranks | None = None  # those that share its tests
     figures: Mapping[str, float] = {}  # what `evaluate` found besides, by name: further columns of metrics.csv
     confusion: Confusion | None = None  # which classes `evaluate` saw taken for which, where there are classes
-    remedy = "a smaller --lr, a longer --warmup-steps or --clip 1"  # for a loss that is not finite
+    remedy = "a smaller --lr, a longer --warmup-steps or --max-grad-norm 1"  # for a loss that is not finite
 
     def prepare(self, batch: Any) -> tuple[tuple[Tensor, ...], Tensor]:
         """What the model reads of a batch, and what it is to answer; drawn anew each time where a task hides or moves something."""

@@ -40,7 +40,7 @@ Metrics = Mapping[str, Callable[[Any, Any], Any]]
 class Own(Experiment):
     """A model, batches and a loss that the user brings."""
 
-    remedy = "a smaller lr, more warmup_steps, or clip=1"
+    remedy = "a smaller lr, more warmup_steps, or max_grad_norm=1"
     setup: OwnSetup  # type: ignore[assignment]
 
     def __init__(self, model: Module, loader: Any, loss: Loss, valid: Any, metrics: Metrics, prepare: Prepare | None):
@@ -126,9 +126,8 @@ def fit(
     Ctrl-C; with resume=True a run that is there already goes on, with exactly the bits that it would have had.
     optimizer: "adamw", "adam", "sgd", or one that you made. compiled: replay steps without their Python (docs/compile.md).
     settings: those of badak.training.TrainConfig but batch_size, seed and label_smoothing: epochs, steps, lr, schedule,
-    warmup_steps,
-    clip, accumulate, precision, ...; keep="best": model and folder end with the weights of the lowest loss on valid; patience:
-    evaluations without a lower loss after which the training ends.
+    warmup_steps, max_grad_norm, grad_accum_steps, precision, ...; keep="best": model and folder end with the weights of the lowest
+    loss on valid; patience: evaluations without a lower loss after which the training ends.
 
     Ctrl-C finishes the update under way, saves, and raises KeyboardInterrupt. Raises ArgumentError for wrong arguments and for a
     loss that is not finite, StateError for a folder of another model or of other data.

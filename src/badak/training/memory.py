@@ -27,7 +27,7 @@ def expect_memory(setup: Setup, copies: int = COPIES) -> None:
         raise ArgumentError(
             f"the answers to a batch of {train.batch_size} examples are {answers:,} numbers and need {gigabytes(8 * answers)} with "
             f"their gradient; there are {gigabytes(there)}, {gigabytes(needed)} of them for the model",
-            "a smaller --batch-size, with --accumulate for the same update, a shorter --window, or a smaller vocabulary",
+            "a smaller --batch-size, with --grad-accum-steps for the same update, a shorter --window, or a smaller vocabulary",
         )
     if there is not None and needed > there:
         model = setup.model

@@ -44,7 +44,7 @@ class TextData:
     tokenizer: str = option("", "tokenizer.json, vocab.json or vocab.txt, or their folder: its tokens instead of new ones")
     window: int = option(0, "tokens of one example; 0: as many as the model sees at once", unit="tokens", at_least=0)
     lines: bool = option(False, "each line is one example, learned whole, instead of windows of the stream")
-    held_out: float = option(
+    val_split: float = option(
         0.1,
         "part of the text, at its end, that is only tested with; 0: test with what was learned",
         at_least=0.0,
@@ -87,7 +87,7 @@ class LabelledData:
     lowercase: bool = option(True, "WordPiece: read capitals as small letters, and Hangul by its letters")
     examples: int = option(0, "texts to learn from, the first ones; 0: all", unit="texts", at_least=0)
     test_examples: int = option(0, "texts to test with, the first ones; 0: all", unit="texts", at_least=0)
-    held_out: float = option(0.1, "part of a single file, drawn by the seed, that is only tested with", above=0.0, below=1.0)
+    val_split: float = option(0.1, "part of a single file, drawn by the seed, that is only tested with", above=0.0, below=1.0)
 
     def __post_init__(self):
         check(self)
@@ -104,7 +104,7 @@ class TranslateData:
     tgt: str = option("en", "language to translate into")
     source_column: int = option(1, "where the source stands in a file of pairs, tabs between the columns", at_least=1)
     target_column: int = option(2, "where the target stands in a file of pairs", at_least=1)
-    held_out: float = option(
+    val_split: float = option(
         0.05, "part of a file of pairs to test with, and as much again to translate at the end", above=0, below=0.5
     )
     pieces: int = option(400, "tokens of the vocabulary of both languages (byte-level BPE)", unit="tokens", at_least=260)
@@ -273,7 +273,7 @@ FOLDERS: dict[str, Any] = {**SETUPS, "own": OwnSetup}  # what a run folder can h
 
 PLAIN: dict[str, Any] = {"optimizer": "adam", "schedule": "constant", "warmup_steps": 0}  # a rate that never changes
 
-STREAM = TrainConfig(steps=2_000, batch_size=12, lr=2e-3, beta2=0.99, weight_decay=0.1, clip=1.0, eval_every=250)
+STREAM = TrainConfig(steps=2_000, batch_size=12, lr=2e-3, beta2=0.99, weight_decay=0.1, max_grad_norm=1.0, eval_every=250)
 
 PRESETS: dict[str, dict[str, Setup]] = {
     "classify": {
@@ -288,7 +288,7 @@ PRESETS: dict[str, dict[str, Setup]] = {
         ),
         "wide": ClassifySetup(  # the same data at hidden 256, with the settings that do best there
             model=ClassifierConfig(d_model=256, feedforward_ratio=2),
-            train=TrainConfig(epochs=10, batch_size=32, final_lr=0.0),
+            train=TrainConfig(epochs=10, batch_size=32, min_lr_ratio=0.0),
             data=PictureData(train_images=5_000, test_images=1_000, shift=1),
         ),
     },
@@ -298,7 +298,7 @@ PRESETS: dict[str, dict[str, Setup]] = {
         "sentences": GPTSetup(
             model=GPTConfig(d_model=256, heads=4, layers=3, context=32, dropout=0.1),
             train=TrainConfig(epochs=50, batch_size=10, lr=1e-4, eval_every=10, **PLAIN),
-            data=TextData(corpus="sentences", tokens="words", lines=True, held_out=0.0),
+            data=TextData(corpus="sentences", tokens="words", lines=True, val_split=0.0),
         ),
     },
     "bert": {
@@ -314,23 +314,32 @@ PRESETS: dict[str, dict[str, Setup]] = {
         ),
         "reviews": TextSetup(  # what --data begins with
             model=TextConfig(context=128, heads=4, dropout=0.2),
-            train=TrainConfig(epochs=3, warmup_steps=200, final_lr=0.0, weight_decay=0.1, clip=1.0),
+            train=TrainConfig(epochs=3, warmup_steps=200, min_lr_ratio=0.0, weight_decay=0.1, max_grad_norm=1.0),
         ),
         "finetune": TextSetup(  # what --from begins with
             model=TextConfig(context=128),
             train=TrainConfig(
-                epochs=3, batch_size=32, lr=1e-4, warmup_steps=10, schedule="linear", final_lr=0.0, weight_decay=0.01, clip=1.0
+                epochs=3,
+                batch_size=32,
+                lr=1e-4,
+                warmup_steps=10,
+                schedule="linear",
+                min_lr_ratio=0.0,
+                weight_decay=0.01,
+                max_grad_norm=1.0,
             ),
         ),
     },
     "translate": {
         "phrases": TranslateSetup(  # fifty of them, by heart
             model=Seq2SeqConfig(d_model=64, encoder_layers=2, decoder_layers=2, feedforward=128, dropout=0.0),
-            train=TrainConfig(epochs=60, batch_size=10, lr=2e-3, eval_every=50, warmup_steps=50, final_lr=0.0),
+            train=TrainConfig(epochs=60, batch_size=10, lr=2e-3, eval_every=50, warmup_steps=50, min_lr_ratio=0.0),
         ),
         "pairs": TranslateSetup(  # some thousand short pairs
             model=Seq2SeqConfig(d_model=128, encoder_layers=2, decoder_layers=2, feedforward=256),
-            train=TrainConfig(epochs=30, lr=2e-3, beta2=0.98, label_smoothing=0.1, warmup_steps=200, final_lr=0.0, average=0.99),
+            train=TrainConfig(
+                epochs=30, lr=2e-3, beta2=0.98, label_smoothing=0.1, warmup_steps=200, min_lr_ratio=0.0, ema_decay=0.99
+            ),
             data=TranslateData(pieces=3_000, lowercase=True, batch_tokens=1_024),
         ),
         "captions": TranslateSetup(  # 29,000 captions of photos, German and English, or what is like them
@@ -343,7 +352,7 @@ PRESETS: dict[str, dict[str, Setup]] = {
                 label_smoothing=0.1,
                 warmup_steps=1_000,
                 schedule="inverse_sqrt",
-                average=0.998,
+                ema_decay=0.998,
             ),
             data=TranslateData(src="de", tgt="en", pieces=10_000, lowercase=True, batch_tokens=4_096),
         ),

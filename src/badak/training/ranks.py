@@ -2,7 +2,7 @@
 
 All ranks draw the same order of batches, and each reads those that it computes. All hold the same weights, schedule and
 generators. The moments lie in parts on all of them, and are brought to the first one when it saves the run. The gradients of
-the `accumulate` batches are added in a tree over the batches, whose top lies over the ranks, each weighed by its part of all
+the `grad_accum_steps` batches are added in a tree over the batches, whose top lies over the ranks, each weighed by its part of all
 labels. What is hidden or moved in a batch, and its dropout, is drawn by its number. So the weights have the same bits on one
 rank and on several, wherever each rank has 1, 2, 4, 8 ... of the batches.
 """
@@ -56,8 +56,8 @@ class Ranks:
         """Which of an update's batches are this rank's. Raises ArgumentError where there are fewer than ranks."""
         if batches < self.size:
             raise ArgumentError(
-                f"training: {self.size} ranks share the batches of an update, and --accumulate is {batches}",
-                f"--accumulate {self.size}, with a --batch-size smaller by as much",
+                f"training: {self.size} ranks share the batches of an update, and --grad-accum-steps is {batches}",
+                f"--grad-accum-steps {self.size}, with a --batch-size smaller by as much",
             )
         return range(batches * self.rank // self.size, batches * (self.rank + 1) // self.size)
 

@@ -102,7 +102,7 @@ def read_learned(setup: TextSetup) -> Learned | None:
     elif not sentences:
         weights |= pooler_of(place, model.config.d_model)
     sizes = {one.name: getattr(model.config, one.name) for one in fields(BERTConfig)}
-    config = TextConfig(**sizes, readout=getattr(model.config, "readout", "cls"), pooler=not sentences)
+    config = TextConfig(**sizes, pooling=getattr(model.config, "pooling", "cls"), pooler=not sentences)
     return Learned(setup.start.folder, config, weights, hash_of(model), labels)
 
 

@@ -91,7 +91,7 @@ def asked(setup: Setup, data: str) -> Setup:
         return change(setup, "data", {"test": data})
     changes: dict[str, Any] = {"path": data}
     if setup.experiment == "gpt":
-        changes["held_out"] = 0.0
+        changes["val_split"] = 0.0
     return change(setup, "data", changes)
 
 
@@ -99,7 +99,7 @@ def held_out(setup: Setup) -> str:
     """What a run is tested with, in words."""
     path = getattr(setup.data, "path", "")
     where = path or "the data that comes with badak"
-    if setup.experiment == "bert" or (setup.experiment == "translate" and not path) or getattr(setup.data, "held_out", 1.0) == 0:
+    if setup.experiment == "bert" or (setup.experiment == "translate" and not path) or getattr(setup.data, "val_split", 1.0) == 0:
         return f"{where} (what it learned from)"
     return f"{where} (what was held out)"
 

@@ -340,7 +340,7 @@ def first(part: Part, number: int) -> Part:
 def split(part: Part, data: LabelledData, seed: int) -> tuple[Part, Part]:
     """A part that is held out, and the rest."""
     order = Generator().manual_seed(seed).permutation(len(part)).tolist()
-    cut = len(part) - max(1, round(len(part) * data.held_out))
+    cut = len(part) - max(1, round(len(part) * data.val_split))
     if cut < 2:
         raise ArgumentError(f"{len(part)} texts are too few to learn from and to test with", "a text and its label in each row")
     return first(part.take(sorted(order[:cut])), data.examples), first(part.take(sorted(order[cut:])), data.test_examples)

@@ -43,7 +43,7 @@ class TrainState:
         self.updates_per_epoch = config.updates(self.batches_per_epoch)
         self.last_step = config.last_step(self.batches_per_epoch)
         self.eval_every = config.eval_every or self.updates_per_epoch or self.last_step
-        self.ranks = Ranks(together=config.tree)  # without it each has a training of its own
+        self.ranks = Ranks(together=config.deterministic_reduce)  # without it each has a training of its own
         self.optimizer = optimizer or build_optimizer(experiment.model, config, self.ranks.size)
         self.is_ours = optimizer is None
         self.schedule = LambdaLR(self.optimizer, lambda step: config.rate(step, self.last_step))
@@ -51,13 +51,13 @@ class TrainState:
         self.learn, self.add = self._learn, self._add
         if experiment.compiled:  # from the fourth batch of a size on without most of its Python
             self.learn, self.add = Compiled(self._learn, told=False), Compiled(self._add, told=False)
-        if config.tree:
+        if config.deterministic_reduce:
             experiment.ranks = self.ranks
-            self.slots = self.ranks.slots(config.accumulate)
+            self.slots = self.ranks.slots(config.grad_accum_steps)
             self.sum = Sum(self.ranks, list(experiment.model.parameters()))
         self._batches: Iterator[Callable[[], Any]] = iter(())
         self.weights = {name: p for name, p in experiment.model.named_parameters() if p.requires_grad}
-        self.average = {name: p.detach().clone() for name, p in self.weights.items()} if config.average else {}
+        self.average = {name: p.detach().clone() for name, p in self.weights.items()} if config.ema_decay else {}
         self.best: Best | None = None  # of the evaluations so far,
         self.found: tuple[Any, Any] = ({}, None)  # and what it found: figures and confusion
 
@@ -84,13 +84,13 @@ class TrainState:
         return read
 
     def next_unread(self) -> Iterator[Callable[[], Any]]:
-        """The batches of one update: `accumulate`, or those that are left of the epoch; as functions that read them."""
+        """The batches of one update: `grad_accum_steps`, or those that are left of the epoch; as functions that read them."""
         yield self._next_unread()
-        yield from (read for _, read in zip(range(self.config.accumulate - 1), self._batches))
+        yield from (read for _, read in zip(range(self.config.grad_accum_steps - 1), self._batches))
 
     def update(self) -> Score:
         """One update, and what it counted before it."""
-        if self.config.tree:
+        if self.config.deterministic_reduce:
             return self._shared(list(self.next_unread()))
         asked = [self.experiment.prepare(batch) for batch in [read() for read in self.next_unread()]]
         if len(asked) == 1:
@@ -150,14 +150,14 @@ class TrainState:
             return self.experiment.measure(self.experiment.model(*inputs), labels, self.config.label_smoothing)
 
     def _step(self) -> None:
-        if self.config.clip:
-            clip_grad_norm_(self.experiment.model.parameters(), self.config.clip)
+        if self.config.max_grad_norm:
+            clip_grad_norm_(self.experiment.model.parameters(), self.config.max_grad_norm)
         self.optimizer.step()
 
     @no_grad()
     def _follow(self) -> None:
         """Let the average follow the weights: a += (1 - m) (w - a), with a shorter memory (1 + t) / (10 + t) in the beginning."""
-        memory = min(self.config.average, (2 + self.step) / (11 + self.step))
+        memory = min(self.config.ema_decay, (2 + self.step) / (11 + self.step))
         for name, mean in self.average.items():
             mean.lerp_(self.weights[name], 1 - memory)
 
@@ -259,7 +259,10 @@ class TrainState:
         set_rng_state(saved.generator)
         self.step, self.score = saved.step, Score.of(saved.counters)
         given = saved.data["batches"]
-        if self.batches_per_epoch and given % self.batches_per_epoch != self.step % self.updates_per_epoch * self.config.accumulate:
+        if (
+            self.batches_per_epoch
+            and given % self.batches_per_epoch != self.step % self.updates_per_epoch * self.config.grad_accum_steps
+        ):
             raise StateError(f"step {self.step} with {given} batches seen in an epoch of {self.batches_per_epoch}")
         self._follow_schedule(saved.scheduler)
 
@@ -289,7 +292,7 @@ class TrainState:
         """A tensor of its shape for each weight that learns. Raises StateError for anything else."""
         shapes = {name: value.shape for name, value in self.average.items()}
         if not isinstance(saved, dict) or {name: getattr(x, "shape", None) for name, x in saved.items()} != shapes:
-            raise StateError(f"the weights that are trained are {str(saved)[:80]}, with average={self.config.average}")
+            raise StateError(f"the weights that are trained are {str(saved)[:80]}, with ema_decay={self.config.ema_decay}")
         return saved
 
     def _check_moments(self, step: int) -> None:

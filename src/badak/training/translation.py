@@ -137,7 +137,7 @@ def read_pairs(data: TranslateData) -> Corpus:
                 "--data DIR, or --src ko --tgt en",
             )
         return Corpus(pairs, pairs)
-    return read_corpus(data.path, data.src, data.tgt, (data.source_column, data.target_column), data.held_out)
+    return read_corpus(data.path, data.src, data.tgt, (data.source_column, data.target_column), data.val_split)
 
 
 def lengths(rows: Rows) -> list[int]:

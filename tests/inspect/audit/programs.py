@@ -38,7 +38,7 @@ def bert(rng):
 
 
 def text_classifier(rng):
-    config = models.TextConfig(vocab_size=V, context=16, d_model=32, heads=4, layers=2, readout="mean", classes=3)
+    config = models.TextConfig(vocab_size=V, context=16, d_model=32, heads=4, layers=2, pooling="mean", classes=3)
     return Program(models.BERTClassifier(config), (padded(rng),), kind="bidirectional")
 
 
@@ -53,7 +53,7 @@ def classifier(rng):
 
 
 def cls_classifier(rng):
-    config = models.ClassifierConfig(rows=8, row_width=8, d_model=16, encoder_layers=2, decoder_layers=2, readout="cls")
+    config = models.ClassifierConfig(rows=8, row_width=8, d_model=16, encoder_layers=2, decoder_layers=2, pooling="cls")
     return Program(models.build_classifier(config), (badak.tensor(rng.random((B, 8, 8)).astype("f")),), kind="pictures")
 
 

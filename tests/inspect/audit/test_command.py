@@ -76,7 +76,7 @@ def test_a_run_is_asked_and_not_changed(tmp_path, capsys):
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
-@pytest.mark.parametrize("words", [["nothing-there"], ["--kind", "other", "x.py"], ["--forwards", "0", "x.py"]])
+@pytest.mark.parametrize("words", [["nothing-there"], ["--kind", "other", "x.py"], ["--max-forward-passes", "0", "x.py"]])
 def test_a_mistake_is_two_lines_and_code_2(words, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert main(["audit", *words]) == 2

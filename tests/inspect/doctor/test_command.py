@@ -64,7 +64,7 @@ def test_a_program_ends_when_the_steps_are_over_and_what_is_wrong_is_said_with_i
 
 def test_a_sound_program_may_go_on_to_its_end(tmp_path):
     (tmp_path / "train.py").write_text(SCRIPT)
-    done = run("doctor", "--steps", 5, "--go-on", "train.py", "sound", 9, cwd=tmp_path)
+    done = run("doctor", "--steps", 5, "--continue", "train.py", "sound", 9, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "nothing found" in done.stdout and "trained to the end" in done.stderr
 

@@ -100,7 +100,7 @@ import contextlib, io, json, sys
 from badak.cli import main
 answers = {}
 for how in sys.argv[1].split():
-    words = {"19": ["--steps", "19", "train.py", "sound"], "go-on": ["--go-on", "train.py", "sound"], "none": ["none.py"]}
+    words = {"19": ["--steps", "19", "train.py", "sound"], "go-on": ["--continue", "train.py", "sound"], "none": ["none.py"]}
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         code = main(["doctor", "--overfit", *words.get(how, ["train.py", how])])
@@ -177,7 +177,7 @@ def test_what_cannot_be_repeated_is_said_and_not_guessed(how, answers):
     assert error[1] == "fix: badak doctor without --overfit"
 
 
-@pytest.mark.parametrize(("how", "cause"), [("19", "19 steps are too few"), ("go-on", "--go-on is for watching")])
+@pytest.mark.parametrize(("how", "cause"), [("19", "19 steps are too few"), ("go-on", "--continue is for watching")])
 def test_wrong_options_are_two_lines(how, cause, answers):
     done = answers[how]
     error = done.stderr.splitlines()

@@ -39,9 +39,9 @@ def every():
     yield "llama", Llama(LlamaConfig(**small, num_key_value_heads=1)), ids(), badak.tensor([*IDS[0][1:], -100])
     yield "bert", BERT(BERTConfig(**small)), ids(), badak.tensor([-100, 7, *[-100] * 6])
     yield "text", BERTClassifier(TextConfig(**small, classes=3)), ids(), badak.tensor([2])
-    for readout in ("flatten", "mean", "cls"):
-        sizes = ClassifierConfig(rows=12, row_width=12, d_model=16, heads=2, readout=readout, encoder_layers=2)
-        yield f"pictures {readout}", build_classifier(sizes), pictures, badak.tensor([4])
+    for pooling in ("flatten", "mean", "cls"):
+        sizes = ClassifierConfig(rows=12, row_width=12, d_model=16, heads=2, pooling=pooling, encoder_layers=2)
+        yield f"pictures {pooling}", build_classifier(sizes), pictures, badak.tensor([4])
     translator = Seq2Seq(
         Seq2SeqConfig(vocab_size=20, context=16, d_model=16, heads=2, encoder_layers=2, decoder_layers=2, feedforward=24)
     )

@@ -244,7 +244,7 @@ def translator():
 
 
 def digits():
-    sizes = ClassifierConfig(rows=12, row_width=12, d_model=16, heads=2, readout="cls", encoder_layers=2)
+    sizes = ClassifierConfig(rows=12, row_width=12, d_model=16, heads=2, pooling="cls", encoder_layers=2)
     return badak.look(build_classifier(sizes), badak.rand(1, 12, 12), labels=badak.tensor([4]))
 
 

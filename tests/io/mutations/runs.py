@@ -59,7 +59,7 @@ def texts() -> list[bytes]:
     """Runs of badak train gpt, by lines and as one stream."""
     return [
         _trained("gpt", "sentences", SMALL, {}),
-        _trained("gpt", "sentences", {**SMALL, "context": 16}, {"optimizer": "sgd", "schedule": "cosine", "clip": 1.0}),
+        _trained("gpt", "sentences", {**SMALL, "context": 16}, {"optimizer": "sgd", "schedule": "cosine", "max_grad_norm": 1.0}),
     ]
 
 

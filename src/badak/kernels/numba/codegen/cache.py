@@ -19,7 +19,7 @@ _HASH = 32  # bytes of SHA-256 before what a file holds
 def choose_folder(version):
     """NUMBA_CACHE_DIR where set, else the package's own folder where writable, else the user's cache folder, else None.
 
-    `version` names the compiler. The folder's name changes with it and with every source of the Numba kernels but tables of contents.
+    `version` names the compiler. The folder's name changes with it and with every source of the kernels but tables of contents.
     """
     asked = os.environ.get("NUMBA_CACHE_DIR")
     if asked:
