@@ -7,6 +7,7 @@ import pytest
 
 import badak
 from badak import nn, optim
+from badak.data import DataLoader
 from badak.nn import functional as F
 from badak.optim import lr_scheduler
 
@@ -571,3 +572,16 @@ def test_a_mask_of_padding_that_a_decoder_reads_the_wrong_way(inverted):
         return F.cross_entropy(model(ids[:, :-1]).flatten(0, 1), ids[:, 1:].flatten(), ignore_index=0)
 
     assert codes(trained(model, loss)) == ["BADAK-227"] * inverted
+
+
+def test_a_loader_whose_making_ended_with_an_error_harms_no_checkup():
+    lost = DataLoader.__new__(DataLoader)  # what a traceback that somebody keeps holds of it
+    with pytest.raises(AttributeError):
+        len(lost)
+    model, held = mlp(), []
+
+    def after(model, optimizer, step, loss):
+        held or held.append(lr_scheduler.ExponentialLR(optimizer, 0.95))
+        held[0].step()
+
+    trained(model, classified(model), 20, lambda p: optim.SGD(p, lr=0.05), after=after)

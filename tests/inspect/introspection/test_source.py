@@ -69,7 +69,7 @@ def test_every_place_holds_what_it_is_said_to_hold(sources_found):
                 continue
             checked.add(level)
             text = level.place.code()
-            if level.layer in starts:
+            if level.layer in starts and not text.startswith(f"{level.name} = pointwise("):
                 assert text.startswith(starts[level.layer]), (level, text[:80])
             if level.layer in ("reference", "numba", "op"):
                 name = level.name.rpartition(".")[2]

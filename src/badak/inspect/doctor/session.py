@@ -104,8 +104,9 @@ class Visit:
 
     @cached_property
     def alive(self) -> list[Any]:
-        """The modules, optimizers, loaders and scalers that there are."""
-        return living(Module, Optimizer, DataLoader, GradScaler)
+        """The modules, optimizers, loaders and scalers that there are, without loaders whose making ended with an error."""
+        found = living(Module, Optimizer, DataLoader, GradScaler)
+        return [thing for thing in found if not isinstance(thing, DataLoader) or "batch_sampler" in vars(thing)]
 
     @property
     def steps(self) -> list[Step]:
