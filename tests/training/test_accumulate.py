@@ -20,7 +20,7 @@ LINES = change(
 
 
 def in_parts(batch_size, accumulate, **more):
-    return change(LINES, "train", {"batch_size": batch_size, "accumulate": accumulate, **more})
+    return change(LINES, "train", {"batch_size": batch_size, "grad_accum_steps": accumulate, **more})
 
 
 def gradients(setup):

@@ -24,7 +24,7 @@ BY_HAND: dict[str, list] = {  # name: [args], or [args, kwargs]
     "sparse_coo_tensor": [[I(), badak.ones(2), (2, 2)]],
     "as_tensor": [[[1.0, 2.0]]], "asarray": [[[1.0, 2.0]]], "tensor": [[[1.0, 2.0]]],
     "rand": [[2, 3]], "randperm": [[5]], "from_numpy": [[X().numpy()]],
-    "max_grad_norm": [[X(), -1.0, 1.0]], "clamp_": [[X(), -1.0, 1.0]], "clip_": [[X(), -1.0, 1.0]], "clamp_max_": [[X(), 1.0]],
+    "clip": [[X(), -1.0, 1.0]], "clamp_": [[X(), -1.0, 1.0]], "clip_": [[X(), -1.0, 1.0]], "clamp_max_": [[X(), 1.0]],
     "clamp_min_": [[X(), 1.0]], "fill_": [[X(), 2.0]], "zero_": [[X()]], "detach": [[X()]], "detach_": [[X()]],
     "index_put_": [[X(), (badak.tensor([0]), badak.tensor([1])), badak.tensor([1.0])]],
     "concat": [[[X(), X()], 0]], "concatenate": [[[X(), X()], 0]], "row_stack": [[[X(), X()]]],

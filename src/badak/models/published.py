@@ -281,12 +281,12 @@ def _read_sentence(said: Settings) -> SentenceConfig:
     if (place / "modules.json").is_file():
         normalize = "Normalize" in _modules(place / "modules.json")
     if (place / "1_Pooling" / "config.json").is_file():
-        pooling = read_settings(place / "1_Pooling")
-        wanted = [name for name, value in pooling.items() if name.startswith("pooling_mode_") and value is True]
+        settings = read_settings(place / "1_Pooling")
+        wanted = [name for name, value in settings.items() if name.startswith("pooling_mode_") and value is True]
         pooling = next((ours for ours, theirs in _POOLING.items() if wanted == [theirs]), "")
         if not pooling:
             raise FileError(
-                f"{pooling.where}: pools by {shown(wanted)}; SentenceEncoder knows {', '.join(_POOLING.values())}", _ELSEWHERE
+                f"{settings.where}: pools by {shown(wanted)}; SentenceEncoder knows {', '.join(_POOLING.values())}", _ELSEWHERE
             )
     return SentenceConfig(**_read_bert(said), pooling=pooling, normalize=normalize)
 

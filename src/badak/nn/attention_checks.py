@@ -25,7 +25,7 @@ def check_sizes(embed_dim: int, num_heads: int) -> None:
     if embed_dim % num_heads:
         divisors = ", ".join(str(n) for n in range(1, embed_dim + 1) if embed_dim % n == 0)
         below = embed_dim - embed_dim % num_heads
-        near = f"{below} or {below + num_heads}" if below else f"{num_heads}"
+        near = f"{below} or {below + num_heads}" if below else "a multiple of it"
         raise ArgumentError(
             f"embed_dim={embed_dim} is not divisible by num_heads={num_heads}",
             f"num_heads in {{{divisors}}} or embed_dim {near}",

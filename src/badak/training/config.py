@@ -51,7 +51,7 @@ class TrainConfig:
 
     def updates(self, batches: int) -> int:
         """Updates in an epoch of `batches` batches: the last one has those that are left."""
-        return -(-batches // self.accumulate)
+        return -(-batches // self.grad_accum_steps)
 
     def last_step(self, batches: int) -> int:
         """The number of updates, where an epoch has `batches` batches."""
