@@ -1,5 +1,5 @@
-# make check    what every commit must pass, in less than a minute on two cores
-# make test     what a pull request must pass, in less than ten minutes
+# make check    what every commit must pass, in two to three minutes on two cores
+# make test     what a pull request must pass, in about twenty minutes
 # make nightly  every sample, seed and pair, for some hours
 # make bench    the timings, as tables
 # make format   what a machine can tidy, and the pages that programs write
