@@ -551,6 +551,12 @@ def test_all_rows_at_once_made_anew_are_no_mistake(give, expected):
     assert codes(trained(model, lambda step: model(give(X)).pow(2).mean())) == expected
 
 
+def test_a_loader_of_something_else_is_not_what_batches_were_to_come_from():
+    other = DataLoader(list(range(100)), batch_size=7)
+    model = mlp()
+    assert codes(trained(model, lambda step: model(badak.tensor(X)).pow(2).mean())) == [] and len(other) == 15
+
+
 @pytest.mark.parametrize("inverted", [True, False])
 def test_a_mask_of_padding_that_a_decoder_reads_the_wrong_way(inverted):
     class Decoder(nn.Module):

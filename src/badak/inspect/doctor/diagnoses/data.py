@@ -89,12 +89,14 @@ class SameBatch(Diagnosis):
 
 def _had_more(visit: "Visit", same: "list[Call]") -> bool:
     """Whether there was other data to give: all rows at once, made anew in each step, are no fault."""
-    if any(thing for thing in visit.alive if isinstance(thing, DataLoader) and batches(thing) <= 1):
+    sizes = {n for x in same[0].content for n in x[1]}
+    loaders = [each for each in visit.alive if isinstance(each, DataLoader) and each.batch_size in (None, *sizes)]
+    if any(batches(loader) <= 1 for loader in loaders):
         return False
     rows = max((x[1][0] for x in same[0].content if x[1]), default=0)
     return (
         any(step.seeded for step in visit.steps[1:])
-        or any(isinstance(thing, DataLoader) for thing in visit.alive)
+        or bool(loaders)  # which may have made these
         or any(call.whole >= 2 * rows > 0 for call in same)
     )
 
