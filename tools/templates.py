@@ -88,7 +88,12 @@ class Module:
         first = path.relative_to(root).parts[0]
         self.room = first if first != path.name else "base"
         self.tree = ast.parse(path.read_text(encoding="utf-8"))
-        self.above = {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
+        self.nodes: list[ast.AST] = [self.tree]
+        self.above: dict[ast.AST, ast.AST] = {}
+        for node in self.nodes:  # which grows as it is read
+            for child in ast.iter_child_nodes(node):
+                self.above[child] = node
+                self.nodes.append(child)
 
     def functions_around(self, node: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
         while node in self.above:
@@ -110,7 +115,7 @@ class Reader:
         self._assigned: dict[ast.AST, dict[str, list[ast.expr]]] = {}
         bases: dict[str, set[str]] = {}
         for module in self.modules:
-            for node in ast.walk(module.tree):
+            for node in module.nodes:
                 if isinstance(node, ast.FunctionDef):
                     self.functions.setdefault(node.name, []).append((module, node))
                 elif isinstance(node, ast.Call):
@@ -148,7 +153,7 @@ class Reader:
 
     def _keep_help(self, module: Module) -> None:
         """The docstrings of commands, paragraph by paragraph."""
-        for node in ast.walk(module.tree):
+        for node in module.nodes:
             if isinstance(node, ast.FunctionDef) and any("command" in ast.unparse(d) or "group" in ast.unparse(d)
                                                          for d in node.decorator_list):  # fmt: skip
                 for paragraph in (ast.get_docstring(node) or "").split("\n\n"):
@@ -171,7 +176,7 @@ class Reader:
 
     def _keep_metadata(self, module: Module) -> None:
         """What --help says: help=..., the unit, the headings; of a field its second argument, option(default, help)."""
-        for node in ast.walk(module.tree):
+        for node in module.nodes:
             if isinstance(node, ast.Call):
                 for word in node.keywords:
                     if word.arg in ("help", "unit", "epilog", "short_help", "section"):
@@ -183,7 +188,7 @@ class Reader:
     def _keep_page(self) -> None:
         """What `badak explain` shows: what docs/errors.md says between its programs, and what diagnoses say of themselves."""
         for module in self.modules:
-            for node in ast.walk(module.tree) if module.name.startswith("inspect/doctor/diagnoses/") else []:
+            for node in module.nodes if module.name.startswith("inspect/doctor/diagnoses/") else []:
                 if isinstance(node, ast.ClassDef) and (text := ast.get_docstring(node)):
                     self._add(module, (" ".join(text.split()),), False)
         owner = next((module for module in self.modules if module.name == "inspect/introspection/error_codes.py"), None)

@@ -230,6 +230,7 @@ def test_a_run_goes_on_with_one_that_was_measured_alike_and_with_no_other():
         main.continued(new, earlier)
 
 
+@pytest.mark.slow
 def test_the_rates_are_the_best_that_any_library_reaches():
     found = rates.measure(1, 1, 1 << 16)
     assert found["gflops"] == max(rate for name, rate in found.items() if name.endswith("_gflops"))
@@ -241,6 +242,7 @@ def test_the_page_of_performance_holds_the_measured_figures():
     assert performance_page.PAGE.read_text(encoding="utf-8") == performance_page.page(), "run tools/performance_page.py"
 
 
+@pytest.mark.slow
 def test_the_rates_of_products_are_of_the_same_products_in_every_library(capsys):
     rows = products.measure(1, 1, "a head")
     assert [row["product"] for row in rows] == ["forward 512 x 128 -> 192"]

@@ -91,6 +91,7 @@ def test_the_code_of_the_page_is_that_of_the_stages():
         assert places_of, f"not in product.py: {block}"
 
 
+@pytest.mark.slow
 def test_the_names_and_commands_of_the_page_are_there():
     for name in ("DEEP", "WIDE", "ROWS", "TILE", "tile"):
         assert f"`{name}`" in PAGE and hasattr(product, name)

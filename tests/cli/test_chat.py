@@ -29,6 +29,7 @@ def asked(monkeypatch, capsys, lines, *arguments):
     return code, *capsys.readouterr()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [["characters"], ["words", "--lines"], ["pieces"], ["bpe", "--vocab-size", "270"]], ids=" ".join)
 def test_any_run_of_gpt_can_be_talked_with(place, monkeypatch, capsys, how):
     assert main(["train", "gpt", "--data", "text.txt", "--tokens", *how, "--run", "r", *SIZES]) == 0
@@ -39,6 +40,7 @@ def test_any_run_of_gpt_can_be_talked_with(place, monkeypatch, capsys, how):
     assert "error" not in err
 
 
+@pytest.mark.slow
 def test_what_the_model_has_never_seen_ends_nothing(place, monkeypatch, capsys):
     assert main(["train", "gpt", "--data", "text.txt", "--tokens", "characters", "--run", "r", *SIZES]) == 0
     capsys.readouterr()
@@ -48,6 +50,7 @@ def test_what_the_model_has_never_seen_ends_nothing(place, monkeypatch, capsys):
     assert "(/help is no command: /reset forgets what was said" in err
 
 
+@pytest.mark.slow
 def test_a_long_talk_says_once_that_it_is_cut(place, monkeypatch, capsys):
     assert main(["train", "gpt", "--data", "text.txt", "--tokens", "characters", "--run", "r", *SIZES]) == 0
     capsys.readouterr()

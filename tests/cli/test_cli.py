@@ -77,6 +77,7 @@ def test_help_names_every_command():
     assert done.exit_code == 0 and all(name in done.output for name in COMMANDS)
 
 
+@pytest.mark.slow
 def test_a_command_is_imported_only_when_it_is_chosen():
     script = "import sys; from badak.cli import main; main(['--help']); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=elsewhere())
@@ -111,6 +112,7 @@ def test_info_names_the_kernels(capsys):
     assert "kernels" in say(capsys, "info")
 
 
+@pytest.mark.slow
 def test_info_says_what_a_run_is(capsys, tmp_path):
     say(capsys, *GPT)
     said = dict(line.split("  ", 1) for line in say(capsys, "info", "runs/gpt").splitlines())
@@ -127,6 +129,7 @@ def test_info_says_what_a_run_is(capsys, tmp_path):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["config.json", "state.json", "model.safetensors", "optimizer.safetensors", "metrics.csv"])
 def test_info_refuses_a_run_that_is_not_as_it_was_written(capsys, tmp_path, name):
     say(capsys, *GPT)
@@ -136,6 +139,7 @@ def test_info_refuses_a_run_that_is_not_as_it_was_written(capsys, tmp_path, name
     assert cause.startswith(f"error: runs/gpt/{name}: damaged") and fix.startswith("fix: restore ")
 
 
+@pytest.mark.slow
 def test_info_of_a_run_that_saved_nothing_says_so(capsys, tmp_path):
     say(capsys, *GPT)
     for name in ("state.json", "model.safetensors", "optimizer.safetensors", "metrics.csv"):
@@ -165,6 +169,7 @@ def test_train_gpt_writes_a_run_folder_and_generate_reads_it(capsys, tmp_path):
     assert text.startswith("The quick") and len(text.split()) <= 7
 
 
+@pytest.mark.slow
 def test_precision_is_kept_with_the_run_and_chosen_anew_for_writing(capsys):
     say(capsys, *GPT, "--precision", "bf16", "--run", "r")
     assert "precision bf16" in say(capsys, "info", "r")
@@ -182,6 +187,7 @@ def test_precision_is_kept_with_the_run_and_chosen_anew_for_writing(capsys):
     ]
 
 
+@pytest.mark.slow
 def test_the_curves_are_a_picture(capsys, tmp_path):
     pytest.importorskip("matplotlib")
     say(capsys, *BERT)
@@ -196,11 +202,13 @@ def test_without_matplotlib_one_line_says_where_the_numbers_are(capsys, tmp_path
     assert not (tmp_path / "runs" / "bert" / "curves.png").exists()
 
 
+@pytest.mark.slow
 def test_a_second_run_gets_a_folder_of_its_own(capsys, tmp_path):
     say(capsys, *BERT)
     assert "run folder runs/bert-2" in say(capsys, *BERT)
 
 
+@pytest.mark.slow
 def test_train_gpt_on_a_file_learns_characters(capsys, tmp_path):
     (tmp_path / "text.txt").write_text("abc " * 200)
     options = ["--data", "text.txt", "--steps", "3", "--context", "8", "--batch-size", "2", "--run", "r"]
@@ -209,6 +217,7 @@ def test_train_gpt_on_a_file_learns_characters(capsys, tmp_path):
     assert len(say(capsys, "generate", "r", "--prompt", "ab", "--max-new-tokens", "6").rstrip("\n")) <= 8
 
 
+@pytest.mark.slow
 def test_fill_mask_prints_the_sentence_and_five_words(capsys):
     say(capsys, *BERT)
     output = say(capsys, "fill-mask", "runs/bert", "Great minds [MASK] alike, but they also think differently")
@@ -259,6 +268,7 @@ def test_predict_says_the_class_of_texts_and_the_words_that_mattered(capsys, tmp
     assert "mattered" not in plain and plain.startswith("노래가 꽤 좋아요: good")
 
 
+@pytest.mark.slow
 def test_what_predict_cannot_judge(capsys, tmp_path, digits):
     say(capsys, *TEXT, "--epochs", "1", "--run", "t")
     (tmp_path / "empty.txt").write_text("\n \n")
@@ -298,6 +308,7 @@ def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path):
     assert saved["step"] >= 2
 
 
+@pytest.mark.slow
 def test_resume_goes_on_to_the_end(capsys, tmp_path):
     assert main([*GPT, "--run", "whole"]) == 0
     _, experiment = start("parts", PRESETS["gpt"]["sentences"])
@@ -347,24 +358,28 @@ def test_a_mistake_leaves_no_folder_behind(capsys, tmp_path):
     assert not (tmp_path / "runs").exists()
 
 
+@pytest.mark.slow
 def test_a_folder_with_a_run_is_not_overwritten(capsys):
     say(capsys, *BERT, "--run", "r")
     lines = complaint(capsys, *BERT, "--run", "r")
     assert "r: there is a run in this folder already" in lines[0] and "--resume r" in lines[1]
 
 
+@pytest.mark.slow
 def test_resume_takes_no_other_settings(capsys):
     say(capsys, *BERT, "--run", "r")
     assert "got --lr too" in complaint(capsys, "train", "bert", "--resume", "r", "--lr", "0.1")[0]
     assert "r is a run of badak train bert" in complaint(capsys, "train", "gpt", "--resume", "r")[0]
 
 
+@pytest.mark.slow
 def test_a_run_of_another_kind_is_refused(capsys):
     say(capsys, *BERT, "--run", "r")
     lines = complaint(capsys, "generate", "r", "--prompt", "a")
     assert lines == ["error: r is a run of badak train bert; this needs one of badak train gpt", "fix: badak train gpt"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "damage, cause",
     [
@@ -391,6 +406,7 @@ def test_damaged_settings_are_named(capsys, tmp_path, damage, cause):
     assert cause in complaint(capsys, "fill-mask", "r", "Great [MASK]")[0]
 
 
+@pytest.mark.slow
 def test_damaged_weights_are_named(capsys, tmp_path):
     say(capsys, *BERT, "--run", "r")
     path = tmp_path / "r" / "model.safetensors"
@@ -404,6 +420,7 @@ def test_damaged_weights_are_named(capsys, tmp_path):
     assert "r/model.safetensors: no such file" in complaint(capsys, "fill-mask", "r", "Great [MASK]")[0]
 
 
+@pytest.mark.slow
 def test_a_sentence_that_cannot_be_filled_says_why(capsys):
     say(capsys, *BERT, "--run", "r")
     assert "the sentence has no [MASK]" in complaint(capsys, "fill-mask", "r", "Great minds")[0]

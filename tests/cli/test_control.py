@@ -91,6 +91,7 @@ SMALL = ("--steps", 2, "--d-model", 8, "--heads", 1, "--layers", 1)
 RUN = f"r{ESCAPE}"  # a run's name may hold them, too
 
 
+@pytest.mark.slow
 def test_generate_chat_info_summary_and_samples(folder, capfd, monkeypatch):
     code, said = show(capfd, "train", "gpt", "--data", "text.txt", *SMALL, "--context", 8, "--run", RUN)
     assert code == 0 and "\\u001b" in said  # the sample
@@ -109,6 +110,7 @@ def test_generate_chat_info_summary_and_samples(folder, capfd, monkeypatch):
     assert show(capfd, "chat", RUN, "--max-new-tokens", 20)[0] == 0
 
 
+@pytest.mark.slow
 def test_the_card_of_a_model_that_is_exported(folder, capfd):
     """A file of text, which many show with cat."""
     (folder / f"t{ESCAPE}.txt").write_bytes((folder / "text.txt").read_bytes())
@@ -152,6 +154,7 @@ def test_what_was_typed_is_shown_in_the_complaint(words, folder, capfd):
     assert code and "error:" in said
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="opens a terminal")
 def test_on_a_terminal_itself(folder, capfd):
     import pty

@@ -135,6 +135,7 @@ def test_a_run_that_is_not_there_is_not_looked_for_on_the_hub(tmp_path, monkeypa
     assert "runs/gpt: not a run folder, it has no config.json" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sha256, lora", [("", 0), ("0" * 64, 4), ("", 4)])
 def test_a_run_of_somebody_else_fetches_nothing(sha256, lora, cache, capsys, monkeypatch):
     """Its config.json may name anything on the Hub, of any size; who wants that fetches it."""

@@ -47,6 +47,7 @@ def test_profile_runs_a_script_with_its_arguments_until_it_has_seen_enough(tmp_p
     assert any(line.startswith("SGD.step") for line in lines) and lines[-1].startswith("a step")
 
 
+@pytest.mark.slow
 def test_profile_goes_on_with_a_run_and_does_not_change_it(tmp_path, capsys):
     run = tmp_path / "run"
     options = ["--epochs", "1", "--d-model", "16", "--heads", "2", "--layers", "1"]

@@ -84,6 +84,7 @@ def test_bars_are_of_what_the_terminal_has(stdout_in):
     assert bar(0.5) == "#" * 20
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="names of files are text on Windows")
 def test_names_that_are_no_text(capfdbinary):
     """A folder and a text whose names are not UTF-8: they work, and come out as they went in."""
@@ -144,6 +145,7 @@ sys.exit(main(["train", "classify"]) if len(sys.argv) > 1 else 0)
     assert not Path("~").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name, value", [("BADAK_KERNELS", "quick"), ("BADAK_NUM_THREADS", "99999"), ("BADAK_NUM_THREADS", "x"),
                                          ("BADAK_CPU", "quick")])  # fmt: skip
 def test_variables_with_nonsense(name, value):
@@ -153,6 +155,7 @@ def test_variables_with_nonsense(name, value):
     assert found == 2 and len(lines) == 2 and lines[0].startswith(f"error: {name}: expected") and lines[1].startswith("fix: ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name, value, cause, fix", [
     ("BADAK_DEBUG", "x\ny", "BADAK_DEBUG: expected 1 or 0; got 'x\\ny', which counts as 0", "BADAK_DEBUG=1, or leave it unset"),
     ("BADAK_DEBUG", "9" * 10_000, f"BADAK_DEBUG: expected 1 or 0; got '{'9' * 40}', which counts as 0", "BADAK_DEBUG=1, or"),
@@ -165,6 +168,7 @@ def test_variables_with_nonsense_that_an_import_reads_are_said_once(name, value,
     assert found == 0 and out and len(said) == 2 and said[0] == f"badak: {cause}" and said[1].startswith(f"fix: {fix}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", ["1", "true", "ON", " yes ", "0", "off", ""])
 def test_a_switch_takes_what_people_write(value):
     found, out, err = elsewhere("info", BADAK_DEBUG=value, BADAK_OF_ANOTHER_PROGRAM="x")
@@ -173,6 +177,7 @@ def test_a_switch_takes_what_people_write(value):
     assert elsewhere(code=code, BADAK_DEBUG=value)[1].decode().strip() == str(value.strip().lower() in ("1", "true", "on", "yes"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", ["x", "-1", "1.5", "9" * 10])
 def test_a_check_of_replays_that_is_no_number_compiles_nothing(value):
     code = "import badak; badak.compile(abs)"

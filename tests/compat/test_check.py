@@ -1,5 +1,7 @@
 """`badak run --check`: what a program uses of torch, read from its source."""
 
+import pytest
+
 from badak.compat.torch.check import check, methods
 
 PROGRAM = """
@@ -48,6 +50,7 @@ def test_files_beside_the_script_are_read_too(program):
     assert {use.missing for use in check(path) if use.missing} == {"torch.quantization", "torch.nested"}
 
 
+@pytest.mark.slow
 def test_the_command_says_it_and_its_exit_code_too(badak_run, program):
     done = badak_run("--check", program("import torch\ntorch.quantization(torch.ones(1))"))
     assert done.code == 1
@@ -55,11 +58,13 @@ def test_the_command_says_it_and_its_exit_code_too(badak_run, program):
     assert "  missing   torch.quantization  program.py:2: badak.quantize(model): int8 or bfloat16 weights" in done.out
 
 
+@pytest.mark.slow
 def test_all_there_is_exit_code_0(badak_run, program):
     done = badak_run("--check", program("import torch\nprint(torch.ones(1))"))
     assert (done.code, done.out.count("missing")) == (0, 0)
 
 
+@pytest.mark.slow
 def test_what_is_not_python_is_said(badak_run, program):
     assert "is not Python" in badak_run("--check", program("x = = 1")).err
     assert "No such file" in badak_run("--check", "nowhere.py").err

@@ -17,12 +17,14 @@ EXPECTED = """(2, 12) [5.5, 17.5]
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("imports", ["import einops, badak", "import badak", "import einops.einops\nimport badak"])
 def test_its_functions_take_badaks_tensors(imports, python):
     done = python("-c", imports + FUNCTIONS)
     assert done.out == EXPECTED, done.err
 
 
+@pytest.mark.slow
 def test_its_functions_and_layers_work_under_badak_run(badak_run, program):
     text = (
         """

@@ -77,6 +77,7 @@ def test_a_name_is_called_here_as_it_is_called_in_pytorch(python, tmp_path):
         assert not {name: kinds for name, kinds in other.items() if name not in OTHERWISE and not name.startswith(OWN)}
 
 
+@pytest.mark.slow
 def test_importing_a_module_does_not_hide_the_function_of_its_name(python):
     code = """
 import badak.as_torch

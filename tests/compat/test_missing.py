@@ -55,6 +55,7 @@ import torch.distributed.fsdp as fsdp
 """
 
 
+@pytest.mark.slow
 def test_an_import_of_a_missing_name_succeeds_and_its_use_fails(python):
     code = (
         IMPORTS
@@ -76,6 +77,7 @@ for use in (lambda: Tracer(), lambda: torch.onnx.export(1), lambda: SummaryWrite
     assert done.out.splitlines() == [f"MissingName torch.{name}" for name in names.split()], done.err
 
 
+@pytest.mark.slow
 def test_a_missing_name_can_stand_in_annotations_and_be_asked_for_and_be_derived_from(python):
     code = (
         IMPORTS
@@ -95,6 +97,7 @@ except AttributeError as error:
     assert done.out == "False False\nFalse True\ntorch.fx.Tracer\n", done.err
 
 
+@pytest.mark.slow
 def test_an_import_in_a_try_fails_so_that_the_program_does_its_other_thing(python, program):
     text = """
 import torch
@@ -138,12 +141,14 @@ def test_the_list_of_pytorchs_names_is_that_of_the_one_installed():
     )
 
 
+@pytest.mark.slow
 def test_tensorboard_is_tensorboardx_where_that_is_installed(python, program):
     program("class SummaryWriter: pass\nclass FileWriter: pass\n", "tensorboardX.py")
     code = "import badak.as_torch\nfrom torch.utils.tensorboard import SummaryWriter\nprint(SummaryWriter.__module__)"
     assert python("-c", code).out == "tensorboardX\n"
 
 
+@pytest.mark.slow
 def test_names_are_found_for_imports_only_where_badak_stands_in_for_torch(python):
     code = """
 import sys
@@ -157,6 +162,7 @@ print(added, [type(finder).__name__ for finder in sys.meta_path if finder not in
     assert done.out == "['EinopsFinder'] ['TorchFinder', 'EinopsFinder', 'BadakFinder']\n", done.err
 
 
+@pytest.mark.slow
 def test_layers_and_data_stand_where_programs_look_for_them(python):
     code = """
 import badak.as_torch
@@ -183,6 +189,7 @@ print(DataLoader is torch.utils.data.DataLoader, Handle is RemovableHandle, nn.m
     assert done.out == "True True\nTrue True (1, 1) True\n", done.err
 
 
+@pytest.mark.slow
 def test_what_is_tried_again_and_again_is_looked_for_once(python):
     code = """
 import badak.as_torch

@@ -35,6 +35,7 @@ def test_what_is_recorded_is_what_pytorch_prints(name):
     assert_same(done.stdout, (HERE / "expected" / f"{name}.txt").read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_the_check_finds_all_they_use(name, badak_run):
     done = badak_run("--check", HERE / "programs" / f"{name}.py")

@@ -1,5 +1,7 @@
 """A package that asks for the version of torch: it is there where `import torch` gives badak, and nowhere else."""
 
+import pytest
+
 PROGRAM = """
 import importlib.metadata
 import importlib.util
@@ -12,6 +14,7 @@ except importlib.metadata.PackageNotFoundError:
 """
 
 
+@pytest.mark.slow
 def test_the_version_of_torch_is_badaks(tmp_path, badak_run):
     (tmp_path / "ask.py").write_text(PROGRAM)
     done = badak_run(tmp_path / "ask.py")

@@ -56,6 +56,7 @@ def test_a_cache_that_is_rewound_gives_each_prompt_its_own_logits():
     assert step.fallback_reason == "" and step.recordings
 
 
+@pytest.mark.slow
 def test_a_cache_that_goes_on_is_never_replayed_at_another_length():
     model = small_gpt()
     step = badak.compile(lambda ids, cache: model(ids, cache))

@@ -23,6 +23,7 @@ frames.stop()
 """
 
 
+@pytest.mark.slow
 def test_the_first_call_of_a_process_is_followed():
     shown = "from badak.compiler.code import facts\nran = frames.executed[f.__code__].ran\nprint(facts(f.__code__, ran).chains)"
     found = subprocess.run([sys.executable, "-c", FIRST + shown], capture_output=True, text=True, check=True)

@@ -51,6 +51,7 @@ def test_a_replayed_step_trains_to_the_same_bits(kind, kernel_set):
         assert_same(*KINDS[kind], tokens, simple, OPTIMIZERS["AdamW"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_every_way_and_optimizer_goes_on_in_replays(way, name):
@@ -64,6 +65,7 @@ def test_pictures_under_autocast():
     assert_same(Pictures, cast(picture_loss), pictures, simple, OPTIMIZERS["SGD"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["autocast", "a bfloat16 module"])
 def test_any_number_of_threads_gives_the_same_bits(kind, threads):
     found = []
@@ -73,6 +75,7 @@ def test_any_number_of_threads_gives_the_same_bits(kind, threads):
     assert all(each == found[0] for each in found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["autocast", "a bfloat16 module"])
 def test_a_replay_sees_what_happens_outside(kind):
     """Loaded and changed weights, other threads, eval and train, another rate, a new layer, another dtype."""

@@ -168,6 +168,7 @@ def test_replayed_convolutions_batch_norms_and_recurrences(way):
     assert_same(Pictures, picture_loss, pictures, way, OPTIMIZERS["SGD"])
 
 
+@pytest.mark.slow
 def test_replays_on_any_number_of_threads_give_the_same_bits():
     before, found = badak.get_num_threads(), []
     try:
@@ -179,6 +180,7 @@ def test_replays_on_any_number_of_threads_give_the_same_bits():
     assert found[0] == found[1] == found[2]
 
 
+@pytest.mark.slow
 def test_a_replay_goes_on_after_what_happens_outside():
     """Loading weights, other threads, eval and train, gradients set to None, another rate: each as without compiling."""
 

@@ -60,11 +60,13 @@ def quick(monkeypatch):
     monkeypatch.setattr(limited, "SECONDS", 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", GROWING)
 def test_a_text_that_would_grow_without_end_is_refused(name):
     refuse("normalizer", normalizer=GROWING[name])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("search", SEARCHING)
 def test_a_pattern_that_searches_for_ever_is_refused(search):
     refuse("pre_tokenizer", pre_tokenizer=split(search))

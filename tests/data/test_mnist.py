@@ -21,6 +21,7 @@ def write(folder, name, array):
 PICTURES, LABELS = np.arange(3 * 784).reshape(3, 28, 28) % 256, np.array([3, 0, 9])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("split, count, first", [("train", 60_000, [5, 0, 4, 1, 9]), ("test", 10_000, [7, 2, 1, 0, 4])])
 def test_the_real_files_are_read(split, count, first):
     pictures, labels = mnist.load_mnist(real_data("mnist"), split)

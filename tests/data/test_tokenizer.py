@@ -39,6 +39,7 @@ def long_texts():
     return [*TEXTS.values(), read_text(real_data("prose"))[:200_000], read_text(real_data("nsmc/ratings_test.txt.gz"))[:50_000]]
 
 
+@pytest.mark.slow
 def test_gpt2s_files_give_the_numbers_of_transformers(gpt2):
     place = real_data("gpt2-bpe")
     theirs = transformers.GPT2Tokenizer(str(place / "encoder.json"), str(place / "vocab.bpe"))
@@ -51,6 +52,7 @@ def test_gpt2s_files_give_the_numbers_of_transformers(gpt2):
     assert gpt2.decode([64, 50256, 65], skip_special=True) == "ab"
 
 
+@pytest.mark.slow
 def test_berts_file_gives_the_numbers_of_transformers(bert):
     theirs = transformers.BertTokenizer(str(real_data("bert-uncased/vocab.txt")))
     assert (bert.pad, bert.unk, bert.sos, bert.eos, bert.mask) == (0, 100, 101, 102, 103)
@@ -92,6 +94,7 @@ def test_pieces_come_when_their_characters_are_whole(small):
     assert "".join(given) == small.decode(ids[:-1]) and given[-1].endswith("\ufffd") and "\ufffd" not in "".join(given[:-1])
 
 
+@pytest.mark.slow
 def test_training_gives_as_many_tokens_as_asked_the_same_ones_each_time():
     text = [read_text(real_data("tinyshakespeare"))[:100_000]]
     first, second = (Tokenizer.train_bpe(text, 700) for _ in range(2))

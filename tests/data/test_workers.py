@@ -103,6 +103,7 @@ def nobody_is_left_behind():
     assert not children() - before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"persistent_workers": True}, {"prefetch_factor": 1}])
 def test_batches_come_in_the_order_of_torch(options):
     seen = []
@@ -114,6 +115,7 @@ def test_batches_come_in_the_order_of_torch(options):
     assert seen[0] == seen[1]
 
 
+@pytest.mark.slow
 def test_workers_are_seeded_as_in_torch():
     seen = []
     for D, package in ((theirs, torch), (ours, badak)):
@@ -122,6 +124,7 @@ def test_workers_are_seeded_as_in_torch():
     assert seen[0] == seen[1]
 
 
+@pytest.mark.slow
 def test_streams_are_read_by_each_worker_as_in_torch():
     seen = [[b.tolist() for b in D.DataLoader(kind(5), 2, num_workers=2)] for D, kind in ((theirs, TheirParts), (ours, OurParts))]
     assert seen[0] == seen[1] and sum(map(len, seen[1])) == 15
@@ -175,6 +178,7 @@ def test_a_worker_that_is_killed_is_named():
         next(batches)
 
 
+@pytest.mark.slow
 def test_waiting_ends_after_the_timeout():
     start = time.monotonic()
     with pytest.raises(RuntimeError, match="timed out after 0.2 seconds"):
@@ -182,6 +186,7 @@ def test_waiting_ends_after_the_timeout():
     assert time.monotonic() - start < 15
 
 
+@pytest.mark.slow
 def test_worker_init_fn_sees_the_worker():
     def tell(worker):
         info = ours.get_worker_info()

@@ -192,6 +192,7 @@ def test_many_who_say_nothing_cost_little_and_keep_nobody_away(listener, call):
     assert all(is_closed(line) for line in idle[:STRANGERS])
 
 
+@pytest.mark.slow
 def test_a_stranger_has_a_time_limit(listener, call):
     idle = call(TOKEN.encode()[:3])
     while not listener.callers:
@@ -264,6 +265,7 @@ def test_windows_has_no_ranks(monkeypatch):
     )
 
 
+@pytest.mark.slow
 def test_the_launcher_can_be_asked_for_where_a_system_lacks_what_guards_need():
     code = "import sys; sys.modules['resource'] = None; import badak.distributed.launch"
     assert subprocess.run([sys.executable, "-c", code], env=environment()).returncode == 0
@@ -394,6 +396,7 @@ def test_a_guard_takes_no_link_for_the_folder_of_logs(tmp_path, thesis):
     assert done.returncode == 1 and "it is a link" in done.stderr and untouched(thesis)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["ranks", "ranks/rank-0.log", "ranks/rank-1.log"])
 def test_a_link_in_a_run_folder_destroys_no_other_file(name, tmp_path, thesis):
     """`badak train --ranks` keeps its logs in the run folder, which may be somebody else's."""
@@ -408,6 +411,7 @@ def test_a_link_in_a_run_folder_destroys_no_other_file(name, tmp_path, thesis):
     assert done.err.splitlines()[-1].startswith("fix: remove") and "nothing is written through it" in done.err
 
 
+@pytest.mark.slow
 def test_who_names_a_link_as_the_folder_of_logs_gets_them_there(tmp_path):
     (tmp_path / "disk").mkdir()
     (tmp_path / "logs").symlink_to(tmp_path / "disk")
@@ -417,6 +421,7 @@ def test_who_names_a_link_as_the_folder_of_logs_gets_them_there(tmp_path):
     assert [(tmp_path / "disk" / f"rank-{number}.log").read_text() for number in (0, 1)] == ["hello\n"] * 2
 
 
+@pytest.mark.slow
 def test_a_file_with_the_name_of_a_command_is_not_run_in_its_place(tmp_path):
     for name in ("train", "eval", "generate", "translate"):
         (tmp_path / name).write_text("open('ran', 'a').write('x')\n")

@@ -169,6 +169,7 @@ def test_alone_on_purpose(tmp_path):
     assert (done.returncode, done.stdout, done.stderr) == (0, "this ran\n", "")
 
 
+@pytest.mark.slow
 def test_an_error_in_a_world_of_one_ends_nothing_else(tmp_path):
     program = (
         "import badak.as_torch, torch.distributed as dist; from badak.cli import main\n"

@@ -149,6 +149,7 @@ def test_under_mpirun_an_error_ends_all_ranks():
     assert done.err.count("ValueError: no such token") == 1
 
 
+@pytest.mark.slow
 def test_a_program_that_is_not_there(badak):
     done = badak("launch", "-n", "2", "nowhere.py")
     assert done == (
@@ -158,6 +159,7 @@ def test_a_program_that_is_not_there(badak):
     )
 
 
+@pytest.mark.slow
 def test_a_host_file_that_is_not_there(badak):
     done = badak("launch", "-n", "2", "--hosts", "nowhere", FAILS, "none")
     assert done == (

@@ -41,6 +41,7 @@ def test_a_spawned_process_that_fails_ends_the_program(tmp_path):
     assert done.err.endswith("StateError: multiprocessing.spawn: one of 2 processes has failed\nfix: mend what is said above\n")
 
 
+@pytest.mark.slow
 def test_torchrun_names_its_stand_in(tmp_path):
     done = _run([sys.executable, "-m", "badak", "run", "-m", "torch.distributed.run", "--nproc_per_node=2", "x.py"], tmp_path)
     assert done.code == 2

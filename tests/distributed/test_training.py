@@ -32,6 +32,7 @@ def test_train_starts_ranks_by_itself_and_keeps_the_log_of_each(text, alone, tmp
     assert (tmp_path / "run" / "ranks" / "rank-1.log").read_text(encoding="utf-8") == ""
 
 
+@pytest.mark.slow
 def test_ranks_within_ranks_are_two_lines(tmp_path):
     done = _run([sys.executable, "-m", "badak", "train", "gpt", "--ranks", "2"], tmp_path, PMI_RANK="0", PMI_SIZE="2")
     assert done.code == 2

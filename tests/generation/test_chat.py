@@ -169,6 +169,7 @@ TURNS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("template", [CHATML, LLAMA], ids=["chatml", "llama"])
 @pytest.mark.parametrize("place", ["table", "list", "file"])
 def test_the_turns_become_the_text_and_the_tokens_of_transformers(folder, template, place):

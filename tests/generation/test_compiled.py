@@ -29,6 +29,7 @@ def config(tokens=12, **more):
     return GenerationConfig(**{"max_new_tokens": tokens, "temperature": 0.0, "top_k": 0, **more})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["gpt", "llama"])
 def test_one_recording_serves_every_length(kind):
     model = model_of(kind)
@@ -74,6 +75,7 @@ def test_a_replay_stops_at_the_end_of_the_room():
     assert step.recordings and cache.length == 9
 
 
+@pytest.mark.slow
 def test_two_chunks_in_one_step_stand_behind_each_other():
     model = model_of("gpt")
 
@@ -137,6 +139,7 @@ def test_a_compiled_model_generates_what_it_generates_as_it_is(kind):
         assert both[0] == both[1]
 
 
+@pytest.mark.slow
 def test_the_next_text_of_a_compiled_model_is_replayed_from_its_first_token():
     model = model_of("gpt")
     model.compile()
@@ -149,6 +152,7 @@ def test_the_next_text_of_a_compiled_model_is_replayed_from_its_first_token():
     assert all(plan.used > before[id(plan)] for plan in model.forward.recordings)
 
 
+@pytest.mark.slow
 def test_two_texts_that_are_written_in_turns_do_not_meet():
     from badak.generation.sampling import stream
 

@@ -167,6 +167,7 @@ def said(capsys, *words, code=0):
     return capsys.readouterr()
 
 
+@pytest.mark.slow
 def test_the_command_keeps_and_searches(folder, tmp_path, capsys):  # noqa: F811
     notes = tmp_path / "notes.txt"
     notes.write_text("\n".join(SENTENCES * 2))

@@ -104,6 +104,7 @@ def test_english_reads_no_catalogue(monkeypatch):
     assert say("fix:") == "fix:" and "badak.core.i18n.catalogue" not in sys.modules
 
 
+@pytest.mark.slow
 def test_a_program_speaks_the_language_of_its_locale():
     program = "import badak; badak.zeros(2, 3) @ badak.zeros(2, 3)"
     told = {}

@@ -148,6 +148,7 @@ def test_a_sound_file_that_is_no_index_is_named(tmp_path, table, cause):
     assert str(caught.value).startswith(f"{tmp_path / 'state.json'}: damaged") and cause in str(caught.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("load", [ours.load, ours.load_model, ours.read_step])
 def test_every_byte_of_the_index_counts(tmp_path, load):
     """Flipped, cut off or added: no damage to state.json is read over."""

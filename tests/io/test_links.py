@@ -233,6 +233,7 @@ def test_everything_is_written_in_one_place():
     assert found - reading <= set(OWNERS), found - reading - set(OWNERS)
 
 
+@pytest.mark.slow
 def test_a_training_writes_into_its_folder_alone(tmp_path):
     """What a whole training opens to write, as the system sees it: the run folder, and the kernels' cache."""
     (tmp_path / "cache").mkdir()

@@ -107,6 +107,7 @@ def test_what_badak_saves_torch_loads(zipped, data):
     assert same(value, through(saved_as(zipped), torch.load, value, weights_only=True))
 
 
+@pytest.mark.slow
 @both_formats
 @settings(max_examples=100, deadline=None)
 @given(data=st.data())

@@ -79,6 +79,7 @@ def test_an_operand_that_overlaps_the_result_is_read_first(dtype, threads):
         np.testing.assert_array_equal(fast.arithmetic(np.add, out, out[::-1], out), expected)
 
 
+@pytest.mark.slow
 @each_dtype
 def test_choices_are_numpys(dtype):
     for a, b in pairs(dtype):

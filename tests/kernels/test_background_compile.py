@@ -34,6 +34,7 @@ print(len(ahead.helpers), *(each.tobytes().hex() for each in (first, fast.log_so
 """
 
 
+@pytest.mark.slow
 def test_what_is_likely_is_there():
     """In a process of its own: other tests define kernels, too."""
     names = run("from badak.kernels import numba as fast; from badak.kernels.numba.threadpool.parallel import Kernel; "

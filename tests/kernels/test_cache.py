@@ -1,6 +1,7 @@
 """The cache of compiled kernels: what is damaged, full, read-only or nowhere costs time and stops nothing."""
 
 import errno
+import gc
 import os
 import pickle
 import shutil
@@ -28,14 +29,16 @@ def shelf(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def compile_one(tmp_path, shelf):
+def compile_one(tmp_path, shelf, monkeypatch):
     """Compile a function, or load it from the cache, as a new process would."""
     path = tmp_path / "one.py"
     path.write_text("def write_7(address):\n    atomic_store(address, 7)\n")
 
     def load():
+        gc.collect()  # what was compiled before is not there in a new process
         spec = util.spec_from_file_location("one", path)
         module = util.module_from_spec(spec)
+        monkeypatch.setitem(sys.modules, "one", module)  # Numba imports the module of a kernel that it loads
         spec.loader.exec_module(module)
         module.atomic_store = atomics.atomic_store
         compiled = compile.compile_function(module.write_7, "i")

@@ -41,11 +41,13 @@ def test_an_unknown_set_is_refused_with_the_names_of_the_known():
     assert str(caught.value) == ('kernels.use: expected reference or numba; got \'cuda\'\nfix: use("reference") or use("numba")')
 
 
+@pytest.mark.slow
 def test_a_bad_value_of_the_variable_is_refused_at_the_first_call():
     done = run("from badak import kernels; import numpy as np; kernels.of(np.zeros(3))", BADAK_KERNELS="turbo")
     assert "BADAK_KERNELS: expected reference or numba; got 'turbo'\nfix: BADAK_KERNELS=reference or numba" in done.stderr
 
 
+@pytest.mark.slow
 def test_the_variable_chooses_plain():
     done = run("from badak import kernels; print(kernels.info())", BADAK_KERNELS="reference")
     assert "'kernels': 'reference', 'reason': 'BADAK_KERNELS=reference'" in done.stdout
@@ -64,6 +66,7 @@ import numpy as np
 """
 
 
+@pytest.mark.slow
 def test_without_numba_plain_is_taken_and_one_line_says_so():
     done = run(HIDE + "kernels.of(np.zeros(3)); kernels.of(np.zeros(3)); print(kernels.info()['kernels'])")
     assert done.stdout.strip() == "reference"
@@ -71,6 +74,7 @@ def test_without_numba_plain_is_taken_and_one_line_says_so():
     assert 'pip install "badak[fast]"' in done.stderr
 
 
+@pytest.mark.slow
 def test_an_older_numba_is_named_and_plain_is_taken():
     done = run(
         "import numba; numba.__version__ = '0.62.1'\nimport numpy as np; from badak import kernels\n"
@@ -80,12 +84,14 @@ def test_an_older_numba_is_named_and_plain_is_taken():
     assert "reference kernels of NumPy (Numba 0.62.1 is too old, 0.63 or newer is needed)" in done.stderr
 
 
+@pytest.mark.slow
 def test_asking_for_fast_without_numba_is_an_error_that_says_what_to_install():
     done = run(HIDE + "kernels.of(np.zeros(3))", BADAK_KERNELS="numba")
     assert "BADAK_KERNELS: the Numba kernels cannot be imported (No module named 'numba')" in done.stderr
     assert 'fix: pip install "badak[fast]", or choose "reference"' in done.stderr
 
 
+@pytest.mark.slow
 def test_importing_the_kernels_does_not_import_numba():
     done = run("import sys, badak.kernels; print('numba' in sys.modules)")
     assert done.stdout.strip() == "False"

@@ -42,12 +42,14 @@ def run(monkeypatch, *arguments):
     return subprocess.run([sys.executable, "-c", LIMITED, *arguments], capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_llvm_is_limited_and_so_are_registers(monkeypatch):
     done = run(monkeypatch)
     width, wide = done.stdout.split()
     assert int(width) <= 32 and wide == "False", done.stderr
 
 
+@pytest.mark.slow
 def test_a_limit_that_comes_too_late_is_an_error(monkeypatch):
     done = run(monkeypatch, "before")
     cause, fix = done.stderr.strip().split("\n")[-2:]

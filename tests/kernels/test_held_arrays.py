@@ -121,6 +121,7 @@ def test_an_optimizer_lets_the_gradients_go_after_its_step():
     assert alive(references) == [False] * 6
 
 
+@pytest.mark.slow
 def test_a_step_that_is_played_again_keeps_its_gradients_through_other_steps(log):
     params, grads, memo = arrays(5), arrays(2), {}
     update(params, grads, memo)

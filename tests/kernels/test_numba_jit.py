@@ -148,6 +148,7 @@ for dtype in (np.float32, np.float64):
 """
 
 
+@pytest.mark.slow
 def test_every_kernel_runs_without_the_compiler():
     run(EVERY_KERNEL_UNCOMPILED, NUMBA_DISABLE_JIT="1")
 

@@ -128,6 +128,7 @@ def test_a_program_is_shrunk_to_what_matters():
     assert small == "def step(x):\n    bad = torch.zeros(2)\n"
 
 
+@pytest.mark.slow
 def test_every_family_is_drawn():
     """What the generator is for: layers, optimizers, schedules, changes, errors, threads, caches."""
     texts = "\n".join(str(generate(seed)[0]) for seed in range(1500))

@@ -44,6 +44,7 @@ def test_a_mean_of_means_would_be_another_number(monkeypatch):
     assert any(np.abs(one - other).max() > 1e-3 * np.abs(one).max() for one, other in zip(whole, means))
 
 
+@pytest.mark.slow
 def test_a_training_in_parts_is_the_training_in_large_batches(tmp_path):
     """Ten lines in batches of 3, two in an update: each epoch has a batch of 6 and one of 4, as with batches of 6."""
     found = {}

@@ -74,6 +74,7 @@ def test_a_run_that_went_on_after_its_best_one_goes_on_bit_for_bit(tmp_path, wor
     assert timeless(whole) == timeless(parts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["gpt", "translate, weights averaged"])
 def test_the_last_weights_are_kept_where_they_are_asked_for(tmp_path, worse, name):
     setup = change(RUNS[name], "train", {"keep": "last", "epochs": 3})
@@ -85,6 +86,7 @@ def test_the_last_weights_are_kept_where_they_are_asked_for(tmp_path, worse, nam
     assert (trained is None) is not setup.train.ema_decay
 
 
+@pytest.mark.slow
 def test_patience_ends_a_training_and_more_of_it_lets_it_go_on(tmp_path, worse):
     setup = change(RUNS["bert"], "train", {"patience": 2})
     run, experiment = start(tmp_path / "r", setup)
@@ -102,6 +104,7 @@ def test_patience_ends_a_training_and_more_of_it_lets_it_go_on(tmp_path, worse):
         assert (run.folder / file).read_bytes() == (straight.folder / file).read_bytes(), file
 
 
+@pytest.mark.slow
 def test_rows_that_are_gone_do_not_forget_the_best(tmp_path, worse):
     setup = RUNS["gpt"]
     run, experiment = start(tmp_path / "r", setup)
@@ -156,6 +159,7 @@ def test_whoever_reads_a_nonsense_as_the_best_says_it_in_two_lines(tmp_path, cap
     assert "best evaluation" in cause and cause.isprintable() and len(cause) < 400 and fix.startswith("fix: restore the folder")
 
 
+@pytest.mark.slow
 def test_the_commands_say_it_in_a_line(tmp_path, capsys):
     words = "--d-model 16 --layers 1 --lr 1 --schedule constant --warmup-steps 0 --eval-every 1 --batch-size 30".split()
     folder = str(tmp_path / "r")
@@ -173,6 +177,7 @@ def test_the_commands_say_it_in_a_line(tmp_path, capsys):
 # ---------------------------------------------------------------------- fit
 
 
+@pytest.mark.slow
 def test_fit_keeps_the_best_where_it_is_asked(tmp_path):
     given = model()
     settings = {"epochs": 5, "lr": 1.0, "schedule": "constant", "warmup_steps": 0, "eval_every": 2}

@@ -32,6 +32,7 @@ def test_figures_by_hand():
     assert found.mistakes(2) == [("a", "b", 1), ("b", "a", 1)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_figures_are_those_of_scikit_learn(seed):
     metrics = pytest.importorskip("sklearn.metrics")

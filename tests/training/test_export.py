@@ -31,6 +31,7 @@ def table(folder, name):
     return json.loads((folder / name).read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 def test_an_exported_run_writes_the_same_texts(run, tmp_path):
     export(run, tmp_path / "out")
     assert compare_writing(run, tmp_path / "out", ["The quick brown", "Knowledge is"], tokens=5) == []
@@ -128,6 +129,7 @@ def test_a_tokenizer_can_be_given(tmp_path):
     assert not (tmp_path / "b").exists()
 
 
+@pytest.mark.slow
 def test_the_card_names_what_the_run_knows_and_no_folder_of_this_machine(tmp_path):
     (tmp_path / "poems.txt").write_text("a rose is a rose\n" * 60)
     where = str(tmp_path / "run")

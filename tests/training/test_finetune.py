@@ -135,6 +135,7 @@ def test_it_learns_and_goes_on_bit_for_bit_without_the_folder(tmp_path, data):
     assert judge.pairs and {one.label for one in judge.judge([row[:2] for row in ROWS[:4]], words=False)} <= {"same", "other"}
 
 
+@pytest.mark.slow
 def test_the_lowest_layers_can_stay_as_they_are(tmp_path, data):
     place = folder_of(tmp_path / "base", "masked")
     setup = change(setup_from(place, data, lr=0.1, warmup_steps=0), "start", {"freeze": 2})

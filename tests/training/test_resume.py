@@ -55,6 +55,7 @@ def timeless(run):
     return [repr(dataclasses.replace(row, seconds=0.0, per_second=0.0)) for row in run.rows()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TINY)
 @pytest.mark.parametrize("stops", [[1], [5, 10], [7, 8, 9]])
 def test_a_resumed_run_equals_an_uninterrupted_one_bit_for_bit(tmp_path, name, stops):
@@ -94,6 +95,7 @@ def test_rows_written_after_the_saved_state_are_dropped(tmp_path):
     assert [row.step for row in run.rows()] == [5]
 
 
+@pytest.mark.slow
 def test_a_finished_run_has_nothing_left_to_do(tmp_path):
     setup = TINY["bert"]
     run, experiment = start(tmp_path / "a", setup)
@@ -160,6 +162,7 @@ def test_a_loss_that_is_not_a_number_stops_the_run_and_keeps_the_last_state(tmp_
     assert run.load().step == 5 and np.isfinite(run.load().model["norm.weight"].numpy()).all()
 
 
+@pytest.mark.slow
 def test_metrics_read_back_as_they_were_written(tmp_path):
     setup = TINY["bert"]
     run, experiment = start(tmp_path / "a", setup)

@@ -183,6 +183,7 @@ def hold(folder):
     return process
 
 
+@pytest.mark.slow
 def test_a_second_training_in_a_folder_is_refused_until_the_first_is_dead(folder):
     other = hold(folder)
     try:
@@ -231,6 +232,7 @@ def test_a_file_system_without_locks_is_said_once(folder, monkeypatch):
 # ---------------------------------------------------------------------- longer than it was to be
 
 
+@pytest.mark.slow
 def test_a_longer_run_equals_one_that_was_to_be_so_long(folder, tmp_path):
     """With a rate that never changes, bit for bit."""
     longer = change(SETUP, "train", {"epochs": 4})
@@ -312,6 +314,7 @@ NONSENSE = [None, -1, 10**30, "x", [], {}, {"x": 1}, (1, 2), True, 0.5, float("n
             Tensor._of(np.zeros((2, 3), np.float32)), Tensor._of(np.zeros(5056, np.uint8)), Tensor._of(np.array(-3))]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", sorted({*checkpoint.PARTS, "model"}))
 def test_nonsense_under_a_right_checksum_is_an_error_of_two_lines(folder, part):
     """Or it is a state that the training goes on from: never another exception."""

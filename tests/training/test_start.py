@@ -69,6 +69,7 @@ def test_it_begins_with_the_weights_and_the_tokens_of_the_folder(folder):
     assert next(iter(experiment.loader))[0].shape == (2, 8)
 
 
+@pytest.mark.slow
 def test_what_was_trained_further_answers_without_the_folder(folder):
     run, experiment = trained(folder)
     assert run.rows()[-1].train_loss < run.rows()[0].train_loss
@@ -90,6 +91,7 @@ def test_frozen_layers_keep_every_bit(folder):
         assert same == name.startswith(still) or name.startswith("rotary"), name
 
 
+@pytest.mark.slow
 def test_adapters_alone_learn_and_are_kept(folder):
     base = {name: x.clone() for name, x in from_pretrained(folder).state_dict().items()}
     run, experiment = trained(folder, lora=2)

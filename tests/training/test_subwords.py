@@ -142,6 +142,7 @@ def test_answers_that_do_not_fit_into_memory_are_refused_before_training(text, m
         build(setup)
 
 
+@pytest.mark.slow
 def test_the_commands_train_and_write_with_pieces_of_words(tmp_path, text, capsys):
     folder = str(tmp_path / "r")
     quick = ["--d-model", "16", "--layers", "1", "--context", "8", "--steps", "3", "--batch-size", "2"]

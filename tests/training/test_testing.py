@@ -30,6 +30,7 @@ def table(capsys, *words) -> dict[str, str]:
     return {line.split("  ")[0]: line.split("  ", 1)[1].strip() for line in lines}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", TASKS)
 def test_the_figures_of_training_are_found_again(task, tmp_path, capsys):
     row, found = train(tmp_path / "run", TASKS[task]), table(capsys, tmp_path / "run")

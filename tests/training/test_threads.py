@@ -19,6 +19,7 @@ SETUPS = {  # wide enough that every kernel has several blocks to share out
 SETUPS["bert in bf16"] = change(SETUPS["bert"], "train", {"precision": "bf16"})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SETUPS)
 def test_one_two_and_four_threads_train_the_same_weights(tmp_path, name, threads):
     found = []

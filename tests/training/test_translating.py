@@ -73,6 +73,7 @@ def test_pairs_that_are_too_long_are_left_out_and_counted(tmp_path):
         build(change(setup, "model", {"context": 2}))
 
 
+@pytest.mark.slow
 def test_the_mean_of_the_weights_is_what_is_tested_and_kept(tmp_path):
     """By hand, in float64: a += (1 - m) (w - a) with m = min(average, (1 + t) / (10 + t))."""
     setup = change(TINY, "train", {"ema_decay": 0.8, "epochs": 1, "warmup_steps": 0})
@@ -103,6 +104,7 @@ def test_the_mean_of_the_weights_is_what_is_tested_and_kept(tmp_path):
         assert experiment.evaluate().loss == pytest.approx(row.valid_loss, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_a_state_without_its_mean_is_refused(tmp_path):
     run, experiment = start(tmp_path / "r", TINY)
     assert train(experiment, TINY.train, run)

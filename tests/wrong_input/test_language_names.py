@@ -249,6 +249,7 @@ def wrong_calls(function: Callable, args: list, kwargs: dict[str, Any]) -> Itera
 LOOKS_UP = {"Subset", "SubsetRandomSampler"}  # what a container of the program's own raises passes through, as in PyTorch
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("room", ROOMS)
 def test_wrong_input_is_answered_in_two_lines(room, place):
     problems = []

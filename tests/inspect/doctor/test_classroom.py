@@ -63,6 +63,7 @@ def classified(model):
     return loss
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("clip", "expected"),
     [
@@ -80,6 +81,7 @@ def test_clipping_that_lets_nothing_through(clip, expected):
     assert codes(found) == expected, found
 
 
+@pytest.mark.slow
 def test_clipping_before_there_are_gradients():
     model = mlp()
 
@@ -102,6 +104,7 @@ SCHEDULES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SCHEDULES)
 def test_a_schedule_that_ends_the_learning(name):
     make, wrong = SCHEDULES[name]
@@ -115,6 +118,7 @@ def test_a_schedule_that_ends_the_learning(name):
     assert codes(found) == ["BADAK-236"] * wrong, found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("early", [True, False])
 def test_a_schedule_before_the_step(early):
     model, held = mlp(), []
@@ -138,6 +142,7 @@ def test_loss(model, rows):
 test_loss.__test__ = False  # a function of the program that is watched
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rows", "expected"), [(slice(0, 64), ["BADAK-238"]), (slice(64, 96), []), (slice(32, 96), [])])
 @pytest.mark.parametrize("late", [False, True])
 def test_a_test_of_rows_that_were_trained_on(rows, expected, late):
@@ -160,6 +165,7 @@ def test_a_test_of_rows_that_were_trained_on(rows, expected, late):
     assert codes(checked(train)) == expected
 
 
+@pytest.mark.slow
 def test_what_was_learnt_is_looked_at_without_a_word_of_a_test():
     model = mlp()
 
@@ -175,6 +181,7 @@ def test_what_was_learnt_is_looked_at_without_a_word_of_a_test():
     assert codes(checked(train)) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("told", [False, True])
 def test_dropout_that_knows_no_eval(told):
     class Net(nn.Module):
@@ -231,6 +238,7 @@ def test_heads_that_a_view_mixes(split, join, expected):
     assert codes(found) == ["BADAK-240"] * expected, found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "loss", [F.mse_loss, F.l1_loss, F.smooth_l1_loss, lambda a, b: ((a - b) ** 2).mean(), lambda a, b: (b - a).abs().mean()]
 )
@@ -261,6 +269,7 @@ class Placed(nn.Module):
         return self.out(self.rnn(self.place(self.table(ids), self.pe))[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("place", "expected"),
     [(lambda x, pe: x + pe[: x.shape[1]], []), (lambda x, pe: x + pe[: x.shape[0], None], ["BADAK-242"]), (lambda x, pe: x, [])],
@@ -275,6 +284,7 @@ def test_positions_along_the_batch(place, expected):
     assert codes(trained(model, loss)) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", [True, False])
 @pytest.mark.parametrize("turned", [True, False])
 def test_batch_first_forgotten(first, turned):
@@ -292,6 +302,7 @@ def test_batch_first_forgotten(first, turned):
         assert codes(trained(model, loss)) == ["BADAK-243"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("make", "expected"),
     [
@@ -307,6 +318,7 @@ def test_weight_decay_that_outweighs_the_loss(make, expected):
     assert codes(trained(model, classified(model), make=make)) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "expected"), [(optim.Adam, ["BADAK-245"]), (optim.SGD, [])])
 def test_a_new_optimizer_for_each_step(kind, expected):
     model = mlp()
@@ -321,6 +333,7 @@ def test_a_new_optimizer_for_each_step(kind, expected):
     assert codes(checked(train)) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("steps", ["both", "one", "none"])
 def test_an_optimizer_without_a_step(steps):
     body, head = nn.Linear(6, 8), nn.Linear(8, 4)
@@ -340,6 +353,7 @@ def test_an_optimizer_without_a_step(steps):
     assert codes(checked(train, 20)) == ["BADAK-246"] * (steps != "both")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize("first", [False, True])
 def test_the_next_token_in_sight(causal, first):
@@ -357,6 +371,7 @@ def test_the_next_token_in_sight(causal, first):
     assert codes(trained(model, loss)) == ["BADAK-247"] * (not causal)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("end", "expected"),
     [(nn.ReLU(), "BADAK-248"), (nn.Dropout(0.4), "BADAK-248"), (nn.Tanh(), "BADAK-248"), (nn.Sigmoid(), "BADAK-202")],
@@ -366,6 +381,7 @@ def test_a_layer_behind_the_logits(end, expected):
     assert codes(trained(model, classified(model))) == [expected]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("turn", ["sorted", "mixed", "always 0"])
 def test_batches_of_one_class(turn):
     model = mlp()
@@ -389,6 +405,7 @@ def test_one_hot_integers():
     assert codes(found) == ["BADAK-250"] and "test_classroom.py:" in found.findings[0].place, found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("same", [False, True])
 def test_a_stack_of_one_layer(same):
     layer = nn.Linear(6, 6)
@@ -396,6 +413,7 @@ def test_a_stack_of_one_layer(same):
     assert codes(trained(model, lambda step: model(badak.randn(8, 6)).pow(2).mean())) == ["BADAK-251"] * same
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [1, 4])
 def test_batch_norm_over_one_row(rows):
     model = nn.Sequential(nn.Conv2d(1, 2, 3), nn.BatchNorm2d(2), nn.ReLU(), nn.Flatten(), nn.Linear(72, 4))
@@ -417,6 +435,7 @@ def both(net, joins):
     return loss
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("joins", "expected"),
     [
@@ -431,6 +450,7 @@ def test_a_second_loss_that_nothing_learns_from(joins, expected):
     assert codes(trained(net, both(net, joins))) == expected
 
 
+@pytest.mark.slow
 def test_only_the_last_loss_of_a_loop():
     model = mlp()
 
@@ -449,6 +469,7 @@ def test_only_the_last_loss_of_a_loop():
     assert codes(trained(model, loss(True))) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("divided", [True, False])
 def test_parts_with_two_losses(divided):
     net = two_heads()
@@ -464,6 +485,7 @@ def test_parts_with_two_losses(divided):
     assert codes(checked(train)) == ["BADAK-224"] * (not divided)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("comes_back", [True, False])
 @pytest.mark.parametrize("functional", [True, False])
 def test_a_test_before_the_first_step(comes_back, functional):

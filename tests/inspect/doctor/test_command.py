@@ -49,6 +49,7 @@ def run(*arguments, cwd=None):
     return subprocess.run(command, capture_output=True, text=True, env=environment, cwd=cwd, check=False)
 
 
+@pytest.mark.slow
 def test_a_program_ends_when_the_steps_are_over_and_what_is_wrong_is_said_with_its_line(tmp_path):
     (tmp_path / "train.py").write_text(SCRIPT)
     done = run("doctor", "--steps", 5, "--html", "report.html", "train.py", "wrong", 100, cwd=tmp_path)
@@ -62,6 +63,7 @@ def test_a_program_ends_when_the_steps_are_over_and_what_is_wrong_is_said_with_i
     assert "BADAK-202" in (tmp_path / "report.html").read_text()
 
 
+@pytest.mark.slow
 def test_a_sound_program_may_go_on_to_its_end(tmp_path):
     (tmp_path / "train.py").write_text(SCRIPT)
     done = run("doctor", "--steps", 5, "--continue", "train.py", "sound", 9, cwd=tmp_path)
@@ -125,6 +127,7 @@ for epoch in range(3):
 """
 
 
+@pytest.mark.slow
 def test_a_program_is_waited_for_until_its_first_test(tmp_path):
     (tmp_path / "train.py").write_text(LATE)
     done = run("doctor", "--steps", 5, "train.py", cwd=tmp_path)

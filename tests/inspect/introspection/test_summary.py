@@ -145,6 +145,7 @@ def test_what_is_no_module_is_refused():
     assert str(told.value) == "summary: expected a Module first; got function\nfix: badak.summary(model, batch)"
 
 
+@pytest.mark.slow
 def test_the_command_of_a_run_and_of_a_folder(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     sizes = ["--d-model", "16", "--layers", "1", "--heads", "2"]
@@ -162,6 +163,7 @@ def test_the_command_of_a_run_and_of_a_folder(tmp_path, monkeypatch, capsys):
     assert "int64 (1, 8)" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_the_command_of_an_unchanged_program(tmp_path):
     program = tmp_path / "train.py"
     program.write_text(

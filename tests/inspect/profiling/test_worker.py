@@ -43,6 +43,7 @@ def counter():
         yield peer
 
 
+@pytest.mark.slow
 def test_a_worker_builds_steps_and_measures(counter):
     assert counter.ask("build", work=5)["parameters"] == 7
     assert counter.ask("steps", count=3)["values"] == [6, 7, 8]
@@ -59,6 +60,7 @@ def test_an_error_in_the_work_is_told_in_one_line_and_the_worker_lives_on(counte
     assert counter.ask("build", work=0)["parameters"] == 7
 
 
+@pytest.mark.slow
 def test_the_last_words_of_a_worker_that_ended_are_told(counter):
     counter.ask("build", work=101)
     with pytest.raises(StateError, match="too far"):
@@ -90,6 +92,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/proc"), reason="looks for the process in /proc")
 def test_a_frozen_worker_does_not_outlive_its_parent():
     command = [sys.executable, "-c", PARENT, textwrap.dedent(COUNTER)]

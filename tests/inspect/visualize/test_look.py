@@ -188,6 +188,7 @@ def test_a_look_copies_no_weights():
     assert most < 3 * size  # the gradients: the table's is made at both ends of the model, and summed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_a_record_is_json_and_all_its_parts_fit_together(name, records):
     record = records[name]
@@ -287,6 +288,7 @@ def test_what_is_long_is_cut_with_a_word_about_it():
     assert len(record["streams"][0]["states"][0]["norm"]) == 30
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [GPT, BERT])
 def test_twelve_layers_of_twelve_heads_and_64_tokens_stay_within_their_room(kind):
     badak.manual_seed(0)
