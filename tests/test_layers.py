@@ -5,30 +5,23 @@ import re
 import subprocess
 import sys
 import tomllib
-from functools import cache
-from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).resolve().parent.parent / "src" / "badak"
+from tests import sources
+from tests.sources import PACKAGE
+
 # extras: imported where they are used
 OPTIONAL = {
     "resource",  # not on Windows
     "numba", "llvmlite", "matplotlib",
     "huggingface_hub", "jinja2", "tokenizers", "pygments", "sacrebleu", "sentencepiece", "mpi4py",
 }  # fmt: skip
-FILES = sorted(PACKAGE.rglob("*.py"))
 
 
-@cache
-def nodes(path: Path) -> list[ast.AST]:
-    """All that is written in a file."""
-    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
-
-
-def imports_in_functions(path: Path):
+def imports_in_functions(nodes: list[ast.AST]):
     """(line, module) of every import inside a function."""
-    for outer in nodes(path):
+    for outer in nodes:
         if isinstance(outer, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             for node in ast.walk(outer):
                 if isinstance(node, ast.Import):
@@ -46,10 +39,10 @@ def test_rooms_import_only_from_rooms_they_stand_on():
 
 def test_no_import_hides_in_a_function():
     hidden = [
-        f"{path.relative_to(PACKAGE)}:{line} {module}"
-        for path in FILES
-        if path.relative_to(PACKAGE).parts[0] != "cli"
-        for line, module in imports_in_functions(path)
+        f"{name}:{line} {module}"
+        for name, nodes in sources.nodes(r"^\s+(import|from) ")
+        if not name.startswith("cli/")
+        for line, module in imports_in_functions(nodes)
         if module.split(".")[0] not in OPTIONAL
     ]
     assert not hidden
@@ -57,11 +50,9 @@ def test_no_import_hides_in_a_function():
 
 def test_one_folder_names_the_compiler():
     naming = {
-        path.parent.relative_to(PACKAGE).as_posix()
-        for path in FILES
-        for node in nodes(path)
-        for name in _imported(node)
-        if name.split(".")[0] in ("numba", "llvmlite")
+        name.rpartition("/")[0]
+        for name, nodes in sources.nodes(r"^\s*(import|from) (numba|llvmlite)\b")
+        if any(each.split(".")[0] in ("numba", "llvmlite") for node in nodes for each in _imported(node))
     }
     assert naming == {"kernels/numba/codegen"}
 
@@ -70,17 +61,6 @@ def _imported(node):
     if isinstance(node, ast.Import):
         return [each.name for each in node.names]
     return [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else []
-
-
-def test_nothing_below_the_command_line_prints():
-    printing = [
-        f"{path.relative_to(PACKAGE)}:{node.lineno}"
-        for path in FILES
-        if path.relative_to(PACKAGE).parts[0] != "cli"
-        for node in nodes(path)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
-    ]
-    assert not printing
 
 
 @pytest.mark.slow  # make check has asked it already

@@ -33,7 +33,8 @@ def titles() -> list[str]:
 def codes() -> set[int]:
     """The codes that calls in the source name."""
     source = PAGE.parent.parent / "src" / "badak"
-    calls = (node for path in source.rglob("*.py") for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    texts = (text for path in source.rglob("*.py") if "code=" in (text := path.read_text(encoding="utf-8")))
+    calls = (node for text in texts for node in ast.walk(ast.parse(text)))
     calls = (call for call in calls if isinstance(call, ast.Call) and re.search("Error$|warn_once$", ast.unparse(call.func)))
     words = (word for call in calls for word in call.keywords if word.arg == "code")
     found = (value for word in words for value in ast.walk(word.value) if isinstance(value, ast.Constant))

@@ -267,6 +267,7 @@ def test_products_of_fewer_bits_are_those_of_float32_to_their_rounding(what):
             np.testing.assert_allclose(made, expected, rtol=0, atol=0.1 * np.abs(expected).max(), err_msg=kind)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", [name for name in products.WAYS if name != "float32"])
 def test_every_way_prints_its_rate_and_its_share_of_the_peak(way, capsys):
     if products.WAYS[way].why_not():

@@ -428,6 +428,7 @@ def test_a_sentence_that_cannot_be_filled_says_why(capsys):
     assert lines == ["error: the model has never seen the word 'GREAT'", "fix: the model knows Great and great"]
 
 
+@pytest.mark.slow
 def test_a_prompt_of_unknown_characters_is_refused(capsys, tmp_path):
     (tmp_path / "text.txt").write_text("abc " * 200)
     say(capsys, "train", "gpt", "--data", "text.txt", "--steps", "1", "--context", "8", "--run", "r", *QUICK)

@@ -61,6 +61,7 @@ def stdout_in(monkeypatch):
     return choose
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["ascii", "cp949", "cp1252", "utf-16", "utf-8"])
 def test_every_command_prints_in_every_encoding(stdout_in, encoding):
     written = stdout_in(encoding)

@@ -44,6 +44,7 @@ KINDS = {  # how the model is made, its loss
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel_set", ["reference", "numba"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_replayed_step_trains_to_the_same_bits(kind, kernel_set):

@@ -150,6 +150,7 @@ def assert_same(make, loss_of, batches, way, optimizer, steps=9):
     assert state == expected_state
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
 @pytest.mark.parametrize("kernel_set", ["reference", "numba"])
 @pytest.mark.parametrize("dropout", [0.0, 0.2])
@@ -213,6 +214,7 @@ def test_a_replay_goes_on_after_what_happens_outside():
         badak.set_num_threads(before)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["AdamW", "SGD"])
 def test_batches_of_two_sizes_take_turns_on_one_optimizer(name):
     def cut(seed):

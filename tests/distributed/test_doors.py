@@ -156,6 +156,7 @@ def heard(listener: Listener, number: int):
 HELLO = b'{"rank": 0, "host": "here"}\n'
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "sent",
     [
@@ -202,6 +203,7 @@ def test_a_stranger_has_a_time_limit(listener, call):
     assert is_closed(idle)
 
 
+@pytest.mark.slow
 def test_a_guard_that_is_gone_is_lost_and_what_it_said_is_noted(listener, call):
     line = call(TOKEN.encode() + HELLO, b'{"ticks": 3, "steps": 7, "waits": 0.5, "what": "barrier", "absent": [1]}\n')
     rank = heard(listener, 0)
@@ -288,6 +290,7 @@ def test_what_mpi_asks_at_its_start():
     assert ask(0, "cmd=lookup_name service=x")[0][1].startswith("lookup_result rc=-1")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("asked", [True, False])
 def test_the_end_of_mpi_does_not_wait_for_a_rank_that_left_without_it(asked):
     ours, theirs = zip(*(socket.socketpair() for _ in range(2)))

@@ -300,6 +300,7 @@ def counted(model):
     return read
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["gpt", "llama"])
 @pytest.mark.parametrize("compiled", [False, True])
 def test_what_was_said_is_not_read_again_and_answers_are_the_same(kind, compiled):

@@ -12,6 +12,7 @@ from badak.generation import GenerationConfig, beam_search, generate
 from badak.generation.filters import FILTERS, filter_logits, forbid_repeats, keep_min_p
 from tests.models.test_pretrained import ids_for, theirs
 
+pytestmark = pytest.mark.slow
 GREEDY = GenerationConfig(max_new_tokens=7, temperature=0.0, top_k=0)
 V = 61
 

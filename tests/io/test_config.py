@@ -71,6 +71,7 @@ def test_a_config_comes_back_equal(tmp_path):
     assert os.listdir(tmp_path) == ["config.json"]
 
 
+@pytest.mark.slow
 @given(
     st.integers(1),
     st.floats(min_value=0, exclude_min=True, allow_infinity=False, allow_nan=False),

@@ -4,7 +4,6 @@ import ast
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -25,6 +24,7 @@ from badak.models import BERTConfig, SentenceConfig, SentenceEncoder
 from badak.training.build import start
 from badak.training.metrics import Row, write_row
 from badak.training.presets import PRESETS, change
+from tests import sources
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="makes links")
 OURS = b"the only copy of a thesis\n"
@@ -97,6 +97,7 @@ def test_a_link_under_any_name_leads_nowhere(writer, kind, tmp_path, thesis):
         untouched(thesis)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [
@@ -220,9 +221,8 @@ CALLS = {"write_text", "write_bytes", "NamedTemporaryFile", "tofile", "copyfile"
 def test_everything_is_written_in_one_place():
     """Who opens a file to write, anywhere else, would have to think of links anew."""
     found = set()
-    for path in Path(badak.__file__).parent.rglob("*.py"):
-        name = path.relative_to(Path(badak.__file__).parent).as_posix()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for name, nodes in sources.nodes(rf"\b({'|'.join(CALLS)}|open|fdopen)\("):
+        for node in nodes:
             if isinstance(node, ast.Call):
                 called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
                 texts = [one.value for one in [*node.args, *(key.value for key in node.keywords)] if isinstance(one, ast.Constant)]

@@ -23,6 +23,7 @@ from badak.io import safetensors
 from badak.io.atomic import read_small
 from badak.training.metrics import measure, read_rows
 from badak.training.run import Run
+from tests import sources
 from tests.io.mutations import folders, runs
 from tests.io.mutations.readers import READERS
 
@@ -188,12 +189,10 @@ CALLS = {"read_text", "read_bytes", "memmap", "fromfile", "loadtxt", "safe_open"
 def test_everything_is_read_in_one_place():
     """Who opens a file to read, anywhere else, would have to think of pipes and devices anew."""
     found = set()
-    root = Path(badak.__file__).parent
-    for path in root.rglob("*.py"):
-        name = path.relative_to(root).as_posix()
+    for name, nodes in sources.nodes(rf"\b({'|'.join(CALLS)}|open)\("):
         if name.startswith("kernels/"):  # below io, with files of its own
             continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in nodes:
             if isinstance(node, ast.Call):
                 method = isinstance(node.func, ast.Attribute)
                 called = node.func.attr if method else getattr(node.func, "id", "")

@@ -102,6 +102,7 @@ def test_containers_that_pytorch_refuses_come_back_too(value):
     assert found == value and type(found) is type(value)
 
 
+@pytest.mark.slow
 @looped(dtype=DTYPES)
 @looped(shape=[(), (0,), (0, 4), (1,), (5,), (3, 4, 2)])
 def test_tensors_of_every_dtype_come_back_in_both_libraries(dtype, shape):

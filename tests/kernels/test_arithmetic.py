@@ -41,6 +41,7 @@ def pairs(dtype):
     yield from [(long, long[::-1].copy()), (long[1:], long[:-1]), (long[:, None], row[None]), (long, -2)]
 
 
+@pytest.mark.slow
 @each_ufunc
 @each_dtype
 def test_results_are_numpys_in_value_and_place(ufunc, dtype, threads):

@@ -1,7 +1,6 @@
 """The cache of compiled kernels: what is damaged, full, read-only or nowhere costs time and stops nothing."""
 
 import errno
-import gc
 import os
 import pickle
 import shutil
@@ -35,7 +34,6 @@ def compile_one(tmp_path, shelf, monkeypatch):
     path.write_text("def write_7(address):\n    atomic_store(address, 7)\n")
 
     def load():
-        gc.collect()  # what was compiled before is not there in a new process
         spec = util.spec_from_file_location("one", path)
         module = util.module_from_spec(spec)
         monkeypatch.setitem(sys.modules, "one", module)  # Numba imports the module of a kernel that it loads

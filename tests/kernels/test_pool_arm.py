@@ -25,6 +25,7 @@ define i64 @f(ptr %a, ptr %b) {
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function, arguments", [(teams._share, 4), (teams._serve, 1)], ids=["share", "serve"])
 def test_every_access_to_a_word_is_seq_cst(function, arguments):
     teams.team.start()  # links the semaphores by their names

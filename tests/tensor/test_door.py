@@ -1,11 +1,10 @@
 """Nothing writes to a tensor's memory but functions with a decorator of core/events.py: found in the source itself."""
 
 import ast
-from pathlib import Path
 
-import badak
+from tests import sources
+from tests.sources import PACKAGE
 
-ROOT = Path(badak.__file__).parent
 WITHIN = {  # called by functions with a decorator of events only, or where nobody may watch
     ("tensor/getset.py", "_replace"): "the write of _assign, which has a decorator",
     ("tensor/history.py", "_take_gradient"): "what events do with a gradient where nobody watches",
@@ -51,12 +50,11 @@ def is_behind(function, text: str) -> bool:
 def found() -> dict:
     """(file, function) of every write outside of kernels and replays: whether it has a decorator."""
     places = {}
-    for path in sorted(ROOT.rglob("*.py")):
-        name = path.relative_to(ROOT).as_posix()
+    for name, nodes in sources.nodes(r"\._array\b"):
         if name.startswith(("kernels/", "compiler/")):
             continue
-        text = path.read_text()
-        for function in ast.walk(ast.parse(text)):
+        text = (PACKAGE / name).read_text()
+        for function in nodes:
             if isinstance(function, ast.FunctionDef) and any(map(writes, ast.walk(function))):
                 places[name, function.name] = is_behind(function, text)
     return places

@@ -470,6 +470,7 @@ def test_resized_memory_holds_zeros():
     assert badak.ones(2).resize_(2, 2).tolist() == [[1, 1], [0, 0]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("more", [0, 5, 16, 1 << 22])
 @pytest.mark.parametrize("name", ["normal_", "uniform_"])
 def test_large_weights_are_drawn_in_pieces_with_the_same_bits(name, more):

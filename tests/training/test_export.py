@@ -61,6 +61,7 @@ def test_a_folder_that_was_read_and_written_has_lost_nothing(kind, tmp_path):
     assert (ours.config.temperature, ours.config.top_k, ours.config.top_p, ours.config.max_new_tokens) == (0.7, 11, 0.9, 9)
 
 
+@pytest.mark.slow
 def test_all_ids_are_said_so_that_transformers_takes_none_of_its_own(run, tmp_path):
     export(run, tmp_path / "out")
     said, writing = table(tmp_path / "out", "config.json"), table(tmp_path / "out", "generation_config.json")

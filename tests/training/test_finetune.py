@@ -70,6 +70,7 @@ def setup_from(place, data, pair="hypothesis", **train):
     return change(change(setup, "train", {"steps": 3, "batch_size": 6, **train}), "start", {"folder": str(place)})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["classifier", "masked", "sentences"])
 def test_a_training_begins_with_the_weights_of_the_folder(tmp_path, data, kind):
     place, lines = folder_of(tmp_path / "base", kind), []
@@ -158,6 +159,7 @@ def said_by(work, *arguments):
     return caught.value.cause
 
 
+@pytest.mark.slow
 def test_less_of_a_text_can_be_read_and_not_more_than_the_model_reads(tmp_path, data):
     place, lines = folder_of(tmp_path / "base", "sentences"), []
     experiment = build(change(setup_from(place, data), "model", {"context": 8}), lines.append)

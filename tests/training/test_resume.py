@@ -74,6 +74,7 @@ def test_a_resumed_run_equals_an_uninterrupted_one_bit_for_bit(tmp_path, name, s
     assert timeless(whole) == timeless(parts) != []
 
 
+@pytest.mark.slow
 def test_resuming_at_the_end_of_an_epoch_begins_the_next_one(tmp_path):
     setup = change(TINY["gpt"], "train", {"batch_size": 5})  # two batches in an epoch
     run, experiment = start(tmp_path / "a", setup)

@@ -82,6 +82,7 @@ def test_what_was_trained_further_answers_without_the_folder(folder):
     assert train(experiment, again.setup.train, again)
 
 
+@pytest.mark.slow
 def test_frozen_layers_keep_every_bit(folder):
     base = {name: x.clone() for name, x in from_pretrained(folder).state_dict().items()}
     _, experiment = trained(folder, freeze=2)
@@ -128,6 +129,7 @@ def test_adapters_of_other_weights_are_refused(folder):
             use()
 
 
+@pytest.mark.slow
 def test_memory_is_counted_as_the_model_has_it(folder):
     for begin in ({}, {"freeze": 2}, {"lora": 3}):
         experiment = build(setup_from(folder, **begin))

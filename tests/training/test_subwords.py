@@ -56,6 +56,7 @@ def test_the_tokenizer_is_made_of_the_part_to_learn_from(tmp_path):
     assert "aaaa" in vocabulary.ids and "zq" not in vocabulary.ids
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_with_its_own_tokenizer_bit_for_bit(tmp_path, text):
     setup = with_data(text, tokens="bpe", vocabulary=300)
     whole, _ = finish(tmp_path / "whole", setup)

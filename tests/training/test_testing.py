@@ -40,6 +40,7 @@ def test_the_figures_of_training_are_found_again(task, tmp_path, capsys):
     assert found["steps"] == "1"
 
 
+@pytest.mark.slow
 def test_a_writer_is_tested_with_the_whole_of_another_text(tmp_path, capsys):
     text, other = tmp_path / "text.txt", tmp_path / "other.txt"
     text.write_text("the quick brown fox jumps over the lazy dog. " * 20)
@@ -54,6 +55,7 @@ def test_a_writer_is_tested_with_the_whole_of_another_text(tmp_path, capsys):
     assert "is not among the" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_other_data_than_the_run_learned_with_is_refused(tmp_path, capsys):
     text = tmp_path / "text.txt"
     text.write_text("abcabc " * 60)

@@ -63,6 +63,7 @@ def test_a_script_is_run_until_its_model_is_called_and_that_is_asked(tmp_path, w
     assert "audit of Tiny" in (tmp_path / "report.html").read_text()
 
 
+@pytest.mark.slow
 def test_a_run_is_asked_and_not_changed(tmp_path, capsys):
     folder = tmp_path / "run"
     options = ["--epochs", "1", "--d-model", "16", "--heads", "2", "--layers", "1"]

@@ -32,6 +32,7 @@ NEW = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("fault", "name"), [(fault, name) for fault, names in NEW.items() for name in names.split()])
 def test_each_new_question_finds_its_fault_in_its_place(fault, name):
     make = next(each for each in FOREIGN if each.__name__ == name)

@@ -199,6 +199,7 @@ def test_an_operation_itself_may_be_asked():
     assert source_of(Cast).levels[0].name == "Cast"
 
 
+@pytest.mark.slow
 def test_what_is_made_of_others_names_them():
     assert source_of("F.softsign").made_of == ["Tensor.abs", "Tensor.div", "Tensor.add"]
     encoder = source_of("nn.TransformerEncoderLayer")

@@ -53,6 +53,7 @@ def test_a_worker_builds_steps_and_measures(counter):
     assert counter.ask("memory")["peak_mb"] > 1 or not os.path.exists("/proc")
 
 
+@pytest.mark.slow
 def test_an_error_in_the_work_is_told_in_one_line_and_the_worker_lives_on(counter):
     counter.ask("build", work=-1)
     with pytest.raises(StateError, match="^ValueError: below zero$"):
@@ -73,6 +74,7 @@ def test_a_worker_that_does_not_answer_is_an_error(counter):
         counter.ask("build", work=0)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="no way to freeze a process here")
 def test_a_worker_is_frozen_between_questions(counter):
     counter.ask("build", work=0)

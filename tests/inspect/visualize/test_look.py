@@ -227,6 +227,7 @@ KINDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_what_each_model_is(name, records):
     record = records[name]
@@ -299,6 +300,7 @@ def test_twelve_layers_of_twelve_heads_and_64_tokens_stay_within_their_room(kind
     assert len(seen.to_json().encode()) < 1_600_000
 
 
+@pytest.mark.slow
 def test_a_deep_model_leaves_out_operations_of_its_middle_and_says_so():
     record = badak.look(gpt(layers=40), ids()).record
     word = next(word for word in record["words"] if word["code"] == "cut_boxes")
@@ -384,6 +386,7 @@ def test_a_model_written_by_hand_is_understood_by_what_it_computes(first):
     assert [[i for i, _ in row] for row in record["lens"]["layers"][-1]["top"]] == [row[:5] for row in final]
 
 
+@pytest.mark.slow
 def test_scores_that_are_hidden_by_minus_infinity_are_no_obstacle_to_a_page():
     seen = badak.look(ByHand(), ids())
     assert "-inf" in {box["settings"].get("c") for box in seen.record["boxes"]}

@@ -139,6 +139,7 @@ def test_the_page_opens_in_the_language_that_is_asked_for_or_of_the_record_or_of
         page(made, language="fr")
 
 
+@pytest.mark.slow
 def test_names_of_the_modules_are_unique_and_each_imports_what_it_uses():
     names: dict[str, str] = {}
     exported: dict[str, set[str]] = {}

@@ -104,6 +104,7 @@ def shown(values):
     return np.asarray(values, np.float64).reshape(-1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_a_formula_gives_the_numbers_that_stand_beside_it(name, told):
     __tracebackhide__ = True
