@@ -50,5 +50,5 @@ def accuracy_after_training(setup: ClassifySetup, experiment: Pictures) -> float
             schedule.step()
     model.eval()
     with torch.no_grad():
-        right = [model(torch.from_numpy(x.numpy())).argmax(1).numpy() == y.numpy() for x, y in experiment.tests]
+        right = [model(torch.from_numpy(x.numpy())).argmax(1).numpy() == y.numpy() for x, y in experiment.validation]
     return float(np.concatenate(right).mean())

@@ -65,7 +65,7 @@ def main(arguments: list[str] | None = None) -> None:
         given.log.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(given.run / METRICS, given.log)
     rows = Run.open(given.run).rows()
-    columns = ("step", "epoch", "train_loss", "valid_loss", "valid_perplexity", "per_second")
+    columns = ("step", "epoch", "train_loss", "val_loss", "val_perplexity", "per_second")
     there = [test for test in TESTS if any(given.data.glob(f"{test}.*"))]
     found = {
         "machine": processor(),

@@ -6,6 +6,7 @@ for each package, with the translations that are there, and compiles each to the
 """
 
 import io
+import re
 import string
 import sys
 from collections.abc import Iterator
@@ -30,6 +31,8 @@ KEPT = (
     "Unexpected key(s) in state_dict",
     "size mismatch",
 )
+
+CODE = re.compile(r"(?<![\w-])--[a-z][a-z-]*|(?<![\w-])[a-z]+(?:_[a-z0-9]+)+", re.ASCII)  # options and names of Python
 
 
 def said() -> dict[Key, str]:
@@ -95,6 +98,9 @@ def faults(texts: dict[Key, Text], known: dict[Key, str]) -> Iterator[str]:
         unknown = {form for _, form in theirs if of_list(form)[1] not in ("", *PAIRS)}
         if unknown:
             yield f"{where}: no particle is called {sorted(unknown)}; there are {', '.join([*PAIRS, *LISTS])}"
+        english, own = set(CODE.findall(text.template)), set(CODE.findall(korean))
+        if codes := (english - own) | {code for code in own - english if code.startswith("--")}:
+            yield f"{where}: {', '.join(sorted(codes))} is in only one of the two languages"
         for words in KEPT:
             if words in text.template and words not in korean:
                 yield f"{where}: programs look for {words!r} in it, which has to stay"

@@ -47,7 +47,7 @@ def test_what_the_model_has_never_seen_ends_nothing(place, monkeypatch, capsys):
     code, out, err = asked(monkeypatch, capsys, "ZZZ\n/help\n\nto be\n", "r", "--max-new-tokens", "5", "--temperature", "3")
     assert code == 0 and out.strip()
     assert "error: encode: 'Z' (at character 0) is not among the" in err and "\nfix: use the characters of the training" in err
-    assert "(/help is no command: /reset forgets what was said" in err
+    assert "(/help is no command: /reset clears the history" in err
 
 
 @pytest.mark.slow

@@ -100,7 +100,7 @@ def test_every_setting_is_an_option_with_its_default(kind):
             if name not in FROM_DATA:
                 assert f"--{NAMES.get(name, name).replace('_', '-')}" in output
                 assert isinstance(value, bool | str) or f"default {value:g}" in output
-    assert "steps in which the rate rises from 0 to lr [>= 0; default" in output
+    assert "steps of linear warmup from 0 to --lr [>= 0; default" in output
 
 
 def test_the_version():
@@ -118,14 +118,14 @@ def test_info_says_what_a_run_is(capsys, tmp_path):
     said = dict(line.split("  ", 1) for line in say(capsys, "info", "runs/gpt").splitlines())
     said = {name: value.strip() for name, value in said.items()}
     rows = list(csv.DictReader((tmp_path / "runs" / "gpt" / "metrics.csv").read_text().split()))
-    best = min(rows, key=lambda row: float(row["valid_perplexity"]))
+    best = min(rows, key=lambda row: float(row["val_perplexity"]))
     numbers = sum(x.numel() for x in load_file("runs/gpt/model.safetensors").values())
     assert said["run"] == "runs/gpt" and said["task"] == "gpt"
     assert said["model"].startswith(f"{numbers:,} numbers; vocab_size ") and "d_model 16, heads 2" in said["model"]
     assert said["data"].startswith("corpus sentences, tokens words") and "epochs 4, batch_size 10" in said["train"]
     assert said["steps"] == "4, epoch 4 of 4"
     assert said["best"] == (
-        f"perplexity {float(best['valid_perplexity']):.4g} at step {best['step']}, test loss {float(best['valid_loss']):.4f}"
+        f"perplexity {float(best['val_perplexity']):.4g} at step {best['step']}, val loss {float(best['val_loss']):.4f}"
     )
 
 
@@ -342,7 +342,7 @@ def test_resume_goes_on_to_the_end(capsys, tmp_path):
         (["predict"], "Missing argument 'RUN'", "badak predict --help"),
         (["predict", "none"], "none: there is no such folder", "into a folder none"),
         (["train", "text", "--data", "none.csv"], "none.csv: no such file", ""),
-        (["train", "text", "--task", "words"], "'words' is not one of 'classes', 'numbers'", "badak train text --help"),
+        (["train", "text", "--task", "words"], "'words' is not one of 'classification', 'regression'", "badak train text --help"),
         (["generate", "none"], "none: there is no such folder", "into a folder none"),
         (["generate", "none", "--top-p", "2"], "none: there is no such folder", "into a folder none"),
     ],

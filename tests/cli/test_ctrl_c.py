@@ -28,7 +28,7 @@ LINES = {  # the words, and the function in which Ctrl-C comes
     "generate, published": (["generate", "writer", "to", "--max-new-tokens", "9"], TENSORS),
     "translate": (["translate", "translate", "the cat"], TENSORS), "fill-mask": (["fill-mask", "bert", "the [MASK]"], TENSORS),
     "embed": (["embed", "sentences", "--in", "text.txt", "--by", "lines", "--save", "new"], TENSORS),
-    "tokenize": (["tokenize", "text.txt", "-o", "new", "--train", "bpe", "--size", "300"], ("data/tokens.py", "_write_ids")),
+    "tokenize": (["tokenize", "text.txt", "-o", "new", "--train", "bpe", "--vocab-size", "300"], ("data/tokens.py", "_write_ids")),
     "export": (["export", "gpt", "new"], ("models/folder.py", "write_folder")),
     "audit": (["audit", "gpt"], TENSORS), "look": (["look", "gpt", "-o", "new"], TENSORS),
     "profile": (["profile", "gpt", "--steps", "3", "--skip", "0"], TENSORS),

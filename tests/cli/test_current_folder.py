@@ -18,7 +18,7 @@ COMMANDS = {
     "info": ["info"],
     "train, with its curves": ["train", "gpt", "--preset", "sentences", *SMALL, "--run", "r"],
     "generate": ["generate", "../run/r", "pulls", "--max-new-tokens", "3"],
-    "tokenize": ["tokenize", "../text.txt", "-o", "../tokens", "--train", "bpe", "--size", "300"],
+    "tokenize": ["tokenize", "../text.txt", "-o", "../tokens", "--train", "bpe", "--vocab-size", "300"],
     "a mistake": ["predict", "nothing"],
     "summary": ["summary", "../run/r"],
     "look": ["look", "../run/r", "-o", "../look.html"],

@@ -25,7 +25,7 @@ def runs(tmp_path_factory):
     """A run over classes and one over numbers, of a step each."""
     place = tmp_path_factory.mktemp("runs")
     with kernels.use("reference"):
-        for task in ("classes", "numbers"):
+        for task in ("classification", "regression"):
             setup = change(change(PRESETS["text"]["opinions"], "model", {"d_model": 16}), "train", {"steps": 1})
             run, experiment = start(place / task, change(setup, "data", {"task": task}))
             train(experiment, run.setup.train, run)
@@ -52,7 +52,7 @@ def test_every_file_in_gives_the_same_objects_out(runs, tmp_path, capsys):
     (tmp_path / "a.csv").write_text("n,text\n" + "\n".join('3,"' + text.replace('"', '""') + '"' for text in TEXTS))
     found = {}
     for name in ("a.txt", "a.jsonl", "a.csv"):
-        lines = said(capsys, "predict", runs / "classes", "--file", name, "--json", "--words", 2).splitlines()
+        lines = said(capsys, "predict", runs / "classification", "--file", name, "--json", "--words", 2).splitlines()
         found[name] = [json.loads(line) for line in lines]
         assert [one.pop("line") for one in found[name]] == [at + (name == "a.csv") for at in (1, 2, 3)]
     assert found["a.txt"] == found["a.jsonl"] == found["a.csv"]
@@ -62,34 +62,34 @@ def test_every_file_in_gives_the_same_objects_out(runs, tmp_path, capsys):
         assert one["label"] == max(chances, key=chances.get) and set(chances) == {"good", "bad"}
         assert one["probability"] == one["probabilities"][one["label"]]
         assert math.isclose(sum(one["probabilities"].values()), 1, rel_tol=1e-5)
-    plain = said(capsys, "predict", runs / "classes", "--file", "a.csv", "--words", 2).splitlines()
+    plain = said(capsys, "predict", runs / "classification", "--file", "a.csv", "--words", 2).splitlines()
     assert [line.split("\t")[:2] for line in plain] == [[one["label"], f"{one['probability']:.4f}"] for one in found["a.txt"]]
 
 
 def test_objects_are_written_to_a_file(runs, tmp_path, capsys):
     (tmp_path / "a.txt").write_text("\n".join(TEXTS) + "\n\n")
-    words = ["predict", runs / "numbers", "--file", "a.txt", "--words", 0]
+    words = ["predict", runs / "regression", "--file", "a.txt", "--words", 0]
     assert said(capsys, *words, "-o", "out.jsonl") == ""
     lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
     said(capsys, *words, "--out", "out.json")
     assert json.loads((tmp_path / "out.json").read_text()) == lines
     assert [set(one) for one in lines] == [{"line", "text", "value", "cut"}] * 3
-    assert json.loads(said(capsys, "predict", runs / "numbers", TEXTS[0], "--json", "--words", 0)) == lines[0]
+    assert json.loads(said(capsys, "predict", runs / "regression", TEXTS[0], "--json", "--words", 0)) == lines[0]
     err = said(capsys, *words, "-o", "out.csv", code=2)
     assert "out.csv: written is JSON, by the end of the name" in err and "a name that ends with .json, .jsonl" in err
     before = (tmp_path / "out.json").read_bytes()
     (tmp_path / "b.txt").write_text("a\n\x00\ufffe")
-    assert said(capsys, "predict", runs / "numbers", "--file", "none.txt", "-o", "out.json", code=2)
+    assert said(capsys, "predict", runs / "regression", "--file", "none.txt", "-o", "out.json", code=2)
     assert (tmp_path / "out.json").read_bytes() == before
 
 
 def test_what_goes_in_wrong_is_named_with_its_line(runs, tmp_path, capsys):
     (tmp_path / "a.jsonl").write_text('{"text": "a"}\n{"text": 3}\n')
-    err = said(capsys, "predict", runs / "classes", "--file", "a.jsonl", code=2)
+    err = said(capsys, "predict", runs / "classification", "--file", "a.jsonl", code=2)
     assert "a.jsonl: line 2: 'text' is 3, no text" in err and err.count("\n") == 2
-    err = said(capsys, "predict", runs / "classes", "--pair-column", "b", code=2)
+    err = said(capsys, "predict", runs / "classification", "--pair-column", "b", code=2)
     assert err.count("\n") == 2
-    err = said(capsys, "predict", runs / "classes", "a", "--pair", "b", code=2)
+    err = said(capsys, "predict", runs / "classification", "a", "--pair", "b", code=2)
     assert "text 1 is a pair; the model was trained on single texts" in err
 
 

@@ -22,9 +22,9 @@ QUICK = {
     "bert": {"--data": "text.txt", "--steps": "1", "--d-model": "8", "--heads": "1", "--layers": "1"},
     "classify": {"--data": "digits", "--steps": "1", "--d-model": "8", "--heads": "1"},
     "text": {"--data": "labelled.csv", "--steps": "1", "--d-model": "8", "--heads": "1", "--layers": "1", "--context": "8",
-             "--pieces": "300", "--batch-size": "8"},
-    "translate": {"--data": "pairs.tsv", "--steps": "1", "--d-model": "8", "--heads": "1", "--feedforward": "8", "--pieces": "300",
-                  "--val-split": "0.1"},
+             "--vocab-size": "300", "--batch-size": "8"},
+    "translate": {"--data": "pairs.tsv", "--steps": "1", "--d-model": "8", "--heads": "1", "--feedforward": "8",
+                  "--vocab-size": "300", "--val-split": "0.1"},
 }  # fmt: skip
 PLACES = ["none", "folder", "binary", "empty", "a\0b", "x" * 5000, "", os.devnull, "special", "zipped.gz", "text.txt"]
 FILES = ["none", "binary", "empty", os.devnull, "special", "zipped.gz", "text.txt"]  # which would be written to
@@ -175,4 +175,4 @@ def test_wrong_words(place, capsys, line):
 def test_a_group_alone_shows_its_help(capsys, line):
     assert main(line) == 2
     out, err = capsys.readouterr()
-    assert out == "" and err.startswith("Usage: badak") and "Commands:" in err and "error" not in err
+    assert out == "" and err.startswith("Usage: badak") and "Commands:" in err and "error:" not in err

@@ -25,7 +25,7 @@ def folder(tmp_path):
 
 def test_a_folder_packed_or_not(folder):
     corpus = read_corpus(str(folder), "de", "en")
-    assert corpus.train == corpus.valid == corpus.tests["test_a"] == list(zip(DE, EN)) and corpus.notes == []
+    assert corpus.train == corpus.val == corpus.tests["test_a"] == list(zip(DE, EN)) and corpus.notes == []
     assert read_corpus(str(folder), "en", "de").train == list(zip(EN, DE))
     write(folder, "test_b.de", DE), write(folder, "test_b.en", EN), write(folder, "test_c.de", DE)  # c has no translation
     assert list(read_corpus(str(folder), "de", "en").tests) == ["test_a", "test_b"]
@@ -34,14 +34,14 @@ def test_a_folder_packed_or_not(folder):
 def test_lines_that_are_empty_in_both_files_are_left_out_and_said(folder):
     write(folder, "val.de", [*DE, "", "Vier."]), write(folder, "val.en", [*EN, " ", "Four."])
     corpus = read_corpus(str(folder), "de", "en")
-    assert corpus.valid == [*zip(DE, EN), ("Vier.", "Four.")]
+    assert corpus.val == [*zip(DE, EN), ("Vier.", "Four.")]
     assert corpus.notes == [f"{folder}: 1 lines of val.de and val.en are empty and left out"]
 
 
 def test_only_a_newline_ends_a_line(folder):
     """Other programs end lines at U+2028 or a form feed, too: the two files would no longer fit together."""
     write(folder, "val.de", ["eins\u2028zwei\x0cdrei", "vier"]), write(folder, "val.en", ["one", "four"])
-    assert len(read_corpus(str(folder), "de", "en").valid) == 2
+    assert len(read_corpus(str(folder), "de", "en").val) == 2
 
 
 FAULTS = {
@@ -79,7 +79,7 @@ def test_a_file_of_pairs_holds_sentences_out_with_all_their_translations(tmp_pat
     rows = [f"word {i}\t낱말 {i}\tby someone" for i in range(400)] + [f"word {i}\t말 {i}\tby another" for i in range(0, 400, 2)]
     write(tmp_path, "pairs.tsv", [*rows, ""])
     corpus = read_corpus(str(tmp_path / "pairs.tsv"), "ko", "en", (2, 1), 0.1)
-    parts = [corpus.train, corpus.valid, corpus.tests["test"]]
+    parts = [corpus.train, corpus.val, corpus.tests["test"]]
     assert sum(map(len, parts)) == 600 and all(len(part) > 20 for part in parts[1:])
     assert corpus == read_corpus(str(tmp_path / "pairs.tsv"), "ko", "en", (2, 1), 0.1)  # told by the text, not drawn
     for side in (0, 1):
@@ -89,7 +89,7 @@ def test_a_file_of_pairs_holds_sentences_out_with_all_their_translations(tmp_pat
 
 def test_no_source_is_both_learned_and_tested():
     corpus = split([("same", f"target {i}") for i in range(200)] + [(f"s {i}", f"t {i}") for i in range(200)], 0.1)
-    held = {source for part in (corpus.valid, *corpus.tests.values()) for source, _ in part}
+    held = {source for part in (corpus.val, *corpus.tests.values()) for source, _ in part}
     assert "same" in held and "same" not in {source for source, _ in corpus.train}
     assert "pairs are left out: their source is tested with" in corpus.notes[0]
 

@@ -107,9 +107,9 @@ WRONG = {  # what stands in the file: (what is called, cause, fix)
                      "mend line 2; a text with tabs in it stands in quotes"),
     "broken UTF-8": (b"a,b\nc,\xff\n", Table.read, "{}: not UTF-8 text: byte 6 is 0xff", "save it as UTF-8"),
     "no number": ("a,1\nb,2\nc,much\n", numbers_of, "{}: line 3: 'much' is no number (column 2)",
-                  "mend that line, name another --label-column, or --task classes"),
+                  "mend that line, name another --label-column, or --task classification"),
     "infinity": ("a,1\nb,inf\n", numbers_of, "{}: line 2: 'inf' is no number (column 2)",
-                 "mend that line, name another --label-column, or --task classes"),
+                 "mend that line, name another --label-column, or --task classification"),
     "no column": ("text,label\na,1\n", lambda path: Table.read(path).column("score", "--label-column"),
                   "{}: no column 'score'; it has text, label", "--label-column text, or another one of them"),
     "no column, no names": ("a,b\nc,d\n", lambda path: Table.read(path).column("3", "--label-column"),
@@ -139,4 +139,4 @@ def test_a_folder_without_files_or_with_too_many(tmp_path):
     with pytest.raises(BadakError) as caught:
         table_files(tmp_path)
     assert caught.value.cause == f"{tmp_path}: 2 files with 'train' in their names (train-2.csv, train.csv)"
-    assert caught.value.fix == "name the file itself: --data FILE, and --test FILE for the other"
+    assert caught.value.fix == "name the file itself: --data FILE, and --val-data FILE for the other"

@@ -144,7 +144,7 @@ def test_what_lies_in_a_folder_is_not_written_over(what, tmp_path, capsys):
     there = tmp_path / "out" / OTHERS[what]
     there.parent.mkdir()
     there.write_text("{}")
-    assert main(["tokenize", str(tmp_path / "a.txt"), "-o", str(tmp_path / "out"), "--train", "bpe", "--size", "262"]) == 2
+    assert main(["tokenize", str(tmp_path / "a.txt"), "-o", str(tmp_path / "out"), "--train", "bpe", "--vocab-size", "262"]) == 2
     said = capsys.readouterr().err
     assert f"{OTHERS[what]} of something else" in said and "fix: a folder of its own" in said and said.count("\n") == 2
     assert there.read_text() == "{}" and len(list(there.parent.iterdir())) == 1
@@ -197,7 +197,7 @@ def test_a_folder_is_read_in_order_and_without_a_text_refused(tmp_path):
 def test_the_command(tmp_path, capsys):
     (tmp_path / "a.txt").write_text("to be or not to be\n" * 50)
     (tmp_path / "skip.bin").write_text("")
-    assert main(["tokenize", str(tmp_path), "-o", str(tmp_path / "out"), "--train", "bpe", "--size", "262"]) == 0
+    assert main(["tokenize", str(tmp_path), "-o", str(tmp_path / "out"), "--train", "bpe", "--vocab-size", "262"]) == 0
     said = capsys.readouterr().out
     assert "left out, since their names end in none of .txt, .text, .md (and .gz): 1 of 2" in said and "262 tokens of bpe" in said
     made = TokenFile(tmp_path / "out")

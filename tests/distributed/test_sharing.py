@@ -41,8 +41,8 @@ def rows(table: str) -> dict[str, str]:
 def test_the_test_finds_what_training_wrote(run, alone):
     last = dict(zip(*((run / "metrics.csv").read_text().splitlines()[i].split(",") for i in (0, -1))))
     found = rows(alone)
-    assert float(found["loss"]) == pytest.approx(float(last["valid_loss"]), rel=1e-5)
-    assert float(found["perplexity"]) == pytest.approx(float(last["valid_perplexity"]), rel=1e-5)
+    assert float(found["loss"]) == pytest.approx(float(last["val_loss"]), rel=1e-5)
+    assert float(found["perplexity"]) == pytest.approx(float(last["val_perplexity"]), rel=1e-5)
     assert found["steps"] == "2" and "held out" in found["data"] and "tokens" in found["judged"]
 
 

@@ -181,7 +181,7 @@ def make_family(kind, folder, bos=True):
 
 SMALL = ["--data", "DATA", "--context", "48", "--d-model", "32", "--layers", "2", "--steps", "20"]
 SENTENCES = ["The quick brown", "A journey of", "To be or", "Knowledge is power", "In the end"]
-LATER = ["--data", "DATA", "--steps", "12", "--window", "24"]
+LATER = ["--data", "DATA", "--steps", "12", "--seq-len", "24"]
 FLOOR = ["The floor is", "From the floor", "바닥부터", "look up", "The"]
 HOLES = ["Great minds [MASK] alike, but they also think differently", "[MASK] speak louder than words, so let your work answer",
          "The early bird catches the [MASK] but", "Easy come, easy go, so [MASK] lightly what you win", "Many [MASK]"]  # fmt: skip
@@ -190,17 +190,17 @@ PHRASES = ["저는 학생입니다.", "안녕하세요.", " 친구는 물을 마
 Case = tuple[list[str], Callable[..., list], list[str]]
 RUNS: dict[str, Case] = {  # what badak train is given, what is compared, with what
     "words": (["gpt", "--preset", "sentences", "--epochs", "8", "--d-model", "32"], compare_writing, SENTENCES),
-    "pieces": (["gpt", *SMALL, "--tokens", "pieces", "--pieces", "12"], compare_writing, FLOOR),
+    "pieces": (["gpt", *SMALL, "--tokens", "pieces", "--vocab-size", "60"], compare_writing, FLOOR),
     "characters": (["gpt", *SMALL, "--tokens", "characters"], compare_writing, FLOOR),
     "bpe": (["gpt", *SMALL, "--tokens", "bpe", "--vocab-size", "300"], compare_writing, FLOOR),
     "wordpiece": (["gpt", *SMALL, "--tokens", "wordpiece", "--vocab-size", "60"], compare_writing, FLOOR),
     "bert": (["bert", "--epochs", "10", "--d-model", "32"], compare_filling, HOLES),
     "text": (["text", "--epochs", "3"], compare_reading, OPINIONS),
     "text of bpe": (["text", "--epochs", "3", "--tokens", "bpe"], compare_reading, OPINIONS),
-    "numbers": (["text", "--epochs", "3", "--task", "numbers"], compare_reading, OPINIONS),
+    "numbers": (["text", "--epochs", "3", "--task", "regression"], compare_reading, OPINIONS),
     "translate": (["translate", "--epochs", "25"], compare_translating, PHRASES),
     "translate, norm behind": (["translate", "--epochs", "25", "--no-norm-first", "--lowercase"], compare_translating, PHRASES),
-    **{name: (["gpt", "--from", name, *LATER], compare_writing, FLOOR) for name in FAMILIES},
+    **{name: (["gpt", "--init-from", name, *LATER], compare_writing, FLOOR) for name in FAMILIES},
 }  # fmt: skip
 
 

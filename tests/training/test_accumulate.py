@@ -56,7 +56,7 @@ def test_a_training_in_parts_is_the_training_in_large_batches(tmp_path):
     for one, other in zip(found["whole"], found["parts"]):
         assert (one.epoch, one.lr) == (other.epoch, other.lr)
         assert other.train_loss == pytest.approx(one.train_loss, rel=1e-5)
-        assert other.valid_loss == pytest.approx(one.valid_loss, rel=1e-5)
+        assert other.val_loss == pytest.approx(one.val_loss, rel=1e-5)
 
 
 def test_accumulated_batches_are_replayed_bit_for_bit():

@@ -39,7 +39,7 @@ def worse(monkeypatch):
 def best_of(rows, setup):
     """By hand: the figure first, the loss where it is the same, then the first."""
     sign = -1 if setup.metric in ("accuracy", "r2") else 1
-    return min(rows, key=lambda row: (sign * row.valid(setup.metric), row.valid_loss, row.step))
+    return min(rows, key=lambda row: (sign * row.val(setup.metric), row.val_loss, row.step))
 
 
 @pytest.mark.slow
@@ -51,7 +51,7 @@ def test_a_run_answers_with_its_best_evaluation(tmp_path, worse, name):
     best = best_of(run.rows(), setup)
     assert outcome and outcome.best.step == best.step < outcome.step
     found = evaluate(run.folder).facts  # of another process, as it were: from the files alone
-    assert found["loss"] == f"{best.valid_loss:.6g}"
+    assert found["loss"] == f"{best.val_loss:.6g}"
     assert found["weights"] == f"those of the best evaluation, {outcome.best}"
     opened = open_model(run.folder, setup.experiment).model.state_dict()
     for key, x in experiment.model.state_dict().items():  # who goes on with the model in memory has the same
@@ -81,7 +81,7 @@ def test_the_last_weights_are_kept_where_they_are_asked_for(tmp_path, worse, nam
     run, experiment = start(tmp_path / "r", setup)
     outcome = train(experiment, setup.train, run)
     found = evaluate(run.folder).facts
-    assert found["loss"] == f"{run.rows()[-1].valid_loss:.6g}" and found["weights"] == f"the last ones, of step {outcome.step}"
+    assert found["loss"] == f"{run.rows()[-1].val_loss:.6g}" and found["weights"] == f"the last ones, of step {outcome.step}"
     trained = checkpoint.load(run.folder).trained
     assert (trained is None) is not setup.train.ema_decay
 
@@ -113,7 +113,7 @@ def test_rows_that_are_gone_do_not_forget_the_best(tmp_path, worse):
     (run.folder / "metrics.csv").unlink()
     run, experiment = resume(run.folder)
     outcome = train(experiment, change(setup, "train", {"epochs": 5}).train, run)
-    assert outcome.best.step == best.step and outcome.best.value == best.valid_perplexity
+    assert outcome.best.step == best.step and outcome.best.value == best.val_perplexity
 
 
 def test_a_training_stopped_before_its_first_evaluation_answers_with_what_it_has(tmp_path):
@@ -181,22 +181,22 @@ def test_the_commands_say_it_in_a_line(tmp_path, capsys):
 def test_fit_keeps_the_best_where_it_is_asked(tmp_path):
     given = model()
     settings = {"epochs": 5, "lr": 1.0, "schedule": "constant", "warmup_steps": 0, "eval_every": 2}
-    outcome = fit(given, loader(), F.cross_entropy, valid=batches(40), keep="best", folder=tmp_path / "r", **settings, **QUIET)
-    lowest = min(outcome.rows, key=lambda row: row.valid_loss)
+    outcome = fit(given, loader(), F.cross_entropy, val=batches(40), keep="best", folder=tmp_path / "r", **settings, **QUIET)
+    lowest = min(outcome.rows, key=lambda row: row.val_loss)
     assert outcome.best.step == lowest.step
-    again = fit(given, loader(), F.cross_entropy, valid=batches(40), steps=1, lr=1e-30, warmup_steps=0, **QUIET)
-    assert again.rows[0].valid_loss == pytest.approx(lowest.valid_loss, rel=1e-5)
+    again = fit(given, loader(), F.cross_entropy, val=batches(40), steps=1, lr=1e-30, warmup_steps=0, **QUIET)
+    assert again.rows[0].val_loss == pytest.approx(lowest.val_loss, rel=1e-5)
 
 
 def test_fit_ends_early_by_patience():
     settings = {"epochs": 50, "lr": 3.0, "schedule": "constant", "warmup_steps": 0, "eval_every": 1, "patience": 2}
-    outcome = fit(model(), loader(), F.cross_entropy, valid=batches(40), **settings, **QUIET)
+    outcome = fit(model(), loader(), F.cross_entropy, val=batches(40), **settings, **QUIET)
     assert "no evaluation was better than loss" in outcome.ended and outcome.best.since == 2 and not outcome.best.weights
 
 
 @pytest.mark.parametrize("setting", [{"keep": "best"}, {"patience": 1}])
 def test_fit_without_an_evaluation_has_no_best(setting):
-    with pytest.raises(ArgumentError, match="keep='best' and patience ask for batches to evaluate with\nfix: valid=batches"):
+    with pytest.raises(ArgumentError, match="keep='best' and patience ask for batches to evaluate with\nfix: val=batches"):
         fit(model(), loader(), F.cross_entropy, **setting, **QUIET)
 
 

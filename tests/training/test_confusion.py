@@ -54,31 +54,31 @@ def test_r2_of_equal_numbers_is_not_a_number():
 NEW = {"d_model": 16, "layers": 1}
 
 
-@pytest.mark.parametrize("task", ["classes", "numbers"])
+@pytest.mark.parametrize("task", ["classification", "regression"])
 def test_the_log_and_eval_have_the_same_figures_by_the_same_formula(tmp_path, task):
     """Of held-out numbers whose mean and variance are not those of the numbers learned from."""
-    rows = [(f"{text} {i}", label if task == "classes" else str(i % 7)) for i in range(6) for text, label in SENTENCES]
-    tested = [(f"{text} x", label if task == "classes" else str(5 + 3 * i)) for i, (text, label) in enumerate(SENTENCES)]
+    rows = [(f"{text} {i}", label if task == "classification" else str(i % 7)) for i in range(6) for text, label in SENTENCES]
+    tested = [(f"{text} x", label if task == "classification" else str(5 + 3 * i)) for i, (text, label) in enumerate(SENTENCES)]
     for name, part in (("train", rows), ("test", tested)):
         (tmp_path / f"{name}.tsv").write_text(table(part), encoding="utf-8")
     setup = change(change(setup_of(path=tmp_path, task=task), "model", NEW), "train", {"steps": 3, "batch_size": 8})
     run, experiment = start(tmp_path / "r", setup)
     train(experiment, setup.train, run)
     row, found = run.rows()[-1], evaluate(run.folder)
-    assert found.facts["loss"] == f"{row.valid_loss:.6g}"
-    if task == "numbers":
+    assert found.facts["loss"] == f"{row.val_loss:.6g}"
+    if task == "regression":
         with no_grad():
-            told = np.concatenate([experiment.model(ids)[:, 0].numpy() for ids, _ in experiment.tests]).astype(np.float64)
-        true = np.concatenate([labels.numpy() for _, labels in experiment.tests]).astype(np.float64)
+            told = np.concatenate([experiment.model(ids)[:, 0].numpy() for ids, _ in experiment.validation]).astype(np.float64)
+        true = np.concatenate([labels.numpy() for _, labels in experiment.validation]).astype(np.float64)
         expected = 1 - ((told - true) ** 2).sum() / ((true - true.mean()) ** 2).sum()
-        assert row.valid("r2") == pytest.approx(expected, rel=1e-6) and abs(expected - (1 - row.valid_loss)) > 0.1
-        assert found.facts["R²"] == f"{row.valid('r2'):.4f}"
+        assert row.val("r2") == pytest.approx(expected, rel=1e-6) and abs(expected - (1 - row.val_loss)) > 0.1
+        assert found.facts["R²"] == f"{row.val('r2'):.4f}"
         assert found.facts["mean absolute error"] == f"{setup_unit(run) * np.abs(told - true).mean():.4g}"
-        said = f"test: R² {row.valid('r2'):.4f}, mean absolute error {row.valid('mae'):.4g}, "
+        said = f"val: R² {row.val('r2'):.4f}, mean absolute error {row.val('mae'):.4g}, "
         assert experiment.closing_words()[0].startswith(said)
     else:
-        assert found.facts["accuracy"] == f"{row.valid_accuracy:.4%}" and found.facts["macro F1"] == f"{row.valid('f1'):.4f}"
-        assert np.diag(found.confusion.counts).sum() / found.confusion.counts.sum() == row.valid_accuracy
+        assert found.facts["accuracy"] == f"{row.val_accuracy:.4%}" and found.facts["macro F1"] == f"{row.val('f1'):.4f}"
+        assert np.diag(found.confusion.counts).sum() / found.confusion.counts.sum() == row.val_accuracy
 
 
 def setup_unit(run):
@@ -126,7 +126,7 @@ def test_digits_have_a_table_of_classes_too():
 
     experiment.model = build_classifier(experiment.setup.model).eval()
     labels = badak.arange(10)
-    experiment.tests = [(badak.rand(10, 28, 28), labels)]
+    experiment.validation = [(badak.rand(10, 28, 28), labels)]
     with no_grad():
         score = experiment.evaluate()
     assert experiment.confusion.support.tolist() == [1] * 10

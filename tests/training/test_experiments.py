@@ -26,8 +26,8 @@ def test_digits_are_read_better_than_any_linear_model_reads_them(tmp_path):
     setup = change(setup, "model", {"norm_first": True})
     setup = change(setup, "train", {"epochs": 3, "lr": 3e-3, "schedule": "cosine", "warmup_steps": 20})
     run, _ = trained(tmp_path, setup)
-    assert run.rows()[-1].valid_accuracy > 0.9
-    assert run.rows()[-1].valid_loss < 0.33
+    assert run.rows()[-1].val_accuracy > 0.9
+    assert run.rows()[-1].val_loss < 0.33
 
 
 def test_shakespeare_is_predicted_better_than_from_the_last_character_alone(tmp_path):
@@ -35,7 +35,7 @@ def test_shakespeare_is_predicted_better_than_from_the_last_character_alone(tmp_
     data = {"path": str(real_data("tinyshakespeare") / "input.txt")}
     setup = change(change(PRESETS["gpt"]["characters"], "data", data), "train", {"steps": 300, "eval_every": 300})
     run, _ = trained(tmp_path, setup)
-    assert 1.8 < run.rows()[-1].valid_loss < 2.41
+    assert 1.8 < run.rows()[-1].val_loss < 2.41
 
 
 def test_ten_sentences_are_completed_exactly_from_their_first_two_words(tmp_path):
@@ -48,10 +48,10 @@ def test_ten_sentences_are_completed_exactly_from_their_first_two_words(tmp_path
 
 def test_korean_reviews_are_judged_better_than_by_chance_after_a_tenth_of_an_epoch(tmp_path):
     """Two classes, half of the reviews each."""
-    data = {"path": str(real_data("nsmc")), "examples": 15_000, "test_examples": 3_000, "pieces": 4_000}
+    data = {"path": str(real_data("nsmc")), "examples": 15_000, "val_examples": 3_000, "vocabulary": 4_000}
     setup = change(change(PRESETS["text"]["reviews"], "data", data), "model", {"d_model": 64, "layers": 1, "context": 48})
     run, _ = trained(tmp_path, change(setup, "train", {"epochs": 1, "warmup_steps": 50}))
-    assert run.rows()[-1].valid_accuracy > 0.72
+    assert run.rows()[-1].val_accuracy > 0.72
 
 
 def test_great_minds_think_alike(tmp_path):
@@ -61,4 +61,4 @@ def test_great_minds_think_alike(tmp_path):
     filled, (ranking,) = fill_sentence(bert.model, bert.vocabulary, sentence)
     assert filled == sentence.replace("[MASK]", "think")
     assert ranking[0][0] == "think" and ranking[0][1] > 0.3 and len(ranking) == 5
-    assert run.rows()[-1].valid_accuracy > 0.8
+    assert run.rows()[-1].val_accuracy > 0.8

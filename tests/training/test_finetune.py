@@ -105,7 +105,7 @@ def test_batches_and_answers_are_those_of_transformers(tmp_path, data, pairs):
     found, _ = TextClassifier(experiment.model, experiment.vocabulary, experiment.setup.labels).answers(texts)
     np.testing.assert_allclose(found, expected, atol=1e-5)
     experiment.model.eval()
-    for batch in experiment.tests:
+    for batch in experiment.validation:
         inputs, labels = experiment.prepare(batch)
         assert len(inputs) == 1 + pairs
         logits = experiment.model(*inputs)
@@ -181,7 +181,7 @@ def test_numbers_of_pairs_are_learned_from_a_folder_too(tmp_path):
     place = folder_of(tmp_path / "base", "classifier")
     path = tmp_path / "scores.csv"
     path.write_text("premise,hypothesis,score\n" + "\n".join(f"{a},{b},{i % 5}" for i, (a, b, _) in enumerate(ROWS)))
-    setup = change(setup_from(place, path, steps=1), "data", {"task": "numbers"})
+    setup = change(setup_from(place, path, steps=1), "data", {"task": "regression"})
     run, experiment = start(tmp_path / "r", setup)
     assert train(experiment, setup.train, run) and experiment.model.head.weight.shape == (1, 16)
     assert set(run.rows()[-1].figures) == {"r2", "mae", "rmse"}
@@ -190,7 +190,8 @@ def test_numbers_of_pairs_are_learned_from_a_folder_too(tmp_path):
 
 
 def test_pairs_without_a_folder_have_segments_of_their_own(data):
-    setup = change(PRESETS["text"]["reviews"], "data", {"path": str(data), "pair_column": "2", "text_column": "1", "pieces": 300})
+    read = {"path": str(data), "pair_column": "2", "text_column": "1", "vocabulary": 300}
+    setup = change(PRESETS["text"]["reviews"], "data", read)
     experiment = build(change(setup, "model", {"d_model": 16, "layers": 1}))
     assert experiment.setup.model.type_vocab_size == 2
     (ids, token_type_ids), _ = experiment.prepare(next(iter(experiment.loader)))
@@ -247,7 +248,7 @@ def complaint(capsys, *words):
 def test_the_commands_train_test_and_judge_pairs(tmp_path, data, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     folder_of(tmp_path / "base", "sentences")
-    named = ["--data", "pairs.csv", "--text-column", "premise", "--pair-column", "hypothesis", "--from", "base"]
+    named = ["--data", "pairs.csv", "--text-column", "premise", "--pair-column", "hypothesis", "--init-from", "base"]
     assert main(["train", "text", *named, "--run", "r", "--steps", "2", "--lr", "0.01"]) == 0
     out = capsys.readouterr().out
     assert "pairs.csv: text from 'premise' and 'hypothesis', label from 'label'" in out
@@ -271,9 +272,9 @@ def test_the_commands_train_test_and_judge_pairs(tmp_path, data, capsys, monkeyp
 
 def test_what_the_folder_says_is_not_asked_for(tmp_path, data, capsys):
     place = folder_of(tmp_path / "base", "sentences")
-    asked = ["train", "text", "--data", data, "--from", place, "--run", tmp_path / "r"]
-    assert "--from says how large the model is; got --layers too" in complaint(capsys, *asked, "--layers", "2")
-    assert "has its own tokenizer; got --pieces too" in complaint(capsys, *asked, "--pieces", "900")
-    assert "there is no --from" in complaint(capsys, "train", "text", "--freeze", "1", "--run", tmp_path / "r")
-    assert "there is no --from" in complaint(capsys, "train", "text", "--tokens", "tokenizer", "--run", tmp_path / "r")
+    asked = ["train", "text", "--data", data, "--init-from", place, "--run", tmp_path / "r"]
+    assert "--init-from says how large the model is; got --layers too" in complaint(capsys, *asked, "--layers", "2")
+    assert "has its own tokenizer; got --vocab-size too" in complaint(capsys, *asked, "--vocab-size", "900")
+    assert "there is no --init-from" in complaint(capsys, "train", "text", "--freeze", "1", "--run", tmp_path / "r")
+    assert "there is no --init-from" in complaint(capsys, "train", "text", "--tokens", "tokenizer", "--run", tmp_path / "r")
     assert not (tmp_path / "r").exists()

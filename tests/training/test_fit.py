@@ -82,7 +82,7 @@ def test_it_is_the_loop_that_one_would_write(compiled):
     outcome = fit(fitted, loader(), F.cross_entropy, **settings, **QUIET)
     assert weights(fitted) == weights(mine)
     assert outcome and outcome.step == 15 and [row.step for row in outcome.rows] == [5, 10, 15]
-    assert outcome.rows[-1].train_loss < outcome.rows[0].train_loss and math.isnan(outcome.rows[0].valid_loss)
+    assert outcome.rows[-1].train_loss < outcome.rows[0].train_loss and math.isnan(outcome.rows[0].val_loss)
 
 
 def test_steps_are_replayed(monkeypatch):
@@ -96,20 +96,20 @@ def test_tests_and_metrics_are_means_over_all_examples():
     fitted, (x, y) = model(), examples()
     uneven = [(x[:3], y[:3]), (x[3:], y[3:])]
     metrics = {"wrong": lambda outputs, labels: (outputs.argmax(dim=-1) != labels).float().mean()}
-    outcome = fit(fitted, loader(), F.cross_entropy, valid=uneven, metrics=metrics, epochs=2, **QUIET)
+    outcome = fit(fitted, loader(), F.cross_entropy, val=uneven, metrics=metrics, epochs=2, **QUIET)
     fitted.eval()
     row, logits = outcome.rows[-1], fitted(x)
-    assert row.valid_loss == pytest.approx(F.cross_entropy(logits, y).item(), rel=1e-6)
-    assert row.valid_accuracy == pytest.approx((logits.argmax(dim=-1) == y).float().mean().item())
-    assert row.figures["wrong"] == pytest.approx(1 - row.valid_accuracy) == row.valid("wrong")
+    assert row.val_loss == pytest.approx(F.cross_entropy(logits, y).item(), rel=1e-6)
+    assert row.val_accuracy == pytest.approx((logits.argmax(dim=-1) == y).float().mean().item())
+    assert row.figures["wrong"] == pytest.approx(1 - row.val_accuracy) == row.val("wrong")
 
 
 def test_numbers_have_a_loss_and_no_accuracy():
     x, _ = examples()
     rows = [(x[:20].numpy(), x[:20, :1].numpy()), (x[20:].numpy(), x[20:, :1].numpy())]  # arrays of NumPy are welcome
-    outcome = fit(nn.Linear(6, 1), rows, F.mse_loss, valid=rows, epochs=30, lr=0.05, warmup_steps=0, **QUIET)
+    outcome = fit(nn.Linear(6, 1), rows, F.mse_loss, val=rows, epochs=30, lr=0.05, warmup_steps=0, **QUIET)
     row = outcome.rows[-1]
-    assert row.valid_loss < 0.05 and math.isnan(row.valid_accuracy) and math.isnan(row.valid_perplexity)
+    assert row.val_loss < 0.05 and math.isnan(row.val_accuracy) and math.isnan(row.val_perplexity)
 
 
 class Sum(nn.Module):
@@ -163,21 +163,21 @@ def test_bf16_is_a_setting():
 def test_the_mode_of_the_model_is_left_as_it_was():
     for training in (True, False):
         fitted = model().train(training)
-        fit(fitted, loader(), F.cross_entropy, valid=loader(), epochs=1, **QUIET)
+        fit(fitted, loader(), F.cross_entropy, val=loader(), epochs=1, **QUIET)
         assert fitted.training is training
 
 
 def test_a_line_is_told_for_each_evaluation():
     said = []
-    fit(model(), loader(), F.cross_entropy, valid=loader(), metrics={"mine": lambda *_: 2}, steps=4, eval_every=2, log=said.append)
-    assert len(said) == 2 and said[0].startswith("step      2   loss ") and "test " in said[0] and "mine       2" in said[0]
+    fit(model(), loader(), F.cross_entropy, val=loader(), metrics={"mine": lambda *_: 2}, steps=4, eval_every=2, log=said.append)
+    assert len(said) == 2 and said[0].startswith("step      2   loss ") and "val " in said[0] and "mine       2" in said[0]
 
 
 # ---------------------------------------------------------------------- stopped and gone on with
 
 
 def test_a_folder_has_curves_and_rows_as_a_run_of_the_commands_has(tmp_path):
-    settings = {"valid": batches(), "metrics": {"mine": lambda *_: 2.5}, "epochs": 1, "folder": tmp_path / "r", **QUIET}
+    settings = {"val": batches(), "metrics": {"mine": lambda *_: 2.5}, "epochs": 1, "folder": tmp_path / "r", **QUIET}
     fit(model(), loader(), F.cross_entropy, **settings)
     assert (tmp_path / "r" / "curves.png").read_bytes().startswith(b"\x89PNG")
     (found,) = read_rows(tmp_path / "r" / "metrics.csv")
@@ -188,7 +188,7 @@ def test_a_folder_has_curves_and_rows_as_a_run_of_the_commands_has(tmp_path):
 @pytest.mark.parametrize("stops", [[3], [5, 6], [1, 9]])
 def test_a_run_that_was_interrupted_equals_one_that_was_not(tmp_path, kind, stops):
     made = {"loader": loader, "list": batches, "stream": lambda: DataLoader(Stream(), 8)}[kind]
-    settings = {"steps": 12, "eval_every": 4, "valid": batches(), "grad_accum_steps": 1 + (kind == "list"), **QUIET}
+    settings = {"steps": 12, "eval_every": 4, "val": batches(), "grad_accum_steps": 1 + (kind == "list"), **QUIET}
     whole = model()
     fit(whole, made(), F.cross_entropy, folder=tmp_path / "whole", **settings)
     parts = model()
@@ -255,9 +255,9 @@ def test_what_does_not_belong_to_the_folder_is_refused(tmp_path):
 
 
 def test_other_metrics_than_those_of_the_rows_are_refused(tmp_path):
-    settings = {"valid": batches(), "folder": tmp_path / "r", "resume": True, **QUIET}
+    settings = {"val": batches(), "folder": tmp_path / "r", "resume": True, **QUIET}
     fit(model(), loader(), F.cross_entropy, metrics={"a": lambda *_: 1}, epochs=1, **settings)
-    with pytest.raises(ArgumentError, match=r"its columns are not .*, valid_b\nfix: the metrics that this run began with"):
+    with pytest.raises(ArgumentError, match=r"its columns are not .*, val_b\nfix: the metrics that this run began with"):
         fit(model(), loader(), F.cross_entropy, metrics={"b": lambda *_: 1}, epochs=2, **settings)
 
 
@@ -341,7 +341,7 @@ def test_the_best_weights_are_kept(tmp_path):
             seen.append(weights(fitted))
 
     given = iter([0.5, 0.9, 0.7])
-    fit(fitted, loader(), F.cross_entropy, valid=batches(40), epochs=3, metrics={"mine": lambda *_: next(given)},
+    fit(fitted, loader(), F.cross_entropy, val=batches(40), epochs=3, metrics={"mine": lambda *_: next(given)},
         callbacks=[ModelCheckpoint(path, "mine", mode="max"), Watch()], **QUIET)  # fmt: skip
     best = seen[1]
     kept = model()
@@ -388,7 +388,7 @@ WRONG = {
     "an iterator": (call(given=iter(loader())), "loader is an iterator, which gives its batches only once"),
     "a generator": (call(given=(b for b in batches())), "loader is an iterator"),
     "empty list": (call(given=[]), "loader has no batch"),
-    "empty valid": (call(valid=[]), "valid has no batch"),
+    "empty val": (call(val=[]), "val has no batch"),
     "no loss": (call(loss=None), r"expected loss\(outputs, labels\); got None"),
     "a loss of many numbers": (
         call(loss=lambda o, y: F.cross_entropy(o, y, reduction="none")),
@@ -445,7 +445,7 @@ def test_a_stream_that_gives_nothing_is_said():
 def test_commands_say_what_a_folder_of_fit_is(tmp_path, capsys):
     from badak.cli import main
 
-    fit(model(), loader(), F.cross_entropy, valid=batches(), epochs=1, folder=tmp_path / "r", **QUIET)
+    fit(model(), loader(), F.cross_entropy, val=batches(), epochs=1, folder=tmp_path / "r", **QUIET)
     assert main(["info", str(tmp_path / "r")]) == 0
     assert "kind Sequential" in capsys.readouterr().out
     for line in (["train", "gpt", "--resume"], ["generate"], ["profile"]):

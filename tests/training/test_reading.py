@@ -43,7 +43,7 @@ def test_opinions_are_told_apart_and_the_word_that_decides_is_found(tmp_path, po
     setup = change(change(OPINIONS, "model", {"pooling": pooling}), "train", {"epochs": 5})
     run, experiment = start(tmp_path / "run", setup)
     assert train(experiment, setup.train, run)
-    assert run.rows()[-1].valid_accuracy == 1
+    assert run.rows()[-1].val_accuracy == 1
     assert run.draw()
     judge = load_classifier(tmp_path / "run")
     texts = ["영화가 정말 지루해요", "노래가 꽤 훌륭해요", "이 책은 너무나 엉망이에요"]
@@ -61,11 +61,11 @@ def test_opinions_are_told_apart_and_the_word_that_decides_is_found(tmp_path, po
 @pytest.mark.parametrize("pooling, least, error", [("cls", 0.85, 1.2), ("mean", 0.95, 0.6)])
 def test_numbers_are_told(tmp_path, pooling, least, error):
     """Who knows the class and not how much reaches 0.88; from a token without a word that is what is learned first."""
-    setup = change(change(OPINIONS, "model", {"pooling": pooling}), "data", {"task": "numbers"})
+    setup = change(change(OPINIONS, "model", {"pooling": pooling}), "data", {"task": "regression"})
     run, experiment = start(tmp_path / "run", setup)
     assert train(experiment, setup.train, run)
     last = run.rows()[-1]
-    assert last.valid("r2") > least and np.isnan(last.valid_accuracy)
+    assert last.val("r2") > least and np.isnan(last.val_accuracy)
     assert run.draw()
     truth = {text: float(number) for text, _, number in opinions()}
     judge = load_classifier(tmp_path / "run")
@@ -73,7 +73,7 @@ def test_numbers_are_told(tmp_path, pooling, least, error):
     told = np.array([one.value for one in judge.judge(texts, words=False)])
     assert np.abs(told - [truth[text] for text in texts]).mean() < error
     with badak.no_grad():
-        pairs = [(experiment.model(ids)[:, 0].numpy(), labels.numpy()) for ids, labels in experiment.tests]
+        pairs = [(experiment.model(ids)[:, 0].numpy(), labels.numpy()) for ids, labels in experiment.validation]
     told, true = (np.concatenate(one) for one in zip(*pairs))
     assert 1 - ((told - true) ** 2).sum() / ((true - true.mean()) ** 2).sum() == pytest.approx(
         float(experiment.closing_words()[0].split("R² ")[1].split(",")[0]), abs=1e-4
@@ -81,7 +81,7 @@ def test_numbers_are_told(tmp_path, pooling, least, error):
 
 
 def test_the_error_of_numbers_is_pytorchs():
-    experiment = build(setup_of(task="numbers"))
+    experiment = build(setup_of(task="regression"))
     outputs, labels = np.random.default_rng(0).normal(size=(2, 7)).astype(np.float32)
     loss, right, count = experiment.measure(badak.from_numpy(outputs[:, None]), badak.from_numpy(labels))
     assert right is None and count.item() == 7
@@ -90,7 +90,7 @@ def test_the_error_of_numbers_is_pytorchs():
 
 def test_a_part_is_held_out_by_the_seed():
     parts = [said_by(change(OPINIONS, "train", {"seed": seed}))[0] for seed in (0, 0, 1)]
-    sizes = {(len(one.loader.dataset), len(one.tests.dataset)) for one in parts}
+    sizes = {(len(one.loader.dataset), len(one.validation.dataset)) for one in parts}
     assert sizes == {(384, 43)}
     assert parts[0].fingerprint == parts[1].fingerprint != parts[2].fingerprint
 
@@ -111,8 +111,8 @@ def test_a_folder_as_it_lies_there(tmp_path):
         "ratings_test.txt: text from 'document', label from 'label'",
     ]
     assert lines[2].startswith("12 texts to learn from, 2 to test with, ") and lines[3] == "2 classes: 'bad' 50.0%, 'good' 50.0%"
-    few, _ = said_by(setup_of(path=tmp_path / "False", examples=5, test_examples=1))
-    assert (len(few.loader.dataset), len(few.tests.dataset)) == (5, 1)
+    few, _ = said_by(setup_of(path=tmp_path / "False", examples=5, val_examples=1))
+    assert (len(few.loader.dataset), len(few.validation.dataset)) == (5, 1)
 
 
 def test_rows_without_a_text_are_left_out_and_long_ones_cut_and_it_is_said(tmp_path):
@@ -123,7 +123,7 @@ def test_rows_without_a_text_are_left_out_and_long_ones_cut_and_it_is_said(tmp_p
     assert "one.tsv: 2 rows without a text (line 6 first) and 2 empty lines left out" in lines
     longer = [line for line in lines if "their ends are cut off" in line]
     assert len(longer) == 1 and longer[0].startswith("1 of ") and "more than context=32 tokens" in longer[0]
-    assert max(len(ids) for rows in (experiment.loader.dataset, experiment.tests.dataset) for ids, _ in rows) == 32
+    assert max(len(ids) for rows in (experiment.loader.dataset, experiment.validation.dataset) for ids, _ in rows) == 32
 
 
 def test_what_is_kept_of_the_texts_is_flat(tmp_path):
@@ -152,7 +152,7 @@ WRONG = {  # rows to learn from, rows to test with, more settings, cause, fix; {
         "texts of two classes or more; --label-column names another column",
     ),
     "one number": (
-        [("a b", "3")] * 4, [("a", "3")], {"task": "numbers"},
+        [("a b", "3")] * 4, [("a", "3")], {"task": "regression"},
         "all 4 texts to learn from have the number 3: there is nothing to learn", "--label-column names another column",
     ),
     "a label that was never learned": (
@@ -162,11 +162,11 @@ WRONG = {  # rows to learn from, rows to test with, more settings, cause, fix; {
     ),
     "labels that are numbers": (
         [(f"word {i}", str(i)) for i in range(9)], [GOOD], {}, "9 distinct labels in 9 texts: '0', '1', ...",
-        "--task numbers learns a number; --label-column names another column",
+        "--task regression learns a number; --label-column names another column",
     ),
     "no number": (
-        SENTENCES, SENTENCES, {"task": "numbers"}, "{}/train.tsv: line 2: 'good' is no number ('label')",
-        "mend that line, name another --label-column, or --task classes",
+        SENTENCES, SENTENCES, {"task": "regression"}, "{}/train.tsv: line 2: 'good' is no number ('label')",
+        "mend that line, name another --label-column, or --task classification",
     ),
     "a text and no label": (
         [*SENTENCES, ("제목", " ")], SENTENCES, {}, "{}/train.tsv: line 6 has a text and no label",

@@ -31,7 +31,7 @@ TINY["stream"] = change(TINY["stream"], "data", {"corpus": "sentences", "val_spl
 TINY["text"] = change(
     change(PRESETS["text"]["opinions"], "model", {"d_model": 16}), "train", {"steps": 29, "eval_every": 12, "batch_size": 32}
 )
-TINY["text, numbers"] = change(change(TINY["text"], "data", {"task": "numbers"}), "model", {"pooling": "mean"})
+TINY["text, numbers"] = change(change(TINY["text"], "data", {"task": "regression"}), "model", {"pooling": "mean"})
 TINY["translate, weights averaged"] = change(
     change(PRESETS["translate"]["phrases"], "model", {"d_model": 16, "heads": 2, "feedforward": 16, "dropout": 0.2}),
     "train", {"epochs": 4, "batch_size": 9, "eval_every": 5, "ema_decay": 0.9},

@@ -45,7 +45,7 @@ def folder(tmp_path, request):
 def setup_from(base, steps=4, **begin):
     settings = {"steps": steps, "batch_size": 2, "eval_every": 2, "schedule": "constant"}
     setup = change(PRESETS["gpt"]["characters"], "train", settings)
-    setup = change(setup, "data", {"path": str(base.parent / "text.txt"), "window": 8})
+    setup = change(setup, "data", {"path": str(base.parent / "text.txt"), "seq_len": 8})
     return change(setup, "start", {"folder": str(base), **begin})
 
 
@@ -144,14 +144,17 @@ def test_contradictions_are_refused(folder, tmp_path):
     Tokenizer.train_bpe([TEXT + "zqxj vwkq " * 9], 300).save(tmp_path / "large.json")
     for begin, data, cause in (
         ({"freeze": 4}, {}, r"--freeze 4: the model has 3 layers\nfix: --freeze 3"),
-        ({}, {"window": 33}, r"--window 33 is more than the 32 tokens that the model sees at once\nfix: --window 32"),
+        ({}, {"seq_len": 33}, r"--seq-len 33 is more than the 32 tokens that the model sees at once\nfix: --seq-len 32"),
         ({}, {"tokens": "bpe"}, r"has its own tokenizer; got --tokens bpe too\nfix: leave it out"),
         ({}, {"tokenizer": str(tmp_path / "large.json")}, r"a vocabulary of [\d,]+ tokens for a model of [\d,]+"),
     ):
         with pytest.raises(ArgumentError, match=cause):
             build(change(setup_from(folder, **begin), "data", data))
     for begin, cause in (
-        ({"folder": "", "lora": 2}, r"--lora is for a model that has learned something: there is no --from\nfix: --from FOLDER"),
+        (
+            {"folder": "", "lora": 2},
+            r"--lora is for a model that has learned something: there is no --init-from\nfix: --init-from FOLDER",
+        ),
         ({"lora": 2, "freeze": 1}, r"--freeze and --lora: with LoRA nothing else learns anyway\nfix: one of the two"),
     ):
         with pytest.raises(ArgumentError, match=cause):
@@ -160,10 +163,10 @@ def test_contradictions_are_refused(folder, tmp_path):
 
 @pytest.mark.slow
 def test_the_commands_train_further_and_write(folder, tmp_path, capsys):
-    run, quick = str(tmp_path / "r"), ["--steps", "2", "--batch-size", "2", "--window", "8"]
-    line = ["train", "gpt", "--from", str(folder), "--data", str(tmp_path / "text.txt"), "--run", run, *quick]
+    run, quick = str(tmp_path / "r"), ["--steps", "2", "--batch-size", "2", "--seq-len", "8"]
+    line = ["train", "gpt", "--init-from", str(folder), "--data", str(tmp_path / "text.txt"), "--run", run, *quick]
     assert main([*line, "--d-model", "32"]) == 2
-    assert "--from says how large the model is; got --d-model too" in capsys.readouterr().err
+    assert "--init-from says how large the model is; got --d-model too" in capsys.readouterr().err
     assert main([*line, "--lora", "2"]) == 0
     capsys.readouterr()
     assert main(["generate", run, "The floor", "--max-new-tokens", "4"]) == 0

@@ -49,7 +49,7 @@ def test_held_out_text_is_never_learned_from_and_tested_once():
     ids = experiment.vocabulary.encode(experiment.corpus.text)
     cut = len(ids) - int(len(ids) * 0.25)
     assert (experiment.loader.dataset.ids == ids[:cut]).all()
-    tested = badak.cat([labels.flatten() for _, labels in experiment.tests]).tolist()
+    tested = badak.cat([labels.flatten() for _, labels in experiment.validation]).tolist()
     assert tested == ids[cut + 1 : cut + 1 + len(tested)].tolist() and len(tested) > len(ids) - cut - 1 - 16
 
 
@@ -62,7 +62,7 @@ def test_an_epoch_of_a_stream_has_as_many_tokens_as_the_text():
 def test_the_last_lines_are_held_out():
     setup = change(PRESETS["gpt"]["sentences"], "data", {"val_split": 0.2})
     experiment = build(change(setup, "model", {"d_model": 16, "layers": 1}))
-    assert len(experiment.loader.dataset) == 8 and len(experiment.tests.dataset) == 2
+    assert len(experiment.loader.dataset) == 8 and len(experiment.validation.dataset) == 2
 
 
 def test_a_shifted_picture_is_the_same_picture_elsewhere():

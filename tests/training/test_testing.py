@@ -11,7 +11,7 @@ TASKS = {
     "gpt": ["gpt", *SMALL, "--context", "16", "--preset", "sentences"],
     "bert": ["bert", *SMALL],
     "classes": ["text", *SMALL],
-    "numbers": ["text", "--task", "numbers", *SMALL],
+    "numbers": ["text", "--task", "regression", *SMALL],
 }
 
 
@@ -34,9 +34,9 @@ def table(capsys, *words) -> dict[str, str]:
 @pytest.mark.parametrize("task", TASKS)
 def test_the_figures_of_training_are_found_again(task, tmp_path, capsys):
     row, found = train(tmp_path / "run", TASKS[task]), table(capsys, tmp_path / "run")
-    assert found["loss"] == f"{float(row['valid_loss']):.6g}"
+    assert found["loss"] == f"{float(row['val_loss']):.6g}"
     if task != "numbers":
-        assert found["accuracy"] == f"{float(row['valid_accuracy']):.4%}"
+        assert found["accuracy"] == f"{float(row['val_accuracy']):.4%}"
     assert found["steps"] == "1"
 
 

@@ -101,7 +101,7 @@ def test_the_mean_of_the_weights_is_what_is_tested_and_kept(tmp_path):
     row = run.rows()[-1]
     experiment.model.eval()
     with badak.no_grad():
-        assert experiment.evaluate().loss == pytest.approx(row.valid_loss, rel=1e-6)
+        assert experiment.evaluate().loss == pytest.approx(row.val_loss, rel=1e-6)
 
 
 @pytest.mark.slow

@@ -311,9 +311,9 @@ DATA = {
         lambda pieces, folder: WordVocabulary.from_texts("ab"),
         "from_texts: expected a list of texts; got 'ab'\nfix: from_texts(['a text'])",
     ),
-    "fewer pieces than none": (
+    "a vocabulary of no tokens": (
         lambda pieces, folder: PieceVocabulary.from_text("ab ab", -1),
-        "PieceVocabulary: pieces must be a whole number of 0 or more; got -1\nfix: pieces=1",
+        "PieceVocabulary: vocab_size must be a whole number of 1 or more; got -1\nfix: vocab_size=1",
     ),
     "no tokenizer": (
         lambda pieces, folder: write_tokens(folder, [["a"]], None),

@@ -150,7 +150,7 @@ def of_models(place: Place) -> dict[str, Call]:
 
 def of_texts(place: Place) -> dict[str, Call]:
     bpe, words, characters = place.bpe, place.words, place.characters
-    parts = subwords.PieceVocabulary.from_text("ab ab", 3)
+    parts = subwords.PieceVocabulary.from_text("ab ab", 5)
     found = {
         "train_bpe": (tokenizer.Tokenizer.train_bpe, [["one two"], 300, ("<end>",), 2, False], {}),
         "train_wordpiece": (tokenizer.Tokenizer.train_wordpiece, [["one two"], 60, True, 2, False], {}),
@@ -168,7 +168,7 @@ def of_texts(place: Place) -> dict[str, Call]:
         "CharVocabulary": (text.CharVocabulary, [["a", "b"]], {}),
         "CharVocabulary.from_text": (text.CharVocabulary.from_text, ["ab"], {}),
         "PieceVocabulary": (subwords.PieceVocabulary, [["a", "b", "ab"]], {}),
-        "PieceVocabulary.from_text": (subwords.PieceVocabulary.from_text, ["ab ab", 2], {}),
+        "PieceVocabulary.from_text": (subwords.PieceVocabulary.from_text, ["ab ab", 4], {}),
         "Vocabulary": (text.Vocabulary, [["a", "b"]], {}),
         "Vocabulary.load": (text.CharVocabulary.load, [place.folder / "no"], {}),
         "Vocabulary.save": (characters.save, [place.folder / "characters.json"], {}),

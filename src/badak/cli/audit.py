@@ -13,13 +13,18 @@ from badak.io.atomic import write_file
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
-@click.option("--kind", type=click.Choice(KINDS), help="what the model is; found by itself unless given")
-@click.option("--pad", type=click.IntRange(0), metavar="ID", help="id of padding; found by itself unless given")
+@click.option("--kind", type=click.Choice(KINDS), help="kind of model [default: detected]")
+@click.option("--pad", type=click.IntRange(0), metavar="ID", help="padding token id [default: detected]")
 @click.option(
-    "--max-forward-passes", "forwards", type=click.IntRange(1), default=10, show_default=True, help="most forwards that are made"
+    "--max-forward-passes",
+    "forwards",
+    type=click.IntRange(1),
+    default=10,
+    show_default=True,
+    help="maximum number of forward passes",
 )
-@click.option("--html", type=PLACE, metavar="FILE", help="write the report as a page, too")
-@click.option("-m", "module", is_flag=True, help="TARGET is the name of a module, as in python -m.")
+@click.option("--html", type=PLACE, metavar="FILE", help="also write the report as an HTML page")
+@click.option("-m", "module", is_flag=True, help="TARGET is a module name, as in python -m.")
 @click.argument("target", metavar="RUN|SCRIPT", type=PLACE)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def command(
@@ -31,12 +36,12 @@ def command(
     target: str,
     arguments: tuple[str, ...],
 ) -> int:
-    """Look for faults of a model that no error tells of: does it see the future, its padding, other rows; does all of it learn?
+    """Find silent bugs: leakage from future tokens, padding or other rows, and parameters without gradients.
 
-    RUN is a folder of badak train. SCRIPT is a PyTorch program (ARGUMENTS are its own), which runs unchanged, as under badak run,
-    until its first model is called; that model is asked, with that batch. Options of badak stand before SCRIPT.
+    RUN is a folder written by badak train. SCRIPT is an unchanged PyTorch program; it runs with its ARGUMENTS, as under badak
+    run, until it calls its first model. badak then audits that model with that batch. Options of badak go before SCRIPT.
 
-    The exit code is 1 where something was found, 3 where nothing was and a main question could not be asked, else 0.
+    Exit code: 1 if there are findings, 3 if there are none but a main check could not run, 0 otherwise.
     """
     report = audited(target, list(arguments), module, {"kind": kind, "pad": pad, "forwards": forwards})
     click.echo(str(report))

@@ -14,14 +14,14 @@ from badak.io.atomic import write_file
 
 
 @click.command()
-@click.option("--threads", default=None, type=click.IntRange(1), help="threads of each library  [default: all cores]")
-@click.option("--rounds", default=3, show_default=True, type=click.IntRange(1), help="turns that each library gets")
-@click.option("--secs", default=1.5, show_default=True, type=click.FloatRange(0), help="seconds of one turn")
-@click.option("--json", "path", type=PLACE, metavar="FILE", help="write the figures there too")
+@click.option("--threads", default=None, type=click.IntRange(1), help="threads per library  [default: all cores]")
+@click.option("--rounds", default=3, show_default=True, type=click.IntRange(1), help="rounds per library")
+@click.option("--secs", default=1.5, show_default=True, type=click.FloatRange(0), help="seconds per round")
+@click.option("--json", "path", type=PLACE, metavar="FILE", help="also write the figures to this file")
 def command(threads: int | None, rounds: int, secs: float, path: str | None) -> None:
-    """Time training steps on this machine, against PyTorch where it is installed. About two minutes.
+    """Measure training steps on this machine, next to PyTorch if it is installed. Takes about two minutes.
 
-    Both libraries run the same model from the same weights in two processes that take turns.
+    Both libraries run the same model with the same weights in two processes, interleaved.
     """
     if path:
         write_file(path, lambda file: None)  # before two minutes are spent

@@ -17,7 +17,7 @@ from badak.generation.filters import GenerationConfig
 from badak.training.load import load_generator
 
 DEFAULTS = GenerationConfig()
-HELP = "/reset forgets what was said, /quit or Ctrl-D ends, Ctrl-C ends an answer"
+HELP = "/reset clears the history, /quit or Ctrl-D exits, Ctrl-C stops an answer"
 
 
 def run_chat(run: str, precision: str, plain: bool, system: str, you: str, answer: str, **values: Any) -> None:
@@ -74,15 +74,15 @@ command = SectionedCommand(
     "chat",
     params=[
         click.Argument(["run"], type=PLACE),
-        click.Option(["--system"], default="", metavar="TEXT", help="what the model reads before everything else"),
-        click.Option(["--plain"], is_flag=True, help="turns as lines, although the folder has a chat template"),
-        click.Option(["--user-prefix", "you"], default="", metavar="TEXT", help='lines: what stands before your turn, e.g. "Q: "'),
+        click.Option(["--system"], default="", metavar="TEXT", help="system prompt"),
+        click.Option(["--plain"], is_flag=True, help="format turns as lines, even if the folder has a chat template"),
+        click.Option(["--user-prefix", "you"], default="", metavar="TEXT", help='prefix of your turns in line format, e.g. "Q: "'),
         click.Option(
-            ["--assistant-prefix", "answer"], default="", metavar="TEXT", help='lines: what stands before an answer, e.g. "A: "'
+            ["--assistant-prefix", "answer"], default="", metavar="TEXT", help='prefix of answers in line format, e.g. "A: "'
         ),
         precision_option(),
-        *options_of(DEFAULTS, "Choice of the next token"),
+        *options_of(DEFAULTS, "Sampling"),
     ],
     callback=run_chat,
-    help=f"Talk with the model of RUN: a run of badak train gpt, a folder of Hugging Face, or a name on its Hub. {HELP}.",
+    help=f"Chat with the model in RUN: a run of badak train gpt, a Hugging Face folder, or a Hub name. {HELP}.",
 )

@@ -13,25 +13,25 @@ from badak.io.atomic import write_file
 @click.option(
     "--steps",
     type=click.IntRange(1),
-    help="calls of optimizer.step() that are watched, or repeats of the first one; default 20, with --overfit 100",
+    help="optimizer steps to watch, or repetitions with --overfit [default: 20, with --overfit 100]",
 )
-@click.option("--overfit", is_flag=True, help="repeat the first step instead: can one batch be learned by heart?")
-@click.option("--continue", "go_on", is_flag=True, help="let the program run to its end; else it ends when the steps are over")
-@click.option("--html", type=PLACE, metavar="FILE", help="write the report as a page, too")
-@click.option("-m", "module", is_flag=True, help="PROGRAM is the name of a module, as in python -m.")
+@click.option("--overfit", is_flag=True, help="repeat the first step: can the model overfit one batch?")
+@click.option("--continue", "go_on", is_flag=True, help="let the program run to its end instead of stopping after --steps")
+@click.option("--html", type=PLACE, metavar="FILE", help="also write the report as an HTML page")
+@click.option("-m", "module", is_flag=True, help="PROGRAM is a module name, as in python -m.")
 @click.argument("program", metavar="TRAIN.py")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def command(
     steps: int | None, overfit: bool, go_on: bool, html: str | None, module: bool, program: str, arguments: tuple[str, ...]
 ) -> int:
-    """Watch the first steps of a training and say what is wrong with it, with file and line, number and fix.
+    """Watch the first training steps and report mistakes, each with file, line, evidence and fix.
 
-    TRAIN.py is a PyTorch program (ARGUMENTS are its own), which runs unchanged, as under badak run. What it prints goes to stderr.
-    Options of badak stand before TRAIN.py. docs/doctor.md lists what is looked for.
+    TRAIN.py is an unchanged PyTorch program; it runs with its ARGUMENTS, as under badak run, and its output goes to stderr.
+    Options of badak go before TRAIN.py. The documentation lists all checks.
 
-    With --overfit the program ends at its first step, which is then made again and again, with the same batch and no dropout.
+    With --overfit the program stops at its first step; badak repeats that step on the same batch without dropout.
 
-    The exit code is 1 where something was found, else 0.
+    Exit code: 1 if there are findings, 0 otherwise.
     """
     if not module and not Path(program).is_file():
         raise FileError(f"{program}: no such file", "badak doctor TRAIN.py, a program that trains")

@@ -24,31 +24,31 @@ BY = {"passages": passages, "lines": lines}
 @click.command()
 @click.argument("model", type=PLACE)
 @click.argument("texts", nargs=-1)
-@click.option("--in", "files", type=PLACE, multiple=True, metavar="PATH", help="a text file or a folder of them")
+@click.option("--in", "files", type=PLACE, multiple=True, metavar="PATH", help="text file, or folder of text files")
 @click.option(
     "--by",
     type=click.Choice(list(BY)),
     default="passages",
     show_default=True,
-    help="what one text of a file is: a passage up to an empty line, or each line",
+    help="split files into passages at empty lines, or into lines",
 )
-@click.option("--save", type=PLACE, metavar="DIR", help="keep texts and vectors in this folder, to search in with --index")
-@click.option("--index", type=PLACE, metavar="DIR", help="search in what --save kept, instead of in texts")
-@click.option("--search", metavar="QUERY", help="show the texts that are nearest to this one in meaning")
-@click.option("--top", default=5, show_default=True, type=click.IntRange(1), help="how many to show")
+@click.option("--save", type=PLACE, metavar="DIR", help="save texts and vectors in this folder, for --index")
+@click.option("--index", type=PLACE, metavar="DIR", help="search in a folder written by --save")
+@click.option("--search", metavar="QUERY", help="show the texts closest in meaning to this one")
+@click.option("--top", default=5, show_default=True, type=click.IntRange(1), help="number of results")
 @click.option(
     "--precision",
     type=click.Choice(list(PRECISIONS)),
-    help="numbers of the Linear weights: bf16 and int8 are faster and less exact  [default float32, or the index's]",
+    help="precision of the Linear weights: bf16 and int8 are faster and less exact  [default float32, or the index's]",
 )
-@click.option("-o", "--out", type=PLACE, metavar="FILE", help="write the vectors (texts, width) as a .npy file")  # fmt: skip
+@click.option("-o", "--out", type=PLACE, metavar="FILE", help="write the vectors, shape (texts, width), to a .npy file")
 def command(
     model: str, texts: tuple[str, ...], files: tuple[str, ...], by: str, save: str | None, index: str | None, search: str | None,
     top: int, precision: str | None, out: str | None,
 ) -> None:  # fmt: skip
-    """Turn TEXTS into vectors with MODEL, a folder of sentence-transformers or its name on the Hub: near in meaning, near in space.
+    """Embed TEXTS as vectors with MODEL, a sentence-transformers folder or Hub name. Similar meanings give nearby vectors.
 
-    Without --search, --save and -o, two texts or more are compared with each other.
+    Without --search, --save and -o, compare two or more texts with each other.
     """
     if index is not None and (texts or files or save or out or search is None):
         raise ArgumentError("--index takes --search, and no texts", "badak embed MODEL --index DIR --search QUERY")

@@ -16,13 +16,13 @@ MATRIX = 12  # classes whose matrix is shown; of more the commonest mistakes
 @click.command()
 @click.argument("run", type=PLACE)
 @click.option("--data", type=PLACE, default="", metavar="PATH",
-              help="test with this file or folder, all of it; without it with what the run held out")  # fmt: skip
+              help="evaluate on all of this file or folder [default: the data the run held out]")  # fmt: skip
 def command(run: str, data: str) -> None:
-    """Test the model of RUN (from badak train) again: its loss, accuracy, perplexity or BLEU, as a table.
+    """Evaluate the model in RUN (from badak train): loss, accuracy, perplexity or BLEU, as a table.
 
-    Of a classifier also precision, recall and F1 of each class, and which classes are taken for which.
+    Classifiers also get precision, recall and F1 per class, and a confusion matrix.
 
-    badak launch -n 4 eval RUN shares the work among four ranks, and finds the same bits.
+    badak launch -n 4 eval RUN splits the work over four ranks and gives the same bits.
     """
     ranks = Ranks()
     found = evaluate(run, data, lambda words: echo(words, err=True))

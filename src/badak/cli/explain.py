@@ -12,7 +12,7 @@ from badak.inspect.introspection.error_codes import explain
 @click.command()
 @click.argument("name", metavar="CODE|WORD")
 def command(name: str) -> None:
-    """Explain a mistake by the code of its message, BADAK-011, or by a word such as mask: cause, a small program, the mend."""
+    """Explain an error by its code, such as BADAK-011, or by a word, such as mask: cause, example program, fix."""
     code = name.strip().upper()
     click.echo(diagnosis(code) or explained(code) or explain(name))
 

@@ -11,11 +11,11 @@ from badak.training.load import open_filler
 @click.command()
 @click.argument("run", type=PLACE)
 @click.argument("sentence")
-@click.option("--top", default=5, show_default=True, type=click.IntRange(1), help="how many words to list")
+@click.option("--top", default=5, show_default=True, type=click.IntRange(1), help="number of words to list")
 def command(run: str, sentence: str, top: int) -> None:
-    """Say which words could stand for each [MASK] in SENTENCE.
+    """Predict the words behind each [MASK] in SENTENCE.
 
-    RUN: a run of badak train bert, or a folder of Hugging Face.
+    RUN is a run of badak train bert, or a Hugging Face folder.
     """
     trained = open_filler(run)
     filled, rankings = fill_sentence(trained.model, trained.vocabulary, sentence, top)

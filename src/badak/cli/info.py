@@ -13,9 +13,9 @@ from badak.core.i18n import columns, padded, say
 @click.command()
 @click.argument("run", type=PLACE, required=False)
 def command(run: str | None) -> None:
-    """Say which kernels, instructions, threads and versions are in use; or what the folder RUN holds.
+    """Show kernels, CPU instructions, threads and versions in use, or the contents of the folder RUN.
 
-    Of a run (from badak train): its model, data and training, how far it has come, and its best test. All its files are checked.
+    For a run of badak train: model, data, settings, progress and best evaluation. All its files are checked.
     """
     facts = about_machine() if run is None else about_run(run)
     rows = [(say(name.replace("_", " ")), str(value)) for name, value in facts.items()]

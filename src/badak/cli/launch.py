@@ -18,39 +18,39 @@ ALSO = ("train", "eval", "generate", "translate", "run")  # commands of badak th
     type=click.IntRange(1, 4096),
     default=None,
     metavar="N",
-    help="How many ranks.  [default: one for each core]",
+    help="number of ranks  [default: one per core]",
 )
-@click.option("--hosts", type=str, metavar="FILE", help='Machines to use, a line "name:ranks" for each; reached by ssh.')
+@click.option("--hosts", type=str, metavar="FILE", help='file of machines, one line "name:ranks" each; reached by ssh')
 @click.option(
     "--restarts",
     type=click.IntRange(0),
     default=0,
     metavar="N",
-    help="Start all ranks again, N times at most, when one fails.",
+    help="restart all ranks up to N times if one fails",
 )
-@click.option("--logs", type=str, metavar="DIR", help="Keep what each rank prints in DIR/rank-N.log; show only rank 0.")
+@click.option("--logs", type=str, metavar="DIR", help="write the output of each rank to DIR/rank-N.log; show only rank 0")
 @click.option(
     "--hang",
     type=click.FloatRange(0),
     default=0,
     metavar="SECONDS",
-    help="End all ranks when some have waited this long for another one.  [default: as long as the program's groups allow]",
+    help="stop all ranks if some wait this long for another  [default: the timeout of the process groups]",
 )
 @click.option(
     "--cuda-as-cpu",
     is_flag=True,
-    help="Names of CUDA devices mean the CPU, for programs that name them without asking.",
+    help="map CUDA devices to the CPU, for programs that hard-code them",
 )
-@click.option("-m", "module", is_flag=True, help="PROGRAM is the name of a module, as in python -m.")
+@click.option("-m", "module", is_flag=True, help="PROGRAM is a module name, as in python -m.")
 @click.argument("program")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def command(
     ranks: int | None, hosts: str | None, restarts: int, logs: str | None, hang: float, cuda_as_cpu: bool, module: bool,
     program: str, arguments: tuple[str, ...],
 ) -> int:  # fmt: skip
-    """Run a program on several ranks at once, on this machine or on several; `import torch` gives badak.
+    """Run a program on several ranks, on this machine or several machines; `import torch` gives badak.
 
-    Each rank finds RANK, WORLD_SIZE and LOCAL_RANK in its environment. When one fails, all are ended, with one message.
+    Each rank gets RANK, WORLD_SIZE and LOCAL_RANK in its environment. If one rank fails, all stop with one message.
     """
     if cuda_as_cpu:
         os.environ["BADAK_CUDA_AS_CPU"] = "1"

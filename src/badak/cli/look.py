@@ -15,8 +15,8 @@ EXAMPLES = {
     'badak look my-run "I liked it"': "a run of badak train text",
     'badak look my-run "ein hund rennt"': "a run of badak train translate",
     "badak look my-run digit.png --label 7": "a run of badak train classify",
-    'badak look gpt2 "The cat sat"': "a folder of Hugging Face",
-    "badak look vit cat.png": "a folder of another family: transformers builds it, badak runs it",
+    'badak look gpt2 "The cat sat"': "a Hugging Face folder",
+    "badak look vit cat.png": "a model built by transformers, run by badak",
     "badak look train.py -- --epochs 3": "a PyTorch program and its arguments",
 }
 
@@ -30,12 +30,16 @@ class WithExamples(click.Command):
 
 
 @click.command(cls=WithExamples)
-@click.option("-o", "--output", type=PLACE, default="look.html", show_default=True, metavar="FILE", help="where the page goes")
-@click.option("--target", metavar="TEXT", help="for a translator: the translation to look at; its own unless given")
-@click.option("--label", metavar="CLASS", help="for a classifier: the right class; the backward begins from its loss")
-@click.option("--tokens", type=click.IntRange(1), default=64, show_default=True, metavar="N", help="most tokens that are shown")
-@click.option("--place", type=click.IntRange(0), metavar="N", help="the token, from 0, whose numbers each operation shows")
-@click.option("-m", "module", is_flag=True, help="RUN is the name of a module, as in python -m.")
+@click.option("-o", "--output", type=PLACE, default="look.html", show_default=True, metavar="FILE", help="output file")
+@click.option("--target", metavar="TEXT", help="translation models: the translation to show [default: the model's own]")
+@click.option("--label", metavar="CLASS", help="classifiers: the correct class; the backward starts from its loss")
+@click.option(
+    "--tokens", type=click.IntRange(1), default=64, show_default=True, metavar="N", help="maximum number of tokens to show"
+)
+@click.option(
+    "--place", type=click.IntRange(0), metavar="N", help="position (from 0) of the token whose values each operation shows"
+)
+@click.option("-m", "module", is_flag=True, help="RUN is a module name, as in python -m.")
 @click.argument("run", metavar="RUN|FOLDER|SCRIPT", type=PLACE)
 @click.argument("what", metavar="[TEXT|PICTURE]", nargs=-1)
 def command(
@@ -48,13 +52,13 @@ def command(
     run: str,
     what: tuple[str, ...],
 ) -> None:
-    """Write a page that shows what happens inside a model: open it with a double click.
+    """Write an HTML page that shows what happens inside a model.
 
-    It shows where every head looks, what each part adds, what the model would say after each layer, the likeliest answers, the
-    gradients, and under each operation its formula, its numbers, its backward and its code.
+    The page shows the attention of every head, what each layer adds, the prediction after each layer, the top predictions,
+    gradients, and for each operation its formula, values, backward and code.
 
-    Of a run without TEXT or PICTURE it shows the next row of the training data. A program runs unchanged, as under badak run, until
-    its first model is called; that model is shown, with that batch.
+    For a run without TEXT or PICTURE, it shows the next training example. A program runs unchanged, as under badak run, until
+    it calls its first model; the page shows that model with that batch.
     """
     seen = looked(run, what, module, {"target": target, "label": label}, tokens, place)
     seen.save(output)

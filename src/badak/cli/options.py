@@ -12,8 +12,8 @@ from badak.io.atomic import as_path
 from badak.io.config import LIMITS
 
 FROM_DATA = {"vocab_size", "pad_id", "sos_id", "eos_id", "rows", "row_width", "classes", "sha256"}  # the data says these
-PATHS = {"data", "test", "tokenizer"}  # options that name a file or folder
-NAMES = {"path": "data", "vocabulary": "vocab-size", "folder": "from"}  # where the option is called differently from the field
+PATHS = {"data", "val-data", "tokenizer"}  # options that name a file or folder
+NAMES = {"path": "data", "vocabulary": "vocab-size", "folder": "init-from"}  # where the option is called differently from the field
 
 
 class Place(click.ParamType):
@@ -78,7 +78,7 @@ def precision_option() -> click.Option:
         type=click.Choice(["float32", "bf16", "int8"]),
         default="float32",
         show_default=True,
-        help="numbers of the weights; bf16 takes half of the memory, int8 a quarter in Linear layers",
+        help="precision of the weights; bf16 halves the memory, int8 quarters that of Linear layers",
     )
 
 

@@ -28,39 +28,38 @@ OUT = (".json", ".jsonl", ".ndjson")
     "--file",
     type=PLACE,
     metavar="FILE",
-    help="judge the texts of this file (gz or not): .csv, .tsv, .jsonl, .json, or one in each line; - is standard input",
+    help="classify the texts of this file (.gz or not): .csv, .tsv, .jsonl, .json, or one text per line; - is standard input",
 )
-@click.option("--text-column", default="", metavar="NAME", help="column or key of the texts in --file; without it the likeliest")
-@click.option("--pair-column", default="", metavar="NAME", help="column or key of the second texts, for a model of pairs")
+@click.option("--text-column", default="", metavar="NAME", help="text column or key in --file [default: detected]")
+@click.option("--pair-column", default="", metavar="NAME", help="second text column or key, for models of text pairs")
 @click.option(
     "--header",
     type=click.Choice(["auto", "yes", "no"]),
     default="auto",
     show_default=True,
-    help="whether the first line of a table names its columns",
+    help="whether the first line is a header",
 )
-@click.option("--quotes/--no-quotes", default=True, help="a field of a table may stand in quotes")
-@click.option("--pair", metavar="TEXT", help="the second text, for a model of pairs")
+@click.option("--quotes/--no-quotes", default=True, help="fields may be quoted")
+@click.option("--pair", metavar="TEXT", help="second text, for models of text pairs")
 @click.option(
     "--words",
     type=click.IntRange(0),
     default=5,
     show_default=True,
     metavar="N",
-    help="show the N words of a text that mattered most; 0: none, which is faster",
+    help="show the N most important words of a text (0 = none, faster)",
 )
-@click.option("--json", "as_json", is_flag=True, help="print an object of JSON in a line for each: labels and all probabilities")
+@click.option("--json", "as_json", is_flag=True, help="print one JSON object per text, with the probabilities of all classes")
 @click.option("-o", "--out", type=PLACE, metavar="FILE",
-              help="write these objects to a file: .jsonl, or .json for one list")  # fmt: skip
+              help="write the JSON objects to a file: .jsonl, or .json for one list")  # fmt: skip
 def command(run: str, what: tuple[str, ...], file: str | None, words: int, as_json: bool, out: str | None, **how: Any) -> None:
-    """Say which digit a PICTURE shows, or of which class a TEXT is or which number is told of it, with the model in RUN.
+    """Predict the digit in a PICTURE, or the class or number of a TEXT, with the model in RUN.
 
-    A picture (RUN is from badak train classify) may have any size and colours; dark ink on a bright ground is turned round.
+    Images (RUN is from badak train classify) may have any size and colors; dark ink on a bright background is inverted.
 
-    Of a text (RUN is from badak train text, or a text classifier of Hugging Face: a folder, or a name on its Hub) also the words
-    that mattered: each word is left out once, the text is read again, and the change of the answer is how much the word mattered.
-    Of several texts, of a file, and of what comes in at a pipe, there is a line each: class, probability, text, and the words that
-    spoke for the class, with tabs between.
+    For texts, RUN is from badak train text, or is a Hugging Face text classifier (folder or Hub name). badak also shows the
+    words that mattered: it removes each word once and measures how the prediction changes. Several texts, a file or piped input
+    give one tab-separated line each: class, probability, text, and the words in favor of the class.
     """
     if out is not None and not out.lower().endswith(OUT):
         raise ArgumentError(f"{out}: written is JSON, by the end of the name", f"a name that ends with {', '.join(OUT)}")

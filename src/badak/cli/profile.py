@@ -15,14 +15,13 @@ from badak.inspect.profiling.report import table
 @click.command(context_settings={"ignore_unknown_options": True})
 @click.argument("target", metavar="SCRIPT|RUN", type=PLACE)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-@click.option("--steps", default=20, show_default=True, help="updates to measure", type=click.IntRange(1))
-@click.option("--skip", default=3, show_default=True, help="updates before them, to warm up", type=click.IntRange(0))
+@click.option("--steps", default=20, show_default=True, help="optimizer steps to measure", type=click.IntRange(1))
+@click.option("--skip", default=3, show_default=True, help="warmup steps before them", type=click.IntRange(0))
 @click.option("--as-torch", is_flag=True, help="let `import torch` in the script give badak")
 def command(target: str, arguments: tuple[str, ...], steps: int, skip: int, as_torch: bool) -> None:
-    """Show where the time of a training step goes, operation by operation.
+    """Show where the time of a training step goes, by operation.
 
-    SCRIPT is a Python file that trains something with badak (ARGUMENTS are its own), RUN a folder of badak train, which
-    is not changed.
+    SCRIPT is a Python file that trains with badak; it gets ARGUMENTS. RUN is a folder of badak train; it is not changed.
     """
     if Path(target).is_dir():
         no_arguments("profile", target, arguments)

@@ -11,12 +11,12 @@ OPTIONS = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 
 
 @click.command(context_settings=OPTIONS)
-@click.option("-m", "module", is_flag=True, help="PROGRAM is the name of a module, as in python -m.")
-@click.option("--check", is_flag=True, help="Do not run it: list which names of torch are there and which are not.")
+@click.option("-m", "module", is_flag=True, help="PROGRAM is a module name, as in python -m.")
+@click.option("--check", is_flag=True, help="list the torch names it uses, available and missing, without running it")
 @click.argument("program")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def command(module: bool, check: bool, program: str, arguments: tuple[str, ...]) -> int:
-    """Run a program that was written for PyTorch: `import torch` gives badak."""
+    """Run a PyTorch program unchanged: `import torch` gives badak."""
     if check:
         return show(program)
     from badak.compat.torch.run import run

@@ -9,13 +9,12 @@ from badak.inspect.introspection.sources import source_of
 
 @click.command()
 @click.argument("name")
-@click.option("--show", is_flag=True, help="print the code itself, layer by layer; in colours where pygments is installed")
+@click.option("--show", is_flag=True, help="print the source code of each layer (in color if pygments is installed)")
 def command(name: str, show: bool) -> None:
-    """Show where the public NAME is written in each layer of badak, as paths with lines.
+    """Show the source of the public NAME in each layer of badak, as paths with line numbers.
 
-    The API that programs call, the operation with its forward and backward, the plain kernel that says what it means, the fast
-    one, its derivation and its row of tests. NAME is written as in a program: softmax, F.gelu, nn.LayerNorm, optim.AdamW,
-    Tensor.sum.
+    The layers are the API, the operation with its forward and backward, the reference kernel, the Numba kernel, the derivation
+    and the tests. Write NAME as in a program: softmax, F.gelu, nn.LayerNorm, optim.AdamW, Tensor.sum.
     """
     found = source_of(name)
     click.echo(found.show(colour=sys.stdout.isatty()) if show else str(found))

@@ -10,15 +10,15 @@ from badak.inspect.introspection.summary import Summary, summary
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
-@click.option("--depth", type=click.IntRange(0), help="how many levels of modules to list; all unless given", metavar="N")
-@click.option("-m", "module", is_flag=True, help="TARGET is the name of a module, as in python -m.")
+@click.option("--depth", type=click.IntRange(0), help="levels of modules to list [default: all]", metavar="N")
+@click.option("-m", "module", is_flag=True, help="TARGET is a module name, as in python -m.")
 @click.argument("target", metavar="RUN|FOLDER|SCRIPT", type=PLACE)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def command(depth: int | None, module: bool, target: str, arguments: tuple[str, ...]) -> None:
-    """Show what a model is made of and what it costs: modules, shapes, parameters, FLOPs, memory in training.
+    """Show the modules of a model with shapes, parameters, FLOPs and training memory.
 
-    RUN is a folder of badak train, FOLDER one with a model of Hugging Face, SCRIPT a PyTorch program (ARGUMENTS are its own), which
-    runs unchanged, as under badak run, until its first model is called.
+    RUN is a folder of badak train, FOLDER a Hugging Face folder, SCRIPT an unchanged PyTorch program; it runs with its
+    ARGUMENTS, as under badak run, until it calls its first model.
     """
     click.echo(found(target, list(arguments), module).table(depth))
 

@@ -19,15 +19,19 @@ SAMPLE = 200_000_000  # characters that a new tokenizer is made from, at most
 
 @click.command()
 @click.argument("texts", type=PLACE, nargs=-1, required=True)
-@click.option("-o", "--out", type=PLACE, required=True, metavar="FOLDER", help="where the tokens go")
-@click.option("--tokenizer", type=PLACE, metavar="PATH", help="tokenizer.json, vocab.json, vocab.txt, or the folder of one")
-@click.option("--train", type=click.Choice(["bpe", "wordpiece"]), help="make a tokenizer of these texts instead")
-@click.option("--size", type=click.IntRange(1, LARGEST), default=10_000, show_default=True, help="tokens of a new tokenizer")
-@click.option("--lines", is_flag=True, help="each line is a document of its own, not each file")
-def command(texts: tuple[str, ...], out: str, tokenizer: str | None, train: str | None, size: int, lines: bool) -> None:
-    """Turn TEXTS (UTF-8 files, also gzipped, and folders of them) into tokens: a folder that training reads where it lies.
+@click.option("-o", "--out", type=PLACE, required=True, metavar="FOLDER", help="output folder")
+@click.option(
+    "--tokenizer", type=PLACE, metavar="PATH", help="existing tokenizer: tokenizer.json, vocab.json, vocab.txt, or their folder"
+)
+@click.option("--train", type=click.Choice(["bpe", "wordpiece"]), help="train a new tokenizer on these texts")
+@click.option(
+    "--vocab-size", type=click.IntRange(1, LARGEST), default=10_000, show_default=True, help="vocabulary size of a new tokenizer"
+)
+@click.option("--lines", is_flag=True, help="treat each line as a document, not each file")
+def command(texts: tuple[str, ...], out: str, tokenizer: str | None, train: str | None, vocab_size: int, lines: bool) -> None:
+    """Tokenize TEXTS (UTF-8 files, gzipped or not, and folders of them) into a folder that training reads from disk.
 
-    The texts may be larger than memory. All cores work.
+    The texts may be larger than memory. All cores are used.
     """
     if (tokenizer is None) == (train is None):
         raise ArgumentError("say which tokenizer: --tokenizer or --train", "--tokenizer gpt2/tokenizer.json, or --train bpe")
@@ -38,7 +42,7 @@ def command(texts: tuple[str, ...], out: str, tokenizer: str | None, train: str 
         chosen = Tokenizer.load(tokenizer)
     else:
         make = Tokenizer.train_bpe if train == "bpe" else Tokenizer.train_wordpiece
-        chosen = make(_sample(files), size, progress=sys.stderr.isatty())
+        chosen = make(_sample(files), vocab_size, progress=sys.stderr.isatty())
         echo(f"{len(chosen):,} tokens of {train} from these texts")
     with tqdm(unit=" characters", unit_scale=True, disable=None, leave=False) as bar:  # None: only on a terminal
         made = write_tokens(out, documents(files, lines), chosen, tell=lambda characters, tokens: bar.update(characters - bar.n))

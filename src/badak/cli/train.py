@@ -25,17 +25,17 @@ from badak.training.run import CHANGING, CONFIG, Run
 WORDS = "badak.training.words"  # what the command was given, as click keeps it
 SECTIONS = {"data": "Data", "start": "Start", "model": "Model", "train": "Training"}
 ABOUT = {
-    "classify": "Train a Transformer to read handwritten digits, row by row (MNIST).",
-    "gpt": "Train a GPT to write: on Python's help texts, or on --data FILE.",
-    "bert": "Train a BERT to guess hidden words: in thirty proverbs, or in --data FILE, a sentence in each line.",
-    "text": "Train a text classifier: on short opinions, or on the texts and labels, or numbers, of --data PLACE; from the seed, "
-    "or from the model of --from FOLDER.",
-    "translate": "Train a Transformer to translate: fifty Korean phrases, or what is in --data DIR, from --src to --tgt.",
+    "classify": "Train an image classifier: a Transformer that reads handwritten digits row by row (MNIST).",
+    "gpt": "Train a GPT language model: on Python's help texts, or on --data FILE.",
+    "bert": "Train a BERT masked language model: on thirty proverbs, or on --data FILE with one sentence per line.",
+    "text": "Train a text classifier or regressor: on short opinions, or on --data PATH; from scratch, or from "
+    "a pretrained model with --init-from.",
+    "translate": "Train a translation model: on fifty Korean phrases, or on --data PATH, from --src to --tgt.",
 }
 WITH_DATA = {  # the preset where --data is given and no other is named
     "gpt": "characters", "text": "reviews", "translate": "captions",
 }  # fmt: skip
-WITH_FOLDER = {"text": "finetune"}  # and where --from is given
+WITH_FOLDER = {"text": "finetune"}  # and where --init-from is given
 ASK = {  # the command that asks the trained model
     "classify": "predict", "gpt": "generate", "bert": "fill-mask", "text": "predict", "translate": "translate",
 }  # fmt: skip
@@ -139,11 +139,13 @@ def choose_setup(setup: Setup, values: dict[str, Any]) -> Setup:
         free, fixed = setup.fixed  # type: ignore[union-attr]
         sizes = [one.name for one in dataclasses.fields(setup.model) if one.name not in free and values.get(one.name) is not None]
         if sizes:
-            room = "--context" if "context" in free else "--window"
-            raise ArgumentError(f"--from says how large the model is; got {flag(sizes[0])} too", f"leave it out; {room} is free")
+            room = "--context" if "context" in free else "--seq-len"
+            raise ArgumentError(
+                f"--init-from says how large the model is; got {flag(sizes[0])} too", f"leave it out; {room} is free"
+            )
         own = [name for name in sorted(fixed) if values.get(name) is not None]
         if own:
-            raise ArgumentError(f"the folder of --from has its own tokenizer; got {flag(own[0])} too", "leave it out")
+            raise ArgumentError(f"the folder of --init-from has its own tokenizer; got {flag(own[0])} too", "leave it out")
     for section in sections_of(setup):
         setup = change(setup, section, given(getattr(setup, section), values))
     return setup
@@ -184,15 +186,15 @@ def make_command(kind: str) -> click.Command:
     first = next(iter(presets))
     options: list[click.Parameter] = [
         Section(["--preset"], type=click.Choice(list(presets)), section="Run",
-                help=f"settings to start from; options below change them  [default {first}"
+                help=f"base settings; the options below override them  [default {first}"
                 + (f"; with --data {WITH_DATA[kind]}" if kind in WITH_DATA else "")
-                + (f"; with --from {WITH_FOLDER[kind]}]" if kind in WITH_FOLDER else "]")),
-        Section(["--run"], type=PLACE, metavar="DIR", section="Run", help=f"folder of the new run  [default runs/{kind}]"),
+                + (f"; with --init-from {WITH_FOLDER[kind]}]" if kind in WITH_FOLDER else "]")),
+        Section(["--run"], type=PLACE, metavar="DIR", section="Run", help=f"folder for the new run  [default runs/{kind}]"),
         Section(["--resume"], type=PLACE, metavar="DIR", section="Run",
-                help="go on with this run where it stopped; with --epochs or --steps beyond its end, at the rate of a longer run"),
+                help="resume this run; a larger --epochs or --steps extends it and recomputes the schedule"),
         Section(["--ranks", "ranks_"], type=click.IntRange(1, 4096), metavar="N", section="Run",
-                help="compute on N processes of this machine, which share the batches of an update (--grad-accum-steps N or more); "
-                "badak launch has more: several machines, new starts after a failure"),
+                help="split each optimizer step over N processes of this machine (needs --grad-accum-steps N or more); "
+    "for several machines and restarts use badak launch"),
     ]  # fmt: skip
     for name in sections_of(presets[first]):
         options += options_of(getattr(presets[first], name), SECTIONS[name])
@@ -200,5 +202,5 @@ def make_command(kind: str) -> click.Command:
 
 
 command = Chooser(
-    "train", commands={kind: make_command(kind) for kind in PRESETS}, help="Train a model and keep it in a run folder."
+    "train", commands={kind: make_command(kind) for kind in PRESETS}, help="Train a model and save it in a run folder."
 )

@@ -77,18 +77,19 @@ command = SectionedCommand(
     params=[
         click.Argument(["run"], type=PLACE),
         click.Argument(["texts"], nargs=-1, metavar="[TEXT]..."),
-        click.Option(["--in", "file"], type=PLACE, metavar="FILE", help="translate the lines of this file; without both, of stdin"),
-        click.Option(["--reference"], type=PLACE, metavar="FILE", help="count the BLEU against the lines of this file (sacrebleu)"),
+        click.Option(["--in", "file"], type=PLACE, metavar="FILE", help="translate the lines of FILE [default: standard input]"),
+        click.Option(["--reference"], type=PLACE, metavar="FILE", help="compute BLEU (sacrebleu) against the lines of this file"),
         click.Option(
             ["--show"], type=PLACE, is_flag=False, flag_value="attention.png", metavar="[PNG]",
-            help="draw which words each word was made of  [attention.png]",
+            help="draw the attention between source and target words  [attention.png]",
         ),
         click.Option(
             ["--precision"], type=click.Choice(list(PRECISIONS)), default="float32", show_default=True,
-            help="numbers of the weights",
+            help="precision of the weights",
         ),
         *options_of(DEFAULTS, "Search"),
     ],
     callback=run_translate,
-    help="Translate each TEXT with the model of RUN: a run of badak train translate, a folder of Marian, or a name on the Hub.",
+    help="Translate each TEXT with the model in RUN: a run of badak train translate, a Marian folder, or a "
+    "Hub name.",
 )  # fmt: skip

@@ -9,7 +9,7 @@ from badak.cli.output import echo
 
 @click.command()
 def command() -> None:
-    """Compile all Numba kernels now, so that nothing waits later."""
+    """Compile all Numba kernels now, so that later runs start at once."""
     if kernels.info()["kernels"] == "reference":
         echo("the reference kernels need no compiling; those of Numba come with: pip install 'badak[fast]'")
         return

@@ -26,7 +26,7 @@ class Corpus:
     """Pairs to learn from, to test with, and to translate at the end (by the names of their files); what was left out, in words."""
 
     train: Pairs
-    valid: Pairs
+    val: Pairs
     tests: dict[str, Pairs] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 

@@ -145,7 +145,7 @@ def table_files(place: str | os.PathLike) -> tuple[Path, Path | None]:
         if len(files) > 1 or (word == "train" and not files):
             many = f"{len(files)} files with {word!r} in their names" if files else f"no file with {word!r} in its name"
             names = ", ".join(one.name for one in (files or found)[:5]) or f"nothing that ends with {', '.join(ENDINGS)}"
-            raise FileError(f"{path}: {many} ({names})", "name the file itself: --data FILE, and --test FILE for the other")
+            raise FileError(f"{path}: {many} ({names})", "name the file itself: --data FILE, and --val-data FILE for the other")
     return train[0], test[0] if test else None
 
 
@@ -205,7 +205,7 @@ def expect_numbers(table: Table, column: int, rows: Iterable[int]) -> None:
         if not is_number(field) or not math.isfinite(float(field)):
             raise FileError(
                 f"{table.path}: line {table.lines[i]}: {shown(field)} is no number ({table.name_of(column)})",
-                "mend that line, name another --label-column, or --task classes",
+                "mend that line, name another --label-column, or --task classification",
             )
 
 

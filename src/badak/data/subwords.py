@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from badak.core.errors import ArgumentError
 from badak.core.public_api import guard_types as _guard_types
 from badak.data import validation
 from badak.data.text import CharVocabulary, Vocabulary
@@ -27,12 +28,18 @@ class PieceVocabulary(Vocabulary):
         self.letters = CharVocabulary(token for token in self.tokens if len(token) == 1)
 
     @classmethod
-    def from_text(cls, text: str, pieces: int) -> "PieceVocabulary":
-        """All characters of `text`, and its `pieces` most frequent parts of more than one character."""
-        validation.whole("PieceVocabulary", "pieces", pieces, least=0)
+    def from_text(cls, text: str, vocab_size: int) -> "PieceVocabulary":
+        """All characters of `text`, and its most frequent parts of more than one: at most `vocab_size` tokens."""
+        validation.whole("PieceVocabulary", "vocab_size", vocab_size, least=1)
         counts = Counter(part for part in PART.findall(validation.text("from_text", text)) if len(part) > 1)
-        frequent = sorted(counts, key=lambda part: (-counts[part], part))[:pieces]
-        return cls([*sorted(set(text)), *frequent])
+        characters = sorted(set(text))
+        if vocab_size < len(characters):
+            raise ArgumentError(
+                f"PieceVocabulary: the text has {len(characters):,} distinct characters, more than vocab_size={vocab_size}",
+                f"vocab_size={len(characters)} or more: each character is a token",
+            )
+        frequent = sorted(counts, key=lambda part: (-counts[part], part))[: vocab_size - len(characters)]
+        return cls([*characters, *frequent])
 
     def encode(self, text: str) -> np.ndarray:
         """Numbers of the parts, int64 (T,). ArgumentError for a character that the vocabulary lacks."""

@@ -17,16 +17,16 @@ COLDEST = 1e-20  # of two logits of 32 bits the larger one wins for sure; a cold
 class GenerationConfig:
     """How the next token is chosen; temperature 0 is greedy: always the most likely one."""
 
-    max_new_tokens: int = option(300, "tokens to write at most", unit="tokens", at_least=0)
-    temperature: float = option(0.8, "below 1 safer, above 1 wilder, 0 always the most likely", at_least=0)
-    top_k: int = option(40, "draw only from the k most likely; 0 is all", unit="tokens", at_least=0)
-    top_p: float = option(1.0, "draw only from the fewest that hold this probability", above=0, at_most=1)
-    min_p: float = option(0.0, "draw only from those with this share of the likeliest's probability", at_least=0, below=1)
-    repetition_penalty: float = option(1.0, "divide the odds of what was written already; 1 is off", at_least=1)
-    no_repeat_ngram_size: int = option(0, "write no run of so many tokens twice; 0 is off", unit="tokens", at_least=0)
-    num_beams: int = option(1, "texts that are written side by side, of which the likeliest is kept", at_least=1, at_most=1_000)
-    length_penalty: float = option(1.0, "beams: above 0 favours long texts, below 0 short ones", at_least=-10, at_most=10)
-    seed: int = option(0, "seed of the draws", at_least=0)
+    max_new_tokens: int = option(300, "maximum number of new tokens", unit="tokens", at_least=0)
+    temperature: float = option(0.8, "sampling temperature (0 = greedy)", at_least=0)
+    top_k: int = option(40, "sample from the k most likely tokens (0 = all)", unit="tokens", at_least=0)
+    top_p: float = option(1.0, "nucleus sampling: sample from the smallest set with this probability", above=0, at_most=1)
+    min_p: float = option(0.0, "drop tokens below this fraction of the top token's probability", at_least=0, below=1)
+    repetition_penalty: float = option(1.0, "penalty for tokens that were already used (1 = off)", at_least=1)
+    no_repeat_ngram_size: int = option(0, "never repeat an n-gram of this size (0 = off)", unit="tokens", at_least=0)
+    num_beams: int = option(1, "beam search with this many beams", at_least=1, at_most=1_000)
+    length_penalty: float = option(1.0, "beam search: above 0 favors long texts, below 0 short ones", at_least=-10, at_most=10)
+    seed: int = option(0, "random seed of sampling", at_least=0)
 
     def __post_init__(self):
         check(self)

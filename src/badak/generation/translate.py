@@ -31,11 +31,9 @@ MAX_BEAMS = 2_000  # texts that go through the decoder at once: fewer sentences 
 class TranslateConfig:
     """How a translation is looked for."""
 
-    num_beams: int = option(
-        5, "translations that are written side by side, of which the likeliest is kept", at_least=1, at_most=1_000
-    )
-    length_penalty: float = option(1.0, "above 0 favours long translations, below 0 short ones", at_least=-10, at_most=10)
-    batch_size: int = option(64, "sentences that go through the model at once", unit="sentences", at_least=1)
+    num_beams: int = option(5, "beam search with this many beams", at_least=1, at_most=1_000)
+    length_penalty: float = option(1.0, "above 0 favors long translations, below 0 short ones", at_least=-10, at_most=10)
+    batch_size: int = option(64, "sentences per batch", unit="sentences", at_least=1)
 
     def __post_init__(self):
         check(self)

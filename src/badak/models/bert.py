@@ -31,16 +31,16 @@ from badak.tensor import Tensor, zeros
 class BERTConfig:
     """The sizes of a BERT; the defaults are those of the thirty proverbs."""
 
-    vocab_size: int = option(200, "number of distinct tokens V (taken from the data)", unit="tokens", at_least=1)
-    context: int = option(32, "longest sentence with its marks T", unit="tokens", at_least=3)
-    d_model: int = option(128, "width of the encoder C", unit="channels", at_least=1)
-    heads: int = option(8, "attention heads H in each layer; H divides C", unit="heads", at_least=1)
-    layers: int = option(2, "encoder layers L", unit="layers", at_least=1)
-    feedforward_ratio: int = option(4, "width of the feed-forward part", unit="x d_model", at_least=1)
-    dropout: float = option(0.1, "probability that a value is dropped in training", at_least=0, below=1)
-    pad_id: int = option(0, "id of the token that fills short sentences up (taken from the data)", at_least=0)
-    type_vocab_size: int = option(0, "kinds of sentences that have a vector each; 0: none", at_least=0)
-    norm_eps: float = option(1e-5, "what is added to the variance before its root", above=0)
+    vocab_size: int = option(200, "vocabulary size V (taken from the data)", unit="tokens", at_least=1)
+    context: int = option(32, "longest sequence T, special tokens included", unit="tokens", at_least=3)
+    d_model: int = option(128, "width C of the encoder", unit="channels", at_least=1)
+    heads: int = option(8, "attention heads H per layer; H divides C", unit="heads", at_least=1)
+    layers: int = option(2, "number of encoder layers L", unit="layers", at_least=1)
+    feedforward_ratio: int = option(4, "width of the feed-forward layer", unit="x d_model", at_least=1)
+    dropout: float = option(0.1, "dropout probability", at_least=0, below=1)
+    pad_id: int = option(0, "padding token id (taken from the data)", at_least=0)
+    type_vocab_size: int = option(0, "number of token types (segment embeddings; 0 = none)", at_least=0)
+    norm_eps: float = option(1e-5, "epsilon of the layer norm", above=0)
 
     def __post_init__(self):
         check(self)
@@ -51,17 +51,17 @@ class BERTConfig:
 class TextConfig(BERTConfig):
     """The sizes of a text classifier, and how it reads the whole text."""
 
-    classes: int = option(2, "number of classes; 1: a number is told", unit="classes", at_least=1)
-    pooling: Literal["cls", "mean"] = option("cls", "what the class is read from: the first token, or the mean of all")
-    pooler: bool = option(True, "a linear map and a tanh before the head")
+    classes: int = option(2, "number of classes (1 = regression)", unit="classes", at_least=1)
+    pooling: Literal["cls", "mean"] = option("cls", "pooling: the first token ([CLS]) or the mean of all tokens")
+    pooler: bool = option(True, "a linear layer and tanh before the head")
 
 
 @dataclass(frozen=True)
 class SentenceConfig(BERTConfig):
     """The sizes of a sentence encoder, and how it reads the whole text."""
 
-    pooling: Literal["cls", "mean"] = option("mean", "what the vector is: the first token's, or the mean of all")
-    normalize: bool = option(True, "vectors of length 1")
+    pooling: Literal["cls", "mean"] = option("mean", "pooling: the first token ([CLS]) or the mean of all tokens")
+    normalize: bool = option(True, "normalize vectors to length 1")
 
 
 class BERTEncoder(Pretrained):

@@ -24,19 +24,17 @@ from badak.tensor import Tensor, cat, zeros
 class ClassifierConfig:
     """The sizes of a picture classifier; the defaults are those of the small MNIST experiment."""
 
-    rows: int = option(28, "rows of a picture, each one token", unit="rows", at_least=1)
+    rows: int = option(28, "rows of an image, one token each", unit="rows", at_least=1)
     row_width: int = option(28, "pixels in a row", unit="pixels", at_least=1)
     classes: int = option(10, "number of classes", unit="classes", at_least=2)
-    d_model: int = option(32, "width of the model C (hidden size)", unit="channels", at_least=1)
-    heads: int = option(4, "attention heads H in each layer; H divides C", unit="heads", at_least=1)
+    d_model: int = option(32, "width C of the model (hidden size)", unit="channels", at_least=1)
+    heads: int = option(4, "attention heads H per layer; H divides C", unit="heads", at_least=1)
     encoder_layers: int = option(1, "encoder layers", unit="layers", at_least=1)
     decoder_layers: int = option(1, "decoder layers", unit="layers", at_least=1)
-    feedforward_ratio: int = option(4, "width of the feed-forward part", unit="x d_model", at_least=1)
-    dropout: float = option(0.1, "probability that a value is dropped in training", at_least=0, below=1)
-    norm_first: bool = option(True, "layer norm before each part (pre-norm) instead of after it")
-    pooling: Literal["flatten", "mean", "cls"] = option(
-        "flatten", "what the class is read from: all rows, their mean, or one learned token"
-    )
+    feedforward_ratio: int = option(4, "width of the feed-forward layer", unit="x d_model", at_least=1)
+    dropout: float = option(0.1, "dropout probability", at_least=0, below=1)
+    norm_first: bool = option(True, "pre-norm: layer norm before each sublayer instead of after it")
+    pooling: Literal["flatten", "mean", "cls"] = option("flatten", "pooling: all rows, their mean, or a learned [CLS] token")
 
     def __post_init__(self):
         check(self)

@@ -31,13 +31,13 @@ from badak.tensor import Tensor, arange, int64
 class GPTConfig:
     """The sizes of a GPT; the defaults are a small model for a CPU (0.8 M parameters at 100 characters)."""
 
-    vocab_size: int = option(100, "number of distinct tokens V (taken from the data)", unit="tokens", at_least=1)
-    context: int = option(64, "longest text that the model sees at once T", unit="tokens", at_least=1)
-    d_model: int = option(128, "width of the residual stream C", unit="channels", at_least=1)
-    heads: int = option(4, "attention heads H in each layer; H divides C", unit="heads", at_least=1)
-    layers: int = option(4, "blocks L, one after the other", unit="layers", at_least=1)
-    feedforward_ratio: int = option(4, "width of the feed-forward part", unit="x d_model", at_least=1)
-    dropout: float = option(0.0, "probability that a value is dropped in training", at_least=0, below=1)
+    vocab_size: int = option(100, "vocabulary size V (taken from the data)", unit="tokens", at_least=1)
+    context: int = option(64, "context length T", unit="tokens", at_least=1)
+    d_model: int = option(128, "width C of the residual stream", unit="channels", at_least=1)
+    heads: int = option(4, "attention heads H per layer; H divides C", unit="heads", at_least=1)
+    layers: int = option(4, "number of blocks L", unit="layers", at_least=1)
+    feedforward_ratio: int = option(4, "width of the feed-forward layer", unit="x d_model", at_least=1)
+    dropout: float = option(0.0, "dropout probability", at_least=0, below=1)
 
     def __post_init__(self):
         check(self)

@@ -53,22 +53,22 @@ class RotaryScaling:
 class LlamaConfig:
     """The sizes of a Llama; the defaults are a small model for a CPU."""
 
-    vocab_size: int = option(100, "number of distinct tokens V (taken from the data)", unit="tokens", at_least=1)
-    context: int = option(64, "longest text that the model sees at once T", unit="tokens", at_least=1)
-    d_model: int = option(128, "width of the residual stream C", unit="channels", at_least=1)
-    heads: int = option(4, "attention heads H in each layer", unit="heads", at_least=1)
-    num_key_value_heads: int = option(2, "heads of keys and values G; G divides H", unit="heads", at_least=1)
-    head_dim: int = option(0, "channels D of a head; 0: C / H", unit="channels", at_least=0)
-    layers: int = option(4, "blocks L, one after the other", unit="layers", at_least=1)
-    feedforward: int = option(352, "width of the feed-forward part", unit="channels", at_least=1)
-    dropout: float = option(0.0, "probability that a value is dropped in training", at_least=0, below=1)
-    norm_eps: float = option(1e-5, "what is added to the mean square before its root", above=0)
-    rope_theta: float = option(10_000.0, "the longest rotary wave is about 6 times this long", unit="tokens", above=1)
+    vocab_size: int = option(100, "vocabulary size V (taken from the data)", unit="tokens", at_least=1)
+    context: int = option(64, "context length T", unit="tokens", at_least=1)
+    d_model: int = option(128, "width C of the residual stream", unit="channels", at_least=1)
+    heads: int = option(4, "attention heads H per layer", unit="heads", at_least=1)
+    num_key_value_heads: int = option(2, "key and value heads G (grouped-query attention); G divides H", unit="heads", at_least=1)
+    head_dim: int = option(0, "head dimension D (0 = C / H)", unit="channels", at_least=0)
+    layers: int = option(4, "number of blocks L", unit="layers", at_least=1)
+    feedforward: int = option(352, "width of the feed-forward layer", unit="channels", at_least=1)
+    dropout: float = option(0.0, "dropout probability", at_least=0, below=1)
+    norm_eps: float = option(1e-5, "epsilon of the RMS norm", above=0)
+    rope_theta: float = option(10_000.0, "RoPE base frequency theta", unit="tokens", above=1)
     rotary_scaling: RotaryScaling = RotaryScaling()
-    tied: bool = option(True, "the output reuses the token table")
-    qkv_bias: bool = option(False, "biases for queries, keys and values (Qwen2)")
-    qk_norm: bool = option(False, "a norm for each query and key (Qwen3)")
-    sliding_window: int = option(0, "keys that a query sees, its own included; 0: all", unit="tokens", at_least=0)
+    tied: bool = option(True, "tie the output layer to the token embedding")
+    qkv_bias: bool = option(False, "biases of queries, keys and values (Qwen2)")
+    qk_norm: bool = option(False, "normalize queries and keys (Qwen3)")
+    sliding_window: int = option(0, "attention window in tokens (0 = full attention)", unit="tokens", at_least=0)
     layer_types: tuple[Literal["full_attention", "sliding_attention"], ...] = ()  # of each layer; (): the window is in all
 
     def __post_init__(self):

@@ -29,23 +29,23 @@ from badak.tensor import Tensor, cat, zeros
 class Seq2SeqConfig:
     """The sizes of a translator; the defaults are those of 29,000 captions of photos."""
 
-    vocab_size: int = option(10_000, "number of distinct tokens V (taken from the data)", unit="tokens", at_least=1)
-    context: int = option(128, "longest sentence that is read or written, with its marks", unit="tokens", at_least=2)
-    d_model: int = option(256, "width of the model C", unit="channels", at_least=2)
-    heads: int = option(4, "attention heads H in each layer; H divides C", unit="heads", at_least=1)
-    encoder_layers: int = option(4, "layers that read", unit="layers", at_least=1)
-    decoder_layers: int = option(4, "layers that write", unit="layers", at_least=1)
-    feedforward: int = option(512, "width of the feed-forward part", unit="channels", at_least=1)
-    dropout: float = option(0.3, "probability that a value is dropped in training", at_least=0, below=1)
-    norm_first: bool = option(True, "layer norm before each part (pre-norm) instead of after it")
-    activation: Literal["relu", "gelu", "silu"] = option("relu", "between the two maps of the feed-forward part")
+    vocab_size: int = option(10_000, "vocabulary size V (taken from the data)", unit="tokens", at_least=1)
+    context: int = option(128, "longest source or target sequence, special tokens included", unit="tokens", at_least=2)
+    d_model: int = option(256, "width C of the model", unit="channels", at_least=2)
+    heads: int = option(4, "attention heads H per layer; H divides C", unit="heads", at_least=1)
+    encoder_layers: int = option(4, "encoder layers", unit="layers", at_least=1)
+    decoder_layers: int = option(4, "decoder layers", unit="layers", at_least=1)
+    feedforward: int = option(512, "width of the feed-forward layer", unit="channels", at_least=1)
+    dropout: float = option(0.3, "dropout probability", at_least=0, below=1)
+    norm_first: bool = option(True, "pre-norm: layer norm before each sublayer instead of after it")
+    activation: Literal["relu", "gelu", "silu"] = option("relu", "activation of the feed-forward layer")
     positions: Literal["pairs", "halves"] = option(
-        "pairs", "where the cosines of a position stand: each beside its sine, or all of them after all sines"
+        "pairs", "layout of sinusoidal positions: sine and cosine interleaved, or all sines and then all cosines"
     )
-    output_bias: bool = option(False, "a number for each token, added to its logit")
-    pad_id: int = option(0, "id of the token that fills short sentences up (taken from the data)", at_least=0)
-    sos_id: int = option(1, "id of the token that a translation begins with (taken from the data)", at_least=0)
-    eos_id: int = option(2, "id of the token that ends a sentence (taken from the data)", at_least=0)
+    output_bias: bool = option(False, "bias of the output logits")
+    pad_id: int = option(0, "padding token id (taken from the data)", at_least=0)
+    sos_id: int = option(1, "start token id (taken from the data)", at_least=0)
+    eos_id: int = option(2, "end token id (taken from the data)", at_least=0)
 
     def __post_init__(self):
         check(self)

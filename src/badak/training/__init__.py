@@ -2,7 +2,7 @@
 
 from badak.training import fit
 
-outcome = fit(model, loader, F.cross_entropy, valid=tests, epochs=5, lr=1e-3, folder="runs/mine")
+outcome = fit(model, loader, F.cross_entropy, val=tests, epochs=5, lr=1e-3, folder="runs/mine")
 """
 
 from badak.training.callbacks import Callback as Callback

@@ -29,13 +29,13 @@ class Best:
     @classmethod
     def at(cls, row: Row, figure: str) -> "Best":
         """An evaluation, as the best one."""
-        return cls(figure, row.step, float(row.valid(figure)), float(row.valid_loss))
+        return cls(figure, row.step, float(row.val(figure)), float(row.val_loss))
 
     def is_beaten(self, row: Row) -> bool:
         """Whether that evaluation is better."""
-        value = row.valid(self.figure)
+        value = row.val(self.figure)
         return is_better(value, self.value, self.figure in HIGHER) or (
-            value == self.value and is_better(row.valid_loss, self.loss, higher=False)
+            value == self.value and is_better(row.val_loss, self.loss, higher=False)
         )
 
     def saved(self) -> dict[str, Any]:

@@ -90,7 +90,7 @@ class EarlyStopping(Callback):
     def on_evaluation(self, progress: Progress) -> None:
         best = best_row(progress.rows, self.monitor, self.higher, self.min_delta)
         if best is not None and len(progress.rows) - 1 - best >= self.patience:
-            value = progress.rows[best].valid(self.monitor)
+            value = progress.rows[best].val(self.monitor)
             progress.end(f"{self.monitor} has been no better than {value:.4g} for {self.patience} evaluations")
 
 
@@ -120,7 +120,7 @@ def best_row(rows: Sequence[Row], monitor: str, higher: bool, min_delta: float =
     """The place of the best row, the first of equals; None where there is no row. Raises ArgumentError for an unknown figure."""
     best, place = math.nan, None
     for at, row in enumerate(rows):
-        value = row.valid(monitor)
+        value = row.val(monitor)
         if place is None or is_better(value, best, higher, min_delta):
             best, place = value, at
     return place

@@ -57,7 +57,7 @@ class Writing(Experiment):
         self.setup = noted(setup, self.vocabulary)
         sampler, tested = self.read(Generator().manual_seed(setup.train.seed))
         self.loader = DataLoader(sampler.data_source, setup.train.batch_size, sampler=sampler)
-        self.tests: DataLoader = DataLoader(tested, TEST_BATCH)
+        self.validation: DataLoader = DataLoader(tested, TEST_BATCH)
         log(self.corpus.describe())
 
     def read(self, order: Generator) -> tuple[RandomSampler, Dataset]:
@@ -92,7 +92,7 @@ class Writing(Experiment):
         return (ids,), labels
 
     def evaluate(self) -> Score:
-        return self.scored(self.tests)
+        return self.scored(self.validation)
 
     def example(self) -> list[str]:
         return ["--prompt", self.corpus.first_word()]
@@ -152,12 +152,12 @@ def own_tokenizer(setup: GPTSetup) -> Tokenizer | None:
 
 def window_of(setup: GPTSetup) -> int:
     """Tokens of one example."""
-    if setup.data.window > setup.model.context:
+    if setup.data.seq_len > setup.model.context:
         raise ArgumentError(
-            f"--window {setup.data.window} is more than the {setup.model.context} tokens that the model sees at once",
-            f"--window {setup.model.context}",
+            f"--seq-len {setup.data.seq_len} is more than the {setup.model.context} tokens that the model sees at once",
+            f"--seq-len {setup.model.context}",
         )
-    return setup.data.window or setup.model.context
+    return setup.data.seq_len or setup.model.context
 
 
 def write_text(setup: GPTSetup, log: Callable[[str], None], tokenizer: Tokenizer | None = None) -> Writing:

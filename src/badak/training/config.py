@@ -11,40 +11,36 @@ from badak.io.config import check, option
 class TrainConfig:
     """The settings of the loop. A step is one update, by `grad_accum_steps` batches; an epoch is the training data seen once."""
 
-    epochs: int = option(10, "times through the training data; not read where steps is given", at_least=0)
-    steps: int = option(0, "updates in all; 0: as many as epochs need", unit="steps", at_least=0)
-    batch_size: int = option(64, "examples in one batch B", unit="examples", at_least=1)
+    epochs: int = option(10, "passes over the training data; ignored if --steps is set", at_least=0)
+    steps: int = option(0, "optimizer steps in total (0 = set by --epochs)", unit="steps", at_least=0)
+    batch_size: int = option(64, "batch size B", unit="examples", at_least=1)
     grad_accum_steps: int = option(
-        1, "batches in one update: as one batch of so many times the size, in the memory of one", unit="batches", at_least=1
+        1, "batches per optimizer step; gradients are averaged, memory stays that of one batch", unit="batches", at_least=1
     )
     deterministic_reduce: bool = option(
-        False, "add gradients of accumulated batches as a tree, draw dropout for each batch: the same bits on 1, 2, 4 ... ranks"
+        False, "sum gradients in a fixed tree order and draw dropout per batch: the same bits on 1, 2, 4 ... ranks"
     )
-    optimizer: Literal["adam", "adamw", "sgd"] = option("adamw", "rule of the update")
-    lr: float = option(1e-3, "learning rate, the highest one of the schedule", above=0)
-    warmup_steps: int = option(100, "steps in which the rate rises from 0 to lr", unit="steps", at_least=0)
+    optimizer: Literal["adam", "adamw", "sgd"] = option("adamw", "optimizer")
+    lr: float = option(1e-3, "peak learning rate", above=0)
+    warmup_steps: int = option(100, "steps of linear warmup from 0 to --lr", unit="steps", at_least=0)
     schedule: Literal["constant", "cosine", "linear", "inverse_sqrt"] = option(
-        "cosine", "the rate after the warm-up; cosine and linear fall up to the last step, so it matters how long the run is"
+        "cosine", "learning rate schedule after the warmup; cosine and linear decay until the last step"
     )
-    min_lr_ratio: float = option(0.1, "where cosine and linear end", unit="x lr", at_least=0, at_most=1)
-    beta2: float = option(0.999, "memory of Adam's second moment", at_least=0, below=1)
-    weight_decay: float = option(0.0, "shrinking of matrices, per step in units of lr (adamw)", at_least=0)
-    max_grad_norm: float = option(0.0, "largest norm of all gradients together; 0 is off", at_least=0)
-    label_smoothing: float = option(0.0, "probability spread over all classes", at_least=0, below=1)
-    ema_decay: float = option(
-        0.0, "memory of a running mean of the weights, which is what is tested and kept; 0: none", at_least=0, below=1
-    )
+    min_lr_ratio: float = option(0.1, "final learning rate of cosine and linear", unit="x lr", at_least=0, at_most=1)
+    beta2: float = option(0.999, "Adam's beta2", at_least=0, below=1)
+    weight_decay: float = option(0.0, "weight decay of matrices (adamw)", at_least=0)
+    max_grad_norm: float = option(0.0, "clip the global gradient norm to this (0 = off)", at_least=0)
+    label_smoothing: float = option(0.0, "label smoothing", at_least=0, below=1)
+    ema_decay: float = option(0.0, "EMA decay. The averaged weights are evaluated and saved (0 = off)", at_least=0, below=1)
     precision: Literal["float32", "bf16"] = option(
-        "float32", "numbers of products and what lies between layers; with bf16 weights, sums, norms and losses stay float32"
+        "float32", "precision of matmuls and activations; with bf16, weights, norms and losses stay float32"
     )
-    seed: int = option(0, "seed of weights, order and dropout", at_least=0)
-    eval_every: int = option(0, "steps between evaluations; 0: after each epoch", unit="steps", at_least=0)
+    seed: int = option(0, "random seed of weights, data order and dropout", at_least=0)
+    eval_every: int = option(0, "steps between evaluations (0 = once per epoch)", unit="steps", at_least=0)
     keep: Literal["best", "last"] = option(
-        "best", "weights that the run answers with: those of the best evaluation by accuracy, R² or perplexity, or the last ones"
+        "best", "weights to save for inference: of the best evaluation (accuracy, R² or perplexity) or of the last step"
     )
-    patience: int = option(
-        0, "stop early after this many evaluations without a better one; 0: never", unit="evaluations", at_least=0
-    )
+    patience: int = option(0, "stop after this many evaluations without improvement (0 = never)", unit="evaluations", at_least=0)
 
     def __post_init__(self):
         check(self)

@@ -100,5 +100,5 @@ def make_vocabulary(data: TextData, text: str, log: Callable[[str], None]) -> Te
         raise ArgumentError("--tokens tokenizer: which one is not said", "--tokenizer PATH, or --data with a folder of tokens")
     text += "\n"
     if data.tokens == "pieces":
-        return PieceVocabulary.from_text(text, data.pieces)
+        return PieceVocabulary.from_text(text, data.vocabulary)
     return CharVocabulary.from_text(text) if data.tokens == "characters" else WordVocabulary.from_texts([text])

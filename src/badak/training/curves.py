@@ -30,23 +30,23 @@ def _draw(figure_class: Any, rows: list[Row], metric: str, path: Path, title: st
     left, right = figure.subplots(1, 2)
     steps = [row.step for row in rows]
     left.plot(steps, [row.train_loss for row in rows], color=TRAIN, label="training")
-    if not all(math.isnan(row.valid_loss) for row in rows):
-        left.plot(steps, [row.valid_loss for row in rows], color=VALID, label="test")
+    if not all(math.isnan(row.val_loss) for row in rows):
+        left.plot(steps, [row.val_loss for row in rows], color=VALID, label="val")
     units = {"r2": " (squared error)", "loss": ""}.get(metric, " (nats)")
     left.set(xlabel="step", ylabel=f"loss{units}", ylim=(0, None) if units else None)
     if metric == "loss":  # of a program of somebody's own: its metrics, or accuracy where answers are right or wrong
         known = rows[0].figures if rows else {}
-        figures = list(known) or ([] if all(math.isnan(row.valid_accuracy) for row in rows) else ["accuracy"])
+        figures = list(known) or ([] if all(math.isnan(row.val_accuracy) for row in rows) else ["accuracy"])
         for name in figures:
-            right.plot(steps, [row.valid(name) for row in rows], label=name)
+            right.plot(steps, [row.val(name) for row in rows], label=name)
         right.set(xlabel="step")
         right.set_visible(bool(figures))
     elif metric != "perplexity":
         right.plot(steps, [getattr(row, f"train_{metric}") for row in rows], color=TRAIN, label="training")
-        right.plot(steps, [row.valid(metric) for row in rows], color=VALID, label="test")
+        right.plot(steps, [row.val(metric) for row in rows], color=VALID, label="val")
         right.set(xlabel="step", ylabel="R²" if metric == "r2" else metric, ylim=(None, 1))
     else:
-        right.plot(steps, [row.valid_perplexity for row in rows], color=VALID, label="test")
+        right.plot(steps, [row.val_perplexity for row in rows], color=VALID, label="val")
         right.set(xlabel="step", ylabel="perplexity", yscale="log")
         right.yaxis.set_major_formatter("{x:g}")
         low, high = right.get_ylim()

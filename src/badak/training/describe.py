@@ -51,4 +51,4 @@ def _progress(step: int, train: Any, rows: list[Row]) -> str:
 def _best(rows: list[Row], metric: str) -> str:
     """The evaluation with the highest accuracy or R², or the lowest perplexity."""
     best = Best.among(rows, metric)
-    return f"{best}, test loss {best.loss:.4f}"
+    return f"{best}, val loss {best.loss:.4f}"

@@ -116,7 +116,7 @@ def card(run: Run, architecture: str) -> str:
     """README.md: what the run knows of the model. Folders of this machine are left out."""
     facts, rows = describe(run.folder), run.rows()
     data = facts["data"]
-    for name in ("path", "test", "tokenizer"):
+    for name in ("path", "val_data", "tokenizer"):
         place = getattr(run.setup.data, name, "")
         data = data.replace(place, Path(place).name) if place else data
     if not getattr(run.setup.data, "path", ""):

@@ -43,10 +43,10 @@ class Own(Experiment):
     remedy = "a smaller lr, more warmup_steps, or max_grad_norm=1"
     setup: OwnSetup  # type: ignore[assignment]
 
-    def __init__(self, model: Module, loader: Any, loss: Loss, valid: Any, metrics: Metrics, prepare: Prepare | None):
+    def __init__(self, model: Module, loader: Any, loss: Loss, val: Any, metrics: Metrics, prepare: Prepare | None):
         self.model, self.judged, self.metrics, self.given = model, loss, metrics, prepare or take_apart
         self.loader = Batches(loader)  # type: ignore[assignment]
-        self.tests = None if valid is None else Batches(valid, "valid")
+        self.validation = None if val is None else Batches(val, "val")
 
     def prepare(self, batch: Any) -> tuple[tuple[Any, ...], Any]:
         made = tensors_of(self.given(batch))
@@ -88,14 +88,14 @@ class Own(Experiment):
     def evaluate(self) -> Score:
         """The score on the held-out batches, and the means of the metrics in `figures`."""
         score, sums = Score(), dict.fromkeys(self.metrics, 0.0)
-        for batch in self.tests or ():
+        for batch in self.validation or ():
             inputs, labels = self.prepare(batch)
             outputs = self.model(*inputs)
             one = score_of(*self.measure(outputs, labels), self.seen(inputs))
             score += one
             for name, metric in self.metrics.items():
                 sums[name] += float(metric(outputs, labels)) * one.count
-        self.figures = {name: value / max(score.count, 1) for name, value in sums.items()} if self.tests else {}
+        self.figures = {name: value / max(score.count, 1) for name, value in sums.items()} if self.validation else {}
         return score
 
 
@@ -104,7 +104,7 @@ def fit(
     loader: Iterable[Any],
     loss: Loss,
     *,
-    valid: Iterable[Any] | None = None,
+    val: Iterable[Any] | None = None,
     metrics: Metrics | None = None,
     callbacks: Iterable[Any] = (),
     folder: str | os.PathLike | None = None,
@@ -120,14 +120,14 @@ def fit(
     loader gives batches (inputs, ..., labels); the model is called as model(inputs, ...). Another form of batch: prepare(batch) ->
     ((inputs, ...), labels). loss(outputs, labels) is the mean over the batch, one number.
 
-    valid: batches to test with, after each epoch or `eval_every` steps; metrics: {name: metric(outputs, labels) -> mean} for them.
+    val: batches to evaluate on after each epoch or `eval_every` steps. metrics: {name: metric(outputs, labels) -> mean} for them.
     callbacks: badak.training.Callback, or functions of the progress after each step. log: who is told a line for each evaluation.
     folder: where weights, optimizer, random numbers, position in the data and metrics.csv are kept at each evaluation and at
     Ctrl-C; with resume=True a run that is there already goes on, with exactly the bits that it would have had.
     optimizer: "adamw", "adam", "sgd", or one that you made. compiled: replay steps without their Python (docs/compile.md).
     settings: those of badak.training.TrainConfig but batch_size, seed and label_smoothing: epochs, steps, lr, schedule,
     warmup_steps, max_grad_norm, grad_accum_steps, precision, ...; keep="best": model and folder end with the weights of the lowest
-    loss on valid; patience: evaluations without a lower loss after which the training ends.
+    loss on val; patience: evaluations without a lower loss after which the training ends.
 
     Ctrl-C finishes the update under way, saves, and raises KeyboardInterrupt. Raises ArgumentError for wrong arguments and for a
     loss that is not finite, StateError for a folder of another model or of other data.
@@ -136,11 +136,11 @@ def fit(
     expect_surroundings(folder, prepare, log, {"resume": resume, "compiled": compiled})
     heard = [callbacks] if callable(callbacks) or not isinstance(callbacks, Iterable) else [*callbacks]
     listening(heard)  # complains before anything is made
-    experiment = Own(model, loader, loss, valid, metrics or {}, prepare)
+    experiment = Own(model, loader, loss, val, metrics or {}, prepare)
     experiment.compiled = compiled
     experiment.setup = setup_of(model, loader, optimizer, settings)
-    if valid is None and (experiment.setup.train.keep == "best" or experiment.setup.train.patience):
-        raise ArgumentError("fit: keep='best' and patience ask for batches to evaluate with", "valid=batches")
+    if val is None and (experiment.setup.train.keep == "best" or experiment.setup.train.patience):
+        raise ArgumentError("fit: keep='best' and patience ask for batches to evaluate with", "val=batches")
     run = None if folder is None else open_run(folder, experiment.setup, resume, log or quiet)
     if log is not None:
         heard.insert(0, Report(log))
@@ -178,7 +178,7 @@ def expect_arguments(model: Any, loss: Any, metrics: Any, settings: dict[str, An
     if not isinstance(metrics, Mapping):
         raise ArgumentError(f"fit: expected metrics by name; got {described(metrics)}", 'metrics={"mae": F.l1_loss}')
     for name, metric in metrics.items():
-        if not callable(metric) or not str(name).isidentifier() or hasattr(Row, f"valid_{name}") or name in ("loss", "accuracy"):
+        if not callable(metric) or not str(name).isidentifier() or hasattr(Row, f"val_{name}") or name in ("loss", "accuracy"):
             raise ArgumentError(
                 f"fit: expected metrics by names of their own; got {name!r:.60}: {described(metric)}", 'metrics={"mae": F.l1_loss}'
             )

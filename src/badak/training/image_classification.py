@@ -29,7 +29,7 @@ class Pictures(Experiment):
         self.model = build_classifier(setup.model)
         order = Generator().manual_seed(setup.train.seed)
         self.loader = DataLoader(learned, setup.train.batch_size, shuffle=True, generator=order)
-        self.tests: DataLoader = DataLoader(tested, TEST_BATCH)
+        self.validation: DataLoader = DataLoader(tested, TEST_BATCH)
         self.parts = [part.numpy() for part in (*learned.tensors, *tested.tensors)]
 
     def data(self) -> list[memoryview]:
@@ -48,7 +48,7 @@ class Pictures(Experiment):
         return ["PICTURE.png"]
 
     def evaluate(self) -> Score:
-        return self.classified(self.tests, [str(digit) for digit in range(self.setup.model.classes)])
+        return self.classified(self.validation, [str(digit) for digit in range(self.setup.model.classes)])
 
 
 def shifted(pictures: Tensor, largest: int) -> Tensor:

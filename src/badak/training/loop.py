@@ -130,7 +130,7 @@ def evaluate(learner: TrainState, watch: Stopwatch) -> Row:
     learner.score = Score()
     return Row(
         step=learner.step, epoch=learner.step / (learner.updates_per_epoch or math.inf), lr=learner.schedule.get_last_lr()[0],
-        train_loss=trained.loss, train_accuracy=trained.accuracy, valid_loss=held_out.loss,
-        valid_accuracy=held_out.accuracy, valid_perplexity=held_out.perplexity,
+        train_loss=trained.loss, train_accuracy=trained.accuracy, val_loss=held_out.loss,
+        val_accuracy=held_out.accuracy, val_perplexity=held_out.perplexity,
         per_second=per_second, seconds=watch.seconds, figures=dict(experiment.figures),
     )  # fmt: skip

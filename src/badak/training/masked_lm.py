@@ -36,7 +36,7 @@ class Guessing(Experiment):
         self.model = BERT(model)
         order = Generator().manual_seed(setup.train.seed)
         self.loader = DataLoader(TensorDataset(from_numpy(ids)), setup.train.batch_size, shuffle=True, generator=order)
-        self.tests: DataLoader = DataLoader(TensorDataset(*each_word_hidden(ids, self.vocabulary.mask)), TEST_BATCH)
+        self.validation: DataLoader = DataLoader(TensorDataset(*each_word_hidden(ids, self.vocabulary.mask)), TEST_BATCH)
         log(f"{len(self.sentences):,} sentences, {len(self.vocabulary):,} distinct words")
 
     def data(self) -> list[bytes]:
@@ -50,7 +50,7 @@ class Guessing(Experiment):
         return (seen,), ids.masked_fill(~hidden, IGNORED)
 
     def evaluate(self) -> Score:
-        return sum(self.each(self.tests, lambda batch: judge(self.model(batch[0]), batch[1], batch[0].numel())[1]), Score())
+        return sum(self.each(self.validation, lambda batch: judge(self.model(batch[0]), batch[1], batch[0].numel())[1]), Score())
 
     def with_a_hole(self) -> str:
         """The first sentence with its third word hidden."""

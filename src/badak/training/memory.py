@@ -27,7 +27,7 @@ def expect_memory(setup: Setup, copies: int = COPIES) -> None:
         raise ArgumentError(
             f"the answers to a batch of {train.batch_size} examples are {answers:,} numbers and need {gigabytes(8 * answers)} with "
             f"their gradient; there are {gigabytes(there)}, {gigabytes(needed)} of them for the model",
-            "a smaller --batch-size, with --grad-accum-steps for the same update, a shorter --window, or a smaller vocabulary",
+            "a smaller --batch-size, with --grad-accum-steps for the same update, a shorter --seq-len, or a smaller vocabulary",
         )
     if there is not None and needed > there:
         model = setup.model
@@ -42,7 +42,7 @@ def answers_of(setup: Setup) -> int:
     """Logits of one batch of a GPT: a number for each token of the vocabulary at each position. The others have few."""
     if not isinstance(setup, GPTSetup):
         return 0
-    return setup.train.batch_size * (setup.data.window or setup.model.context) * setup.model.vocab_size
+    return setup.train.batch_size * (setup.data.seq_len or setup.model.context) * setup.model.vocab_size
 
 
 def layers_of(setup: Setup) -> int:

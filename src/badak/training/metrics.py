@@ -22,21 +22,21 @@ class Row:
     lr: float
     train_loss: float
     train_accuracy: float
-    valid_loss: float
-    valid_accuracy: float
-    valid_perplexity: float
+    val_loss: float
+    val_accuracy: float
+    val_perplexity: float
     per_second: float  # pictures or tokens
     seconds: float  # since the start of this process
-    figures: dict[str, float] = field(default_factory=dict)  # what else the test found: columns of their own, valid_NAME
+    figures: dict[str, float] = field(default_factory=dict)  # what else the evaluation found: columns of their own, val_NAME
 
-    def valid(self, name: str) -> float:
-        """A figure of the test: loss, accuracy, perplexity, or one of `figures`. Raises ArgumentError where there is none."""
+    def val(self, name: str) -> float:
+        """A figure of the evaluation: loss, accuracy, perplexity, or one of `figures`. Raises ArgumentError where there is none."""
         if name in self.figures:
             return self.figures[name]
-        if not hasattr(self, f"valid_{name}"):
+        if not hasattr(self, f"val_{name}"):
             known = ["loss", "accuracy", "perplexity", *self.figures]
             raise ArgumentError(f"metrics: there is no figure {shown(name)}", f"one of {', '.join(known)}")
-        return getattr(self, f"valid_{name}")
+        return getattr(self, f"val_{name}")
 
     @property
     def train_r2(self) -> float:
@@ -58,7 +58,7 @@ COLUMNS = tuple(one.name for one in fields(Row) if one.name != "figures")
 def write_row(path: Path, row: Row) -> None:
     """Append `row`, with the head line where the file is new. Numbers are written so that they read back exactly."""
     values = asdict(row)
-    values.update({f"valid_{name}": value for name, value in values.pop("figures").items()})
+    values.update({f"val_{name}": value for name, value in values.pop("figures").items()})
     text = io.StringIO()
     writer = csv.DictWriter(text, list(values))
     before = _read(path).partition(b"\n")[0] if path.is_file() else b""
@@ -121,16 +121,16 @@ def _row(record: dict[str, str]) -> Row:
         raise ValueError("epoch is not a number")
     if None in record:
         raise ValueError("a row has more columns than the first one")
-    figures = {name.removeprefix("valid_"): float(value) for name, value in record.items() if name not in COLUMNS}
+    figures = {name.removeprefix("val_"): float(value) for name, value in record.items() if name not in COLUMNS}
     return Row(**values, figures=figures)  # type: ignore[arg-type]  # int for step, float for the others
 
 
 def row_line(row: Row, metric: str = "", counted: str = "examples") -> str:
     """An evaluation in one line, with all figures that there are. metric: the first of them to show besides the losses."""
-    first = [metric] if metric else [] if math.isnan(row.valid_accuracy) else ["accuracy"]
+    first = [metric] if metric else [] if math.isnan(row.val_accuracy) else ["accuracy"]
     shown_ = dict.fromkeys([*first, *row.figures])
-    test = "" if math.isnan(row.valid_loss) else f"test {row.valid_loss:7.4f}   "
-    figures = "".join(f"{name} {row.valid(name):7.4g}   " for name in shown_)
+    val = "" if math.isnan(row.val_loss) else f"val {row.val_loss:7.4f}   "
+    figures = "".join(f"{name} {row.val(name):7.4g}   " for name in shown_)
     return (
-        f"step {row.step:>6}   loss {row.train_loss:7.4f}   {test}{figures}{row.per_second:,.0f} {counted}/s   {row.seconds:.0f} s"
+        f"step {row.step:>6}   loss {row.train_loss:7.4f}   {val}{figures}{row.per_second:,.0f} {counted}/s   {row.seconds:.0f} s"
     )

@@ -20,10 +20,12 @@ from badak.training.config import TrainConfig
 class PictureData:
     """MNIST: 60,000 and 10,000 pictures of handwritten digits."""
 
-    path: str = option("", "folder with the four IDX files (gz or not); without it they are downloaded once")
-    train_images: int = option(60_000, "pictures to learn from, the first of 60,000", unit="pictures", at_least=1, at_most=60_000)
-    test_images: int = option(10_000, "pictures to test with, the first of 10,000", unit="pictures", at_least=1, at_most=10_000)
-    shift: int = option(0, "move each training picture by up to this much, at random", unit="pixels", at_least=0, at_most=8)
+    path: str = option("", "folder with the four IDX files (.gz or not) [downloaded once if not given]")
+    train_images: int = option(60_000, "training images, the first N of 60,000", unit="pictures", at_least=1, at_most=60_000)
+    test_images: int = option(
+        10_000, "validation images, the first N of MNIST's 10,000 test images", unit="pictures", at_least=1, at_most=10_000
+    )
+    shift: int = option(0, "shift each training image randomly by up to this much", unit="pixels", at_least=0, at_most=8)
 
     def __post_init__(self):
         check(self)
@@ -36,17 +38,16 @@ Kind = Literal["pieces", "characters", "words", "bpe", "wordpiece", "tokenizer"]
 class TextData:
     """A text, as one stream or line by line."""
 
-    path: str = option("", "text file (UTF-8), a folder of them, or one of badak tokenize; without it the corpus")
-    corpus: Literal["topics", "sentences"] = option("topics", "text that comes with badak: Python's help topics, or ten sentences")
-    tokens: Kind = option("pieces", "what a token is; bpe and wordpiece are trained on the text, tokenizer is that of --tokenizer")
-    pieces: int = option(4_000, "frequent words that get a token of their own, beside all characters", unit="words", at_least=0)
-    vocabulary: int = option(4_000, "tokens of bpe and wordpiece", unit="tokens", at_least=1)
-    tokenizer: str = option("", "tokenizer.json, vocab.json or vocab.txt, or their folder: its tokens instead of new ones")
-    window: int = option(0, "tokens of one example; 0: as many as the model sees at once", unit="tokens", at_least=0)
-    lines: bool = option(False, "each line is one example, learned whole, instead of windows of the stream")
+    path: str = option("", "UTF-8 text file, folder of text files, or output of badak tokenize [default: --corpus]")
+    corpus: Literal["topics", "sentences"] = option("topics", "built-in text: Python's help topics, or ten sentences")
+    tokens: Kind = option("pieces", "tokenization; bpe and wordpiece are trained on the text, tokenizer is the one of --tokenizer")
+    vocabulary: int = option(4_000, "vocabulary size of pieces, bpe or wordpiece", unit="tokens", at_least=1)
+    tokenizer: str = option("", "existing tokenizer: tokenizer.json, vocab.json, vocab.txt, or their folder")
+    seq_len: int = option(0, "tokens per training sequence (0 = the context length)", unit="tokens", at_least=0)
+    lines: bool = option(False, "make each line one training sequence instead of cutting the text into windows")
     val_split: float = option(
         0.1,
-        "part of the text, at its end, that is only tested with; 0: test with what was learned",
+        "fraction of the text, at its end, held out for validation (0 = evaluate on the training text)",
         at_least=0.0,
         below=1.0,
     )
@@ -59,8 +60,8 @@ class TextData:
 class SentenceData:
     """Sentences whose words are hidden and guessed."""
 
-    path: str = option("", "text file (UTF-8), one sentence in a line; without it thirty proverbs")
-    masked: float = option(0.3, "part of the words that is hidden in training", above=0.0, at_most=1.0)
+    path: str = option("", "UTF-8 text file with one sentence per line [default: thirty proverbs]")
+    masked: float = option(0.3, "fraction of tokens to mask in training", above=0.0, at_most=1.0)
 
     def __post_init__(self):
         check(self)
@@ -71,23 +72,23 @@ class LabelledData:
     """Texts, each with a class or a number."""
 
     path: str = option(
-        "", "CSV or TSV file (gz or not) of texts and labels, or a folder with a train and a test file; without it short opinions"
+        "", "CSV or TSV file (.gz or not) of texts and labels, or a folder with a train and a test file [default: short opinions]"
     )
-    test: str = option("", "file to test with; without it that of the folder, or a part that is held out")
-    task: Literal["classes", "numbers"] = option("classes", "what is told of a text: its class, or a number")
-    text_column: str = option("", "name of the column of texts, or its place from 1 on; without it the likeliest")
-    pair_column: str = option("", "name of the column of second texts, or its place: what is told is told of a pair of texts")
-    label_column: str = option("", "name of the column of labels or numbers, or its place; without it the likeliest")
-    header: Literal["auto", "yes", "no"] = option("auto", "whether the first line names the columns; auto: look")
-    quotes: bool = option(True, "a field may stand in quotes; without, a quote is a character like any other")
+    val_data: str = option("", "validation file [default: the folder's test file, or --val-split of the data]")
+    task: Literal["classification", "regression"] = option("classification", "predict a class or a number")
+    text_column: str = option("", "text column: name or number from 1 [default: detected]")
+    pair_column: str = option("", "second text column, for pairs of texts")
+    label_column: str = option("", "label column: name or number from 1 [default: detected]")
+    header: Literal["auto", "yes", "no"] = option("auto", "whether the first line is a header")
+    quotes: bool = option(True, "fields may be quoted; with --no-quotes a quote is an ordinary character")
     tokens: Literal["wordpiece", "bpe", "tokenizer"] = option(
-        "wordpiece", "how words are cut into pieces, learned from the texts to learn from; tokenizer is that of --from"
+        "wordpiece", "subword tokenizer to train; tokenizer is the one of --init-from"
     )
-    pieces: int = option(8_000, "pieces of words at most", unit="pieces", at_least=300)
-    lowercase: bool = option(True, "WordPiece: read capitals as small letters, and Hangul by its letters")
-    examples: int = option(0, "texts to learn from, the first ones; 0: all", unit="texts", at_least=0)
-    test_examples: int = option(0, "texts to test with, the first ones; 0: all", unit="texts", at_least=0)
-    val_split: float = option(0.1, "part of a single file, drawn by the seed, that is only tested with", above=0.0, below=1.0)
+    vocabulary: int = option(8_000, "maximum vocabulary size", unit="tokens", at_least=300)
+    lowercase: bool = option(True, "WordPiece: lowercase the text and decompose Hangul into letters")
+    examples: int = option(0, "use the first N training texts (0 = all)", unit="texts", at_least=0)
+    val_examples: int = option(0, "use the first N validation texts (0 = all)", unit="texts", at_least=0)
+    val_split: float = option(0.1, "fraction of a single file held out for validation, drawn by --seed", above=0.0, below=1.0)
 
     def __post_init__(self):
         check(self)
@@ -98,19 +99,19 @@ class TranslateData:
     """Sentences and their translations."""
 
     path: str = option(
-        "", "folder with train.SRC, train.TGT, val.*, test*.* (.gz or not), or a file of pairs; without it fifty phrases"
+        "", "folder with train.SRC, train.TGT, val.*, test*.* (.gz or not), or a file of sentence pairs [default: fifty phrases]"
     )
-    src: str = option("ko", "language to translate from: the end of the names of its files")
-    tgt: str = option("en", "language to translate into")
-    source_column: int = option(1, "where the source stands in a file of pairs, tabs between the columns", at_least=1)
-    target_column: int = option(2, "where the target stands in a file of pairs", at_least=1)
+    src: str = option("ko", "source language, as in the file extensions")
+    tgt: str = option("en", "target language")
+    source_column: int = option(1, "source column in a tab-separated file of pairs", at_least=1)
+    target_column: int = option(2, "target column in a file of pairs", at_least=1)
     val_split: float = option(
-        0.05, "part of a file of pairs to test with, and as much again to translate at the end", above=0, below=0.5
+        0.05, "fraction of a file of pairs held out for validation, and as much again to translate at the end", above=0, below=0.5
     )
-    pieces: int = option(400, "tokens of the vocabulary of both languages (byte-level BPE)", unit="tokens", at_least=260)
-    lowercase: bool = option(False, "read and write small letters only")
+    vocabulary: int = option(400, "size of the shared vocabulary (byte-level BPE)", unit="tokens", at_least=260)
+    lowercase: bool = option(False, "lowercase all text")
     batch_tokens: int = option(
-        0, "tokens of a batch in each language, with their padding; 0: batch-size pairs", unit="tokens", at_least=0
+        0, "tokens per batch and language, padding included (0 = --batch-size pairs)", unit="tokens", at_least=0
     )
 
     def __post_init__(self):
@@ -130,7 +131,7 @@ class ClassifySetup:
     data: PictureData = PictureData()
 
 
-FREEZE = "lowest layers that do not learn, nor the tables of tokens and positions"
+FREEZE = "freeze the embeddings and the lowest N layers"
 
 
 @dataclass(frozen=True)
@@ -138,8 +139,8 @@ class TextStart:
     """What a training begins with, instead of first weights from the seed."""
 
     folder: str = option(
-        "", "Hugging Face folder (BERT, MiniLM, a text classifier), or its name on the Hub: its weights, sizes and tokenizer; "
-        "--context says how much of a text is read"
+        "", "fine-tune this model: Hugging Face folder or Hub name (BERT, MiniLM, a text classifier); --context "
+    "sets the sequence length"
     )  # fmt: skip
     freeze: int = option(0, FREEZE, unit="layers", at_least=0)
     sha256: str = ""  # of the folder's weights
@@ -148,7 +149,9 @@ class TextStart:
         check(self)
         for name in ("freeze", "lora"):
             if getattr(self, name, 0) and not self.folder:
-                raise ArgumentError(f"--{name} is for a model that has learned something: there is no --from", "--from FOLDER")
+                raise ArgumentError(
+                    f"--{name} is for a model that has learned something: there is no --init-from", "--init-from FOLDER"
+                )
 
 
 @dataclass(frozen=True)
@@ -156,10 +159,10 @@ class Start(TextStart):
     """The same for a model that writes."""
 
     folder: str = option(
-        "", "Hugging Face folder (GPT-2, Llama, Qwen, Mistral): its weights, sizes and tokenizer; --window says how much is read"
+        "", "fine-tune this model: Hugging Face folder (GPT-2, Llama, Qwen, Mistral); --seq-len sets the sequence length"
     )
-    lora: int = option(0, "rank of the LoRA adapters, which alone learn and are kept; 0: all weights learn", at_least=0)
-    lora_alpha: float = option(16.0, "weight of the adapters, in units of 1 / rank", above=0)
+    lora: int = option(0, "LoRA rank; only the adapters are trained and saved (0 = train all weights)", at_least=0)
+    lora_alpha: float = option(16.0, "LoRA alpha: adapters are scaled by alpha / rank", above=0)
 
     def __post_init__(self):
         super().__post_init__()
@@ -173,7 +176,7 @@ class GPTSetup:
 
     metric: ClassVar = "perplexity"
     counted: ClassVar = "tokens"
-    fixed: ClassVar[tuple[set[str], set[str]]] = ({"dropout"}, set())  # with --from: free sizes, data settings that are not
+    fixed: ClassVar[tuple[set[str], set[str]]] = ({"dropout"}, set())  # with --init-from: free sizes, data settings that are not
 
     experiment: Literal["gpt"] = "gpt"
     model: GPTConfig | LlamaConfig = GPTConfig()
@@ -203,7 +206,7 @@ class TextSetup:
     """Texts in, their classes or numbers out."""
 
     counted: ClassVar = "texts"
-    fixed: ClassVar[tuple[set[str], set[str]]] = ({"dropout", "context"}, {"tokens", "pieces", "lowercase"})
+    fixed: ClassVar[tuple[set[str], set[str]]] = ({"dropout", "context"}, {"tokens", "vocabulary", "lowercase"})
 
     experiment: Literal["text"] = "text"
     model: TextConfig = TextConfig()
@@ -219,7 +222,7 @@ class TextSetup:
     @property
     def metric(self) -> str:
         """What is shown beside the loss."""
-        return "accuracy" if self.data.task == "classes" else "r2"
+        return "accuracy" if self.data.task == "classification" else "r2"
 
 
 @dataclass(frozen=True)
@@ -310,13 +313,13 @@ PRESETS: dict[str, dict[str, Setup]] = {
         "opinions": TextSetup(  # seconds
             model=TextConfig(d_model=64, heads=4, layers=1),
             train=TrainConfig(epochs=10, batch_size=16, warmup_steps=20, weight_decay=0.1),
-            data=LabelledData(pieces=300),
+            data=LabelledData(vocabulary=300),
         ),
         "reviews": TextSetup(  # what --data begins with
             model=TextConfig(context=128, heads=4, dropout=0.2),
             train=TrainConfig(epochs=3, warmup_steps=200, min_lr_ratio=0.0, weight_decay=0.1, max_grad_norm=1.0),
         ),
-        "finetune": TextSetup(  # what --from begins with
+        "finetune": TextSetup(  # what --init-from begins with
             model=TextConfig(context=128),
             train=TrainConfig(
                 epochs=3,
@@ -340,7 +343,7 @@ PRESETS: dict[str, dict[str, Setup]] = {
             train=TrainConfig(
                 epochs=30, lr=2e-3, beta2=0.98, label_smoothing=0.1, warmup_steps=200, min_lr_ratio=0.0, ema_decay=0.99
             ),
-            data=TranslateData(pieces=3_000, lowercase=True, batch_tokens=1_024),
+            data=TranslateData(vocabulary=3_000, lowercase=True, batch_tokens=1_024),
         ),
         "captions": TranslateSetup(  # 29,000 captions of photos, German and English, or what is like them
             model=Seq2SeqConfig(encoder_layers=3, decoder_layers=3),
@@ -354,7 +357,7 @@ PRESETS: dict[str, dict[str, Setup]] = {
                 schedule="inverse_sqrt",
                 ema_decay=0.998,
             ),
-            data=TranslateData(src="de", tgt="en", pieces=10_000, lowercase=True, batch_tokens=4_096),
+            data=TranslateData(src="de", tgt="en", vocabulary=10_000, lowercase=True, batch_tokens=4_096),
         ),
     },
 }

@@ -60,7 +60,7 @@ def opened(run: Run, data: str, log: Callable[[str], None]) -> Experiment:
     if run.setup.experiment not in TASKS:
         raise ArgumentError(
             f"{run.folder} is a run of {run.made_by()}: only the program that made its model can test it",
-            "fit(..., valid=batches) in that program",
+            "fit(..., val=batches) in that program",
         )
     state = run.load()
     if state is None:
@@ -88,7 +88,7 @@ def asked(setup: Setup, data: str) -> Setup:
                 "this run learned from the opinions that come with badak, and its classes are known from them only",
                 "leave out --data; badak predict RUN --file FILE judges other texts",
             )
-        return change(setup, "data", {"test": data})
+        return change(setup, "data", {"val_data": data})
     changes: dict[str, Any] = {"path": data}
     if setup.experiment == "gpt":
         changes["val_split"] = 0.0
@@ -108,7 +108,7 @@ def further(experiment: Experiment, log: Callable[[str], None] = quiet) -> dict[
     """What only some tasks can be asked, and only in the end: BLEU of translations."""
     if isinstance(experiment, Translating):
         model = experiment.model.config
-        pairs = next(iter(experiment.corpus.tests.values()), experiment.corpus.valid)
+        pairs = next(iter(experiment.corpus.tests.values()), experiment.corpus.val)
         sources, references = zip(*pairs)
         made = translate(experiment.model, experiment.vocabulary, sources, each=experiment.each, cut=too_long(log, model.context))
         score, signature = bleu(made, references, experiment.setup.data.lowercase)

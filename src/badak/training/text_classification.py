@@ -106,7 +106,7 @@ class Reading(Experiment):
         learn, test = self.rows(learned, "learn from", log), self.rows(tested, "test with", log)
         budget = max(TEST_TOKENS, model.context + MULTIPLE)
         self.loader = self.batches(learn, batch_size=setup.train.batch_size, generator=order)
-        self.tests = self.batches(test, tokens=budget, shuffle=False)
+        self.validation = self.batches(test, tokens=budget, shuffle=False)
         log(f"{len(learned):,} texts to learn from, {len(tested):,} to test with, {len(self.vocabulary):,} pieces of words")
         log(self.target(learned))
 
@@ -124,7 +124,9 @@ class Reading(Experiment):
             model = replace(model, context=min(model.context, setup.model.context))
             return replace(setup, model=model, data=replace(setup.data, tokens="tokenizer"))
         if setup.data.tokens == "tokenizer":
-            raise ArgumentError("--tokens tokenizer is that of a folder: there is no --from", "--from FOLDER, or another --tokens")
+            raise ArgumentError(
+                "--tokens tokenizer is that of a folder: there is no --init-from", "--init-from FOLDER, or another --tokens"
+            )
         type_vocab_size = max(setup.model.type_vocab_size, 2) if pairs else setup.model.type_vocab_size
         pad_id, size = self.vocabulary.ids[BERT_MARKS[0]], len(self.vocabulary)
         return replace(
@@ -140,7 +142,7 @@ class Reading(Experiment):
         if len(labels) > min(MOST_CLASSES, len(learned) // 2):
             raise ArgumentError(
                 f"{len(labels):,} distinct labels in {len(learned):,} texts: {shown(labels[0])}, {shown(labels[1])}, ...",
-                "--task numbers learns a number; --label-column names another column",
+                "--task regression learns a number; --label-column names another column",
             )
         known = set(labels)
         strange = next((i for i, label in enumerate(tested.said) if label not in known), None)
@@ -203,7 +205,7 @@ class Reading(Experiment):
     # The test, and what can be asked afterwards
 
     def evaluate(self) -> Score:
-        return self.classified(self.tests, self.setup.labels)
+        return self.classified(self.validation, self.setup.labels)
 
     def example(self) -> list[str]:
         words = {text: len((text if isinstance(text, str) else text[0]).split()) for text in self.sample.texts}
@@ -257,7 +259,7 @@ class ReadingNumbers(Reading):
             inputs, labels = self.prepare(batch)
             return self.model(*inputs).squeeze(1).float().numpy(), labels.numpy()
 
-        outputs, true = zip(*self.each(self.tests, told))
+        outputs, true = zip(*self.each(self.validation, told))
         right = np.concatenate(true).astype(np.float64)
         error = np.concatenate(outputs) - right
         unit, squares = self.setup.deviation, error**2
@@ -271,7 +273,7 @@ class ReadingNumbers(Reading):
         if not self.figures:
             return super().closing_words()
         figures = (
-            f"test: R² {self.figures['r2']:.4f}, "
+            f"val: R² {self.figures['r2']:.4f}, "
             f"mean absolute error {self.figures['mae']:.4g}, "
             f"root of the mean square {self.figures['rmse']:.4g}"
         )
@@ -288,7 +290,7 @@ def quoted(verdict: Prediction) -> str:
 
 def read_text_task(setup: TextSetup, log: Callable[[str], None], tokenizer: Tokenizer | None = None) -> Reading:
     """The task over classes or over numbers, as `setup` says."""
-    return {"classes": Reading, "numbers": ReadingNumbers}[setup.data.task](setup, log, tokenizer)
+    return {"classification": Reading, "regression": ReadingNumbers}[setup.data.task](setup, log, tokenizer)
 
 
 def its_tokenizer(began: Learned) -> Tokenizer:
@@ -307,8 +309,8 @@ def its_tokenizer(began: Learned) -> Tokenizer:
 def train_tokenizer(data: LabelledData, texts: list[str]) -> Tokenizer:
     """Pieces of the words of `texts`, of the kind that `data` names, with BERT's marks."""
     if data.tokens == "bpe":
-        return Tokenizer.train_bpe(texts, data.pieces, special=BERT_MARKS)
-    return Tokenizer.train_wordpiece(texts, data.pieces, small=data.lowercase)
+        return Tokenizer.train_bpe(texts, data.vocabulary, special=BERT_MARKS)
+    return Tokenizer.train_wordpiece(texts, data.vocabulary, small=data.lowercase)
 
 
 # ---------------------------------------------------------------------- files
@@ -320,16 +322,16 @@ def read_parts(data: LabelledData, seed: int, log: Callable[[str], None]) -> tup
         rows = opinions()
         if data.pair_column:
             raise ArgumentError("the opinions that come with badak are no pairs", "--data FILE, or leave out --pair-column")
-        whole = Part([text for text, _, _ in rows], [row[2 if data.task == "numbers" else 1] for row in rows],
+        whole = Part([text for text, _, _ in rows], [row[2 if data.task == "regression" else 1] for row in rows],
                      [f"opinion {i + 1}" for i in range(len(rows))])  # fmt: skip
         return split(whole, data, seed)
     train, test = table_files(data.path)
-    test = Path(data.test) if data.test else test
+    test = Path(data.val_data) if data.val_data else test
     learned = read_part(data, train, log)
     if test is None:
         return split(learned, data, seed)
     tested = read_part(data, test, log)
-    return first(learned, data.examples), first(tested, data.test_examples)
+    return first(learned, data.examples), first(tested, data.val_examples)
 
 
 def first(part: Part, number: int) -> Part:
@@ -343,7 +345,7 @@ def split(part: Part, data: LabelledData, seed: int) -> tuple[Part, Part]:
     cut = len(part) - max(1, round(len(part) * data.val_split))
     if cut < 2:
         raise ArgumentError(f"{len(part)} texts are too few to learn from and to test with", "a text and its label in each row")
-    return first(part.take(sorted(order[:cut])), data.examples), first(part.take(sorted(order[cut:])), data.test_examples)
+    return first(part.take(sorted(order[:cut])), data.examples), first(part.take(sorted(order[cut:])), data.val_examples)
 
 
 def read_part(data: LabelledData, path: Path, log: Callable[[str], None]) -> Part:
@@ -358,7 +360,7 @@ def read_part(data: LabelledData, path: Path, log: Callable[[str], None]) -> Par
         twice = "both texts of the pair" if pair == text else "second text and label at once"
         raise ArgumentError(f"{path}: {table.name_of(text if pair == text else label)} would be {twice}",
                             "--text-column, --pair-column and --label-column")  # fmt: skip
-    said = "number" if data.task == "numbers" else "label"
+    said = "number" if data.task == "regression" else "label"
     about = "" if table.header else "; no header (--header yes if it has one)"
     second = "" if pair is None else f" and {table.name_of(pair)}"
     log(f"{path.name}: text from {table.name_of(text)}{second}, {said} from {table.name_of(label)}{about}")
@@ -373,7 +375,7 @@ def read_part(data: LabelledData, path: Path, log: Callable[[str], None]) -> Par
     nameless = next((i for i in kept if not table.rows[i][label].strip()), None)
     if nameless is not None:
         raise FileError(f"{path}: line {table.lines[nameless]} has a text and no label", "give it one, or take the line out")
-    if data.task == "numbers":
+    if data.task == "regression":
         expect_numbers(table, label, kept)
     return Part(
         [table.rows[i][text] if pair is None else (table.rows[i][text], table.rows[i][pair]) for i in kept],

@@ -39,19 +39,21 @@ class Translating(Experiment):
         for note in self.corpus.notes:
             log(note)
         self.vocabulary = tokenizer or Tokenizer.train_bpe(
-            spaced(itertools.chain.from_iterable(self.corpus.train)), data.pieces, MARKS, small=data.lowercase
+            spaced(itertools.chain.from_iterable(self.corpus.train)), data.vocabulary, MARKS, small=data.lowercase
         )
         pad_id, sos, eos = (self.vocabulary.ids[mark] for mark in MARKS)
         model = replace(setup.model, vocab_size=len(self.vocabulary), pad_id=pad_id, sos_id=sos, eos_id=eos)
         self.setup = vocabularies.noted(replace(setup, model=model), self.vocabulary)
-        learned, tested = (self.rows(pairs, context, log) for pairs in (self.corpus.train, self.corpus.valid))
+        learned, tested = (self.rows(pairs, context, log) for pairs in (self.corpus.train, self.corpus.val))
         self.model = Seq2Seq(model)
         self.compiled = data.batch_tokens < LARGE and len(learned) <= FEW
         order = Generator().manual_seed(setup.train.seed)
         size = None if data.batch_tokens else setup.train.batch_size
         buckets = BucketBatchSampler(lengths(learned), size, data.batch_tokens or None, MULTIPLE, generator=order)
         self.loader = self.batches(learned, buckets)
-        self.tests = self.batches(tested, BucketBatchSampler(lengths(tested), tokens=TEST_TOKENS, multiple=MULTIPLE, shuffle=False))
+        self.validation = self.batches(
+            tested, BucketBatchSampler(lengths(tested), tokens=TEST_TOKENS, multiple=MULTIPLE, shuffle=False)
+        )
         log(f"{len(learned):,} pairs of sentences, {len(self.vocabulary):,} tokens of both languages")
 
     def rows(self, pairs: Pairs, context: int, log: Callable[[str], None]) -> Rows:
@@ -87,7 +89,7 @@ class Translating(Experiment):
         )
 
     def data(self) -> list[bytes]:
-        parts = (self.corpus.train, self.corpus.valid, *self.corpus.tests.values())
+        parts = (self.corpus.train, self.corpus.val, *self.corpus.tests.values())
         return ["\n".join("\t".join(pair) for pair in pairs).encode("utf-8", "surrogatepass") for pairs in parts]
 
     def prepare(self, batch: tuple[Tensor, Tensor, Tensor]) -> tuple[tuple[Tensor, Tensor], Tensor]:
@@ -99,16 +101,16 @@ class Translating(Experiment):
         return sum(int((ids != self.setup.model.pad_id).sum()) for ids in inputs)
 
     def evaluate(self) -> Score:
-        return self.scored(self.tests)
+        return self.scored(self.validation)
 
     def example(self) -> list[str]:
-        sentence = next(iter(self.corpus.tests.values()), self.corpus.valid)[0][0]
+        sentence = next(iter(self.corpus.tests.values()), self.corpus.val)[0][0]
         return ["--", sentence] if sentence.startswith("-") else [sentence]
 
     def closing_words(self) -> list[str]:
         """The first translations of what was kept for the end, and the BLEU of all; of the phrases, what was learned."""
         said: list[str] = []
-        for name, pairs in (self.corpus.tests or {"": self.corpus.valid[:5]}).items():
+        for name, pairs in (self.corpus.tests or {"": self.corpus.val[:5]}).items():
             sources, references = zip(*pairs)
             made = translate(self.model, self.vocabulary, sources, cut=too_long(said.append, self.setup.model.context))
             said += [f"  {source}\n    {line}" for source, line in list(zip(sources, made))[:5]]

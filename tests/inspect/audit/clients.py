@@ -18,7 +18,7 @@ MIRROR = os.environ.get("CLIENTS_MIRROR", "")
 NAMES = "nanogpt mingpt nglecture rasbt_gpt annotated hyunwoongko cpm0722 pt_translation bert_codertimo simple_vit seed003".split()
 KINDS = {
     "annotated": "encoder-decoder", "hyunwoongko": "encoder-decoder", "cpm0722": "encoder-decoder",
-    "pt_translation": "encoder-decoder", "bert_codertimo": "bidirectional", "simple_vit": "pictures",
+    "pt_translation": "encoder-decoder", "bert_codertimo": "bidirectional", "simple_vit": "image",
 }  # fmt: skip
 
 

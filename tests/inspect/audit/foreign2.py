@@ -124,7 +124,7 @@ class ViT(Part):
 
 
 def vit_like(rng):
-    return Program(ViT(), (badak.tensor(rng.random((B, 3, 16, 16)).astype("f")),), kind="pictures")
+    return Program(ViT(), (badak.tensor(rng.random((B, 3, 16, 16)).astype("f")),), kind="image")
 
 
 # ------------------------------------------------------------------ 10. time series: a causal forecaster, and a window
@@ -162,7 +162,7 @@ class Window(Forecaster):
 
 
 def window(rng):
-    return Program(Window(), (badak.tensor(rng.standard_normal((B, T, 3)).astype("f")),), kind="pictures")
+    return Program(Window(), (badak.tensor(rng.standard_normal((B, T, 3)).astype("f")),), kind="image")
 
 
 # ------------------------------------------------------------------ 11. a classifier of texts with a mask; (logits, pooled)

@@ -215,7 +215,7 @@ def streams(program: Program, where: Map, side: str = "any", need=lambda module,
         if name == "" or where.calls[name] != 1 or not isinstance(y, Tensor) or y.dim() != 3 or not y.is_floating_point():
             continue
         b, t = y.shape[:2] if first else y.shape[1::-1]
-        if b != B or (t not in lengths and program.kind != "pictures") or "rop" in type(modules[name]).__name__:
+        if b != B or (t not in lengths and program.kind != "image") or "rop" in type(modules[name]).__name__:
             continue
         if "pos" in name.lower() and not isinstance(where.inputs[name][0] if where.inputs[name] else None, Tensor):
             continue

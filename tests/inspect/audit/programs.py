@@ -49,12 +49,12 @@ def sentence_encoder(rng):
 
 def classifier(rng):
     config = models.ClassifierConfig(rows=8, row_width=8, d_model=16, encoder_layers=2, decoder_layers=2)
-    return Program(models.build_classifier(config), (badak.tensor(rng.random((B, 8, 8)).astype("f")),), kind="pictures")
+    return Program(models.build_classifier(config), (badak.tensor(rng.random((B, 8, 8)).astype("f")),), kind="image")
 
 
 def cls_classifier(rng):
     config = models.ClassifierConfig(rows=8, row_width=8, d_model=16, encoder_layers=2, decoder_layers=2, pooling="cls")
-    return Program(models.build_classifier(config), (badak.tensor(rng.random((B, 8, 8)).astype("f")),), kind="pictures")
+    return Program(models.build_classifier(config), (badak.tensor(rng.random((B, 8, 8)).astype("f")),), kind="image")
 
 
 class Translator(nn.Module):

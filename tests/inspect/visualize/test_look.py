@@ -231,7 +231,7 @@ KINDS = {
 @pytest.mark.parametrize("name", MODELS)
 def test_what_each_model_is(name, records):
     record = records[name]
-    assert record["model"]["kind"] == KINDS.get(name, "pictures")
+    assert record["model"]["kind"] == KINDS.get(name, "image")
     assert record["words"][0]["code"] == "no_vocabulary" if record["sequences"][0]["ids"] else record["words"] == []
     crosses = [a["kind"] for a in record["attentions"]]
     decoder = name == "translate" or "pictures" in name
@@ -412,7 +412,7 @@ def test_what_cannot_be_known_is_left_out_with_a_word():
         ({"model": 3}, ArgumentTypeError, "look: model is int, not a badak.nn.Module", "badak.look(model, batch), the model first"),
         (
             {"kind": "text"}, ArgumentError,
-            "look: kind='text' is none of causal, bidirectional, encoder-decoder, pictures", "kind=None finds it",
+            "look: kind='text' is none of causal, bidirectional, encoder-decoder, image", "kind=None finds it",
         ),
         ({"loss": 3}, ArgumentTypeError, "look: loss is int, no function", "loss=lambda output: output.loss"),
         ({"loss": len, "labels": [1]}, ArgumentError, "look: loss and labels are two ways to say the same", "give one of them"),

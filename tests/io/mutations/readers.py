@@ -266,7 +266,7 @@ def _vocabularies() -> list[Any]:
     return [
         CharVocabulary("abc").to_dict(),
         WordVocabulary.from_texts(["a b"]).to_dict(),
-        PieceVocabulary.from_text("to be or not to be", 3).to_dict(),
+        PieceVocabulary.from_text("to be or not to be", 10).to_dict(),
     ]
 
 

@@ -25,7 +25,7 @@ def audit(
         assert report.ok, report
 
     batch        what the model is called with: a tensor, a tuple of arguments, a dict of them by name, or the pair of both
-    kind         "causal", "bidirectional", "encoder-decoder" or "pictures"; found by itself where it is None
+    kind         "causal", "bidirectional", "encoder-decoder" or "image"; found by itself where it is None
     pad          id of padding; found in masks of the batch, padding_idx and attributes such as pad_id where it is None
     optimizer    one or several, to see whether every parameter is in one of them
     loss         function of what the model gives, to differentiate; else the outputs are summed with random weights

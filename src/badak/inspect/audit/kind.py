@@ -9,7 +9,7 @@ from badak.inspect.audit.graph import Lookup, Seen
 from badak.inspect.audit.padding import mask_leaves, triangular
 from badak.nn import Module
 
-KINDS = ("causal", "bidirectional", "encoder-decoder", "pictures")
+KINDS = ("causal", "bidirectional", "encoder-decoder", "image")
 SHIFTED = 2  # tokens that a program cuts off a text, or puts before it, at most
 UNKNOWN = "unknown"
 
@@ -129,7 +129,7 @@ def _without_text(batch: Batch, shown: Shown, said: str | None) -> Kind:
                 return Kind("causal", f"{other} is {name}, one further", name)
         if own and any(y.shape == x.shape and y is not x for y in shown.answers):
             return Kind(UNKNOWN, _NOTHING, name)
-    return Kind("pictures", f"{name} is of numbers, {x.shape}", name)
+    return Kind("image", f"{name} is of numbers, {x.shape}", name)
 
 
 def _two_sides(model: Module, texts: list[str]) -> bool:

@@ -29,7 +29,7 @@ def look(
     labels       or the right answers: an id for each token (-100: none), or the class. Without both it is the loss that the model
                  gives itself, else minus the log-probability of the likeliest answer at `place`
     classes      names of the classes
-    kind         "causal", "bidirectional", "encoder-decoder" or "pictures"; found by itself where it is None
+    kind         "causal", "bidirectional", "encoder-decoder" or "image"; found by itself where it is None
     title        what the page is called; the model's name unless given
     most         tokens that are shown, of a longer text the first
     place        the token whose numbers are shown in each operation; the last that has a label unless given

@@ -199,7 +199,7 @@ def _translated(model: Seq2Seq, tokenizer: Any, what: str, target: str | None) -
 
 def _pictured(trained: Any, what: str, target: str | None, label: str | None) -> Sight:
     names = _digits(trained.setup)
-    return Sight(trained.model, (_row(read_picture(what)),), _class(label, names), classes=names, kind="pictures")
+    return Sight(trained.model, (_row(read_picture(what)),), _class(label, names), classes=names, kind="image")
 
 
 _READERS: dict[str, Callable[[Any, str, str | None, str | None], Sight]] = {
