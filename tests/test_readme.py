@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from bench import chart
+from bench.table import rows_of
 from tools.readme import commands
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -34,6 +36,24 @@ def test_the_example_of_a_readme_runs_and_prints_what_it_says(path):
     assert done.returncode == 0, done.stderr
     promised = re.findall(r"^print\(.*?\)\s+# (.*)$", code, flags=re.MULTILINE)
     assert done.stdout.splitlines() == promised
+
+
+@each_readme
+def test_the_figures_of_speed_are_those_of_the_results(path):
+    spans = {}
+    for cpu, run in chart.runs().items():
+        for precision in ("float32", "bf16"):
+            ratios = [ratio for row in rows_of(run, precision) if (ratio := chart.ratio(row))]
+            spans[precision, cpu] = f"{min(ratios):.2f}-{max(ratios):.2f}" if ratios else "-"
+    table = re.findall(r"^\| (.*) \|$", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    heads, _, *rows = ([cell.strip() for cell in line.split("|")] for line in table)
+    shown = {(precision, cpu): re.sub(" to |~", "-", cell)
+             for precision, row in zip(("float32", "bf16"), rows) for cpu, cell in zip(heads[1:], row[1:])}  # fmt: skip
+    assert shown == spans
+
+
+def test_a_readme_is_short():
+    assert all(len(path.read_text(encoding="utf-8").splitlines()) <= 120 for path in READMES)
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
