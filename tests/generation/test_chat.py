@@ -16,7 +16,7 @@ from badak.data.tokenizer import Tokenizer
 from badak.generation import GenerationConfig
 from badak.generation.chat import Chat
 from badak.generation.folder import Template, TextGenerator, is_published, open_folder
-from badak.generation.sampling import Reader
+from badak.generation.reader import Reader
 from badak.generation.text import generate_text
 from badak.io import limited
 

@@ -5,7 +5,7 @@ import pytest
 import badak
 from badak import nn
 from badak.core.errors import ArgumentError
-from badak.generation import GenerationConfig, fill_mask, generate, sampling, stream
+from badak.generation import GenerationConfig, fill_mask, generate, reader, stream
 from badak.models import GPT, GPTConfig
 
 GREEDY = GenerationConfig(max_new_tokens=6, temperature=0.0, top_k=0)
@@ -125,7 +125,7 @@ def test_with_a_cache_only_the_last_token_is_read_until_the_context_is_full():
 def test_the_cache_has_no_more_room_than_the_text_needs(monkeypatch):
     lengths = []
     monkeypatch.setattr(
-        sampling, "KeyValueCache", lambda layers, max_length: lengths.append(max_length) or nn.KeyValueCache(layers, max_length)
+        reader, "KeyValueCache", lambda layers, max_length: lengths.append(max_length) or nn.KeyValueCache(layers, max_length)
     )
     for prompt, new_tokens in [(1, 1), (3, 4), (9, 7), (20, 2)]:
         generate(lively(), badak.randint(50, (1, prompt)), GenerationConfig(max_new_tokens=new_tokens))

@@ -11,7 +11,7 @@ WITHIN = {  # called by functions with a decorator of events only, or where nobo
     ("nn/cache.py", "_taken"): "the write of take(), which has a decorator",
     ("nn/cache.py", "_kept_in"): "the write of the memory's keys, whose caller has one",
     ("distributed/collectives.py", "put"): "what came from other ranks: begin() tells of it, and no recording goes on",
-    ("distributed/buckets.py", "take"): "the same, for gradients",
+    ("distributed/reducer.py", "take"): "the same, for gradients",
     ("distributed/data_parallel.py", "_from_first"): "the same, for the weights of the first rank",
     ("distributed/data_parallel.py", "data"): "the write of _from_first",
     ("distributed/optim/zero_redundancy_optimizer.py", "_share"): "the same, for what other ranks have updated",

@@ -7,7 +7,7 @@ import badak
 from badak import models, nn
 from badak.core.errors import BadakError
 from badak.data.files import read_text, text_files
-from badak.data.subwords import PieceVocabulary
+from badak.data.pieces import PieceVocabulary
 from badak.data.text import CharVocabulary, WordVocabulary
 from badak.data.tokenizer import Tokenizer
 from badak.data.tokens import TokenFile, TokenWindows, documents, write_tokens

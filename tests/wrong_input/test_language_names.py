@@ -15,7 +15,7 @@ from PIL import Image
 import badak
 from badak import data, models, nn
 from badak import generation as G  # noqa: N812
-from badak.data import files, mnist, subwords, text, tokenizer, tokens
+from badak.data import files, mnist, pieces, text, tokenizer, tokens
 from badak.generation import embed, explain, filters, picture
 from badak.generation import text as writing
 from tests.wrong_input.spoil import WORDS, spoiled
@@ -150,7 +150,7 @@ def of_models(place: Place) -> dict[str, Call]:
 
 def of_texts(place: Place) -> dict[str, Call]:
     bpe, words, characters = place.bpe, place.words, place.characters
-    parts = subwords.PieceVocabulary.from_text("ab ab", 5)
+    parts = pieces.PieceVocabulary.from_text("ab ab", 5)
     found = {
         "train_bpe": (tokenizer.Tokenizer.train_bpe, [["one two"], 300, ("<end>",), 2, False], {}),
         "train_wordpiece": (tokenizer.Tokenizer.train_wordpiece, [["one two"], 60, True, 2, False], {}),
@@ -167,8 +167,8 @@ def of_texts(place: Place) -> dict[str, Call]:
         "WordVocabulary.from_texts": (text.WordVocabulary.from_texts, [["one", "two"]], {}),
         "CharVocabulary": (text.CharVocabulary, [["a", "b"]], {}),
         "CharVocabulary.from_text": (text.CharVocabulary.from_text, ["ab"], {}),
-        "PieceVocabulary": (subwords.PieceVocabulary, [["a", "b", "ab"]], {}),
-        "PieceVocabulary.from_text": (subwords.PieceVocabulary.from_text, ["ab ab", 4], {}),
+        "PieceVocabulary": (pieces.PieceVocabulary, [["a", "b", "ab"]], {}),
+        "PieceVocabulary.from_text": (pieces.PieceVocabulary.from_text, ["ab ab", 4], {}),
         "Vocabulary": (text.Vocabulary, [["a", "b"]], {}),
         "Vocabulary.load": (text.CharVocabulary.load, [place.folder / "no"], {}),
         "Vocabulary.save": (characters.save, [place.folder / "characters.json"], {}),

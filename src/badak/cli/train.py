@@ -1,4 +1,7 @@
-"""badak train classify | gpt | bert | text | translate"""
+"""badak train classify | gpt | bert | text | translate: one option for each setting.
+
+The settings and their texts are fields of training/config.py, training/presets.py and the configs of models.
+"""
 
 import dataclasses
 import os

@@ -146,7 +146,8 @@ _warned: set[object] = set()
 
 
 def name_of(code: int) -> str:
-    """The code of a situation as people write it: 11 is "BADAK-011". All of them: inspect/introspection/error_codes.py."""
+    """The code of a situation as people write it: 11 is "BADAK-011". Up to 199: inspect/introspection/error_codes.py;
+    from 201: inspect/doctor/diagnoses; from 301: inspect/audit/report.py."""
     return f"BADAK-{code:03}"
 
 

@@ -1,8 +1,9 @@
 """Data: datasets, the order in which they are read, and batches.
 
 `dataset.py` what can be read, `sampler.py` in which order, `collate.py` how examples become a batch, `loader.py` the loop,
-`padding.py` rows of different lengths in one batch,
-`workers.py` the processes that read ahead, `position.py` how a run goes on in the middle of an epoch.
+`padding.py` rows of different lengths in one batch, `tokenizer.py` subwords (BPE, WordPiece), `pieces.py` frequent words and
+characters,
+`workers.py` the processes that read ahead, `loader_state.py` how a run goes on in the middle of an epoch.
 `mnist.py`, `idx.py` and `text.py` are not imported here: who needs them names them.
 """
 

@@ -10,7 +10,7 @@ part that the vocabulary has, is one token. A character that the vocabulary lack
 import json
 from typing import Any
 
-from badak.data.subwords import PART, PieceVocabulary
+from badak.data.pieces import PART, PieceVocabulary
 from badak.data.text import MASK, SPECIALS, CharVocabulary, WordVocabulary
 from badak.data.tokenizer import FILE, Tokenizer, library
 

@@ -1,16 +1,16 @@
 """`torch.distributed`: ranks that compute together, over MPI. One rank alone is a group of one and needs no MPI.
 
-engine.py       MPI itself
-group.py        who belongs together
-collectives.py  what all ranks of a group do with tensors; exchange.py: each with each; objects.py: with other objects
-mail.py         from one rank to one other
-agree.py        before they do it, they compare what they are about to do
-work.py         an operation under way, and how long it waits
-sums.py         in which order values are added
-buckets.py      the sums of DistributedDataParallel; grad_bucket.py, algorithms/: what a hook makes of them
-summed.py       a sum that gradients go through, for SyncBatchNorm
-optim/          optimizers whose memory lies on several ranks
-board.py        what a rank is doing, for `badak launch`
+engine.py             MPI itself
+group.py              who belongs together
+collectives.py        what all ranks of a group do with tensors; exchange.py: each with each; objects.py: with other objects
+p2p.py         from one rank to one other
+consistency_check.py  before they do it, they compare what they are about to do
+work.py               an operation under way, and how long it waits
+sums.py               in which order values are added
+reducer.py            the sums of DistributedDataParallel; grad_bucket.py, algorithms/: what a hook makes of them
+summed.py             a sum that gradients go through, for SyncBatchNorm
+optim/                optimizers whose memory lies on several ranks
+heartbeat.py          what a rank is doing, for `badak launch`
 """
 
 from badak.core.public_api import door as _door

@@ -11,10 +11,10 @@ import numpy as np
 from badak.core import events
 from badak.core.errors import ArgumentError, ArgumentTypeError, StateError
 from badak.core.modes import modes
-from badak.distributed.buckets import Reducer
 from badak.distributed.collectives import begin, flat, raw
 from badak.distributed.group import chosen, is_initialized
 from badak.distributed.group import group as groups
+from badak.distributed.reducer import Reducer
 from badak.nn import Module
 from badak.tensor import Tensor
 

@@ -23,7 +23,7 @@ BACKENDS = ("mpi", "gloo", "nccl")
 class ProcessGroup:
     """Some ranks that talk: `ranks` are their numbers in the world, `rank()` is our own among them.
 
-    comm    carries data, talk the lines of `agree.py`, mail what send and recv exchange; None in a group of one
+    comm    carries data, talk the lines of `consistency_check.py`, mail what send and recv exchange; None in a group of one
     shared  memory that all its ranks can read: of the world, where it is on one machine, and was not made anew many times
     key     what all its ranks know it by; the how-manieth group of these ranks it is says which of them is meant
     begun   how many collectives this rank has called
@@ -37,7 +37,7 @@ class ProcessGroup:
         self.key = f"{zlib.crc32(repr(ranks).encode()):x}.{_alike[tuple(ranks)]}"
         self.tags = 32767  # the least number that MPI promises
         self.queue: deque[Work] = deque()
-        self.receiving: Any = None  # see mail.py
+        self.receiving: Any = None  # see p2p.py
         self.sending: list[Work] = []
         self.byte = None if self.comm is None else engine().MPI.BYTE
         self.in_place = None if self.comm is None else engine().MPI.IN_PLACE

@@ -17,7 +17,7 @@ from badak.data.padding import BucketBatchSampler, pad
 from badak.data.tokenizer import BERT_MARKS, Tokenizer
 from badak.generation.framing import Framed, Text, framed, segments_of
 from badak.generation.framing import frame as frame
-from badak.generation.sampling import answering
+from badak.generation.reader import answering
 from badak.models.bert import BERTClassifier
 from badak.tensor import float32, from_numpy
 

@@ -14,7 +14,7 @@ from badak.core.public_api import guard_types as _guard_types
 from badak.data.padding import BucketBatchSampler, pad
 from badak.data.tokenizer import Tokenizer
 from badak.data.validation import several, whole
-from badak.generation.sampling import answering
+from badak.generation.reader import answering
 from badak.io.config import read_json
 from badak.models.bert import SentenceEncoder
 from badak.models.pretrained import found

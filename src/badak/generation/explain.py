@@ -11,7 +11,8 @@ from badak.core.public_api import guard_names as _guard_names
 from badak.core.public_api import guard_types as _guard_types
 from badak.data.validation import whole
 from badak.generation.filters import FILTERS, GenerationConfig
-from badak.generation.sampling import Reader, answering, drawn, next_logits
+from badak.generation.reader import Reader, answering, next_logits
+from badak.generation.sampling import drawn
 from badak.generation.validation import ONE_ROW, Ends, ends_of, expect_prompt, expect_settings
 from badak.nn import Module
 from badak.ops.attention import Attention

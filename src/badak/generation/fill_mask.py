@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from badak.core.errors import ArgumentError, ArgumentTypeError
 from badak.data.validation import several, whole
 from badak.generation.filters import forbid
-from badak.generation.sampling import answering
+from badak.generation.reader import answering
 from badak.generation.validation import expect_model
 from badak.nn import Module
 from badak.tensor import Tensor

@@ -14,7 +14,7 @@ from PIL import Image, ImageFilter, UnidentifiedImageError
 
 from badak.core.errors import ArgumentError, FileError
 from badak.core.public_api import guard_names as _guard_names
-from badak.generation.sampling import answering
+from badak.generation.reader import answering
 from badak.io.atomic import as_path, open_file
 from badak.io.errors import reason
 from badak.nn import Module

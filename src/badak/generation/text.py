@@ -8,7 +8,7 @@ import numpy as np
 
 from badak.core.errors import ArgumentError, BadakWarning
 from badak.core.public_api import guard_names as _guard_names
-from badak.data.subwords import PieceVocabulary
+from badak.data.pieces import PieceVocabulary
 from badak.data.text import CharVocabulary, WordVocabulary
 from badak.data.tokenizer import Tokenizer
 from badak.data.validation import several, text

@@ -15,8 +15,9 @@ from badak.core.errors import ArgumentError, NotSupportedError
 from badak.data.marian import MarianTokens
 from badak.data.padding import pad
 from badak.data.tokenizer import Tokenizer
+from badak.generation.beams import search
 from badak.generation.filters import GenerationConfig
-from badak.generation.sampling import answering, search
+from badak.generation.reader import answering
 from badak.io.config import check, option
 from badak.models.seq2seq import Seq2Seq
 from badak.nn import KeyValueCache

@@ -6,7 +6,7 @@
     y         = (weights v, heads side by side) Wo^T + bo                 (B, T, C)
 
 Source: Vaswani et al. 2017, "Attention is all you need", section 3.2. What is here are the weights and the order of the
-steps; each step is a few lines of `functional/heads.py`, and the inner one, from q, k, v to weights v, is one operation,
+steps; each step is a few lines of `functional/multi_head.py`, and the inner one, from q, k, v to weights v, is one operation,
 `ops/attention.py`, with its backward derived by hand.
 
 B batch, T target length (queries), S source length (keys), C embed_dim, H heads, D head_dim.
@@ -15,8 +15,8 @@ B batch, T target length (queries), S source length (keys), C embed_dim, H heads
 from badak.nn import init
 from badak.nn.attention_checks import check_cached, check_inputs, check_sizes
 from badak.nn.cache import KeyValueCache
-from badak.nn.functional.heads import add_keys, attend, cut_heads, join_heads, visible
 from badak.nn.functional.linear import linear
+from badak.nn.functional.multi_head import add_keys, attend, cut_heads, join_heads, visible
 from badak.nn.linear import NonDynamicallyQuantizableLinear
 from badak.nn.mask import AnyMask, Mask
 from badak.nn.module import Module

@@ -12,7 +12,7 @@ import numpy as np
 from badak.core import events
 from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, GraphError, IndexOutOfRangeError, ShapeError, expect
 from badak.core.modes import anywhere, modes
-from badak.nn.functional.heads import Visible, attend
+from badak.nn.functional.multi_head import Visible, attend
 from badak.nn.mask import AnyMask, Mask, StartsMask
 from badak.tensor import Tensor, arange, int64
 

@@ -15,7 +15,7 @@ from badak.nn import init
 from badak.nn.attention import MultiheadAttention
 from badak.nn.cache import KeyValueCache
 from badak.nn.dropout import Dropout
-from badak.nn.functional.masks import question_padding
+from badak.nn.functional.mask_warnings import question_padding
 from badak.nn.linear import Linear
 from badak.nn.mask import AnyMask, Mask
 from badak.nn.module import Module

@@ -1,4 +1,4 @@
-"""AdamW: Adam whose weight decay does not pass through the moments."""
+"""AdamW: Adam whose weight decay does not pass through the moments; the update is `Adam.update` in adam.py."""
 
 from typing import Any
 

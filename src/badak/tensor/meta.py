@@ -1,7 +1,7 @@
 """The meta device: tensors with a shape, a dtype and strides, and no memory.
 
 Such a tensor has no `_array`. A public function that asks for it meets `NoDataError`, and is run again here: on stand-ins that
-lie over memory that nobody gives (`nowhere.py`), so that its own code says which shape, dtype and strides the result has. What
+lie over memory that nobody gives (`meta_storage.py`), so that its own code says which shape, dtype and strides the result has. What
 would look at a value, or needs one to know a size, is refused; nothing is written, no random number is used up.
 """
 

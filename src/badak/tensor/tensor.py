@@ -1,7 +1,7 @@
 """Tensor: an array, and where it came from.
 
 This file holds what a tensor *is*: its state, in one block. What it can *do* stands in the files beside this one.
-`about.py` is what it says of itself, `history.py` its place in the graph and its gradient, `values.py` how its values get out
+`properties.py` is what it says of itself, `history.py` its place in the graph and its gradient, `values.py` how its values get out
 to Python and NumPy, each of them on the one before, whose words it uses: history asks for sizes and dtype, a value that goes out
 whether a gradient is wanted. Each family of functions has a file of its own, and `methods.py` binds them here.
 """

@@ -8,8 +8,8 @@ import numpy as np
 
 from badak.core.errors import ArgumentError
 from badak.data.files import read_text
+from badak.data.pieces import PieceVocabulary
 from badak.data.sentences import TEN_SENTENCES
-from badak.data.subwords import PieceVocabulary
 from badak.data.text import CharVocabulary, WordVocabulary, python_topics
 from badak.data.tokenizer import Tokenizer
 from badak.data.tokens import ABOUT, TokenFile, cut_at_lines

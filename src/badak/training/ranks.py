@@ -18,10 +18,10 @@ from badak import distributed
 from badak.core.errors import ArgumentError
 from badak.data import DataLoader
 from badak.distributed import heartbeat
-from badak.distributed.buckets import Bucket, cut
 from badak.distributed.collectives import begin
 from badak.distributed.group import chosen
 from badak.distributed.places import place
+from badak.distributed.reducer import Bucket, cut
 from badak.distributed.sums import ReduceOp
 from badak.distributed.totals import total
 from badak.tensor import Tensor

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from badak.core.errors import ArgumentError, BadakError, FileError
-from badak.data.subwords import PieceVocabulary
+from badak.data.pieces import PieceVocabulary
 from badak.data.text import CharVocabulary, WordVocabulary
 from badak.data.tokenizer import FILE, Tokenizer
 from badak.generation.text import TextVocabulary

@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
-from badak.distributed import buckets, group, shared, totals
+from badak.distributed import group, reducer, shared, totals
 
-totals.LONG, totals.HALVES, buckets.LONE, shared.PIECE, shared.PAGE = 256, 16, 64, 128, 64  # bytes
+totals.LONG, totals.HALVES, reducer.LONE, shared.PIECE, shared.PAGE = 256, 16, 64, 128, 64  # bytes
 given = shared.shared_memory
 
 

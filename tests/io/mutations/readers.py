@@ -19,7 +19,7 @@ from PIL import Image
 import badak
 from badak import nn
 from badak.data.idx import read_idx
-from badak.data.subwords import PieceVocabulary
+from badak.data.pieces import PieceVocabulary
 from badak.data.text import CharVocabulary, Vocabulary, WordVocabulary
 from badak.generation.picture import read_picture
 from badak.io import safetensors

@@ -9,10 +9,10 @@ axes.py       (B, T) or (T, B)
 kind.py       whether the model is causal, bidirectional, an encoder and decoder, or reads pictures
 watch.py      every submodule's inputs and outputs during one forward, and who sees whom in its attentions
 compare.py    what is equal in two forwards: before a position, of a row, apart from padding, to rounding
-descend.py    from the whole model down to the module where a difference begins
+localize.py   from the whole model down to the module where a difference begins
 graph.py      the first forward as a graph of operations, and the attentions in it
 answer.py     what the model answers, however it is wrapped, and where positions stand in that
-subject.py    the model under audit: forwards, counted, made ready (`ready.py`) and put back as it was (`keep.py`)
+subject.py    the model under audit: forwards, counted, made ready (`ready.py`) and put back as it was (`preserve_state.py`)
 report.py     findings, as text and as HTML
 """
 

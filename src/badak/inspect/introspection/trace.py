@@ -27,7 +27,7 @@ _CARRIERS = (  # what carries a call and computes nothing of its own: arguments,
     "badak.tensor.convert", "badak.tensor.upcast", "badak.tensor.meta", "badak.inspect.introspection", "badak.core.signals",
     "badak.nn.module",
     "badak.autograd", "badak.tensor.anomaly", "badak.tensor.values", "badak.tensor.casting", "badak.nn.parameter", "badak.nn.tree",
-    "badak.nn.functional.masks", "badak.nn.attention_checks", "badak.nn.transformer_checks", "badak.optim.settings",
+    "badak.nn.functional.mask_warnings", "badak.nn.attention_checks", "badak.nn.transformer_checks", "badak.optim.settings",
 )  # fmt: skip
 _DEEPEST = 8
 _FAST = PACKAGE / "kernels" / "numba"

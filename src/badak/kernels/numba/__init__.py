@@ -1,6 +1,6 @@
-"""The kernels of `plain`, compiled by Numba, products of matrices included; names, signatures and meaning are theirs.
+"""The kernels of `reference`, compiled by Numba, products of matrices included; names, signatures and meaning are theirs.
 
-The same input gives the same bits on any number of threads. See `threads/parallel.py` for how a kernel is written.
+The same input gives the same bits on any number of threads. See `threadpool/parallel.py` for how a kernel is written.
 """
 
 from badak.kernels.numba._memory import keep_freed_memory as _keep_freed_memory

@@ -16,7 +16,7 @@ WRITE = READ | 0x0400  # ... and writeable
 class Table:
     """The arrays of P parameters, for kernels whose tasks are blocks of any of them.
 
-    columns: lists of P arrays: the parameters, then what is remembered of each. Its rows keep them alive (`compiler/arrays.py`).
+    columns: lists of P arrays: the parameters, then what is remembered of each. Its rows keep them alive (`codegen/arrays.py`).
 
         rows (P, 3 + columns) int64     a parameter's first task, its size, the `id`s of its gradient (0: not now) and of its arrays
         owner (tasks,) int64            the row whose block a task is

@@ -1,4 +1,4 @@
-"""Elementwise non-linearities: one pass over a block that stays in cache. The formulas are those of `plain`.
+"""Elementwise non-linearities: one pass over a block that stays in cache. The formulas are those of `reference`.
 
 Measured against PyTorch's at 4096 x 1024 float32 on one core: GELU 4 times as fast forward, 3 to 4 times backward.
 """

@@ -3,7 +3,7 @@
 Forward: one task per (batch, head, block of queries). Backward: one per (batch, key head, part of the query blocks), which
 alone adds to its dk and dv, block after block, and recomputes the scores from q, k and the saved log-sum-exp. The products
 are taken on the strided views as they come: no transpose or copy of a packed projection. Under a causal mask a block
-multiplies only the keys that it sees. Formulas: `plain.attention`.
+multiplies only the keys that it sees. Formulas: `reference.attention`.
 """
 
 import math
@@ -190,7 +190,7 @@ def attention_backward_parts(
 
 
 def attention(q, k, v, keep=None, bias=None, causal=None, scale=None, drop=None, p=0.0, want_weights=False):
-    """out (B, H, T, E), lse (B, H, T), weights (B, H, T, S) or None; the arguments are those of `plain.attention`.
+    """out (B, H, T, E), lse (B, H, T), weights (B, H, T, S) or None; the arguments are those of `reference.attention`.
 
     out lies in memory as q does: for heads split off a projection, joining them again copies nothing.
     """

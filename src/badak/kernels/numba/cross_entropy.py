@@ -1,4 +1,4 @@
-"""Cross entropy of logits with class ids. The soft targets and `nll` are those of `plain`: rare, or a mere look-up."""
+"""Cross entropy of logits with class ids. The soft targets and `nll` are those of `reference`: rare, or a mere look-up."""
 
 import math
 

@@ -18,7 +18,7 @@ def dropout_block(task, y, x, keep, scale):
 
 
 def dropout(x, keep, p):
-    """y = x keep / (1 - p).    keep bool of x's shape; the factor is rounded to x's type as in `plain`."""
+    """y = x keep / (1 - p).    keep bool of x's shape; the factor is rounded to x's type as in `reference`."""
     if turned := turn(x.shape, x, keep):
         axes, back = turned
         return dropout(x.transpose(axes), keep.transpose(axes), p).transpose(back)

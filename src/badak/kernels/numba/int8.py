@@ -141,7 +141,7 @@ def _by_registers(way, tile, rows, panel, step, chunks, sums):
 
 
 def linear_int8(x, w, scale, b):
-    """y = q w^T (x_scale scale) + b for q, x_scale of the rows of x; see `plain`. The same bits in every way."""
+    """y = q w^T (x_scale scale) + b for q, x_scale of the rows of x; see `reference`. The same bits in every way."""
     features, size = w.shape
     rows = as_rows(x)
     y = np.empty((len(rows), features), np.float32)
@@ -182,7 +182,7 @@ def _room(size):
 
 
 def _right(way):
-    """Whether sums of every kind of size come out right by this way: the check of `ways.py`."""
+    """Whether sums of every kind of size come out right by this way: the check of `cpu_dispatch.py`."""
     random = np.random.RandomState(0)
     for m, k, n in ((1, 100, 9), (3, 64, 5), (40, 200, 50)):
         x = random.standard_normal((m, k)).astype(np.float32)

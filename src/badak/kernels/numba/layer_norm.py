@@ -81,7 +81,7 @@ def layer_norm(x, w, b, eps):
 
 
 def layer_norm_backward(dy, x, w, mean, rstd, needs):
-    """dx, dw, db; see `plain.layer_norm_backward` for the derivation."""
+    """dx, dw, db; see `reference.layer_norm_backward` for the derivation."""
     rows, dtype = as_rows(x), x.dtype
     number, kind = value_dtype(dtype), None if w is None else w.dtype
     n, channels = rows.shape

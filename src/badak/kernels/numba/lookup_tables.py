@@ -1,6 +1,6 @@
 """Functions of one bfloat16: it has 65,536 values, so their results are computed once and looked up.
 
-The meaning in `plain` computes them in float64, so that each is rounded right. Numbers of a layer share a few exponents and
+The meaning in `reference` computes them in float64, so that each is rounded right. Numbers of a layer share a few exponents and
 so a few KiB of a table, which stay in the first cache: a GELU took 0.63 ns a number on one core, a look 0.25.
 """
 

@@ -1,4 +1,4 @@
-"""The squared error in one pass; the other elementwise losses are those of `plain`."""
+"""The squared error in one pass; the other elementwise losses are those of `reference`."""
 
 import numpy as np
 

@@ -153,7 +153,7 @@ def shuffle(task, state, order):
             order[i], order[j] = order[j], order[i]
 
 
-# ---------------------------------------------------------------- normal numbers: see plain/_boxmuller.py
+# ---------------------------------------------------------------- normal numbers: see reference/_boxmuller.py
 
 _LOG = tuple(_f(c) for c in (7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1,
         -1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1))  # fmt: skip
@@ -254,7 +254,7 @@ def map_function(task, y, x, which, factor, shift):
             y[i] = fma(x[i], factor, shift)
 
 
-# ---------------------------------------------------------------- as in `plain`
+# ---------------------------------------------------------------- as in `reference`
 
 
 def _floats(state, dtype=np.float32):

@@ -65,7 +65,7 @@ def rms_norm(x, w, eps):
 
 
 def rms_norm_backward(dy, x, w, rstd, needs):
-    """dx, dw; see `plain.rms_norm_backward` for the derivation."""
+    """dx, dw; see `reference.rms_norm_backward` for the derivation."""
     rows, dtype = as_rows(x), x.dtype
     n, channels = rows.shape
     step = rows_per_part(n, channels)

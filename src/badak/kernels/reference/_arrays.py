@@ -1,4 +1,4 @@
-"""What every plain kernel needs: IEEE arithmetic without warnings, the order of results in memory, rows."""
+"""What every reference kernel needs: IEEE arithmetic without warnings, the order of results in memory, rows."""
 
 import math
 from collections.abc import Callable

@@ -12,9 +12,9 @@ import math
 
 from badak.core.errors import ArgumentError, DTypeError, ShapeError
 from badak.nn.functional._common import tensor
-from badak.nn.functional.heads import add_keys, attend, cut_heads, dropped, join_heads, visible
 from badak.nn.functional.linear import linear
-from badak.nn.functional.masks import question_mask
+from badak.nn.functional.mask_warnings import question_mask
+from badak.nn.functional.multi_head import add_keys, attend, cut_heads, dropped, join_heads, visible
 from badak.nn.mask import Mask
 from badak.ops.attention import Attention, mask_mismatch
 from badak.tensor import Tensor, apply, broadcast_shapes

@@ -1,4 +1,4 @@
-"""What a diagnosis is. A new one: a class in a file of its own here, a line in `__init__.py`, a plant in plants.py of its tests."""
+"""What a diagnosis is. A new one: a class in a file of its own here, a line in `__init__.py`, a plant in its tests."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar

@@ -94,7 +94,7 @@ def compile_function(function, words, **options):
 
 
 def type_of(word, dtype):
-    """The Numba type that a word of a signature stands for in a kernel of this dtype (see `threads/parallel.py`)."""
+    """The Numba type that a word of a signature stands for in a kernel of this dtype (see `threadpool/parallel.py`)."""
     number, stored = number_of(dtype)
     if word in _KINDS:
         return _KINDS[word] or number

@@ -1,4 +1,4 @@
-"""Whole numbers of 8 bits in vector registers: what `vectors/integers.py` is written with."""
+"""Whole numbers of 8 bits in vector registers: what `simd/integers.py` is written with."""
 
 # mypy: disable-error-code="attr-defined,call-arg"
 

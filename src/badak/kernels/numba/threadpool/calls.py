@@ -1,6 +1,6 @@
 """Calls of kernels that are kept and played again on the same arrays, without Python in between.
 
-A kept call is the record that a kernel's driver makes of its arguments (see `compiler/drivers.py`), with counters of its own.
+A kept call is the record that a kernel's driver makes of its arguments (see `codegen/drivers.py`), with counters of its own.
 `play` goes through many of them: for each one it sets the counters back and gives the record to the team. It stops after a
 call that has met an id out of range, as the program would.
 """
@@ -41,7 +41,7 @@ def _play(first, count, team, errors):
 class CallList:
     """A list of (kernel, tasks, work, arguments), ready to be played: play() runs all, or as far as the first error.
 
-    The arguments are kept alive, and so are the arrays that a table among them names (`compiler/arrays.py`). It is made for the
+    The arguments are kept alive, and so are the arrays that a table among them names (`codegen/arrays.py`). It is made for the
     number of threads that the team has at that time. Each call gets an error number of its own in the place of the argument
     that its kernel has for it ("E" in its signature). Two threads must not play one list at once: it has one set of counters.
     """

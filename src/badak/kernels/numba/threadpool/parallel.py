@@ -13,7 +13,7 @@ The string is the signature, one word per argument after `task`, so that each ke
     f   number of the kernel's dtype   i   int64        ?   bool           Ri1, R?2, ...   arrays of int64, of bool
     Rb2, Wb1, ...   arrays of int8
 
-In a kernel of bfloat16 (see `compiler/bfloat16.py`) numbers are float32, and so are the elements of Rf1, Wf2, ...: statistics,
+In a kernel of bfloat16 (see `codegen/bfloat16.py`) numbers are float32, and so are the elements of Rf1, Wf2, ...: statistics,
 weights, what is summed later. Rh2, Wh2, ... are arrays of bfloat16 in a kernel of any dtype.
 
 Not Numba's own prange: one such loop costs 1 to 2.5 s to compile against 0.3, and 4 us a call on one thread against 1.

@@ -8,7 +8,7 @@ B batch, T queries, S keys, C channels, H heads, D = C / H.
 
 from typing import NamedTuple
 
-from badak.nn.functional.masks import question_mask, question_padding
+from badak.nn.functional.mask_warnings import question_mask, question_padding
 from badak.nn.mask import AnyMask, Mask
 from badak.ops.attention import Attention
 from badak.tensor import Tensor, apply, cat, ones

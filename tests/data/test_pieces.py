@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from badak.core.errors import ArgumentError
+from badak.data.pieces import PieceVocabulary
 from badak.data.sentences import PROVERBS, TEN_SENTENCES
-from badak.data.subwords import PieceVocabulary
 from badak.data.text import python_topics
 
 TEXT = "the cat sat on the mat.\n\n  the end, the_end 12  한글 한글\n"
