@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 
+from badak.ops import along as a
 from badak.ops import einsum as e
 from badak.ops import index as i
 from tests.samples import Sample, bools, case, ints
@@ -98,14 +99,14 @@ ROWS = [
             case((3, 2), (3, 2), key=(ROW,), accumulate=True),
         ],
     ),
-    Sample(i.Gather, lambda x, index, dim: x.gather(dim, index), GATHERS),
+    Sample(a.Gather, lambda x, index, dim: x.gather(dim, index), GATHERS),
     Sample(
-        i.TakeAlong,
+        a.TakeAlong,
         lambda x, index, dim: x.gather(dim, index),
         [case((4, 3), ONCE, dim=1), case((1,), ints(1, 1), dim=0), case((0, 3), ints(3, 0, 1), dim=1)],
     ),
     Sample(
-        i.Scatter,
+        a.Scatter,
         lambda x, index, src, dim: x.scatter(dim, index, used(src, index)),
         [
             case((4, 3), ONCE, (4, 2), dim=1),
@@ -114,21 +115,21 @@ ROWS = [
             case((0, 3), ints(3, 0, 1), (0, 2), dim=1),
         ],
     ),
-    Sample(i.ScatterFill, lambda x, index, c, dim: x.scatter(dim, index, c), GATHERS, c=[2, -0.5]),
+    Sample(a.ScatterFill, lambda x, index, c, dim: x.scatter(dim, index, c), GATHERS, c=[2, -0.5]),
     Sample(
-        i.ScatterAdd,
+        a.ScatterAdd,
         lambda x, index, src, dim: x.scatter_add(dim, index, used(src, index)),
         with_source(GATHERS, [(4, 2), (4, 3), (2, 3, 4), (1,), (0, 2)]),
     ),
-    Sample(i.IndexSelect, lambda x, index, dim: x.index_select(dim, index), SLICES),
+    Sample(a.IndexSelect, lambda x, index, dim: x.index_select(dim, index), SLICES),
     Sample(
-        i.IndexAdd,
+        a.IndexAdd,
         lambda x, index, src, dim, c: x.index_add(dim, index, src, alpha=c),
         with_source(SLICES, [(4, 2), (2, 4), (1,), (0, 2)]),
         c=[1, 0.5],
     ),
     Sample(
-        i.IndexCopy,
+        a.IndexCopy,
         lambda x, index, src, dim: x.index_copy(dim, index, src),
         [
             case((3, 2), np.array([2, 0]), (2, 2), dim=0),
@@ -137,7 +138,7 @@ ROWS = [
             case((3, 2), NONE, (0, 2), dim=0),
         ],
     ),
-    Sample(i.IndexFill, lambda x, index, c, dim: x.index_fill(dim, index, c), SLICES, c=[2.5]),
+    Sample(a.IndexFill, lambda x, index, c, dim: x.index_fill(dim, index, c), SLICES, c=[2.5]),
     Sample(
         i.MaskedSelect,
         torch.masked_select,

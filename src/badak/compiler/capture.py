@@ -18,7 +18,7 @@ from badak.compiler.native import KernelLog, native_calls, read_by
 from badak.compiler.native import written_by as written_by_calls
 from badak.compiler.provenance import Provenance, arrays_in
 from badak.compiler.snapshot import MOST
-from badak.compiler.warmup import sized_by_values, target_of, written_by
+from badak.compiler.warmup import target_of, written_by
 from badak.core import events
 from badak.core.errors import GraphError
 from badak.core.events import Observer
@@ -102,7 +102,7 @@ class Recorder(Observer):
         self._views += map(weakref.ref, outputs) if op.view else ()
         if self.trouble or all(self.origins.knows(array) for array in made):
             return  # views: their memory is somebody's already
-        if sized_by_values(op, attributes):
+        if op.sized_by_values is not None and op.sized_by_values(**attributes):
             self.refuse(f"the shape of what {op.name} gives depends on values")
             return
         what = self.origins.describe((arrays, attributes))

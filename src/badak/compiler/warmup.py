@@ -4,7 +4,6 @@ import contextlib
 import weakref
 from collections.abc import Iterator
 
-from badak.compiler.provenance import arrays_in
 from badak.compiler.snapshot import StateSnapshot
 from badak.core.events import Observer
 from badak.core.memory import holder_of
@@ -49,15 +48,6 @@ def written_by(effect, args, kwargs) -> list:
     if effect.kind == "writes":
         return [args[0]._array]
     return list(StateSnapshot([args, kwargs]).memory().values()) if effect.kind == "state" and not effect.alone else []
-
-
-def sized_by_values(op, attributes) -> bool:
-    """Whether the size of the result depends on the values of a mask, or of counts."""
-    if op.name == "index":
-        return any(array.dtype.kind == "b" for array in arrays_in(attributes))
-    if op.name == "repeat_interleave":
-        return any(True for _ in arrays_in(attributes))
-    return op.name == "masked_select"
 
 
 def target_of(effect, args):

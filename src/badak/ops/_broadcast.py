@@ -82,3 +82,25 @@ def stretched(*shapes):
                     "sizes are aligned from the right and must be equal or 1: add axes with unsqueeze, or reshape one",
                 )
     return tuple(result)
+
+
+def summed(dy, size):
+    """dy summed down to what was stretched to its shape, in operations."""
+    axes = tuple(a for a, n in enumerate((1,) * (dy.ndim - len(size)) + tuple(size)) if n == 1 != dy.shape[a])
+    return (dy.sum(axis=axes, keepdims=True) if axes else dy).reshape(size)
+
+
+def zeros(shape, like):
+    """Zeros of like's dtype: a constant where that records what is done to it."""
+    return np.zeros_like(like, shape=shape)
+
+
+def add_rows(shape, dim, index, dy):
+    """Zeros of `shape` with dy's k-th slice along `dim` added to slice index[k]."""
+    if dy.dtype.kind == "f" and dy.dtype.itemsize >= 4 and dy.size:
+        rows = np.moveaxis(dy, dim, 0).reshape(index.size, -1)
+        dx = kernels.of(dy).embedding_backward(rows, index, shape[dim])
+        return np.moveaxis(dx.reshape(shape[dim], *shape[:dim], *shape[dim + 1 :]), 0, dim)
+    dx = np.zeros(shape, dy.dtype)
+    np.add.at(dx, (slice(None),) * dim + (index,), dy)
+    return dx

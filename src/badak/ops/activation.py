@@ -10,7 +10,8 @@ from badak.kernels.reference._erf import erf
 from badak.ops.pointwise import Formula, Samples, pointwise
 
 EVERY = Samples(extremes=("all",))
-FAST: dict = {"laid_out": False, "capturable": True, "supports_bf16": True}  # kernels compute them, of bfloat16 too
+# kernels compute them, of bfloat16 too
+FAST: dict = {"laid_out": False, "capturable": True, "supports_bf16": True, "keeps_finite": True}
 
 
 def _gelu(x, approximate="none"):

@@ -289,6 +289,7 @@ class Neg(Op):
     pointwise = True
     supports_bf16 = True
     saves_no_tensors = True
+    keeps_finite = True
 
     @staticmethod
     @elementwise

@@ -5,7 +5,7 @@ import numpy as np
 from badak import kernels
 from badak.core.errors import ArgumentError, ShapeError, warn_once
 from badak.ops._check import dtype_mismatch, not_floating
-from badak.ops.op import Op
+from badak.ops.op import Count, Op
 
 NO_VISIBLE_KEY = "no visible key"  # of warnings: who is told the cause is not told the effect as well
 
@@ -23,7 +23,16 @@ class Attention(Op):
     """
 
     supports_bf16 = True
+    saved_constants = ("lse",)
     capturable = True  # apart from the warning about blind queries
+
+    @staticmethod
+    def flops(inputs, outputs, attributes) -> Count:
+        """q k^T and weights v, all T S scores of them also where a mask hides some, as PyTorch counts."""
+        q, k, v = inputs[:3]
+        B, H, T, D = q.shape
+        scores, values = 2 * B * H * T * k.shape[2] * D, 2 * B * H * T * k.shape[2] * v.shape[3]
+        return scores + values, {0: scores + values, 1: scores, 2: values}  # the gradient of the weights is counted with q's
 
     @staticmethod
     def forward(save, q, k, v, keep, bias, drop, causal=None, scale=None, p=0.0, want_weights=False):

@@ -3,10 +3,13 @@
 import numpy as np
 
 from badak.kernels.reference import bessel
+from badak.ops._broadcast import summed
+from badak.ops.op import NotRecordable
 from badak.ops.pointwise import Pointwise, Samples, pointwise
-from badak.ops.special import Lgamma
+from badak.ops.special import Lgamma, Polygamma
 
 TWO_OVER_ROOT_PI = 1.1283791670955126
+TERMS = 100_000  # of a series, at most
 NEAR_AND_FAR = (0.0, -0.0, 1e-20, 0.3, -2.0, 5.0, -20.0, 29.9, 30.1, 60.0, np.nan)
 
 
@@ -53,16 +56,44 @@ def density(a, b):
     return np.exp((a - 1) * np.log(b) - b - Lgamma.of(a))
 
 
+def _gammainc_twice(saved, dy):
+    """dy dP/dx and dy dP/da, with P(a, x) = sum over k >= 0 of t_k, t_k = x^(a+k) exp(-x) / Gamma(a + k + 1).
+
+    dP/da = sum of t_k (ln x - digamma(a + k + 1)), 0 at x = 0.
+    """
+    a, x = saved.a, saved.b
+    da = dx = None
+    if saved.needs[1]:
+        dx = summed(dy * density(a, x), x.shape)
+    if saved.needs[0]:
+        da = summed(dy * np.where(x == 0, 0, _gammainc_slope(a, without_zero(x))), a.shape)
+    return da, dx
+
+
+def _gammainc_slope(a, x):
+    """dP/da in float64: the terms side by side along a last axis, as many as count: they fall fast from k = x on."""
+    most = max(1.0, np.max(x.values, initial=0, where=np.isfinite(x.values)))
+    count = int(most + 12 * np.sqrt(most) + 40)
+    if count > TERMS:
+        raise NotRecordable(f"a series of {count} terms")
+    b, x = a.astype(np.float64)[..., None] + np.arange(1, count + 1), x.astype(np.float64)[..., None]
+    log = np.log(x)
+    terms = np.exp((b - 1) * log - x - Lgamma.of(b))
+    return (terms * (log - Polygamma.of(b, n=0))).sum(axis=-1).astype(a.dtype)
+
+
 GammaInc = pointwise(
     "GammaInc", "y = P(a, x), x = b;   dx = dy x^(a-1) exp(-x) / Gamma(a);   da = dy times how P moves with a (`gammainc_slope`).",
     bessel.gammainc,
     lambda dy, a, b: dy * bessel.gammainc_slope(a, b),
     lambda dy, a, b: dy * density(a, b),
     public="igamma", special="gammainc", takes="real", in_place="method", op_name="igamma",
+    double_backward=staticmethod(_gammainc_twice),
 )  # fmt: skip
 GammaIncC = pointwise(
     "GammaIncC", "y = Q(a, x) = 1 - P(a, x): the gradients of P with the other sign.", bessel.gammaincc,
     lambda dy, a, b: -dy * bessel.gammainc_slope(a, b),
     lambda dy, a, b: -dy * density(a, b),
     public="igammac", special="gammaincc", takes="real", in_place="method", op_name="igammac",
+    double_backward=staticmethod(lambda saved, dy: _gammainc_twice(saved, -dy)),
 )  # fmt: skip

@@ -25,6 +25,10 @@ class Cast(Op):
     def backward(saved, dy):
         return _cast(dy.real if dy.dtype.kind == "c" != saved.dtype.kind else dy, saved.dtype)
 
+    @staticmethod
+    def double_backward(saved, dy):
+        return (dy.real if dy.dtype.kind == "c" != saved.dtype.kind else dy).astype(saved.dtype)
+
 
 def _cast(x, dtype):
     if dtype == BFLOAT16 or x.dtype == BFLOAT16:
@@ -39,6 +43,7 @@ class Clone(Op):
 
     data_movement = True
     saves_no_tensors = True
+    keeps_finite = True
 
     @staticmethod
     def forward(save, x, order=None):

@@ -124,6 +124,10 @@ class ViewAsReal(Op):
     def backward(saved, dy):
         return to_complex(dy)
 
+    @staticmethod
+    def double_backward(saved, dy):
+        return Complex.of(dy[..., 0], dy[..., 1])
+
 
 class ViewAsComplex(Op):
     """y = x[..., 0] + i x[..., 1];   dx[..., 0] = Re dy, dx[..., 1] = Im dy."""
@@ -140,6 +144,10 @@ class ViewAsComplex(Op):
     @staticmethod
     def backward(saved, dy):
         return ViewAsReal.forward(saved, dy)
+
+    @staticmethod
+    def double_backward(saved, dy):
+        return ViewAsReal.of(dy)
 
 
 def to_complex(x):

@@ -12,6 +12,7 @@ class Cat(Op):
     data_movement = True
     saves_no_tensors = True
     capturable = True
+    keeps_finite = True
 
     @staticmethod
     def forward(save, *xs, axis):
@@ -34,6 +35,7 @@ class Stack(Op):
 
     data_movement = True
     saves_no_tensors = True
+    keeps_finite = True
 
     @staticmethod
     def forward(save, *xs, axis):

@@ -13,11 +13,13 @@ from badak import kernels
 from badak.core.errors import ShapeError
 from badak.ops._check import dtype_mismatch
 from badak.ops._complex import analytic
-from badak.ops.op import Op
+from badak.ops.op import Count, Op, flops_of_products
 
 
 class Conv(Op):
     """y = W cols(x) + b;   dx = fold(W^T dy), dW = sum_n dy cols^T, db = sum dy over all but the channels."""
+
+    flops = flops_of_products(0, 1, lambda inputs: math.prod(inputs[1].shape[1:]))
 
     @staticmethod
     def forward(save, x, w, b, stride, padding, dilation, groups=1):
@@ -37,6 +39,12 @@ class Conv(Op):
 
 class ConvTranspose(Op):
     """y = fold(W^T x) + b, the adjoint of Conv in x: w (C, M/G, *K);   dx = W cols(dy), dW = sum_n x cols(dy)^T, db = sum dy."""
+
+    @staticmethod
+    def flops(inputs, outputs, attributes) -> Count:
+        x, w = inputs[:2]
+        flops = 2 * x.size * (w.size // max(w.shape[0], 1))
+        return flops, {0: flops, 1: flops}
 
     @staticmethod
     def forward(save, x, w, b, stride, padding, dilation, output_padding, groups=1):

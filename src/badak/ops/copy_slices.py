@@ -3,6 +3,7 @@
 import numpy as np
 
 from badak.kernels.memory_format import copied
+from badak.ops._broadcast import zeros
 from badak.ops.op import Op, Saved
 
 
@@ -29,6 +30,14 @@ class WriteView(Op):
         dvalue = part.copy()
         part[...] = 0
         return dbase, dvalue
+
+    @staticmethod
+    def double_backward(saved, dy):
+        part = dy
+        for op, attributes, slot in saved.steps:
+            part = op.of(part, **attributes)
+            part = part[slot] if type(part) is tuple else part
+        return WriteView.of(dy, zeros(part.shape, dy), steps=saved.steps), part
 
 
 class Replaced(Op):

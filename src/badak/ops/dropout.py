@@ -9,6 +9,7 @@ class Dropout(Op):
 
     capturable = True
     supports_bf16 = True
+    keeps_finite = True
 
     @staticmethod
     def forward(save, x, keep, p):

@@ -4,12 +4,14 @@ Each letter is an axis. A letter in both inputs and the output is a batch axis, 
 single input is a row or a column, or, if the output lacks it too, is summed beforehand.
 """
 
+import math
+
 import numpy as np
 
 from badak import kernels
 from badak.kernels.memory_format import row_major
 from badak.ops._broadcast import elementwise
-from badak.ops.op import Op
+from badak.ops.op import Count, Op
 
 
 def contract(ta, a, tb, b, ty):
@@ -76,6 +78,14 @@ class Contract(Op):
     owns_grads = False
 
     @staticmethod
+    def flops(inputs, outputs, attributes) -> Count:
+        """Each number of the result is a sum over the letters that it lacks."""
+        sizes = dict(zip(attributes["ta"], inputs[0].shape)) | dict(zip(attributes["tb"], inputs[1].shape))
+        inner = [sizes[c] for c in attributes["ta"] if c in attributes["tb"] and c not in attributes["ty"]]
+        flops = 2 * outputs[0].size * math.prod(inner) if inner else 0
+        return flops, {0: flops, 1: flops}
+
+    @staticmethod
     def forward(save, a, b, ta, tb, ty):
         save.a, save.b, save.letters = a, b, (ta, tb, ty)
         return contract(ta, a, tb, b, ty)
@@ -101,6 +111,7 @@ class SumTo(Op):
     owns_grads = False
 
     saves_no_tensors = True
+    keeps_finite = True
 
     @staticmethod
     def forward(save, x, tx, ty):

@@ -15,6 +15,7 @@ class Embedding(Op):
 
     data_movement = True
     capturable = True
+    keeps_finite = True
 
     @staticmethod
     def forward(save, w, ids, padding_idx=None, scale_grad_by_freq=False):

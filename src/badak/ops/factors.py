@@ -22,6 +22,7 @@ class LU(Op):
     """
 
     name = "lu"
+    saved_outputs = {"lu": 0}
 
     @staticmethod
     def forward(save, a):
@@ -58,6 +59,8 @@ class Eig(Op):
     With g = dV less its part along V, V Re(V^T dV), and less what turns a column, i Im(V^T dV) / v at its largest entry v:
     dA = V^-T (diag(dw) + F o V^T g) V^T, F_ij = 1 / (w_j - w_i)* off the diagonal, for different w; of a real A the real part.
     """
+
+    saved_outputs = {"w": 0, "v": 1}
 
     @staticmethod
     def forward(save, a):
@@ -107,6 +110,11 @@ class MatrixExp(Op):
     def backward(saved, dy):
         n = dy.shape[-1]
         return np.ascontiguousarray(matrices.exponential(doubled(saved.a, dy))[..., :n, n:])
+
+    @staticmethod
+    def double_backward(saved, dy):
+        n = dy.shape[-1]
+        return MatrixExp.of(doubled(saved.a, dy))[..., :n, n:]
 
 
 def doubled(a, dy):

@@ -9,6 +9,7 @@ import numpy as np
 
 from badak.ops._broadcast import by_rows
 from badak.ops.op import Op
+from badak.ops.pad import Pad
 
 OPPOSITE = {"backward": "forward", "forward": "backward", "ortho": "ortho"}
 
@@ -20,6 +21,11 @@ def fitted(x, size, axis):
     wide = [(0, 0)] * x.ndim
     wide[axis] = (0, size - x.shape[axis])
     return np.pad(x, wide)
+
+
+def _fitted(x, size, axis):
+    """`fitted`, as an operation."""
+    return Pad.of(x, pads=tuple((0, size - n if a == axis else 0) for a, n in enumerate(x.shape)))
 
 
 class Fourier(Op):
@@ -40,6 +46,12 @@ class Fourier(Op):
         dx = (np.fft.fft if saved.inverse else np.fft.ifft)(dy, None, axis, OPPOSITE[saved.norm])
         return fitted(dx, saved.shape[axis], axis)
 
+    @staticmethod
+    def double_backward(saved, dy):
+        axis = saved.axis % dy.ndim
+        transform = np.fft.fft if saved.inverse else np.fft.ifft
+        return _fitted(transform(dy, None, axis, OPPOSITE[saved.norm]), saved.shape[axis], axis)
+
 
 class RealFourier(Op):
     """y = the first n // 2 + 1 entries of s F x of real x;   dx = s Re(F^H dy) with zeros for the other entries of dy."""
@@ -56,6 +68,13 @@ class RealFourier(Op):
     def backward(saved, dy):
         dx = np.fft.ifft(dy, saved.n, saved.axis, OPPOSITE[saved.norm]).real
         return fitted(dx, saved.shape[saved.axis], saved.axis)
+
+    @staticmethod
+    def double_backward(saved, dy):
+        """s Re(F^H dy), with zeros for the other entries of dy."""
+        axis = saved.axis % dy.ndim
+        dx = np.fft.ifft(_fitted(dy, saved.n, axis), None, axis, OPPOSITE[saved.norm]).real
+        return _fitted(dx, saved.shape[axis], axis)
 
 
 class InverseRealFourier(Op):
@@ -78,3 +97,12 @@ class InverseRealFourier(Op):
         dx = np.moveaxis(np.fft.rfft(dy, None, saved.axis, OPPOSITE[saved.norm]), saved.axis, -1)
         dx[..., 1 : (saved.n + 1) // 2] *= 2
         return fitted(np.moveaxis(dx, -1, saved.axis), saved.shape[saved.axis], saved.axis)
+
+    @staticmethod
+    def double_backward(saved, dy):
+        """s w F dy, w = 2 but for frequency 0 and n / 2."""
+        axis, ndim = saved.axis % dy.ndim, dy.ndim
+        dx = np.fft.rfft(dy, None, axis, OPPOSITE[saved.norm])
+        twice = np.ones(dx.shape[axis], dy.dtype)
+        twice[1 : (saved.n + 1) // 2] = 2
+        return _fitted(dx * twice.reshape([-1 if a == axis else 1 for a in range(ndim)]), saved.shape[axis], axis)

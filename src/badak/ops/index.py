@@ -1,34 +1,15 @@
 """Picking entries by position, and putting them back: the gradient of a gather is a scatter, and the other way round.
 
-`key` is a NumPy index (ints, slices, None, ..., int and bool arrays); `dim` counts from 0.
+`key` is a NumPy index (ints, slices, None, ..., int and bool arrays); along one axis: `along.py`.
 """
+
+import math
 
 import numpy as np
 
-from badak import kernels
 from badak.kernels.memory_format import copied, laid, row_major
-from badak.ops._broadcast import by_rows, quiet, summing, unbroadcast
+from badak.ops._broadcast import add_rows, quiet, summed, summing, unbroadcast, zeros
 from badak.ops.op import Op
-
-
-def add_rows(shape, dim, index, dy):
-    """Zeros of `shape` with dy's k-th slice along `dim` added to slice index[k]."""
-    if dy.dtype.kind == "f" and dy.dtype.itemsize >= 4 and dy.size:
-        rows = np.moveaxis(dy, dim, 0).reshape(index.size, -1)
-        dx = kernels.of(dy).embedding_backward(rows, index, shape[dim])
-        return np.moveaxis(dx.reshape(shape[dim], *shape[:dim], *shape[dim + 1 :]), 0, dim)
-    dx = np.zeros(shape, dy.dtype)
-    np.add.at(dx, (slice(None),) * dim + (index,), dy)
-    return dx
-
-
-def grid(index, dim):
-    """The key with which x[key] picks x[i0, .., index[i0, .., in], .., in], `index` replacing the coordinate `dim`."""
-    n = index.ndim
-    return tuple(
-        index if a == dim else np.arange(size).reshape((1,) * a + (size,) + (1,) * (n - 1 - a))
-        for a, size in enumerate(index.shape)
-    )
 
 
 def picked(x, key):
@@ -76,6 +57,7 @@ class Select(Op):
     data_movement = True
     saves_no_tensors = True
     view = True
+    keeps_finite = True
 
     @staticmethod
     def forward(save, x, key):
@@ -89,11 +71,21 @@ class Select(Op):
         dx[saved.key] = dy
         return dx
 
+    @staticmethod
+    def double_backward(saved, dy):
+        return IndexPut.of(zeros(saved.shape, dy), dy, key=saved.key)
+
+
+def _has_mask(key) -> bool:
+    return any(type(part) is np.ndarray and part.dtype.kind == "b" for part in (key if type(key) is tuple else (key,)))
+
 
 class Index(Op):
     """y = x[key] for a key that holds arrays;   dx = the sum of dy over the places that picked the same entry."""
 
     data_movement = True
+    sized_by_values = staticmethod(_has_mask)
+    keeps_finite = True
 
     @staticmethod
     def forward(save, x, key):
@@ -114,6 +106,10 @@ class Index(Op):
         else:
             np.add.at(dx, key, dy)
         return dx
+
+    @staticmethod
+    def double_backward(saved, dy):
+        return IndexPut.of(zeros(saved.shape, dy), dy, key=saved.key, accumulate=True)
 
 
 class IndexPut(Op):
@@ -144,196 +140,19 @@ class IndexPut(Op):
             dx[saved.key] = 0
         return dx, unbroadcast(np.asarray(dy[saved.key]), saved.shape) if nv else None
 
-
-class Gather(Op):
-    """y[i0, .., ik, .., in] = x[i0, .., index[i0, .., in], .., in], at position k = dim;   dx = dy added back there."""
-
     @staticmethod
-    @by_rows
-    def forward(save, x, index, dim):
-        save.index, save.shape, save.dim = index, x.shape, dim
-        return x[grid(index, dim)] if x.ndim else x[()] + np.zeros(index.shape, x.dtype)
-
-    @staticmethod
-    def backward(saved, dy):
-        dx = np.zeros(saved.shape, dy.dtype)
-        if dx.ndim:
-            np.add.at(dx, grid(saved.index, saved.dim), dy)
-        else:
-            dx += dy.sum()
-        return dx, None
-
-
-class TakeAlong(Op):
-    """As Gather, for an index that picks no entry twice, as a sort or an argmax makes it;   dx = dy put back there."""
-
-    data_movement = True
-
-    @staticmethod
-    @by_rows
-    def forward(save, x, index, dim):
-        save.index, save.shape, save.dim = index, x.shape, dim
-        return x[grid(index, dim)]
-
-    @staticmethod
-    def backward(saved, dy):
-        dx = np.zeros(saved.shape, dy.dtype)
-        dx[grid(saved.index, saved.dim)] = dy
-        return dx, None
-
-
-def _part(src, index):
-    """The corner of src that a smaller index uses."""
-    return src if src.shape == index.shape else src[tuple(map(slice, index.shape))]
-
-
-class Scatter(Op):
-    """y = x with y[.., index[i], ..] = src[i] along `dim`;   dx = dy, 0 where replaced;   dsrc = dy there."""
-
-    owns_grads = False
-
-    data_movement = True
-
-    @staticmethod
-    def forward(save, x, index, src, dim):
-        save.index, save.shape, save.dim = index, src.shape, dim
-        y = x.copy()
-        y[grid(index, dim)] = _part(src, index)
-        return y
-
-    @staticmethod
-    def backward(saved, dy):
-        index, key = saved.index, grid(saved.index, saved.dim)
-        nx, _, ns = saved.needs
-        dx = dsrc = None
-        if nx:
-            dx = dy.copy()
-            dx[key] = 0
-        if ns:
-            dsrc = np.zeros(saved.shape, dy.dtype)
-            _part(dsrc, index)[...] = dy[key]
-        return dx, None, dsrc
-
-
-class ScatterFill(Op):
-    """y = x with y[.., index[i], ..] = c along `dim`;   dx = dy, 0 there."""
-
-    data_movement = True
-
-    @staticmethod
-    def forward(save, x, index, c, dim):
-        save.index, save.dim = index, dim
-        y = x.copy()
-        y[grid(index, dim)] = c
-        return y
-
-    @staticmethod
-    def backward(saved, dy):
-        dx = dy.copy()
-        dx[grid(saved.index, saved.dim)] = 0
-        return dx, None
-
-
-class ScatterAdd(Op):
-    """y = x with y[.., index[i], ..] += src[i] along `dim`;   dx = dy;   dsrc = dy there."""
-
-    owns_grads = False
-
-    @staticmethod
-    @quiet
-    def forward(save, x, index, src, dim):
-        save.index, save.shape, save.dim = index, src.shape, dim
-        y = x.copy()
-        np.add.at(y, grid(index, dim), _part(src, index))
-        return y
-
-    @staticmethod
-    def backward(saved, dy):
-        dsrc = None
-        if saved.needs[2]:
-            dsrc = np.zeros(saved.shape, dy.dtype)
-            _part(dsrc, saved.index)[...] = dy[grid(saved.index, saved.dim)]
-        return dy, None, dsrc
-
-
-class IndexSelect(Op):
-    """y's k-th slice along `dim` = x's slice index[k];   dx = dy's slices added back."""
-
-    @staticmethod
-    def forward(save, x, index, dim):
-        save.index, save.shape, save.dim = index, x.shape, dim
-        return x.take(index, dim)
-
-    @staticmethod
-    def backward(saved, dy):
-        return add_rows(saved.shape, saved.dim, saved.index, dy), None
-
-
-class IndexAdd(Op):
-    """y = x with slice index[k] along `dim` += c src[k];   dx = dy;   dsrc[k] = c dy[index[k]]."""
-
-    owns_grads = False
-
-    @staticmethod
-    @quiet
-    def forward(save, x, index, src, dim, c=1):
-        save.index, save.dim, save.c = index, dim, c
-        y = x.copy()
-        np.add.at(y, (slice(None),) * dim + (index,), src if c == 1 else src * c)
-        return y
-
-    @staticmethod
-    @quiet
-    def backward(saved, dy):
-        return dy, None, dy.take(saved.index, saved.dim) * saved.c if saved.needs[2] else None
-
-
-class IndexCopy(Op):
-    """y = x with slice index[k] along `dim` = src[k];   dx = dy, 0 there;   dsrc[k] = dy[index[k]]."""
-
-    owns_grads = False
-
-    data_movement = True
-
-    @staticmethod
-    def forward(save, x, index, src, dim):
-        save.index, save.dim = index, dim
-        y = x.copy()
-        kernels.of(y).index_copy(y, dim, index, src)
-        return y
-
-    @staticmethod
-    def backward(saved, dy):
-        dx = None
-        if saved.needs[0]:
-            dx = dy.copy()
-            dx[(slice(None),) * saved.dim + (saved.index,)] = 0
-        return dx, None, dy.take(saved.index, saved.dim) if saved.needs[2] else None
-
-
-class IndexFill(Op):
-    """y = x with the slices `index` along `dim` = c;   dx = dy, 0 there."""
-
-    data_movement = True
-
-    @staticmethod
-    def forward(save, x, index, c, dim):
-        save.index, save.dim = index, dim
-        y = copied(x)
-        y[(slice(None),) * dim + (index,)] = c
-        return y
-
-    @staticmethod
-    def backward(saved, dy):
-        dx = dy.copy()
-        dx[(slice(None),) * saved.dim + (saved.index,)] = 0
-        return dx, None
+    def double_backward(saved, dy):
+        dx = dy
+        if not saved.accumulate:
+            dx = IndexPut.of(dy, np.zeros((), dy.dtype), key=saved.key)
+        return dx, summed(dy[saved.key], saved.shape) if saved.needs[1] else None
 
 
 class MaskedSelect(Op):
     """y = the entries of x where mask, flat;   dx = dy there, 0 elsewhere."""
 
     data_movement = True
+    sized_by_values = staticmethod(lambda: True)
 
     @staticmethod
     def forward(save, x, mask):
@@ -347,6 +166,12 @@ class MaskedSelect(Op):
         dx = np.zeros(shape, dy.dtype)
         dx[np.broadcast_to(saved.mask, shape)] = dy
         return unbroadcast(dx, saved.shape), None
+
+    @staticmethod
+    def double_backward(saved, dy):
+        full = np.broadcast_shapes(saved.shape, saved.mask.shape)
+        mask = np.broadcast_to(saved.mask, full)
+        return summed(IndexPut.of(zeros(full, dy), dy, key=mask), saved.shape), None
 
 
 class MaskedScatter(Op):
@@ -375,6 +200,16 @@ class MaskedScatter(Op):
             dsrc.reshape(-1)[: picked.size] = picked
         return np.where(full, dy.dtype.type(0), dy) if nx else None, None, dsrc
 
+    @staticmethod
+    def double_backward(saved, dy):
+        full = np.broadcast_to(saved.mask, dy.shape)
+        dsrc = None
+        if saved.needs[2]:
+            picked = dy[full]
+            flat = IndexPut.of(zeros(math.prod(saved.shape), dy), picked, key=(slice(0, picked.size),))
+            dsrc = flat.reshape(saved.shape)
+        return np.where(full, 0, dy), None, dsrc
+
 
 class Take(Op):
     """y = the entries of x at flat positions `index`;   dx = dy added back there."""
@@ -389,3 +224,8 @@ class Take(Op):
         dx = np.zeros(saved.shape, dy.dtype)
         np.add.at(dx.reshape(-1), saved.index, dy)
         return dx, None
+
+    @staticmethod
+    def double_backward(saved, dy):
+        flat = zeros(math.prod(saved.shape), dy)
+        return IndexPut.of(flat, dy, key=saved.index, accumulate=True).reshape(saved.shape), None

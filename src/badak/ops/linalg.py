@@ -10,8 +10,9 @@ import numpy as np
 
 from badak.core.errors import ArgumentError, DTypeError, ShapeError
 from badak.kernels.memory_format import row_major
-from badak.ops._complex import conj
-from badak.ops.op import Op
+from badak.ops._broadcast import zeros
+from badak.ops._complex import analytic, conj
+from badak.ops.op import NotRecordable, Op
 
 
 class LinAlgError(ArgumentError):
@@ -35,6 +36,8 @@ class Inverse(Op):
 
 class Solve(Op):
     """X = A^-1 B;   dB = A^-T dX, dA = -dB X^T."""
+
+    saved_outputs = {"x": 0}
 
     @staticmethod
     def forward(save, a, b):
@@ -84,11 +87,18 @@ class Det(Op):
         sign = conj(np.linalg.det(u) * np.linalg.det(vh))
         return (dy * sign)[..., None, None] * ((u * others[..., None, :]) @ vh).astype(saved.a.dtype, copy=False)
 
+    @staticmethod
+    @analytic
+    def double_backward(saved, dy):
+        """dA = dy det(A) A^-T, for A that has an inverse."""
+        return (dy * Det.of(saved.a))[..., None, None] * np.linalg.inv(saved.a).swapaxes(-1, -2)
+
 
 class SlogDet(Op):
     """sign, log|det A|;   dA = (dlog + i Im(dsign sign*)) A^-T: the sign of a complex determinant turns, a real one jumps."""
 
     name = "slogdet"
+    saved_constants = ("sign",)
 
     @staticmethod
     def forward(save, a):
@@ -106,12 +116,22 @@ class SlogDet(Op):
             g = g + 1j * (dsign * saved.sign.conj()).imag
         return (g[..., None, None] * _t(_try(np.linalg.inv, "linalg.slogdet", a))).astype(a.dtype, copy=False)
 
+    @staticmethod
+    def double_backward(saved, dsign, dlog):
+        if saved.a.dtype.kind == "c":
+            raise NotRecordable("a complex sign")
+        if dlog is None:
+            return zeros(saved.a.shape, saved.a)
+        return dlog[..., None, None] * np.linalg.inv(saved.a).swapaxes(-1, -2)
+
 
 class Cholesky(Op):
     """A = L L^T of a symmetric positive definite A, read as (A + A^T) / 2;   dA = sym(L^-T P(L^T dL) L^-1),
 
     P(M) = the lower triangle of M with half of its diagonal.
     """
+
+    saved_outputs = {"l": 0}
 
     @staticmethod
     def forward(save, a):
@@ -128,6 +148,16 @@ class Cholesky(Op):
         inverse = np.linalg.inv(factor)
         return _symmetric(_t(inverse) @ inner @ inverse)
 
+    @staticmethod
+    def double_backward(saved, dy):
+        """sym(L^-T P(L^T dL) L^-1), P(M) = the lower triangle of M with half of its diagonal."""
+        factor = saved.l
+        n = factor.shape[-1]
+        inner = (factor.swapaxes(-1, -2).conj() @ dy) * (np.tril(np.ones((n, n))) - np.eye(n) / 2)
+        inverse = np.linalg.inv(factor)
+        da = inverse.swapaxes(-1, -2).conj() @ inner @ inverse
+        return (da + da.swapaxes(-1, -2).conj()) / 2
+
 
 class QR(Op):
     """A = Q R, Q (m, k) with orthogonal columns, R (k, n) upper triangular, k = min(m, n).
@@ -136,6 +166,8 @@ class QR(Op):
     For m < n the first m columns of A, X, give Q and R's first m columns; the others are Y = Q V:   dY = Q dV, and
     dQ gets Y dV^T more.
     """
+
+    saved_outputs = {"q": 0, "r": 1}
 
     @staticmethod
     def forward(save, a):
@@ -219,6 +251,8 @@ class Eigh(Op):
 
     F_ij = 1 / (w_j - w_i) off the diagonal, for different w.
     """
+
+    saved_outputs = {"w": 0, "v": 1}
 
     @staticmethod
     def forward(save, a):

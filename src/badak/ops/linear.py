@@ -5,7 +5,7 @@ from badak.core.errors import ShapeError
 from badak.kernels.memory_format import turn
 from badak.ops._check import cannot_multiply, dtype_mismatch
 from badak.ops._complex import conj
-from badak.ops.op import Op
+from badak.ops.op import Op, flops_of_products
 
 
 class Linear(Op):
@@ -16,6 +16,8 @@ class Linear(Op):
 
     capturable = True
     supports_bf16 = True
+    keeps_finite = True
+    flops = flops_of_products(0, 1, lambda inputs: inputs[1].shape[-1])
 
     @staticmethod
     def forward(save, x, w, b):
@@ -46,6 +48,7 @@ class AddMM(Op):
     """y = b + x w;   db = sum of dy over the rows, dx = dy w^H, dw = x^H dy.    b (N,), x (M, K), w (K, N), all that fit."""
 
     name = "addmm"
+    flops = flops_of_products(1, 2, lambda inputs: inputs[1].shape[-1])
     capturable = True
     supports_bf16 = True
 

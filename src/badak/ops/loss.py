@@ -19,6 +19,7 @@ class CrossEntropy(Op):
     """
 
     capturable = True  # apart from that warning, and from class weights
+    saved_constants = ("lse", "count")
     supports_bf16 = True
 
     @staticmethod
@@ -65,6 +66,8 @@ class CrossEntropySoft(Op):
 
     logits and target (N, V), weight (V,) or None. "mean" divides by N.
     """
+
+    saved_constants = ("lse",)
 
     @staticmethod
     def forward(save, logits, target, weight, smoothing=0.0, reduction="mean"):

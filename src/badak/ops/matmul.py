@@ -6,7 +6,7 @@ from badak.kernels.half import FLOAT32
 from badak.ops._broadcast import stretched, unbroadcast
 from badak.ops._check import cannot_multiply, dtype_mismatch
 from badak.ops._complex import conj
-from badak.ops.op import Op
+from badak.ops.op import Op, flops_of_products
 
 
 class MatMul(Op):
@@ -18,6 +18,7 @@ class MatMul(Op):
     """
 
     name = "matmul"
+    flops = flops_of_products(0, 1, lambda inputs: inputs[0].shape[-1])
     capturable = True
     supports_bf16 = True
 

@@ -5,12 +5,13 @@ has that input's dtype and is rounded once, from a sum in float32; PyTorch's of 
 So no copy of a weight has to be kept and looked after, and a step has no more operations than one in float32.
 """
 
+from types import SimpleNamespace
 from typing import Any
 
 from badak import kernels
-from badak.kernels.half import BFLOAT16
+from badak.kernels.half import BFLOAT16, FLOAT32
 from badak.ops.arithmetic import Add
-from badak.ops.linear import Linear, check_shapes
+from badak.ops.linear import AddMM, Linear, check_shapes
 from badak.ops.loss import CrossEntropy, unrounded_cross_entropy
 from badak.ops.matmul import MatMul, gradients, multiplied
 from badak.ops.op import Op
@@ -37,11 +38,18 @@ class MixedLinear(Linear):
         dx, dw, db = Linear.backward(saved, dy)
         return dx, dw, db if db is None or db.dtype is saved.kind else db.astype(saved.kind)
 
+    @staticmethod
+    def double_backward(saved, dy):
+        x, w = saved.x, saved.w
+        dx, dw, db = kernels.reference.linear_backward(dy.astype(FLOAT32), _rounded(x), _rounded(w), saved.needs)
+        return _typed(dx, x.dtype), _typed(dw, w.dtype), _typed(db, saved.kind)
+
 
 class MixedAddMM(Op):
     """y = b + x w;   db = sum of dy over the rows, dx = dy w^T, dw = x^T dy.    b (N,), x (M, K), w (K, N), all that fit."""
 
     name = "addmm"
+    flops = AddMM.flops
     capturable = True
     supports_bf16 = True
 
@@ -59,6 +67,13 @@ class MixedAddMM(Op):
             db = db.astype(saved.kind)
         return db, dx, kernel.matmul(x.T, dy, w.dtype) if of_w else None
 
+    @staticmethod
+    def double_backward(saved, dy):
+        of_b, of_x, of_w = saved.needs
+        x, w = saved.x, saved.w
+        dx, dw, db = kernels.reference.linear_backward(dy.astype(FLOAT32), _rounded(x), _rounded(w).T, (of_x, of_w, of_b))
+        return _typed(db, saved.kind), _typed(dx, x.dtype), None if dw is None else _typed(dw.T, w.dtype)
+
 
 class MixedMatMul(MatMul):
     """y[..., m, n] = sum_k a[..., m, k] b[..., k, n], in bfloat16;   da = dy b^T, db = a^T dy, summed over stretched axes."""
@@ -73,6 +88,20 @@ class MixedMatMul(MatMul):
     @staticmethod
     def backward(saved, dy):
         return gradients(saved, dy, saved.a.dtype, saved.b.dtype)
+
+    @staticmethod
+    def double_backward(saved, dy):
+        a, b = saved.a, saved.b
+        da, db = gradients(SimpleNamespace(a=_rounded(a), b=_rounded(b), needs=saved.needs), dy.astype(FLOAT32))
+        return _typed(da, a.dtype), _typed(db, b.dtype)
+
+
+def _rounded(x):
+    return x.astype(BFLOAT16).astype(FLOAT32)
+
+
+def _typed(dx, dtype):
+    return None if dx is None else dx.astype(dtype)
 
 
 class MixedCrossEntropy(CrossEntropy):

@@ -2,11 +2,34 @@
 
 import math
 
+import numpy as np
+
 from badak import kernels
 from badak.core.errors import ShapeError
 from badak.kernels.half import BFLOAT16, FLOAT32
 from badak.ops._check import dtype_mismatch, not_floating
 from badak.ops.op import Op
+
+
+def _mean(saved):
+    return _flat(saved.x, saved.axes).mean(axis=-1)
+
+
+def _layer_rstd(saved):
+    """1 / sqrt(var + eps); eps is what its value lacks to that."""
+    x = _flat(saved.x, saved.axes)
+    d = x - x.mean(axis=-1, keepdims=True)
+    return _inverse_root((d * d).mean(axis=-1), saved.array("rstd"))
+
+
+def _rms_rstd(saved):
+    x = _flat(saved.x, saved.axes)
+    return _inverse_root((x * x).mean(axis=-1), saved.array("rstd"))
+
+
+def _inverse_root(squares, rstd):
+    eps = 1 / (rstd.astype(np.float64) ** 2) - squares.values
+    return 1 / np.sqrt(squares + eps.astype(squares.dtype))
 
 
 class LayerNorm(Op):
@@ -17,6 +40,7 @@ class LayerNorm(Op):
 
     capturable = True
     supports_bf16 = True
+    saved_functions = {"mean": _mean, "rstd": _layer_rstd}
 
     @staticmethod
     def forward(save, x, w, b, eps=1e-5, axes=1):
@@ -51,6 +75,7 @@ class RMSNorm(Op):
 
     capturable = True
     supports_bf16 = True
+    saved_functions = {"rstd": _rms_rstd}
 
     @staticmethod
     def forward(save, x, w, eps=1e-5, axes=1):

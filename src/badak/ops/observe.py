@@ -1,7 +1,7 @@
 """A look at gradients on their way back."""
 
 from badak.kernels.memory_format import copied
-from badak.ops.op import Op
+from badak.ops.op import NotRecordable, Op
 
 
 class Observe(Op):
@@ -21,3 +21,7 @@ class Observe(Op):
     def backward(saved, *dys):
         dxs = saved.observer(*dys)
         return dxs[0] if len(dxs) == 1 else dxs
+
+    @staticmethod
+    def double_backward(saved, *dys):
+        raise NotRecordable("the hooks of a module, which see arrays")

@@ -1,7 +1,15 @@
 """An operation: its value and its gradient, both on arrays."""
 
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
+
+# (FLOPs of the forward, those of the backward for each input that wants a gradient)
+Count = tuple[int, dict[int, int]]
+
+
+class NotRecordable(Exception):
+    """A backward does something to its arrays that no operation does."""
 
 
 class Saved:
@@ -43,9 +51,21 @@ class Op:
         False  # True: takes bfloat16 as it is, computes in float32 and rounds once; other floats of 16 bits are made wider
     )
     saves_no_tensors = False  # True: backward needs no array, so that a graph may go back through it more than once, as in PyTorch
+    keeps_finite = False  # True: finite numbers stay finite, forward and backward, short of a sum of 1e38
+    sized_by_values: Callable[..., bool] | None = None  # of the attributes: whether values, as of a mask, say how large y is
+    flops: Callable[..., Count] | None = None  # of (inputs, outputs, attributes), as `flops_of_products`; None: there are none
     name = "op"
 
+    # Double backward runs `backward` on arrays that record what is done to them (`tensor/double_backward/`):
+
+    double_backward: Callable[..., Any] | None = None  # runs in its place, where that writes into memory place by place
+    saved_outputs: dict[str, int] = {"y": 0}  # noqa: RUF012  what `save` holds that is an output, and which
+    saved_constants: tuple[str, ...] = ()  # arrays of `save` that the backward only looks at
+    saved_functions: dict[str, Callable[..., Any]] = {}  # noqa: RUF012  what of `save` the forward computed of its inputs, and how
+
     def __init_subclass__(cls) -> None:
+        if "backward" in cls.__dict__ and "double_backward" not in cls.__dict__:
+            cls.double_backward = None
         words = re.sub(r"(?<=[A-Za-z0-9])(?=[A-Z][a-z])", "_", cls.__name__)  # RMSNorm: rms_norm, ReLU: relu
         cls.name = cls.__dict__.get("name") or words.lower()
 
@@ -56,3 +76,24 @@ class Op:
     @staticmethod
     def backward(saved, *dys):
         raise AssertionError("an Op defines backward")
+
+    @classmethod
+    def of(cls, *arrays: Any, **attributes: Any) -> Any:
+        """The values alone, of arrays; recorded as one operation where the arrays record what is done to them."""
+        record = next((x.run for x in arrays if hasattr(x, "run")), None)
+        if record is not None:
+            return record(cls, *arrays, **attributes)
+        return cls.forward(Saved((False,) * len(arrays)), *arrays, **attributes)
+
+
+def flops_of_products(first: int, second: int, inner: Callable[..., int]) -> Callable[..., Count]:
+    """Op.flops of a product of the inputs `first` and `second` that sums `inner(inputs)` terms for each number of the result.
+
+    Two for each product and sum, none for the rest: the field's convention, that of `torch.utils.flop_counter` too.
+    """
+
+    def count(inputs, outputs, attributes) -> Count:
+        flops = 2 * outputs[0].size * inner(inputs)
+        return flops, {first: flops, second: flops}
+
+    return staticmethod(count)

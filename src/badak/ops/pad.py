@@ -3,6 +3,8 @@
 import numpy as np
 
 from badak.kernels.memory_format import joined
+from badak.ops._broadcast import zeros
+from badak.ops.along import IndexAdd
 from badak.ops.op import Op
 
 
@@ -20,6 +22,7 @@ class Pad(Op):
 
     data_movement = True
     saves_no_tensors = True
+    keeps_finite = True
 
     @staticmethod
     def forward(save, x, pads, value=0.0):
@@ -36,6 +39,10 @@ class Pad(Op):
         dx = np.zeros(saved.shape, dy.dtype)
         dx[inside] = dy[outside]
         return dx
+
+    @staticmethod
+    def double_backward(saved, dy):
+        return Pad.of(dy, pads=tuple((-before, -after) for before, after in saved.pads))
 
 
 class PadBy(Op):
@@ -58,4 +65,10 @@ class PadBy(Op):
             dx = np.zeros(shape, dy.dtype)
             np.add.at(dx, (slice(None),) * axis + (rows,), dy)
             dy = dx
+        return dy
+
+    @staticmethod
+    def double_backward(saved, dy):
+        for (axis, rows), size in zip(reversed(saved.takes), reversed(saved.shapes)):
+            dy = IndexAdd.of(zeros(size, dy), rows, dy, dim=axis)
         return dy

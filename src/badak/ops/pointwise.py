@@ -26,7 +26,7 @@ import numpy as np
 from badak.core.public_api.public import declare
 from badak.ops._broadcast import elementwise, quiet, unbroadcast
 from badak.ops._complex import analytic as as_analytic
-from badak.ops.op import Op, Saved
+from badak.ops.op import Op
 
 Function = Callable[..., Any]
 DECLARED: dict[Function, type["Pointwise"]] = {}  # what NumPy or the reference kernels call it: the operation
@@ -64,14 +64,6 @@ class Pointwise(Op):
     takes = "float"
     samples: Samples | None = None
     written: Callable[..., Formula] | None = None
-
-    @classmethod
-    def of(cls, *arrays: Any, **attributes: Any) -> Any:
-        """The values alone, of arrays; recorded as one operation where the arrays record what is done to them."""
-        record = next((x.run for x in arrays if hasattr(x, "run")), None)
-        if record is not None:
-            return record(cls, *arrays, **attributes)
-        return cls.forward(Saved((False,) * len(arrays)), *arrays, **attributes)
 
 
 def pointwise(
@@ -213,6 +205,8 @@ def _publish(op: type[Pointwise], column: str, in_place: list[str]) -> None:
     for number, name in enumerate(op.names):
         where = {"both": "in_place_both", "method": "in_place"}[in_place[min(number, len(in_place) - 1)]]
         columns.setdefault(where, []).append(f"{name}_")
+    if op.inputs == 1 and column == "both":
+        columns["foreach"] = list(op.names[:1])
     declare("tensor.pointwise", **{column: " ".join(names) for column, names in columns.items()})
 
 

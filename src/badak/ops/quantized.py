@@ -5,7 +5,7 @@ import numpy as np
 from badak import kernels
 from badak.core.errors import DTypeError, GraphError, ShapeError
 from badak.kernels.half import BFLOAT16
-from badak.ops.op import Op
+from badak.ops.op import Op, flops_of_products
 
 _FLOAT32 = np.dtype(np.float32)
 
@@ -18,6 +18,7 @@ class LinearInt8(Op):
     """
 
     owns_grads = False
+    flops = flops_of_products(0, 1, lambda inputs: inputs[1].shape[-1])
 
     capturable = True
     data_movement = True  # 16 bits become float32 here
@@ -42,6 +43,7 @@ class LinearBFloat16(Op):
     """
 
     owns_grads = False
+    flops = flops_of_products(0, 1, lambda inputs: inputs[1].shape[-1])
 
     capturable = True
     data_movement = True  # 16 bits are welcome

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from badak.ops._broadcast import by_rows, elementwise
+from badak.ops._broadcast import by_rows, elementwise, zeros
+from badak.ops.along import IndexAdd
 from badak.ops.op import Op
 
 
@@ -13,6 +14,7 @@ class Reshape(Op):
 
     data_movement = True
     saves_no_tensors = True
+    keeps_finite = True
 
     @staticmethod
     def forward(save, x, shape):
@@ -29,6 +31,7 @@ class Flip(Op):
 
     data_movement = True
     saves_no_tensors = True
+    keeps_finite = True
 
     @staticmethod
     @elementwise
@@ -46,6 +49,7 @@ class Roll(Op):
 
     data_movement = True
     saves_no_tensors = True
+    keeps_finite = True
 
     @staticmethod
     @by_rows
@@ -62,6 +66,7 @@ class Repeat(Op):
     """y = x laid out times[a] times along each axis a;   dx = the sum of dy over the copies."""
 
     saves_no_tensors = True
+    keeps_finite = True
 
     @staticmethod
     @by_rows
@@ -76,9 +81,17 @@ class Repeat(Op):
         copies = dy.reshape([n for pair in zip(times, shape) for n in pair])  # (times, size, times, size, ...)
         return copies.sum(tuple(range(0, 2 * len(times), 2)), dtype=dy.dtype).reshape(saved.shape)
 
+    @staticmethod
+    def double_backward(saved, dy):
+        times, lead = saved.times, (1,) * (len(saved.times) - len(saved.shape))
+        copies = dy.reshape([n for pair in zip(times, lead + saved.shape) for n in pair])
+        return copies.sum(tuple(range(0, 2 * len(times), 2))).reshape(saved.shape)
+
 
 class RepeatInterleave(Op):
     """y = each entry of x along `axis`, `times` times in a row (a number, or one for each entry);   dx = sums of dy."""
+
+    sized_by_values = staticmethod(lambda times, axis: not isinstance(times, int))
 
     @staticmethod
     def forward(save, x, times, axis):
@@ -95,3 +108,9 @@ class RepeatInterleave(Op):
         rows = np.repeat(np.arange(shape[axis]), times)
         np.add.at(dx, (slice(None),) * axis + (rows,), dy)
         return dx
+
+    @staticmethod
+    def double_backward(saved, dy):
+        times = saved.times
+        rows = np.repeat(np.arange(saved.shape[saved.axis]), times)
+        return IndexAdd.of(zeros(saved.shape, dy), rows, dy, dim=saved.axis)

@@ -6,11 +6,24 @@ gx (T, B, nH): the input's side of the gates. h0, c0 (B, H). w (nH, H), b (nH,) 
 from badak import kernels
 from badak.core.errors import ShapeError
 from badak.ops._check import dtype_mismatch
-from badak.ops.op import Op
+from badak.ops.op import Count, Op
+
+
+def _flops(weight: int):
+    """Op.flops of T steps that multiply the state by the input number `weight`."""
+
+    def count(inputs, outputs, attributes) -> Count:
+        T, B, _ = inputs[0].shape
+        flops = 2 * T * B * inputs[weight].size
+        return flops, {0: flops, weight: flops}
+
+    return staticmethod(count)
 
 
 class LSTM(Op):
     """c = f c + i g, h = o tanh(c);   dc = dh o (1 - tanh(c)^2) + dc f of the step after, the gates' arguments by their slopes."""
+
+    flops = _flops(3)
 
     @staticmethod
     def forward(save, gx, h0, c0, w, b, reverse=False, lengths=None):
@@ -28,6 +41,8 @@ class LSTM(Op):
 class GRU(Op):
     """h = (1 - z) n + z h_before, n = tanh(gx_n + r u);   dh -> dh z + the gates' gradients times w."""
 
+    flops = _flops(2)
+
     @staticmethod
     def forward(save, gx, h0, w, b, reverse=False, lengths=None):
         _check("gru", gx, h0, w, b, 3)
@@ -42,6 +57,8 @@ class GRU(Op):
 
 class RNN(Op):
     """h = tanh(gx + w h_before + b), or relu;   da = dh (1 - h^2) or dh [h > 0], dh -> da w."""
+
+    flops = _flops(2)
 
     @staticmethod
     def forward(save, gx, h0, w, b, relu=False, reverse=False, lengths=None):

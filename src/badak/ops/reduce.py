@@ -3,6 +3,8 @@
 `axis` is None (all of them) or a tuple of axes counted from 0; `keepdims` leaves them in the shape with size 1.
 """
 
+import math
+
 import numpy as np
 
 from badak import kernels
@@ -36,6 +38,7 @@ class Sum(Op):
     owns_grads = False
 
     saves_no_tensors = True
+    keeps_finite = True
 
     @staticmethod
     @by_rows
@@ -55,6 +58,7 @@ class Mean(Op):
     owns_grads = False
 
     saves_no_tensors = True
+    keeps_finite = True
 
     @staticmethod
     @by_rows
@@ -92,9 +96,29 @@ class Prod(Op):
         others = np.multiply.reduce(safe, axis=axis, keepdims=True) / safe
         return dy * others * ((zeros == 0) | ((zeros == 1) & zero))
 
+    @staticmethod
+    @analytic
+    def double_backward(saved, dy):
+        """dy y / x; where an x is 0, dy times the product of the others, one row of them for each x."""
+        x, axes = saved.x, saved.axis or tuple(range(saved.x.ndim))
+        dy = back(dy, saved.axis, saved.keepdims, x.ndim)
+        if (x.values != 0).all():
+            return dy * x.prod(axis=axes, keepdims=True) / x
+        order = [a for a in range(x.ndim) if a not in axes] + list(axes)
+        turned = x.transpose(order)
+        lead, n = turned.shape[: x.ndim - len(axes)], math.prod(turned.shape[x.ndim - len(axes) :])
+        rows = np.broadcast_to(turned.reshape(*lead, 1, n), (*lead, n, n))
+        others = np.where(np.eye(n, dtype=bool), 1, rows).prod(axis=-1).reshape(turned.shape)
+        return dy * others.transpose([int(a) for a in np.argsort(order)])
+
+
+_MEAN = {"mean": lambda saved: saved.x.mean(axis=saved.axis, keepdims=True)}
+
 
 class Var(Op):
     """y = sum (x - mean)^2 / (n - correction);   dx = 2 dy (x - mean) / (n - correction)."""
+
+    saved_functions = _MEAN
 
     @staticmethod
     @by_rows
@@ -114,6 +138,8 @@ class Var(Op):
 
 class Std(Op):
     """y = sqrt(sum (x - mean)^2 / (n - correction));   dx = dy (x - mean) / (y (n - correction)), 0 where y = 0."""
+
+    saved_functions = _MEAN
 
     @staticmethod
     @by_rows
@@ -272,6 +298,10 @@ class CumSum(Op):
     @quiet
     def backward(saved, dy):
         return _sum_from_here(dy, saved.axis)
+
+    @staticmethod
+    def double_backward(saved, dy):
+        return np.flip(np.cumsum(np.flip(dy, saved.axis), saved.axis), saved.axis)
 
 
 class CumProd(Op):

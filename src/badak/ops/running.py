@@ -2,7 +2,9 @@
 
 import numpy as np
 
-from badak.ops._broadcast import by_rows, quiet
+from badak.ops._broadcast import by_rows, quiet, zeros
+from badak.ops.along import ScatterAdd
+from badak.ops.concat import Stack
 from badak.ops.op import Op
 
 
@@ -45,6 +47,10 @@ class CumMax(Op):
     def backward(saved, dy, dindex):
         return _back_to(saved.index, dy, saved.axis)
 
+    @staticmethod
+    def double_backward(saved, dy, dindex):
+        return ScatterAdd.of(zeros(dy.shape, dy), saved.index, dy, dim=saved.axis % dy.ndim)
+
 
 class CumMin(Op):
     """y_i = min_{j <= i} x_j, index_i the last j with x_j = y_i;   dx_j = sum of dy_i where index_i = j."""
@@ -61,6 +67,8 @@ class CumMin(Op):
     @staticmethod
     def backward(saved, dy, dindex):
         return _back_to(saved.index, dy, saved.axis)
+
+    double_backward = CumMax.double_backward
 
 
 class LogCumSumExp(Op):
@@ -85,6 +93,17 @@ class LogCumSumExp(Op):
             rest = d[j] + (rest * ratio(y[j], y[j + 1]) if j + 1 < len(d) else rest)
             dx[j] = rest * ratio(x[j], y[j])
         return np.moveaxis(dx, 0, saved.axis)
+
+    @staticmethod
+    def double_backward(saved, dy):
+        """r_j = dy_j + r_(j+1) exp(y_j - y_(j+1)), dx_j = r_j exp(x_j - y_j), from the end on."""
+        axis = saved.axis % dy.ndim
+        x, y, d = (np.moveaxis(a, axis, 0) for a in (saved.x, saved.y, dy))
+        rest, dxs = zeros(d.shape[1:], d), []
+        for j in reversed(range(len(d))):
+            rest = d[j] + (rest * ratio(y[j], y[j + 1]) if j + 1 < len(d) else rest)
+            dxs.append(rest * ratio(x[j], y[j]))
+        return Stack.of(*reversed(dxs), axis=axis)
 
 
 def ratio(a, b):

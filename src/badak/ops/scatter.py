@@ -3,8 +3,8 @@
 import numpy as np
 
 from badak.core.memory import offset_of, owner_of
-from badak.ops._broadcast import quiet, summing
-from badak.ops.index import grid
+from badak.ops._broadcast import quiet, summing, zeros
+from badak.ops.along import IndexAdd, grid
 from badak.ops.op import Op
 
 UFUNCS = {"sum": np.add, "mean": np.add, "prod": np.multiply, "amax": np.maximum, "amin": np.minimum}
@@ -110,6 +110,14 @@ class AsStrided(Op):
         np.add.at(total, there, dy)
         count = np.bincount(mine.ravel(), minlength=total.size)  # a place that x has twice shares its gradient
         return (total / np.maximum(count, 1).astype(dy.dtype))[mine]
+
+    @staticmethod
+    def double_backward(saved, dy):
+        x = saved.array("x")
+        there, mine = places_of(x, *saved.places)
+        size = max(there.max(initial=0), mine.max(initial=0)) + 1
+        total = IndexAdd.of(zeros(size, dy), there.ravel(), dy.reshape(there.size), dim=0)
+        return (total / np.maximum(np.bincount(mine.ravel(), minlength=size), 1))[mine]
 
 
 def places_of(x, size, stride, offset):

@@ -113,6 +113,7 @@ class Where(Op):
 
     data_movement = True
     capturable = True
+    keeps_finite = True
 
     @staticmethod
     def forward(save, keep, a, b):
@@ -132,6 +133,7 @@ class MaskedFill(Op):
 
     data_movement = True
     capturable = True
+    keeps_finite = True
 
     @staticmethod
     def forward(save, x, mask, c):

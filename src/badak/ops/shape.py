@@ -7,7 +7,10 @@ import numpy as np
 
 from badak import kernels
 from badak.kernels.memory_format import empty, turn
-from badak.ops._broadcast import summing, unbroadcast
+from badak.ops._broadcast import summing, unbroadcast, zeros
+from badak.ops.along import IndexAdd
+from badak.ops.concat import Cat, Stack
+from badak.ops.copy_slices import WriteView
 from badak.ops.op import Op
 
 
@@ -79,6 +82,7 @@ class Expand(Op):
     data_movement = True
     saves_no_tensors = True
     view = True
+    keeps_finite = True
 
     @staticmethod
     def forward(save, x, shape):
@@ -115,6 +119,12 @@ class Split(Op):
             return side_by_side
         whole = [np.zeros((*shape[:axis], n, *shape[axis + 1 :]), dtype) if dy is None else dy for n, dy in zip(saved.sizes, dys)]
         return kernels.of(whole[0]).concatenate(whole, axis)
+
+    @staticmethod
+    def double_backward(saved, *dys):
+        axis, like = saved.axis, next(dy for dy in dys if dy is not None)
+        sizes = [(*saved.shape[:axis], n, *saved.shape[axis + 1 :]) for n in saved.sizes]
+        return Cat.of(*(zeros(size, like) if dy is None else dy for size, dy in zip(sizes, dys)), axis=axis)
 
 
 def _joined(dys, shape, axis):
@@ -173,6 +183,12 @@ class Unbind(Op):
             dx[(*before, k)] = 0 if dy is None else dy
         return dx
 
+    @staticmethod
+    def double_backward(saved, *dys):
+        axis, like = saved.axis, next(dy for dy in dys if dy is not None)
+        rest = (*saved.shape[:axis], *saved.shape[axis + 1 :])
+        return Stack.of(*(zeros(rest, like) if dy is None else dy for dy in dys), axis=axis)
+
 
 class Diagonal(Op):
     """y[..., k] = x[.., k, .., k + offset, ..] for axes a, b;   dx = dy on that diagonal, 0 elsewhere."""
@@ -191,6 +207,12 @@ class Diagonal(Op):
         dx = np.zeros(saved.shape, dy.dtype)
         _diagonal(dx, saved.offset, *saved.axes)[...] = dy
         return dx
+
+    @staticmethod
+    def double_backward(saved, dy):
+        offset, (a, b) = saved.offset, saved.axes
+        steps = ((Diagonal, {"offset": offset, "a": a, "b": b}, 0),)
+        return WriteView.of(zeros(saved.shape, dy), dy, steps=steps)
 
 
 def _diagonal(x, offset, a, b):
@@ -226,3 +248,12 @@ class Unfold(Op):
             if n:
                 dx[(*before, slice(j, j + (n - 1) * step + 1, step))] += dy[..., j]
         return dx
+
+    @staticmethod
+    def double_backward(saved, dy):
+        """dy (.., k, .., j) added at k step + j of the axis."""
+        axis, ndim = saved.axis, len(saved.shape)
+        places = np.arange(dy.shape[axis])[:, None] * saved.step + np.arange(dy.shape[-1])
+        order = [*range(axis + 1), ndim, *range(axis + 1, ndim)]
+        side_by_side = dy.transpose(order).reshape(*saved.shape[:axis], places.size, *saved.shape[axis + 1 :])
+        return IndexAdd.of(zeros(saved.shape, dy), places.ravel(), side_by_side, dim=axis)

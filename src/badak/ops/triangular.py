@@ -11,6 +11,7 @@ class Tril(Op):
 
     data_movement = True
     saves_no_tensors = True
+    keeps_finite = True
 
     @staticmethod
     @by_rows
@@ -28,6 +29,7 @@ class Triu(Op):
 
     data_movement = True
     saves_no_tensors = True
+    keeps_finite = True
 
     @staticmethod
     @by_rows

@@ -38,6 +38,8 @@ class Fold(Op):
 class MaxPool(Op):
     """y, index: the largest entry of each window, and where it is;   dx = dy at that place, summed over windows."""
 
+    keeps_finite = True
+
     @staticmethod
     def forward(save, x, kernel, stride, padding, dilation, out):
         y, save.index = kernels.of(x).max_pool(x, kernel, stride, padding, dilation, out)

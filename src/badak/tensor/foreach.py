@@ -6,17 +6,13 @@ number for each tensor, a tensor for each, or one tensor of no dims.
 """
 
 from collections.abc import Callable, Iterable
+from inspect import signature
 from typing import Any
 
 from badak.core.errors import ArgumentTypeError, ShapeError
+from badak.core.public_api.public import found, listed
 from badak.tensor import Tensor
 from badak.tensor.linalg import vector_norm
-
-_OF_ONE = (
-    "abs acos asin atan ceil cos cosh erf erfc exp expm1 floor frac lgamma log log10 log1p log2 neg reciprocal round rsqrt "
-    "sigmoid sign sin sinh sqrt tan tanh trunc"
-)
-_OF_TWO = "add sub mul div pow clamp_max clamp_min maximum minimum"
 
 
 def _listed(xs, where: str) -> list[Tensor]:
@@ -160,10 +156,11 @@ def _finished(run: Callable, public: str, in_place: bool) -> Callable:
 
 def _all() -> dict[str, Callable]:
     made = {name: value for name, value in globals().items() if name.startswith("_foreach_")}
-    for names, make in ((_OF_ONE, _unary), (_OF_TWO, _binary), ("addcmul addcdiv", _ternary), ("lerp", _lerp)):
-        for name in names.split():
-            made |= _named(name, make)
-    return made
+    for name, file, other in listed("foreach"):
+        parameters = signature(found(file, other)).parameters.values()
+        one = sum(each.default is each.empty and each.kind is each.POSITIONAL_OR_KEYWORD for each in parameters) == 1
+        made |= _named(name, _unary if one else _binary)
+    return made | _named("addcmul", _ternary) | _named("addcdiv", _ternary) | _named("lerp", _lerp)
 
 
 FUNCTIONS = _all()

@@ -7,6 +7,7 @@ import numpy as np
 
 from badak.core import events
 from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, IndexOutOfRangeError, ShapeError
+from badak.ops import along
 from badak.ops import index as ops
 from badak.ops._broadcast import stretched
 from badak.ops._check import axis_of, position
@@ -65,7 +66,7 @@ def gather(input, dim: int, index, *, sparse_grad=False, out=None) -> Tensor:
         return input.reshape(-1)[:0].reshape(index._array.shape)
     dim = _along("gather", input, dim, index)
     _inside("gather", index, input._array.shape, dim, "self")
-    y = apply(ops.Gather, input, index, dim=dim)
+    y = apply(along.Gather, input, index, dim=dim)
     if out is not None and out.dtype is not y.dtype:
         raise DTypeError(f"gather: expected out to have dtype {y.dtype}; got {out.dtype}", "leave out= away")
     return y if out is None else into(out, y)
@@ -100,10 +101,10 @@ def scatter(input, dim: int, index, src=None, *, value=None, reduce=None) -> Ten
     if reduce is not None:
         return _scatter_reduced(input, dim, index, src, reduce)
     if not isinstance(src, Tensor):
-        return apply(ops.ScatterFill, input, index, c=fit(operand(src, "scatter"), input._array.dtype, "scatter"), dim=dim)
+        return apply(along.ScatterFill, input, index, c=fit(operand(src, "scatter"), input._array.dtype, "scatter"), dim=dim)
     _same_dtype("scatter", input, src)
     _inside("scatter", index, src._array.shape, -1, "src")
-    return apply(ops.Scatter, input, index, src, dim=dim)
+    return apply(along.Scatter, input, index, src, dim=dim)
 
 
 def _scatter_reduced(input, dim: int, index, src, reduce: str) -> Tensor:
@@ -114,7 +115,7 @@ def _scatter_reduced(input, dim: int, index, src, reduce: str) -> Tensor:
     if reduce != "multiply":
         raise ArgumentError(f"reduce argument must be either add or multiply. got {reduce}", None)
     y = input._array.copy()
-    np.multiply.at(y, ops.grid(index._array, dim), src._array[tuple(map(slice, index._array.shape))])
+    np.multiply.at(y, along.grid(index._array, dim), src._array[tuple(map(slice, index._array.shape))])
     return Tensor._of(y)
 
 
@@ -124,7 +125,7 @@ def scatter_add(input, dim: int, index, src) -> Tensor:
     _inside("scatter_add", index, input._array.shape, dim, "self")
     _same_dtype("scatter_add", input, src)
     _inside("scatter_add", index, src._array.shape, -1, "src")
-    return apply(ops.ScatterAdd, input, index, src, dim=dim)
+    return apply(along.ScatterAdd, input, index, src, dim=dim)
 
 
 def _same_dtype(name: str, input, src) -> None:
@@ -157,9 +158,9 @@ def index_select(input, dim: int, index, *, out=None) -> Tensor:
     """The slices index[0], index[1], ... along dim.   dx's slice index[k] += dy's slice k."""
     dim, index = _rows("index_select", input, dim, index)
     if input._array.ndim:
-        y = apply(ops.IndexSelect, input, index, dim=dim)
+        y = apply(along.IndexSelect, input, index, dim=dim)
     else:
-        y = apply(ops.IndexSelect, input.reshape(1), index, dim=0).reshape(())
+        y = apply(along.IndexSelect, input.reshape(1), index, dim=0).reshape(())
     return y if out is None else into(out, y)
 
 
@@ -170,7 +171,7 @@ def index_add(input, dim: int, index, source, *, alpha=1) -> Tensor:
     dim, index = _rows("index_add", input, dim, index)
     _same_dtype("index_add", input, source)
     _slices("index_add", input, dim, index, source)
-    return apply(ops.IndexAdd, input, index, source, dim=dim, c=alpha)
+    return apply(along.IndexAdd, input, index, source, dim=dim, c=alpha)
 
 
 def index_copy(input, dim: int, index, source) -> Tensor:
@@ -178,7 +179,7 @@ def index_copy(input, dim: int, index, source) -> Tensor:
     if not input._array.ndim:
         return index_copy(input.reshape(1), dim, index, source.reshape(-1)).reshape(())
     dim, index = check_index_copy(input, dim, index, source)
-    return apply(ops.IndexCopy, input, index, source, dim=dim)
+    return apply(along.IndexCopy, input, index, source, dim=dim)
 
 
 def check_index_copy(input, dim: int, index, source):
@@ -204,12 +205,12 @@ def index_fill(input, dim: int, index, value) -> Tensor:
         return index_fill(input.reshape(1), dim, index, value).reshape(())
     dim, index = _rows("index_fill", input, dim, index)
     if isinstance(value, Tensor) and value.requires_grad:
-        filled = apply(ops.IndexFill, zeros(input._array.shape[dim], dtype=dtypes.bool_), index, c=True, dim=0)
+        filled = apply(along.IndexFill, zeros(input._array.shape[dim], dtype=dtypes.bool_), index, c=True, dim=0)
         filled = filled.reshape([-1 if a == dim else 1 for a in range(input._array.ndim)])
         return where(filled, cast(value, input.dtype), input)
     value = value.item() if isinstance(value, Tensor) else operand(value, "index_fill")
     value = fit(value, input._array.dtype, "index_fill")
-    return apply(ops.IndexFill, input, index, c=value, dim=dim)
+    return apply(along.IndexFill, input, index, c=value, dim=dim)
 
 
 def index_put(input, indices, values, accumulate: bool = False) -> Tensor:

@@ -13,9 +13,9 @@ import numpy as np
 from badak.core import events
 from badak.core.errors import ArgumentError, DTypeError, IndexOutOfRangeError, ShapeError
 from badak.kernels.memory_format import row_major
-from badak.ops import index as index_ops
 from badak.ops import reduce as ops
 from badak.ops._check import axis_of, in_order, keepdim_error
+from badak.ops.along import TakeAlong
 from badak.ops.linalg import SVD
 from badak.tensor import dtypes, returns
 from badak.tensor.apply import apply
@@ -186,7 +186,7 @@ def along(input, index, dim: int, keepdim: bool = True):
     if index is None:  # of a 0-d tensor
         return input.clone(), Tensor._of(np.zeros((), np.int64))
     indices = Tensor._of(np.expand_dims(index, dim))
-    values = apply(index_ops.TakeAlong, input, indices, dim=dim)
+    values = apply(TakeAlong, input, indices, dim=dim)
     return (values, indices) if keepdim else (values.squeeze(dim), Tensor._of(indices._array.squeeze(dim)))
 
 

@@ -13,8 +13,8 @@ import numpy as np
 from badak.core import events
 from badak.core.errors import ArgumentError, DTypeError, IndexOutOfRangeError, ShapeError
 from badak.kernels.memory_format import turn
-from badak.ops import index as index_ops
 from badak.ops._check import axis_of, in_order, keepdim_error
+from badak.ops.along import TakeAlong
 from badak.tensor import returns
 from badak.tensor.apply import apply
 from badak.tensor.arithmetic import lerp
@@ -38,7 +38,7 @@ def _order(array, dim: int, descending: bool):
 
 def _gathered(input, order, dim: int):
     indices = Tensor._of(order)
-    return apply(index_ops.TakeAlong, input, indices, dim=dim), indices
+    return apply(TakeAlong, input, indices, dim=dim), indices
 
 
 def sort(input, dim: int = -1, descending: bool = False, stable: bool = False, *, out=None):

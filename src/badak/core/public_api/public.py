@@ -8,6 +8,7 @@ where editors and type checkers find it, and `tools/api.py` into docs/api.md. A 
     methods         of Tensor only
     in_place        methods made of the function without the underscore (`tensor/inplace_ops.py`): x.tril_()
     in_place_both   the same, and functions of badak: x.exp_(), badak.exp_(x)
+    foreach         that have a form for lists (`tensor/foreach.py`): badak._foreach_exp(xs), badak._foreach_exp_(xs)
 
 The names of pointwise operations come with their rows (`ops/pointwise.py`), by `declare`.
 "name=other" gives the name to what the file calls `other`. A file is named as it is below `badak.`.
@@ -27,6 +28,7 @@ class Names(NamedTuple):
     methods: str = ""
     in_place: str = ""
     in_place_both: str = ""
+    foreach: str = ""
 
 
 TABLE = {
@@ -38,6 +40,7 @@ TABLE = {
         ),
         functions="rsub",
         in_place_both="neg_ negative_",
+        foreach="add sub mul div pow neg",
         in_place=("float_power_ mul_ multiply_ div_ divide_ true_divide_ subtract_ pow_ remainder_ fmod_ floor_divide_ lerp_"),
     ),
     "tensor.blocks": Names(
@@ -105,6 +108,7 @@ TABLE = {
         methods="where=where_method",
         in_place_both="clamp_ clamp_max_ clamp_min_ clip_ nan_to_num_ relu_ round_",
         in_place="masked_fill_ hypot_ sign_",
+        foreach="clamp_max clamp_min maximum minimum round sign",
     ),
     "tensor.getset": Names(methods="__getitem__=getitem __setitem__=setitem __delitem__=delitem"),
     "tensor.grids": Names(functions="cartesian_prod combinations meshgrid"),

@@ -15,10 +15,6 @@ from badak.tensor import Tensor
 if TYPE_CHECKING:
     from badak.inspect.doctor.watch import Watch
 
-CALM = frozenset(  # finite numbers stay finite in them, forward and backward, short of a sum of 1e38
-    "neg relu gelu silu tanh sigmoid dropout clone embedding cat stack linear reshape expand select index "
-    "masked_fill where pad repeat max_pool sum mean sum_to flip roll tril triu".split()
-)
 FIRST = 3  # steps in which attentions are looked at
 ROWS = 256  # of logits, scores and units that are looked at
 THROUGH = "reshape clone cast index index_select masked_select cat stack".split()  # rows stay rows

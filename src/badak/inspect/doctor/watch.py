@@ -142,7 +142,7 @@ class Watch(Recorder):
         try:
             sense, may_break = self._senses[op]
         except KeyError:
-            may_break = not op.view and op.name not in collectors.CALM
+            may_break = not op.view and not op.keeps_finite
             sense, may_break = self._senses[op] = collectors.SENSES.get(op.name), may_break
         if node is not None:
             if self.looks_closely and not op.view:

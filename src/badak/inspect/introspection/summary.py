@@ -24,7 +24,6 @@ from badak.core.errors import ArgumentTypeError
 from badak.core.i18n import columns, padded, say
 from badak.core.memory import owner_of
 from badak.core.tracing import Recorder
-from badak.inspect.introspection.flops import flops_of
 from badak.nn import Module
 from badak.tensor import Tensor
 from badak.tensor.random import get_rng_state, set_rng_state
@@ -141,7 +140,8 @@ class _Watch(Recorder):
             row.output = ", ".join(str(tuple(x.shape)) for x in _tensors([output]))
 
     def on_op(self, op, saved, inputs, arrays, attributes, outputs) -> None:
-        forward, backward = flops_of(op, arrays, [y._array for y in outputs], attributes, saved.needs)
+        forward, of_inputs = op.flops(arrays, [y._array for y in outputs], attributes) if op.flops else (0, {})
+        backward = sum(flops for number, flops in of_inputs.items() if saved.needs[number])
         left = 0
         if any(y._node is not None for y in outputs):
             self.backward += backward

@@ -13,16 +13,12 @@ from badak.ops.concat import Cat
 from badak.ops.fourier import Fourier, InverseRealFourier, RealFourier
 from badak.ops.index import Index, Select
 from badak.ops.matmul import MatMul
-from badak.ops.op import Op
+from badak.ops.op import NotRecordable, Op
 from badak.ops.pointwise import DECLARED
 from badak.ops.rearrange import Flip, Reshape, Roll
 from badak.ops.shape import Expand, Permute, Transpose
 from badak.tensor.apply import apply
 from badak.tensor.tensor import Tensor
-
-
-class NotRecordable(Exception):
-    """A backward does something to its arrays that no operation does."""
 
 
 class Recorded(NDArrayOperatorsMixin):
@@ -126,7 +122,7 @@ class Recorded(NDArrayOperatorsMixin):
 
     @staticmethod
     def run(op: type[Op], *inputs, **attributes):
-        """An operation by its class: what `Pointwise.of` asks for."""
+        """An operation by its class: what `Op.of` asks for."""
         return run(op, *inputs, **attributes)
 
 
@@ -267,7 +263,7 @@ _FUNCTIONS: dict[Callable, Callable] = {
     np.reshape: lambda x, shape: x.reshape(shape),
     np.moveaxis: _moveaxis,
     np.swapaxes: lambda x, a, b: x.swapaxes(a, b),
-    np.zeros_like: lambda x: zeros(x.shape, x),
+    np.zeros_like: lambda x, shape=None: zeros(x.shape if shape is None else shape, x),
     np.flip: _flip,
     np.roll: lambda x, shifts, axes: run(Roll, x, shifts=shifts, axes=axes),
     np.cumsum: _cumsum,

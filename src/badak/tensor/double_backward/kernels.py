@@ -10,14 +10,16 @@ import numpy as np
 from badak.kernels import reference
 from badak.kernels.reference.cross_entropy import _coefficients, _seen
 from badak.ops.activation import Sigmoid
+from badak.ops.along import IndexAdd
 from badak.ops.concat import Cat
 from badak.ops.dropout import Dropout
-from badak.ops.index import IndexAdd, IndexPut
+from badak.ops.index import IndexPut
 from badak.ops.matmul import MatMul
+from badak.ops.op import NotRecordable
 from badak.ops.rearrange import RepeatInterleave
 from badak.ops.softmax import LogSoftmax, Softmax
 from badak.ops.windows import Fold, Unfold
-from badak.tensor.double_backward.array import NotRecordable, Recorded, run, zeros
+from badak.tensor.double_backward.array import Recorded, run, zeros
 
 # ---------------------------------------------------------------- as they are
 

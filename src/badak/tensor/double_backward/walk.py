@@ -7,8 +7,8 @@ from badak.autograd.node import Leaf, Node
 from badak.core import events
 from badak.core.errors import GraphError
 from badak.core.modes import modes
-from badak.tensor.double_backward.array import NotRecordable, Recorded, tensor_of
-from badak.tensor.double_backward.formulas import FORMULAS
+from badak.ops.op import NotRecordable
+from badak.tensor.double_backward.array import Recorded, tensor_of
 from badak.tensor.double_backward.saved import SavedAgain
 from badak.tensor.tensor import Tensor
 
@@ -79,7 +79,7 @@ def _gradients(node: Node, gradients) -> tuple:
         return op.of_tensors(node.saved, *gradients)
     dys = [None if dy is None else Recorded(dy) for dy in gradients]
     try:
-        made = FORMULAS.get(op, op.backward)(SavedAgain(node), *dys)
+        made = (op.double_backward or op.backward)(SavedAgain(node), *dys)
         made = made if type(made) is tuple else (made,)
         if any(getattr(getattr(dx, "dtype", None), "kind", "O") not in "fcV" for dx in made if dx is not None):
             raise NotRecordable("a result that is no array")
