@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from badak.ops.attention import Attention
 from badak.ops.dropout import Dropout
 from badak.ops.embedding import Embedding
-from badak.ops.linear import AddMM, Linear
+from badak.ops.linear import AddMM, Linear, LinearOfEach
 from badak.ops.matmul import MatMul
 from badak.ops.norm import LayerNorm, RMSNorm
 from badak.ops.quantized import LinearBFloat16, LinearInt8
@@ -121,6 +121,11 @@ def without_bias(item):
     return case(item.inputs[0], item.inputs[1], **item.attributes)
 
 
+def linear_of_each(x, w, b):
+    y = x @ w.mT
+    return y if b is None else y + b[:, None]
+
+
 ROWS = [
     Sample(Softmax, lambda x, dim: torch.softmax(x, dim), SHAPES, dim=[-1, 0], threads=BIG,
            extremes=[np.array([[1e4, 0.0, -1e4], [0.0, -np.inf, -np.inf], [1e30, 1e30, 0.0], [np.nan, 0.0, 1.0]])]),
@@ -140,6 +145,9 @@ ROWS = [
            [((7, 4), (5, 4), (5,)), ((2, 3, 4), (5, 4), None), ((4,), (5, 4), (5,)), ((1, 1), (1, 1), (1,)),
             ((0, 4), (5, 4), (5,)), ((3, 0), (5, 0), (5,)), (complexes(3, 4), complexes(5, 4), complexes(5))],
            threads=[((400, 96), (130, 96), (130,)), ((4, 100, 64), (64, 64), None)]),
+    Sample(LinearOfEach, linear_of_each,
+           [((3, 2, 4), (3, 5, 4), (3, 5)), ((2, 3, 4), (2, 5, 4), None), ((1, 2, 3), (1, 2, 3), (1, 2)),
+            ((2, 0, 3), (2, 4, 3), None)]),
     Sample(LinearBFloat16, linear_bfloat16,
            [((7, 4), (5, 4), (5,)), ((2, 1, 9), (5, 9), None), ((130,), (65, 130), (65,)), ((0, 4), (5, 4), (5,)),
             ((1, 1), (1, 1), (1,)), ((3, 0), (5, 0), (5,)), ((40, 100), (37, 100), (37,))],

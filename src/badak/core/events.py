@@ -34,6 +34,8 @@ class Effect(NamedTuple):
     capturable: bool = False  # writes: calls of kernels alone do it
     prepared: Callable | None = None  # state: see `state`
     alone: bool = False  # state: of its first argument, and of nothing else
+    elementwise: bool = False  # pure: of tensors, which it broadcasts, element by element
+    along: str = ""  # pure: of an array, along the axis that this argument is
 
 
 class Observer:
@@ -236,26 +238,31 @@ def _observed(effect: Effect):
     return through
 
 
-def pure(function=None, *, ufunc=None):
+def pure(function=None, *, ufunc=None, elementwise: bool = False, along: str = ""):
     """Decorator: the function makes tensors of its arguments, and nothing else happens.
 
-    ufunc: the function of NumPy that does it for two tensors of one dtype.
+    ufunc: the function of NumPy that does it for two tensors of one dtype. elementwise, along: what vmap may make of it.
     """
     if function is None:
-        return lambda function: pure(function, ufunc=ufunc)
-    return _observed(Effect("pure", function, ufunc))
+        return lambda function: pure(function, ufunc=ufunc, elementwise=elementwise, along=along)
+    return _observed(Effect("pure", function, ufunc, elementwise=elementwise or ufunc is not None, along=along))
 
 
-def check(function):
-    """Decorator: the function looks at values and raises, or does nothing."""
-    return _observed(Effect("check", function))
-
-
-def writes(function=None, *, capturable: bool = False):
-    """Decorator: the function gives its first argument, a tensor, other values. capturable: calls of kernels alone do it."""
+def check(function=None, *, elementwise: bool = False):
+    """Decorator: the function looks at values and raises, or does nothing. elementwise: at each for itself."""
     if function is None:
-        return lambda function: writes(function, capturable=capturable)
-    return _observed(Effect("writes", function, capturable=capturable))
+        return lambda function: check(function, elementwise=elementwise)
+    return _observed(Effect("check", function, elementwise=elementwise))
+
+
+def writes(function=None, *, capturable: bool = False, elementwise: bool = False):
+    """Decorator: the function gives its first argument, a tensor, other values.
+
+    capturable: calls of kernels alone do it. elementwise: it knows of no axis.
+    """
+    if function is None:
+        return lambda function: writes(function, capturable=capturable, elementwise=elementwise)
+    return _observed(Effect("writes", function, capturable=capturable, elementwise=elementwise))
 
 
 def state(function=None, *, alone: bool = False, prepared=None):

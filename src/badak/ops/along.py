@@ -5,7 +5,8 @@ import numpy as np
 from badak import kernels
 from badak.kernels.memory_format import copied
 from badak.ops._broadcast import add_rows, by_rows, quiet, zeros
-from badak.ops.index import IndexPut
+from badak.ops.batching import along, every
+from badak.ops.index import Index, IndexPut
 from badak.ops.op import Op
 
 
@@ -20,6 +21,8 @@ def grid(index, dim):
 
 class Gather(Op):
     """y[i0, .., ik, .., in] = x[i0, .., index[i0, .., in], .., in], at position k = dim;   dx = dy added back there."""
+
+    batching = staticmethod(along("dim"))
 
     @staticmethod
     @by_rows
@@ -47,6 +50,7 @@ class TakeAlong(Op):
     """As Gather, for an index that picks no entry twice, as a sort or an argmax makes it;   dx = dy put back there."""
 
     data_movement = True
+    batching = staticmethod(along("dim"))
 
     @staticmethod
     @by_rows
@@ -82,6 +86,7 @@ class Scatter(Op):
     owns_grads = False
 
     data_movement = True
+    batching = staticmethod(along("dim"))
 
     @staticmethod
     def forward(save, x, index, src, dim):
@@ -113,6 +118,7 @@ class ScatterFill(Op):
     """y = x with y[.., index[i], ..] = c along `dim`;   dx = dy, 0 there."""
 
     data_movement = True
+    batching = staticmethod(along("dim"))
 
     @staticmethod
     def forward(save, x, index, c, dim):
@@ -136,6 +142,7 @@ class ScatterAdd(Op):
     """y = x with y[.., index[i], ..] += src[i] along `dim`;   dx = dy;   dsrc = dy there."""
 
     owns_grads = False
+    batching = staticmethod(along("dim"))
 
     @staticmethod
     @quiet
@@ -158,6 +165,15 @@ class ScatterAdd(Op):
         return dy, None, _picked(saved, dy) if saved.needs[2] else None
 
 
+def _along_one_index(run, op, xs, batched, attributes):
+    """Op.batching where all examples have one index."""
+    if batched[1]:
+        return NotImplemented
+    x, index, *src = xs
+    x, *src = every([x, *src], [batched[0], *batched[2:]])
+    return run(op, x, index, *src, **attributes | {"dim": attributes["dim"] + 1}) if x.ndim > 1 else NotImplemented
+
+
 class IndexSelect(Op):
     """y's k-th slice along `dim` = x's slice index[k];   dx = dy's slices added back."""
 
@@ -174,11 +190,22 @@ class IndexSelect(Op):
     def double_backward(saved, dy):
         return IndexAdd.of(zeros(saved.shape, dy), saved.index, dy, dim=saved.dim), None
 
+    @staticmethod
+    def batching(run, op, xs, batched, attributes):
+        (x, index), dim = xs, attributes["dim"]
+        if not batched[1]:
+            return run(op, x, index, dim=dim + 1)
+        if not batched[0]:
+            return run(Index, x.movedim(dim, 0), key=(index._array,)).movedim(1, dim + 1)
+        key = (np.arange(len(x))[:, None], index._array)
+        return run(Index, x.movedim(dim + 1, 1), key=key).movedim(1, dim + 1)
+
 
 class IndexAdd(Op):
     """y = x with slice index[k] along `dim` += c src[k];   dx = dy;   dsrc[k] = c dy[index[k]]."""
 
     owns_grads = False
+    batching = staticmethod(_along_one_index)
 
     @staticmethod
     @quiet
@@ -204,6 +231,7 @@ class IndexCopy(Op):
     owns_grads = False
 
     data_movement = True
+    batching = staticmethod(_along_one_index)
 
     @staticmethod
     def forward(save, x, index, src, dim):
@@ -230,6 +258,7 @@ class IndexFill(Op):
     """y = x with the slices `index` along `dim` = c;   dx = dy, 0 there."""
 
     data_movement = True
+    batching = staticmethod(_along_one_index)
 
     @staticmethod
     def forward(save, x, index, c, dim):

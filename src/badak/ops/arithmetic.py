@@ -6,6 +6,7 @@ import numpy as np
 
 from badak.ops._broadcast import each, elementwise, quiet, unbroadcast
 from badak.ops._complex import conj
+from badak.ops.batching import broadcasting
 from badak.ops.op import Op
 
 
@@ -19,6 +20,7 @@ class Add(Op):
     ufunc: Any = np.add
     capturable = True
     supports_bf16 = True
+    batching = staticmethod(broadcasting)
 
     @staticmethod
     @quiet
@@ -41,6 +43,7 @@ class Shift(Op):
     saves_no_tensors = True
     capturable = True
     supports_bf16 = True
+    batching = staticmethod(broadcasting)
 
     @staticmethod
     @quiet
@@ -62,6 +65,7 @@ class Sub(Op):
     ufunc = np.subtract
     capturable = True
     supports_bf16 = True
+    batching = staticmethod(broadcasting)
 
     @staticmethod
     @quiet
@@ -82,6 +86,7 @@ class SubFrom(Op):
     saves_no_tensors = True
     capturable = True
     supports_bf16 = True
+    batching = staticmethod(broadcasting)
 
     @staticmethod
     @quiet
@@ -99,6 +104,7 @@ class Mul(Op):
     pointwise = True
     capturable = True
     supports_bf16 = True
+    batching = staticmethod(broadcasting)
 
     @staticmethod
     @quiet
@@ -133,6 +139,7 @@ class Scale(Op):
     pointwise = True
     capturable = True
     supports_bf16 = True
+    batching = staticmethod(broadcasting)
 
     @staticmethod
     @quiet
@@ -151,6 +158,7 @@ class Div(Op):
 
     pointwise = True
     capturable = True
+    batching = staticmethod(broadcasting)
 
     @staticmethod
     @quiet
@@ -175,6 +183,7 @@ class DivBy(Op):
     pointwise = True
     capturable = True
     supports_bf16 = True
+    batching = staticmethod(broadcasting)
 
     @staticmethod
     @quiet
@@ -193,6 +202,7 @@ class DivInto(Op):
 
     pointwise = True
     capturable = True
+    batching = staticmethod(broadcasting)
 
     @staticmethod
     @quiet
@@ -212,6 +222,7 @@ class FloorDiv(Op):
 
     pointwise = True
     owns_grads = False
+    batching = staticmethod(broadcasting)
 
     @staticmethod
     @elementwise
@@ -229,6 +240,7 @@ class TruncDiv(Op):
 
     pointwise = True
     owns_grads = False
+    batching = staticmethod(broadcasting)
 
     @staticmethod
     @elementwise
@@ -246,6 +258,7 @@ class Remainder(Op):
 
     pointwise = True
     owns_grads = False
+    batching = staticmethod(broadcasting)
 
     @staticmethod
     @elementwise
@@ -267,6 +280,7 @@ class Fmod(Op):
 
     pointwise = True
     owns_grads = False
+    batching = staticmethod(broadcasting)
 
     @staticmethod
     @elementwise
@@ -290,6 +304,7 @@ class Neg(Op):
     supports_bf16 = True
     saves_no_tensors = True
     keeps_finite = True
+    batching = staticmethod(broadcasting)
 
     @staticmethod
     @elementwise

@@ -5,6 +5,7 @@ import numpy as np
 from badak import kernels
 from badak.core.errors import ArgumentError, ShapeError, warn_once
 from badak.ops._check import dtype_mismatch, not_floating
+from badak.ops.batching import aligned, count, every
 from badak.ops.op import Count, Op
 
 NO_VISIBLE_KEY = "no visible key"  # of warnings: who is told the cause is not told the effect as well
@@ -68,6 +69,22 @@ class Attention(Op):
             (nq, nk, nv, nbias),
         )
         return dq, dk, dv, None, dbias, None
+
+    @staticmethod
+    def batching(run, op, xs, batched, attributes):
+        q, k, v, *masks = xs
+        q, k, v = every((q, k, v), batched[:3]) if any(batched[:3]) else (q, k, v)
+        n = count(xs, batched)
+        q, k, v = (x if x.ndim == 5 else x.expand(n, *x.shape) for x in (q, k, v))
+        B = q.shape[1]
+        for i, (mask, each) in enumerate(zip(masks, batched[3:])):
+            if mask is not None and (each or (mask.ndim == 4 and mask.shape[0] > 1)):
+                mask = aligned(mask, 4) if each else mask.expand(n, *mask.shape)
+                masks[i] = mask.expand(n, B, *mask.shape[2:]).flatten(0, 1)
+        made = run(op, *(x.flatten(0, 1) for x in (q, k, v)), *masks, **attributes)
+        made = made if isinstance(made, tuple) else (made,)
+        made = tuple(y.reshape(n, B, *y.shape[1:]) for y in made)
+        return made if len(made) > 1 else made[0]
 
 
 def _look_for_blind_queries(lse) -> None:

@@ -4,6 +4,7 @@ from badak import kernels
 from badak.kernels.half import BFLOAT16, converted
 from badak.kernels.memory_format import channels_innermost, copied
 from badak.ops._broadcast import elementwise, quiet
+from badak.ops.batching import broadcasting
 from badak.ops.op import Op
 
 
@@ -13,6 +14,7 @@ class Cast(Op):
     data_movement = True
     saves_no_tensors = True
     capturable = True  # where there are any for the two dtypes
+    batching = staticmethod(broadcasting)
 
     @staticmethod
     @elementwise
@@ -52,3 +54,7 @@ class Clone(Op):
     @staticmethod
     def backward(saved, dy):
         return dy
+
+    @staticmethod
+    def batching(run, op, xs, batched, attributes):
+        return NotImplemented if attributes.get("order") == "channels" else run(op, *xs, **attributes)

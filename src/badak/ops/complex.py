@@ -3,6 +3,7 @@
 import numpy as np
 
 from badak.ops._broadcast import elementwise, stretched, unbroadcast
+from badak.ops.batching import broadcasting
 from badak.ops.op import Op
 
 
@@ -10,6 +11,7 @@ class Polar(Op):
     """y = r (cos t + i sin t);   dr = Re(dy conj(e^(it))), dt = r Im(dy conj(e^(it)))."""
 
     owns_grads = False
+    batching = staticmethod(broadcasting)
 
     @staticmethod
     @elementwise
@@ -28,6 +30,7 @@ class Complex(Op):
     """y = a + i b;   da = Re dy, db = Im dy."""
 
     owns_grads = False
+    batching = staticmethod(broadcasting)
 
     @staticmethod
     @elementwise
@@ -44,6 +47,8 @@ class Complex(Op):
 
 class Angle(Op):
     """y = the angle of the real x: 0, pi where x < 0, NaN for NaN;   dx = 0."""
+
+    batching = staticmethod(broadcasting)
 
     @staticmethod
     def forward(save, x):
@@ -62,6 +67,7 @@ class Real(Op):
     data_movement = True
     saves_no_tensors = True
     view = True
+    batching = staticmethod(broadcasting)
 
     @staticmethod
     def forward(save, x):
@@ -80,6 +86,7 @@ class Imag(Op):
     data_movement = True
     saves_no_tensors = True
     view = True
+    batching = staticmethod(broadcasting)
 
     @staticmethod
     def forward(save, x):
@@ -96,6 +103,7 @@ class Conj(Op):
     owns_grads = False
 
     saves_no_tensors = True
+    batching = staticmethod(broadcasting)
 
     @staticmethod
     @elementwise
@@ -115,6 +123,7 @@ class ViewAsReal(Op):
     data_movement = True
     saves_no_tensors = True
     view = True
+    batching = staticmethod(broadcasting)
 
     @staticmethod
     def forward(save, x):
@@ -136,6 +145,7 @@ class ViewAsComplex(Op):
 
     data_movement = True
     view = True
+    batching = staticmethod(broadcasting)
 
     @staticmethod
     def forward(save, x):

@@ -1,6 +1,7 @@
 """Several arrays become one: along an axis, or along a new one."""
 
 from badak import kernels
+from badak.ops.batching import along, every
 from badak.ops.op import Op
 
 
@@ -13,6 +14,7 @@ class Cat(Op):
     saves_no_tensors = True
     capturable = True
     keeps_finite = True
+    batching = staticmethod(along("axis"))
 
     @staticmethod
     def forward(save, *xs, axis):
@@ -49,3 +51,8 @@ class Stack(Op):
     def backward(saved, dy):
         before = (slice(None),) * saved.axis
         return tuple([dy[(*before, k)] if need else None for k, need in enumerate(saved.needs)])
+
+    @staticmethod
+    def batching(run, op, xs, batched, attributes):
+        xs = every(xs, batched)
+        return run(op, *xs, axis=attributes["axis"] % xs[0].ndim + 1)

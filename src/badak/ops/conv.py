@@ -13,6 +13,7 @@ from badak import kernels
 from badak.core.errors import ShapeError
 from badak.ops._check import dtype_mismatch
 from badak.ops._complex import analytic
+from badak.ops.batching import every, folded
 from badak.ops.op import Count, Op, flops_of_products
 
 
@@ -36,9 +37,25 @@ class Conv(Op):
         x, w, groups = saved.x, saved.w, saved.groups
         return _backward(saved.needs, dy, x, w, saved.at, groups, saved.out)
 
+    @staticmethod
+    def batching(run, op, xs, batched, attributes):
+        x, w, b = xs
+        if not batched[1]:
+            y = folded(run, op, [x, w, None], (True, False, False), attributes)
+        else:  # the examples side by side as groups
+            x, w = every([x, w], batched[:2])
+            n, size, groups = len(x), x.shape[1], attributes.get("groups", 1)
+            y = run(op, x.transpose(0, 1).flatten(1, 2), w.flatten(0, 1), None, **attributes | {"groups": n * groups})
+            y = y.reshape(size, n, w.shape[1], *y.shape[2:]).transpose(0, 1)
+        if b is None:
+            return y
+        return y + b.reshape(-1 if batched[2] else 1, 1, w.shape[batched[1]], *(1,) * (y.ndim - 3))
+
 
 class ConvTranspose(Op):
     """y = fold(W^T x) + b, the adjoint of Conv in x: w (C, M/G, *K);   dx = W cols(dy), dW = sum_n x cols(dy)^T, db = sum dy."""
+
+    batching = staticmethod(folded)
 
     @staticmethod
     def flops(inputs, outputs, attributes) -> Count:

@@ -14,6 +14,7 @@ class WriteView(Op):
     """
 
     data_movement = True
+    batching = None
 
     @staticmethod
     def forward(save, base, value, steps):
@@ -47,6 +48,7 @@ class Replaced(Op):
     """
 
     data_movement = True
+    batching = None
 
     @staticmethod
     def forward(save, value, *xs):

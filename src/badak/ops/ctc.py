@@ -18,6 +18,7 @@ class CTC(Op):
     """
 
     name = "ctc_loss"
+    batching = None
 
     @staticmethod
     def forward(save, logp, targets, steps, lengths, blank=0, zero_infinity=False):

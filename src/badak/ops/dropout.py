@@ -1,6 +1,7 @@
 """Inverted dropout with a given mask."""
 
 from badak import kernels
+from badak.ops.batching import stacked
 from badak.ops.op import Op
 
 
@@ -10,6 +11,7 @@ class Dropout(Op):
     capturable = True
     supports_bf16 = True
     keeps_finite = True
+    batching = staticmethod(stacked)
 
     @staticmethod
     def forward(save, x, keep, p):

@@ -68,6 +68,11 @@ def _spread(x, tx, t):
     return np.expand_dims(x, [i for i, c in enumerate(t) if c not in tx])
 
 
+def _unused(attributes) -> str:
+    """A letter that no input has."""
+    return next(c for c in map(chr, range(0x100, 0x200)) if not any(c in letters for letters in attributes.values()))
+
+
 class Contract(Op):
     """y[ty] = sum a[ta] b[tb] over the letters that ty lacks.
 
@@ -98,6 +103,12 @@ class Contract(Op):
             _gradient(tb, saved.b.shape, ta, saved.a, ty, dy) if nb else None,
         )
 
+    @staticmethod
+    def batching(run, op, xs, batched, attributes):
+        new = _unused(attributes)
+        letters = {name: new * each + attributes[name] for name, each in (("ta", batched[0]), ("tb", batched[1]), ("ty", True))}
+        return run(op, *xs, **letters)
+
 
 def _gradient(t, shape, tother, other, ty, dy):
     other = other.conj() if other.dtype.kind == "c" else other
@@ -124,3 +135,8 @@ class SumTo(Op):
         tx, ty = saved.letters
         kept = "".join(c for c in tx if c in ty)
         return np.broadcast_to(_spread(dy.transpose([ty.index(c) for c in kept]), kept, tx), saved.shape)
+
+    @staticmethod
+    def batching(run, op, xs, batched, attributes):
+        new = _unused(attributes)
+        return run(op, *xs, tx=new + attributes["tx"], ty=new + attributes["ty"])

@@ -3,6 +3,7 @@
 from badak import kernels
 from badak.core.errors import DTypeError, IndexOutOfRangeError, ShapeError
 from badak.ops._check import position, within
+from badak.ops.batching import values_of
 from badak.ops.op import Op
 
 
@@ -30,6 +31,18 @@ class Embedding(Op):
             kernels.of(dy).embedding_backward(dy, saved.ids, saved.rows, saved.padding_idx, saved.scale_grad_by_freq),
             None,
         )
+
+    @staticmethod
+    def batching(run, op, xs, batched, attributes):
+        (w, ids), rows = xs, xs[0].shape[batched[0]]
+        if not batched[0]:
+            return run(op, w, ids, **attributes)
+        if attributes.get("padding_idx") is not None:
+            return NotImplemented
+        check(values_of(w).reshape(-1, w.shape[-1])[:rows], values_of(ids))
+        ids = ids if batched[1] else ids.expand(len(w), *ids.shape)
+        first = w.new_tensor(range(0, rows * len(w), rows), dtype=ids.dtype)
+        return run(op, w.flatten(0, 1), ids + first.reshape(-1, *(1,) * (ids.ndim - 1)), **attributes)
 
 
 def check(w, ids) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from badak.kernels.reference import matrices
 from badak.ops._broadcast import quiet
+from badak.ops.batching import stacked
 from badak.ops.linalg import _floating, _t, square
 from badak.ops.op import Op
 
@@ -23,6 +24,7 @@ class LU(Op):
 
     name = "lu"
     saved_outputs = {"lu": 0}
+    batching = staticmethod(stacked)
 
     @staticmethod
     def forward(save, a):
@@ -61,6 +63,7 @@ class Eig(Op):
     """
 
     saved_outputs = {"w": 0, "v": 1}
+    batching = staticmethod(stacked)
 
     @staticmethod
     def forward(save, a):
@@ -99,6 +102,8 @@ def _largest(v):
 
 class MatrixExp(Op):
     """Y = exp(A) = sum over k of A^k / k!;   dA = the upper right quarter of exp([[A^T, dY], [0, A^T]])."""
+
+    batching = staticmethod(stacked)
 
     @staticmethod
     def forward(save, a):

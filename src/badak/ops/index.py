@@ -9,6 +9,7 @@ import numpy as np
 
 from badak.kernels.memory_format import copied, laid, row_major
 from badak.ops._broadcast import add_rows, quiet, summed, summing, unbroadcast, zeros
+from badak.ops.batching import aligned, count, every, key_of_all, number_of
 from badak.ops.op import Op
 
 
@@ -75,6 +76,11 @@ class Select(Op):
     def double_backward(saved, dy):
         return IndexPut.of(zeros(saved.shape, dy), dy, key=saved.key)
 
+    @staticmethod
+    def batching(run, op, xs, batched, attributes):
+        key = attributes["key"]
+        return run(op, xs[0], key=(slice(None), *(key if type(key) is tuple else (key,))))
+
 
 def _has_mask(key) -> bool:
     return any(type(part) is np.ndarray and part.dtype.kind == "b" for part in (key if type(key) is tuple else (key,)))
@@ -110,6 +116,17 @@ class Index(Op):
     @staticmethod
     def double_backward(saved, dy):
         return IndexPut.of(zeros(saved.shape, dy), dy, key=saved.key, accumulate=True)
+
+    @staticmethod
+    def batching(run, op, xs, batched, attributes):
+        n = xs[0].shape[0] if batched[0] else number_of(attributes["key"])
+        key = key_of_all(attributes["key"], n, batched[0])
+        return NotImplemented if key is None else run(op, xs[0], key=key)
+
+
+def _picked_shape(x, key):
+    """The shape of x[key]."""
+    return np.broadcast_to(np.int8(0), x.shape)[key].shape
 
 
 class IndexPut(Op):
@@ -147,12 +164,22 @@ class IndexPut(Op):
             dx = IndexPut.of(dy, np.zeros((), dy.dtype), key=saved.key)
         return dx, summed(dy[saved.key], saved.shape) if saved.needs[1] else None
 
+    @staticmethod
+    def batching(run, op, xs, batched, attributes):
+        n = count(xs, batched) if True in batched else number_of(attributes["key"])
+        x, value = every(xs, batched) if True in batched else [x.expand(n, *x.shape) for x in xs]
+        key = key_of_all(attributes["key"], n, True)
+        if key is None:
+            return NotImplemented
+        return run(op, x, aligned(value, len(_picked_shape(x, key)) - 1), **attributes | {"key": key})
+
 
 class MaskedSelect(Op):
     """y = the entries of x where mask, flat;   dx = dy there, 0 elsewhere."""
 
     data_movement = True
     sized_by_values = staticmethod(lambda: True)
+    batching = None
 
     @staticmethod
     def forward(save, x, mask):
@@ -180,6 +207,7 @@ class MaskedScatter(Op):
     owns_grads = False
 
     data_movement = True
+    batching = None
 
     @staticmethod
     def forward(save, x, mask, src):
@@ -213,6 +241,8 @@ class MaskedScatter(Op):
 
 class Take(Op):
     """y = the entries of x at flat positions `index`;   dx = dy added back there."""
+
+    batching = None
 
     @staticmethod
     def forward(save, x, index):

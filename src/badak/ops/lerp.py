@@ -4,6 +4,7 @@ import numpy as np
 
 from badak.ops._broadcast import elementwise, quiet, unbroadcast
 from badak.ops._complex import analytic
+from badak.ops.batching import broadcasting
 from badak.ops.op import Op
 
 
@@ -11,6 +12,7 @@ class Addcmul(Op):
     """y = x + c a b;   dx = dy, da = c dy b, db = c dy a."""
 
     owns_grads = False
+    batching = staticmethod(broadcasting)
 
     @staticmethod
     @elementwise
@@ -35,6 +37,7 @@ class Addcdiv(Op):
     """y = x + c a / b;   dx = dy, da = c dy / b, db = -c dy a / b^2."""
 
     owns_grads = False
+    batching = staticmethod(broadcasting)
 
     @staticmethod
     @elementwise
@@ -63,6 +66,7 @@ class LerpBy(Op):
     """
 
     saves_no_tensors = True
+    batching = staticmethod(broadcasting)
 
     @staticmethod
     @elementwise
@@ -80,6 +84,8 @@ class LerpBy(Op):
 
 class Lerp(Op):
     """y = a + w (b - a);   da = (1 - w) dy, db = w dy, dw = (b - a) dy."""
+
+    batching = staticmethod(broadcasting)
 
     @staticmethod
     @elementwise

@@ -12,6 +12,7 @@ from badak.core.errors import ArgumentError, DTypeError, ShapeError
 from badak.kernels.memory_format import row_major
 from badak.ops._broadcast import zeros
 from badak.ops._complex import analytic, conj
+from badak.ops.batching import stacked
 from badak.ops.op import NotRecordable, Op
 
 
@@ -21,6 +22,8 @@ class LinAlgError(ArgumentError):
 
 class Inverse(Op):
     """Y = A^-1;   dA = -Y^T dY Y^T."""
+
+    batching = staticmethod(stacked)
 
     @staticmethod
     def forward(save, a):
@@ -38,6 +41,7 @@ class Solve(Op):
     """X = A^-1 B;   dB = A^-T dX, dA = -dB X^T."""
 
     saved_outputs = {"x": 0}
+    batching = staticmethod(stacked)
 
     @staticmethod
     def forward(save, a, b):
@@ -56,6 +60,8 @@ class Solve(Op):
 class Pinv(Op):
     """Y = A^+;   dA = -Y^T dY Y^T + (I - A Y) dY^T Y Y^T + Y^T Y dY^T (I - Y A), the rank being constant."""
 
+    batching = staticmethod(stacked)
+
     @staticmethod
     def forward(save, a, rtol):
         _floating("linalg.pinv", a)
@@ -72,6 +78,8 @@ class Pinv(Op):
 
 class Det(Op):
     """y = det A;   dA = dy cofactors(A). With A = U diag(s) V^T: det(U V^T) U diag(prod of the other s) V^T, also where y = 0."""
+
+    batching = staticmethod(stacked)
 
     @staticmethod
     def forward(save, a):
@@ -99,6 +107,7 @@ class SlogDet(Op):
 
     name = "slogdet"
     saved_constants = ("sign",)
+    batching = staticmethod(stacked)
 
     @staticmethod
     def forward(save, a):
@@ -132,6 +141,7 @@ class Cholesky(Op):
     """
 
     saved_outputs = {"l": 0}
+    batching = staticmethod(stacked)
 
     @staticmethod
     def forward(save, a):
@@ -168,6 +178,7 @@ class QR(Op):
     """
 
     saved_outputs = {"q": 0, "r": 1}
+    batching = staticmethod(stacked)
 
     @staticmethod
     def forward(save, a):
@@ -203,6 +214,8 @@ class SVD(Op):
          + (I - U U^T) dU S^-1 V^T + U S^-1 dV^T (I - V V^T).
     Columns of U and V beyond k are any that complete the others: they have no gradient.
     """
+
+    batching = staticmethod(stacked)
 
     @staticmethod
     def forward(save, a, full=False):
@@ -253,6 +266,7 @@ class Eigh(Op):
     """
 
     saved_outputs = {"w": 0, "v": 1}
+    batching = staticmethod(stacked)
 
     @staticmethod
     def forward(save, a):

@@ -5,6 +5,8 @@ from badak.core.errors import ShapeError
 from badak.kernels.memory_format import turn
 from badak.ops._check import cannot_multiply, dtype_mismatch
 from badak.ops._complex import conj
+from badak.ops.batching import aligned, every, stacked
+from badak.ops.matmul import MatMul
 from badak.ops.op import Op, flops_of_products
 
 
@@ -43,6 +45,55 @@ class Linear(Op):
         dx, dw, db = backward(dy.transpose(order), x.transpose(order), w, saved.needs)
         return None if dx is None else dx.transpose(inverse), dw, db
 
+    @staticmethod
+    def batching(run, op, xs, batched, attributes):
+        x, w, b = xs
+        if not (batched[1] or batched[2]):
+            return run(op, x, w, b)
+        if w.ndim - batched[1] != 2 or not x.ndim - batched[0]:
+            return NotImplemented
+        x, w, b = every(xs, batched)
+        y = run(LinearOfEach, x.reshape(len(x), -1, x.shape[-1]), w, b)
+        return y.reshape(*x.shape[:-1], w.shape[1])
+
+
+class LinearOfEach(Op):
+    """y[n] = x[n] w[n]^T + b[n], each example with its own weight;   dx = dy w, dw = dy^T x, db = sum of dy over the rows.
+
+    x (N, T, K), w (N, M, K), b (N, M) or None -> (N, T, M). A weight that is the same in memory for all n is multiplied once.
+    """
+
+    batching = staticmethod(stacked)
+    flops = flops_of_products(0, 1, lambda inputs: inputs[1].shape[-1])
+
+    @staticmethod
+    def forward(save, x, w, b):
+        save.x, save.w = x, w
+        if x.dtype != w.dtype or (b is not None and b.dtype != w.dtype) or x.shape[-1] != w.shape[-1]:
+            _check(x, w[0], None if b is None else b[0])
+        if len(w) and not w.strides[0]:
+            y = kernels.of(x).linear(x, w[0], b[0] if b is not None and not b.strides[0] else None)
+            return y if b is None or not b.strides[0] else y + b[:, None]
+        y = kernels.of(x).matmul(x, w.swapaxes(-1, -2))
+        return y if b is None else y + b[:, None]
+
+    @staticmethod
+    def backward(saved, dy):
+        x, w, (of_x, of_w, of_b), kernel = saved.x, saved.w, saved.needs, kernels.of(dy)
+        dx = None
+        if of_x and len(w) and not any(w.strides[:1]):
+            dx = kernel.matmul(dy.reshape(-1, dy.shape[-1]), conj(w[0])).reshape(x.shape)
+        elif of_x:
+            dx = kernel.matmul(dy, conj(w))
+        dw = kernel.matmul(dy.swapaxes(-1, -2), conj(x)) if of_w else None
+        return dx, dw, dy.sum(axis=1) if of_b else None
+
+    @staticmethod
+    def double_backward(saved, dy):
+        (of_x, of_w, of_b), kernel = saved.needs, kernels.of(dy)
+        dx = kernel.matmul(dy, conj(saved.w)) if of_x else None
+        return dx, kernel.matmul(dy.swapaxes(-1, -2), conj(saved.x)) if of_w else None, dy.sum(axis=1) if of_b else None
+
 
 class AddMM(Op):
     """y = b + x w;   db = sum of dy over the rows, dx = dy w^H, dw = x^H dy.    b (N,), x (M, K), w (K, N), all that fit."""
@@ -63,6 +114,12 @@ class AddMM(Op):
         x, w = conj(saved.x), conj(saved.w)
         dx, _, db = kernels.of(dy).linear_backward(dy, x, w.T, (of_x, False, of_b))
         return db, dx, kernels.of(dy).matmul(x.T, dy) if of_w else None
+
+    @staticmethod
+    def batching(run, op, xs, batched, attributes):
+        b, x, w = xs
+        y = MatMul.batching(run, MatMul, [x, w], batched[1:], {}) if batched[1] or batched[2] else run(MatMul, x, w)
+        return y + (aligned(b, 2) if batched[0] else b)
 
 
 def _check(x, w, b) -> None:

@@ -6,7 +6,35 @@ from badak import kernels
 from badak.core.errors import ArgumentError, DTypeError, IndexOutOfRangeError, ShapeError, warn_once
 from badak.ops._broadcast import quiet
 from badak.ops._check import dtype_mismatch, not_floating, position, within
+from badak.ops.batching import aligned, count, every
 from badak.ops.op import Op
+
+
+def _rows_of_each(run, op, xs, batched, attributes):
+    """Op.batching of a loss over classes: the rows of all examples, then a sum or a mean of each example's."""
+    if batched[2]:
+        return NotImplemented
+    (x, target), weight = every(xs[:2], batched[:2]), xs[2]
+    reduction, options = attributes.get("reduction", "mean"), {k: v for k, v in attributes.items() if k != "shape"}
+    rows = run(op, x.flatten(0, 1), target.flatten(0, 1), weight, **options | {"reduction": "none"}).reshape(x.shape[:2])
+    if reduction == "none":
+        return rows
+    total = rows.sum(1)
+    if reduction == "sum" or target.ndim == x.ndim:
+        return total if reduction == "sum" else rows.mean(1)
+    seen = target != attributes.get("ignore_index", -100)
+    counts = seen.to(rows.dtype) if weight is None else weight[target * seen] * seen
+    counts = counts.sum(1)
+    return total / counts.masked_fill(counts == 0, 1)
+
+
+def _numbers_of_each(run, op, xs, batched, attributes):
+    """Op.batching of a loss over numbers."""
+    x, target = every(xs[:2], batched[:2]) if any(batched[:2]) else [x.expand(count(xs, batched), *x.shape) for x in xs[:2]]
+    weights = [aligned(w, x.ndim - 1) if each else w for w, each in zip(xs[2:], batched[2:])]
+    each = run(op, x, target, *weights, **attributes | {"reduction": "none"})
+    reduction, axes = attributes.get("reduction", "mean"), tuple(range(1, x.ndim))
+    return each if reduction == "none" or not axes else each.sum(axes) if reduction == "sum" else each.mean(axes)
 
 
 class CrossEntropy(Op):
@@ -21,6 +49,7 @@ class CrossEntropy(Op):
     capturable = True  # apart from that warning, and from class weights
     saved_constants = ("lse", "count")
     supports_bf16 = True
+    batching = staticmethod(_rows_of_each)
 
     @staticmethod
     def forward(save, logits, target, weight, **options):
@@ -68,6 +97,7 @@ class CrossEntropySoft(Op):
     """
 
     saved_constants = ("lse",)
+    batching = staticmethod(_rows_of_each)
 
     @staticmethod
     def forward(save, logits, target, weight, smoothing=0.0, reduction="mean"):
@@ -94,6 +124,8 @@ class NLL(Op):
     logp (N, V), target int (N,), weight (V,) or None; `ignore_index` and "mean" as in CrossEntropy.
     """
 
+    batching = staticmethod(_rows_of_each)
+
     @staticmethod
     def forward(save, logp, target, weight, ignore_index=-100, reduction="mean", shape=None):
         all_seen = _check_classes("nll_loss", logp, target, weight, ignore_index, shape)
@@ -115,6 +147,8 @@ class KLDiv(Op):
     dx = -t dloss;   dtarget = dloss (log t + 1 - x), times t where `log_target`.
     """
 
+    batching = staticmethod(_numbers_of_each)
+
     @staticmethod
     def forward(save, x, target, log_target=False, reduction="mean"):
         _check_pair("kl_div", x, target)
@@ -131,6 +165,8 @@ class KLDiv(Op):
 
 class MSE(Op):
     """loss = (x - target)^2;   dx = 2 (x - target) dloss, dtarget = -dx."""
+
+    batching = staticmethod(_numbers_of_each)
 
     @staticmethod
     def forward(save, x, target, reduction="mean"):
@@ -153,6 +189,8 @@ class BCEWithLogits(Op):
     dx = dloss w ((p t + 1 - t) sigmoid(x) - p t);   dtarget = dloss w (p softplus(-x) - softplus(x)).
     weight w and pos_weight p broadcast to x's shape; they get no gradient.
     """
+
+    batching = staticmethod(_numbers_of_each)
 
     @staticmethod
     def forward(save, x, target, weight, pos_weight, reduction="mean"):

@@ -6,6 +6,7 @@ from badak.kernels.half import FLOAT32
 from badak.ops._broadcast import stretched, unbroadcast
 from badak.ops._check import cannot_multiply, dtype_mismatch
 from badak.ops._complex import conj
+from badak.ops.batching import aligned
 from badak.ops.op import Op, flops_of_products
 
 
@@ -34,6 +35,20 @@ class MatMul(Op):
         if dy.dtype.itemsize != 2:
             return gradients(saved, dy)
         return gradients(saved, dy, dy.dtype, dy.dtype)  # what is summed over stretched axes is rounded once
+
+    @staticmethod
+    def batching(run, op, xs, batched, attributes):
+        a, b = xs
+        rows, columns = a.ndim - batched[0] > 1, b.ndim - batched[1] > 1
+        if not (a.ndim - batched[0] and b.ndim - batched[1]):
+            return NotImplemented
+        a, b = a if rows else a.unsqueeze(-2), b if columns else b.unsqueeze(-1)
+        ndim = max(a.ndim - batched[0], b.ndim - batched[1])
+        if not (batched[0] and not batched[1] and b.ndim == 2):  # which is one product of all rows
+            a, b = (aligned(x, ndim) if each else x for x, each in zip((a, b), batched))
+        y = run(op, a, b)
+        y = y if columns else y.squeeze(-1)
+        return y if rows else y.squeeze(-2 if columns else -1)
 
 
 def multiplied(a, b, *kind):

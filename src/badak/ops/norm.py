@@ -8,6 +8,7 @@ from badak import kernels
 from badak.core.errors import ShapeError
 from badak.kernels.half import BFLOAT16, FLOAT32
 from badak.ops._check import dtype_mismatch, not_floating
+from badak.ops.batching import aligned
 from badak.ops.op import Op
 
 
@@ -32,6 +33,18 @@ def _inverse_root(squares, rstd):
     return 1 / np.sqrt(squares + eps.astype(squares.dtype))
 
 
+def _of_each(run, op, xs, batched, attributes):
+    """Op.batching: weights that differ from example to example come after the norm."""
+    x, *parameters = xs
+    if not any(batched[1:]):
+        return run(op, *xs, **attributes)
+    y = run(op, x, *[None] * len(parameters), **attributes)
+    ndim = x.ndim - batched[0]
+    w, *b = [aligned(p, ndim) if each else p for p, each in zip(parameters, batched[1:])]
+    y = y if w is None else y * w
+    return y + b[0] if b and b[0] is not None else y
+
+
 class LayerNorm(Op):
     """y = w (x - mean) rstd + b over the last `axes` axes, taken together;   mean, var of the row, biased.
 
@@ -41,6 +54,7 @@ class LayerNorm(Op):
     capturable = True
     supports_bf16 = True
     saved_functions = {"mean": _mean, "rstd": _layer_rstd}
+    batching = staticmethod(_of_each)
 
     @staticmethod
     def forward(save, x, w, b, eps=1e-5, axes=1):
@@ -76,6 +90,7 @@ class RMSNorm(Op):
     capturable = True
     supports_bf16 = True
     saved_functions = {"rstd": _rms_rstd}
+    batching = staticmethod(_of_each)
 
     @staticmethod
     def forward(save, x, w, eps=1e-5, axes=1):

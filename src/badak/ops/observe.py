@@ -11,6 +11,7 @@ class Observe(Op):
 
     data_movement = True
     saves_no_tensors = True
+    batching = None
 
     @staticmethod
     def forward(save, *arrays, observer):

@@ -54,6 +54,7 @@ class Op:
     keeps_finite = False  # True: finite numbers stay finite, forward and backward, short of a sum of 1e38
     sized_by_values: Callable[..., bool] | None = None  # of the attributes: whether values, as of a mask, say how large y is
     flops: Callable[..., Count] | None = None  # of (inputs, outputs, attributes), as `flops_of_products`; None: there are none
+    batching: Callable[..., Any] | None = None  # the rule of vmap (`batching.py`); None: a loop over the examples
     name = "op"
 
     # Double backward runs `backward` on arrays that record what is done to them (`tensor/double_backward/`):

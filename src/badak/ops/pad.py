@@ -44,6 +44,10 @@ class Pad(Op):
     def double_backward(saved, dy):
         return Pad.of(dy, pads=tuple((-before, -after) for before, after in saved.pads))
 
+    @staticmethod
+    def batching(run, op, xs, batched, attributes):
+        return run(op, xs[0], **attributes | {"pads": ((0, 0), *attributes["pads"])})
+
 
 class PadBy(Op):
     """y = x with entries of its own around it: for each (axis, rows) of `takes`, y[i] = x[rows[i]] along that axis.
@@ -72,3 +76,7 @@ class PadBy(Op):
         for (axis, rows), size in zip(reversed(saved.takes), reversed(saved.shapes)):
             dy = IndexAdd.of(zeros(size, dy), rows, dy, dim=axis)
         return dy
+
+    @staticmethod
+    def batching(run, op, xs, batched, attributes):
+        return run(op, xs[0], takes=[(axis + 1, rows) for axis, rows in attributes["takes"]])

@@ -26,6 +26,7 @@ import numpy as np
 from badak.core.public_api.public import declare
 from badak.ops._broadcast import elementwise, quiet, unbroadcast
 from badak.ops._complex import analytic as as_analytic
+from badak.ops.batching import broadcasting
 from badak.ops.op import Op
 
 Function = Callable[..., Any]
@@ -57,6 +58,7 @@ class Pointwise(Op):
     """An operation that acts on each number alone."""
 
     pointwise = True
+    batching = staticmethod(broadcasting)
     sources: dict[str, tuple[Function, ...]]  # what forward and backward are made of
     names: tuple[str, ...] = ()  # in public, PyTorch's first
     special: tuple[str, ...] = ()  # in torch.special

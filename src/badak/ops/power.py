@@ -5,6 +5,7 @@ import numpy as np
 from badak import kernels
 from badak.ops._broadcast import by_rows, each, elementwise, quiet, unbroadcast
 from badak.ops._complex import conj
+from badak.ops.batching import broadcasting
 from badak.ops.op import Op
 
 
@@ -34,6 +35,7 @@ class PowBy(Op):
 
     pointwise = True
     capturable = True
+    batching = staticmethod(broadcasting)
 
     @staticmethod
     @elementwise
@@ -56,6 +58,7 @@ class PowOf(Op):
     """y = c^x;   dx = dy y log(c), 0 where c = 0 and x >= 0."""
 
     pointwise = True
+    batching = staticmethod(broadcasting)
 
     @staticmethod
     @by_rows
@@ -76,6 +79,7 @@ class Pow(Op):
     """y = a^b;   da = dy b a^(b-1), 0 where b = 0;   db = dy y log(a), 0 where a = 0 and b >= 0."""
 
     pointwise = True
+    batching = staticmethod(broadcasting)
 
     @staticmethod
     @elementwise

@@ -22,6 +22,7 @@ class LinearInt8(Op):
 
     capturable = True
     data_movement = True  # 16 bits become float32 here
+    batching = None
 
     @staticmethod
     def forward(save, x, w, scale, b):
@@ -47,6 +48,7 @@ class LinearBFloat16(Op):
 
     capturable = True
     data_movement = True  # 16 bits are welcome
+    batching = None
 
     @staticmethod
     def forward(save, x, w, b):

@@ -4,6 +4,7 @@ import numpy as np
 
 from badak.ops._broadcast import by_rows, elementwise, zeros
 from badak.ops.along import IndexAdd
+from badak.ops.batching import aligned, along, reshaped
 from badak.ops.op import Op
 
 
@@ -15,6 +16,7 @@ class Reshape(Op):
     data_movement = True
     saves_no_tensors = True
     keeps_finite = True
+    batching = staticmethod(reshaped)
 
     @staticmethod
     def forward(save, x, shape):
@@ -32,6 +34,7 @@ class Flip(Op):
     data_movement = True
     saves_no_tensors = True
     keeps_finite = True
+    batching = staticmethod(along("axes"))
 
     @staticmethod
     @elementwise
@@ -61,6 +64,12 @@ class Roll(Op):
     def backward(saved, dy):
         return np.roll(dy, tuple(-s for s in saved.shifts), saved.axes)
 
+    @staticmethod
+    def batching(run, op, xs, batched, attributes):
+        if attributes["axes"] is None:
+            return run(op, xs[0].flatten(1), shifts=attributes["shifts"], axes=(1,)).reshape(xs[0].shape)
+        return along("axes")(run, op, xs, batched, attributes)
+
 
 class Repeat(Op):
     """y = x laid out times[a] times along each axis a;   dx = the sum of dy over the copies."""
@@ -87,11 +96,17 @@ class Repeat(Op):
         copies = dy.reshape([n for pair in zip(times, lead + saved.shape) for n in pair])
         return copies.sum(tuple(range(0, 2 * len(times), 2))).reshape(saved.shape)
 
+    @staticmethod
+    def batching(run, op, xs, batched, attributes):
+        times = attributes["times"]
+        return run(op, aligned(xs[0], len(times)), times=(1, *times))
+
 
 class RepeatInterleave(Op):
     """y = each entry of x along `axis`, `times` times in a row (a number, or one for each entry);   dx = sums of dy."""
 
     sized_by_values = staticmethod(lambda times, axis: not isinstance(times, int))
+    batching = staticmethod(along("axis"))
 
     @staticmethod
     def forward(save, x, times, axis):

@@ -24,6 +24,7 @@ class LSTM(Op):
     """c = f c + i g, h = o tanh(c);   dc = dh o (1 - tanh(c)^2) + dc f of the step after, the gates' arguments by their slopes."""
 
     flops = _flops(3)
+    batching = None
 
     @staticmethod
     def forward(save, gx, h0, c0, w, b, reverse=False, lengths=None):
@@ -42,6 +43,7 @@ class GRU(Op):
     """h = (1 - z) n + z h_before, n = tanh(gx_n + r u);   dh -> dh z + the gates' gradients times w."""
 
     flops = _flops(2)
+    batching = None
 
     @staticmethod
     def forward(save, gx, h0, w, b, reverse=False, lengths=None):
@@ -59,6 +61,7 @@ class RNN(Op):
     """h = tanh(gx + w h_before + b), or relu;   da = dh (1 - h^2) or dh [h > 0], dh -> da w."""
 
     flops = _flops(2)
+    batching = None
 
     @staticmethod
     def forward(save, gx, h0, w, b, relu=False, reverse=False, lengths=None):

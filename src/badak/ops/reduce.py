@@ -10,6 +10,7 @@ import numpy as np
 from badak import kernels
 from badak.ops._broadcast import by_rows, quiet
 from badak.ops._complex import analytic
+from badak.ops.batching import along
 from badak.ops.elementwise import signs
 from badak.ops.op import Op
 
@@ -39,6 +40,7 @@ class Sum(Op):
 
     saves_no_tensors = True
     keeps_finite = True
+    batching = staticmethod(along("axis"))
 
     @staticmethod
     @by_rows
@@ -59,6 +61,7 @@ class Mean(Op):
 
     saves_no_tensors = True
     keeps_finite = True
+    batching = staticmethod(along("axis"))
 
     @staticmethod
     @by_rows
@@ -77,6 +80,8 @@ class Mean(Op):
 
 class Prod(Op):
     """y = prod x;   dx = dy y / x, written as the product of the others where x = 0."""
+
+    batching = staticmethod(along("axis"))
 
     @staticmethod
     @by_rows
@@ -119,6 +124,7 @@ class Var(Op):
     """y = sum (x - mean)^2 / (n - correction);   dx = 2 dy (x - mean) / (n - correction)."""
 
     saved_functions = _MEAN
+    batching = staticmethod(along("axis"))
 
     @staticmethod
     @by_rows
@@ -140,6 +146,7 @@ class Std(Op):
     """y = sqrt(sum (x - mean)^2 / (n - correction));   dx = dy (x - mean) / (y (n - correction)), 0 where y = 0."""
 
     saved_functions = _MEAN
+    batching = staticmethod(along("axis"))
 
     @staticmethod
     @by_rows
@@ -170,6 +177,8 @@ def _squares(d, axis, keepdims, n):
 class Amax(Op):
     """y = max x;   dx = dy shared evenly by those that are equal to y."""
 
+    batching = staticmethod(along("axis"))
+
     @staticmethod
     @by_rows
     def forward(save, x, axis=None, keepdims=False):
@@ -189,6 +198,8 @@ class Amax(Op):
 class Amin(Op):
     """y = min x;   dx = dy shared evenly by those that are equal to y."""
 
+    batching = staticmethod(along("axis"))
+
     @staticmethod
     @by_rows
     def forward(save, x, axis=None, keepdims=False):
@@ -203,6 +214,7 @@ class LogSumExp(Op):
     """y = ln sum exp(x), shifted by the maximum;   dx = dy exp(x - y)."""
 
     name = "logsumexp"
+    batching = staticmethod(along("axis"))
 
     @staticmethod
     @by_rows
@@ -230,6 +242,8 @@ class Norm(Op):
     dx = dy x |x|^(p-2) / y^(p-1), 0 where y = 0;   p = 2: dy x / y;   p = 1: dy sign(x);
     p = +-inf: dy sign(x), shared evenly by those with |x| = y.
     """
+
+    batching = staticmethod(along("axis"))
 
     @staticmethod
     @by_rows
@@ -285,6 +299,7 @@ class CumSum(Op):
 
     saves_no_tensors = True
     name = "cumsum"
+    batching = staticmethod(along("axis"))
 
     @staticmethod
     @by_rows
@@ -311,6 +326,7 @@ class CumProd(Op):
     """
 
     name = "cumprod"
+    batching = staticmethod(along("axis"))
 
     @staticmethod
     @by_rows

@@ -20,6 +20,8 @@ class ScatterReduce(Op):
         prod   de = dy prod of the other entries            amax, amin   de = dy / (entries equal to y), 0 if e is not
     """
 
+    batching = None
+
     @staticmethod
     @quiet
     def forward(save, x, index, src, dim, reduce, include_self):
@@ -95,6 +97,7 @@ class AsStrided(Op):
 
     data_movement = True
     view = True
+    batching = None
 
     @staticmethod
     def forward(save, x, size, stride, offset):

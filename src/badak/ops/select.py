@@ -6,6 +6,7 @@ from badak import kernels
 from badak.core.modes import anywhere, modes
 from badak.kernels.memory_format import laid, row_major
 from badak.ops._broadcast import elementwise, quiet, unbroadcast
+from badak.ops.batching import broadcasting
 from badak.ops.op import Op
 
 _FEW = 4096  # elements up to which NumPy chooses as fast: its loop has a branch, which misses at every second element of noise
@@ -24,6 +25,8 @@ def choose(keep, a, b):
 
 class Clamp(Op):
     """y = min(max(x, lo), hi) for numbers lo, hi (None: no bound);   dx = dy [lo <= x <= hi]."""
+
+    batching = staticmethod(broadcasting)
 
     @staticmethod
     @elementwise
@@ -49,6 +52,7 @@ class ClampBetween(Op):
     """
 
     name = "clamp"
+    batching = staticmethod(broadcasting)
 
     @staticmethod
     @elementwise
@@ -73,6 +77,8 @@ class ClampBetween(Op):
 class Maximum(Op):
     """y = max(a, b);   dy goes to the larger one, and half of it to each where they are equal."""
 
+    batching = staticmethod(broadcasting)
+
     @staticmethod
     @elementwise
     def forward(save, a, b):
@@ -87,6 +93,8 @@ class Maximum(Op):
 
 class Minimum(Op):
     """y = min(a, b);   dy goes to the smaller one, and half of it to each where they are equal."""
+
+    batching = staticmethod(broadcasting)
 
     @staticmethod
     @elementwise
@@ -114,6 +122,7 @@ class Where(Op):
     data_movement = True
     capturable = True
     keeps_finite = True
+    batching = staticmethod(broadcasting)
 
     @staticmethod
     def forward(save, keep, a, b):
@@ -134,6 +143,7 @@ class MaskedFill(Op):
     data_movement = True
     capturable = True
     keeps_finite = True
+    batching = staticmethod(broadcasting)
 
     @staticmethod
     def forward(save, x, mask, c):

@@ -9,6 +9,7 @@ from badak import kernels
 from badak.kernels.memory_format import empty, turn
 from badak.ops._broadcast import summing, unbroadcast, zeros
 from badak.ops.along import IndexAdd
+from badak.ops.batching import aligned, along, reshaped
 from badak.ops.concat import Cat, Stack
 from badak.ops.copy_slices import WriteView
 from badak.ops.op import Op
@@ -22,6 +23,7 @@ class View(Op):
     data_movement = True
     saves_no_tensors = True
     view = True
+    batching = staticmethod(reshaped)
 
     @staticmethod
     def forward(save, x, shape):
@@ -41,6 +43,7 @@ class Transpose(Op):
     data_movement = True
     saves_no_tensors = True
     view = True
+    batching = staticmethod(along("a", "b"))
 
     @staticmethod
     def forward(save, x, a, b):
@@ -73,6 +76,10 @@ class Permute(Op):
             inverse[a] = i
         return dy.transpose(inverse)
 
+    @staticmethod
+    def batching(run, op, xs, batched, attributes):
+        return run(op, xs[0], axes=(0, *(a % (xs[0].ndim - 1) + 1 for a in attributes["axes"])))
+
 
 class Expand(Op):
     """y = x seen as if repeated along axes of size 1;   dx = dy summed over them."""
@@ -96,6 +103,11 @@ class Expand(Op):
     def backward(saved, dy):
         return unbroadcast(dy, saved.shape)
 
+    @staticmethod
+    def batching(run, op, xs, batched, attributes):
+        shape = attributes["shape"]
+        return run(op, aligned(xs[0], len(shape)), shape=(xs[0].shape[0], *shape))
+
 
 class Split(Op):
     """y_k = the k-th piece of x along `axis`, of sizes[k];   dx = the dy_k side by side, 0 for missing ones."""
@@ -104,6 +116,7 @@ class Split(Op):
     saves_no_tensors = True
     view = True
     capturable = True
+    batching = staticmethod(along("axis"))
 
     @staticmethod
     def forward(save, x, sizes, axis):
@@ -166,6 +179,7 @@ class Unbind(Op):
     data_movement = True
     saves_no_tensors = True
     view = True
+    batching = staticmethod(along("axis"))
 
     @staticmethod
     def forward(save, x, axis):
@@ -196,6 +210,7 @@ class Diagonal(Op):
     data_movement = True
     saves_no_tensors = True
     view = True
+    batching = staticmethod(along("a", "b"))
 
     @staticmethod
     def forward(save, x, offset, a, b):
@@ -231,6 +246,7 @@ class Unfold(Op):
 
     data_movement = True
     saves_no_tensors = True
+    batching = staticmethod(along("axis"))
 
     @staticmethod
     def forward(save, x, axis, size, step):

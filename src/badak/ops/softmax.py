@@ -3,6 +3,7 @@
 from badak import kernels
 from badak.kernels.memory_format import row_major
 from badak.ops._check import axis_of, not_floating
+from badak.ops.batching import along
 from badak.ops.op import Op
 
 
@@ -11,6 +12,7 @@ class Softmax(Op):
 
     capturable = True
     supports_bf16 = True
+    batching = staticmethod(along("dim"))
 
     @staticmethod
     def forward(save, x, dim=-1):
@@ -30,6 +32,7 @@ class LogSoftmax(Op):
 
     capturable = True
     supports_bf16 = True
+    batching = staticmethod(along("dim"))
 
     @staticmethod
     def forward(save, x, dim=-1):

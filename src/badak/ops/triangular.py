@@ -3,6 +3,7 @@
 import numpy as np
 
 from badak.ops._broadcast import by_rows
+from badak.ops.batching import broadcasting
 from badak.ops.op import Op
 
 
@@ -12,6 +13,7 @@ class Tril(Op):
     data_movement = True
     saves_no_tensors = True
     keeps_finite = True
+    batching = staticmethod(broadcasting)
 
     @staticmethod
     @by_rows
@@ -30,6 +32,7 @@ class Triu(Op):
     data_movement = True
     saves_no_tensors = True
     keeps_finite = True
+    batching = staticmethod(broadcasting)
 
     @staticmethod
     @by_rows

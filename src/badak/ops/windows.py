@@ -1,6 +1,7 @@
 """Windows that slide over an image or a sequence: cut out, put back, their maximum and mean."""
 
 from badak import kernels
+from badak.ops.batching import folded
 from badak.ops.op import Op
 
 
@@ -8,6 +9,7 @@ class Unfold(Op):
     """y[n, c, k, o] = x[n, c, o stride - padding + k dilation], 0 outside;   dx = dy, each added where it came from."""
 
     saves_no_tensors = True
+    batching = staticmethod(folded)
 
     @staticmethod
     def forward(save, x, kernel, stride, padding, dilation, out):
@@ -23,6 +25,7 @@ class Fold(Op):
     """The adjoint of Unfold: entries of x (N, C, *K, *O) that lie on the same place are added;   dx = the windows of dy."""
 
     saves_no_tensors = True
+    batching = staticmethod(folded)
 
     @staticmethod
     def forward(save, x, size, stride, padding, dilation):
@@ -39,6 +42,7 @@ class MaxPool(Op):
     """y, index: the largest entry of each window, and where it is;   dx = dy at that place, summed over windows."""
 
     keeps_finite = True
+    batching = staticmethod(folded)
 
     @staticmethod
     def forward(save, x, kernel, stride, padding, dilation, out):
@@ -53,6 +57,8 @@ class MaxPool(Op):
 
 class AvgPool(Op):
     """y = the sum of each window / counts;   dx = dy / counts for every entry of the window, summed over windows."""
+
+    batching = staticmethod(folded)
 
     @staticmethod
     def forward(save, x, kernel, stride, padding, out, counts):

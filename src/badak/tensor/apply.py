@@ -23,6 +23,7 @@ class _NoNeeds(dict):
 
 
 _NO_NEEDS = _NoNeeds({n: (False,) * n for n in range(16)})
+batched_run: list = []  # what runs an operation on all examples of a vmap: `vmap.py` puts it here
 _FORGOTTEN = Saved((False,))  # for what views save, shapes and axes, where nobody will ask for it
 
 
@@ -31,8 +32,11 @@ def apply(op, *inputs, **attributes):
 
     Returns a tensor, or a tuple of tensors where the operation has several outputs.
     """
-    if anywhere.casting and modes.casting is not None:
-        op, inputs = modes.casting(op, inputs)
+    if anywhere.casting:
+        if modes.batching and (made := batched_run[0](op, inputs, attributes)) is not NotImplemented:
+            return made
+        if modes.casting is not None:
+            op, inputs = modes.casting(op, inputs)
     if not modes.grad:
         return _run(op, inputs, attributes)
     arrays: list = []
@@ -81,6 +85,8 @@ def apply(op, *inputs, **attributes):
 
 def see(op, x, **attributes):
     """apply for an operation whose only output is a view of its only input, of which a layer has many: half of the time."""
+    if anywhere.casting and modes.batching:
+        return apply(op, x, **attributes)
     y = _new(Tensor)
     if not modes.grad:
         observer = modes.observer

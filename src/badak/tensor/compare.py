@@ -94,7 +94,7 @@ logical_or = _logical("logical_or", np.logical_or, "True where one is nonzero.")
 logical_xor = _logical("logical_xor", np.logical_xor, "True where exactly one is nonzero.")
 
 
-@events.pure
+@events.pure(elementwise=True)
 def logical_not(input, *, out=None) -> Tensor:
     """True where input is 0."""
     y = Tensor._of(np.logical_not(input._array))
@@ -134,7 +134,7 @@ bitwise_left_shift = _bitwise("bitwise_left_shift", np.left_shift, "input << oth
 bitwise_right_shift = _bitwise("bitwise_right_shift", np.right_shift, "input >> other.")
 
 
-@events.pure
+@events.pure(elementwise=True)
 def bitwise_not(input, *, out=None) -> Tensor:
     """~input, bit by bit; of booleans: not."""
     if input._array.dtype.kind not in "iub":
@@ -146,7 +146,7 @@ def bitwise_not(input, *, out=None) -> Tensor:
 _isclose = elementwise(np.isclose)
 
 
-@events.pure
+@events.pure(elementwise=True)
 def isclose(input, other, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
     """|input - other| <= atol + rtol |other|, element by element."""
     if input.dtype is not other.dtype:

@@ -14,6 +14,7 @@ from badak.tensor.layouts import order_asked
 from badak.tensor.meta_storage import description, unfilled
 from badak.tensor.promote import into
 from badak.tensor.tensor import Tensor
+from badak.tensor.vmap import for_each
 
 # ---------------------------------------------------------------------- from data
 
@@ -169,7 +170,8 @@ def _like(make, x: Tensor, options, *value) -> Tensor:
     made = make(x._array.shape, *value, wanted)
     options.setdefault("device", CPU)
     order = order_asked(options.pop("memory_format", None), made.ndim)
-    return _finish(laid(made, x._array) if order is None else channels_innermost(made) if order == "channels" else made, options)
+    made = laid(made, x._array) if order is None else channels_innermost(made) if order == "channels" else made
+    return for_each(x, _finish(made, options))
 
 
 def zeros_like(input: Tensor, **options) -> Tensor:
@@ -202,22 +204,22 @@ def _new_of(x: Tensor, options):
 
 def new_zeros(input: Tensor, *size, **options) -> Tensor:
     """Zeros of the given shape in input's dtype."""
-    return zeros(*size, **_new_of(input, options))
+    return for_each(input, zeros(*size, **_new_of(input, options)))
 
 
 def new_ones(input: Tensor, *size, **options) -> Tensor:
     """Ones of the given shape in input's dtype."""
-    return ones(*size, **_new_of(input, options))
+    return for_each(input, ones(*size, **_new_of(input, options)))
 
 
 def new_empty(input: Tensor, *size, **options) -> Tensor:
     """An uninitialised tensor of the given shape in input's dtype."""
-    return empty(*size, **_new_of(input, options))
+    return for_each(input, empty(*size, **_new_of(input, options)))
 
 
 def new_full(input: Tensor, size, fill_value, **options) -> Tensor:
     """fill_value in the given shape and input's dtype."""
-    return full(size, fill_value, **_new_of(input, options))
+    return for_each(input, full(size, fill_value, **_new_of(input, options)))
 
 
 def new_tensor(input: Tensor, data, *, dtype=None, device=None, requires_grad: bool = False) -> Tensor:

@@ -40,7 +40,8 @@ def setitem(x: Tensor, key, value) -> None:
         x, key = _after_basic(x, key)
     if not isinstance(value, Tensor):
         value = _values(value, x._array.dtype)
-    if not modes.grad or not (x.requires_grad or (isinstance(value, Tensor) and value.requires_grad)):
+    recording = modes.grad and (x.requires_grad or (isinstance(value, Tensor) and value.requires_grad))
+    if not recording and not (basic and modes.batching):
         (assign if anywhere.has_observers and modes.observer is not None else _assign)(x, key, value)
         return
     if not isinstance(value, Tensor):

@@ -13,6 +13,7 @@ from badak.core.errors import ArgumentTypeError, DTypeError, GraphError, ShapeEr
 from badak.core.modes import anywhere, modes
 from badak.tensor.attributes import held_by
 from badak.tensor.backward import backward
+from badak.tensor.batched import Batched
 from badak.tensor.grad_fn import GradFn, grad_fn
 from badak.tensor.properties import About
 
@@ -51,7 +52,9 @@ class History(About):
                 "subgraph that doesn't require differentiation use var_no_grad = var.detach().",
                 "x.detach()",
             )
-        if self._requires_grad != bool(requires_grad):
+        if self._meta is None and type(self._array) is Batched:
+            self._array.full.requires_grad_(requires_grad)
+        elif self._requires_grad != bool(requires_grad):
             events.redefine(self, "requires_grad_ of a tensor")
         self._requires_grad = bool(requires_grad)
         return self
@@ -216,6 +219,8 @@ class History(About):
 
     def detach(self) -> "Tensor":
         """The same memory without the history; an in-place change of one is seen by, and counted for, both."""
+        if type(self._array) is Batched:
+            return self._array.detached(self._of)
         twin = self._of(self._array)
         twin._counter = self._watch()
         events.alias(twin, self)
@@ -234,6 +239,8 @@ class History(About):
         """The same memory, without history and outside the count of in-place changes."""
         if self._meta is not None:
             return self._like_meta(self._meta)
+        if type(self._array) is Batched:
+            return self._array.detached(self._of)
         twin = self._of(self._array)
         events.alias(twin, self)
         return twin

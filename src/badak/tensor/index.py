@@ -21,7 +21,7 @@ from badak.tensor.promote import into, operand
 from badak.tensor.tensor import Tensor
 
 
-@events.check
+@events.check(elementwise=True)
 def _check_index(name: str, index, n: int, dim) -> None:
     array = index._array
     if array.dtype.kind not in "iu" or array.dtype == np.uint8:

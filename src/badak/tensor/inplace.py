@@ -12,13 +12,17 @@ from badak.core.modes import anywhere, modes
 from badak.kernels.half import converted
 from badak.ops.copy_slices import Replaced, WriteView
 from badak.ops.op import Saved
+from badak.tensor import vmap
 from badak.tensor.apply import apply, record
+from badak.tensor.batched import Batched
 from badak.tensor.meta_storage import unfilled
 from badak.tensor.tensor import Tensor
 
 
 def write_(x: Tensor, value: Tensor, name: str) -> Tensor:
     """Make x hold `value` (broadcast to x's shape, cast to x's dtype) together with value's history."""
+    if anywhere.casting and modes.batching and Batched in (type(x._array), type(value._array)):
+        return vmap.write(x, value, write_, name)
     recording = modes.grad and (x.requires_grad or value.requires_grad)
     if recording:
         refuse_leaf(x)
@@ -52,7 +56,7 @@ def _put(x: Tensor, value: Tensor, name: str) -> Tensor:
     return x
 
 
-put = events.writes(_put)
+put = events.writes(elementwise=True)(_put)
 
 
 def changed_(x: Tensor, name: str) -> Tensor:

@@ -96,7 +96,7 @@ def fill_(input, value) -> Tensor:
     return input
 
 
-@events.writes
+@events.writes(elementwise=True)
 def _fill(input, value) -> None:
     input._array.fill(value)
     changed_(input, "fill_")

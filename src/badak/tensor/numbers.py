@@ -98,7 +98,7 @@ heaviside = _of_two(
 )
 
 
-@events.pure
+@events.pure(elementwise=True)
 def signbit(input, *, out=None) -> Tensor:
     """Where the sign is set, of -0.0 too."""
     _no_complex("signbit", input)
@@ -106,7 +106,7 @@ def signbit(input, *, out=None) -> Tensor:
     return into(out, Tensor._of(laid(np.signbit(x) if x.dtype.kind in "fV" else x < 0, x)))
 
 
-@events.pure
+@events.pure(elementwise=True)
 def isreal(input) -> Tensor:
     """Where the imaginary part is 0: everywhere, of real numbers."""
     x = input._array
@@ -123,7 +123,7 @@ def frexp(input, *, out=None):
     return pair if out is None else returns.frexp(*map(into, out, pair))
 
 
-@events.pure
+@events.pure(elementwise=True)
 def _exponent(x: Tensor) -> Tensor:
     array = x._array if x._array.dtype.kind == "f" else x._array.astype(np.float32)
     return Tensor._of(laid(np.frexp(array)[1].astype(np.int32), x._array))

@@ -155,12 +155,12 @@ def _not_empty(name: str, input, dim) -> None:
             raise IndexOutOfRangeError(f"{name}(): Expected reduction dim {a} to have non-zero size.", None)
 
 
-@events.pure
+@events.pure(along="dim")
 def _argmax(array, dim: int):
     return np.asarray(np.argmax(array, dim))
 
 
-@events.pure
+@events.pure(along="dim")
 def _argmin(array, dim: int):
     return np.asarray(np.argmin(array, dim))
 
@@ -260,7 +260,7 @@ def _truth(name: str, ufunc) -> Callable[..., Tensor]:
         return found if out is None else into(out, found)
 
     function.__name__ = function.__qualname__ = name
-    return events.pure(function)
+    return events.pure(function, along="dim")
 
 
 any = _truth("any", np.logical_or)
@@ -271,7 +271,11 @@ all.__doc__ = "Whether every value is nonzero: over dim, or over all. uint8 give
 
 def count_nonzero(input, *dims, dim=None) -> Tensor:
     """How many values are not 0."""
-    dim = dim if not dims else dims[0] if len(dims) == 1 else dims
+    return _count(input, dim if not dims else dims[0] if len(dims) == 1 else dims)
+
+
+@events.pure(along="dim")
+def _count(input, dim) -> Tensor:
     return Tensor._of(np.asarray(np.count_nonzero(input._array, axes_of(dim, input._array.ndim))))
 
 

@@ -27,7 +27,7 @@ from badak.tensor.tensor import Tensor
 from badak.tensor.upcast import in_float32
 
 
-@events.pure
+@events.pure(along="dim")
 def _order(array, dim: int, descending: bool):
     if not descending:
         return np.ascontiguousarray(np.argsort(array, axis=dim, kind="stable"), np.int64)
@@ -85,7 +85,7 @@ def topk(input, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
     return found if out is None else returns.topk(*(into(o, y) for o, y in zip(out, found)))
 
 
-@events.pure
+@events.pure(along="dim")
 def _top(array, k: int, dim: int, largest: bool):
     n = array.shape[dim]
     before = (slice(None),) * dim
@@ -99,6 +99,11 @@ def _top(array, k: int, dim: int, largest: bool):
 
 
 def _position(name: str, pick) -> Callable[..., Tensor]:
+    @events.pure(along="dim")
+    def along_one(input, dim: int, keepdim: bool) -> Tensor:
+        array = input._array
+        return Tensor._of(pick(array, axis=dim, keepdims=keepdim) if array.ndim else np.zeros((), np.int64))
+
     def function(input, dim=None, keepdim: bool = False, *, axis=None, out=None) -> Tensor:
         if type(keepdim) is not bool:
             raise keepdim_error(keepdim)
@@ -108,16 +113,13 @@ def _position(name: str, pick) -> Callable[..., Tensor]:
             raise DTypeError(f"{name}: not defined for booleans", "x.int() first")
         _not_empty(name, input, dim)
         if dim is None:
-            y = np.asarray(pick(array)).reshape((1,) * array.ndim if keepdim else ())
-        elif not array.ndim:
-            axis_of(dim, 0)
-            y = np.zeros((), np.int64)
+            y = along_one(input.reshape(-1), 0, False).reshape((1,) * array.ndim if keepdim else ())
         else:
-            y = pick(array, axis=axis_of(dim, array.ndim), keepdims=keepdim)
-        return Tensor._of(y) if out is None else into(out, Tensor._of(y))
+            y = along_one(input, axis_of(dim, array.ndim), keepdim)
+        return y if out is None else into(out, y)
 
     function.__name__ = function.__qualname__ = name
-    return events.pure(function)
+    return function
 
 
 argmax = _position("argmax", np.argmax)
@@ -137,7 +139,7 @@ def kthvalue(input, k: int, dim: int = -1, keepdim: bool = False, *, out=None):
     return found if out is None else returns.kthvalue(*map(into, out, found))
 
 
-@events.pure
+@events.pure(along="dim")
 def _kth(array, k: int, dim: int):
     return _order(array, dim, False).take(k, dim) if array.ndim else None
 
@@ -153,7 +155,7 @@ def median(input, dim=None, keepdim: bool = False):
     return returns.median(*along(input, _middle(input._array, dim) if input._array.ndim else None, dim, keepdim))
 
 
-@events.pure
+@events.pure(along="dim")
 def _middle(array, dim: int):
     order = _order(array, dim, False)
     middle = order.take((array.shape[dim] - 1) // 2, dim)

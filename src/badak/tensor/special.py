@@ -91,7 +91,7 @@ def log_ndtr(input, *, out=None) -> Tensor:
     return into(out, where(x < -1, far, (erfc(high * math.sqrt(0.5)) * -0.5).log1p()))
 
 
-@events.pure
+@events.pure(elementwise=True)
 def zeta(input, other, *, out=None) -> Tensor:
     """Hurwitz' zeta function, the sum over k >= 0 of (other + k)^-input; without gradient."""
     a, b = tensors("zeta", input, other)

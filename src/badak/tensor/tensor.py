@@ -17,6 +17,7 @@ from badak.core.errors import GraphError
 from badak.core.public_api import absent_attribute
 from badak.tensor import dtypes
 from badak.tensor.attributes import Attributes, held_by
+from badak.tensor.batched import Batched
 from badak.tensor.meta_storage import description
 from badak.tensor.values import Values
 
@@ -73,7 +74,7 @@ class Tensor(Values):
     def _of(cls, array, kind=None) -> "Tensor":
         """A tensor around this very array, with no history."""
         tensor = _new(kind or Tensor)
-        tensor._array = array if type(array) is np.ndarray else np.asarray(array)
+        tensor._array = array if type(array) is np.ndarray or type(array) is Batched else np.asarray(array)
         return tensor
 
     @classmethod

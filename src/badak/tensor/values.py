@@ -4,6 +4,7 @@ import numpy as np
 
 from badak.core import events
 from badak.core.errors import ArgumentTypeError, GraphError, ShapeError
+from badak.tensor.batched import Batched, no_number
 from badak.tensor.history import History
 from badak.tensor.notebook import html_of
 from badak.tensor.printing import format_tensor
@@ -15,6 +16,8 @@ class Values(History):
     def _read(self, how: str) -> None:
         """Say that a value goes to Python, which a replay would not see."""
         events.read(how)
+        if self._meta is None and type(self._array) is Batched:
+            raise no_number(how)
 
     def numpy(self, *, force: bool = False) -> np.ndarray:
         """The values as an ndarray that shares this tensor's memory; NumPy has no bfloat16 and no float8."""
@@ -114,6 +117,8 @@ class Values(History):
         return str(self)
 
     def __repr__(self, **options) -> str:
+        if self._meta is None and type(self._array) is Batched:
+            return f"Batched({self._array.level.size} examples of {tuple(self.shape)}, {self.dtype})"
         if self._meta is None:
             self._read("str()")
         return format_tensor(self)

@@ -5,79 +5,60 @@ from contextlib import contextmanager
 from typing import Any
 
 from badak.autograd import enable_grad
-from badak.autograd import grad as gradients
+from badak.autograd import grad as gradients_of
 from badak.autograd.node import Leaf
 from badak.compat.torch.pytree import TreeSpec, tree_flatten, tree_map, tree_unflatten
+from badak.compat.torch.vmap import vmap
 from badak.core.errors import ArgumentError, IndexOutOfRangeError
+from badak.core.modes import modes
 from badak.core.public_api import door as _door
 from badak.nn.module import Module
-from badak.tensor import Tensor, stack, zeros_like
+from badak.tensor import Tensor, eye, ones_like, stack, zeros_like
+from badak.tensor import vmap as batching
 
 __all__ = [
     "functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "stack_module_state", "vjp", "vmap",
 ]  # fmt: skip
 
 
-# ---------------------------------------------------------------------- a batch
-
-
-def vmap(func: Callable, in_dims: Any = 0, out_dims: Any = 0, randomness: str = "error", *, chunk_size: int | None = None):
-    """func for tensors with a further dim: every tensor is taken apart at its dim, the results are stacked at out_dims.
-
-        vmap(f)(x, y)[i] = f(x[i], y[i])
-
-    in_dims: an int for all arguments or a tuple with an int or None (the same for every i) for each, where a tuple or dict
-    may follow the argument's own; keyword arguments are the same for every i. Gradients flow through.
-    Parity: PyTorch runs func once on the whole batch; here it runs once for each i, so a loop is what it costs. Random
-    numbers differ from one i to the next, as with randomness="different"; `chunk_size` changes nothing.
-    """
-
-    def mapped(*args, **kwargs):
-        dims = tuple(in_dims) if isinstance(in_dims, tuple | list) else (in_dims,) * len(args)
-        if len(dims) != len(args):
-            raise ArgumentError(
-                f"vmap: expected one entry of in_dims per argument; got {len(dims)} for {len(args)}",
-                "in_dims=0 takes dim 0 of every argument",
-            )
-        leaves, spec = tree_flatten(args)
-        places = [d for a, dim in zip(args, dims) for d in _spread(dim, a)]
-        places = [d if isinstance(x, Tensor) else None for x, d in zip(leaves, places)]
-        for x, d in zip(leaves, places):
-            if d is not None and not -x.ndim <= d < x.ndim:
-                raise IndexOutOfRangeError(
-                    f"vmap: expected in_dims of dims that the tensors have; got {d} for shape {tuple(x.shape)}",
-                    "in_dims=0 is the first dim, None leaves an argument as it is",
-                )
-        sizes = {x.shape[d] for x, d in zip(leaves, places) if d is not None}
-        if len(sizes) != 1 or 0 in sizes:
-            raise ArgumentError(
-                f"vmap: Expected all tensors to have the same size in the mapped dimension, and not 0; got {sorted(sizes)}",
-                "in_dims=None for an argument that stays as it is",
-            )
-        columns = [[x] * max(sizes) if d is None else x.unbind(d) for x, d in zip(leaves, places)]
-        made = [tree_flatten(func(*tree_unflatten(row, spec), **kwargs)) for row in zip(*columns)]
-        outer = made[0][1]
-        at = _spread(out_dims, tree_unflatten([None] * outer.num_leaves, outer))
-        return tree_unflatten([stack(ys, d) for d, ys in zip(at, zip(*(ys for ys, _ in made)))], outer)
-
-    return mapped
-
-
-def _spread(dim: Any, tree: Any) -> list:
-    """`dim` for every leaf of the tree: one for all, or containers of them that follow the tree's own."""
-    if dim is None or isinstance(dim, int):
-        return [dim] * tree_flatten(tree)[1].num_leaves
-    children = list(dim.values()) if isinstance(dim, dict) else list(dim)
-    below = [tree[key] for key in dim] if isinstance(dim, dict) else list(tree)
-    if len(children) != len(below):
-        raise ArgumentError(
-            f"vmap: expected dims that follow the argument; got {len(children)} for {len(below)} parts",
-            "one dim for all of its parts, or a tuple or dict like the argument",
-        )
-    return [d for child, part in zip(children, below) for d in _spread(child, part)]
-
-
 # ---------------------------------------------------------------------- gradients
+
+
+def gradients(outputs, inputs, grad_outputs=None, *, retain_graph=None, create_graph: bool = False) -> tuple:
+    """autograd.grad, zeros where nothing depends, where tensors may be those of all examples of a vmap."""
+    outputs, inputs = _listed(outputs), _listed(inputs)
+    options = {"retain_graph": retain_graph, "create_graph": create_graph, "materialize_grads": True}
+    if not modes.batching:
+        return gradients_of(outputs, inputs, grad_outputs, **options)
+    levels = batching.levels_of([*outputs, *inputs])
+    if grad_outputs is None:
+        if any(y.ndim for y in outputs):
+            raise batching.complain_of_shapes(outputs[0])
+        grad_outputs = [ones_like(y) for y in outputs]
+    ys, xs, dys = ([_exposed(x, levels) for x in tensors] for tensors in (outputs, inputs, _listed(grad_outputs)))
+    live = [(y, dy) for y, dy in zip(ys, dys) if y.requires_grad]
+    if not live:
+        return tuple(zeros_like(x) for x in inputs)
+    ys, dys = [y for y, _ in live], [dy for _, dy in live]
+    batched = any(batching.level_of(dy) is not None for dy in dys)  # by a vmap over gradients alone
+    found = gradients_of(ys, xs, dys, **options | {"create_graph": create_graph or batched})
+    return tuple(_hidden(dx if create_graph or not batched else dx.detach(), levels) for dx in found)
+
+
+def _listed(xs) -> list:
+    return [xs] if isinstance(xs, Tensor) else list(xs)
+
+
+def _exposed(x: Tensor, levels: list) -> Tensor:
+    for level in reversed(levels):
+        x = batching.expose(x, level)
+    return x
+
+
+def _hidden(x: Tensor, levels: list) -> Tensor:
+    for level in levels:
+        x = batching.hide(x, level)
+    return x
 
 
 def grad(func: Callable, argnums: Any = 0, has_aux: bool = False) -> Callable:
@@ -103,7 +84,7 @@ def grad_and_value(func: Callable, argnums: Any = 0, has_aux: bool = False) -> C
             made = func(*(places.get(i, a) for i, a in enumerate(args)), **kwargs)
             value = made[0] if has_aux else made
             outer = _depends_on_others([value], leaves)
-            slopes = gradients(value, leaves, create_graph=outer, materialize_grads=True)
+            slopes = gradients(value, leaves, create_graph=outer)
         return tree_unflatten(slopes, spec), made if outer else tree_map(_detached, made)
 
     return differentiated
@@ -132,7 +113,7 @@ def vjp(func: Callable, *primals: Any, has_aux: bool = False) -> tuple:
     def pull(*dys):
         flat = tree_flatten(dys[0] if len(dys) == 1 else dys)[0]
         recorded = again or any(dy.requires_grad for dy in flat)
-        slopes = gradients(outputs, leaves, flat, retain_graph=True, create_graph=recorded, materialize_grads=True)
+        slopes = gradients(outputs, leaves, flat, retain_graph=True, create_graph=recorded)
         found = tree_unflatten(slopes, spec)
         return found if len(primals) > 1 else (found[0],)
 
@@ -160,58 +141,92 @@ def jvp(func: Callable, primals: tuple, tangents: tuple, *, strict: bool = False
 
 def _along(outputs: list, leaves: list, tangents: list, again: bool) -> list:
     """J v for each output."""
+    return _slopes(outputs, leaves, again)(tangents)
+
+
+def _slopes(outputs: list, leaves: list, again: bool) -> Callable[[list], list]:
+    """The function v -> J v, for each output."""
     us = [zeros_like(y).requires_grad_() for y in outputs]
     live = [(y, u) for y, u in zip(outputs, us) if y.requires_grad]
-    if not live:
-        return [zeros_like(y) for y in outputs]
-    pulled = gradients([y for y, _ in live], leaves, [u for _, u in live], create_graph=True, materialize_grads=True)
-    pairs = [(g, v) for g, v in zip(pulled, tangents) if g.requires_grad]
-    if not pairs:
-        return [zeros_like(y) for y in outputs]
-    found = gradients([g for g, _ in pairs], us, [v for _, v in pairs], create_graph=again, materialize_grads=True)
-    return list(found)
+    pulled = gradients([y for y, _ in live], leaves, [u for _, u in live], create_graph=True) if live else ()
+
+    def along(tangents: list) -> list:
+        pairs = [(g, v) for g, v in zip(pulled, tangents) if g.requires_grad]
+        if not pairs:
+            return [zeros_like(y) for y in outputs]
+        return list(gradients([g for g, _ in pairs], us, [v for _, v in pairs], retain_graph=True, create_graph=again))
+
+    return along
 
 
-def jacrev(func: Callable, argnums: int = 0) -> Callable:
-    """The function that gives J[y..., x...] = d func[y] / d args[argnums][x], one walk backwards for each element y."""
+def jacrev(func: Callable, argnums: Any = 0, *, has_aux: bool = False, chunk_size: int | None = None, _preallocate_and_copy=False):
+    """The function that gives J[y..., x...] = d func[y] / d args[argnums][x], a walk backwards for all elements y at once.
+
+    chunk_size: so many elements y at once, for less memory. Where func or args[argnums] are containers, J is a container of
+    them, func's outside.
+    """
 
     def jacobian(*args, **kwargs):
-        _check_argnums(argnums, args)
-        (leaf,), _ = _fresh(args[argnums])
+        chosen, of_chosen = _chosen(func, args, kwargs, argnums)
+        made = vjp(of_chosen, chosen, has_aux=has_aux)
+        ys, outer = tree_flatten(made[0])
+        leaves, spec = tree_flatten(chosen)
+        rows = []
+        for k, y in enumerate(ys):
+
+            def pull(dy, k=k):
+                dys = [dy if i == k else zeros_like(other) for i, other in enumerate(ys)]
+                return tuple(tree_flatten(made[1](tree_unflatten(dys, outer))[0])[0])
+
+            basis = eye(y.numel(), dtype=y.dtype).reshape(y.numel(), *y.shape)
+            found = vmap(pull, chunk_size=chunk_size)(basis)
+            rows.append(tree_unflatten([j.reshape(*y.shape, *x.shape) for j, x in zip(found, leaves)], spec))
+        return (tree_unflatten(rows, outer), made[2]) if has_aux else tree_unflatten(rows, outer)
+
+    return jacobian
+
+
+def _chosen(func: Callable, args: tuple, kwargs: dict, argnums: Any) -> tuple[Any, Callable]:
+    """(args[argnums], the function of these alone)."""
+    _check_argnums(argnums, args)
+    numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+    numbers = tuple(number % len(args) for number in numbers)
+
+    def of_chosen(chosen):
+        places = dict(zip(numbers, (chosen,) if isinstance(argnums, int) else chosen))
+        return func(*(places.get(i, a) for i, a in enumerate(args)), **kwargs)
+
+    return args[argnums] if isinstance(argnums, int) else tuple(args[i] for i in numbers), of_chosen
+
+
+def jacfwd(func: Callable, argnums: Any = 0, has_aux: bool = False, *, randomness: str = "error") -> Callable:
+    """As jacrev, the slopes along all elements x at once: less work where x is smaller than y."""
+
+    def jacobian(*args, **kwargs):
+        chosen, of_chosen = _chosen(func, args, kwargs, argnums)
+        leaves, spec = _fresh(chosen)
         with enable_grad():
-            y = func(*(leaf if i == argnums else a for i, a in enumerate(args)), **kwargs)
-            again, rows = _depends_on_others([y], [leaf]), []
-            for i in range(y.numel()):
-                one = zeros_like(y).reshape(-1)
-                one[i] = 1
-                row = gradients(y, leaf, one.reshape(y.shape), retain_graph=True, create_graph=again, materialize_grads=True)
-                rows.append(row[0])
-        return stack(rows).reshape(*y.shape, *leaf.shape)
+            made = of_chosen(tree_unflatten(leaves, spec))
+            ys, outer = tree_flatten(made[0] if has_aux else made)
+            if not all(isinstance(y, Tensor) for y in ys):
+                raise ArgumentError("jvp: expected a function that gives tensors", "badak.tensor(data)")
+            along = _slopes(ys, leaves, _depends_on_others(ys, leaves))
+            columns = []
+            for k, x in enumerate(leaves):
+
+                def push(v, k=k):
+                    return tuple(along([v if i == k else zeros_like(other) for i, other in enumerate(leaves)]))
+
+                basis = eye(x.numel(), dtype=x.dtype).reshape(x.numel(), *x.shape)
+                found = vmap(push, out_dims=-1, randomness=randomness)(basis)
+                columns.append([j.reshape(*y.shape, *x.shape) for j, y in zip(found, ys)])
+        found = tree_unflatten([tree_unflatten([c[i] for c in columns], spec) for i in range(len(ys))], outer)
+        return (found, tree_map(_detached, made[1])) if has_aux else found
 
     return jacobian
 
 
-def jacfwd(func: Callable, argnums: int = 0) -> Callable:
-    """As jacrev, one slope along each element x: less work where x is smaller than y."""
-
-    def jacobian(*args, **kwargs):
-        _check_argnums(argnums, args)
-        x = args[argnums]
-
-        def of_one(leaf):
-            return func(*(leaf if i == argnums else a for i, a in enumerate(args)), **kwargs)
-
-        columns = []
-        for i in range(x.numel()):
-            one = zeros_like(x).detach().reshape(-1)
-            one[i] = 1
-            columns.append(jvp(of_one, (x,), (one.reshape(x.shape),))[1])
-        return stack(columns, -1).reshape(*columns[0].shape, *x.shape)
-
-    return jacobian
-
-
-def hessian(func: Callable, argnums: int = 0) -> Callable:
+def hessian(func: Callable, argnums: Any = 0) -> Callable:
     """The function that gives H[y..., i..., j...] = d^2 func[y] / d x[i] d x[j], x = args[argnums]."""
     return jacfwd(jacrev(func, argnums), argnums)
 
@@ -227,13 +242,17 @@ def _fresh(tree: Any) -> tuple[list, TreeSpec]:
 
 
 def _leaf(x: Tensor) -> Tensor:
+    for level in modes.batching:  # each example has a gradient of its own
+        if not batching.on_level(x, level):
+            x = batching.hide(batching.expose(x, level), level)
     return x.view_as(x) if x.requires_grad else x.detach().requires_grad_()
 
 
 def _depends_on_others(outputs: list, leaves: list) -> bool:
     """Whether the outputs have gradients with respect to more than these leaves: then their slopes have them, too."""
-    own = {x._edge()[0] for x in leaves if isinstance(x, Tensor) and x.is_leaf}
-    pending = [y._edge()[0] for y in outputs if isinstance(y, Tensor) and y.requires_grad]
+    outputs, leaves = ([batching.real_of(x) for x in xs if isinstance(x, Tensor)] for xs in (outputs, leaves))
+    own = {x._edge()[0] for x in leaves if x.is_leaf}
+    pending = [y._edge()[0] for y in outputs if y.requires_grad]
     seen = set(pending)
     while pending:
         node = pending.pop()

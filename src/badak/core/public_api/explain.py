@@ -70,7 +70,8 @@ def guarded(function: Callable, space: str, name: str | None = None) -> Callable
             return function(*args, **kwargs)
         except FOREIGN as error:
             theirs = other_words(function, args, kwargs) if kwargs and type(error) is TypeError else None
-            theirs = theirs or (other_numbers(function, args, kwargs) if isinstance(error, TypeError) else None)
+            if not isinstance(error, NoDataError):
+                theirs = theirs or (other_numbers(function, args, kwargs) if isinstance(error, TypeError) else None)
             if theirs:
                 return public(*theirs[0], **theirs[1])
             return answered(error, function, name or function.__name__, args, kwargs, space)
@@ -97,6 +98,8 @@ def _guarded_iterator(function: Callable, space: str, name: str) -> Callable:
 
 def answered(error: BaseException, function: Callable, name: str, args: tuple, kwargs: dict, space: str) -> Any:
     """What a call gives that met the meta device; any other exception is raised, explained where it is ours."""
+    if isinstance(error, NoDataError) and hasattr(error, "again"):  # an example of a vmap, `tensor/vmap.py`
+        return error.again(function, name, args, kwargs)
     if type(error) is NoDataError and without_data:
         return without_data[0](function, name, args, kwargs, error)
     explain(error, function, name, args, kwargs, space)

@@ -60,7 +60,7 @@ def one_hot(tensor, num_classes=-1) -> Tensor:  # noqa: F811  (PyTorch's name of
     return _one_hot(tensor, num_classes)
 
 
-@events.check
+@events.check(elementwise=True)
 def _check_classes(tensor: Tensor, num_classes: int) -> None:
     ids = tensor._array
     if ids.size and ids.min() < 0:
@@ -72,6 +72,6 @@ def _check_classes(tensor: Tensor, num_classes: int) -> None:
         )
 
 
-@events.pure
+@events.pure(elementwise=True)
 def _one_hot(tensor: Tensor, num_classes: int) -> Tensor:
     return Tensor._of((row_major(tensor._array)[..., None] == np.arange(num_classes)).astype(np.int64))

@@ -40,7 +40,7 @@ def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"
     return _reduced(loss + 0.5 * math.log(2 * math.pi) if full else loss, reduction, "gaussian_nll_loss")
 
 
-@events.check
+@events.check(elementwise=True)
 def _not_below_zero(v: Tensor) -> None:
     if v._array.size and v._array.min() < 0:
         raise ArgumentError("gaussian_nll_loss: var has negative entry/entries", "var.exp() of what a layer predicts")

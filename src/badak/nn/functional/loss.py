@@ -121,7 +121,7 @@ def _look_for_probabilities(logits: Tensor) -> None:
     node, x = logits._node, logits._array
     made = node is not None and node.name == "softmax"
     if not made:
-        if x.ndim != 2 or x.shape[0] == 0 or x.shape[1] < 2 or x.dtype.kind != "f":
+        if type(x) is not np.ndarray or x.ndim != 2 or x.shape[0] == 0 or x.shape[1] < 2 or x.dtype.kind != "f":
             return
         # two numbers decide for most batches that nothing is wrong, one row for nearly all
         if not (0 <= x.item(0) <= 1.0001 and 0 <= x.item(1) <= 1.0001):
@@ -213,7 +213,7 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
     return _reduced(loss if weight is None else loss * weight, reduction, "binary_cross_entropy")
 
 
-@events.check
+@events.check(elementwise=True)
 def _check_probabilities(name: str, x: Tensor, fix: str) -> None:
     values = x._array
     if values.size and not (values.min() >= 0 and values.max() <= 1):

@@ -1,0 +1,129 @@
+"""`torch.func.vmap`: what goes in and comes out. What happens within is in `tensor/vmap.py`."""
+
+from collections.abc import Callable
+from typing import Any
+
+from badak.compat.torch.pytree import TreeSpec, tree_flatten, tree_unflatten
+from badak.core.errors import ArgumentError, IndexOutOfRangeError
+from badak.tensor import Tensor, cat, stack
+from badak.tensor import vmap as batching
+from badak.tensor.batched import NoNumber, Unbatched
+
+
+def vmap(func: Callable, in_dims: Any = 0, out_dims: Any = 0, randomness: str = "error", *, chunk_size: int | None = None):
+    """func for tensors with a further dim: it is called once, and each operation in it runs on all examples together.
+
+        vmap(f)(x, y)[i] = f(x[i], y[i])
+
+    in_dims: an int for all arguments or a tuple with an int or None (the same for every i) for each, where a tuple or dict
+    may follow the argument's own; keyword arguments are the same for every i. Gradients flow through.
+    randomness: "error", "same" numbers for every i or "different" ones. chunk_size: so many examples at once, for less memory.
+    Parity: an operation without a rule (`badak.ops.batching`) runs for one example after the other, and so does the function
+    where something in it is no operation; a product of many rows may be rounded otherwise than one of few.
+    """
+    if randomness not in ("error", "different", "same"):
+        raise ArgumentError(f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}", None)
+    if chunk_size is not None and chunk_size <= 0:
+        raise ArgumentError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})", "chunk_size=64")
+
+    def mapped(*args, **kwargs):
+        dims = tuple(in_dims) if isinstance(in_dims, tuple | list) else (in_dims,) * len(args)
+        if len(dims) != len(args):
+            raise ArgumentError(
+                f"vmap: expected one entry of in_dims per argument; got {len(dims)} for {len(args)}",
+                "in_dims=0 takes dim 0 of every argument",
+            )
+        leaves, spec = tree_flatten((args, kwargs))
+        places = [d for a, dim in zip(args, dims) for d in _spread(dim, a)]
+        places += [None] * (len(leaves) - len(places))
+        size = _number_of_examples(leaves, places)
+        step = size if chunk_size is None else chunk_size
+        made = [
+            _examples(func, leaves, places, slice(at, min(at + step, size)), spec, out_dims, randomness)
+            for at in range(0, size, step or 1) or [0]
+        ]
+        outer, at = made[0][1:]
+        if len(made) == 1:
+            return tree_unflatten(made[0][0], outer)
+        return tree_unflatten([ys[0] if d is None else cat(ys, d) for d, ys in zip(at, zip(*(ys for ys, *_ in made)))], outer)
+
+    return mapped
+
+
+def _number_of_examples(leaves: list, places: list) -> int:
+    for x, d in zip(leaves, places):
+        if d is not None and not isinstance(x, Tensor):
+            raise ArgumentError(
+                f"vmap: Got in_dim={d} for an input but the input is of type {type(x)}. We cannot vmap over non-Tensor arguments",
+                "None as its in_dim",
+            )
+        if d is not None and not -x.ndim <= d < x.ndim:
+            raise IndexOutOfRangeError(
+                f"vmap: expected in_dims of dims that the tensors have; got {d} for shape {tuple(x.shape)}",
+                "in_dims=0 is the first dim, None leaves an argument as it is",
+            )
+    sizes = {x.shape[d] for x, d in zip(leaves, places) if d is not None}
+    if len(sizes) != 1:
+        raise ArgumentError(
+            f"vmap: Expected all tensors to have the same size in the mapped dimension; got {sorted(sizes)}",
+            "in_dims=None for an argument that stays as it is",
+        )
+    return sizes.pop()
+
+
+def _examples(func, leaves, places, part: slice, spec, out_dims, randomness: str) -> tuple[list, TreeSpec, list]:
+    """(results, their tree, out_dims of each) for these examples: all at once, or in a loop where that cannot be."""
+    size = part.stop - part.start
+    xs = [x if d is None else x.movedim(d, 0)[part] for x, d in zip(leaves, places)]
+    try:
+        with batching.examples(size, randomness) as level:
+            args, kwargs = tree_unflatten([x if d is None else batching.wrap(x, level) for x, d in zip(xs, places)], spec)
+            ys, outer = tree_flatten(func(*args, **kwargs))
+            at = _out_dims(func, ys, outer, out_dims)
+            return [_came_out(y, d, level) for y, d in zip(ys, at)], outer, at
+    except Unbatched as error:
+        if isinstance(error, NoNumber) or error.level is not level or not size:
+            raise
+    columns = [[x] * size if d is None else x.unbind(0) for x, d in zip(xs, places)]
+    made = []
+    for row in zip(*columns):
+        args, kwargs = tree_unflatten(row, spec)
+        made.append(tree_flatten(func(*args, **kwargs)))
+    outer = made[0][1]
+    at = _out_dims(func, made[0][0], outer, out_dims)
+    return [ys[0] if d is None else stack(ys, d) for d, ys in zip(at, zip(*(ys for ys, _ in made)))], outer, at
+
+
+def _out_dims(func, ys: list, outer: TreeSpec, out_dims) -> list:
+    at = _spread(out_dims, tree_unflatten([None] * outer.num_leaves, outer))
+    for y, d in zip(ys, at):
+        if d is not None and not isinstance(y, Tensor):
+            name = getattr(func, "__name__", type(func).__name__)
+            raise ArgumentError(
+                f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(y)}. Did you mean to set out_dims= to None "
+                "for output?",
+                "badak.tensor(value), or out_dims=None",
+            )
+    return at
+
+
+def _came_out(y: Any, d: int | None, level) -> Any:
+    if d is None:
+        if batching.level_of(y) is level:
+            raise ArgumentError("vmap: a function can not return a BatchedTensor when out_dim is None", "out_dims=0")
+        return y
+    return batching.expose(y, level).movedim(0, d)
+
+
+def _spread(dim: Any, tree: Any) -> list:
+    """`dim` for every leaf of the tree: one for all, or containers of them that follow the tree's own."""
+    if dim is None or isinstance(dim, int):
+        return [dim] * tree_flatten(tree)[1].num_leaves
+    children = list(dim.values()) if isinstance(dim, dict) else list(dim)
+    below = [tree[key] for key in dim] if isinstance(dim, dict) else list(tree)
+    if len(children) != len(below):
+        raise ArgumentError(
+            f"vmap: expected dims that follow the argument; got {len(children)} for {len(below)} parts",
+            "one dim for all of its parts, or a tuple or dict like the argument",
+        )
+    return [d for child, part in zip(children, below) for d in _spread(child, part)]

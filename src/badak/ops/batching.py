@@ -1,0 +1,139 @@
+"""The rules of vmap: how an operation runs once for all examples. Each operation declares its own, as `batching`.
+
+    rule(run, op, xs, batched, attributes) -> tensor, or tuple of tensors, whose first axis counts the examples
+
+xs      the inputs, tensors or None; batched[k] says whether the first axis of xs[k] counts examples
+run     run(op, *tensors, **attributes) runs an operation
+
+`NotImplemented`, and `batching = None`, is a loop over the examples. An array of an attribute, as a key is, may be that of all
+examples, too: it has `full` then (`tensor/batched.py`).
+"""
+
+import inspect
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+Rule = Callable[..., Any]
+
+
+def count(xs, batched) -> int:
+    """How many examples there are."""
+    return next(x.shape[0] for x, each in zip(xs, batched) if each)
+
+
+def aligned(x, ndim: int):
+    """x, whose examples get axes of size 1 in front, so that they have `ndim`."""
+    missing = ndim + 1 - x.ndim
+    return x.reshape(x.shape[0], *(1,) * missing, *x.shape[1:]) if missing > 0 else x
+
+
+def every(xs, batched) -> list:
+    """The inputs, each with an axis that counts the examples."""
+    n = count(xs, batched)
+    return [x if each or x is None else x.expand(n, *x.shape) for x, each in zip(xs, batched)]
+
+
+def values_of(x):
+    """The numbers of all examples, however many vmaps there are around."""
+    while not isinstance(x._array, np.ndarray):
+        x = x._array.full
+    return x._array
+
+
+def is_batched(array) -> bool:
+    """Whether an array of an attribute is that of all examples."""
+    return hasattr(type(array), "full")
+
+
+def broadcasting(run, op, xs, batched, attributes):
+    """Inputs broadcast against one another, and the operation knows of no axis."""
+    ndim = max(x.ndim - each for x, each in zip(xs, batched) if x is not None)
+    return run(op, *[aligned(x, ndim) if each else x for x, each in zip(xs, batched)], **attributes)
+
+
+def stacked(run, op, xs, batched, attributes):
+    """Leading axes of all inputs are a stack of what the operation works on."""
+    return run(op, *every(xs, batched), **attributes)
+
+
+def along(*names: str) -> Rule:
+    """The attributes `names` are axes: a number, a tuple of them, or None for all."""
+
+    def rule(run, op, xs, batched, attributes):
+        xs = every(xs, batched)
+        ndim, moved = xs[0].ndim - 1, {}
+        for name in names:
+            axes = attributes[name] if name in attributes else _default(op, name)
+            if axes is None:
+                moved[name] = tuple(range(1, ndim + 1))
+            elif isinstance(axes, int):
+                if not ndim:
+                    return NotImplemented
+                moved[name] = axes % ndim + 1
+            else:
+                moved[name] = tuple(a % ndim + 1 for a in axes)
+        if any(map(is_batched, attributes.values())):
+            return NotImplemented
+        return run(op, *xs, **attributes | moved)
+
+    return rule
+
+
+@cache
+def _default(op, name: str):
+    return inspect.signature(op.forward).parameters[name].default
+
+
+def reshaped(run, op, xs, batched, attributes):
+    """The attribute `shape` is that of the result."""
+    return run(op, xs[0], shape=(xs[0].shape[0], *attributes["shape"]))
+
+
+def folded(run, op, xs, batched, attributes):
+    """The first axis of the first input is a batch already, and no other input has one."""
+    if any(batched[1:]):
+        return NotImplemented
+    n, size = xs[0].shape[:2]
+    made = run(op, xs[0].flatten(0, 1), *xs[1:], **attributes)
+    return _unfolded(made, n, size)
+
+
+def _unfolded(made, n: int, size: int):
+    if isinstance(made, tuple):
+        return tuple(_unfolded(y, n, size) for y in made)
+    return made.reshape(n, size, *made.shape[1:])
+
+
+def number_of(key) -> int:
+    """How many examples the arrays of a key have."""
+    return next(part.level.size for part in (key if type(key) is tuple else (key,)) if is_batched(part))
+
+
+def key_of_all(key, n: int, batched: bool) -> tuple | None:
+    """The key that picks in all n examples what `key` picks in one; None where it cannot be said so.
+
+    batched: whether what it picks from has an axis that counts them.
+    """
+    key = key if type(key) is tuple else (key,)
+    places = [i for i, part in enumerate(key) if isinstance(part, np.ndarray) or is_batched(part)]
+    if not places or places[-1] - places[0] >= len(places) or any(key[i].dtype.kind == "b" for i in places):
+        return None  # arrays apart from one another bring their axes to the front
+    if not any(is_batched(key[i]) for i in places):
+        return (slice(None), *key)
+    if places[0]:
+        return None
+    ndim = max(key[i].ndim for i in places)
+    arrays = []
+    for i in places:
+        part = key[i]
+        if not is_batched(part):
+            arrays.append(part)
+        elif part.full.requires_grad or type(part.full._array) is not np.ndarray:
+            return None
+        else:
+            arrays.append(part.full._array.reshape(n, *(1,) * (ndim - part.ndim), *part.shape))
+    first = (np.arange(n).reshape(n, *(1,) * ndim),) if batched else ()
+    return (*first, *arrays, *key[places[-1] + 1 :])
