@@ -15,10 +15,10 @@ from typing import NamedTuple
 from llvmlite import ir
 from numba import float32 as FLOAT32
 from numba import njit
-from numba.core import cgutils
 
 from badak.kernels.numba import cpu_dispatch
 from badak.kernels.numba.codegen.amx import Tiles, Wide, has
+from badak.kernels.numba.codegen.internals import cgutils
 from badak.kernels.numba.codegen.registers import REGISTER, ROWS, Vectors, instruction, returns
 
 _SUMS = 3 * ROWS  # with two registers more they fill a CPU's 32, or 16

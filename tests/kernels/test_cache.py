@@ -22,9 +22,9 @@ from badak.kernels.numba.threadpool import pool as teams  # noqa: E402
 @pytest.fixture
 def shelf(tmp_path, monkeypatch):
     """A cache of its own for what a test compiles."""
-    monkeypatch.setattr(compile._Kept, "shelf", Shelf(tmp_path / "kept"))
+    monkeypatch.setattr(compile, "_SHELF", Shelf(tmp_path / "kept"))
     monkeypatch.setattr(compile, "FOLDER", tmp_path / "kept")
-    return compile._Kept.shelf
+    return compile._SHELF
 
 
 @pytest.fixture

@@ -32,8 +32,8 @@ import numba, numpy as np
 if __import__("sys").argv[1:]:
     numba.njit(lambda x: x + 1)(1)
 from badak.kernels.numba.codegen import compile, registers
-from numba.core.registry import cpu_target
-print(registers.REGISTER, "+avx512f" in cpu_target.target_context.codegen().magic_tuple()[2])
+from badak.kernels.numba.codegen.internals import target
+print(registers.REGISTER, "+avx512f" in target()[2])
 """
 
 

@@ -3,6 +3,7 @@
 compile, parts, cache   how functions are compiled, and where they are kept on disk
 drivers, linking    what runs a kernel; what compiled code calls by a name
 floats, arrays      instructions that Numba lacks
+internals           the one file that names private parts of Numba
 atomics, registers  of threads, and of vector registers
 """
 
@@ -16,11 +17,6 @@ with _warnings.catch_warnings():
     if _there:
         _sys.modules["yaml"] = None  # type: ignore[assignment]
         _warnings.filterwarnings("ignore", message="A Numba config file is found")
-    from numba import __version__ as _installed
-    from numba.core import config as _config
-_config._config_fname = ""  # type: ignore[attr-defined]
+    from badak.kernels.numba.codegen import internals as internals
 if _there:
     del _sys.modules["yaml"]
-
-if tuple(map(int, _installed.split(".")[:2])) < (0, 63):  # before, libraries kept no list of what is to be loaded with them
-    raise ImportError(f"Numba {_installed} is too old, 0.63 or newer is needed")

@@ -6,10 +6,10 @@ A tile register (AMX) holds 16 rows of 64 bytes, and one instruction multiplies 
 # mypy: disable-error-code="attr-defined,call-arg"
 
 from llvmlite import ir
-from numba.core import cgutils
-from numba.core.registry import cpu_target
 
+from badak.kernels.numba.codegen import internals
 from badak.kernels.numba.codegen.cpu import FEATURES
+from badak.kernels.numba.codegen.internals import cgutils
 from badak.kernels.numba.codegen.registers import I32, I64, Loops
 
 __all__ = ["LINE", "TILE", "Tiles", "Wide", "has", "stack", "target"]
@@ -35,7 +35,7 @@ def has(*names):
 
 def target():
     """The CPU that is compiled for, and all its features, as words."""
-    return repr(cpu_target.target_context.codegen().magic_tuple())
+    return repr(internals.target())
 
 
 def stack(builder, size):

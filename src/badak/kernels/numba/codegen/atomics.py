@@ -6,8 +6,9 @@ import platform
 
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 from numba.extending import intrinsic
+
+from badak.kernels.numba.codegen.internals import cgutils
 
 __all__ = ["INT64", "atomic_add", "atomic_load", "atomic_store", "call", "pause", "pointer_to", "swap_if"]
 

@@ -15,14 +15,21 @@ import operator
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.core.datamodel import PrimitiveModel, register_default
-from numba.core.imputils import lower_cast
-from numba.core.typeconv import Conversion
-from numba.core.typing.arraydecl import ArrayAttribute, get_array_index_type
-from numba.core.typing.templates import AbstractTemplate, infer_getattr, infer_global, signature
 from numba.extending import intrinsic, overload
 
 from badak.kernels.half import BFLOAT16, value_dtype
+from badak.kernels.numba.codegen.internals import (
+    AbstractTemplate,
+    ArrayAttribute,
+    Conversion,
+    PrimitiveModel,
+    get_array_index_type,
+    infer_getattr,
+    infer_global,
+    lower_cast,
+    register_default,
+    signature,
+)
 
 __all__ = [
     "STORED",

@@ -3,21 +3,21 @@
 # mypy: disable-error-code="attr-defined,call-arg"
 
 import hashlib
-import pickle
 import sys
+from functools import partial
 from pathlib import Path
 
 import llvmlite.binding as llvm
 import numba
 import numpy as np
 from numba import types
-from numba.core import caching, compiler, serialize
 from numba.extending import overload
 
 from badak.core.signals import uninterrupted
 from badak.kernels.numba.codegen import cpu as cpu  # before anything is compiled: it may limit what for
 from badak.kernels.numba.codegen.bfloat16 import number_of
 from badak.kernels.numba.codegen.cache import Shelf, choose_folder, sources_of
+from badak.kernels.numba.codegen.internals import Cache, with_cache
 from badak.kernels.numba.codegen.parts import parts_without_code
 
 __all__ = ["FLAGS", "FOLDER", "JIT", "OPTIONS", "WITHIN", "compile_function", "exact", "kept", "kernel", "overload", "type_of"]
@@ -27,6 +27,7 @@ _KINDS = {"i": types.int64, "b": types.int8, "?": types.boolean, "h": types.uint
 JIT = not numba.config.DISABLE_JIT
 _VERSION = f"{numba.__version__} {llvm.llvm_version_info} {sys.version_info[:2]}"
 FOLDER = choose_folder(_VERSION) if JIT else None  # of the disk cache; None: compiled anew every time
+_SHELF = FOLDER and Shelf(FOLDER)
 
 # Neither nnan nor ninf: masks are -inf, and a NaN must come out as a NaN.
 FLAGS = {"nsz", "arcp", "contract", "afn", "reassoc"}
@@ -45,42 +46,17 @@ def exact(function):
     return numba.njit(fastmath=False, forceinline=True, **WITHIN)(function)
 
 
-class _Kept(caching.NullCache):
-    """What Numba asks for a compiled function before it compiles, and gives it to afterwards: a file for each signature.
-
-    Numba's own cache believes its files: a damaged one ends every program that meets it, and so does a full disk.
-    """
-
-    shelf = FOLDER and Shelf(FOLDER)
-
-    def __init__(self, function):
-        self.function = function
-
-    def _name(self, signature, codegen):
-        code = self.function.__code__
-        known = (_VERSION, sources_of(code.co_filename), code.co_firstlineno, code.co_code, str(signature), codegen.magic_tuple())
-        return f"{code.co_name}-{hashlib.sha256(repr(known).encode()).hexdigest()[:24]}.kernel"
-
-    def load_overload(self, signature, context):
-        context.refresh()
-        name = self._name(signature, context.codegen())
-        data = self.shelf.get(name)
-        try:
-            return data and compiler.CompileResult._rebuild(context, *pickle.loads(data))
-        except Exception as error:  # whatever a Numba with other insides makes of it
-            self.shelf.refuse(name, f"{type(error).__name__}")
-            return None
-
-    def save_overload(self, signature, compiled):
-        if not compiled.library.has_dynamic_globals:
-            name = self._name(signature, compiled.codegen)
-            self.shelf.put(name, serialize.dumps(compiled._reduce()))
+def _name_of(function, signature, target):
+    """The file that keeps a function, compiled for arguments of these types."""
+    code = function.__code__
+    known = (_VERSION, sources_of(code.co_filename), code.co_firstlineno, code.co_code, str(signature), target)
+    return f"{code.co_name}-{hashlib.sha256(repr(known).encode()).hexdigest()[:24]}.kernel"
 
 
 def kept(compilable, function):
     """`compilable`, made of `function`, which from now on looks for what it compiles on disk first."""
     if FOLDER is not None and Path(function.__code__.co_filename).is_file():
-        compilable._cache = _Kept(function)
+        return with_cache(compilable, Cache(_SHELF, partial(_name_of, function)))
     return compilable
 
 

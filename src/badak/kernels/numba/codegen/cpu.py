@@ -10,10 +10,10 @@ import re
 
 import llvmlite.binding as llvm
 import numba
-from numba.core.registry import cpu_target
 
 from badak.core import config
 from badak.core.errors import ArgumentError
+from badak.kernels.numba.codegen.internals import target
 
 __all__ = ["FEATURES", "pairs_in_every_cycle"]
 
@@ -49,7 +49,7 @@ def _features():
 def _hold_to(features):
     """Let Numba compile for a CPU that has these features alone."""
     numba.config.CPU_FEATURES = ",".join(f"{'+' if on else '-'}{name}" for name, on in features.items())
-    if cpu_target.target_context.codegen().magic_tuple()[2] != numba.config.CPU_FEATURES:
+    if target()[2] != numba.config.CPU_FEATURES:
         raise ArgumentError(
             f"BADAK_CPU: Numba compiles for all that the CPU has since before badak; got {os.environ['BADAK_CPU'][:40]!r}",
             "import badak and call badak.kernels.use('numba') before anything else is compiled by Numba",

@@ -7,18 +7,17 @@ worker(record, thread)                              does the tasks of one thread
 # mypy: disable-error-code="attr-defined,call-arg"
 
 import copy
-import hashlib
 
 import numba
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils, event
 from numba.extending import intrinsic
 
 from badak.core.signals import uninterrupted
 from badak.kernels.numba.codegen.atomics import INT64, pointer_to
 from badak.kernels.numba.codegen.bfloat16 import viewed
 from badak.kernels.numba.codegen.compile import FLAGS, OPTIONS, WITHIN, kept, type_of
+from badak.kernels.numba.codegen.internals import Copy, cgutils, event
 from badak.kernels.numba.codegen.linking import link_callbacks
 from badak.kernels.numba.codegen.parts import parts_without_code
 
@@ -50,33 +49,6 @@ def compile_driver(function, words, dtype, exact, on_compiling):
     return driver
 
 
-class _Copy:
-    """A compiled function as a library for linking, in which it and all that it calls have names of its driver alone.
-
-    Without them, a process that has compiled a kernel would run the functions as they were compiled by themselves, and one
-    that has loaded it from disk those in the driver, which are optimised once more: sums in another order, other bits.
-    """
-
-    def __init__(self, compiled):
-        self.compiled, self.library = compiled, compiled.library
-        self._reload_init = self.library._reload_init
-
-    @staticmethod
-    def named(name, compiled):
-        """The name in the driver of a function that `compiled` calls, or of itself."""
-        return f"{name}.{hashlib.sha256(compiled.fndesc.mangled_name.encode()).hexdigest()[:16]}"
-
-    def _ensure_finalized(self):
-        self.library._ensure_finalized()
-
-    def _get_module_for_linking(self):
-        module = self.library._get_module_for_linking().clone()
-        for function in module.functions:
-            if not function.is_declaration:
-                function.name = self.named(function.name, self.compiled)
-        return module
-
-
 class _Compiling(event.Listener):
     def __init__(self, tell):
         self.tell = tell
@@ -101,7 +73,7 @@ def _run_tasks(typingctx, body, arguments, tasks, threads, team, keep):
     compiled = body.dispatcher.overloads[argument_types]
 
     def codegen(context, builder, signature, values):
-        context.active_code_library.add_linking_library(_Copy(compiled))
+        context.active_code_library.add_linking_library(Copy(compiled))
         _, packed, tasks, threads, team, keep = values
         packed = _borrowed(builder, packed, arguments.types)
         record_type = ir.LiteralStructType([INT64, INT64, INT64.as_pointer(), packed.type])
@@ -158,7 +130,7 @@ def _build_worker(context, module, compiled, argument_types, record_type):
     worker = ir.Function(module, ir.FunctionType(ir.VoidType(), [INT64, INT64]), module.get_unique_name("worker"))
     worker.linkage = "internal"
     body = copy.copy(compiled.fndesc)
-    body.mangled_name = _Copy.named(body.mangled_name, compiled)
+    body.mangled_name = Copy.named(body.mangled_name, compiled)
     worker.attributes.add("noinline")  # one machine code for one thread and for many
     builder = ir.IRBuilder(worker.append_basic_block("entry"))
     record = builder.inttoptr(worker.args[0], record_type.as_pointer())

@@ -10,9 +10,9 @@ built of them are not re-associated away.
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
+from badak.kernels.numba.codegen.internals import cgutils
 from badak.kernels.update import fma, largest, quotient
 
 __all__ = ["fma", "is_float32", "largest", "minus", "over_root", "pow2", "quotient", "rint", "rounded"]

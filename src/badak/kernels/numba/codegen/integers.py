@@ -4,9 +4,9 @@
 
 import numba
 from llvmlite import ir
-from numba.core import cgutils
 
 from badak.kernels.numba.codegen.amx import has
+from badak.kernels.numba.codegen.internals import cgutils
 from badak.kernels.numba.codegen.registers import REGISTER, Vectors
 
 __all__ = [

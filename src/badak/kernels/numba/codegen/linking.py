@@ -11,13 +11,12 @@ from pathlib import Path
 import llvmlite.binding as llvm
 import numpy as np
 from numba import types
-from numba.core import ccallback
-from numba.core.sigutils import normalize_signature
 
 from badak.core.signals import uninterrupted
 from badak.kernels.half import value_dtype
 from badak.kernels.numba.codegen.cache import parts_of
 from badak.kernels.numba.codegen.compile import OPTIONS, kept, type_of
+from badak.kernels.numba.codegen.internals import c_function
 from badak.kernels.numba.codegen.parts import parts_without_code
 
 __all__ = ["callbacks", "compile_callback", "extern", "link", "link_callbacks"]
@@ -29,8 +28,7 @@ _linked: dict = {}
 def compile_callback(name, function, words, dtype=np.float64):
     """Compile a function that kernels reach under `name`, as C code would."""
     kinds = [type_of(word, np.dtype(dtype)) for word in words.split()]
-    signature = normalize_signature(types.void(*kinds))
-    compiled = kept(ccallback.CFunc(function, signature, locals={}, options=OPTIONS), function)
+    compiled = kept(c_function(function, types.void(*kinds), OPTIONS), function)
     with uninterrupted(), parts_without_code(function.__qualname__):
         compiled.compile()
     llvm.add_symbol(name, compiled.address)

@@ -10,11 +10,11 @@ one by one. What is built with `Vectors` is compiled for the registers that this
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
 from badak.kernels.numba.codegen.bfloat16 import rounded_bits, widened_bits
 from badak.kernels.numba.codegen.cpu import FEATURES
+from badak.kernels.numba.codegen.internals import cgutils
 
 __all__ = [
     "FLOAT32",
