@@ -31,6 +31,20 @@ def twin(op: type[Pointwise]):
 TWINS = {"Sign": torch.sign, "Polygamma": lambda x, n: torch.polygamma(n, x)}
 
 
+class Sloped(torch.autograd.Function):
+    """PyTorch's function with a slope that it has not."""
+
+    @staticmethod
+    def forward(ctx, x, function, slope):
+        ctx.save_for_backward(x)
+        ctx.slope = slope
+        return function(x)
+
+    @staticmethod
+    def backward(ctx, dy):
+        return dy * ctx.slope(torch, *ctx.saved_tensors), None, None
+
+
 def special(values):
     if isinstance(values, str):
         return NAMED[values]
@@ -40,9 +54,10 @@ def special(values):
 def row(op: type[Pointwise]) -> Sample:
     tested = op.samples
     assert tested is not None
+    function, slope = TWINS.get(op.__name__) or twin(op), tested.slope
     return Sample(
         op,
-        TWINS.get(op.__name__) or twin(op),
+        function if slope is None else lambda x: Sloped.apply(x, function, slope),
         PAIRS if op.inputs == 2 else OF_KERNELS if op.supports_bf16 else SHAPES,
         domain=tested.domain,
         extremes=[special(values) for values in tested.extremes],

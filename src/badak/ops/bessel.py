@@ -1,9 +1,11 @@
-"""Modified Bessel functions, the scaled complement of the error function, incomplete gamma functions."""
+"""Bessel functions, the scaled complement of the error function, incomplete gamma functions."""
+
+from functools import partial
 
 import numpy as np
 
 from badak.kernels.reference import bessel
-from badak.ops._broadcast import summed
+from badak.ops._broadcast import quiet, summed
 from badak.ops.op import NotRecordable
 from badak.ops.pointwise import Pointwise, Samples, pointwise
 from badak.ops.special import Lgamma, Polygamma
@@ -48,6 +50,66 @@ Erfcx = pointwise(
     "Erfcx", "y = exp(x^2) erfc(x);   dx = dy (2 x y - 2 / sqrt(pi)).", bessel.erfcx,
     lambda dy, x, y: dy * (x * y * 2 - TWO_OVER_ROOT_PI),
     special="erfcx", laid_out=False, samples=Samples(extremes=(NEAR_AND_FAR,), extremes_backward=False, slack=16),
+)  # fmt: skip
+
+
+def _spherical_j0(x):
+    """sin(x) / x, 1 at 0, 0 far out."""
+    return np.where(np.isinf(x), x.dtype.type(0), np.sin(x) / without_zero(x) + (x == 0))
+
+
+SphericalJ0 = pointwise(
+    "SphericalJ0", "y = sin(x) / x, 1 at 0;   dx = dy (cos(x) - y) / x, 0 at 0.", quiet(_spherical_j0),
+    lambda dy, x, y: dy * np.where(np.isinf(x), 0, (np.cos(x) - y) / without_zero(x)),
+    special="spherical_bessel_j0", op_name="spherical_bessel_j0",
+    samples=Samples(extremes=((0.0, -0.0, 1e-20, 0.3, -2.0, 50.0, np.inf, -np.inf, np.nan),), extremes_backward=False, slack=16,
+                    slope=lambda torch, x: torch.where(x == 0, 0, (torch.cos(x) - torch.sin(x) / x) / x)),
+)  # fmt: skip
+
+
+def _second_kind(n, scaled, x):
+    """K_n(x) = integral over t > 0 of exp(-x cosh(t)) cosh(n t), times exp(x) where scaled, in float64.
+
+    By the trapezoidal rule, which is exact to rounding below 25; above, by an asymptotic series.
+    Source: NIST Digital Library of Mathematical Functions, 10.32.9 and 10.40.2.
+    """
+    a, step = np.where(x > 0, x, 1).astype(np.float64), 0.14
+    near, far = np.minimum(a, 25), np.maximum(a, 25)
+    total, ratio, series = np.full(a.shape, 0.5), 1.0, 0.0
+    for t in np.arange(step, 1 + np.log(1500 / near.min(initial=25)), step):
+        total = total + np.exp(-2 * near * np.sinh(t / 2) ** 2) * np.cosh(n * t)
+    for k in range(24):
+        series, ratio = series + ratio, ratio * (4 * n * n - (2 * k + 1) ** 2) / (8 * (k + 1) * far)
+    y = np.where(a < 25, total * step, series * np.sqrt(np.pi / 2 / far)) * (1 if scaled else np.exp(-a))
+    return np.where(x > 0, y, np.where(x == 0, np.inf, np.nan)).astype(x.dtype)
+
+
+_ABOVE = ((0.0, 1e-20, 0.3, -2.0, 24.9, 25.1, 80.0, np.inf, np.nan),)
+K0: type[Pointwise] = pointwise(
+    "K0", "y = K_0(x);   dx = -dy K_1(x).", quiet(partial(_second_kind, 0, False)), lambda dy, x: -dy * K1.of(x),
+    special="modified_bessel_k0", op_name="modified_bessel_k0", laid_out=False,
+    samples=Samples((0.1, 40.0), _ABOVE, slack=16, slope=lambda torch, x: -torch.special.modified_bessel_k1(x)),
+)  # fmt: skip
+K1: type[Pointwise] = pointwise(
+    "K1", "y = K_1(x);   dx = -dy (K_0(x) + y / x).", quiet(partial(_second_kind, 1, False)),
+    lambda dy, x, y: -dy * (K0.of(x) + y / x),
+    special="modified_bessel_k1", op_name="modified_bessel_k1", laid_out=False,
+    samples=Samples((0.1, 40.0), _ABOVE, slack=16, slope=lambda torch, x: (
+        -torch.special.modified_bessel_k0(x) - torch.special.modified_bessel_k1(x) / x)),
+)  # fmt: skip
+K0e: type[Pointwise] = pointwise(
+    "K0e", "y = exp(x) K_0(x);   dx = dy (y - exp(x) K_1(x)).", quiet(partial(_second_kind, 0, True)),
+    lambda dy, x, y: dy * (y - K1e.of(x)),
+    special="scaled_modified_bessel_k0", op_name="scaled_modified_bessel_k0", laid_out=False,
+    samples=Samples((0.1, 40.0), _ABOVE, extremes_backward=False, slack=256, slope=lambda torch, x: (  # a difference
+        torch.special.scaled_modified_bessel_k0(x) - torch.special.scaled_modified_bessel_k1(x))),
+)  # fmt: skip
+K1e: type[Pointwise] = pointwise(
+    "K1e", "y = exp(x) K_1(x);   dx = dy (y - y / x - exp(x) K_0(x)).", quiet(partial(_second_kind, 1, True)),
+    lambda dy, x, y: dy * (y - y / x - K0e.of(x)),
+    special="scaled_modified_bessel_k1", op_name="scaled_modified_bessel_k1", laid_out=False,
+    samples=Samples((0.1, 40.0), _ABOVE, extremes_backward=False, slack=256, slope=lambda torch, x: (
+        torch.special.scaled_modified_bessel_k1(x) * (1 - 1 / x) - torch.special.scaled_modified_bessel_k0(x))),
 )  # fmt: skip
 
 

@@ -43,6 +43,7 @@ class Samples(NamedTuple):
     extremes_backward: bool = True
     slack: float = 1.0  # of the tolerance, for a function that is ill-conditioned, or whose twin is: say why
     attributes: dict[str, list[Any]] = {}  # noqa: RUF012  (a NamedTuple's default, never written)
+    slope: Function | None = None  # (torch, x) -> dy / dx in PyTorch's functions, where PyTorch's own function has none
 
 
 class Formula(NamedTuple):

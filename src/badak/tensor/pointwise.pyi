@@ -83,6 +83,16 @@ def i1e(input, *, out=None) -> Tensor:
     """y = exp(-abs(x)) I_1(x);   dx = dy (exp(-abs(x)) I_0(x) - y (sign(x) + 1 / x)), dy / 2 at 0. An integer input gives the default float dtype."""
 def erfcx(input, *, out=None) -> Tensor:
     """y = exp(x^2) erfc(x);   dx = dy (2 x y - 2 / sqrt(pi)). An integer input gives the default float dtype."""
+def spherical_bessel_j0(input, *, out=None) -> Tensor:
+    """y = sin(x) / x, 1 at 0;   dx = dy (cos(x) - y) / x, 0 at 0. An integer input gives the default float dtype."""
+def modified_bessel_k0(input, *, out=None) -> Tensor:
+    """y = K_0(x);   dx = -dy K_1(x). An integer input gives the default float dtype."""
+def modified_bessel_k1(input, *, out=None) -> Tensor:
+    """y = K_1(x);   dx = -dy (K_0(x) + y / x). An integer input gives the default float dtype."""
+def scaled_modified_bessel_k0(input, *, out=None) -> Tensor:
+    """y = exp(x) K_0(x);   dx = dy (y - exp(x) K_1(x)). An integer input gives the default float dtype."""
+def scaled_modified_bessel_k1(input, *, out=None) -> Tensor:
+    """y = exp(x) K_1(x);   dx = dy (y - y / x - exp(x) K_0(x)). An integer input gives the default float dtype."""
 def igamma(input, other, *, out=None) -> Tensor:
     """y = P(a, x), x = b;   dx = dy x^(a-1) exp(-x) / Gamma(a);   da = dy times how P moves with a (`gammainc_slope`)."""
 def gammainc(input, other, *, out=None) -> Tensor:
