@@ -3,6 +3,10 @@
 The same input gives the same bits on any number of threads. See `threadpool/parallel.py` for how a kernel is written.
 """
 
+from typing import Any as _Any
+
+from badak.kernels import reference as _reference
+from badak.kernels.by_name import found as _found
 from badak.kernels.numba._memory import keep_freed_memory as _keep_freed_memory
 from badak.kernels.numba.activation import gelu as gelu
 from badak.kernels.numba.activation import gelu_backward as gelu_backward
@@ -71,32 +75,16 @@ from badak.kernels.numba.threadpool.parallel import call_log as call_log
 from badak.kernels.numba.threadpool.parallel import warmup as warmup
 from badak.kernels.numba.threadpool.pool import get_num_threads as get_num_threads
 from badak.kernels.numba.threadpool.pool import set_num_threads as set_num_threads
-from badak.kernels.reference import avg_pool as avg_pool
-from badak.kernels.reference import avg_pool_backward as avg_pool_backward
-from badak.kernels.reference import bce_with_logits as bce_with_logits
-from badak.kernels.reference import bce_with_logits_backward as bce_with_logits_backward
-
-# As they are in NumPy: seldom in a training step's hot path, or a look-up of one number per row.
-from badak.kernels.reference import cross_entropy_soft as cross_entropy_soft
-from badak.kernels.reference import cross_entropy_soft_backward as cross_entropy_soft_backward
-from badak.kernels.reference import fold as fold
-from badak.kernels.reference import gru as gru
-from badak.kernels.reference import gru_backward as gru_backward
-from badak.kernels.reference import kl_div as kl_div
-from badak.kernels.reference import kl_div_backward as kl_div_backward
-from badak.kernels.reference import lstm as lstm
-from badak.kernels.reference import lstm_backward as lstm_backward
-from badak.kernels.reference import max_pool as max_pool
-from badak.kernels.reference import max_pool_backward as max_pool_backward
-from badak.kernels.reference import nll as nll
-from badak.kernels.reference import nll_backward as nll_backward
-from badak.kernels.reference import power as power
-from badak.kernels.reference import quantize_rows as quantize_rows
-from badak.kernels.reference import rnn as rnn
-from badak.kernels.reference import rnn_backward as rnn_backward
-from badak.kernels.reference import unfold as unfold
 
 _keep_freed_memory()
+
+
+def __getattr__(name: str) -> _Any:
+    """A kernel with a file of its own; else as it is in NumPy: seldom in a training step's hot path, or a look-up of numbers."""
+    try:
+        return _found(__name__, name)
+    except AttributeError:
+        return getattr(_reference, name)
 
 
 def describe():

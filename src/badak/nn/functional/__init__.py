@@ -1,128 +1,24 @@
-"""Layers as functions: PyTorch's names, positions and defaults. One family per file."""
+"""Layers as functions: PyTorch's names, positions and defaults. One family per file, each with a list of its own."""
 
 from badak.core.public_api import door as _door
 from badak.core.public_api import guard_names as _guard_names
-from badak.nn.functional.activation import celu as celu
-from badak.nn.functional.activation import celu_ as celu_
-from badak.nn.functional.activation import elu as elu
-from badak.nn.functional.activation import elu_ as elu_
-from badak.nn.functional.activation import gelu as gelu
-from badak.nn.functional.activation import glu as glu
-from badak.nn.functional.activation import gumbel_softmax as gumbel_softmax
-from badak.nn.functional.activation import hardshrink as hardshrink
-from badak.nn.functional.activation import hardsigmoid as hardsigmoid
-from badak.nn.functional.activation import hardswish as hardswish
-from badak.nn.functional.activation import hardtanh as hardtanh
-from badak.nn.functional.activation import hardtanh_ as hardtanh_
-from badak.nn.functional.activation import leaky_relu as leaky_relu
-from badak.nn.functional.activation import leaky_relu_ as leaky_relu_
-from badak.nn.functional.activation import log_softmax as log_softmax
-from badak.nn.functional.activation import logsigmoid as logsigmoid
-from badak.nn.functional.activation import mish as mish
-from badak.nn.functional.activation import prelu as prelu
-from badak.nn.functional.activation import relu as relu
-from badak.nn.functional.activation import relu6 as relu6
-from badak.nn.functional.activation import relu_ as relu_
-from badak.nn.functional.activation import rrelu as rrelu
-from badak.nn.functional.activation import rrelu_ as rrelu_
-from badak.nn.functional.activation import selu as selu
-from badak.nn.functional.activation import selu_ as selu_
-from badak.nn.functional.activation import sigmoid as sigmoid
-from badak.nn.functional.activation import silu as silu
-from badak.nn.functional.activation import softmax as softmax
-from badak.nn.functional.activation import softmin as softmin
-from badak.nn.functional.activation import softplus as softplus
-from badak.nn.functional.activation import softshrink as softshrink
-from badak.nn.functional.activation import softsign as softsign
-from badak.nn.functional.activation import tanh as tanh
-from badak.nn.functional.activation import tanhshrink as tanhshrink
-from badak.nn.functional.activation import threshold as threshold
-from badak.nn.functional.activation import threshold_ as threshold_
-from badak.nn.functional.attention import multi_head_attention_forward as multi_head_attention_forward
-from badak.nn.functional.attention import scaled_dot_product_attention as scaled_dot_product_attention
-from badak.nn.functional.batch_norm import batch_norm as batch_norm
-from badak.nn.functional.batch_norm import instance_norm as instance_norm
-from badak.nn.functional.conv import conv1d as conv1d
-from badak.nn.functional.conv import conv2d as conv2d
-from badak.nn.functional.conv import conv3d as conv3d
-from badak.nn.functional.conv import conv_transpose1d as conv_transpose1d
-from badak.nn.functional.conv import conv_transpose2d as conv_transpose2d
-from badak.nn.functional.conv import conv_transpose3d as conv_transpose3d
-from badak.nn.functional.ctc import ctc_loss as ctc_loss
-from badak.nn.functional.dropout import alpha_dropout as alpha_dropout
-from badak.nn.functional.dropout import dropout as dropout
-from badak.nn.functional.dropout import dropout1d as dropout1d
-from badak.nn.functional.dropout import dropout2d as dropout2d
-from badak.nn.functional.dropout import dropout3d as dropout3d
-from badak.nn.functional.dropout import feature_alpha_dropout as feature_alpha_dropout
-from badak.nn.functional.embedding import embedding as embedding
-from badak.nn.functional.embedding import one_hot as one_hot
-from badak.nn.functional.embedding_bag import embedding_bag as embedding_bag
-from badak.nn.functional.grid_sample import affine_grid as affine_grid
-from badak.nn.functional.grid_sample import grid_sample as grid_sample
-from badak.nn.functional.images import channel_shuffle as channel_shuffle
-from badak.nn.functional.images import fractional_max_pool2d as fractional_max_pool2d
-from badak.nn.functional.images import fractional_max_pool2d_with_indices as fractional_max_pool2d_with_indices
-from badak.nn.functional.images import fractional_max_pool3d as fractional_max_pool3d
-from badak.nn.functional.images import fractional_max_pool3d_with_indices as fractional_max_pool3d_with_indices
-from badak.nn.functional.images import local_response_norm as local_response_norm
-from badak.nn.functional.images import native_channel_shuffle as native_channel_shuffle
-from badak.nn.functional.images import upsample_bilinear as upsample_bilinear
-from badak.nn.functional.images import upsample_nearest as upsample_nearest
-from badak.nn.functional.likelihood import gaussian_nll_loss as gaussian_nll_loss
-from badak.nn.functional.likelihood import linear_cross_entropy as linear_cross_entropy
-from badak.nn.functional.likelihood import multi_margin_loss as multi_margin_loss
-from badak.nn.functional.likelihood import multilabel_margin_loss as multilabel_margin_loss
-from badak.nn.functional.likelihood import multilabel_soft_margin_loss as multilabel_soft_margin_loss
-from badak.nn.functional.likelihood import pdist as pdist
-from badak.nn.functional.likelihood import poisson_nll_loss as poisson_nll_loss
-from badak.nn.functional.likelihood import triplet_margin_with_distance_loss as triplet_margin_with_distance_loss
-from badak.nn.functional.linear import bilinear as bilinear
-from badak.nn.functional.linear import linear as linear
-from badak.nn.functional.loss import binary_cross_entropy as binary_cross_entropy
-from badak.nn.functional.loss import binary_cross_entropy_with_logits as binary_cross_entropy_with_logits
-from badak.nn.functional.loss import cosine_embedding_loss as cosine_embedding_loss
-from badak.nn.functional.loss import cosine_similarity as cosine_similarity
-from badak.nn.functional.loss import cross_entropy as cross_entropy
-from badak.nn.functional.loss import hinge_embedding_loss as hinge_embedding_loss
-from badak.nn.functional.loss import huber_loss as huber_loss
-from badak.nn.functional.loss import kl_div as kl_div
-from badak.nn.functional.loss import l1_loss as l1_loss
-from badak.nn.functional.loss import margin_ranking_loss as margin_ranking_loss
-from badak.nn.functional.loss import mse_loss as mse_loss
-from badak.nn.functional.loss import nll_loss as nll_loss
-from badak.nn.functional.loss import pairwise_distance as pairwise_distance
-from badak.nn.functional.loss import smooth_l1_loss as smooth_l1_loss
-from badak.nn.functional.loss import soft_margin_loss as soft_margin_loss
-from badak.nn.functional.loss import triplet_margin_loss as triplet_margin_loss
-from badak.nn.functional.lp_pooling import lp_pool1d as lp_pool1d
-from badak.nn.functional.lp_pooling import lp_pool2d as lp_pool2d
-from badak.nn.functional.lp_pooling import lp_pool3d as lp_pool3d
-from badak.nn.functional.lp_pooling import max_unpool1d as max_unpool1d
-from badak.nn.functional.lp_pooling import max_unpool2d as max_unpool2d
-from badak.nn.functional.lp_pooling import max_unpool3d as max_unpool3d
-from badak.nn.functional.norm import group_norm as group_norm
-from badak.nn.functional.norm import layer_norm as layer_norm
-from badak.nn.functional.norm import normalize as normalize
-from badak.nn.functional.norm import rms_norm as rms_norm
-from badak.nn.functional.pooling import adaptive_avg_pool1d as adaptive_avg_pool1d
-from badak.nn.functional.pooling import adaptive_avg_pool2d as adaptive_avg_pool2d
-from badak.nn.functional.pooling import adaptive_avg_pool3d as adaptive_avg_pool3d
-from badak.nn.functional.pooling import adaptive_max_pool1d as adaptive_max_pool1d
-from badak.nn.functional.pooling import adaptive_max_pool2d as adaptive_max_pool2d
-from badak.nn.functional.pooling import adaptive_max_pool3d as adaptive_max_pool3d
-from badak.nn.functional.pooling import avg_pool1d as avg_pool1d
-from badak.nn.functional.pooling import avg_pool2d as avg_pool2d
-from badak.nn.functional.pooling import avg_pool3d as avg_pool3d
-from badak.nn.functional.pooling import max_pool1d as max_pool1d
-from badak.nn.functional.pooling import max_pool2d as max_pool2d
-from badak.nn.functional.pooling import max_pool3d as max_pool3d
-from badak.nn.functional.vision import fold as fold
-from badak.nn.functional.vision import interpolate as interpolate
-from badak.nn.functional.vision import pixel_shuffle as pixel_shuffle
-from badak.nn.functional.vision import pixel_unshuffle as pixel_unshuffle
-from badak.nn.functional.vision import unfold as unfold
-from badak.nn.functional.vision import upsample as upsample
+from badak.nn.functional.activation import *  # noqa: F403
+from badak.nn.functional.attention import *  # noqa: F403
+from badak.nn.functional.batch_norm import *  # noqa: F403
+from badak.nn.functional.conv import *  # noqa: F403
+from badak.nn.functional.ctc import *  # noqa: F403
+from badak.nn.functional.dropout import *  # noqa: F403
+from badak.nn.functional.embedding import *  # noqa: F403
+from badak.nn.functional.embedding_bag import *  # noqa: F403
+from badak.nn.functional.grid_sample import *  # noqa: F403
+from badak.nn.functional.images import *  # noqa: F403
+from badak.nn.functional.likelihood import *  # noqa: F403
+from badak.nn.functional.linear import *  # noqa: F403
+from badak.nn.functional.loss import *  # noqa: F403
+from badak.nn.functional.lp_pooling import *  # noqa: F403
+from badak.nn.functional.norm import *  # noqa: F403
+from badak.nn.functional.pooling import *  # noqa: F403
+from badak.nn.functional.vision import *  # noqa: F403
 from badak.tensor.pad import pad as pad
 
 __getattr__ = _door(__name__)

@@ -20,6 +20,8 @@ from badak.ops.attention import Attention, mask_mismatch
 from badak.tensor import Tensor, apply, broadcast_shapes
 from badak.tensor import bool as bool_
 
+__all__ = ["multi_head_attention_forward", "scaled_dot_product_attention"]
+
 
 def scaled_dot_product_attention(
     query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, *, scale=None, enable_gqa=False

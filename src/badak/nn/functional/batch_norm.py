@@ -9,6 +9,8 @@ from badak.nn.functional.norm import group_norm, layer_norm
 from badak.tensor import Tensor, bfloat16, float16
 from badak.tensor.convert import as_images
 
+__all__ = ["batch_norm", "instance_norm"]
+
 HALVES = (float16, bfloat16)
 
 

@@ -8,6 +8,8 @@ from badak.tensor import Tensor, apply
 from badak.tensor.convert import as_images
 from badak.tensor.pad import pad
 
+__all__ = ["conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d"]
+
 
 def conv1d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1) -> Tensor:
     """y[n, m, o] = b[m] + sum_{c, k} w[m, c, k] x[n, c, o stride - padding + k dilation].

@@ -9,6 +9,8 @@ from badak.tensor import Tensor, apply, int64
 from badak.tensor import tensor as made_of
 from badak.tensor.upcast import in_float32
 
+__all__ = ["ctc_loss"]
+
 
 @in_float32
 def ctc_loss(

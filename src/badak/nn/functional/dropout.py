@@ -13,6 +13,8 @@ from badak.tensor import Tensor, apply
 from badak.tensor.random import default_generator, dropout_mask
 from badak.tensor.upcast import in_float32
 
+__all__ = ["alpha_dropout", "dropout", "dropout1d", "dropout2d", "dropout3d", "feature_alpha_dropout"]
+
 
 def dropout(input, p=0.5, training=True, inplace=False) -> Tensor:
     """y = x keep / (1 - p), keep True with probability 1 - p.   dx = dy keep / (1 - p).   Without training, x itself."""

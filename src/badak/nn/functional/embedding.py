@@ -11,6 +11,8 @@ from badak.ops.embedding import Embedding, check
 from badak.tensor import Tensor, apply
 from badak.tensor.inplace import changed_
 
+__all__ = ["embedding", "one_hot"]
+
 
 def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False) -> Tensor:
     """y[..., :] = weight[ids[...], :].   dweight[v] = sum of dy where ids == v.

@@ -8,6 +8,8 @@ from badak.nn.functional._common import tensor
 from badak.nn.functional.embedding import embedding
 from badak.tensor import Tensor
 
+__all__ = ["embedding_bag"]
+
 
 def embedding_bag(
     input, weight, offsets=None, max_norm=None, norm_type=2, scale_grad_by_freq=False, mode="mean", sparse=False,

@@ -7,6 +7,8 @@ from badak.nn.functional._common import tensor
 from badak.tensor import Tensor, bool_, int64, linspace, stack, where
 from badak.tensor.upcast import in_float32
 
+__all__ = ["affine_grid", "grid_sample"]
+
 CUBIC = -0.75  # the free number of the cubic kernel of Keys 1981, as PyTorch has it
 MODES, PADDINGS = ("bilinear", "nearest", "bicubic"), ("zeros", "border", "reflection")
 

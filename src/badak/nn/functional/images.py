@@ -10,6 +10,12 @@ from badak.tensor import Tensor, arange, channels_last, channels_last_3d, int64,
 from badak.tensor.pad import pad
 from badak.tensor.upcast import in_float32
 
+__all__ = [
+    "channel_shuffle", "fractional_max_pool2d", "fractional_max_pool2d_with_indices", "fractional_max_pool3d",
+    "fractional_max_pool3d_with_indices", "local_response_norm", "native_channel_shuffle", "upsample_bilinear",
+    "upsample_nearest",
+]  # fmt: skip
+
 
 @in_float32
 def local_response_norm(input, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:

@@ -13,6 +13,11 @@ from badak.tensor import Tensor, triu_indices
 from badak.tensor.linalg import vector_norm
 from badak.tensor.upcast import in_float32
 
+__all__ = [
+    "gaussian_nll_loss", "linear_cross_entropy", "multi_margin_loss", "multilabel_margin_loss",
+    "multilabel_soft_margin_loss", "pdist", "poisson_nll_loss", "triplet_margin_with_distance_loss",
+]  # fmt: skip
+
 
 @in_float32
 def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean") -> Tensor:

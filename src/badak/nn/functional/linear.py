@@ -5,6 +5,8 @@ from badak.nn.functional._common import tensor
 from badak.ops.linear import Linear
 from badak.tensor import Tensor, apply, einsum
 
+__all__ = ["bilinear", "linear"]
+
 
 def linear(input, weight, bias=None) -> Tensor:
     """y = x W^T + b.   dx = dy W, dW = sum dy^T x, db = sum dy.

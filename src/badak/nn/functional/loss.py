@@ -12,6 +12,12 @@ from badak.ops.loss import MSE, NLL, BCEWithLogits, CrossEntropy, CrossEntropySo
 from badak.tensor import Tensor, apply, broadcast_tensors, promote_types, where
 from badak.tensor.upcast import in_float32
 
+__all__ = [
+    "binary_cross_entropy", "binary_cross_entropy_with_logits", "cosine_embedding_loss", "cosine_similarity",
+    "cross_entropy", "hinge_embedding_loss", "huber_loss", "kl_div", "l1_loss", "margin_ranking_loss", "mse_loss",
+    "nll_loss", "pairwise_distance", "smooth_l1_loss", "soft_margin_loss", "triplet_margin_loss",
+]  # fmt: skip
+
 
 def cross_entropy(
     input,

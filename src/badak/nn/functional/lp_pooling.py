@@ -9,6 +9,8 @@ from badak.nn.functional.sizes import sizes, with_batch
 from badak.tensor import Tensor
 from badak.tensor.convert import as_images
 
+__all__ = ["lp_pool1d", "lp_pool2d", "lp_pool3d", "max_unpool1d", "max_unpool2d", "max_unpool3d"]
+
 _MEAN = {1: avg_pool1d, 2: avg_pool2d, 3: avg_pool3d}
 _LARGEST = {1: max_pool1d, 2: max_pool2d, 3: max_pool3d}
 

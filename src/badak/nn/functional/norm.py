@@ -9,6 +9,8 @@ from badak.tensor.convert import as_images
 from badak.tensor.inplace import write_
 from badak.tensor.upcast import in_float32
 
+__all__ = ["group_norm", "layer_norm", "normalize", "rms_norm"]
+
 
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5) -> Tensor:
     """y = weight (x - mean) / sqrt(var + eps) + bias over the last axes, whose sizes are `normalized_shape`.

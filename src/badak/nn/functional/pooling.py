@@ -16,6 +16,11 @@ from badak.tensor.concat import cat
 from badak.tensor.convert import as_images
 from badak.tensor.upcast import in_float32
 
+__all__ = [
+    "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "adaptive_max_pool1d", "adaptive_max_pool2d",
+    "adaptive_max_pool3d", "avg_pool1d", "avg_pool2d", "avg_pool3d", "max_pool1d", "max_pool2d", "max_pool3d",
+]  # fmt: skip
+
 
 def max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
     """The largest number of each window of x (N, C, L) or (C, L); dx = dy there. stride None: that of kernel_size.

@@ -15,6 +15,8 @@ from badak.tensor import Tensor, apply, from_numpy
 from badak.tensor.convert import as_images
 from badak.tensor.upcast import in_float32
 
+__all__ = ["fold", "interpolate", "pixel_shuffle", "pixel_unshuffle", "unfold", "upsample"]
+
 CUBIC = -0.75  # the free number of the cubic kernel of Keys 1981, as PyTorch has it
 
 

@@ -1,0 +1,19 @@
+"""A kernel that no list names is found by the name of its file: `x` and `x_backward` in x.py."""
+
+import importlib
+import importlib.util
+import sys
+from typing import Any
+
+
+def found(package: str, name: str) -> Any:
+    """The kernel of this name, of a backend's package; AttributeError where there is no such file."""
+    family = f"{package}.{name.removesuffix('_backward')}"
+    if name[0] == "_" or importlib.util.find_spec(family) is None:
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+    module = importlib.import_module(family)
+    if not hasattr(module, name):
+        return module
+    kernels = {key: value for key, value in vars(module).items() if getattr(value, "__module__", "") == family and key[0] != "_"}
+    vars(sys.modules[package]).update(kernels)  # in the place of the module, which Python has put there
+    return kernels[name]
