@@ -10,8 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import badak
-from badak.core.public_api.missing import Missing
+from badak.core.public_api import placeholders
 from badak.core.public_api.table import INSTEAD, names_of
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -205,11 +204,7 @@ def cell(text: str) -> str:
 
 def missing_names(space: str) -> list[str]:
     """The names of torch.<space> that badak does not have."""
-    owner = badak
-    for part in filter(None, space.split(".")):
-        owner = getattr(owner, part)
-    names = [n for n in names_of(space) if not hasattr(owner, n) or isinstance(getattr(owner, n), Missing)]
-    return sorted(n for n in names if space or WORDS.match(n))
+    return [name for name in placeholders(space) if space or WORDS.match(name)]
 
 
 def missing() -> str:

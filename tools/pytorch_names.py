@@ -43,6 +43,11 @@ def thing_at(dotted: str) -> object:
         return object
 
 
+def private_names_of(thing: object) -> list[str]:
+    """What begins with one underscore in a namespace: libraries mention some, and must not stop there."""
+    return sorted(name for name in dir(thing) if name[0] == "_" != name[1:2] and not inspect.ismodule(getattr(thing, name, None)))
+
+
 def names_of(thing: object) -> list[str]:
     """What a namespace offers: its __all__, and what is public in it and neither a module nor a word of typing."""
     offered = getattr(thing, "__all__", []) if inspect.ismodule(thing) and thing.__name__ != "torch" else []
@@ -85,6 +90,7 @@ def page() -> str:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         lines = [f"{dotted}: {' '.join(names_of(thing_at(dotted)))}" for dotted in NAMESPACES]
+        lines += [f"private {dotted}: {' '.join(private_names_of(thing_at(dotted)))}" for dotted in NAMESPACES]
         lines += [line for space in HOMES for line in homes(space)]
     release = torch.__version__.partition("+")[0]
     return "\n".join([f"# PyTorch {release}; written by tools/pytorch_names.py", f"modules: {' '.join(modules())}", *lines, ""])

@@ -1,9 +1,13 @@
-"""docs/coming-from-pytorch.md says what is true."""
+"""docs/coming-from-pytorch.md and docs/placeholders.md say what is true."""
 
-from tools import coming_from_pytorch
+from tools import coming_from_pytorch, placeholders
 
 
 def test_the_page_is_what_its_tool_writes():
     assert coming_from_pytorch.PAGE.read_text(encoding="utf-8") == coming_from_pytorch.page(), (
         "run python tools/coming_from_pytorch.py"
     )
+
+
+def test_the_page_of_placeholders_is_what_its_tool_writes():
+    assert placeholders.PAGE.read_text(encoding="utf-8") == placeholders.page(), "run python tools/placeholders.py"

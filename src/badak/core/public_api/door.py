@@ -3,9 +3,10 @@
 import importlib
 import sys
 from collections.abc import Callable
+from types import ModuleType
 
-from badak.core.public_api.missing import absent
-from badak.core.public_api.table import PLACES, reach
+from badak.core.public_api.missing import placeholder_or_error
+from badak.core.public_api.table import PLACES, is_pytorch, reach
 from badak.core.public_api.version import version
 
 _INSIDE: dict[str, dict[str, str]] = {}  # a place that stands elsewhere -> names that PyTorch has there, and where they are
@@ -25,10 +26,18 @@ def door(module: str, like: str = "") -> Callable[[str], object]:
         if target == f"{module}.{name}":
             return importlib.import_module(target)
         there = reach(target) if target else getattr(sys.modules.get(like), name, None)
+        add_door(there, f"{module}.{name}")
         for inner, elsewhere in _INSIDE.get(f"{module}.{name}", {}).items():
             vars(there).setdefault(inner, reach(elsewhere))
         if there is None:
-            raise absent(space, name, sys.modules.get(module))
+            return placeholder_or_error(space, name, sys.modules.get(module))
         return there
 
     return __getattr__
+
+
+def add_door(thing: object, name: str) -> None:
+    """Make a module that PyTorch knows as badak.<...> answer for the names that it has not, as the packages do."""
+    if isinstance(thing, ModuleType) and type(thing) is ModuleType and "__getattr__" not in vars(thing):
+        if is_pytorch(name.removeprefix("badak.")):
+            vars(thing)["__getattr__"] = door(name)

@@ -1,30 +1,24 @@
 """What `import` asks once badak stands in for torch: torch.<...> is badak.<...>, some names stand elsewhere, and what is
-missing gets a stand-in. `import badak` alone puts no such finder in place.
-
-A stand-in only where the import would end the program: inside `try` the import fails as usual, because the program has
-something else to do in that case.
+missing gets a placeholder (`import_time.py` says when). `import badak` alone puts no such finder in place.
 """
 
-import ast
 import importlib
-import linecache
-import os
 import sys
-from functools import cache, lru_cache
+from functools import lru_cache
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.metadata import Distribution, DistributionFinder
 from pathlib import Path
-from types import FrameType, FunctionType, ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from badak.core.errors import PACKAGE, StateError, package
+from badak.core.public_api.door import add_door
 from badak.core.public_api.homes import show_as_torch
+from badak.core.public_api.import_time import wants_placeholder
 from badak.core.public_api.missing import Missing
 from badak.core.public_api.table import PLACES, is_module, is_pytorch, place, pytorch_place, reach
 from badak.core.public_api.version import version
-
-_ROOM = os.path.dirname(__file__)
 
 
 class Given(Loader):
@@ -50,8 +44,10 @@ class BadakFinder(MetaPathFinder):
             return None
         dotted = _pytorch_name(name)
         parent, _, last = name.rpartition(".")
-        found = getattr(sys.modules.get(parent), last, None) or _elsewhere(name, dotted)
-        if found is None and is_pytorch(dotted) and not _is_tried():
+        found = getattr(sys.modules.get(parent), last, None)
+        if found is None:
+            found = _elsewhere(name, dotted)
+        if found is None and is_pytorch(dotted) and wants_placeholder():
             found = Missing(dotted)
         return _spec(name, found)
 
@@ -60,6 +56,7 @@ def _spec(name: str, found: Any) -> ModuleSpec | None:
     """What the import system gets for what was found; nothing for a class or a function, which is no module."""
     if found is None or isinstance(found, type | FunctionType):
         return None
+    add_door(found, f"badak.{name.partition('.')[2]}")
     return ModuleSpec(name, Given(found), is_package=True)
 
 
@@ -111,38 +108,6 @@ class TorchFinder(MetaPathFinder):
         return _spec(name, reach("badak" + name[5:]))
 
 
-def _is_tried() -> bool:
-    """Whether the import that is going on stands in a `try` that catches its failure."""
-    frame: FrameType | None = sys._getframe(2)
-    while frame is not None and _is_machinery(frame):
-        frame = frame.f_back
-    return frame is not None and _stands_in_try(frame)
-
-
-def _is_machinery(frame: FrameType) -> bool:
-    """Whether a frame belongs to the import system, to this room, or to some other package's finder."""
-    code = frame.f_code
-    return "importlib" in code.co_filename or code.co_name == "find_spec" or code.co_filename.startswith(_ROOM)
-
-
-def _stands_in_try(frame: FrameType) -> bool:
-    return any(first <= frame.f_lineno <= last for first, last in _tries(frame.f_code.co_filename))
-
-
-@cache
-def _tries(filename: str) -> list[tuple[int, int]]:
-    """First and last line of each `try` body of a source file that has an `except`."""
-    try:
-        tree = ast.parse("".join(linecache.getlines(filename)))
-    except (SyntaxError, ValueError):
-        return []
-    return [
-        (node.body[0].lineno, node.body[-1].end_lineno or node.body[-1].lineno)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Try) and node.handlers
-    ]
-
-
 def _load(dotted: str) -> None:
     """Import torch.<dotted>; where PyTorch has a function of that name in its place, as autograd.gradcheck, that stays."""
     parent, _, last = f"torch.{dotted}".rpartition(".")
@@ -162,6 +127,7 @@ def stand_in_for_torch() -> None:
     sys.meta_path.append(BadakFinder())
     torch = importlib.import_module("torch")
     torch.__dict__["torch"] = torch  # annotations say torch.torch.Tensor
+    torch.__name__ = "torch"  # libraries that replace functions look for it
     for name in list(sys.modules):  # `import torch` loads these, and programs look for them here
         dotted = name.removeprefix("badak.")
         if name != dotted and dotted.count(".") < 2 and is_module(dotted) and not dotted.startswith("ops"):

@@ -173,13 +173,20 @@ def is_pytorch(dotted: str) -> bool:
     space, _, name = dotted.rpartition(".")
     if is_module(dotted):
         return True
-    listed = _lists().get(f"torch.{space}".rstrip("."))
+    full = f"torch.{space}".rstrip(".")
+    listed = _lists().get(f"private {full}" if name[:1] == "_" else full)
     return is_module(space) and not name.startswith("__") if listed is None else name in listed
 
 
 def names_of(space: str) -> frozenset[str]:
     """PyTorch's names in torch.<space>."""
     return _lists().get(f"torch.{space}".rstrip("."), frozenset())
+
+
+def listed_spaces() -> list[str]:
+    """The namespaces of PyTorch whose names are listed: "", "Tensor", "nn", ..."""
+    heads = [head for head in _lists() if head == "torch" or head.startswith("torch.") and " " not in head]
+    return [head.partition(".")[2] for head in heads if _lists()[head]]
 
 
 def defining_modules(space: str) -> dict[str, str]:
@@ -222,7 +229,7 @@ def reach(name: str) -> Any:
         return sys.modules[name]
     parent, _, last = name.rpartition(".")
     kept = getattr(reach(parent), last, None) if parent else None
-    if kept is not None:
+    if kept is not None and not getattr(type(kept), "is_placeholder", False):
         return kept
     try:
         return importlib.import_module(name)
