@@ -2,6 +2,7 @@
 
     git clone https://github.com/arogozhnikov/einops ../einops && python tools/their_tests.py einops ../einops
     python tools/their_tests.py einops ../einops --record        # and keep the counts for docs/huggingface-tests.md
+    python tools/their_tests.py captum --fetch ../clones         # clone it at the release that is written below, then run
 
 The clone and what its tests need are the user's (`SUITES` says where the tests lie); nothing of it is kept but counts and names.
 `--torch` and `--badak` name other Pythons than this one, such as that of an environment without PyTorch.
@@ -12,13 +13,16 @@ import datetime
 import importlib.util
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
 import xml.etree.ElementTree as xml
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 HERE = Path(__file__).resolve().parent.parent
 RECORD = HERE / "tests" / "world" / "their_tests.json"
@@ -33,6 +37,8 @@ class Suite:
     apart: bool = False  # a process for each file, where files have one name or go to other folders
     path: str = ""  # of the project's modules, seen from the clone, where it is not the folder itself
     environment: dict[str, str] = field(default_factory=dict)
+    repository: str = ""  # on GitHub: owner/name@tag or commit
+    options: str = ""  # of pytest
 
 
 SUITES = {
@@ -48,20 +54,43 @@ SUITES = {
         f"transformers-{name}": Suite(f"tests/models/{name}/test_modeling_{name}.py")
         for name in "bert clip gpt2 llama t5 vit wav2vec2 whisper".split()
     },
+    "captum": Suite("tests/attr/test_*.py", repository="pytorch/captum@v0.8.0"),
+    "gpytorch": Suite("test", repository="cornellius-gp/gpytorch@v1.15.2"),
+    "ignite": Suite("tests/ignite/engine tests/ignite/handlers tests/ignite/metrics", repository="pytorch/ignite@v0.5.5"),
+    "linear_operator": Suite("test", repository="cornellius-gp/linear_operator@v0.6.1"),
+    "pyro-distributions": Suite("tests/distributions", repository="pyro-ppl/pyro@1.9.1"),
+    "pytorch-lightning": Suite(
+        "tests/tests_fabric/utilities tests/tests_pytorch/utilities tests/tests_pytorch/core",
+        path="src",
+        repository="Lightning-AI/pytorch-lightning@2.6.1",
+    ),
+    "pytorch_optimizer": Suite("tests", repository="kozistr/pytorch_optimizer@v3.9.0"),
+    "skorch": Suite("skorch/tests", repository="skorch-dev/skorch@v1.4.0"),
+    "torchdiffeq": Suite("tests/*_tests.py", repository="rtqichen/torchdiffeq@master"),
+    "torchmetrics": Suite("tests/unittests/bases", path="src", folder=".", repository="Lightning-AI/torchmetrics@v1.9.0"),
+    "vector-quantize-pytorch": Suite("tests", repository="lucidrains/vector-quantize-pytorch@1.32.0"),
     "vit-pytorch": Suite("tests"),
     "x-transformers": Suite("tests"),
+    "zuko": Suite("tests", repository="probabilists/zuko@1.6.0"),
 }
 
 
-def outcomes(python: str, runner: tuple[str, ...], suite: Suite, source: Path, limit: float) -> dict[str, str]:
-    """passed, failed or skipped for each test, by name."""
-    kept: dict[str, str] = {}
+class Outcome(NamedTuple):
+    """passed, failed or skipped, and the error in one line."""
+
+    word: str
+    error: str = ""
+
+
+def outcomes(python: str, runner: tuple[str, ...], suite: Suite, source: Path, limit: float) -> dict[str, Outcome]:
+    """What became of each test, by name."""
+    kept: dict[str, Outcome] = {}
     where = source / suite.folder
     files = [str(path.relative_to(where)) for pattern in suite.tests.split() for path in sorted(where.glob(pattern))]
     for names in [[file] for file in files] if suite.apart else [files]:
         with tempfile.TemporaryDirectory() as folder:
             report = Path(folder) / "report.xml"
-            options = ["-q", "-p", "no:cacheprovider", "-o", "junit_family=xunit1", f"--junitxml={report}"]
+            options = ["-q", "-p", "no:cacheprovider", "-o", "junit_family=xunit1", f"--junitxml={report}", *suite.options.split()]
             command = [python, *runner, "-m", "pytest", *names, *options]
             known = environment(python, suite, source)
             subprocess.run(command, cwd=where, env=known, stdout=sys.stderr, timeout=limit, check=False)
@@ -79,14 +108,24 @@ def environment(python: str, suite: Suite, source: Path) -> dict[str, str]:
     return os.environ | {"HF_HUB_OFFLINE": "1", "PYTHONDONTWRITEBYTECODE": "1"} | known | suite.environment
 
 
-def told(report: Path) -> Iterator[tuple[str, str]]:
+def told(report: Path) -> Iterator[tuple[str, Outcome]]:
     """Name and outcome of each test of a report in JUnit's form."""
     if not report.exists():
         return
     for case in xml.parse(report).iter("testcase"):
-        words = {child.tag for child in case}
-        outcome = "failed" if words & {"failure", "error"} else "skipped" if "skipped" in words else "passed"
-        yield f"{case.get('classname')}::{case.get('name')}", outcome
+        parts = {child.tag: child for child in case}
+        broken = parts.get("failure", parts.get("error"))
+        word = "passed" if broken is None else "failed"
+        error = "" if broken is None else " ".join((broken.get("message") or broken.text or "").split()[:60])
+        name = f"{case.get('classname')}::{case.get('name')}"
+        yield name, Outcome("skipped" if broken is None and "skipped" in parts else word, error)
+
+
+def cause(error: str) -> str:
+    """An error without what differs from test to test: numbers, addresses, names in quotes, all after the first sentence."""
+    text = re.split(r" fix: | assert |Captured |\. (?=[A-Z])", error)[0]
+    text = re.sub(r"0x[0-9a-f]+|-?\d+(\.\d+)?(e[-+]?\d+)?", "N", text)
+    return text[:110] or "no word of it"
 
 
 def commit(source: Path) -> str:
@@ -102,34 +141,54 @@ def compared(name: str, source: Path, torch: str, badak: str, limit: float) -> d
     kept = {"commit": commit(source), "date": str(datetime.date.today()), "badak": passed(found)}
     if torch:
         expected = outcomes(torch, (), suite, source, limit)
-        only = sorted(test for test, outcome in expected.items() if outcome == "passed" and found.get(test) != "passed")
-        kept |= {"torch": passed(expected), "only torch": only}
+        none = Outcome("missing", "not collected")
+        only = sorted(test for test, one in expected.items() if one.word == "passed" and found.get(test, none).word != "passed")
+        causes = Counter(cause(found.get(test, none).error or found.get(test, none).word) for test in only)
+        both = passed(expected) - len(only)
+        kept |= {"badak": both, "torch": passed(expected), "only torch": only, "causes": dict(causes.most_common(12))}
     return kept
 
 
-def passed(outcome: dict[str, str]) -> int:
+def passed(found: dict[str, Outcome]) -> int:
     """How many tests passed."""
-    return list(outcome.values()).count("passed")
+    return sum(one.word == "passed" for one in found.values())
+
+
+def fetched(name: str, folder: Path) -> Path:
+    """The clone of a suite at its release below `folder`, made where it is not there."""
+    repository, _, release = SUITES[name].repository.partition("@")
+    clone = folder / name
+    if not clone.exists():
+        address = f"https://github.com/{repository}.git"
+        subprocess.run(["git", "clone", "-q", "--depth", "1", "--branch", release, address, str(clone)], check=True)
+    return clone
 
 
 def main() -> None:
     """Run what was asked for and print the counts."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("suite", choices=SUITES)
-    parser.add_argument("source", type=Path, help="the folder of the clone")
+    parser.add_argument("source", type=Path, nargs="?", help="the folder of the clone")
+    parser.add_argument("--fetch", type=Path, metavar="FOLDER", help="clone the release that is written here into this folder")
     here = sys.executable if importlib.util.find_spec("torch") else ""
     parser.add_argument("--torch", default=here, metavar="PYTHON", help="a Python with PyTorch (default: this one, if it has)")
     parser.add_argument("--badak", default=sys.executable, metavar="PYTHON", help="the Python that runs badak (default: this)")
     parser.add_argument("--limit", type=float, default=3600, help="seconds that one run of pytest may take")
     parser.add_argument("--record", action="store_true", help=f"keep the counts in {RECORD.relative_to(HERE)}")
     args = parser.parse_args()
-    if not args.source.is_dir():
+    if args.fetch:
+        if not SUITES[args.suite].repository:
+            parser.error(f"no release of {args.suite} is written down\nfix: clone it, and give the folder")
+        args.source = fetched(args.suite, args.fetch)
+    if args.source is None or not args.source.is_dir():
         parser.error(f"{args.source} is no folder\nfix: the folder of a clone of {args.suite}")
     kept = compared(args.suite, args.source.resolve(), args.torch, args.badak, args.limit)
     beside = f", {kept['torch']} on PyTorch" if "torch" in kept else ""
     print(f"{args.suite} ({kept['commit']}): {kept['badak']} tests pass on badak{beside}")
     for test in kept.get("only torch", ()):
         print(f"  only on PyTorch: {test}")
+    for what, count in kept.get("causes", {}).items():
+        print(f"{count:6} {what}")
     if args.record:
         known = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {}
         lines = [f"{json.dumps(name)}: {json.dumps(one)}" for name, one in sorted((known | {args.suite: kept}).items())]

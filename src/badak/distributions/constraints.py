@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from badak.core.errors import ArgumentError, NotSupportedError
-from badak.tensor import Tensor, bool_
+from badak.tensor import Tensor, bool_, concat, finfo
+from badak.tensor import stack as stacked
 
 
 class Constraint:
@@ -23,13 +24,40 @@ class Constraint:
 
 
 class _Dependent(Constraint):
-    """A constraint that depends on the parameters of its distribution."""
+    """A constraint that depends on the parameters of its distribution. Called, it gives one of other properties."""
 
-    def __init__(self, *, is_discrete: bool = False, event_dim: int = 0) -> None:
-        self.is_discrete, self.event_dim = is_discrete, event_dim
+    def __init__(self, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented) -> None:
+        self._is_discrete, self._event_dim = is_discrete, event_dim
+
+    is_discrete = property(lambda self: self._known("_is_discrete"))
+    event_dim = property(lambda self: self._known("_event_dim"))
+
+    def _known(self, name: str) -> Any:
+        if getattr(self, name) is NotImplemented:
+            raise NotSupportedError(
+                f"{name[1:]} of this constraint depends on the distribution", "the `support` of one that was made"
+            )
+        return getattr(self, name)
+
+    def __call__(self, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented) -> "_Dependent":
+        return _Dependent(
+            is_discrete=self._is_discrete if is_discrete is NotImplemented else is_discrete,
+            event_dim=self._event_dim if event_dim is NotImplemented else event_dim,
+        )
 
     def check(self, value: Tensor) -> Tensor:
         raise ArgumentError("Cannot determine validity of dependent constraint", "the `support` of a distribution that was made")
+
+
+class _DependentProperty(property, _Dependent):
+    """Decorator: a property whose value is a constraint, and which on the class is itself a dependent one."""
+
+    def __init__(self, fn=None, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented) -> None:
+        super().__init__(fn)
+        self._is_discrete, self._event_dim = is_discrete, event_dim
+
+    def __call__(self, fn):
+        return _DependentProperty(fn, is_discrete=self._is_discrete, event_dim=self._event_dim)
 
 
 class _Boolean(Constraint):
@@ -180,7 +208,7 @@ def _has_cholesky(value: Tensor) -> Tensor:
     return Tensor._of(found)
 
 
-class _Independent(Constraint):
+class _IndependentConstraint(Constraint):
     """The last dims of a value taken together: all of it must lie in the base set."""
 
     def __init__(self, base_constraint: Constraint, reinterpreted_batch_ndims: int) -> None:
@@ -192,10 +220,74 @@ class _Independent(Constraint):
 
     def check(self, value):
         found = self.base_constraint.check(value)
+        if found.dim() < self.reinterpreted_batch_ndims:
+            raise ArgumentError(
+                f"Expected value.dim() >= {self.base_constraint.event_dim + self.reinterpreted_batch_ndims} but got {value.dim()}",
+                "a value with the dims of one event",
+            )
         return found.flatten(found.dim() - self.reinterpreted_batch_ndims).all(-1) if self.reinterpreted_batch_ndims else found
 
     def __repr__(self) -> str:
-        return f"Independent({self.base_constraint!r}, {self.reinterpreted_batch_ndims})"
+        return f"IndependentConstraint({self.base_constraint!r}, {self.reinterpreted_batch_ndims})"
+
+
+class MixtureSameFamilyConstraint(Constraint):
+    """What all components of a mixture accept; values have no dim for the components."""
+
+    def __init__(self, base_constraint: Constraint) -> None:
+        self.base_constraint = base_constraint
+        self.is_discrete, self.event_dim = base_constraint.is_discrete, base_constraint.event_dim
+
+    def check(self, value):
+        found = self.base_constraint.check(value.unsqueeze(-1 - self.event_dim))
+        axes = found.dim() - value.dim() + self.event_dim
+        return found.flatten(found.dim() - axes).all(-1) if axes > 0 else found
+
+    def __repr__(self) -> str:
+        return f"MixtureSameFamilyConstraint({self.base_constraint!r})"
+
+
+class _CorrCholesky(_LowerTriangular):
+    """Cholesky factors of correlation matrices: lower triangular, rows of length 1, diagonal above 0."""
+
+    def check(self, value):
+        length = value.square().sum(-1)
+        close = (length - 1.0).abs() <= finfo(value.dtype).eps * value.size(-1) * 10
+        return _LowerCholesky().check(value) & close.all(-1)
+
+
+class _Joined(Constraint):
+    """A constraint for each part of a tensor."""
+
+    def __init__(self, cseq, dim: int = 0) -> None:
+        self.cseq, self.dim = list(cseq), dim
+
+    is_discrete = property(lambda self: any(c.is_discrete for c in self.cseq))
+    event_dim = property(lambda self: max(c.event_dim for c in self.cseq))
+
+
+class _Cat(_Joined):
+    """Parts of these lengths along a dim."""
+
+    def __init__(self, cseq, dim: int = 0, lengths=None) -> None:
+        super().__init__(cseq, dim)
+        self.lengths = [1] * len(self.cseq) if lengths is None else list(lengths)
+
+    def check(self, value):
+        parts = value.split(self.lengths, self.dim)
+        return concat([c.check(part) for c, part in zip(self.cseq, parts)], self.dim)
+
+
+class _Stack(_Joined):
+    """Slices along a dim."""
+
+    @property
+    def event_dim(self) -> int:  # type: ignore[override]
+        dims = max(c.event_dim for c in self.cseq)
+        return dims + 1 if self.dim + dims < 0 else dims
+
+    def check(self, value):
+        return stacked([c.check(part) for c, part in zip(self.cseq, value.unbind(self.dim))], self.dim)
 
 
 def is_dependent(constraint: Any) -> bool:
@@ -205,11 +297,18 @@ def is_dependent(constraint: Any) -> bool:
 
 dependent = _Dependent()
 boolean, real, simplex, one_hot = _Boolean(), _Real(), _Simplex(), _OneHot()
-real_vector = _Independent(real, 1)
+real_vector = _IndependentConstraint(real, 1)
 positive, nonnegative, unit_interval = _GreaterThan(0.0), _GreaterThanEq(0.0), _Interval(0.0, 1.0)
 nonnegative_integer, positive_integer = _IntegerGreaterThan(0), _IntegerGreaterThan(1)
 greater_than, greater_than_eq, less_than = _GreaterThan, _GreaterThanEq, _LessThan
 interval, half_open_interval, integer_interval = _Interval, _HalfOpenInterval, _IntegerInterval
-multinomial, independent = _Multinomial, _Independent
+multinomial, independent = _Multinomial, _IndependentConstraint
 square, symmetric, lower_triangular, lower_cholesky = _Square(), _Symmetric(), _LowerTriangular(), _LowerCholesky()
 positive_semidefinite, positive_definite = _PositiveSemidefinite(), _PositiveDefinite()
+corr_cholesky, cat, dependent_property = _CorrCholesky(), _Cat, _DependentProperty
+_LIST = """Constraint MixtureSameFamilyConstraint boolean cat corr_cholesky dependent dependent_property greater_than
+    greater_than_eq half_open_interval independent integer_interval interval is_dependent less_than lower_cholesky
+    lower_triangular multinomial nonnegative nonnegative_integer one_hot positive positive_definite positive_integer
+    positive_semidefinite real real_vector simplex square stack symmetric unit_interval"""
+stack = _Stack
+__all__ = _LIST.split()  # noqa: PLE0605

@@ -204,7 +204,7 @@ class _Classes(Distribution):
 
     def expand(self, batch_shape, _instance=None):
         """The same with a larger batch shape."""
-        made = super().expand(batch_shape)
+        made = super().expand(batch_shape, _instance)
         made._categorical = self._categorical.expand(batch_shape)
         return made
 

@@ -14,6 +14,11 @@ from badak.tensor import Size, Tensor, broadcast_tensors, finfo, get_default_dty
 class lazy_property(cached_property):  # noqa: N801  (used as a decorator)
     """What is computed when it is first asked for, with its gradient even where that is under no_grad, and then kept."""
 
+    @property
+    def wrapped(self):
+        """The function that computes it."""
+        return self.func
+
     def __get__(self, instance, owner=None):
         with enable_grad():
             return super().__get__(instance, owner)
@@ -43,6 +48,8 @@ class Distribution:
     @staticmethod
     def set_default_validate_args(value: bool) -> None:
         """Whether distributions check what they are given, unless told otherwise."""
+        if value not in (True, False):
+            raise ArgumentError("set_default_validate_args: not a bool", "True or False")
         Distribution._validate_args = value
 
     @property
@@ -111,20 +118,37 @@ class Distribution:
         """All values, along the first dim."""
         raise NotSupportedError(f"{type(self).__name__} cannot list its values", "sample()")
 
+    def sample_n(self, n: int) -> Tensor:
+        """n draws, or n batches of them: PyTorch's old name of sample((n,))."""
+        return self.sample(Size((n,)))
+
     def expand(self, batch_shape, _instance=None) -> "Distribution":
-        """The same with a larger batch shape."""
-        made = object.__new__(type(self))
-        made.__dict__.update({name: value for name, value in self.__dict__.items() if name not in self._computed()})
+        """The same with a larger batch shape. _instance: what a derived class has made, to be filled."""
+        made = object.__new__(type(self)) if _instance is None else _instance
+        before, computed = set(made.__dict__), self._computed()
+        made.__dict__.update({name: v for name, v in self.__dict__.items() if name not in computed and name not in before})
         for name, event_dim in self._expanded().items():
-            if name in made.__dict__:
-                value = made.__dict__[name]
+            value = None if name in before else made.__dict__.get(name)
+            if isinstance(value, Tensor):
                 made.__dict__[name] = value.expand((*batch_shape, *value.shape[value.dim() - event_dim :]))
         made._batch_shape = Size(batch_shape)
         return made
 
+    def _get_checked_instance(self, cls, _instance=None):
+        """An empty one for `expand` of cls to fill. Raises where a derived class with another __init__ has no expand of its own."""
+        if _instance is not None:
+            return _instance
+        if type(self).__init__ is not cls.__init__:
+            raise NotSupportedError(
+                f"Subclass {type(self).__name__} of {cls.__name__} that defines a custom __init__ method must also define a custom "
+                ".expand() method",
+                "def expand(self, batch_shape, _instance=None)",
+            )
+        return object.__new__(type(self))
+
     def _expanded(self) -> dict[str, int]:
         """What has the batch shape in front: {name: how many dims follow}."""
-        return {name: constraint.event_dim for name, constraint in self.arg_constraints.items()}
+        return {name: constraint.event_dim for name, constraint in self.arg_constraints.items() if name in self.__dict__}
 
     def _computed(self) -> set[str]:
         """What is computed from the rest when it is first asked for."""
@@ -162,6 +186,12 @@ class Distribution:
 
 def broadcast_all(*values) -> list[Tensor]:
     """Numbers and tensors as tensors of one shape and dtype."""
+    for v in values:
+        if not isinstance(v, Tensor | numbers.Number) and not hasattr(v, "__torch_function__"):
+            raise ArgumentError(
+                "Input arguments must all be instances of Number, torch.Tensor or objects implementing __torch_function__.",
+                f"badak.as_tensor(x): one is {type(v).__name__}",
+            )
     first = next((v for v in values if isinstance(v, Tensor)), None)
     dtype = get_default_dtype() if first is None else first.dtype
     made = [v if isinstance(v, Tensor) else tensor(float(v), dtype=dtype) for v in values]
@@ -173,10 +203,15 @@ def batch_of(parameter: Tensor, *given) -> Size:
     return Size() if all(isinstance(v, numbers.Number) for v in given) else Size(parameter.shape)
 
 
+def clamp_probs(probs: Tensor) -> Tensor:
+    """Kept an eps away from 0 and 1."""
+    eps = finfo(probs.dtype).eps
+    return probs.clamp(min=eps, max=1 - eps)
+
+
 def probs_to_logits(probs: Tensor, is_binary: bool = False) -> Tensor:
     """log p, or log p - log(1 - p) of two classes; p is kept an eps away from 0 and 1."""
-    eps = finfo(probs.dtype).eps
-    p = probs.clamp(min=eps, max=1 - eps)
+    p = clamp_probs(probs)
     return p.log() - (-p).log1p() if is_binary else p.log()
 
 

@@ -12,7 +12,7 @@ from badak.distributions.discrete import Geometric, OneHotCategorical, Poisson
 from badak.distributions.distribution import Distribution
 from badak.distributions.multivariate import Independent, MultivariateNormal, mahalanobis
 from badak.distributions.positive import Beta, Dirichlet, Exponential, Gamma
-from badak.distributions.transformed import HalfNormal, LogNormal, TransformedDistribution
+from badak.distributions.transformed import TransformedDistribution
 from badak.distributions.transforms import summed
 from badak.nn.functional import softplus
 from badak.tensor import Tensor, digamma, lgamma, linalg, where
@@ -104,9 +104,11 @@ def _geometric(p: Geometric, q: Geometric) -> Tensor:
 def _multivariate(p: MultivariateNormal, q: MultivariateNormal) -> Tensor:
     if p.event_shape != q.event_shape:
         raise ArgumentError("KL-divergence between two Multivariate Normals with different event shapes cannot be computed", None)
-    logs = q._tril.diagonal(0, -2, -1).log().sum(-1) - p._tril.diagonal(0, -2, -1).log().sum(-1)
-    turned = linalg.solve_triangular(q._tril, p._tril, upper=False)
-    return logs + 0.5 * (turned.pow(2).sum((-2, -1)) + mahalanobis(q._tril, q.loc - p.loc) - p.event_shape[0])
+    logs = q._unbroadcasted_scale_tril.diagonal(0, -2, -1).log().sum(-1) - p._unbroadcasted_scale_tril.diagonal(
+        0, -2, -1
+    ).log().sum(-1)
+    turned = linalg.solve_triangular(q._unbroadcasted_scale_tril, p._unbroadcasted_scale_tril, upper=False)
+    return logs + 0.5 * (turned.pow(2).sum((-2, -1)) + mahalanobis(q._unbroadcasted_scale_tril, q.loc - p.loc) - p.event_shape[0])
 
 
 def _independent(p: Independent, q: Independent) -> Tensor:
@@ -117,7 +119,7 @@ def _independent(p: Independent, q: Independent) -> Tensor:
 
 def _of_bases(p: TransformedDistribution, q: TransformedDistribution) -> Tensor:
     """A transform that both share changes nothing."""
-    if [repr(t) for t in p.transforms] != [repr(t) for t in q.transforms] or type(p) is not type(q) or type(p) not in SHARED:
+    if p.transforms != q.transforms or p.event_shape != q.event_shape:
         raise NotSupportedError(
             f"kl_divergence: no formula for {type(p).__name__} and {type(q).__name__}",
             "the mean of p.log_prob(x) - q.log_prob(x) over x = p.sample((n,))",
@@ -125,7 +127,6 @@ def _of_bases(p: TransformedDistribution, q: TransformedDistribution) -> Tensor:
     return kl_divergence(p.base_dist, q.base_dist)
 
 
-SHARED = (LogNormal, HalfNormal)  # whose transforms have no parameters
 PAIRS: dict[tuple[type, type], Any] = {
     (Categorical, Categorical): _categorical,
     (OneHotCategorical, OneHotCategorical): lambda p, q: _categorical(p._categorical, q._categorical),

@@ -44,7 +44,7 @@ class MixtureSameFamily(Distribution):
 
     def expand(self, batch_shape, _instance=None):
         """The same with a larger batch shape."""
-        made = super().expand(batch_shape)
+        made = super().expand(batch_shape, _instance)
         k = self.component_distribution.batch_shape[-1]
         made.component_distribution = self.component_distribution.expand((*batch_shape, k))
         made.mixture_distribution = self.mixture_distribution.expand(tuple(batch_shape))
@@ -196,7 +196,7 @@ class LogitRelaxedBernoulli(Distribution):
 
     def expand(self, batch_shape, _instance=None):
         """The same with a larger batch shape."""
-        made = super().expand(batch_shape)
+        made = super().expand(batch_shape, _instance)
         made._coin = self._coin.expand(batch_shape)
         return made
 
@@ -248,7 +248,7 @@ class ExpRelaxedCategorical(Distribution):
 
     def expand(self, batch_shape, _instance=None):
         """The same with a larger batch shape."""
-        made = super().expand(batch_shape)
+        made = super().expand(batch_shape, _instance)
         made._choice = self._choice.expand(batch_shape)
         return made
 

@@ -49,42 +49,46 @@ class MultivariateNormal(Distribution):
         self.loc = loc.expand((*batch, loc.shape[-1]))
         super().__init__(batch, self.loc.shape[-1:], validate_args)
         if name == "precision_matrix":
-            self._tril = linalg.cholesky(linalg.inv(matrix))
+            self._unbroadcasted_scale_tril = linalg.cholesky(linalg.inv(matrix))
         else:
-            self._tril = linalg.cholesky(matrix) if name == "covariance_matrix" else matrix
+            self._unbroadcasted_scale_tril = linalg.cholesky(matrix) if name == "covariance_matrix" else matrix
 
     @lazy_property
     def scale_tril(self) -> Tensor:
-        return self._tril.expand((*self._batch_shape, *self._event_shape, *self._event_shape))
+        return self._unbroadcasted_scale_tril.expand((*self._batch_shape, *self._event_shape, *self._event_shape))
 
     @lazy_property
     def covariance_matrix(self) -> Tensor:
-        return (self._tril @ self._tril.mT).expand((*self._batch_shape, *self._event_shape, *self._event_shape))
+        return (self._unbroadcasted_scale_tril @ self._unbroadcasted_scale_tril.mT).expand(
+            (*self._batch_shape, *self._event_shape, *self._event_shape)
+        )
 
     @lazy_property
     def precision_matrix(self) -> Tensor:
-        return linalg.inv(self._tril @ self._tril.mT).expand((*self._batch_shape, *self._event_shape, *self._event_shape))
+        return linalg.inv(self._unbroadcasted_scale_tril @ self._unbroadcasted_scale_tril.mT).expand(
+            (*self._batch_shape, *self._event_shape, *self._event_shape)
+        )
 
     mean = mode = property(lambda self: self.loc)
 
     @property
     def variance(self) -> Tensor:
-        return self._tril.pow(2).sum(-1).expand((*self._batch_shape, *self._event_shape))
+        return self._unbroadcasted_scale_tril.pow(2).sum(-1).expand((*self._batch_shape, *self._event_shape))
 
     def rsample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
         """loc + L z: gradients reach both."""
         z = randn(self._extended_shape(sample_shape), dtype=self.loc.dtype)
-        return self.loc + (self._tril @ z.unsqueeze(-1)).squeeze(-1)
+        return self.loc + (self._unbroadcasted_scale_tril @ z.unsqueeze(-1)).squeeze(-1)
 
     def log_prob(self, value: Tensor) -> Tensor:
         if self._validate_args:
             self._validate_sample(value)
         n = self._event_shape[0]
-        size = mahalanobis(self._tril, value - self.loc)
-        return -0.5 * (n * math.log(2 * math.pi) + size) - self._tril.diagonal(0, -2, -1).log().sum(-1)
+        size = mahalanobis(self._unbroadcasted_scale_tril, value - self.loc)
+        return -0.5 * (n * math.log(2 * math.pi) + size) - self._unbroadcasted_scale_tril.diagonal(0, -2, -1).log().sum(-1)
 
     def entropy(self) -> Tensor:
-        half = self._tril.diagonal(0, -2, -1).log().sum(-1)
+        half = self._unbroadcasted_scale_tril.diagonal(0, -2, -1).log().sum(-1)
         found = 0.5 * self._event_shape[0] * (1.0 + math.log(2 * math.pi)) + half
         return found.expand(self._batch_shape)
 
@@ -127,7 +131,7 @@ class Independent(Distribution):
 
     def expand(self, batch_shape, _instance=None):
         """The same with a larger batch shape."""
-        made = super().expand(batch_shape)
+        made = super().expand(batch_shape, _instance)
         made.base_dist = self.base_dist.expand((*batch_shape, *self.event_shape[: self.reinterpreted_batch_ndims]))
         return made
 

@@ -4,9 +4,11 @@ import math
 from typing import Any
 
 from badak.autograd import no_grad
+from badak.core.errors import ArgumentError
 from badak.distributions import constraints
 from badak.distributions.continuous import Cauchy, Normal, Uniform
 from badak.distributions.distribution import Distribution, broadcast_all
+from badak.distributions.multivariate import Independent
 from badak.distributions.positive import Exponential, Gamma
 from badak.distributions.transforms import (
     AbsTransform,
@@ -29,26 +31,43 @@ class TransformedDistribution(Distribution):
 
     def __init__(self, base_distribution: Distribution, transforms: Any, validate_args: bool | None = None) -> None:
         self.transforms = [transforms] if isinstance(transforms, Transform) else list(transforms)
-        self.base_dist = base_distribution
-        shape = base_distribution.batch_shape + base_distribution.event_shape
-        for transform in self.transforms:
-            shape = transform.forward_shape(shape)
-        dims = max(len(base_distribution.event_shape), ComposeTransform(self.transforms).event_dim)
-        cut = len(shape) - dims
-        super().__init__(Size(shape[:cut]), Size(shape[cut:]), validate_args)
+        if not all(isinstance(each, Transform) for each in self.transforms):
+            raise ArgumentError(f"transforms must be a Transform or list, but was {transforms}", "a Transform, or a list of them")
+        whole = ComposeTransform(self.transforms)
+        inside, outside = whole.domain.event_dim, whole.codomain.event_dim
+        shape, dims = base_distribution.batch_shape + base_distribution.event_shape, len(base_distribution.event_shape)
+        if len(shape) < inside:
+            raise ArgumentError(
+                f"base_distribution needs to have shape with size at least {inside}, but got {tuple(shape)}.",
+                "a base with more dims",
+            )
+        after = whole.forward_shape(shape)
+        wide = whole.inverse_shape(after)
+        if Size(wide) != shape:
+            base_distribution = base_distribution.expand(Size(wide[: len(wide) - dims]))
+        self.base_dist = Independent(base_distribution, inside - dims) if inside > dims else base_distribution
+        cut = len(after) - max(outside, dims + outside - inside)
+        super().__init__(Size(after[:cut]), Size(after[cut:]), validate_args)
 
     @property
     def has_rsample(self) -> bool:  # type: ignore[override]
         return self.base_dist.has_rsample
 
-    @property
+    @constraints.dependent_property
     def support(self):
-        return self.transforms[-1].codomain if self.transforms else self.base_dist.support
+        if not self.transforms:
+            return self.base_dist.support
+        last = self.transforms[-1].codomain
+        more = len(self.event_shape) - last.event_dim
+        return constraints.independent(last, more) if more > 0 else last
 
     def expand(self, batch_shape, _instance=None):
         """The same with a larger batch shape."""
-        made = super().expand(batch_shape)
-        made.base_dist = self.base_dist.expand(batch_shape)
+        made = super().expand(batch_shape, _instance)
+        shape = Size(batch_shape) + self.event_shape
+        for transform in reversed(self.transforms):
+            shape = transform.inverse_shape(shape)
+        made.base_dist = self.base_dist.expand(Size(shape[: len(shape) - len(self.base_dist.event_shape)]))
         return made
 
     def sample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
@@ -65,28 +84,31 @@ class TransformedDistribution(Distribution):
             x = transform(x)
         return x
 
+    def _sign(self) -> Any:
+        return math.prod((t.sign for t in self.transforms), start=1)
+
     def log_prob(self, value: Tensor) -> Tensor:
         if self._validate_args:
             self._validate_sample(value)
         total: Any = 0.0
+        dims = len(self.event_shape)
         for transform in reversed(self.transforms):
-            x = transform._inverse(value)
-            total = total - summed(transform.log_abs_det_jacobian(x, value), len(self.event_shape) - transform.event_dim)
+            x = transform.inv(value)
+            dims += transform.domain.event_dim - transform.codomain.event_dim
+            total = total - summed(transform.log_abs_det_jacobian(x, value), dims - transform.domain.event_dim)
             value = x
-        return total + summed(self.base_dist.log_prob(value), len(self.event_shape) - len(self.base_dist.event_shape))
+        return total + summed(self.base_dist.log_prob(value), dims - len(self.base_dist.event_shape))
 
     def cdf(self, value: Tensor) -> Tensor:
         """The base's cdf of what the transforms lead back to."""
         for transform in reversed(self.transforms):
-            value = transform._inverse(value)
+            value = transform.inv(value)
         if self._validate_args:
             self.base_dist._validate_sample(value)
-        sign = math.prod((t.sign for t in self.transforms), start=1)
-        return sign * (self.base_dist.cdf(value) - 0.5) + 0.5
+        return self._sign() * (self.base_dist.cdf(value) - 0.5) + 0.5
 
     def icdf(self, value: Tensor) -> Tensor:
-        sign = math.prod((t.sign for t in self.transforms), start=1)
-        return self._sent(self.base_dist.icdf(sign * (value - 0.5) + 0.5))
+        return self._sent(self.base_dist.icdf(self._sign() * (value - 0.5) + 0.5))
 
 
 class LogNormal(TransformedDistribution):
