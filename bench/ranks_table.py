@@ -1,4 +1,4 @@
-"""The tables of docs/distributed.md, from what `bench.ranks` has kept: `python -m bench.ranks table`."""
+"""The tables of docs/how-to/distributed.md, from what `bench.ranks` has kept: `python -m bench.ranks table`."""
 
 from bench import ranks_model
 from bench.places import kept

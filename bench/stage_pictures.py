@@ -1,4 +1,4 @@
-"""The pictures of docs/matmul.md, which `python -m bench.stages` draws: tiles, the rate of each stage, the roofline."""
+"""The pictures of docs/explanation/matmul.md, which `python -m bench.stages` draws: tiles, the rate of each stage, the roofline."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The table of docs/matmul.md, from what `python -m bench.stages` kept."""
+"""The table of docs/explanation/matmul.md, from what `python -m bench.stages` kept."""
 
 HEADS = ("stage", "threads", "ms", "GFLOP/s", "of its unit's peak", "times the first")
 

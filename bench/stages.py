@@ -1,4 +1,4 @@
-"""A product of matrices from three loops to the processor's limit: `python -m bench.stages` measures docs/matmul.md.
+"""A product of matrices from three loops to the processor's limit: `python -m bench.stages` measures docs/explanation/matmul.md.
 
 Every stage of `product.py`, then badak's own kernels: each is checked against float64, measured on one thread or on all, and
 compared with what the unit that it computes with does at most (`peaks.py`). Stages take turns, and the fastest round of each

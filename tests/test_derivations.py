@@ -1,4 +1,4 @@
-"""The five derivations in docs/derivations: their formulas are run, against differences and against the kernels."""
+"""The five derivations in docs/explanation/derivations: their formulas are run, against differences and against the kernels."""
 
 import math
 import re
@@ -9,7 +9,7 @@ import pytest
 
 from badak.kernels import reference
 
-FOLDER = Path(__file__).resolve().parent.parent / "docs" / "derivations"
+FOLDER = Path(__file__).resolve().parent.parent / "docs" / "explanation" / "derivations"
 ROOT = FOLDER.parent.parent
 rng = np.random.default_rng(0)
 INPUTS = {

@@ -1,6 +1,6 @@
 """What badak says when something goes wrong: one line of cause, one line of fix, for each mistake people make.
 
-The numbers are those of docs/errors.md.
+The numbers are those of docs/reference/errors.md.
 """
 
 import traceback

@@ -1,6 +1,6 @@
 """The commonest mistakes as people write them: in layers of their own, in functional calls, around nn.Transformer and its kin.
 
-Each variant names its situation (docs/errors.md), what badak must say, and what it must propose.
+Each variant names its situation (docs/reference/errors.md), what badak must say, and what it must propose.
 """
 
 import warnings

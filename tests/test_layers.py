@@ -81,7 +81,9 @@ def test_the_architecture_page_and_the_contract_list_every_room():
         "__main__",
     }
     root = PACKAGE.parent.parent
-    on_page = set(re.findall(r"^\| `(\w+)/?` \|", (root / "docs/architecture.md").read_text(encoding="utf-8"), flags=re.MULTILINE))
+    on_page = set(
+        re.findall(r"^\| `(\w+)/?` \|", (root / "docs/explanation/architecture.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    )
     contract = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"][0]
     in_contract = {name.strip("() ").partition(".")[0] for layer in contract["layers"] for name in re.split(r"[|:]", layer)}
     assert on_page == rooms and in_contract == rooms
@@ -89,7 +91,7 @@ def test_the_architecture_page_and_the_contract_list_every_room():
 
 def test_paths_that_the_architecture_page_names_are_there():
     root = PACKAGE.parent.parent
-    page = (root / "docs/architecture.md").read_text(encoding="utf-8")
+    page = (root / "docs/explanation/architecture.md").read_text(encoding="utf-8")
     named = set(re.findall(r"`((?:\w+/)+\w*(?:\.py)?)`", page)) - {"kernels/reference/x.py", "kernels/numba/x.py"}
     assert "tensor/apply.py" in named
     places = [root, PACKAGE, PACKAGE.parent, *(room for room in PACKAGE.iterdir() if room.is_dir())]

@@ -1,4 +1,4 @@
-"""Write docs/coming-from-pytorch.md: what is the same, better, missing. `python tools/coming_from_pytorch.py [--check]`.
+"""Write docs/reference/coming-from-pytorch.md: what is the same, better, missing. `python tools/coming_from_pytorch.py [--check]`.
 
 The facts come from tests/compat/expected, which PyTorch printed and badak prints too; the missing names from the list of
 PyTorch's names and from what badak has.
@@ -14,7 +14,7 @@ from badak.core.public_api import placeholders
 from badak.core.public_api.table import INSTEAD, names_of
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "coming-from-pytorch.md"
+PAGE = ROOT / "docs" / "reference" / "coming-from-pytorch.md"
 FACE = ROOT / "tests" / "compat"
 FACTS, MISTAKES = FACE / "expected" / "traps.txt", FACE / "expected" / "mistakes.txt"
 SPACES = [
@@ -126,11 +126,16 @@ DIFFERENT = [  # what, PyTorch, badak, why
         "their backward is one kernel, or hands out arrays",
     ),
     ("`torch.compile(model)`", "an `OptimizedModule`", "the model", "kernels are compiled; calls without gradient are replayed"),
-    ("`torch.compile(step)`", "graphs, broken at `backward()`", "the whole step is replayed", "see [compile](compile.md)"),
+    (
+        "`torch.compile(step)`",
+        "graphs, broken at `backward()`",
+        "the whole step is replayed",
+        "see [compile](../explanation/compile.md)",
+    ),
     ("`jit.script`, `jit.trace`, `fx.wrap`", "a script", "the function or module", "nothing is traced"),
     ("`DataParallel`, a process group of one", "spread the work", "call the model", "there is one device"),
     ("CUDA tensors", "work", "an error that says so", "one machine's processor"),
-    ("Several processes", "torchrun, gloo or nccl", "`badak launch`, MPI", "[many machines](distributed.md)"),
+    ("Several processes", "torchrun, gloo or nccl", "`badak launch`, MPI", "[many machines](../how-to/distributed.md)"),
     ("a name that badak lacks", "", "is imported, and fails where it is used", "most programs never come there"),
 ]
 

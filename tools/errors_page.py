@@ -1,4 +1,4 @@
-"""Fill docs/errors.md with what badak really says: `python tools/errors_page.py`.
+"""Fill docs/reference/errors.md with what badak really says: `python tools/errors_page.py`.
 
 Each ```python block of the page is run, and the ```text block that follows it holds its complaint; a test compares the two.
 """
@@ -9,7 +9,7 @@ import re
 import warnings
 from pathlib import Path
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "errors.md"
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "reference" / "errors.md"
 BLOCK = re.compile(
     r"## (?P<title>[^\n]+)\n(?P<between>(?:(?!\n## ).)*?)"
     r"```python\n(?P<code>.*?)```\n\n```text\n(?P<text>.*?)```"

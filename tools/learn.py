@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-GUIDE = ROOT / "docs" / "learn"
-LANGUAGES = ("en", "ko")
+GUIDE = {"en": ROOT / "docs" / "tutorials" / "guide", "ko": ROOT / "docs" / "ko" / "tutorials" / "guide"}
+LANGUAGES = tuple(GUIDE)
 BLOCK = re.compile(r"```python\n(?P<code>.*?)```(?P<between>\n\n```text\n(?P<text>.*?)```)?", re.DOTALL)
 NUMBER = re.compile(r"-?\d+\.\d+")
 TIMES = re.compile(r"\d+\.\d+ m?s\b")
@@ -38,7 +38,12 @@ class Block:
 
 def pages(language: str) -> list[Path]:
     """The chapters in their order."""
-    return sorted((GUIDE / language).glob("[0-9]*.md"))
+    return sorted(GUIDE[language].glob("[0-9]*.md"))
+
+
+def language_of(page: Path) -> str:
+    """Of a chapter."""
+    return next(language for language, folder in GUIDE.items() if folder == page.parent)
 
 
 def blocks(page: Path) -> list[Block]:
@@ -50,7 +55,7 @@ def printed(page: Path, names: dict | None = None) -> list[str]:
     """What the programs of a page print now, each; `names` is given what they define."""
     names = {} if names is None else names
     names["__name__"] = "__main__"
-    with _fresh(page.parent.name):
+    with _fresh(language_of(page)):
         return [_run(block.code, f"block{number}.py", names) for number, block in enumerate(blocks(page), 1)]
 
 

@@ -1,4 +1,4 @@
-"""Look into the three experiments: their pages, and the pictures of docs/look.md: `python tools/look_pictures.py [FOLDER]`.
+"""Look into the three experiments: their pages, and the pictures of docs/how-to/look.md: `python tools/look_pictures.py [FOLDER]`.
 
 FOLDER (runs/look unless given) gets gpt.html, bert.html and digits.html, and the runs behind them, each trained once (a minute
 in all; MNIST is fetched, or read from the folder $MNIST). docs/img/look-*.png are taken of the pages.

@@ -1,4 +1,4 @@
-"""Put the measured figures into docs/performance.md and docs/matmul.md: `python tools/performance_page.py`.
+"""Put the measured figures into docs/reference/performance.md and docs/explanation/matmul.md: `python tools/performance_page.py`.
 
 What is measured stands between `<!-- NAME -->` and `<!-- /NAME -->` and is made of bench/results/PROCESSOR/NAME.json; all other
 text of a page is written by hand and stays.
@@ -14,7 +14,7 @@ sys.path.insert(0, str(ROOT))
 
 from bench import places, stage_table, table, world_table  # noqa: E402
 
-PAGE, PRODUCTS = ROOT / "docs" / "performance.md", ROOT / "docs" / "matmul.md"
+PAGE, PRODUCTS = ROOT / "docs" / "reference" / "performance.md", ROOT / "docs" / "explanation" / "matmul.md"
 
 
 def processor(document: dict) -> str:

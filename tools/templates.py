@@ -186,7 +186,7 @@ class Reader:
                     self.keep(module, node.args[min(1, len(node.args) - 1)])
 
     def _keep_page(self) -> None:
-        """What `badak explain` shows: what docs/errors.md says between its programs, and what diagnoses say of themselves."""
+        """What `badak explain` shows: the words of docs/reference/errors.md, and what diagnoses say of themselves."""
         for module in self.modules:
             for node in module.nodes if module.name.startswith("inspect/doctor/diagnoses/") else []:
                 if isinstance(node, ast.ClassDef) and (text := ast.get_docstring(node)):

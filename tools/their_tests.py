@@ -1,7 +1,7 @@
 """Run the tests of another project, as they are, on badak, and on PyTorch where it is installed, and say which differ.
 
     git clone https://github.com/arogozhnikov/einops ../einops && python tools/their_tests.py einops ../einops
-    python tools/their_tests.py einops ../einops --record        # and keep the counts for docs/huggingface-tests.md
+    python tools/their_tests.py einops ../einops --record        # and keep the counts for docs/reference/huggingface-tests.md
     python tools/their_tests.py captum --fetch ../clones         # clone it at the release that is written below, then run
 
 The clone and what its tests need are the user's (`SUITES` says where the tests lie); nothing of it is kept but counts and names.

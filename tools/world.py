@@ -1,4 +1,4 @@
-"""Write what tiny models and the programs of tests/world/uses do with PyTorch, and docs/huggingface.md, how badak compares.
+"""Write what tiny models and the programs of tests/world/uses do with PyTorch, and docs/how-to/huggingface.md, how badak compares.
 
     python tools/world.py
 
@@ -14,7 +14,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent.parent
 WORLD = HERE / "tests" / "world"
-PAGE = HERE / "docs" / "huggingface.md"
+PAGE = HERE / "docs" / "how-to" / "huggingface.md"
 EXPECTED, USES = WORLD / "expected.json", WORLD / "expected_uses.json"
 PACKAGES = (
     "transformers", "tokenizers", "safetensors", "huggingface-hub", "accelerate", "sentence-transformers", "peft", "datasets",
@@ -31,8 +31,8 @@ Some libraries ask pip for PyTorch, which badak stands in for; pip leaves it out
     pip install scikit-learn psutil
 
 Then `badak run script.py` runs a program that imports them. Outside of `badak run` and `import badak.as_torch` there is no
-torch, and they say so. [Another page](huggingface-tests.md) has the tests of einops, safetensors, x-transformers and others,
-and small models of timm.
+torch, and they say so. [Another page](../reference/huggingface-tests.md) has the tests of einops, safetensors, x-transformers and
+others, and small models of timm.
 """
 
 
@@ -76,7 +76,7 @@ def program(name: str, expected: dict, found: dict) -> str:
 
 
 def page(expected: dict[str, dict], found: dict[str, dict], known: dict[str, str]) -> str:
-    """docs/huggingface.md"""
+    """docs/how-to/huggingface.md"""
     rows = [row(name, expected[name], found[name]) for name in expected if "." not in name]
     programs = [program(name, expected[name], found[name]) for name in expected if "." in name]
     equal, alike = (sum(line.endswith("| equal |") for line in lines) for lines in (rows, programs))

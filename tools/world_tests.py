@@ -1,4 +1,4 @@
-"""docs/huggingface-tests.md: other projects' tests on badak as `tools/their_tests.py --record` counted them; small models of timm.
+"""docs/reference/huggingface-tests.md: other projects' tests on badak as `tools/their_tests.py --record` counted them.
 
 python tools/world_tests.py              write the page from what is recorded
 python tools/world_tests.py --models     run the models first, with PyTorch and with `badak run`: needs torch and timm
@@ -12,7 +12,11 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent.parent
 WORLD = HERE / "tests" / "world"
-PAGE, MODELS, TESTS = HERE / "docs" / "huggingface-tests.md", WORLD / "vision" / "expected.json", WORLD / "their_tests.json"
+PAGE, MODELS, TESTS = (
+    HERE / "docs" / "reference" / "huggingface-tests.md",
+    WORLD / "vision" / "expected.json",
+    WORLD / "their_tests.json",
+)
 
 
 def run(*runner: str) -> dict[str, dict]:

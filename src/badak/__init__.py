@@ -4,7 +4,8 @@
     from badak import nn, optim
 
 The names are listed in `core/public_api/public.py`, each with its file. The packages, from the lowest layer: core, kernels, ops,
-autograd, tensor, io, nn, optim, data, models, generation, training, inspect, compat, cli (docs/architecture.md has all of them).
+autograd, tensor, io, nn, optim, data, models, generation, training, inspect, compat, cli
+(docs/explanation/architecture.md has all of them).
 Read `tensor/tensor.py`, `ops/norm.py`, `nn/attention.py`, `models/gpt.py` and `training/loop.py` first.
 """
 

@@ -1,4 +1,4 @@
-"""The stages of docs/matmul.md: every one is right, and so is what the page says of them. Nothing here is timed."""
+"""The stages of docs/explanation/matmul.md: every one is right, and so is what the page says of them. Nothing here is timed."""
 
 import json
 import re

@@ -40,7 +40,7 @@ def test_advice_and_places_are_about_names_of_pytorch():
     assert not [name for name in INSTEAD if not is_pytorch(name)]
     assert not [name for name in PLACES if not is_pytorch(name.removeprefix("badak."))]
     assert [there for there in PLACES.values() if reach(there) is None] in ([], ["badak.compat.torch.tensorboard"])  # optional
-    assert "docs/coming-from-pytorch.md" in ASK
+    assert "docs/reference/coming-from-pytorch.md" in ASK
 
 
 IMPORTS = """

@@ -55,7 +55,7 @@ def test_a_function_that_runs_as_it_is_says_so_once():
         step(badak.ones(2))
     assert str(caught[0].message) == (
         "compile: test_a_function_that_runs_as_it_is_says_so_once.<locals>.by_the_sum cannot be replayed: it reads a value "
-        "(item); it runs as it is\nfix: docs/compile.md says what can be replayed"
+        "(item); it runs as it is\nfix: docs/explanation/compile.md says what can be replayed"
     )
     step(badak.ones(2))  # a second warning would be an error
 

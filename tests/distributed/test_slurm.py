@@ -1,4 +1,4 @@
-"""The Slurm scripts of docs/distributed.md, run by Slurm: smaller, with two tasks on one node."""
+"""The Slurm scripts of docs/how-to/distributed.md, run by Slurm: smaller, with two tasks on one node."""
 
 import re
 from pathlib import Path
@@ -10,7 +10,7 @@ from tests.distributed.slurm import Slurm, why_absent
 from tests.distributed.small import SIZES, write_text
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(why_absent()), reason=why_absent())]
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "distributed.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "how-to" / "distributed.md").read_text(encoding="utf-8")
 REFUSED = (
     "error: Slurm has started this process as one of 2 tasks (SLURM_STEP_NUM_TASKS=2), but for MPI it is alone, and would do the "
     "work of all\nfix: srun --mpi=pmi2 badak ..., or badak launch -n 2 ... in the script that sbatch runs; BADAK_ALONE=1 where "

@@ -1,4 +1,4 @@
-"""What LLVM makes of the accesses to the team's words on AArch64, which reorders plain ones: what docs/threads.md relies on."""
+"""What LLVM makes of the accesses to the team's words on AArch64, which reorders plain ones (docs/explanation/threads.md)."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""docs/learn: every program of the guide runs and prints what its page shows, in both languages alike."""
+"""docs/tutorials/guide: every program of the guide runs and prints what its page shows, in both languages alike."""
 
 import re
 
@@ -9,16 +9,16 @@ from tools import learn
 pytestmark = pytest.mark.slow
 
 PAGES = [page for language in learn.LANGUAGES for page in learn.pages(language)]
-each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: f"{page.parent.name}-{page.stem}")
+each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: f"{learn.language_of(page)}-{page.stem}")
 
 
 def _own(page) -> bool:
     """Whether the outputs are not, letter by letter, those of the English page, whose test has run the same programs."""
-    english = learn.blocks(learn.GUIDE / "en" / page.name)
-    return page.parent.name == "en" or [b.text for b in learn.blocks(page)] != [b.text for b in english]
+    english = learn.blocks(learn.GUIDE["en"] / page.name)
+    return learn.language_of(page) == "en" or [b.text for b in learn.blocks(page)] != [b.text for b in english]
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if _own(page)], ids=lambda page: f"{page.parent.name}-{page.stem}")
+@pytest.mark.parametrize("page", [page for page in PAGES if _own(page)], ids=lambda page: f"{learn.language_of(page)}-{page.stem}")
 def test_the_programs_of_a_page_print_what_it_shows(page):
     shown = [block.text for block in learn.blocks(page)]
     now = learn.printed(page)
@@ -33,7 +33,7 @@ def test_both_languages_have_the_same_chapters():
 
 @pytest.mark.parametrize("page", learn.pages("en"), ids=lambda page: page.stem)
 def test_both_languages_show_the_same_programs(page):
-    english, korean = (learn.blocks(learn.GUIDE / language / page.name) for language in learn.LANGUAGES)
+    english, korean = (learn.blocks(learn.GUIDE[language] / page.name) for language in learn.LANGUAGES)
     assert [block.meaning() for block in english] == [block.meaning() for block in korean]
 
 
@@ -46,12 +46,12 @@ def test_a_program_fits_on_one_screen(page):
 
 @each_page
 def test_a_page_leads_to_its_neighbours_and_to_its_other_language(page):
-    text, chapters = page.read_text(encoding="utf-8"), learn.pages(page.parent.name)
+    text, chapters = page.read_text(encoding="utf-8"), learn.pages(learn.language_of(page))
     place = chapters.index(page)
     beside = [chapters[i].name for i in (place - 1, place + 1) if 0 <= i < len(chapters)]
-    other = "ko" if page.parent.name == "en" else "en"
-    wanted = {*beside, f"../{other}/{page.name}", "../README.md"}
-    assert wanted <= set(re.findall(r"\]\(([^)#]+)\)", text))
+    other = "ko" if learn.language_of(page) == "en" else "en"
+    wanted = {*(page.parent / name for name in (*beside, "README.md")), learn.GUIDE[other] / page.name}
+    assert wanted <= {(page.parent / link).resolve() for link in re.findall(r"\]\(([^)#]+)\)", text)}
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The program of docs/training.md runs as it stands there, is interrupted and goes on."""
+"""The program of docs/how-to/training.md runs as it stands there, is interrupted and goes on."""
 
 import contextlib
 import io
@@ -9,7 +9,7 @@ import pytest
 
 from badak.training.run import Run
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "training.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "training.md"
 
 
 def program():

@@ -16,7 +16,7 @@ HERE = Path(__file__).resolve().parent
 EXPECTED = json.loads((HERE / "expected.json").read_text(encoding="utf-8"))
 VERSIONS = EXPECTED.pop("versions")
 USES = json.loads((HERE / "expected_uses.json").read_text(encoding="utf-8"))
-PAGE = (HERE.parents[1] / "docs" / "huggingface.md").read_text(encoding="utf-8")
+PAGE = (HERE.parents[1] / "docs" / "how-to" / "huggingface.md").read_text(encoding="utf-8")
 SHORT = "gpt2 bert llama t5 vit pipelines.text_generation text.masked_words checkpoints.sharded".split()
 FILES = sorted({name.partition(".")[0] for name in listed()})
 

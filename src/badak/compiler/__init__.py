@@ -1,4 +1,4 @@
-"""Recording a step and replaying it without its Python: what stands behind badak.compile. docs/compile.md tells it whole.
+"""Recording a step and replaying it without its Python, behind badak.compile. docs/explanation/compile.md tells it whole.
 
 Reading order: compiled.py, plan.py, capture.py, entries.py, native.py; provenance.py says how arrays are named, snapshot.py
 and guards.py what must not change unseen, check.py how replays are compared with running.

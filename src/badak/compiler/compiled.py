@@ -154,7 +154,7 @@ class Compiled:
             warn_once(
                 ("compile", self._name(), why),
                 f"{self._cause(why)}; it runs as it is",
-                "docs/compile.md says what can be replayed",
+                "docs/explanation/compile.md says what can be replayed",
             )
 
     def _cause(self, why: str) -> str:

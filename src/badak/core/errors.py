@@ -55,7 +55,7 @@ class BadakError(Shown, Exception):
     """A mistake that badak can explain: `cause` in one line, `fix` in one line (or None where there is no single one).
 
     Shown, it speaks the person's language (BADAK_LANG=ko|en, else the locale); `cause`, `fix` and `args` are English.
-    `code` ("BADAK-011", or None) names the situation: `badak explain BADAK-011`, docs/errors.md.
+    `code` ("BADAK-011", or None) names the situation: `badak explain BADAK-011`, docs/reference/errors.md.
     """
 
     def __init__(self, cause: str, fix: str | None = None, *, code: int | None = None):

@@ -1,4 +1,4 @@
-"""badak.training.fit: the loop of `badak train` for a model, batches and a loss of your own. docs/training.md shows it."""
+"""badak.training.fit: the loop of `badak train` for a model, batches and a loss of your own. docs/how-to/training.md shows it."""
 
 import dataclasses
 import difflib
@@ -124,7 +124,7 @@ def fit(
     callbacks: badak.training.Callback, or functions of the progress after each step. log: who is told a line for each evaluation.
     folder: where weights, optimizer, random numbers, position in the data and metrics.csv are kept at each evaluation and at
     Ctrl-C; with resume=True a run that is there already goes on, with exactly the bits that it would have had.
-    optimizer: "adamw", "adam", "sgd", or one that you made. compiled: replay steps without their Python (docs/compile.md).
+    optimizer: "adamw", "adam", "sgd", or one that you made. compiled: replay steps without Python (docs/explanation/compile.md).
     settings: those of badak.training.TrainConfig but batch_size, seed and label_smoothing: epochs, steps, lr, schedule,
     warmup_steps, max_grad_norm, grad_accum_steps, precision, ...; keep="best": model and folder end with the weights of the lowest
     loss on val; patience: evaluations without a lower loss after which the training ends.

@@ -115,7 +115,7 @@ def table(all_rows: list[dict]) -> str:
 
 
 def main(words: list[str]) -> int:
-    """1 where more than 2 in 100 faults are missed; docs/audit.md says which those are, and what is found in sound programs."""
+    """1 where more than 2 in 100 faults are missed; docs/how-to/audit.md says which those are, and what sound programs show."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("programs", nargs="*")
     parser.add_argument("--own", action="store_true", help="all of badak's own")

@@ -6,7 +6,7 @@ from badak.cli import main
 from badak.inspect.audit.probes import PROBES
 from badak.inspect.audit.report import CODES, MEANINGS, TITLES, Finding, explained
 
-PAGE = (Path(__file__).parents[3] / "docs" / "audit.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "docs" / "how-to" / "audit.md").read_text(encoding="utf-8")
 
 
 def test_every_probe_has_a_code_of_its_own_and_a_row_on_the_page():

@@ -11,7 +11,7 @@ import pytest
 import badak
 from badak.cli import main
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "audit.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "how-to" / "audit.md"
 
 SCRIPT = """
 import sys

@@ -250,7 +250,7 @@ def warm() -> None:
 
 
 def main(asked: list[str]) -> int:
-    """1 where more than 2 in 100 faults are missed or anything else is said; docs/doctor.md names the three that are."""
+    """1 where more than 2 in 100 faults are missed or anything else is said; docs/how-to/doctor.md names the three that are."""
     warm()
     file = Path(asked.pop(asked.index("--json") + 1)) if "--json" in asked else None
     asked = [name for name in asked if name != "--json"]

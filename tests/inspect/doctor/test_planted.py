@@ -57,7 +57,7 @@ def test_every_fault_is_found_in_every_training_that_has_a_place_for_it(make):
 
 def test_every_diagnosis_is_planted_and_stands_on_its_page():
     codes = {code for make in OWN for fault in PLANTS if (code := PLANTS[fault](built(make)))}
-    page = (Path(__file__).resolve().parents[3] / "docs" / "doctor.md").read_text(encoding="utf-8")
+    page = (Path(__file__).resolve().parents[3] / "docs" / "how-to" / "doctor.md").read_text(encoding="utf-8")
     here = Path(__file__).parent
     quiet = "".join(
         (here / name).read_text(encoding="utf-8") for name in ("test_quiet_faults.py", "test_classroom.py", "test_orders.py")

@@ -1,4 +1,4 @@
-"""docs/introspection.md: every block is run, and its output is what the page shows, but for the numbers of lines."""
+"""docs/how-to/introspection.md: every block is run, and its output is what the page shows, but for the numbers of lines."""
 
 import doctest
 import re
@@ -9,7 +9,7 @@ import pytest
 import badak
 from badak.cli import main
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "introspection.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "how-to" / "introspection.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 
 

@@ -167,7 +167,7 @@ def test_softmax_from_the_api_to_its_row():
         "src/badak/kernels/reference/softmax.py",
         "src/badak/kernels/numba/softmax.py",
     ]
-    assert files[-2:] == ["docs/derivations/softmax.md", "tests/sample_rows/nn.py"]
+    assert files[-2:] == ["docs/explanation/derivations/softmax.md", "tests/sample_rows/nn.py"]
     shown = found.show()
     order = [
         "def softmax(input",
@@ -256,7 +256,7 @@ def test_the_command(capsys):
         ("F.gello", "fix: did you mean nn.functional.gelu"),
         ("linear", None),
         ("nn.functional", "fix: did you mean "),
-        ("qqqqqqqq", "fix: docs/api.md lists the public names"),
+        ("qqqqqqqq", "fix: docs/reference/api lists the public names"),
     ],
 )
 def test_an_unknown_name_offers_the_nearest(name, fix, capsys):

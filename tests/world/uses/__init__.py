@@ -1,7 +1,7 @@
 """Programs that do with a library what its users do: each function of a file here, without an underscore, is one.
 
 It gives what JSON can hold. A file's first line names the library, NEEDS the packages beyond transformers that it imports,
-and a function's first line what it does: these stand on docs/huggingface.md.
+and a function's first line what it does: these stand on docs/how-to/huggingface.md.
 """
 
 import ast

@@ -33,4 +33,4 @@ def test_small_models_do_what_they_do_with_pytorch():
 
 def test_the_page_says_what_is_recorded():
     assert set(EXPECTED) == set(MODELS) and all(kept["compared"][1] == "equal" for kept in EXPECTED.values())
-    assert (HERE.parents[2] / "docs" / "huggingface-tests.md").read_text(encoding="utf-8") == page()
+    assert (HERE.parents[2] / "docs" / "reference" / "huggingface-tests.md").read_text(encoding="utf-8") == page()

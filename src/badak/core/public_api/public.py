@@ -1,7 +1,7 @@
 """The one table of public names: which file each name of `badak` and each method of `Tensor` comes from.
 
 `badak/__init__.py`, `tensor/__init__.py` and `tensor/methods.py` bind what stands here; `tools/stubs.py` writes it into stubs,
-where editors and type checkers find it, and `tools/api.py` into docs/api.md. A new name is one word here, and nothing elsewhere.
+where editors and type checkers find it; the documentation lists it (`tools/api.py`). A new name is one word, here.
 
     both            a function of badak that is a method too: badak.exp(x), x.exp()
     functions       of badak only

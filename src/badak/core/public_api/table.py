@@ -155,7 +155,7 @@ INSTEAD = {  # what PyTorch has and badak has not: what serves in its place
     "Tensor.cuda": 'x.to("cpu")',
     "cuda.CUDAGraph": "call the function: there is no GPU whose launches could be recorded",
 }
-ASK = "see docs/coming-from-pytorch.md, and ask for it in an issue that shows the line"
+ASK = "see docs/reference/coming-from-pytorch.md, and ask for it in an issue that shows the line"
 
 
 @cache

@@ -35,7 +35,8 @@ def audit(
     gradients, buffers, hooks and the random generators; also after an error.
 
     Raises ArgumentTypeError for what is no module and no batch, ArgumentError for a model without parameters, for one that does not
-    take the batch, and for one that is random in eval mode. PyTorch has no such function. docs/audit.md says what each probe asks.
+    take the batch, and for one that is random in eval mode. PyTorch has no such function.
+    docs/how-to/audit.md says what each probe asks.
     """
     ask_all = reach("badak.inspect.audit.questions.ask_all")
     return ask_all(model, batch, kind, pad, optimizer, loss, forwards)

@@ -21,7 +21,7 @@ def doctor(steps: int = 20, *, file: TextIO | None = None, quiet: bool = False) 
 
     Gives a context. `as checkup` is the report: findings, ok, text by print, page by to_html(); it is complete when the steps are
     over, or at the end of the block. No number that the program computes is changed. `badak doctor train.py` does the same for a
-    program. What compiles itself runs as it is while it is watched. docs/doctor.md lists the diagnoses.
+    program. What compiles itself runs as it is while it is watched. docs/how-to/doctor.md lists the diagnoses.
 
     Raises ArgumentError for steps below 1. PyTorch has no such function.
     """

@@ -1,4 +1,4 @@
-"""The situations that have a code: `badak explain BADAK-011` shows the section of docs/errors.md with that number."""
+"""The situations that have a code: `badak explain BADAK-011` shows the section of docs/reference/errors.md with that number."""
 
 import re
 from dataclasses import dataclass
@@ -44,7 +44,10 @@ SITUATIONS = {  # code: title, as on the page; a code is given once and for ever
     34: "A state that is carried from step to step",
     35: "A loss that is NaN",
 }
-_PAGES = (Path(__file__).parents[4] / "docs" / "errors.md", Path(__file__).parent / "errors.md")  # the tree's, the wheel's
+_PAGES = (
+    Path(__file__).parents[4] / "docs" / "reference" / "errors.md",
+    Path(__file__).parent / "errors.md",
+)  # the tree's, the wheel's
 
 
 @dataclass(frozen=True)

@@ -72,7 +72,11 @@ def find(name: str) -> tuple[str, Any, tuple[str, ...]]:
     near = difflib.get_close_matches(last, everything(), n=4, cutoff=0.6) or difflib.get_close_matches(
         last.lower(), everything(), n=4, cutoff=0.5
     )
-    fix = f"did you mean {', '.join(everything()[each][0] for each in near)}?" if near else "docs/api.md lists the public names"
+    fix = (
+        f"did you mean {', '.join(everything()[each][0] for each in near)}?"
+        if near
+        else "docs/reference/api lists the public names"
+    )
     raise ArgumentError(f"source: no public name of badak is called {name[:60]!r}", fix)
 
 

@@ -25,7 +25,7 @@ from badak.nn import Module
 from badak.ops.op import Op
 from badak.optim import Optimizer
 
-DOCS, ROWS = ROOT / "docs" / "derivations", ROOT / "tests" / "sample_rows"
+DOCS, ROWS = ROOT / "docs" / "explanation" / "derivations", ROOT / "tests" / "sample_rows"
 IS_SOURCE_TREE = PACKAGE == ROOT / "src" / "badak" and DOCS.is_dir() and ROWS.is_dir()
 AWAY = "Derivations and tests stand in the source tree; this is an installed package."
 WIDTH = 100

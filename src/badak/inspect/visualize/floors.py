@@ -10,11 +10,15 @@ from badak.inspect.introspection.sources import IS_SOURCE_TREE, source_of
 from badak.ops.op import Op
 
 LINES = 60  # of code that are shown of one place
-PAGES = {  # of docs/derivations
+PAGES = {  # of docs/explanation/derivations
     "Attention": "attention", "Softmax": "softmax", "LogSoftmax": "softmax", "CrossEntropy": "cross_entropy", "GELU": "gelu",
     "LayerNorm": "layer_norm",
 }  # fmt: skip
-FOLDER = PACKAGE.parents[1] / "docs" / "derivations" if IS_SOURCE_TREE else PACKAGE / "inspect" / "introspection" / "derivations"
+FOLDER = (
+    PACKAGE.parents[1] / "docs" / "explanation" / "derivations"
+    if IS_SOURCE_TREE
+    else PACKAGE / "inspect" / "introspection" / "derivations"
+)
 ROLES = {
     "norm": ("LayerNorm", "RMSNorm"),
     "linear": ("Linear", "AddMM", "LinearInt8", "LinearBFloat16", "MixedAddMM", "Conv"),
@@ -79,7 +83,7 @@ def _code(floor: str, name: str, place: Place) -> dict[str, Any]:
 
 
 def derivations(names: set[str]) -> dict[str, Any]:
-    """The pages of docs/derivations of these names, as HTML."""
+    """The pages of docs/explanation/derivations of these names, as HTML."""
     found = {}
     for name in sorted(names):
         text = (FOLDER / f"{name}.md").read_text(encoding="utf-8")

@@ -36,7 +36,7 @@ def look(
 
     Gives a `Look`: `record`, a dict that JSON can hold; to_html() and save(path), a page that needs nothing else; in a
     notebook it shows itself. The model runs in eval mode and is left exactly as it was; the numbers are those of the run,
-    which computes the same bits with nobody looking. docs/look.md says what the page shows.
+    which computes the same bits with nobody looking. docs/how-to/look.md says what the page shows.
 
     Raises ArgumentTypeError for what is no module and no batch, ArgumentError for a model that does not take the batch. PyTorch
     has no such

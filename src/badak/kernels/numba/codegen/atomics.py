@@ -1,4 +1,4 @@
-"""Instructions of threads, on int64 at an address that is a multiple of 8. All are seq_cst; docs/threads.md says why."""
+"""Instructions of threads, on int64 at an address that is a multiple of 8. All are seq_cst: docs/explanation/threads.md."""
 
 # mypy: disable-error-code="attr-defined,call-arg"
 

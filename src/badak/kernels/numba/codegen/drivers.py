@@ -145,7 +145,7 @@ def _build_worker(context, module, compiled, argument_types, record_type):
         take, run, done = (worker.append_basic_block(name) for name in ("take", "run", "done"))
         builder.branch(take)
         builder.position_at_end(take)
-        task = builder.atomic_rmw("add", counter, INT64(1), "monotonic")  # only the number counts; see docs/threads.md
+        task = builder.atomic_rmw("add", counter, INT64(1), "monotonic")  # only the number counts; see docs/explanation/threads.md
         builder.cbranch(builder.icmp_signed("<", task, end), run, done)
         builder.position_at_end(run)
         context.call_internal_no_propagate(builder, body, compiled.signature, [task, *values])
