@@ -10,7 +10,7 @@ import pytest
 from badak.kernels import reference
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "explanation" / "derivations"
-ROOT = FOLDER.parent.parent
+ROOT = FOLDER.parents[2]
 rng = np.random.default_rng(0)
 INPUTS = {
     "layer_norm": [rng.standard_normal((4, 6)), rng.standard_normal(6), rng.standard_normal(6)],

@@ -11,7 +11,8 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
 def test_the_program_runs():
-    source = re.search(r"<!-- program: .*?```python\n(.*?)```", (DOCS / "data.md").read_text(encoding="utf-8"), re.DOTALL)[1]
+    page = (DOCS / "how-to" / "data.md").read_text(encoding="utf-8")
+    source = re.search(r"<!-- program: .*?```python\n(.*?)```", page, re.DOTALL)[1]
     exec(compile(source, "data.md", "exec"), {})
 
 

@@ -31,6 +31,23 @@ def grad(
 
     With create_graph the gradients have a history, so that they can be differentiated themselves.
     An input that no output depends on raises, or gives None with allow_unused=True, or zeros with materialize_grads=True.
+
+    Args:
+        outputs: one tensor or several
+        inputs: what is differentiated by
+        grad_outputs: d loss / d outputs; 1 for single values
+        retain_graph: keep what was saved
+        create_graph: the gradients have a history
+        allow_unused: None for an input that no output depends on
+        is_grads_batched: grad_outputs have a leading axis of many
+        materialize_grads: zeros in place of None
+
+    Returns: a tuple, one tensor for each input
+
+    Example:
+        >>> x = badak.tensor(3.0, requires_grad=True)
+        >>> badak.autograd.grad(x * x, x)[0].item()
+        6.0
     """
     outputs, inputs = _as_list(outputs), _as_list(inputs)
     if not inputs:

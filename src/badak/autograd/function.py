@@ -59,6 +59,19 @@ class Function:
 
     Both work on tensors, nothing in them is recorded. `forward(*args)` with `setup_context(ctx, inputs, output)` works too.
     backward returns one gradient (or None) for each argument of forward.
+
+    Example:
+        >>> class Double(badak.autograd.Function):
+        ...     @staticmethod
+        ...     def forward(ctx, x):
+        ...         return 2 * x
+        ...     @staticmethod
+        ...     def backward(ctx, dy):
+        ...         return 2 * dy
+        >>> x = badak.ones(1, requires_grad=True)
+        >>> Double.apply(x).backward()
+        >>> x.grad.item()
+        2.0
     """
 
     @staticmethod

@@ -85,7 +85,20 @@ def _switched_generator(switch: _Switch, function):
 
 
 class no_grad(_Switch):  # noqa: N801
-    """Record nothing: results do not require gradients, and nothing is saved for a backward."""
+    """Record nothing: results do not require gradients, and nothing is saved for a backward.
+
+    Args:
+        function: what is decorated; nothing as a context
+
+    Returns: context manager and decorator
+
+    Example:
+        >>> x = badak.ones(2, requires_grad=True)
+        >>> with badak.no_grad():
+        ...     y = x * 2
+        >>> y.requires_grad
+        False
+    """
 
     _values = {"grad": False}
 

@@ -32,6 +32,22 @@ def gradcheck(
 
     `fast_mode` compares one random projection of the Jacobian instead of all of it. Raises GradcheckError naming output,
     input, element and both values (or returns False with raise_exception=False).
+
+    Args:
+        func: function of the inputs
+        inputs: a tensor or a tuple
+        eps: step of the differences
+        atol, rtol: tolerances
+        raise_exception: False gives False instead
+        nondet_tol: how far two backwards may differ
+        fast_mode: compare one random projection
+
+    Returns: True
+
+    Example:
+        >>> x = badak.randn(3, dtype=badak.float64, requires_grad=True)
+        >>> badak.autograd.gradcheck(badak.exp, x)
+        True
     """
     inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
     checked = [i for i, x in enumerate(inputs) if isinstance(x, Tensor) and x.requires_grad]

@@ -42,7 +42,19 @@ class IterableDataset(Dataset[T_co], Iterable[T_co]):
 
 
 class TensorDataset(Dataset[tuple[Tensor, ...]]):
-    """Example i is the tuple of row i of every tensor; all have the same first size."""
+    """Example i is the tuple of row i of every tensor; all have the same first size.
+
+    Args:
+        *tensors: of one first size
+
+    Raises:
+        ShapeError: where the first sizes differ
+
+    Example:
+        >>> from badak.data import TensorDataset
+        >>> TensorDataset(badak.arange(3), badak.ones(3))[1]
+        (tensor(1), tensor(1.))
+    """
 
     tensors: tuple[Tensor, ...]
 
@@ -143,6 +155,15 @@ class Subset(Dataset[T_co]):
     """The examples of `dataset` with the numbers `indices`.
 
     A subclass that defines `__getitem__` must define `__getitems__` too: a DataLoader asks for whole batches.
+
+    Args:
+        dataset: examples by number
+        indices: which of them
+
+    Example:
+        >>> from badak.data import Subset
+        >>> list(Subset("abc", [2, 0]))
+        ['c', 'a']
     """
 
     def __init__(self, dataset: Any, indices: Sequence[int]) -> None:
@@ -180,6 +201,18 @@ def random_split(dataset: Any, lengths: Sequence[int | float], generator=default
 
     floor(fraction N) each; what is left over goes one by one to the first subsets. Raises ArgumentError for lengths that
     do not sum to N, or a fraction outside [0, 1].
+
+    Args:
+        dataset: examples by number
+        lengths: sizes, or fractions that sum to 1
+        generator: drawn from
+
+    Returns: a list of subsets
+
+    Example:
+        >>> from badak.data import random_split
+        >>> [len(part) for part in random_split(range(10), [0.8, 0.2])]
+        [8, 2]
     """
     total = len(dataset)
     if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:

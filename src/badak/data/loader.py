@@ -44,6 +44,29 @@ class DataLoader(Generic[T_co]):
 
     `state_dict()` is the position within an epoch: a loader like this one that loads it goes on with the batches that were
     left, in the same order. What a dataset itself draws by chance in a worker is not part of the position.
+
+    Args:
+        dataset: examples by number, or an iterable
+        batch_size: examples a batch; None for single examples
+        shuffle: a new order each epoch
+        sampler, batch_sampler: choose the order, or whole batches
+        num_workers: processes that read; 0 for none
+        collate_fn: makes a batch of a list of examples
+        pin_memory, pin_memory_device: accepted; no effect
+        drop_last: leave out a shorter last batch
+        timeout: seconds to wait for a worker
+        worker_init_fn: called first in each worker
+        multiprocessing_context: how workers are started
+        generator: drawn from for the order
+        prefetch_factor: batches that a worker reads ahead
+        persistent_workers: keep workers between epochs
+        in_order: False gives batches as they come
+
+    Example:
+        >>> from badak.data import DataLoader, TensorDataset
+        >>> loader = DataLoader(TensorDataset(badak.arange(5)), batch_size=2)
+        >>> [batch[0].tolist() for batch in loader]
+        [[0, 1], [2, 3], [4]]
     """
 
     _ready = False

@@ -26,6 +26,19 @@ def pad(rows: Sequence[Any], value: int, multiple: int = 1, left: bool = False) 
 
     rows: B lists, arrays or tensors of one axis. multiple: few different T let compiled steps see few shapes. Raises ArgumentError
     for no row and for a multiple below 1, ShapeError and DTypeError for a row that is no row of whole numbers.
+
+    Args:
+        rows: B lists, arrays or tensors of one axis
+        value: what is added
+        multiple: T is rounded up to a multiple of it
+        left: add at the beginning
+
+    Returns: int64 (B, T)
+
+    Example:
+        >>> from badak.data import pad
+        >>> pad([[1, 2], [3]], 0).tolist()
+        [[1, 2], [3, 0]]
     """
     if not len(rows):
         raise ArgumentError("pad: expected one row or more; got none", "pad([[1, 2], [3]], 0)")
@@ -39,7 +52,19 @@ def pad(rows: Sequence[Any], value: int, multiple: int = 1, left: bool = False) 
 
 
 def padding_mask(ids: Tensor, pad_id: int) -> Tensor:
-    """Where ids (B, T) are padding: bool (B, T), True = padding, as PyTorch's `key_padding_mask` has it."""
+    """Where ids (B, T) are padding: bool (B, T), True = padding, as PyTorch's `key_padding_mask` has it.
+
+    Args:
+        ids: (B, T)
+        pad_id: id of padding
+
+    Returns: bool (B, T), True = padding
+
+    Example:
+        >>> from badak.data import padding_mask
+        >>> padding_mask(badak.tensor([[1, 0]]), 0).tolist()
+        [[False, True]]
+    """
     if ids.is_floating_point() or ids.is_complex():
         raise DTypeError(f"padding_mask: expected ids, whole numbers; got {ids.dtype}", "give the ids, not what was made of them")
     return ids == pad_id

@@ -15,7 +15,28 @@ COLDEST = 1e-20  # of two logits of 32 bits the larger one wins for sure; a cold
 
 @dataclass(frozen=True)
 class GenerationConfig:
-    """How the next token is chosen; temperature 0 is greedy: always the most likely one."""
+    """How the next token is chosen; temperature 0 is greedy: always the most likely one.
+
+    Args:
+        max_new_tokens: most tokens that are written
+        temperature: logits are divided by it; 0 is greedy
+        top_k: only the k most likely; 0 for all
+        top_p: only the most likely that reach this probability together
+        min_p: only those with at least this share of the highest probability
+        repetition_penalty: divides the logits of tokens that occurred; 1 for none
+        no_repeat_ngram_size: no n-gram of this size twice; 0 for none
+        num_beams: 1 samples; more search
+        length_penalty: exponent of the length in a beam's score
+        seed: of the draws
+
+    Raises:
+        ArgumentError: for a setting outside its range
+
+    Example:
+        >>> from badak.generation import GenerationConfig
+        >>> GenerationConfig(temperature=0).max_new_tokens
+        300
+    """
 
     max_new_tokens: int = option(300, "maximum number of new tokens", unit="tokens", at_least=0)
     temperature: float = option(0.8, "sampling temperature (0 = greedy)", at_least=0)

@@ -115,6 +115,22 @@ def generate(model: Module, ids: Prompts, config: GenerationConfig, eos: Ends = 
     a list of texts (T + new,), each with its own `eos` at the end if it ended: each is the one that its prompt gives alone, to
     rounding where something is chosen, and to the draws, which all rows share. See `stream`; with `config.num_beams` above 1 the
     likeliest of several texts, see `beam_search`.
+
+    Args:
+        model: maps ids (B, T) to logits (B, T, V)
+        ids: (B, T), or a list of prompts of any lengths
+        config: how the next token is chosen
+        eos: id, or ids, that end a text
+        suppress_tokens: ids that are never written
+
+    Returns: (B, T + new), or a list of (T + new,)
+
+    Example:
+        >>> from badak.generation import GenerationConfig, generate
+        >>> from badak.models import GPT, GPTConfig
+        >>> model = GPT(GPTConfig(vocab_size=50, context=16, d_model=8, layers=1, heads=2)).eval()
+        >>> tuple(generate(model, badak.tensor([[1, 2]]), GenerationConfig(max_new_tokens=3)).shape)
+        (1, 5)
     """
     expect_settings(model, config, eos, suppress_tokens)
     if isinstance(ids, Tensor):

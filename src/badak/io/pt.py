@@ -35,6 +35,19 @@ def save(
     FileError where the file cannot be written.
     Parity: of a memory larger than the tensors that are saved only the part that they see is stored; pickle_protocol is
     always 2.
+
+    Args:
+        obj: tensors, a state_dict, an optimizer's state, or nested containers of them
+        f: a path or a binary file
+        pickle_module, pickle_protocol: accepted; the protocol is 2
+
+    Example:
+        >>> import io
+        >>> file = io.BytesIO()
+        >>> badak.save({"w": badak.ones(2)}, file)
+        >>> _ = file.seek(0)
+        >>> badak.load(file)["w"].tolist()
+        [1.0, 1.0]
     """
     placing = Placing()
     Pickler(placing.see).dump(obj)  # first look: which memory is there
@@ -79,18 +92,32 @@ def _record(name: str, data: bytes) -> tuple[str, Callable[[Any], object], int]:
 def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=None, **pickle_load_args):
     """What is in the .pt file `f` (a path or a binary file), written by badak.save or torch.save.
 
-    weights_only   True (and None): tensors, plain values, and what `serialization.add_safe_globals` allows. False: also data
-                   classes of the standard library, and whole modules and plain classes that the running program has defined
-                   or imported: made empty, then given their attributes. No mode runs code that a file names.
-    map_location   'cpu', or anything that leads there: a device, a dict, or a function of (storage, location); 'meta' gives
-                   tensors without memory
-    mmap           True: tensors see the file (copy on write) instead of being read; `f` must be a path. Their numbers are taken
-                   as they are: a checksum (CRC) would need them read. All else in the file, and every size, is still checked
-
     Raises FileError for an absent, damaged or foreign file and for tensors that reach outside their storage;
     UnsafeFileError (a pickle.UnpicklingError) for one that names a class or function that badak does not take from a file.
     Parity: tensors that were saved on a GPU come to the CPU without map_location too, there being no other place; PyTorch
     with weights_only=False executes what the file says.
+
+    Args:
+        f: a path or a binary file
+        map_location: 'cpu', or anything that leads there: a device, a dict, or a function of (storage, location); 'meta'
+            gives tensors without memory
+        pickle_module, **pickle_load_args: accepted; no effect
+        weights_only: True (and None): tensors, plain values, and what `serialization.add_safe_globals` allows. False:
+            also data classes of the standard library, and whole modules and plain classes that the running program has
+            defined or imported: made empty, then given their attributes. No mode runs code that a file names.
+        mmap: True: tensors see the file (copy on write) instead of being read; `f` must be a path. Their numbers are
+            taken as they are: a checksum (CRC) would need them read. All else in the file, and every size, is still
+            checked
+
+    Returns: what was saved
+
+    Example:
+        >>> import io
+        >>> file = io.BytesIO()
+        >>> badak.save([1, 2], file)
+        >>> _ = file.seek(0)
+        >>> badak.load(file)
+        [1, 2]
     """
     if pickle_module not in (None, pickle):
         raise NotSupportedError(f"load: badak reads pickles itself, not with {pickle_module.__name__}", "leave pickle_module out")

@@ -30,14 +30,34 @@ class _Inplace(_Elementwise):
 
 
 class ReLU(_Inplace):
-    """y = max(x, 0)."""
+    """y = max(x, 0).
+
+    Args:
+        inplace: whether the input is overwritten
+
+    Returns: module; `forward` keeps the shape
+
+    Example:
+        >>> nn.ReLU()(badak.tensor([-1.0, 2.0])).tolist()
+        [0.0, 2.0]
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.relu(input, self.inplace)
 
 
 class SiLU(_Inplace):
-    """y = x sigmoid(x), also called swish."""
+    """y = x sigmoid(x), also called swish.
+
+    Args:
+        inplace: whether the input is overwritten
+
+    Returns: module; `forward` keeps the shape
+
+    Example:
+        >>> nn.SiLU()(badak.tensor([0.0])).tolist()
+        [0.0]
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.silu(input, self.inplace)
@@ -78,7 +98,19 @@ class Hardsigmoid(_Inplace):
 
 
 class GELU(_Elementwise):
-    """y = x Phi(x), Phi the normal distribution function; approximate="tanh" for the tanh formula."""
+    """y = x Phi(x), Phi the normal distribution function; approximate="tanh" for the tanh formula.
+
+    Args:
+        approximate: "none" or "tanh"
+
+    Returns: module; `forward` keeps the shape
+
+    Derivation: docs/explanation/derivations/gelu.md
+
+    Example:
+        >>> nn.GELU()(badak.tensor([0.0, 10.0])).tolist()
+        [0.0, 10.0]
+    """
 
     def __init__(self, approximate: str = "none") -> None:
         super().__init__()
@@ -92,14 +124,28 @@ class GELU(_Elementwise):
 
 
 class Tanh(_Elementwise):
-    """y = tanh(x)."""
+    """y = tanh(x).
+
+    Returns: module; `forward` keeps the shape
+
+    Example:
+        >>> nn.Tanh()(badak.tensor([0.0])).tolist()
+        [0.0]
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return input.tanh()
 
 
 class Sigmoid(_Elementwise):
-    """y = 1 / (1 + exp(-x))."""
+    """y = 1 / (1 + exp(-x)).
+
+    Returns: module; `forward` keeps the shape
+
+    Example:
+        >>> nn.Sigmoid()(badak.tensor([0.0])).tolist()
+        [0.5]
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return input.sigmoid()
@@ -287,7 +333,19 @@ class _AlongDim(_Elementwise):
 
 
 class Softmax(_AlongDim):
-    """y_i = exp(x_i) / sum_j exp(x_j) along dim."""
+    """y_i = exp(x_i) / sum_j exp(x_j) along dim.
+
+    Args:
+        dim: the axis whose values sum to 1
+
+    Returns: module; `forward` keeps the shape
+
+    Derivation: docs/explanation/derivations/softmax.md
+
+    Example:
+        >>> nn.Softmax(dim=-1)(badak.zeros(4)).tolist()
+        [0.25, 0.25, 0.25, 0.25]
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.softmax(input, self.dim)
@@ -301,7 +359,19 @@ class Softmin(_AlongDim):
 
 
 class LogSoftmax(_AlongDim):
-    """y = log(softmax(x)) along dim."""
+    """y = log(softmax(x)) along dim.
+
+    Args:
+        dim: the axis whose probabilities sum to 1
+
+    Returns: module; `forward` keeps the shape; the values are in nats
+
+    Derivation: docs/explanation/derivations/softmax.md
+
+    Example:
+        >>> nn.LogSoftmax(dim=-1)(badak.zeros(1)).tolist()
+        [0.0]
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.log_softmax(input, self.dim)

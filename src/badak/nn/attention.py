@@ -29,14 +29,33 @@ from badak.tensor import Tensor, empty
 class MultiheadAttention(Module):
     """Attention with num_heads heads over embed_dim channels.
 
-    dropout            on the weights, in training
-    bias               whether the four projections add one
-    add_bias_kv        one more key and value, learned, that every query may attend to
-    add_zero_attn      one more key and value, zero: a query may attend to nothing
-    kdim, vdim         channels of key and value, if not embed_dim; then Wq, Wk, Wv are three parameters instead of one
-    batch_first        tensors are (B, T, C) instead of (T, B, C)
-
     The input projections start Xavier-uniform, biases 0, the output projection as nn.Linear.
+
+    Args:
+        embed_dim: channels C of query and output
+        num_heads: heads H; C / H channels each
+        dropout: on the weights, in training
+        bias: whether the four projections add one
+        add_bias_kv: one more key and value, learned, that every query may attend to
+        add_zero_attn: one more key and value, zero: a query may attend to nothing
+        kdim, vdim: channels of key and value, if not embed_dim; then Wq, Wk, Wv are three parameters instead of one
+        batch_first: tensors are (B, T, C) instead of (T, B, C)
+        device, dtype: of the parameters
+
+    Returns: module; `forward(query, key, value)` gives (output (T, B, C), weights (B, T, S)), with batch_first (B, T, C);
+        the weights are None with need_weights=False
+
+    Raises:
+        ArgumentError: where num_heads does not divide embed_dim
+
+    Derivation: docs/explanation/derivations/attention.md
+
+    Example:
+        >>> attention = nn.MultiheadAttention(8, 2, batch_first=True)
+        >>> x = badak.randn(1, 5, 8)
+        >>> output, weights = attention(x, x, x)
+        >>> tuple(output.shape), tuple(weights.shape)
+        ((1, 5, 8), (1, 5, 5))
     """
 
     def __init__(

@@ -107,13 +107,47 @@ class BatchNorm1d(_BatchNorm):
 
     Training takes mean and biased var of the batch, evaluation those remembered. momentum None: the plain mean of all batches.
     Source: Ioffe, Szegedy 2015, "Batch normalization".
+
+    Args:
+        num_features: channels C
+        eps: added to the variance
+        momentum: weight of the new batch in the running mean; None for the plain mean of all batches
+        affine: whether w and b are learned
+        track_running_stats: whether mean and variance are remembered for evaluation
+        device, dtype: of parameters and buffers
+        bias: whether there is a b (with affine)
+
+    Returns: module; `forward` keeps the shape
+
+    Raises:
+        ArgumentError: from `forward` in training, for one value a channel
+
+    Example:
+        >>> tuple(nn.BatchNorm1d(3)(badak.randn(4, 3)).shape)
+        (4, 3)
     """
 
     dims = (2, 3)
 
 
 class BatchNorm2d(_BatchNorm):
-    """As BatchNorm1d, x (N, C, H, W)."""
+    """As BatchNorm1d, x (N, C, H, W).
+
+    Args:
+        num_features: channels C
+        eps: added to the variance
+        momentum: weight of the new batch in the running mean; None for the plain mean of all batches
+        affine: whether w and b are learned
+        track_running_stats: whether mean and variance are remembered for evaluation
+        device, dtype: of parameters and buffers
+        bias: whether there is a b (with affine)
+
+    Returns: module; `forward` keeps the shape (N, C, H, W)
+
+    Example:
+        >>> tuple(nn.BatchNorm2d(3)(badak.randn(2, 3, 4, 4)).shape)
+        (2, 3, 4, 4)
+    """
 
     dims = (4,)
 

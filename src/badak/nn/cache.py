@@ -22,9 +22,6 @@ class KeyValueCache:
 
         y[i] = softmax(scale q[i] K[: length + i + 1]^T) V[: length + i + 1]        K, V: those kept, then the new ones
 
-    layers        attention layers L of the decoder
-    max_length    the most tokens S that it holds
-
     A chunk of T tokens goes through the layers in turn, each of which calls `attend(layer, q, k, v)`; `advance(T)` then
     counts the chunk as read. Until then nothing of it is: a chunk that failed midway can be given again. `length` is the
     number of tokens read, `rewind(length)` forgets all after that; `rows`, `places` and `seen` say where the next tokens stand.
@@ -44,6 +41,21 @@ class KeyValueCache:
     the middle of a text.
 
     PyTorch has no such class. Source: Shazeer 2019, "Fast Transformer Decoding: One Write-Head is All You Need", section 2.4.
+
+    Args:
+        layers: attention layers L of the decoder
+        max_length: the most tokens S that it holds
+
+    Returns: object that decoders take as `cache=`
+
+    Example:
+        >>> from badak.models import GPT, GPTConfig
+        >>> model = GPT(GPTConfig(vocab_size=50, context=16, d_model=8, layers=2, heads=2)).eval()
+        >>> cache = nn.KeyValueCache(layers=2, max_length=16)
+        >>> with badak.no_grad():
+        ...     logits = model(badak.tensor([[1, 2, 3]]), cache=cache)
+        >>> cache.length
+        3
     """
 
     def __init__(self, layers: int, max_length: int):

@@ -80,6 +80,16 @@ class Sequential(_Ordered):
     """Modules applied one after the other: y = m[-1](... m[1](m[0](x))).
 
     Takes the modules, or one OrderedDict of them by name.
+
+    Args:
+        *args: modules, or one OrderedDict of them
+
+    Returns: module; `forward(x)` is the output of the last one
+
+    Example:
+        >>> model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
+        >>> len(model), tuple(model(badak.zeros(2, 4)).shape)
+        (3, (2, 1))
     """
 
     def __init__(self, *args):
@@ -127,7 +137,18 @@ class Sequential(_Ordered):
 
 
 class ModuleList(_Ordered):
-    """A list of modules. Unlike a plain list as an attribute, the model knows what is in it."""
+    """A list of modules. Unlike a plain list as an attribute, the model knows what is in it.
+
+    Args:
+        modules: the modules to begin with
+
+    Returns: list-like module: index, iterate, append
+
+    Example:
+        >>> layers = nn.ModuleList(nn.Linear(4, 4) for _ in range(3))
+        >>> len(list(layers.parameters()))
+        6
+    """
 
     def __init__(self, modules: Iterable[Module] | None = None) -> None:
         super().__init__()
@@ -161,7 +182,17 @@ class ModuleList(_Ordered):
 
 
 class ModuleDict(Module):
-    """A dict of modules, in the order of insertion."""
+    """A dict of modules, in the order of insertion.
+
+    Args:
+        modules: names and modules to begin with
+
+    Returns: dict-like module: index by name, iterate, items
+
+    Example:
+        >>> nn.ModuleDict({"a": nn.Linear(2, 2)})["a"].in_features
+        2
+    """
 
     def __init__(self, modules: Mapping[str, Module] | None = None) -> None:
         super().__init__()

@@ -115,6 +115,24 @@ class Conv1d(_Conv):
     """y[n, m, o] = b[m] + sum_{c, k} w[m, c, k] x[n, c, o stride - padding + k dilation].
 
     x (N, C, L) -> (N, M, O). padding: a number, 'same' or 'valid'; padding_mode: zeros, reflect, replicate or circular.
+
+    Args:
+        in_channels: C
+        out_channels: M
+        kernel_size: K
+        stride: step between windows
+        padding: entries added at each end, "same" or "valid"
+        dilation: step between the taps of a window
+        groups: channels are cut into so many groups, each with its own weights
+        bias: whether b is added
+        padding_mode: "zeros", "reflect", "replicate" or "circular"
+        device, dtype: of the parameters
+
+    Returns: module; `forward` maps (N, C, L) to (N, M, O), O = (L + 2 padding - dilation (K - 1) - 1) // stride + 1
+
+    Example:
+        >>> tuple(nn.Conv1d(3, 8, 5, padding="same")(badak.zeros(2, 3, 20)).shape)
+        (2, 8, 20)
     """
 
     axes = 1
@@ -125,7 +143,26 @@ class Conv1d(_Conv):
 
 
 class Conv2d(_Conv):
-    """As Conv1d over two axes: x (N, C, H, W) -> (N, M, O1, O2)."""
+    """As Conv1d over two axes: x (N, C, H, W) -> (N, M, O1, O2).
+
+    Args:
+        in_channels: C
+        out_channels: M
+        kernel_size: K, or (K1, K2)
+        stride: step between windows; one number or two
+        padding: entries added at each side, "same" or "valid"
+        dilation: step between the taps of a window
+        groups: channels are cut into so many groups, each with its own weights
+        bias: whether b is added
+        padding_mode: "zeros", "reflect", "replicate" or "circular"
+        device, dtype: of the parameters
+
+    Returns: module; `forward` maps (N, C, H, W) to (N, M, O1, O2)
+
+    Example:
+        >>> tuple(nn.Conv2d(3, 8, 3, stride=2)(badak.zeros(1, 3, 9, 9)).shape)
+        (1, 8, 4, 4)
+    """
 
     axes = 2
 

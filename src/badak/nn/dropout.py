@@ -21,6 +21,19 @@ class Dropout(_Dropout):
     """Training: y = x k / (1 - p) with k = 0 with probability p, else 1, for each value. Evaluation: y = x.
 
     Source: Srivastava et al. 2014, "Dropout: a simple way to prevent neural networks from overfitting".
+
+    Args:
+        p: probability that a value is dropped, 0 to 1
+        inplace: whether the input is overwritten
+
+    Returns: module; `forward` keeps the shape of its input
+
+    Raises:
+        ArgumentError: for p outside 0 to 1
+
+    Example:
+        >>> nn.Dropout(0.5).eval()(badak.ones(3)).tolist()
+        [1.0, 1.0, 1.0]
     """
 
     def forward(self, input: Tensor) -> Tensor:

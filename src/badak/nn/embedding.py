@@ -18,10 +18,24 @@ class Embedding(Module):
 
     ids (...) of integers in 0 .. num_embeddings - 1 -> y (..., embedding_dim). W starts normal(0, 1).
 
-    padding_idx          this row starts at 0 and gets no gradient
-    max_norm, norm_type  rows that are looked up are first scaled, in place, to a norm of at most max_norm
-    scale_grad_by_freq   the gradient of a row is divided by how often it occurs in ids
-    sparse               accepted; the gradient is dense (parity: PyTorch gives a sparse one, with the same values)
+    Args:
+        num_embeddings: rows V of the table
+        embedding_dim: channels C of a row
+        padding_idx: this row starts at 0 and gets no gradient
+        max_norm, norm_type: rows that are looked up are first scaled, in place, to a norm of at most max_norm
+        scale_grad_by_freq: the gradient of a row is divided by how often it occurs in ids
+        sparse: accepted; the gradient is dense (parity: PyTorch gives a sparse one, with the same values)
+        device, dtype: of the table; float32 on the CPU by default
+
+    Returns: module; `forward` maps integer ids (...) to (..., C)
+
+    Raises:
+        IndexOutOfRangeError: from `forward`, for an id outside 0 .. V - 1
+
+    Example:
+        >>> table = nn.Embedding(10, 4)
+        >>> tuple(table(badak.tensor([[1, 2, 3]])).shape)
+        (1, 3, 4)
     """
 
     def __init__(

@@ -77,7 +77,19 @@ def uniform_(tensor: Tensor, a=0.0, b=1.0, generator=None) -> Tensor:
 
 
 def normal_(tensor: Tensor, mean=0.0, std=1.0, generator=None) -> Tensor:
-    """w normal with this mean and standard deviation."""
+    """w normal with this mean and standard deviation.
+
+    Args:
+        tensor: filled in place
+        mean, std: of the distribution
+        generator: drawn from; the default one if None
+
+    Returns: the tensor itself
+
+    Example:
+        >>> nn.init.normal_(badak.empty(2), std=0.0).tolist()
+        [0.0, 0.0]
+    """
     with no_grad():
         return _draw_normal_(tensor, mean, std, generator=generator)
 
@@ -165,7 +177,22 @@ def dirac_(tensor: Tensor, groups=1) -> Tensor:
 
 
 def xavier_uniform_(tensor: Tensor, gain=1.0, generator=None) -> Tensor:
-    """w uniform in +-gain sqrt(6 / (fan_in + fan_out)).  Source: Glorot & Bengio 2010."""
+    """w uniform in +-gain sqrt(6 / (fan_in + fan_out)).  Source: Glorot & Bengio 2010.
+
+    Args:
+        tensor: filled in place; at least two axes
+        gain: factor of the bound
+        generator: drawn from; the default one if None
+
+    Returns: the tensor itself
+
+    Raises:
+        ArgumentError: for a tensor of fewer than two axes
+
+    Example:
+        >>> nn.init.xavier_uniform_(badak.empty(2, 4)).abs().max().item() <= 1
+        True
+    """
     bound = math.sqrt(3.0) * _xavier_std(tensor, gain)
     return uniform_(tensor, -bound, bound, generator)
 
@@ -184,6 +211,19 @@ def kaiming_uniform_(tensor: Tensor, a=0, mode="fan_in", nonlinearity="leaky_rel
     """w uniform in +-gain sqrt(3 / fan).  a: the slope of leaky_relu; mode: fan_in keeps the variance forward, fan_out backward.
 
     Source: He et al. 2015.
+
+    Args:
+        tensor: filled in place; at least two axes
+        a: slope of leaky_relu
+        mode: "fan_in" or "fan_out"
+        nonlinearity: name of the function that follows
+        generator: drawn from; the default one if None
+
+    Returns: the tensor itself
+
+    Example:
+        >>> tuple(nn.init.kaiming_uniform_(badak.empty(2, 4)).shape)
+        (2, 4)
     """
     if _is_empty(tensor):
         return tensor

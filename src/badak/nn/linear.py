@@ -13,7 +13,17 @@ from badak.tensor import apply, empty
 
 
 class Identity(Module):
-    """y = x. Takes and ignores any arguments, so that it can stand in the place of any layer."""
+    """y = x. Takes and ignores any arguments, so that it can stand in the place of any layer.
+
+    Args:
+        *args, **kwargs: ignored
+
+    Returns: module; `forward(x)` gives x itself
+
+    Example:
+        >>> nn.Identity()(badak.ones(2)).tolist()
+        [1.0, 1.0]
+    """
 
     def __init__(self, *args, **kwargs) -> None:
         super().__init__()
@@ -27,6 +37,22 @@ class Linear(Module):
 
     x (..., in_features) -> y (..., out_features); W (out_features, in_features), b (out_features,).
     W and b start uniform in +-1/sqrt(in_features).
+
+    Args:
+        in_features: size K of the last axis of the input
+        out_features: size N of the last axis of the output
+        bias: whether b is added
+        device, dtype: of the parameters; float32 on the CPU by default
+
+    Returns: module; `forward` maps (..., K) to (..., N)
+
+    Raises:
+        ShapeError: from `forward`, for an input whose last axis is not K
+
+    Example:
+        >>> layer = nn.Linear(4, 2)
+        >>> tuple(layer(badak.zeros(3, 4)).shape)
+        (3, 2)
     """
 
     def __init__(self, in_features: int, out_features: int, bias: bool = True, device=None, dtype=None) -> None:
@@ -83,7 +109,18 @@ class Bilinear(Module):
 
 
 class Flatten(Module):
-    """The axes start_dim to end_dim as one."""
+    """The axes start_dim to end_dim as one.
+
+    Args:
+        start_dim: first axis
+        end_dim: last axis
+
+    Returns: module; `forward` gives a tensor with these axes as one
+
+    Example:
+        >>> tuple(nn.Flatten()(badak.zeros(2, 3, 4)).shape)
+        (2, 12)
+    """
 
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
         super().__init__()

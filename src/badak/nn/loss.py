@@ -28,6 +28,25 @@ class CrossEntropyLoss(_WeightedLoss):
 
     logits (B, V, ...) and target (B, ...) of class numbers, or of logits' shape, of class probabilities.
     weight (V,): a factor for each class. ignore_index: targets that do not count. label_smoothing: 0 .. 1.
+
+    Args:
+        weight: (V,), a factor for each class
+        size_average, reduce: old names of reduction
+        ignore_index: targets of this value do not count
+        reduction: "mean", "sum" or "none"
+        label_smoothing: share of the target that is spread over all classes, 0 to 1
+
+    Returns: module; `forward(logits, target)` gives one number, in nats; with "none" the shape of target
+
+    Raises:
+        IndexOutOfRangeError: from `forward`, for a target outside 0 .. V - 1 that is not ignore_index
+
+    Derivation: docs/explanation/derivations/cross_entropy.md
+
+    Example:
+        >>> loss = nn.CrossEntropyLoss()
+        >>> round(loss(badak.zeros(3, 10), badak.tensor([1, 2, 3])).item(), 4)
+        2.3026
     """
 
     def __init__(
@@ -54,7 +73,20 @@ class CrossEntropyLoss(_WeightedLoss):
 
 
 class NLLLoss(_WeightedLoss):
-    """-x[target] for log-probabilities x (B, V, ...)."""
+    """-x[target] for log-probabilities x (B, V, ...).
+
+    Args:
+        weight: (V,), a factor for each class
+        size_average, reduce: old names of reduction
+        ignore_index: targets of this value do not count
+        reduction: "mean", "sum" or "none"
+
+    Returns: module; `forward(log_probabilities, target)` gives one number, in nats
+
+    Example:
+        >>> nn.NLLLoss()(badak.tensor([[-1.0, -2.0]]), badak.tensor([1])).item()
+        2.0
+    """
 
     def __init__(
         self, weight: Tensor | None = None, size_average=None, ignore_index: int = -100, reduce=None, reduction: str = "mean"
@@ -67,14 +99,36 @@ class NLLLoss(_WeightedLoss):
 
 
 class MSELoss(_Loss):
-    """(x - target)^2."""
+    """(x - target)^2.
+
+    Args:
+        size_average, reduce: old names of reduction
+        reduction: "mean", "sum" or "none"
+
+    Returns: module; `forward(input, target)` gives one number; with "none" the shape of input
+
+    Example:
+        >>> nn.MSELoss()(badak.zeros(2), badak.tensor([1.0, 3.0])).item()
+        5.0
+    """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.mse_loss(input, target, reduction=self.reduction)
 
 
 class L1Loss(_Loss):
-    """|x - target|."""
+    """|x - target|.
+
+    Args:
+        size_average, reduce: old names of reduction
+        reduction: "mean", "sum" or "none"
+
+    Returns: module; `forward(input, target)` gives one number; with "none" the shape of input
+
+    Example:
+        >>> nn.L1Loss()(badak.zeros(2), badak.tensor([1.0, 3.0])).item()
+        2.0
+    """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.l1_loss(input, target, reduction=self.reduction)
@@ -108,6 +162,18 @@ class KLDivLoss(_Loss):
     """target (log target - x), x log-probabilities; reduction "batchmean" divides by the first axis.
 
     log_target: target is given as its logarithm.
+
+    Args:
+        size_average, reduce: old names of reduction
+        reduction: "batchmean" (the divergence), "mean", "sum" or "none"
+        log_target: whether the target is given as its logarithm
+
+    Returns: module; `forward(log_probabilities, target)` gives one number, in nats
+
+    Example:
+        >>> p = badak.tensor([[0.5, 0.5]])
+        >>> nn.KLDivLoss(reduction="batchmean")(p.log(), p).item()
+        0.0
     """
 
     def __init__(self, size_average=None, reduce=None, reduction: str = "mean", log_target: bool = False) -> None:
@@ -126,7 +192,20 @@ class BCELoss(_WeightedLoss):
 
 
 class BCEWithLogitsLoss(_WeightedLoss):
-    """BCELoss of sigmoid(x); pos_weight is a factor for the positive part."""
+    """BCELoss of sigmoid(x); pos_weight is a factor for the positive part.
+
+    Args:
+        weight: broadcasts to the input; a factor for each term
+        size_average, reduce: old names of reduction
+        reduction: "mean", "sum" or "none"
+        pos_weight: (C,), a factor for the positive part of each class
+
+    Returns: module; `forward(logits, target)` gives one number, in nats
+
+    Example:
+        >>> round(nn.BCEWithLogitsLoss()(badak.zeros(2), badak.tensor([0.0, 1.0])).item(), 4)
+        0.6931
+    """
 
     def __init__(
         self,

@@ -33,6 +33,18 @@ class Mask:
     `hide(T, S)` are tensors for other code. Raises ShapeError where it does not fit the sizes that are asked.
 
     PyTorch has no such class.
+
+    Args:
+        *given: none: use the named constructors
+
+    Returns: a mask that attention takes
+
+    Raises:
+        ShapeError: where it does not fit the sizes that are asked
+
+    Example:
+        >>> (badak.Mask.causal() & badak.Mask.window(2)).keep(3, 3).int().tolist()
+        [[1, 0, 0], [1, 1, 0], [0, 1, 1]]
     """
 
     def __new__(cls, *given: object) -> "Mask":

@@ -31,6 +31,25 @@ class LayerNorm(_Affine):
     """y = w (x - mean) / sqrt(var + eps) + b, over the last axes, which are of shape `normalized_shape`.
 
     var is the biased variance. Source: Ba, Kiros, Hinton 2016, "Layer normalization".
+
+    Args:
+        normalized_shape: sizes of the last axes that are normalized together; an int for one axis
+        eps: added to the variance
+        elementwise_affine: whether w and b are learned
+        bias: whether there is a b
+        device, dtype: of the parameters
+
+    Returns: module; `forward` keeps the shape of its input
+
+    Raises:
+        ShapeError: from `forward`, for an input that does not end in `normalized_shape`
+
+    Derivation: docs/explanation/derivations/layer_norm.md
+
+    Example:
+        >>> y = nn.LayerNorm(4)(badak.tensor([[1.0, 2.0, 3.0, 4.0]]))
+        >>> y.detach().mul(1000).round().tolist()
+        [[-1342.0, -447.0, 447.0, 1342.0]]
     """
 
     def __init__(
@@ -60,6 +79,21 @@ class RMSNorm(_Affine):
     """y = w x / sqrt(mean(x^2) + eps), over the last axes, which are of shape `normalized_shape`.
 
     eps None means the machine epsilon of x's dtype. Source: Zhang, Sennrich 2019, "Root mean square layer normalization".
+
+    Args:
+        normalized_shape: sizes of the last axes that are normalized together
+        eps: added to the mean square; None is the machine epsilon of the input's dtype
+        elementwise_affine: whether w is learned
+        device, dtype: of the parameter
+
+    Returns: module; `forward` keeps the shape of its input
+
+    Raises:
+        ShapeError: from `forward`, for an input that does not end in `normalized_shape`
+
+    Example:
+        >>> nn.RMSNorm(2)(badak.tensor([3.0, 4.0])).square().mean().round().item()
+        1.0
     """
 
     def __init__(
@@ -87,6 +121,23 @@ class GroupNorm(_Affine):
     """As LayerNorm over groups of channels: x (B, C, ...), the C channels in num_groups groups of neighbours.
 
     w and b are (C,). Source: Wu, He 2018, "Group normalization".
+
+    Args:
+        num_groups: groups; they divide the channels
+        num_channels: C
+        eps: added to the variance
+        affine: whether w and b are learned
+        device, dtype: of the parameters
+        bias: whether there is a b (with affine)
+
+    Returns: module; `forward` keeps the shape (B, C, ...)
+
+    Raises:
+        ArgumentError: where num_groups does not divide num_channels
+
+    Example:
+        >>> tuple(nn.GroupNorm(2, 4)(badak.randn(1, 4, 5)).shape)
+        (1, 4, 5)
     """
 
     def __init__(

@@ -18,6 +18,16 @@ class Parameter(Tensor):
     """A tensor that is trained: an attribute of this kind appears in `Module.parameters()`.
 
     data: a tensor, whose memory it shares (an empty one by default). requires_grad: whether it is trained at all.
+
+    Args:
+        data: the values; the memory is shared
+        requires_grad: whether it is trained
+
+    Returns: tensor that a Module registers when it is assigned to an attribute
+
+    Example:
+        >>> nn.Parameter(badak.zeros(2)).requires_grad
+        True
     """
 
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True):

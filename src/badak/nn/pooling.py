@@ -33,7 +33,22 @@ class MaxPool1d(_MaxPool):
 
 
 class MaxPool2d(_MaxPool):
-    """The largest number of each window of x (N, C, H, W); the stride is kernel_size unless given."""
+    """The largest number of each window of x (N, C, H, W); the stride is kernel_size unless given.
+
+    Args:
+        kernel_size: of a window; one number or two
+        stride: step between windows; kernel_size by default
+        padding: -inf added at each side
+        dilation: step between the taps of a window
+        return_indices: also give where each maximum was, counted in H W
+        ceil_mode: windows that stick out at the end count
+
+    Returns: module; `forward` maps (N, C, H, W) to (N, C, O1, O2)
+
+    Example:
+        >>> nn.MaxPool2d(2)(badak.arange(4.0).view(1, 1, 2, 2)).item()
+        3.0
+    """
 
     def forward(self, input: Tensor):
         return F.max_pool2d(input, *self._arguments())
@@ -91,7 +106,22 @@ class _AvgPool(Module):
 
 
 class AvgPool2d(_AvgPool):
-    """The mean of each window of x (N, C, H, W); the stride is kernel_size unless given."""
+    """The mean of each window of x (N, C, H, W); the stride is kernel_size unless given.
+
+    Args:
+        kernel_size: of a window; one number or two
+        stride: step between windows; kernel_size by default
+        padding: zeros added at each side
+        ceil_mode: windows that stick out at the end count
+        count_include_pad: whether the zeros count in the mean
+        divisor_override: what the sums are divided by instead
+
+    Returns: module; `forward` maps (N, C, H, W) to (N, C, O1, O2)
+
+    Example:
+        >>> nn.AvgPool2d(2)(badak.arange(4.0).view(1, 1, 2, 2)).item()
+        1.5
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.avg_pool2d(input, *self._arguments())

@@ -142,14 +142,28 @@ def quantize(model: Module, dtype: Any = int8_, skip_modules: Iterable[str] = ()
     Conv1D of transformers. Left as they are: layers of other kinds, those with a forward of their own, and those whose path, or the
     beginning of it, is in `skip_modules`. From then on the model answers only: it is in evaluation mode, nothing wants a gradient.
 
-    model     an nn.Module; a Linear alone cannot be changed in place, so use what is returned
-    dtype     badak.int8 or badak.bfloat16, or their names
     Gives the model. Raises ArgumentTypeError, DTypeError, and ArgumentError where there is nothing to do, where it was done
     already, and
     for weights that are NaN or infinite; the model is as it was then.
 
     Files: `state_dict()` holds `weight`, `scale` and `bias` of such a layer. They are loaded into a model that was quantized, too.
     PyTorch: torch.ao.quantization.quantize_dynamic, which gives a copy.
+
+    Args:
+        model: an nn.Module; a Linear alone cannot be changed in place, so use what is returned
+        dtype: badak.int8 or badak.bfloat16, or their names
+        skip_modules: paths of modules, or beginnings of them
+
+    Returns: the model itself
+
+    Raises:
+        ArgumentError: where there is nothing to quantize
+
+    Example:
+        >>> model = nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 4))
+        >>> _ = badak.quantize(model, "int8")
+        >>> model[0].weight.dtype
+        badak.int8
     """
     make = _maker(model, dtype)
     skip_modules = _kept(model, skip_modules)

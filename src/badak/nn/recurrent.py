@@ -252,6 +252,24 @@ class LSTM(RNNBase):
 
     With proj_size, h = W_hr (o tanh(c)) of that size. The state is the pair (h, c). Sources: Hochreiter, Schmidhuber 1997,
     "Long short-term memory"; the projection: Sak, Senior, Beaufays 2014, "Long short-term memory based recurrent networks".
+
+    Args:
+        input_size: channels I of the input
+        hidden_size: channels of the state
+        num_layers: layers, one on top of the other
+        bias: whether there are biases
+        batch_first: tensors are (B, T, C) instead of (T, B, C)
+        dropout: probability between layers, in training
+        bidirectional: also read from the end; the outputs have twice the channels
+        proj_size: channels that h is projected to; 0 for none
+        device, dtype: of the parameters
+
+    Returns: module; `forward(x, (h, c))` gives (outputs, (h, c))
+
+    Example:
+        >>> output, (h, c) = nn.LSTM(3, 5, batch_first=True)(badak.randn(2, 7, 3))
+        >>> tuple(output.shape), tuple(h.shape)
+        ((2, 7, 5), (1, 2, 5))
     """
 
     def __init__(
@@ -276,6 +294,23 @@ class GRU(RNNBase):
     """r, z = sigmoid(.),   n = tanh(W_in x + b_in + r (W_hn h + b_hn)),   h = (1 - z) n + z h.
 
     Source: Cho et al. 2014, "Learning phrase representations using RNN encoder-decoder".
+
+    Args:
+        input_size: channels I of the input
+        hidden_size: channels of the state
+        num_layers: layers, one on top of the other
+        bias: whether there are biases
+        batch_first: tensors are (B, T, C) instead of (T, B, C)
+        dropout: probability between layers, in training
+        bidirectional: also read from the end; the outputs have twice the channels
+        device, dtype: of the parameters
+
+    Returns: module; `forward(x, h)` gives (outputs, h)
+
+    Example:
+        >>> output, h = nn.GRU(3, 5, batch_first=True)(badak.randn(2, 7, 3))
+        >>> tuple(output.shape), tuple(h.shape)
+        ((2, 7, 5), (1, 2, 5))
     """
 
     def __init__(

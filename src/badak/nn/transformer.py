@@ -33,6 +33,29 @@ class TransformerEncoderLayer(Module):
         feed(x) = linear2(activation(linear1(x)))
 
     activation: "relu", "gelu" or any function of a tensor. bias=False leaves out every bias, those of the norms too.
+
+    Args:
+        d_model: channels C
+        nhead: heads; they divide C
+        dim_feedforward: channels between the two linear layers
+        dropout: probability, on the attention weights and behind each part
+        activation: "relu", "gelu" or a function of a tensor
+        layer_norm_eps: added to the variances of the two norms
+        batch_first: tensors are (B, T, C) instead of (T, B, C)
+        norm_first: norms stand before the parts (pre-norm) instead of behind them
+        bias: whether linear layers and norms have one
+        device, dtype: of the parameters
+
+    Returns: module; `forward(src, src_mask, src_key_padding_mask, is_causal)` keeps the shape of src. In the masks True =
+        hide
+
+    Raises:
+        ArgumentError: where nhead does not divide d_model
+
+    Example:
+        >>> layer = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
+        >>> tuple(layer(badak.randn(2, 5, 8)).shape)
+        (2, 5, 8)
     """
 
     def __init__(
@@ -89,6 +112,28 @@ class TransformerDecoderLayer(Module):
 
     Arguments as in TransformerEncoderLayer. `forward` takes a cache as TransformerDecoder's does, of which it is layer `layer`;
     who calls it counts the tokens as read.
+
+    Args:
+        d_model: channels C
+        nhead: heads; they divide C
+        dim_feedforward: channels between the two linear layers
+        dropout: probability, on the attention weights and behind each part
+        activation: "relu", "gelu" or a function of a tensor
+        layer_norm_eps: added to the variances of the three norms
+        batch_first: tensors are (B, T, C) instead of (T, B, C)
+        norm_first: norms stand before the parts (pre-norm) instead of behind them
+        bias: whether linear layers and norms have one
+        device, dtype: of the parameters
+
+    Returns: module; `forward(tgt, memory, ...)` keeps the shape of tgt
+
+    Raises:
+        ArgumentError: where nhead does not divide d_model
+
+    Example:
+        >>> layer = nn.TransformerDecoderLayer(8, 2, 16, batch_first=True)
+        >>> tuple(layer(badak.randn(2, 3, 8), badak.randn(2, 5, 8)).shape)
+        (2, 3, 8)
     """
 
     def __init__(
@@ -171,6 +216,20 @@ class TransformerEncoder(Module):
 
     The copies start equal, as in PyTorch; with independent_init (badak's own) all but the first draw their weights anew.
     enable_nested_tensor and mask_check are accepted and change nothing.
+
+    Args:
+        encoder_layer: the layer that is copied
+        num_layers: how many copies
+        norm: applied at the end, if given
+        enable_nested_tensor, mask_check: accepted; no effect
+        independent_init: all copies but the first draw new weights (badak's own)
+
+    Returns: module; `forward(src, mask, src_key_padding_mask)` keeps the shape of src
+
+    Example:
+        >>> layer = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
+        >>> tuple(nn.TransformerEncoder(layer, 3)(badak.randn(2, 5, 8)).shape)
+        (2, 5, 8)
     """
 
     def __init__(
@@ -212,6 +271,20 @@ class TransformerDecoder(Module):
     """num_layers copies of `decoder_layer`, one after the other, and a norm at the end if given.
 
     independent_init as in TransformerEncoder.
+
+    Args:
+        decoder_layer: the layer that is copied
+        num_layers: how many copies
+        norm: applied at the end, if given
+        independent_init: all copies but the first draw new weights (badak's own)
+
+    Returns: module; `forward(tgt, memory, ...)` keeps the shape of tgt
+
+    Example:
+        >>> layer = nn.TransformerDecoderLayer(8, 2, 16, batch_first=True)
+        >>> decoder = nn.TransformerDecoder(layer, 2)
+        >>> tuple(decoder(badak.randn(2, 3, 8), badak.randn(2, 5, 8)).shape)
+        (2, 3, 8)
     """
 
     def __init__(
@@ -275,6 +348,28 @@ class Transformer(Module):
 
     custom_encoder, custom_decoder: used in the place of the stacks. All matrices start Xavier-uniform.
     independent_init as in TransformerEncoder (here it is about what is no matrix: the biases).
+
+    Args:
+        d_model: channels C
+        nhead: heads; they divide C
+        num_encoder_layers, num_decoder_layers: layers of the two stacks
+        dim_feedforward: channels between the two linear layers of a layer
+        dropout: probability
+        activation: "relu", "gelu" or a function of a tensor
+        custom_encoder, custom_decoder: used in place of the stacks
+        layer_norm_eps: added to the variances of the norms
+        batch_first: tensors are (B, T, C) instead of (T, B, C)
+        norm_first: norms stand before the parts (pre-norm)
+        bias: whether linear layers and norms have one
+        device, dtype: of the parameters
+        independent_init: layers draw weights of their own (badak's own)
+
+    Returns: module; `forward(src, tgt, ...)` gives the shape of tgt
+
+    Example:
+        >>> model = nn.Transformer(8, 2, 1, 1, 16, batch_first=True)
+        >>> tuple(model(badak.randn(2, 5, 8), badak.randn(2, 3, 8)).shape)
+        (2, 3, 8)
     """
 
     def __init__(

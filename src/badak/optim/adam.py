@@ -27,6 +27,26 @@ class Adam(Elementwise):
 
     Sources: Kingma and Ba 2015, "Adam: A Method for Stochastic Optimization", algorithm 1; Reddi, Kale and Kumar 2018,
     "On the Convergence of Adam and Beyond" (amsgrad).
+
+    Args:
+        params: parameters, named parameters or groups
+        lr: learning rate
+        betas: decay of the running mean and of the running mean square, each in [0, 1)
+        eps: added to the root
+        weight_decay: added to the gradient, times the parameter
+        amsgrad: divide by the largest mean square so far
+        foreach, fused, capturable: accepted; no effect
+        maximize: go up instead of down
+        differentiable: refused
+        decoupled_weight_decay: decay as in AdamW
+
+    Example:
+        >>> w = nn.Parameter(badak.tensor([1.0]))
+        >>> optimizer = optim.Adam([w], lr=0.1)
+        >>> (w * w).sum().backward()
+        >>> optimizer.step()
+        >>> round(w.item(), 3)
+        0.9
     """
 
     CHECKS = {

@@ -14,6 +14,28 @@ class AdamW(Adam):
     PyTorch, so that a schedule changes both.
 
     Source: Loshchilov and Hutter 2019, "Decoupled Weight Decay Regularization", algorithm 2.
+
+    Args:
+        params: parameters, named parameters or groups
+        lr: learning rate
+        betas: decay of the running mean and of the running mean square, each in [0, 1)
+        eps: added to the root
+        weight_decay: scaled by lr
+        amsgrad: divide by the largest mean square so far
+        maximize: go up instead of down
+        foreach, fused, capturable: accepted; no effect
+        differentiable: refused
+
+    Raises:
+        ArgumentError: for a setting outside its range
+
+    Example:
+        >>> w = nn.Parameter(badak.tensor([1.0]))
+        >>> optimizer = optim.AdamW([w], lr=0.1)
+        >>> (w * w).sum().backward()
+        >>> optimizer.step()
+        >>> w.item() < 1
+        True
     """
 
     def __init__(

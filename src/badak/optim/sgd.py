@@ -23,6 +23,25 @@ class SGD(Elementwise):
 
     Sources: Robbins and Monro 1951; momentum as in Sutskever, Martens, Dahl and Hinton 2013, "On the importance of
     initialization and momentum in deep learning", with lr outside m as in PyTorch.
+
+    Args:
+        params: parameters, named parameters or groups
+        lr: learning rate
+        momentum: decay of the running gradient
+        dampening: what the new gradient loses in it
+        weight_decay: added to the gradient, times the parameter
+        nesterov: look ahead
+        maximize: go up instead of down
+        foreach, fused: accepted; no effect
+        differentiable: refused
+
+    Example:
+        >>> w = nn.Parameter(badak.tensor([1.0]))
+        >>> optimizer = optim.SGD([w], lr=0.25)
+        >>> (w * w).sum().backward()
+        >>> optimizer.step()
+        >>> w.item()
+        0.5
     """
 
     CHECKS = {

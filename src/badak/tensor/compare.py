@@ -157,7 +157,20 @@ def isclose(input, other, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: b
 
 
 def allclose(input, other, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
-    """Whether |input - other| <= atol + rtol |other| everywhere."""
+    """Whether |input - other| <= atol + rtol |other| everywhere.
+
+    Args:
+        input, other: tensors that broadcast
+        rtol: relative tolerance
+        atol: absolute tolerance
+        equal_nan: NaN equals NaN
+
+    Returns: bool
+
+    Example:
+        >>> badak.allclose(badak.ones(2), badak.ones(2) + 1e-7)
+        True
+    """
     events.read("allclose")
     return bool(isclose(input, other, rtol, atol, equal_nan)._array.all())
 

@@ -14,6 +14,21 @@ def cat(tensors, dim: int = 0, *, axis=None, out=None) -> Tensor:
     """The tensors one after the other along dim; elsewhere their sizes agree.   dx_k = its part of dy.
 
     Dtypes are promoted; an empty 1-d tensor is skipped, as in PyTorch.
+
+    Args:
+        tensors: a list or tuple; all sizes but that of dim agree
+        dim: the axis that becomes longer
+        axis: NumPy's name of dim
+        out: where the result is written
+
+    Returns: one tensor
+
+    Raises:
+        ShapeError: where other sizes differ
+
+    Example:
+        >>> badak.cat([badak.ones(1), badak.zeros(2)]).tolist()
+        [1.0, 0.0, 0.0]
     """
     tensors = _together("cat", tensors)
     shapes = [x._array.shape for x in tensors]
@@ -68,7 +83,23 @@ def _cannot_join(tensors, dim: int) -> ShapeError:
 
 
 def stack(tensors, dim: int = 0, *, axis=None, out=None) -> Tensor:
-    """The tensors, of one shape, along a new dim.   dx_k = dy[k]."""
+    """The tensors, of one shape, along a new dim.   dx_k = dy[k].
+
+    Args:
+        tensors: a list or tuple, of one shape
+        dim: the new axis
+        axis: NumPy's name of dim
+        out: where the result is written
+
+    Returns: one tensor with an axis more
+
+    Raises:
+        ShapeError: where shapes differ
+
+    Example:
+        >>> tuple(badak.stack([badak.ones(2), badak.zeros(2)], dim=1).shape)
+        (2, 2)
+    """
     tensors = _together("stack", tensors)
     shape = tensors[0]._array.shape
     for k, x in enumerate(tensors):

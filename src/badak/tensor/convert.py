@@ -40,6 +40,19 @@ def to(x: Tensor, *args, **options) -> Tensor:
     """to(dtype), to(device), to(device, dtype), to(other): x in that dtype; badak's only device is the CPU.
 
     Returns x itself where nothing changes and copy=False.
+
+    Args:
+        *args: a dtype, a device, or another tensor
+        **options: dtype=, device=, copy=
+
+    Returns: the tensor itself or a converted copy
+
+    Raises:
+        DeviceError: for a device that is not there
+
+    Example:
+        >>> badak.ones(2).to(badak.int64).tolist()
+        [1, 1]
     """
     kind, where = options.pop("dtype", None), options.pop("device", None)
     copy = options.pop("copy", False)
@@ -119,12 +132,29 @@ def cuda(x: Tensor, device=None, non_blocking=False, memory_format=None) -> Tens
 
 
 def clone(input: Tensor, *, memory_format=None) -> Tensor:  # noqa: A002
-    """A copy with its own memory, which lies as input does or as memory_format says.   dx = dy."""
+    """A copy with its own memory, which lies as input does or as memory_format says.   dx = dy.
+
+    Args:
+        memory_format: how the copy lies
+
+    Returns: a copy, part of the graph
+
+    Example:
+        >>> badak.ones(2).clone().tolist()
+        [1.0, 1.0]
+    """
     return apply(Clone, input) if memory_format is None else apply(Clone, input, order=order_asked(memory_format, input.dim()))
 
 
 def contiguous(x: Tensor, memory_format=None) -> Tensor:
-    """x where it lies in row-major order, or as memory_format says, else such a copy."""
+    """x where it lies in row-major order, or as memory_format says, else such a copy.
+
+    Returns: the tensor itself or a copy
+
+    Example:
+        >>> badak.ones(2, 3).T.contiguous().is_contiguous()
+        True
+    """
     if memory_format is not None:
         return _ordered(x, memory_format)
     return x if x._array.flags.c_contiguous else apply(Clone, x, order="rows")

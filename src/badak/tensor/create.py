@@ -23,6 +23,19 @@ def tensor(data, *, dtype=None, device=None, requires_grad: bool = False, pin_me
     """A new tensor holding a copy of `data`: a number, (nested) lists, a NumPy array, a tensor.
 
     Python's floats become the default dtype (float32), ints int64, bools bool; NumPy's dtypes are kept.
+
+    Args:
+        data: a number, nested lists, a NumPy array or a tensor
+        dtype: of the result
+        device: accepted: "cpu"
+        requires_grad: whether a gradient is wanted
+        pin_memory: accepted; no effect
+
+    Returns: tensor of the data's shape
+
+    Example:
+        >>> badak.tensor([[1, 2], [3, 4]]).shape
+        badak.Size([2, 2])
     """
     check_place(device)
     if isinstance(data, Tensor):
@@ -59,7 +72,21 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad: bool = Fa
 
 
 def from_numpy(ndarray: np.ndarray) -> Tensor:
-    """A tensor that shares the array's memory: a change of one is a change of both."""
+    """A tensor that shares the array's memory: a change of one is a change of both.
+
+    Args:
+        ndarray: an array of a dtype that tensors have
+
+    Returns: tensor of its shape
+
+    Raises:
+        DTypeError: for strings and objects
+
+    Example:
+        >>> import numpy as np
+        >>> badak.from_numpy(np.arange(3)).tolist()
+        [0, 1, 2]
+    """
     if not isinstance(ndarray, np.ndarray):
         raise ArgumentTypeError(f"expected np.ndarray (got {type(ndarray).__name__})", "badak.tensor(data) copies other things")
     dtypes.of_numpy(ndarray.dtype)
@@ -137,22 +164,67 @@ def _finish(array, options) -> Tensor:
 
 
 def zeros(*size, **options) -> Tensor:
-    """A tensor of that shape filled with 0; dtype=, device=, requires_grad=."""
+    """A tensor of that shape filled with 0; dtype=, device=, requires_grad=.
+
+    Args:
+        *size: the sizes, or one tuple of them
+        **options: dtype=, device=, requires_grad=
+
+    Returns: tensor of that shape
+
+    Example:
+        >>> badak.zeros(2, 3).tolist()
+        [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
+    """
     return _new(np.zeros, size, options)
 
 
 def ones(*size, **options) -> Tensor:
-    """A tensor of that shape filled with 1; dtype=, device=, requires_grad=."""
+    """A tensor of that shape filled with 1; dtype=, device=, requires_grad=.
+
+    Args:
+        *size: the sizes, or one tuple of them
+        **options: dtype=, device=, requires_grad=
+
+    Returns: tensor of that shape
+
+    Example:
+        >>> badak.ones(2, dtype=badak.int64).tolist()
+        [1, 1]
+    """
     return _new(np.ones, size, options)
 
 
 def empty(*size, **options) -> Tensor:
-    """A tensor of that shape whose values are whatever lay in memory; dtype=, device=, requires_grad=."""
+    """A tensor of that shape whose values are whatever lay in memory; dtype=, device=, requires_grad=.
+
+    Args:
+        *size: the sizes, or one tuple of them
+        **options: dtype=, device=, requires_grad=
+
+    Returns: tensor of that shape
+
+    Example:
+        >>> tuple(badak.empty(2, 3).shape)
+        (2, 3)
+    """
     return _new(np.empty, size, options)
 
 
 def full(size, fill_value, **options) -> Tensor:
-    """A tensor of that shape filled with `fill_value`, in its dtype (a float: the default one)."""
+    """A tensor of that shape filled with `fill_value`, in its dtype (a float: the default one).
+
+    Args:
+        size: the shape, a tuple
+        fill_value: a number
+        **options: dtype=, device=, requires_grad=
+
+    Returns: tensor of that shape
+
+    Example:
+        >>> badak.full((2,), 7.0).tolist()
+        [7.0, 7.0]
+    """
     value = _number(fill_value)
     value = float(value) if isinstance(fill_value, np.bool_) else value  # as in PyTorch
     if options.get("dtype") is None:
@@ -249,6 +321,23 @@ def arange(start=None, end=None, step=1, *, dtype=None, out=None, device=None, r
     """start, start + step, ... below end (above it for a negative step).
 
     int64 where all three are ints, else the default float dtype; computed in float64 and rounded once.
+
+    Args:
+        start: first value; 0 by default
+        end: not included
+        step: between two values
+        dtype: int64 for ints, else float32
+        out: where the result is written
+        device, requires_grad: as in `badak.tensor`
+
+    Returns: (ceil((end - start) / step),)
+
+    Raises:
+        ArgumentError: for a step of 0, or one that leads away from the end
+
+    Example:
+        >>> badak.arange(3).tolist()
+        [0, 1, 2]
     """
     if type(start) is int and end is None and step == 1 and start >= 0 and dtype is None:
         return _finish(np.arange(start), dict(out=out, device=device, requires_grad=requires_grad, **accepted))
@@ -274,7 +363,21 @@ def arange(start=None, end=None, step=1, *, dtype=None, out=None, device=None, r
 
 
 def linspace(start, end, steps: int, *, dtype=None, out=None, device=None, requires_grad: bool = False, **accepted) -> Tensor:
-    """`steps` numbers from start to end, both included, evenly spaced: counted from the nearer end, as PyTorch does."""
+    """`steps` numbers from start to end, both included, evenly spaced: counted from the nearer end, as PyTorch does.
+
+    Args:
+        start, end: first and last value
+        steps: how many
+        dtype: of the result
+        out: where the result is written
+        device, requires_grad: as in `badak.tensor`
+
+    Returns: (steps,)
+
+    Example:
+        >>> badak.linspace(0, 1, 5).tolist()
+        [0.0, 0.25, 0.5, 0.75, 1.0]
+    """
     wanted = default_dtype() if dtype is None else to_dtype(dtype)
     array = _spaced(_number(start), _number(end), steps, wanted)
     return _finish(array, dict(out=out, device=device, requires_grad=requires_grad, **accepted))
@@ -311,7 +414,19 @@ def _spaced(start, end, steps: int, kind: dtypes.dtype):
 
 
 def eye(n: int, m: int | None = None, *, dtype=None, device=None, requires_grad: bool = False, **accepted) -> Tensor:
-    """The n x m matrix with ones on the diagonal."""
+    """The n x m matrix with ones on the diagonal.
+
+    Args:
+        n: rows
+        m: columns; n by default
+        dtype, device, requires_grad: as in `badak.tensor`
+
+    Returns: (n, m)
+
+    Example:
+        >>> badak.eye(2).tolist()
+        [[1.0, 0.0], [0.0, 1.0]]
+    """
     wanted = default_dtype() if dtype is None else to_dtype(dtype)
     array = np.eye(int(n), None if m is None else int(m), dtype=np.float64).astype(wanted.numpy)
     return _finish(array, dict(device=device, requires_grad=requires_grad, **accepted))

@@ -40,7 +40,22 @@ def relu(input) -> Tensor:
 
 
 def softmax(input, dim: int | None = None, dtype=None, *, _stacklevel=3) -> Tensor:
-    """exp(x) / sum exp(x) along `dim`, in `dtype` if given.   dx = y (dy - sum(dy y))."""
+    """exp(x) / sum exp(x) along `dim`, in `dtype` if given.   dx = y (dy - sum(dy y)).
+
+    Args:
+        input: any shape
+        dim: the axis whose values sum to 1
+        dtype: what the input is converted to first
+        out: where the result is written
+
+    Returns: tensor of input's shape
+
+    Derivation: docs/explanation/derivations/softmax.md
+
+    Example:
+        >>> badak.zeros(4).softmax(-1).tolist()
+        [0.25, 0.25, 0.25, 0.25]
+    """
     return _along("softmax", _softmax.Softmax, input, dim, dtype)
 
 
@@ -65,7 +80,19 @@ def logaddexp(input, other, *, out=None) -> Tensor:
 
 
 def clamp(input, min=None, max=None, *, out=None) -> Tensor:
-    """min(max(x, min), max) for numbers or tensors; None is no bound.   dx = dy where min <= x <= max, else 0."""
+    """min(max(x, min), max) for numbers or tensors; None is no bound.   dx = dy where min <= x <= max, else 0.
+
+    Args:
+        input: any shape
+        min, max: numbers or tensors; None for no bound
+        out: where the result is written
+
+    Returns: tensor of input's shape
+
+    Example:
+        >>> badak.tensor([-2.0, 0.5, 2.0]).clamp(-1, 1).tolist()
+        [-1.0, 0.5, 1.0]
+    """
     if min is None and max is None:
         raise ArgumentError("torch.clamp: At least one of 'min' or 'max' must not be None", "clamp(min=0)")
     if isinstance(min, Tensor) or isinstance(max, Tensor):
@@ -116,6 +143,17 @@ def where(condition, input=None, other=None, *, out=None):
     """input where condition, else other; with the condition alone, the indices of its True entries, one tensor per dim.
 
     dinput = dy where condition, else 0;   dother = 0 where condition, else dy.
+
+    Args:
+        condition: bool
+        input, other: tensors or numbers; the three broadcast
+        out: where the result is written
+
+    Returns: tensor of the common shape; or a tuple of index tensors
+
+    Example:
+        >>> badak.where(badak.tensor([True, False]), 1.0, 2.0).tolist()
+        [1.0, 2.0]
     """
     if input is None and other is None:
         return condition.nonzero(as_tuple=True)
@@ -144,7 +182,18 @@ def where_method(input, condition, other) -> Tensor:
 
 
 def masked_fill(input, mask, value) -> Tensor:
-    """value where mask, else input (in input's dtype).   dinput = 0 where mask, else dy.   mask: bool, True = replace."""
+    """value where mask, else input (in input's dtype).   dinput = 0 where mask, else dy.   mask: bool, True = replace.
+
+    Args:
+        mask: bool, broadcasts to input; True = replace
+        value: a number or a tensor of one value
+
+    Returns: tensor of the common shape
+
+    Example:
+        >>> badak.zeros(2).masked_fill(badak.tensor([True, False]), 9.0).tolist()
+        [9.0, 0.0]
+    """
     check_mask("masked_fill_", mask)
     if isinstance(value, Tensor):
         if value._array.ndim:

@@ -89,7 +89,20 @@ default_generator.seed()
 
 
 def manual_seed(seed) -> Generator:
-    """Start the default generator from `seed`; the numbers drawn then are PyTorch's for that seed. Returns the generator."""
+    """Start the default generator from `seed`; the numbers drawn then are PyTorch's for that seed. Returns the generator.
+
+    Args:
+        seed: an integer
+
+    Returns: the default generator
+
+    Example:
+        >>> _ = badak.manual_seed(0)
+        >>> a = badak.rand(2)
+        >>> _ = badak.manual_seed(0)
+        >>> bool((badak.rand(2) == a).all())
+        True
+    """
     return default_generator.manual_seed(int(seed))
 
 

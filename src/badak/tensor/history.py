@@ -35,7 +35,17 @@ class History(About):
         self.requires_grad_(wanted)
 
     def requires_grad_(self, requires_grad: bool = True):
-        """Say that gradients with respect to this tensor are (not) wanted; in place."""
+        """Say that gradients with respect to this tensor are (not) wanted; in place.
+
+        Args:
+            requires_grad: whether gradients are wanted
+
+        Returns: the tensor itself
+
+        Example:
+            >>> badak.ones(2).requires_grad_().requires_grad
+            True
+        """
         if type(requires_grad) is not bool:
             raise ArgumentTypeError(
                 f"requires_grad_(): argument 'requires_grad' must be bool, not {type(requires_grad).__name__}",
@@ -172,10 +182,21 @@ class History(About):
     def backward(self, gradient=None, retain_graph=None, create_graph: bool = False, inputs=None) -> None:
         """Add d self / d leaf to every leaf's .grad.
 
-        gradient       d loss / d self, of self's shape; may be left out for a single value, and is 1 then
-        retain_graph   keep what was saved, so that backward may be called again
-        create_graph   the gradients can be differentiated themselves; where an operation has no second derivative, it raises
-        inputs         only these leaves accumulate
+        Args:
+            gradient: d loss / d self, of self's shape; may be left out for a single value, and is 1 then
+            retain_graph: keep what was saved, so that backward may be called again
+            create_graph: the gradients can be differentiated themselves; where an operation has no second derivative, it
+                raises
+            inputs: only these leaves accumulate
+
+        Raises:
+            GraphError: for a tensor without a graph, and for a second backward through one that is freed
+
+        Example:
+            >>> x = badak.tensor(3.0, requires_grad=True)
+            >>> (x * x).backward()
+            >>> x.grad.item()
+            6.0
         """
         backward([self], [gradient], retain_graph, create_graph, inputs)
 
@@ -218,7 +239,14 @@ class History(About):
         return self._retains
 
     def detach(self) -> "Tensor":
-        """The same memory without the history; an in-place change of one is seen by, and counted for, both."""
+        """The same memory without the history; an in-place change of one is seen by, and counted for, both.
+
+        Returns: a tensor that wants no gradient
+
+        Example:
+            >>> badak.ones(2, requires_grad=True).detach().requires_grad
+            False
+        """
         if type(self._array) is Batched:
             return self._array.detached(self._of)
         twin = self._of(self._array)

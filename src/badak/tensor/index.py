@@ -61,7 +61,24 @@ def _inside(name: str, index, shape, dim: int, what: str) -> None:
 
 
 def gather(input, dim: int, index, *, sparse_grad=False, out=None) -> Tensor:
-    """y[i, j, k] = x[i, index[i, j, k], k] for dim = 1, and so on.   dx[i, index[i, j, k], k] += dy[i, j, k]."""
+    """y[i, j, k] = x[i, index[i, j, k], k] for dim = 1, and so on.   dx[i, index[i, j, k], k] += dy[i, j, k].
+
+    Args:
+        input: any shape
+        dim: the axis that is indexed
+        index: integers, with as many axes as input
+        sparse_grad: accepted; the gradient is dense
+        out: where the result is written
+
+    Returns: tensor of index's shape
+
+    Raises:
+        IndexOutOfRangeError: for an index outside the axis
+
+    Example:
+        >>> badak.tensor([[1, 2], [3, 4]]).gather(1, badak.tensor([[1], [0]])).tolist()
+        [[2], [3]]
+    """
     if not index._array.size:  # of any dtype and number of dims, as in PyTorch
         return input.reshape(-1)[:0].reshape(index._array.shape)
     dim = _along("gather", input, dim, index)
@@ -94,6 +111,22 @@ def scatter(input, dim: int, index, src=None, *, value=None, reduce=None) -> Ten
 
     dx = dy, 0 where replaced;   dsrc = dy there. Where an index occurs twice, the last one holds.
     reduce "add" adds instead (see scatter_add), "multiply" multiplies (without gradient for src).
+
+    Args:
+        dim: the axis that is indexed
+        index: integers, with as many axes as input
+        src: a tensor or a number
+        value: a number
+        reduce: "add" or "multiply"
+
+    Returns: tensor of input's shape
+
+    Raises:
+        IndexOutOfRangeError: for an index outside the axis
+
+    Example:
+        >>> badak.zeros(3).scatter(0, badak.tensor([1]), 5.0).tolist()
+        [0.0, 5.0, 0.0]
     """
     src = value if src is None else src
     dim = _along("scatter", input, dim, index)

@@ -19,6 +19,18 @@ def pad(input, pad, mode: str = "constant", value=None) -> Tensor:
     mode "constant" adds `value` (0), and a negative number cuts off; "reflect" mirrors without repeating the edge,
     "replicate" repeats the edge, "circular" wraps around: these three need every size given to fit.
     dx = dy inside, plus what the entries that are used twice collect.
+
+    Args:
+        input: any shape
+        pad: (before, after) of the last axis, then of the one before it, and so on
+        mode: "constant", "reflect", "replicate" or "circular"
+        value: what "constant" adds; 0 by default
+
+    Returns: tensor with each named axis longer by before + after
+
+    Example:
+        >>> F.pad(badak.ones(2), (1, 2)).tolist()
+        [0.0, 1.0, 1.0, 0.0, 0.0]
     """
     try:
         pad = list(map(whole, pad))

@@ -55,7 +55,17 @@ class About(Methods):
     layout = strided
 
     def size(self, dim: int | None = None):
-        """The shape, or the size of one dim."""
+        """The shape, or the size of one dim.
+
+        Args:
+            dim: an axis; None for all
+
+        Returns: the shape, or an int
+
+        Example:
+            >>> badak.ones(2, 3).size(1)
+            3
+        """
         if dim is None:
             return dtypes.Size(self._array.shape)
         shape = self._array.shape

@@ -117,7 +117,19 @@ def _finish(array, out, requires_grad, where, *inputs) -> Tensor:
 
 def rand(*size, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False,
          **named) -> Tensor:  # fmt: skip
-    """Uniform numbers on [0, 1) of shape `size`."""
+    """Uniform numbers on [0, 1) of shape `size`.
+
+    Args:
+        *size: the sizes, or one tuple of them
+        generator: drawn from; the default one if None
+        out, dtype, layout, device, requires_grad, pin_memory: as in PyTorch
+
+    Returns: tensor of that shape
+
+    Example:
+        >>> badak.rand(100).max().item() < 1
+        True
+    """
     dtypes.check_place(device)
     shape = _shape(size or (named.pop("size", ()),), "rand")
     return _finish(or_default(generator).uniform(shape, _float_dtype(dtype, "rand")), out, requires_grad, "rand")
@@ -125,7 +137,20 @@ def rand(*size, generator=None, out=None, dtype=None, layout=None, device=None, 
 
 def randn(*size, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False,
           **named) -> Tensor:  # fmt: skip
-    """Normal numbers (mean 0, deviation 1) of shape `size`."""
+    """Normal numbers (mean 0, deviation 1) of shape `size`.
+
+    Args:
+        *size: the sizes, or one tuple of them
+        generator: drawn from; the default one if None
+        out, dtype, layout, device, requires_grad, pin_memory: as in PyTorch
+
+    Returns: tensor of that shape
+
+    Example:
+        >>> _ = badak.manual_seed(0)
+        >>> badak.randn(2).mul(1000).round().tolist()
+        [1541.0, -293.0]
+    """
     dtypes.check_place(device)
     shape = _shape(size or (named.pop("size", ()),), "randn")
     return _finish(or_default(generator).normal(shape, _float_dtype(dtype, "randn")), out, requires_grad, "randn")
@@ -133,7 +158,20 @@ def randn(*size, generator=None, out=None, dtype=None, layout=None, device=None,
 
 def randint(*args, low=None, high=None, size=None, generator=None, out=None, dtype=None, layout=None, device=None,
             requires_grad=False, pin_memory=False) -> Tensor:  # fmt: skip
-    """Whole numbers in [low, high) of shape `size`: randint(high, size), randint(low, high, size); int64 by default."""
+    """Whole numbers in [low, high) of shape `size`: randint(high, size), randint(low, high, size); int64 by default.
+
+    Args:
+        *args: high, size; or low, high, size
+        low, high, size: the same by name
+        generator: drawn from; the default one if None
+        out, dtype, layout, device, requires_grad, pin_memory: as in PyTorch
+
+    Returns: int64 tensor of that shape
+
+    Example:
+        >>> badak.randint(1, (3,)).tolist()
+        [0, 0, 0]
+    """
     dtypes.check_place(device)
     low, high, size = _range(list(args), low, high, size)
     if isinstance(size, int):
@@ -183,7 +221,19 @@ def _check_ends(low: int, high: int, kind: np.dtype) -> None:
 
 def randperm(n, *, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False,
              pin_memory=False) -> Tensor:  # fmt: skip
-    """0 .. n-1 in random order, (n,); int64 by default."""
+    """0 .. n-1 in random order, (n,); int64 by default.
+
+    Args:
+        n: how many
+        generator: drawn from; the default one if None
+        out, dtype, layout, device, requires_grad, pin_memory: as in PyTorch
+
+    Returns: (n,)
+
+    Example:
+        >>> sorted(badak.randperm(4).tolist())
+        [0, 1, 2, 3]
+    """
     dtypes.check_place(device)
     n = _whole("randperm", "n", n)
     if n < 0:
@@ -275,6 +325,19 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
 
     Raises ArgumentError for weights below 0, inf or nan, for a row of zeros, and for more samples than classes without
     replacement. Parity: among scores p / q that are equal in float32, topk's choice is PyTorch's own affair.
+
+    Args:
+        input: weights (V,) or (B, V)
+        num_samples: draws a row
+        replacement: whether a class may come twice
+        generator: drawn from; the default one if None
+        out: where the result is written
+
+    Returns: int64 (num_samples,) or (B, num_samples)
+
+    Example:
+        >>> badak.multinomial(badak.tensor([0.0, 1.0]), 1).tolist()
+        [1]
     """
     _need_float(input, "multinomial")
     if input.ndim not in (1, 2):

@@ -67,12 +67,45 @@ def _of_bool(y: Tensor, dtype) -> Tensor:
 
 
 def sum(input, dim=None, keepdim=False, *, dtype=None, axis=None, out=None) -> Tensor:
-    """sum x; integers and booleans give int64.   dx = dy for every summand."""
+    """sum x; integers and booleans give int64.   dx = dy for every summand.
+
+    Args:
+        input: any shape
+        dim: an axis, several, or None for all
+        keepdim: keep them with size 1
+        dtype: of the sum
+        axis: NumPy's name of dim
+        out: where the result is written
+
+    Returns: tensor without these axes
+
+    Example:
+        >>> badak.ones(2, 3).sum(dim=1).tolist()
+        [3.0, 3.0]
+    """
     return _of_bool(_reduced(ops.Sum, _counting(input, dtype), dim, keepdim, axis, out), dtype)
 
 
 def mean(input, dim=None, keepdim=False, *, dtype=None, axis=None, out=None) -> Tensor:
-    """sum x / n, of floats.   dx = dy / n."""
+    """sum x / n, of floats.   dx = dy / n.
+
+    Args:
+        input: floats of any shape
+        dim: an axis, several, or None for all
+        keepdim: keep them with size 1
+        dtype: of the mean
+        axis: NumPy's name of dim
+        out: where the result is written
+
+    Returns: tensor without these axes
+
+    Raises:
+        DTypeError: for integers without dtype
+
+    Example:
+        >>> badak.tensor([1.0, 3.0]).mean().item()
+        2.0
+    """
     if dtype is not None:
         input = cast(input, dtypes.to_dtype(dtype))
     if input._array.dtype.kind in "iub":
@@ -105,12 +138,42 @@ def _spread(op, name: str, input, dim, unbiased, keepdim, correction, axis, out)
 
 
 def var(input, dim=None, unbiased=None, keepdim=False, *, correction=None, axis=None, out=None) -> Tensor:
-    """sum (x - mean)^2 / (n - correction), correction 1 (unbiased) unless told.   dx = 2 dy (x - mean) / (n - correction)."""
+    """sum (x - mean)^2 / (n - correction), correction 1 (unbiased) unless told.   dx = 2 dy (x - mean) / (n - correction).
+
+    Args:
+        dim: an axis, several, or None for all
+        unbiased: False for correction 0
+        keepdim: keep them with size 1
+        correction: what is subtracted from n
+        axis: NumPy's name of dim
+        out: where the result is written
+
+    Returns: tensor without these axes
+
+    Example:
+        >>> badak.tensor([1.0, 3.0]).var().item()
+        2.0
+    """
     return _spread(ops.Var, "var", input, dim, unbiased, keepdim, correction, axis, out)
 
 
 def std(input, dim=None, unbiased=None, keepdim=False, *, correction=None, axis=None, out=None) -> Tensor:
-    """The root of var.   dx = dy (x - mean) / (y (n - correction)), 0 where y = 0."""
+    """The root of var.   dx = dy (x - mean) / (y (n - correction)), 0 where y = 0.
+
+    Args:
+        dim: an axis, several, or None for all
+        unbiased: False for correction 0
+        keepdim: keep them with size 1
+        correction: what is subtracted from n
+        axis: NumPy's name of dim
+        out: where the result is written
+
+    Returns: tensor without these axes
+
+    Example:
+        >>> badak.tensor([1.0, 3.0]).std(unbiased=False).item()
+        1.0
+    """
     return _spread(ops.Std, "std", input, dim, unbiased, keepdim, correction, axis, out)
 
 
@@ -194,6 +257,20 @@ def max(input, dim=None, keepdim=False, *, axis=None, other=None, out=None):
     """max() is the largest value; max(dim) the pair (values, indices) along dim; max(other) the larger of two.
 
     dx: shared evenly by equal entries without dim; with dim, to the entry at `indices` (the first of equal ones).
+
+    Args:
+        input: any shape
+        dim: an axis, or another tensor
+        keepdim: keep it with size 1
+        axis: NumPy's name of dim
+        other: the other tensor
+        out: where the result is written
+
+    Returns: a tensor, or the pair (values, indices)
+
+    Example:
+        >>> badak.tensor([[1, 5, 2]]).max(dim=1).indices.tolist()
+        [1]
     """
     made = _extreme("max", input, dim if other is None else other, keepdim, axis, ops.Amax, _argmax, maximum, returns.max)
     return made if out is None else into(out, made) if isinstance(made, Tensor) else returns.max(*map(into, out, made))
@@ -203,6 +280,20 @@ def min(input, dim=None, keepdim=False, *, axis=None, other=None, out=None):
     """min() is the smallest value; min(dim) the pair (values, indices) along dim; min(other) the smaller of two.
 
     dx: shared evenly by equal entries without dim; with dim, to the entry at `indices` (the first of equal ones).
+
+    Args:
+        input: any shape
+        dim: an axis, or another tensor
+        keepdim: keep it with size 1
+        axis: NumPy's name of dim
+        other: the other tensor
+        out: where the result is written
+
+    Returns: a tensor, or the pair (values, indices)
+
+    Example:
+        >>> badak.tensor([3, 1, 2]).min().item()
+        1
     """
     made = _extreme("min", input, dim if other is None else other, keepdim, axis, ops.Amin, _argmin, minimum, returns.min)
     return made if out is None else into(out, made) if isinstance(made, Tensor) else returns.min(*map(into, out, made))
@@ -226,7 +317,21 @@ def logsumexp(input, dim, keepdim=False, *, out=None) -> Tensor:
 
 
 def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None) -> Tensor:
-    """(sum |x|^p)^(1/p); p may be inf, -inf, 0 (the number of nonzeros) or "fro" (2).   p = 2: dx = dy x / y."""
+    """(sum |x|^p)^(1/p); p may be inf, -inf, 0 (the number of nonzeros) or "fro" (2).   p = 2: dx = dy x / y.
+
+    Args:
+        p: a number, inf, -inf or "fro"
+        dim: an axis, several, or None for all
+        keepdim: keep them with size 1
+        out: where the result is written
+        dtype: of the result
+
+    Returns: tensor without these axes
+
+    Example:
+        >>> badak.tensor([3.0, 4.0]).norm().item()
+        5.0
+    """
     if p == "nuc":
         return into(out, _nuclear(input, dim, keepdim))
     x = input if dtype is None else cast(input, dtypes.to_dtype(dtype))
@@ -291,7 +396,20 @@ def nanmean(input, dim=None, keepdim=False, *, dtype=None) -> Tensor:
 
 
 def cumsum(input, dim: int, *, dtype=None, out=None) -> Tensor:
-    """y_i = sum_{j <= i} x_j along dim; integers and booleans give int64.   dx_j = sum_{i >= j} dy_i."""
+    """y_i = sum_{j <= i} x_j along dim; integers and booleans give int64.   dx_j = sum_{i >= j} dy_i.
+
+    Args:
+        input: any shape
+        dim: the axis
+        dtype: of the sums
+        out: where the result is written
+
+    Returns: tensor of input's shape
+
+    Example:
+        >>> badak.tensor([1, 2, 3]).cumsum(0).tolist()
+        [1, 3, 6]
+    """
     return _running(ops.CumSum, _counting(input, dtype), dim, out)
 
 

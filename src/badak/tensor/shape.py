@@ -47,6 +47,19 @@ def view(input, *shape, dtype=None) -> Tensor:
     """The same memory in another shape, one size of which may be -1; raises where memory does not allow it.
 
     view(dtype) reads the same bytes as another dtype (without gradient).   dx = dy in x's shape.
+
+    Args:
+        *shape: the sizes, or one tuple; one may be -1
+        dtype: the dtype that the bytes are read as
+
+    Returns: a view
+
+    Raises:
+        ShapeError: where the memory does not allow it
+
+    Example:
+        >>> tuple(badak.arange(6).view(2, -1).shape)
+        (2, 3)
     """
     if dtype is not None or (len(shape) == 1 and isinstance(shape[0], DType)):
         return Tensor._of(input._array.view((dtype or shape[0]).numpy))
@@ -61,7 +74,20 @@ def view(input, *shape, dtype=None) -> Tensor:
 
 
 def reshape(input, *shape, **named) -> Tensor:
-    """Another shape, one size of which may be -1: a view where memory allows it, else a copy.   dx = dy in x's shape."""
+    """Another shape, one size of which may be -1: a view where memory allows it, else a copy.   dx = dy in x's shape.
+
+    Args:
+        *shape: the sizes, or one tuple; one may be -1
+
+    Returns: tensor of that shape
+
+    Raises:
+        ShapeError: for another number of values
+
+    Example:
+        >>> tuple(badak.arange(6).reshape(3, 2).shape)
+        (3, 2)
+    """
     shape = sizes(shape or (named["shape"],))
     return _reshaped(ops.View if _is_view(input, shape) else rearrange.Reshape, input, shape)
 
@@ -92,7 +118,17 @@ def reshape_as(input, other) -> Tensor:
 
 
 def flatten(input, start_dim: int = 0, end_dim: int = -1) -> Tensor:
-    """The dims start_dim..end_dim as one."""
+    """The dims start_dim..end_dim as one.
+
+    Args:
+        start_dim, end_dim: first and last axis
+
+    Returns: a view where memory allows it
+
+    Example:
+        >>> tuple(badak.ones(2, 3, 4).flatten(1).shape)
+        (2, 12)
+    """
     shape = input._array.shape
     if not shape:
         return see(ops.View, input, shape=(1,))
@@ -130,7 +166,17 @@ def unflatten(input, dim, sizes) -> Tensor:
 
 
 def transpose(input, dim0: int, dim1: int) -> Tensor:
-    """The dims dim0 and dim1 exchanged; a view."""
+    """The dims dim0 and dim1 exchanged; a view.
+
+    Args:
+        dim0, dim1: the two axes
+
+    Returns: a view
+
+    Example:
+        >>> tuple(badak.ones(2, 3).transpose(0, 1).shape)
+        (3, 2)
+    """
     ndim = input._array.ndim
     a = dim0 if 0 <= dim0 < ndim else axis_of(dim0, ndim)
     b = dim1 if 0 <= dim1 < ndim else axis_of(dim1, ndim)
@@ -149,7 +195,18 @@ def t(input) -> Tensor:
 
 
 def permute(input, *order, dims=None) -> Tensor:
-    """The dims in another order: y's dim i is x's dim dims[i]; a view."""
+    """The dims in another order: y's dim i is x's dim dims[i]; a view.
+
+    Args:
+        *order: the axes in their new order
+        dims: the same, by name
+
+    Returns: a view
+
+    Example:
+        >>> tuple(badak.ones(2, 3, 4).permute(2, 0, 1).shape)
+        (4, 2, 3)
+    """
     ndim = input._array.ndim
     axes = tuple(d if 0 <= d < ndim else axis_of(d, ndim) for d in sizes(order or (dims,)))
     if len(axes) != ndim:
@@ -202,14 +259,35 @@ mT = property(lambda x: matrices(x, "mT"), doc="The last two dims exchanged; a v
 
 
 def unsqueeze(input, dim: int) -> Tensor:
-    """A new dim of size 1 before dim `dim`; a view."""
+    """A new dim of size 1 before dim `dim`; a view.
+
+    Args:
+        dim: where the new axis stands
+
+    Returns: a view
+
+    Example:
+        >>> tuple(badak.ones(3).unsqueeze(0).shape)
+        (1, 3)
+    """
     shape = input._array.shape
     at = dim if 0 <= dim <= len(shape) else axis_of(dim, len(shape) + 1)
     return see(ops.View, input, shape=(*shape[:at], 1, *shape[at:]))
 
 
 def squeeze(input, *dims, dim=None) -> Tensor:
-    """Without the dims of size 1: all of them, or those of `dim` that are; a view."""
+    """Without the dims of size 1: all of them, or those of `dim` that are; a view.
+
+    Args:
+        *dims: axes; all of size 1 by default
+        dim: the same, by name
+
+    Returns: a view
+
+    Example:
+        >>> tuple(badak.ones(1, 3, 1).squeeze().shape)
+        (3,)
+    """
     shape = input._array.shape
     if dims:
         dim = dims[0] if len(dims) == 1 else dims
@@ -225,6 +303,18 @@ def expand(input, *size, implicit=False) -> Tensor:
     """Dims of size 1 seen as larger, new dims in front; -1 keeps a size. A view that cannot be written to.
 
     dx = dy summed over the new dims and the stretched ones.
+
+    Args:
+        *size: the new sizes; -1 keeps one
+
+    Returns: a view
+
+    Raises:
+        ShapeError: for an axis that is neither 1 nor of that size
+
+    Example:
+        >>> badak.tensor([[1], [2]]).expand(2, 3).tolist()
+        [[1, 1, 1], [2, 2, 2]]
     """
     size, shape = sizes(size), input._array.shape
     extra = len(size) - len(shape)
@@ -274,7 +364,18 @@ def broadcast_tensors(*tensors) -> tuple:
 
 
 def split(tensor, split_size_or_sections, dim: int = 0) -> tuple:
-    """Pieces of a size (the last may be smaller), or of the sizes listed, along dim; views."""
+    """Pieces of a size (the last may be smaller), or of the sizes listed, along dim; views.
+
+    Args:
+        split_size_or_sections: a size, or a list of sizes
+        dim: the axis
+
+    Returns: tuple of views
+
+    Example:
+        >>> [len(part) for part in badak.arange(5).split([1, 4])]
+        [1, 4]
+    """
     shape = tensor._array.shape
     dim = axis_of(dim, len(shape))
     n, wanted = shape[dim], split_size_or_sections
@@ -307,7 +408,18 @@ def split_with_sizes(input, split_sizes, dim: int = 0) -> tuple:
 
 
 def chunk(input, chunks: int, dim: int = 0) -> tuple:
-    """At most `chunks` equal pieces along dim, the last perhaps smaller; views."""
+    """At most `chunks` equal pieces along dim, the last perhaps smaller; views.
+
+    Args:
+        chunks: at most so many
+        dim: the axis
+
+    Returns: tuple of views
+
+    Example:
+        >>> [len(part) for part in badak.arange(5).chunk(2)]
+        [3, 2]
+    """
     if chunks <= 0:
         raise ArgumentError(f"chunk expects `chunks` to be greater than 0, got: {chunks}", None)
     n = input._array.shape[axis_of(dim, input._array.ndim)]

@@ -42,7 +42,21 @@ def _gathered(input, order, dim: int):
 
 
 def sort(input, dim: int = -1, descending: bool = False, stable: bool = False, *, out=None):
-    """(values, indices) in order along dim.   dx = dy put back at `indices`."""
+    """(values, indices) in order along dim.   dx = dy put back at `indices`.
+
+    Args:
+        input: any shape
+        dim: the axis
+        descending: the largest first
+        stable: accepted: equal values keep their order
+        out: where the result is written
+
+    Returns: the pair (values, indices)
+
+    Example:
+        >>> badak.tensor([3, 1, 2]).sort().indices.tolist()
+        [1, 2, 0]
+    """
     in_order("sort", input)
     dim = axis_of(dim, input._array.ndim)
     if not input._array.ndim:
@@ -70,7 +84,25 @@ def argsort(input, dim: int = -1, descending: bool = False, stable: bool = False
 
 
 def topk(input, k: int, dim: int = -1, largest: bool = True, sorted: bool = True, *, out=None):
-    """(values, indices) of the k largest (or smallest) along dim, in order.   dx = dy put back at `indices`."""
+    """(values, indices) of the k largest (or smallest) along dim, in order.   dx = dy put back at `indices`.
+
+    Args:
+        input: any shape
+        k: how many
+        dim: the axis
+        largest: False for the smallest
+        sorted: accepted: they are in order
+        out: where the result is written
+
+    Returns: the pair (values, indices), size k along dim
+
+    Raises:
+        ArgumentError: for a k larger than the axis
+
+    Example:
+        >>> badak.tensor([1, 5, 2]).topk(2).values.tolist()
+        [5, 2]
+    """
     in_order("topk", input)
     dim, array = axis_of(dim, input._array.ndim), input._array
     n = array.shape[dim] if array.ndim else 1

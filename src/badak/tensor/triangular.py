@@ -11,13 +11,37 @@ from badak.tensor.tensor import Tensor
 
 
 def tril(input, diagonal: int = 0, *, out=None) -> Tensor:
-    """The part on and below a diagonal of the last two dims, 0 elsewhere (diagonal 1 is the one above the main one)."""
+    """The part on and below a diagonal of the last two dims, 0 elsewhere (diagonal 1 is the one above the main one).
+
+    Args:
+        input: (..., M, N)
+        diagonal: the last one that stays; 0 is the main one
+        out: where the result is written
+
+    Returns: tensor of input's shape
+
+    Example:
+        >>> badak.ones(2, 2).tril().tolist()
+        [[1.0, 0.0], [1.0, 1.0]]
+    """
     y = apply(ops.Tril, _matrix("tril", input), k=diagonal)
     return y if out is None else into(out, y)
 
 
 def triu(input, diagonal: int = 0, *, out=None) -> Tensor:
-    """The part on and above a diagonal of the last two dims, 0 elsewhere (diagonal 1 is the one above the main one)."""
+    """The part on and above a diagonal of the last two dims, 0 elsewhere (diagonal 1 is the one above the main one).
+
+    Args:
+        input: (..., M, N)
+        diagonal: the first one that stays; 0 is the main one
+        out: where the result is written
+
+    Returns: tensor of input's shape
+
+    Example:
+        >>> badak.ones(2, 2).triu(1).tolist()
+        [[0.0, 1.0], [0.0, 0.0]]
+    """
     y = apply(ops.Triu, _matrix("triu", input), k=diagonal)
     return y if out is None else into(out, y)
 

@@ -20,7 +20,20 @@ class Values(History):
             raise no_number(how)
 
     def numpy(self, *, force: bool = False) -> np.ndarray:
-        """The values as an ndarray that shares this tensor's memory; NumPy has no bfloat16 and no float8."""
+        """The values as an ndarray that shares this tensor's memory; NumPy has no bfloat16 and no float8.
+
+        Args:
+            force: also where the tensor wants a gradient
+
+        Returns: an array of the tensor's shape
+
+        Raises:
+            GraphError: for a tensor that wants a gradient, without force
+
+        Example:
+            >>> badak.ones(2).numpy()
+            array([1., 1.], dtype=float32)
+        """
         self._read("numpy")
         if self.requires_grad and not force:
             raise GraphError(
@@ -47,7 +60,17 @@ class Values(History):
         return self._array.__dlpack_device__()
 
     def item(self):
-        """The one value as a Python number."""
+        """The one value as a Python number.
+
+        Returns: int, float, complex or bool
+
+        Raises:
+            ArgumentError: for more than one value
+
+        Example:
+            >>> badak.tensor([2.5]).item()
+            2.5
+        """
         self._read("item")
         if self._array.size != 1:
             raise ShapeError(
@@ -57,7 +80,14 @@ class Values(History):
         return self._array.item()
 
     def tolist(self):
-        """The values as nested lists of Python numbers."""
+        """The values as nested lists of Python numbers.
+
+        Returns: nested lists; a number for no axis
+
+        Example:
+            >>> badak.eye(2).tolist()
+            [[1.0, 0.0], [0.0, 1.0]]
+        """
         self._read("tolist")
         return self._array.tolist()
 

@@ -73,6 +73,17 @@ class EarlyStopping(Callback):
 
     monitor: "loss", "accuracy", "perplexity" or one of your metrics. min_delta: an improvement is larger than this.
     mode: "min" or "max", whether less or more is better; "auto" knows it of the first three, and takes "min" for others.
+
+    Args:
+        monitor: "loss", "accuracy", "perplexity" or one of your metrics
+        min_delta: an improvement is larger than this
+        patience: evaluations without improvement that are allowed
+        mode: "min", "max" or "auto"
+
+    Example:
+        >>> from badak.training import EarlyStopping
+        >>> EarlyStopping(patience=5).patience
+        5
     """
 
     def __init__(self, monitor: str = "loss", min_delta: float = 0.0, patience: int = 3, mode: str = "auto"):

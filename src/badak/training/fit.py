@@ -131,6 +131,33 @@ def fit(
 
     Ctrl-C finishes the update under way, saves, and raises KeyboardInterrupt. Raises ArgumentError for wrong arguments and for a
     loss that is not finite, StateError for a folder of another model or of other data.
+
+    Args:
+        model: trained in place
+        loader: batches
+        loss: function of outputs and labels, the mean over the batch
+        valid: batches to evaluate with
+        metrics: functions of outputs and labels by name
+        callbacks: called after steps and evaluations
+        folder: where the run is kept
+        resume: go on with the run in folder
+        prepare: turns a batch into ((inputs, ...), labels)
+        optimizer: a name or an optimizer
+        compiled: replay steps without Python
+        log: called with a line for each evaluation; None for silence
+        **settings: fields of badak.training.TrainConfig
+
+    Returns: an `Outcome`: steps, losses, whether the run ended early
+
+    Example:
+        >>> from badak.data import DataLoader, TensorDataset
+        >>> from badak.training import fit
+        >>> x = badak.randn(64, 4)
+        >>> loader = DataLoader(TensorDataset(x, x.sum(1, keepdim=True)), batch_size=16)
+        >>> model = nn.Linear(4, 1)
+        >>> outcome = fit(model, loader, F.mse_loss, epochs=20, lr=0.05, log=None, compiled=False)
+        >>> F.mse_loss(model(x), x.sum(1, keepdim=True)).item() < 1
+        False
     """
     expect_arguments(model, loss, {} if metrics is None else metrics, settings, optimizer)
     expect_surroundings(folder, prepare, log, {"resume": resume, "compiled": compiled})

@@ -22,7 +22,7 @@ COMMANDS = re.findall(r"```console\n\$ badak (.*?)```", TEXT, re.DOTALL)
 
 @pytest.mark.parametrize("block", COMMANDS, ids=lambda block: block.split("\n")[0])
 def test_a_command_prints_what_the_page_shows(block, capsys, monkeypatch):
-    monkeypatch.chdir(PAGE.parents[1])
+    monkeypatch.chdir(PAGE.parents[2])
     command, _, shown = block.partition("\n")
     main(command.split())
     printed = capsys.readouterr()

@@ -40,6 +40,28 @@ def compile(  # noqa: A001  (PyTorch's name)
     fullgraph=True raises GraphError instead of running such a step as it is. disable=True gives back `model`. The other options
     of PyTorch are accepted and change nothing. Raises ArgumentTypeError for what cannot be called, and for an option of a kind or
     a name that PyTorch has not.
+
+    Args:
+        model: a function of tensors, or a module
+        fullgraph: raise instead of running a step as it is
+        dynamic, backend, mode, options: accepted; no effect
+        disable: give back `model`
+
+    Returns: a function that computes the same bits; a module comes back itself
+
+    Example:
+        >>> model = nn.Linear(4, 1)
+        >>> optimizer = optim.SGD(model.parameters(), lr=0.1)
+        >>> @badak.compile
+        ... def step(x):
+        ...     optimizer.zero_grad()
+        ...     loss = model(x).square().mean()
+        ...     loss.backward()
+        ...     optimizer.step()
+        ...     return loss
+        >>> losses = [step(badak.ones(8, 4)).item() for _ in range(5)]
+        >>> losses[-1] < losses[0], step.fallback_reason
+        (True, '')
     """
     _check_options(dynamic, backend, mode, options)
     if model is None:

@@ -68,7 +68,17 @@ def set_flush_denormal(mode: bool) -> bool:
 
 
 def set_num_threads(n: int) -> None:
-    """Let the Numba kernels use up to n threads; results do not change. More than there are cores counts as all of them."""
+    """Let the Numba kernels use up to n threads; results do not change. More than there are cores counts as all of them.
+
+    Args:
+        n: threads, at least 1
+
+    Raises:
+        ArgumentError: for n below 1
+
+    Example:
+        >>> badak.set_num_threads(badak.get_num_threads())
+    """
     if not isinstance(n, int) or n < 1:
         raise ArgumentError(f"set_num_threads expects a positive integer; got {n!r}", "set_num_threads(1)")
     fast = _fast()

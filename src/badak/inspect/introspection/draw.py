@@ -73,6 +73,18 @@ def draw(tensor: Tensor, model: Module | None = None, *, most: int = MOST) -> Dr
     The `most` newest operations are shown, and a box says how many stand before them. Shapes are found by a backward that leaves no
     gradient; where user code would run in it, or the graph was freed, only those of leaves are told. GraphError for a tensor
     without a graph, ArgumentTypeError for what is no tensor. PyTorch has no such function.
+
+    Args:
+        tensor: the end of the graph
+        model: gives leaves the names of its parameters
+        most: operations that are shown
+
+    Returns: a `Drawing`, an SVG picture
+
+    Example:
+        >>> model = nn.Linear(2, 1)
+        >>> "<svg" in badak.draw(model(badak.ones(2)), model).svg
+        True
     """
     if not isinstance(tensor, Tensor):
         raise ArgumentTypeError(f"draw: expected a Tensor; got {type(tensor).__name__}", "badak.draw(loss)")

@@ -136,6 +136,15 @@ def source(thing: Any) -> Source:
     """Where a function, a class or a public name is written in each layer of badak: badak.source(F.softmax).
 
     A public name may be a string: badak.source("softmax"). PyTorch has no such function.
+
+    Args:
+        thing: a function, a class, or a public name
+
+    Returns: a `Source`: str() is a table, `show()` the code
+
+    Example:
+        >>> "ops/" in str(badak.source("softmax"))
+        True
     """
     return source_of(thing)
 

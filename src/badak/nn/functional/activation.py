@@ -23,7 +23,18 @@ SELU_ALPHA, SELU_SCALE = 1.6732632423543772, 1.0507009873554805  # Klambauer et 
 
 
 def relu(input, inplace=False) -> Tensor:
-    """y = max(x, 0).   dx = dy where y > 0, else 0."""
+    """y = max(x, 0).   dx = dy where y > 0, else 0.
+
+    Args:
+        input: any shape
+        inplace: overwrite the input
+
+    Returns: tensor of input's shape
+
+    Example:
+        >>> F.relu(badak.tensor([-1.0, 2.0])).tolist()
+        [0.0, 2.0]
+    """
     return placed(apply(ops.ReLU, tensor(input, "relu")), input, inplace, "relu_")
 
 
@@ -31,12 +42,35 @@ def gelu(input, approximate="none") -> Tensor:
     """y = x Phi(x), Phi the distribution function of the standard normal.   dx = dy (Phi(x) + x phi(x)).
 
     approximate="tanh": y = x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))), as in GPT-2. Hendrycks, Gimpel 2016.
+
+    Args:
+        input: any shape
+        approximate: "none" or "tanh"
+
+    Returns: tensor of input's shape
+
+    Derivation: docs/explanation/derivations/gelu.md
+
+    Example:
+        >>> F.gelu(badak.tensor([0.0, 10.0])).tolist()
+        [0.0, 10.0]
     """
     return apply(ops.GELU, tensor(input, "gelu"), approximate=approximate)
 
 
 def silu(input, inplace=False) -> Tensor:
-    """y = x s, s = sigmoid(x).   dx = dy s (1 + x (1 - s)).   Also called swish."""
+    """y = x s, s = sigmoid(x).   dx = dy s (1 + x (1 - s)).   Also called swish.
+
+    Args:
+        input: any shape
+        inplace: overwrite the input
+
+    Returns: tensor of input's shape
+
+    Example:
+        >>> F.silu(badak.tensor([0.0])).tolist()
+        [0.0]
+    """
     return placed(apply(ops.SiLU, tensor(input, "silu")), input, inplace, "silu_")
 
 
@@ -54,12 +88,39 @@ def softmax(input, dim=None, _stacklevel=3, dtype=None) -> Tensor:
     """y = exp(x) / sum exp(x) along `dim`.   dx = y (dy - sum(dy y)).   A row of -inf gives NaN.
 
     dtype: x is converted to it first. Without `dim` it is guessed as PyTorch does, with a warning.
+
+    Args:
+        input: any shape
+        dim: the axis whose values sum to 1
+        dtype: what the input is converted to first
+
+    Returns: tensor of input's shape
+
+    Derivation: docs/explanation/derivations/softmax.md
+
+    Example:
+        >>> F.softmax(badak.zeros(2), dim=0).tolist()
+        [0.5, 0.5]
     """
     return apply(Softmax, _cast(input, dtype, "softmax"), dim=_dim(dim, input, "softmax"))
 
 
 def log_softmax(input, dim=None, _stacklevel=3, dtype=None) -> Tensor:
-    """y = x - log sum exp(x) along `dim`.   dx = dy - exp(y) sum(dy)."""
+    """y = x - log sum exp(x) along `dim`.   dx = dy - exp(y) sum(dy).
+
+    Args:
+        input: any shape
+        dim: the axis whose probabilities sum to 1
+        dtype: what the input is converted to first
+
+    Returns: tensor of input's shape, in nats
+
+    Derivation: docs/explanation/derivations/softmax.md
+
+    Example:
+        >>> F.log_softmax(badak.zeros(1), dim=0).tolist()
+        [0.0]
+    """
     return apply(LogSoftmax, _cast(input, dtype, "log_softmax"), dim=_dim(dim, input, "log_softmax"))
 
 

@@ -30,13 +30,31 @@ def scaled_dot_product_attention(
 
     query (..., H, T, D), key (..., H, S, D), value (..., H, S, E) -> (..., H, T, E); leading axes broadcast.
 
-    attn_mask    broadcasts to (..., H, T, S). bool: True = attend. float: added to the scores, with a gradient. Or a Mask.
-    dropout_p    share of the weights that is dropped; also outside of training, as in PyTorch
-    is_causal    query i sees the keys 0..i; not together with attn_mask
-    scale        1 / sqrt(D) if None
-    enable_gqa   key and value may have fewer heads: query head h reads key head h // (H / G)
-
     A query that sees no key gives zeros, and zero gradients. The (T, S) scores of the whole batch are never held.
+
+    Args:
+        query: (..., H, T, D)
+        key: (..., H, S, D)
+        value: (..., H, S, E)
+        attn_mask: broadcasts to (..., H, T, S). bool: True = attend. float: added to the scores, with a gradient. Or a
+            Mask.
+        dropout_p: share of the weights that is dropped; also outside of training, as in PyTorch
+        is_causal: query i sees the keys 0..i; not together with attn_mask
+        scale: 1 / sqrt(D) if None
+        enable_gqa: key and value may have fewer heads: query head h reads key head h // (H / G)
+
+    Returns: (..., H, T, E)
+
+    Raises:
+        ArgumentError: where attn_mask and is_causal are both given
+        ShapeError: for a mask that does not broadcast to (..., H, T, S)
+
+    Derivation: docs/explanation/derivations/attention.md
+
+    Example:
+        >>> q = k = v = badak.ones(1, 2, 3, 4)
+        >>> tuple(F.scaled_dot_product_attention(q, k, v, is_causal=True).shape)
+        (1, 2, 3, 4)
     """
     q, k, v = tensor(query, "attention", "query"), tensor(key, "attention", "key"), tensor(value, "attention", "value")
     if attn_mask is not None and is_causal:

@@ -19,6 +19,20 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
 
     training: mean and (biased) var are those of x, and running_mean, running_var move towards them (the variance unbiased)
     by `momentum`; otherwise they are running_mean and running_var. Ioffe, Szegedy 2015.
+
+    Args:
+        input: (N, C, ...)
+        running_mean, running_var: (C,), moved in training, used in evaluation
+        weight, bias: (C,) or None
+        training: use mean and variance of the batch
+        momentum: weight of the batch in the running values
+        eps: added to the variance
+
+    Returns: tensor of input's shape
+
+    Example:
+        >>> F.batch_norm(badak.ones(2, 1), badak.zeros(1), badak.ones(1), eps=0.0).tolist()
+        [[1.0], [1.0]]
     """
     given = tensor(input, "batch_norm")
     x = given.contiguous()

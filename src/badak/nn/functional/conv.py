@@ -15,12 +15,43 @@ def conv1d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1) 
     """y[n, m, o] = b[m] + sum_{c, k} w[m, c, k] x[n, c, o stride - padding + k dilation].
 
     x (N, C, L) or (C, L), w (M, C/groups, K), b (M,) -> (N, M, O). padding: a number, "valid" (0) or "same" (O = L).
+
+    Args:
+        input: (N, C, L) or (C, L)
+        weight: (M, C / groups, K)
+        bias: (M,) or None
+        stride: step between windows
+        padding: entries added at each end, "same" or "valid"
+        dilation: step between the taps of a window
+        groups: groups of channels with weights of their own
+
+    Returns: (N, M, O) or (M, O)
+
+    Example:
+        >>> F.conv1d(badak.ones(1, 1, 4), badak.ones(1, 1, 2)).tolist()
+        [[[2.0, 2.0, 2.0]]]
     """
     return _conv(input, weight, bias, stride, padding, dilation, groups, 1, "conv1d")
 
 
 def conv2d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1) -> Tensor:
-    """As conv1d over two axes: x (N, C, H, W) or (C, H, W), w (M, C/groups, K1, K2)."""
+    """As conv1d over two axes: x (N, C, H, W) or (C, H, W), w (M, C/groups, K1, K2).
+
+    Args:
+        input: (N, C, H, W) or (C, H, W)
+        weight: (M, C / groups, K1, K2)
+        bias: (M,) or None
+        stride: step between windows; one number or two
+        padding: entries added at each side, "same" or "valid"
+        dilation: step between the taps of a window
+        groups: groups of channels with weights of their own
+
+    Returns: (N, M, O1, O2) or (M, O1, O2)
+
+    Example:
+        >>> F.conv2d(badak.ones(1, 1, 2, 2), badak.ones(1, 1, 2, 2)).tolist()
+        [[[[4.0]]]]
+    """
     return _conv(input, weight, bias, stride, padding, dilation, groups, 2, "conv2d")
 
 

@@ -17,7 +17,23 @@ __all__ = ["alpha_dropout", "dropout", "dropout1d", "dropout2d", "dropout3d", "f
 
 
 def dropout(input, p=0.5, training=True, inplace=False) -> Tensor:
-    """y = x keep / (1 - p), keep True with probability 1 - p.   dx = dy keep / (1 - p).   Without training, x itself."""
+    """y = x keep / (1 - p), keep True with probability 1 - p.   dx = dy keep / (1 - p).   Without training, x itself.
+
+    Args:
+        input: any shape
+        p: probability that a value is dropped
+        training: False gives the input itself
+        inplace: overwrite the input
+
+    Returns: tensor of input's shape
+
+    Raises:
+        ArgumentError: for p outside 0 to 1
+
+    Example:
+        >>> F.dropout(badak.ones(3), training=False).tolist()
+        [1.0, 1.0, 1.0]
+    """
     x = _checked(input, p, "dropout")
     if p == 0 or not training or x._array.size == 0:
         return x

@@ -19,6 +19,24 @@ def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, sca
 
     ids int (...), weight (V, C) -> (..., C). The row `padding_idx` gets no gradient. With `max_norm`, rows that are used
     and longer than that are first shortened to it, in place. `sparse` is accepted; the gradient is dense.
+
+    Args:
+        input: integer ids (...)
+        weight: the table (V, C)
+        padding_idx: this row gets no gradient
+        max_norm: rows that are used are first shortened to this norm, in place
+        norm_type: p of that norm
+        scale_grad_by_freq: divide the gradient of a row by how often it occurs
+        sparse: accepted; the gradient is dense
+
+    Returns: (..., C)
+
+    Raises:
+        IndexOutOfRangeError: for an id outside 0 .. V - 1
+
+    Example:
+        >>> F.embedding(badak.tensor([1, 0]), badak.tensor([[1.0], [2.0]])).tolist()
+        [[2.0], [1.0]]
     """
     ids, weight = tensor(input, "embedding"), tensor(weight, "embedding", "weight")
     if padding_idx is not None:
@@ -48,7 +66,21 @@ def _shorten(weight: Tensor, ids: Tensor, max_norm: float, norm_type: float) -> 
 
 
 def one_hot(tensor, num_classes=-1) -> Tensor:  # noqa: F811  (PyTorch's name of the argument)
-    """y[..., v] = [v == ids[...]], int64 (..., V). num_classes=-1: one more than the largest id."""
+    """y[..., v] = [v == ids[...]], int64 (..., V). num_classes=-1: one more than the largest id.
+
+    Args:
+        tensor: integer ids (...)
+        num_classes: V; -1 for one more than the largest id
+
+    Returns: int64 (..., V)
+
+    Raises:
+        IndexOutOfRangeError: for an id outside 0 .. V - 1
+
+    Example:
+        >>> F.one_hot(badak.tensor([0, 2])).tolist()
+        [[1, 0, 0], [0, 0, 1]]
+    """
     ids = tensor._array
     if ids.dtype != np.int64:
         raise DTypeError(f"one_hot is only applicable to index tensor of type LongTensor; got {tensor.dtype}", "ids.long()")

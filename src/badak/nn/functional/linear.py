@@ -12,6 +12,20 @@ def linear(input, weight, bias=None) -> Tensor:
     """y = x W^T + b.   dx = dy W, dW = sum dy^T x, db = sum dy.
 
     x (..., K), weight (N, K) or (K,), bias (N,) or None -> (..., N), or (...) for a weight (K,).
+
+    Args:
+        input: (..., K)
+        weight: (N, K) or (K,)
+        bias: (N,) or None
+
+    Returns: (..., N); (...) for a weight (K,)
+
+    Raises:
+        ShapeError: where the last axes of input and weight differ
+
+    Example:
+        >>> F.linear(badak.ones(2), badak.tensor([[1.0, 2.0], [3.0, 4.0]])).tolist()
+        [3.0, 7.0]
     """
     if type(input) is not Tensor or not isinstance(weight, Tensor):
         tensor(input, "linear"), tensor(weight, "linear", "weight")

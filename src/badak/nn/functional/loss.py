@@ -34,14 +34,28 @@ def cross_entropy(
         loss[n]      = log(sum_v exp(logits[n,v])) - logits[n, target[n]]
         dlogits[n,v] = (softmax(logits)[n,v] - [v = target[n]]) / M        M = rows not ignored
 
-    input    logits (V,), (N, V) or (N, V, d1, ...): the classes are axis 1, as in PyTorch. Logits (B, T, V) of every
-             position become rows first: cross_entropy(logits.flatten(0, 1), target.flatten())
-    target   class ids, int, of input's shape without the axis of classes; or class probabilities of input's shape
-    weight   (V,), a factor for each class; "mean" then divides by the sum of the weights of the targets
-    label_smoothing e: the target becomes (1 - e) onehot + e / V. Szegedy et al. 2016.
-
     Raises IndexOutOfRangeError for a label outside 0..V-1 that is not `ignore_index`. Warns, once, of probabilities in place of
     logits. Parity: where every label is ignored, or the batch is empty, the mean is 0 with a warning (PyTorch: NaN).
+
+    Args:
+        input: logits (V,), (N, V) or (N, V, d1, ...): the classes are axis 1, as in PyTorch. Logits (B, T, V) of every
+            position become rows first: cross_entropy(logits.flatten(0, 1), target.flatten())
+        target: class ids, int, of input's shape without the axis of classes; or class probabilities of input's shape
+        weight: (V,), a factor for each class; "mean" then divides by the sum of the weights of the targets
+        size_average, reduce: old names of reduction
+        ignore_index: targets of this value do not count
+        reduction: "mean", "sum" or "none"
+        label_smoothing: e: the target becomes (1 - e) onehot + e / V. Szegedy et al. 2016
+
+    Returns: one number, in nats; with "none" the shape of target
+
+    Derivation: docs/explanation/derivations/cross_entropy.md
+
+    Example:
+        >>> logits = badak.zeros(2, 5, 10)  # (B, T, V)
+        >>> target = badak.zeros(2, 5, dtype=badak.int64)
+        >>> round(F.cross_entropy(logits.flatten(0, 1), target.flatten()).item(), 4)
+        2.3026
     """
     logits, reduction = tensor(input, "cross_entropy"), reduction_of(size_average, reduce, reduction)
     _look_for_probabilities(logits)
@@ -66,7 +80,22 @@ def cross_entropy(
 
 
 def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean") -> Tensor:
-    """-x[target] for log-probabilities x; shapes, `weight` and `ignore_index` as in cross_entropy."""
+    """-x[target] for log-probabilities x; shapes, `weight` and `ignore_index` as in cross_entropy.
+
+    Args:
+        input: log-probabilities (N, V) or (N, V, d1, ...)
+        target: class ids, of input's shape without axis 1
+        weight: (V,), a factor for each class
+        size_average, reduce: old names of reduction
+        ignore_index: targets of this value do not count
+        reduction: "mean", "sum" or "none"
+
+    Returns: one number, in nats; with "none" the shape of target
+
+    Example:
+        >>> F.nll_loss(badak.tensor([[-1.0, -2.0]]), badak.tensor([1])).item()
+        2.0
+    """
     logp, reduction = tensor(input, "nll_loss"), reduction_of(size_average, reduce, reduction)
     return _of_classes("nll_loss", NLL, logp, target, weight, reduction, ignore_index=ignore_index)
 
@@ -151,6 +180,20 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
 
     log_target: target is given as its logarithm. "mean" divides by the number of terms, as in PyTorch, which is not the
     divergence. Parity: PyTorch gives NaN where target = 0 and x = -inf.
+
+    Args:
+        input: log-probabilities
+        target: probabilities of input's shape, or their logarithms
+        size_average, reduce: old names of reduction
+        reduction: "batchmean", "mean", "sum" or "none"
+        log_target: whether target is given as its logarithm
+
+    Returns: one number, in nats; with "none" a tensor of input's shape
+
+    Example:
+        >>> p = badak.tensor([[0.5, 0.5]])
+        >>> F.kl_div(p.log(), p, reduction="batchmean").item()
+        0.0
     """
     reduction = reduction_of(size_average, reduce, reduction)
     x, target = _pair("kl_div", input, target)
@@ -161,7 +204,21 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
 
 
 def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None) -> Tensor:
-    """(x - target)^2.   dx = 2 (x - target) dloss.   `weight` multiplies the terms; "mean" then divides by its sum."""
+    """(x - target)^2.   dx = 2 (x - target) dloss.   `weight` multiplies the terms; "mean" then divides by its sum.
+
+    Args:
+        input: any shape
+        target: of input's shape
+        size_average, reduce: old names of reduction
+        reduction: "mean", "sum" or "none"
+        weight: of input's shape, a factor for each term
+
+    Returns: one number; with "none" a tensor of input's shape
+
+    Example:
+        >>> F.mse_loss(badak.zeros(2), badak.tensor([1.0, 3.0])).item()
+        5.0
+    """
     reduction = reduction_of(size_average, reduce, reduction)
     x, target = _pair("mse_loss", input, target)
     if weight is None:
@@ -235,6 +292,19 @@ def binary_cross_entropy_with_logits(
     """binary_cross_entropy of sigmoid(x), without overflow.   dx = dloss w ((p t + 1 - t) sigmoid(x) - p t).
 
     weight w and pos_weight p broadcast to x's shape; they get no gradient (parity: PyTorch gives weight one).
+
+    Args:
+        input: logits of any shape
+        target: of input's shape, 0 to 1
+        weight, pos_weight: broadcast to input's shape
+        size_average, reduce: old names of reduction
+        reduction: "mean", "sum" or "none"
+
+    Returns: one number, in nats; with "none" a tensor of input's shape
+
+    Example:
+        >>> round(F.binary_cross_entropy_with_logits(badak.zeros(2), badak.ones(2)).item(), 4)
+        0.6931
     """
     reduction = reduction_of(size_average, reduce, reduction)
     x, target = tensor(input, "binary_cross_entropy_with_logits"), target.to(input.dtype)
@@ -250,7 +320,19 @@ def binary_cross_entropy_with_logits(
 
 @in_float32
 def cosine_similarity(x1, x2, dim=1, eps=1e-8) -> Tensor:
-    """x1 x2 / (max(|x1|, eps) max(|x2|, eps)) along `dim`; the two broadcast."""
+    """x1 x2 / (max(|x1|, eps) max(|x2|, eps)) along `dim`; the two broadcast.
+
+    Args:
+        x1, x2: tensors that broadcast
+        dim: the axis of the vectors; it disappears
+        eps: the smallest norm
+
+    Returns: similarities, -1 to 1
+
+    Example:
+        >>> F.cosine_similarity(badak.tensor([[1.0, 0.0]]), badak.tensor([[0.0, 1.0]])).tolist()
+        [0.0]
+    """
     a, b = broadcast_tensors(tensor(x1, "cosine_similarity", "x1"), tensor(x2, "cosine_similarity", "x2"))
     na, nb = (x.norm(2, dim, keepdim=True).clamp(min=eps) for x in (a, b))
     return ((a / na) * (b / nb)).sum(dim)

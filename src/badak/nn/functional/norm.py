@@ -16,6 +16,23 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5) -> Ten
     """y = weight (x - mean) / sqrt(var + eps) + bias over the last axes, whose sizes are `normalized_shape`.
 
     The variance is the biased one. Ba, Kiros, Hinton 2016.
+
+    Args:
+        input: (..., *normalized_shape)
+        normalized_shape: sizes of the last axes
+        weight, bias: of shape normalized_shape, or None
+        eps: added to the variance
+
+    Returns: tensor of input's shape
+
+    Raises:
+        ShapeError: where the input does not end in normalized_shape
+
+    Derivation: docs/explanation/derivations/layer_norm.md
+
+    Example:
+        >>> F.layer_norm(badak.tensor([1.0, 3.0]), (2,), eps=0.0).tolist()
+        [-1.0, 1.0]
     """
     x = tensor(input, "layer_norm")
     if weight is not None and x.dtype is not weight.dtype and _in_float32_parameters(x, weight, bias):
@@ -27,6 +44,18 @@ def rms_norm(input, normalized_shape, weight=None, eps=None) -> Tensor:
     """y = weight x / sqrt(mean(x^2) + eps) over the last axes. eps=None is the machine epsilon of x's dtype.
 
     Zhang, Sennrich 2019.
+
+    Args:
+        input: (..., *normalized_shape)
+        normalized_shape: sizes of the last axes
+        weight: of shape normalized_shape, or None
+        eps: added to the mean square; None is the machine epsilon
+
+    Returns: tensor of input's shape
+
+    Example:
+        >>> F.rms_norm(badak.tensor([2.0, 2.0]), (2,), eps=0.0).tolist()
+        [1.0, 1.0]
     """
     x = tensor(input, "rms_norm")
     if not x.is_floating_point():
@@ -63,7 +92,20 @@ def _axes(where: str, x: Tensor, normalized_shape) -> int:
 
 @in_float32
 def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5) -> Tensor:
-    """Layer norm of each of `num_groups` groups of channels of x (N, C, ...); weight and bias (C,). Wu, He 2018."""
+    """Layer norm of each of `num_groups` groups of channels of x (N, C, ...); weight and bias (C,). Wu, He 2018.
+
+    Args:
+        input: (N, C, ...)
+        num_groups: groups; they divide C
+        weight, bias: (C,) or None
+        eps: added to the variance
+
+    Returns: tensor of input's shape
+
+    Example:
+        >>> tuple(F.group_norm(badak.randn(1, 4, 5), 2).shape)
+        (1, 4, 5)
+    """
     x = tensor(input, "group_norm")
     if x.dim() < 2 or x.shape[1] % num_groups:
         raise ShapeError(
@@ -84,7 +126,21 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5) -> Tensor:
 
 @in_float32
 def normalize(input, p=2.0, dim=1, eps=1e-12, out=None) -> Tensor:
-    """y = x / max(|x|_p, eps) along `dim`."""
+    """y = x / max(|x|_p, eps) along `dim`.
+
+    Args:
+        input: any shape
+        p: of the norm
+        dim: the axis whose norm becomes 1
+        eps: the smallest divisor
+        out: where the result is written
+
+    Returns: tensor of input's shape
+
+    Example:
+        >>> F.normalize(badak.tensor([[3.0, 4.0]])).mul(10).round().tolist()
+        [[6.0, 8.0]]
+    """
     if eps < 0:
         raise ArgumentError(f"normalize: expected eps >= 0; got {eps}", "eps=1e-12")
     x = tensor(input, "normalize")

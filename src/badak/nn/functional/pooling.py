@@ -31,7 +31,23 @@ def max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode
 
 
 def max_pool2d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
-    """As max_pool1d on x (N, C, H, W) or (C, H, W); indices count in H W."""
+    """As max_pool1d on x (N, C, H, W) or (C, H, W); indices count in H W.
+
+    Args:
+        input: (N, C, H, W) or (C, H, W)
+        kernel_size: of a window; one number or two
+        stride: step between windows; kernel_size by default
+        padding: -inf added at each side
+        dilation: step between the taps of a window
+        ceil_mode: windows that stick out at the end count
+        return_indices: also give where each maximum was
+
+    Returns: (N, C, O1, O2) or (C, O1, O2)
+
+    Example:
+        >>> F.max_pool2d(badak.arange(4.0).view(1, 1, 2, 2), 2).item()
+        3.0
+    """
     return _max_pool(input, kernel_size, stride, padding, dilation, ceil_mode, return_indices, 2, "max_pool2d")
 
 
@@ -48,7 +64,23 @@ def avg_pool1d(input, kernel_size, stride=None, padding=0, ceil_mode=False, coun
 def avg_pool2d(
     input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None
 ) -> Tensor:
-    """As avg_pool1d on x (N, C, H, W) or (C, H, W). divisor_override: what the sums are divided by instead of the count."""
+    """As avg_pool1d on x (N, C, H, W) or (C, H, W). divisor_override: what the sums are divided by instead of the count.
+
+    Args:
+        input: (N, C, H, W) or (C, H, W)
+        kernel_size: of a window; one number or two
+        stride: step between windows; kernel_size by default
+        padding: zeros added at each side
+        ceil_mode: windows that stick out at the end count
+        count_include_pad: whether the zeros count
+        divisor_override: what the sums are divided by instead of the count
+
+    Returns: (N, C, O1, O2) or (C, O1, O2)
+
+    Example:
+        >>> F.avg_pool2d(badak.arange(4.0).view(1, 1, 2, 2), 2).item()
+        1.5
+    """
     return _avg_pool(input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, 2, "avg_pool2d")
 
 

@@ -66,6 +66,21 @@ def clip_grad_norm_(
     gradients, same bits.
     Raises ArgumentError where the norm is NaN or infinite and `error_if_nonfinite`; otherwise such gradients become NaN or 0.
     Source: Pascanu, Mikolov and Bengio 2013, "On the difficulty of training recurrent neural networks", algorithm 1.
+
+    Args:
+        parameters: tensors, or one
+        max_norm: the largest norm that remains
+        norm_type: p > 0, or math.inf
+        error_if_nonfinite: raise where the norm is NaN or infinite
+        foreach: accepted; no effect
+
+    Returns: the norm before clipping, a tensor of one value
+
+    Example:
+        >>> w = nn.Parameter(badak.tensor([3.0, 4.0]))
+        >>> w.square().sum().backward()
+        >>> nn.utils.clip_grad_norm_([w], 1.0).item()
+        10.0
     """
     listed = _tensors(parameters, "clip_grad_norm_")
     if not listed and isinstance(parameters, Iterator):

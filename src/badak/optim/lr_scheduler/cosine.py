@@ -13,6 +13,22 @@ class CosineAnnealingLR(LRScheduler):
     The rate follows a recurrence in lr(t - 1), as in PyTorch, so that it can be chained; the values are those of the formula
     as long as nobody else changes the rate. After T_max it rises again.
     Source: Loshchilov and Hutter 2017, "SGDR: Stochastic Gradient Descent with Warm Restarts", equation 5.
+
+    Args:
+        optimizer: whose rate it sets
+        T_max: steps of half a period
+        eta_min: the lowest rate
+        last_epoch: steps that are already done; -1 for none
+
+    Example:
+        >>> w = nn.Parameter(badak.ones(1))
+        >>> optimizer = optim.SGD([w], lr=1.0)
+        >>> schedule = optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=2)
+        >>> w.sum().backward()
+        >>> optimizer.step()
+        >>> schedule.step()
+        >>> round(optimizer.param_groups[0]["lr"], 3)
+        0.5
     """
 
     def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1):

@@ -10,7 +10,24 @@ from badak.optim.optimizer import Optimizer
 
 
 class StepLR(LRScheduler):
-    """lr(t) = base_lr gamma^floor(t / step_size): one drop every `step_size` steps."""
+    """lr(t) = base_lr gamma^floor(t / step_size): one drop every `step_size` steps.
+
+    Args:
+        optimizer: whose rate it sets
+        step_size: steps between two drops
+        gamma: factor of a drop
+        last_epoch: steps that are already done; -1 for none
+
+    Example:
+        >>> w = nn.Parameter(badak.ones(1))
+        >>> optimizer = optim.SGD([w], lr=1.0)
+        >>> schedule = optim.lr_scheduler.StepLR(optimizer, step_size=1, gamma=0.5)
+        >>> w.sum().backward()
+        >>> optimizer.step()
+        >>> schedule.step()
+        >>> optimizer.param_groups[0]["lr"]
+        0.5
+    """
 
     def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1):
         check_count(self, "step_size", step_size, 1)

@@ -49,6 +49,21 @@ class LambdaLR(_OfFunctions):
     """lr(t) = base_lr lr_lambda(t), t = 0, 1, ...
 
     lr_lambda: a function of the step, or a list with one for each group.
+
+    Args:
+        optimizer: whose rate it sets
+        lr_lambda: a function of the step, or one for each group
+        last_epoch: steps that are already done; -1 for none
+
+    Example:
+        >>> w = nn.Parameter(badak.ones(1))
+        >>> optimizer = optim.SGD([w], lr=1.0)
+        >>> schedule = optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 / (1 + step))
+        >>> w.sum().backward()
+        >>> optimizer.step()
+        >>> schedule.step()
+        >>> optimizer.param_groups[0]["lr"]
+        0.5
     """
 
     def __init__(

@@ -17,6 +17,25 @@ class ReduceLROnPlateau(LRScheduler):
     do not count. A change of less than eps is not made. `step(metric)` takes the metric.
 
     factor: < 1. min_lr: one for all groups, or a list. Raises ArgumentError for other factors, modes and lengths.
+
+    Args:
+        optimizer: whose rate it sets
+        mode: "min" or "max": whether less or more is better
+        factor: of a reduction, below 1
+        patience: steps without improvement that are allowed
+        threshold: how much better counts
+        threshold_mode: "rel" or "abs"
+        cooldown: steps after a reduction that do not count
+        min_lr: the lowest rate; one, or one for each group
+        eps: a smaller change is not made
+
+    Example:
+        >>> optimizer = optim.SGD([nn.Parameter(badak.zeros(1))], lr=1.0)
+        >>> schedule = optim.lr_scheduler.ReduceLROnPlateau(optimizer, patience=0)
+        >>> for loss in (1.0, 2.0):
+        ...     schedule.step(loss)
+        >>> optimizer.param_groups[0]["lr"]
+        0.1
     """
 
     def __init__(

@@ -46,6 +46,19 @@ def einsum(equation: str, *operands) -> Tensor:
     Letters that the right side lacks are summed over; "..." stands for any leading dims, which broadcast; a letter that
     occurs twice in one operand takes the diagonal. Without "->" the result has the letters that occur once, in
     alphabetical order. Operands are multiplied from left to right.
+
+    Args:
+        equation: such as "bij,bjk->bik"
+        *operands: a tensor for each part on the left
+
+    Returns: tensor with the axes on the right
+
+    Raises:
+        ArgumentError: for an equation that does not fit the operands
+
+    Example:
+        >>> badak.einsum("i,i->", badak.ones(3), badak.ones(3)).item()
+        3.0
     """
     if len(operands) == 1 and not isinstance(operands[0], Tensor):
         operands = tuple(operands[0])

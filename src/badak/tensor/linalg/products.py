@@ -22,6 +22,20 @@ def matmul(input, other, *, out=None) -> Tensor:
 
     y[..., m, n] = sum_k a[..., m, k] b[..., k, n];   da = dy b^T, db = a^T dy.
     float16 and bfloat16 are multiplied in float32 and rounded once.
+
+    Args:
+        input: (..., M, K), or (K,)
+        other: (..., K, N), or (K,)
+        out: where the result is written
+
+    Returns: (..., M, N); without the axis that a vector lacks
+
+    Raises:
+        ShapeError: where the two K differ
+
+    Example:
+        >>> badak.matmul(badak.ones(2, 3), badak.ones(3, 4)).shape
+        badak.Size([2, 4])
     """
     try:
         kind = input._array.dtype.kind
@@ -68,7 +82,22 @@ def mm(input, mat2, *, out=None) -> Tensor:
 
 
 def bmm(input, mat2, *, out=None) -> Tensor:
-    """The products of two stacks of matrices, (B, M, K) and (B, K, N)."""
+    """The products of two stacks of matrices, (B, M, K) and (B, K, N).
+
+    Args:
+        input: (B, M, K)
+        mat2: (B, K, N)
+        out: where the result is written
+
+    Returns: (B, M, N)
+
+    Raises:
+        ShapeError: for other numbers of axes, or sizes that do not fit
+
+    Example:
+        >>> tuple(badak.bmm(badak.ones(5, 2, 3), badak.ones(5, 3, 4)).shape)
+        (5, 2, 4)
+    """
     _dims("bmm", input, 3, "batch1")
     _dims("bmm", mat2, 3, "batch2")
     a, b = input._array.shape, mat2._array.shape

@@ -15,6 +15,20 @@ class autocast:  # noqa: N801  (PyTorch's name)
     """A block or function in which products take and give `dtype`, bfloat16 on the CPU: see `tensor/casting.py`.
 
     For a device that is not there it switches itself off, as in PyTorch.
+
+    Args:
+        device_type: "cpu"
+        dtype: bfloat16 by default
+        enabled: False changes nothing
+        cache_enabled: accepted
+
+    Returns: context manager and decorator
+
+    Example:
+        >>> with badak.autocast("cpu"):
+        ...     y = badak.ones(2, 2) @ badak.ones(2, 2)
+        >>> y.dtype
+        badak.bfloat16
     """
 
     def __init__(self, device_type: str, dtype=None, enabled: bool = True, cache_enabled: bool | None = None):
