@@ -63,7 +63,9 @@ def namespace(dotted: str) -> ModuleType:
 def public_names(module: ModuleType) -> list[str]:
     """The names that a namespace offers: not private, not its submodules."""
     names = getattr(module, "__all__", None) or [name for name in vars(module) if not name.startswith("_")]
-    return sorted((n for n in names if not inspect.ismodule(getattr(module, n))), key=str.lower)
+    things = [(n, getattr(module, n)) for n in names]
+    shown = (n for n, thing in things if not inspect.ismodule(thing) and getattr(thing, "__module__", "") != "badak.core.errors")
+    return sorted(shown, key=str.lower)
 
 
 def own_names(module: ModuleType) -> list[str]:

@@ -100,7 +100,10 @@ def _fields(section: str, block: list[str]) -> list[str]:
         elif fields:
             fields[-1][1] += " " + line.strip()
     word = "param" if section == "Args" else "raises"
-    return [f":{word} {name.replace('*', chr(92) + '*')}: {_safe(text)}" for name, text in fields]
+    tight = [
+        (name.replace("*", chr(92) + "*").replace(", ", ",\u200b"), text) for name, text in fields
+    ]  # a blank would make it a type
+    return [f":{word} {name}: {_safe(text)}" for name, text in tight]
 
 
 def _safe(text: str) -> str:

@@ -56,7 +56,7 @@ def written(place: str, things: list[tuple[str, Any]]) -> list[str]:
             entries += [f".. py:{kind}:: {full}", "", f"   The same as :{role}:`{first}`.", ""]
         else:
             entries += [f".. auto{kind}:: {full}", *(["   :members:"] if kind == "class" and full != "badak.Tensor" else []), ""]
-    head = [".. list-table::", "   :widths: 1 3", "", *table, ""] if table else []
+    head = [".. list-table::", "   :class: public-names", "   :widths: 1 3", "", *table, ""] if table else []
     return [*head, *(["Values: " + ", ".join(values), ""] if values else []), *entries]
 
 
