@@ -30,11 +30,19 @@ def main_answer(graph: Graph, words: int, text: str) -> int | None:
 
 def labels_in(graph: Graph) -> list[np.ndarray]:
     """What losses within the model compared its answers with."""
-    found = []
-    for run in graph.runs:
-        if run.op in (CrossEntropy, NLL, MSE) and len(run.inputs) > 1 and run.inputs[1] is not None:
-            found.append(run.inputs[1])
-    return found
+    return [run.inputs[1] for run in losses_in(graph)]  # type: ignore[misc]
+
+
+def losses_in(graph: Graph) -> list[Ran]:
+    """The losses within a model."""
+    return [run for run in graph.runs if run.op in (CrossEntropy, NLL, MSE) and len(run.inputs) > 1 and run.inputs[1] is not None]
+
+
+def given_losses(graph: Graph) -> list[Ran]:
+    """Those that a model gives, alone or in a sum."""
+    made = [graph.maker(x._array) for x in tensors_in(graph.result) if x.dim() == 0]
+    inside = {each.number for run in made if run is not None for each in run.inside()}
+    return [run for run in losses_in(graph) if run.number in inside]
 
 
 class Losses(Observer):
@@ -74,13 +82,15 @@ def places_of(graph: Graph, length: int, texts: list[tuple[int, int]]) -> Places
     texts: (how many tokens were looked up, where in the text they begin).
     """
     known = {length: 0}
+    whole = {first for n, first in texts if n == length}
+    if whole and 0 not in whole:  # as long as the text, yet moved by one: what a decoder reads of its labels
+        known[length] = max(whole)
     for n, first in texts:
         known.setdefault(n, first)
     for run in graph.runs:
         for x in run.inputs:
             if x is not None and x.dtype.kind == "f" and x.ndim == run.output.ndim > 1:
                 _joined(x, run.output, known)
-    del known[length]
     return Places(length, known)
 
 

@@ -11,9 +11,12 @@ from badak.inspect.audit.kind import one_further
 from badak.inspect.audit.watch import Call, Watch
 
 
-def batch_axis(batch: Batch, name: str, watch: Graph, labels: list[np.ndarray], again: Callable[[np.ndarray], Watch | None]) -> int:
-    """0 or 1 for the text or series `name`, by what shows it first: labels one further along the other axis, layers with
-    batch_first, the sizes of attentions, and last which axis keeps apart what stands along it.
+def batch_axis(
+    batch: Batch, name: str, watch: Graph, labels: list[np.ndarray], pads: list[int], again: Callable[[np.ndarray], Watch | None]
+) -> int:
+    """0 or 1 for the text or series `name`, by what shows it first: labels one further along the other axis, padding at the ends
+    of its rows, answers of whole rows, layers with batch_first, the sizes of attentions, and last which axis keeps apart what
+    stands along it.
 
     again: a forward with another text; None where it fails.
     """
@@ -23,6 +26,12 @@ def batch_axis(batch: Batch, name: str, watch: Graph, labels: list[np.ndarray], 
     further = [any(one_further(y, x, axis) for y in beside) for axis in (0, 1)]
     if further[0] != further[1]:
         return further.index(True)
+    ends = [any(_ends(x if axis == 0 else x.T, pad) for pad in pads) for axis in (0, 1)] if x.ndim == 2 else [False]
+    if ends[0] != ends[-1]:
+        return ends.index(True)
+    whole = {y.shape[0] for y in watch.outputs if y.ndim > 0 and y.dtype.kind == "f" and len({*axes} & {*y.shape}) == 1} & {*axes}
+    if axes[0] != axes[1] and len(whole) == 1:
+        return axes.index(whole.pop())
     said = {
         getattr(call.module, "batch_first", None)
         for call in watch.calls
@@ -34,6 +43,15 @@ def batch_axis(batch: Batch, name: str, watch: Graph, labels: list[np.ndarray], 
     if axes[0] != axes[1] and sizes & set(axes):
         return int(axes[1] not in sizes)
     return int(min(axes) > 1 and _apart(x, 1, watch, again) and not _apart(x, 0, watch, again))
+
+
+def _ends(rows: np.ndarray, pad: int) -> bool:
+    """Whether an id fills rows (B, T) up, at their ends or beginnings, to different lengths."""
+    filled = rows == pad
+    count = filled.sum(axis=1)
+    at = np.arange(rows.shape[1])
+    behind, before = at >= rows.shape[1] - count[:, None], at < count[:, None]
+    return bool(len(set(count.tolist())) > 1 and (count < len(at)).all() and ((filled == behind).all() or (filled == before).all()))
 
 
 def _apart(x: np.ndarray, axis: int, watch: Watch, again: Callable[[np.ndarray], Watch | None]) -> bool:

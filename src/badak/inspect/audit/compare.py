@@ -90,7 +90,8 @@ def before(a: np.ndarray, b: np.ndarray, t: int, places: Places, rows: int) -> b
         if t <= first:
             continue
         looked = True
-        early = (slice(None),) * axis + (slice(0, t - first),)
+        moved = first if a.dtype.kind in "fc" else max(first, 0)  # ids may be those of the text, before they were moved
+        early = (slice(None),) * axis + (slice(0, t - moved),)
         if same(a.reshape(shape)[early], b.reshape(shape)[early]):
             return True
     return False if looked else None

@@ -147,7 +147,7 @@ class Graph(Watch):
         elif op is Attention:
             self._attends(path, arrays, attributes)
         elif op is Softmax and arrays[0].ndim >= 3 and attributes.get("dim", -1) in (-1, arrays[0].ndim - 1):
-            keep = arrays[0] > HIDDEN
+            keep = ~(arrays[0] <= HIDDEN)  # NaN hides nothing
             self.attentions.append(Seen(path, keep, np.asarray(~keep.any(axis=-1))))
 
     def _attends(self, path: str, arrays: Any, attributes: dict[str, Any]) -> None:

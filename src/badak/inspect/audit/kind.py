@@ -25,19 +25,26 @@ class Kind(NamedTuple):
 
 def texts_of(batch: Batch, lookups: list[Lookup] = ()) -> list[str]:  # type: ignore[assignment]
     """The names of integer tensors that are looked up in tables; before that is known, those that look like texts."""
-    flat = [name for name, leaf in batch.leaves.items() if leaf.integer and leaf.array.ndim == 2 and min(leaf.array.shape) > 0]
-    flat = [name for name in flat if not triangular(batch.leaves[name].array)]
+    flat = _flat(batch)
     if not lookups:
         return [n for n in flat if not _is_label(n, flat)]
-    looked = {}
-    for name in flat:
-        sizes = [x.vocabulary for x in lookups if reads(x, name, batch)]
-        if sizes:
-            looked[name] = max(sizes)
+    looked = looked_up(batch, lookups)
     most = max(looked.values(), default=0)
     return [name for name, size in looked.items() if size == most or any(word in name for word in TARGET_NAMES)] or [
         n for n in flat if not _is_label(n, flat)
     ][:1]
+
+
+def _flat(batch: Batch) -> list[str]:
+    """The names of what can be texts: integers, (B, T), and no mask over scores."""
+    flat = [name for name, leaf in batch.leaves.items() if leaf.integer and leaf.array.ndim == 2 and min(leaf.array.shape) > 0]
+    return [name for name in flat if not triangular(batch.leaves[name].array)]
+
+
+def looked_up(batch: Batch, lookups: list[Lookup]) -> dict[str, int]:
+    """Of each that was looked up in tables the most rows that one of those has."""
+    sizes = {name: [x.vocabulary for x in lookups if reads(x, name, batch)] for name in _flat(batch)}
+    return {name: max(each) for name, each in sizes.items() if each}
 
 
 def reads(lookup: Lookup, name: str, batch: Batch) -> bool:
@@ -81,6 +88,7 @@ class Shown(NamedTuple):
     labels: list[np.ndarray] = []  # noqa: RUF012 -- that losses compared answers with
     answers: list[np.ndarray] = []  # noqa: RUF012 -- what the model gives, or its last module
     triangles: list[int] = []  # noqa: RUF012 -- sizes of triangular masks that met scores
+    remembers: bool = False  # whether keys and values come back, for the next forward
 
 
 def kind_of(model: Module, batch: Batch, shown: Shown, said: str | None) -> Kind:
@@ -89,7 +97,8 @@ def kind_of(model: Module, batch: Batch, shown: Shown, said: str | None) -> Kind
     if not texts:
         return _without_text(batch, shown, said)
     if said in (None, "encoder-decoder"):
-        two = _crossed(texts, shown.sides) or (len(texts) > 1 and not shown.sides and _two_sides(model, texts) and texts[:2])
+        two = _crossed(looked_up(batch, shown.lookups), shown.sides)
+        two = two or (texts[:2] if len(texts) > 1 and not shown.sides and _two_sides(model, texts) else None)
         if two:
             return Kind("encoder-decoder", "said" if said else f"it reads {two[0]} and answers {two[1]}", two[1], two[0])
     if said:
@@ -104,12 +113,12 @@ def kind_of(model: Module, batch: Batch, shown: Shown, said: str | None) -> Kind
 _NOTHING = "nothing hides what follows, and nothing shows whether it may be seen"
 
 
-def _crossed(texts: list[str], sides: list) -> list[str] | None:
-    """[source, target] where an attention asks one text by another."""
+def _crossed(looked: dict[str, int], sides: list) -> list[str] | None:
+    """[source, target] where an attention asks one text by another; each may have a table of its own, and segments beside it."""
     for queries, keys in sides:
-        source, other = keys & set(texts), (queries - keys) & set(texts)
-        if len(source) == 1 and other:
-            return [*source, min(other)]
+        source, other = ([name for name in looked if name in each] for each in (keys, queries - keys))
+        if source and other:
+            return [max(each, key=looked.__getitem__) for each in (source, other)]
     return None
 
 
@@ -189,7 +198,7 @@ def _causal(model: Module, batch: Batch, texts: list[str], shown: Shown) -> str:
         return "a triangular mask meets the scores of its attentions, though it does not hide what follows"
     if any(b.dim() >= 2 and b.shape[-1] >= length and triangular(b._array) for b in model.buffers()):
         return "it holds a triangular mask"
-    return ""
+    return "it gives keys and values that its next forward takes" if own and shown.remembers else ""
 
 
 def _bidirectional(batch: Batch, texts: list[str], shown: Shown) -> str:

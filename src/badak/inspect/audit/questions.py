@@ -44,6 +44,7 @@ def ask_all(
                     report.open.append(probe.name)
                 continue
             report.findings += found
+            subject.found |= {probe.name} if found else set()
             if not found:
                 report.sound.append(probe.name)
         report.notes, report.forwards, report.backwards = subject.notes, subject.forwards, subject.backwards

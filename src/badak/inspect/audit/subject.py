@@ -17,6 +17,7 @@ from badak.inspect.audit.graph import Graph, Ran, mixers
 from badak.inspect.audit.kind import Kind, Shown, kind_of, part_of, texts_of
 from badak.inspect.audit.localize import Clean, begins
 from badak.inspect.audit.padding import filled_up, find_padding, mask_leaves, pad_ids
+from badak.inspect.audit.past import remembers
 from badak.inspect.audit.preserve_state import random_states, speaking
 from badak.inspect.audit.ready import normalises_batches, wake, without_dropout
 from badak.inspect.audit.watch import Watch, arrays_of
@@ -59,6 +60,7 @@ class Subject:
         self.optimizers: list[Optimizer] = []
         self.neighbours: Neighbours | None = None  # the forward in which other rows changed
         self.tables: list[tuple[np.ndarray, np.ndarray]] = []  # what the backward brought to the tables
+        self.found: set[str] = set()  # the probes that have found something
         self.leaks_rows = False  # set by the probe of rows: others are then not to be told apart from it
         self.leaks_future = False  # set by the probe of what follows: a part of the text gives other outputs than the whole then
         self.broken = False  # set by the probe of numbers: nothing can be compared with NaN
@@ -90,7 +92,9 @@ class Subject:
                 default=None,
             )
             answers = last.outputs if last is not None else []
-        self.shown = Shown(watch.attentions, watch.lookups, sides, [*labels_in(watch), *labels], answers, triangles_in(watch))
+        known = [*labels_in(watch), *labels]
+        remembered = remembers(self.model, watch.result)
+        self.shown = Shown(watch.attentions, watch.lookups, sides, known, answers, triangles_in(watch), remembered)
         self.kind: Kind = kind_of(self.model, self.batch, self.shown, said)
         names = (self.kind.source, self.kind.text)
         self.texts = [name for name in names if name is not None and self.batch.leaves[name].integer]
@@ -356,7 +360,7 @@ class Subject:
             except NotApplicable:
                 return None
 
-        return batch_axis(self.batch, names[0], self.reference, [*labels_in(self.reference), *labels], again)
+        return batch_axis(self.batch, names[0], self.reference, [*labels_in(self.reference), *labels], pad_ids(self.model), again)
 
     def axis_of_rows(self, x: np.ndarray) -> int:
         """Along which axis rows of numbers stand: that of the text, or of the series, where there are as many."""

@@ -22,6 +22,6 @@ from badak.inspect.audit.probes.ties import Ties
 from badak.inspect.audit.probes.tokens import Tokens
 
 PROBES = (
-    Numbers, BatchLeak, FutureLeak, PaddingLeak, Modes, BlindRows, NoGradient, Positions, Tokens, Cache, Order, Rotary, Heads,
-    Axis, Residual, CompiledAlike, Optimizers, Ties, Copies, Shared,
+    Numbers, BatchLeak, FutureLeak, PaddingLeak, Modes, BlindRows, NoGradient, Positions, Tokens, Cache, Rotary, Residual, Order,
+    Heads, Axis, CompiledAlike, Optimizers, Ties, Copies, Shared,
 )  # fmt: skip

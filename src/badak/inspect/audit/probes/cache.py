@@ -1,18 +1,15 @@
 """Cache: the text in two parts, the first remembered, gives what the text at once gives."""
 
 import inspect
-import re
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
 from badak.inspect.audit.compare import change, near
 from badak.inspect.audit.localize import begins
+from badak.inspect.audit.past import past_name, past_of
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NO_NUMBERS, NotApplicable, Subject
 from badak.nn.cache import KeyValueCache
-from badak.tensor import Tensor
 
 
 class Cache:
@@ -72,23 +69,3 @@ class Cache:
                 begin.between,
             )
         ]
-
-
-NAMES = re.compile(r"^(past(_key_values|_kv)?|(layer|kv)_past|(kv_|key_value_)?caches?|mems|states?)$")
-
-
-def past_name(model: Any) -> str:
-    """The argument by which a model takes what it remembered: optional, and named for it; "" where there is none."""
-    for name, p in inspect.signature(model.forward).parameters.items():
-        if NAMES.search(name) and p.default is None:
-            return name
-    return ""
-
-
-def past_of(result: Any, takes: str) -> Any:
-    """What was remembered of a forward: the part of that name, or the part beside the answer that is no single tensor."""
-    named = result.get(takes) if isinstance(result, Mapping) else getattr(result, takes, None)
-    if named is not None or not isinstance(result, (tuple, list)):
-        return named
-    parts = [part for part in result if part is not None and not isinstance(part, Tensor)]
-    return parts[-1] if parts else None

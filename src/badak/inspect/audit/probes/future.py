@@ -4,8 +4,10 @@ from functools import partial
 
 import numpy as np
 
+from badak.inspect.audit.answer import given_losses
 from badak.inspect.audit.compare import along, before
-from badak.inspect.audit.kind import UNKNOWN
+from badak.inspect.audit.graph import Ran
+from badak.inspect.audit.kind import UNKNOWN, part_of
 from badak.inspect.audit.localize import Begin, begins, but_totals, judged
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject
@@ -26,6 +28,13 @@ class FutureLeak:
             raise NotApplicable("the text has one position")
         places = subject.places[subject.kind.text]
         name = subject.kind.text
+        if (loss := same_places(subject)) is not None:
+            cause = f"its loss compares the answer at each place with the token of {name} that it reads at that place"
+            if given_apart(subject, loss):
+                subject.notes.append(f"in this batch {cause}: labels are the ids one further")
+            else:
+                subject.leaks_future = True
+                return [Finding("future", "", cause, SHIFT)]
         middle = length // 2 + int(subject.rng.integers(0, max(1, length // 4)))
         watch = subject.forward(subject.batch.with_({name: changed(subject, name, middle)}))
         clean = partial(before, t=middle, places=places, rows=subject.rows)
@@ -41,6 +50,38 @@ class FutureLeak:
             begin = begins(subject.reference.calls, subject.forward(batch).calls, clean)
             return [finding(subject, last, outputs, begin)]
         return []
+
+
+SHIFT = "shift them by one: read ids[:, :-1], and compare with ids[:, 1:]"
+
+
+def given_apart(subject: Subject, loss: Ran) -> bool:
+    """Whether labels are a tensor of the batch of their own, beside the text."""
+    size = loss.inputs[1].size  # type: ignore[union-attr]
+    beside = [leaf.array for name, leaf in subject.batch.leaves.items() if name not in subject.texts]
+    return any(x.size == size and np.array_equal(x.ravel(), loss.inputs[1].ravel()) for x in beside)  # type: ignore[union-attr]
+
+
+def same_places(subject: Subject) -> Ran | None:
+    """The loss whose labels are the ids that are read, place for place: what hides the future hides nothing of the answer."""
+    axis, text = subject.batch.batch_axis, subject.batch.leaves[subject.kind.text].array
+    for look in subject.reference.lookups:
+        read = look.indices if axis == 0 else look.indices.T
+        if look.indices.ndim != 2 or part_of(look.indices, text, axis) is None or read.shape[1] < 3:
+            continue
+        for loss in given_losses(subject.reference):
+            labels = loss.inputs[1]
+            if labels is None or labels.dtype.kind not in "iu" or labels.size != read.size:
+                continue
+            y = labels.reshape(look.indices.shape)
+            y = y if axis == 0 else y.T
+            counts = y >= 0
+            for padding in subject.padding.values():
+                counts &= ~padding if padding.shape == counts.shape else True
+            moved = (y[:, :-1] == read[:, 1:])[counts[:, :-1]]
+            if counts.mean() > 0.5 and (y == read)[counts].all() and not moved.all():
+                return loss
+    return None
 
 
 def changed(subject: Subject, name: str, t: int) -> np.ndarray:

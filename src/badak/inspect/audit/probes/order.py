@@ -17,6 +17,12 @@ from badak.inspect.audit.watch import Watch
 from badak.nn.conv import Conv2d
 
 ALIKE = 1e-4
+EXPLAINS = {  # what makes another order give the same, or nearly, whatever is known of positions
+    "future": "the model does not see what came before",
+    "rotary": "positions are turned wrongly",
+    "residual": "not all of a token reaches the output",
+    "tokens": "tokens are alike",
+}
 FIX = "add positions to the tokens: nn.Embedding(context, C)(arange(T)), nn.PositionalEncoding, or rotary attention"
 
 
@@ -37,6 +43,8 @@ class Order:
             raise NotApplicable(NO_NUMBERS)
         if found := rows_apart(subject):
             return [found]
+        if why := next((each for each in EXPLAINS if each in subject.found), None):
+            raise NotApplicable(EXPLAINS[why], moot=True)
         if text := blind_to_order(subject):
             return [lost(subject, text, "its first attention gives the same behind them")]
         name = subject.kind.source or subject.kind.text
@@ -92,7 +100,7 @@ class Order:
 
 def lost(subject: Subject, name: str, what: str) -> Finding:
     cause = f"with {name} in another order {what}: the model does not know where a token stands"
-    return Finding("order", where_positions_are_lost(subject), cause, FIX)
+    return Finding("order", where_positions_are_lost(subject, name), cause, FIX)
 
 
 def last_moved(move: np.ndarray) -> int:
@@ -250,13 +258,17 @@ def idle_positions(subject: Subject) -> str:
     return ""
 
 
-def where_positions_are_lost(subject: Subject) -> str:
-    """The module for positions, if there is one, else the one that holds the tokens' table."""
-    for call in subject.reference.calls:
-        if "pos" in call.path.lower().rpartition(".")[2].replace("post", ""):
+def where_positions_are_lost(subject: Subject, text: str) -> str:
+    """The module for positions of a text, if there is one, else the one that holds the tokens' table."""
+    graph = subject.reference
+    elsewhere = {name for name in subject.texts if name != text}
+    reading = {index for run in graph.runs if text in run.reads for index in run.calls}
+    others = {index for run in graph.runs if run.reads & elsewhere for index in run.calls} - reading
+    for call in graph.calls:
+        if call.index not in others and "pos" in call.path.lower().rpartition(".")[2].replace("post", ""):
             return call.path
-    text = [x.path for x in subject.reference.lookups if subject.text_of(x.indices)]
-    path, called = text[0].rpartition(".")[0] if text else "", {call.path for call in subject.reference.calls}
+    tables = [x.path for x in graph.lookups if subject.text_of(x.indices) == text]
+    path, called = tables[0].rpartition(".")[0] if tables else "", {call.path for call in subject.reference.calls}
     while path not in called and path:
         path = path.rpartition(".")[0]
     return path

@@ -17,6 +17,8 @@ from badak.ops.linear import AddMM, Linear
 from badak.ops.softmax import Softmax
 
 FIX = "lead around it: x = x + f(norm(x))"
+DROPPED = "what the attention before it adds to the stream reaches the output through this map alone: its sum takes an older stream"
+SUM_FIX = "add to what is newest: h = x + attention(norm(x)); h = h + mlp(norm(h))"
 MAPS = (Linear, AddMM, *PRODUCTS)
 
 
@@ -45,9 +47,12 @@ class Residual:
         sink, roots = subject.sink(), roots_of(subject, graph)
         if sink is None or not roots & numbers(sink.inside()):
             raise NotApplicable("the operations between the tokens and the output are not all known", moot=True)
-        maps = feed_forwards(graph, parts)
+        way = numbers(sink.inside())
+        parts = [part for part in parts if way & numbers(part.cores)]
+        maps = [part for part in feed_forwards(graph, parts) if way & numbers(part.cores)] if parts else []
         cut = {part.path: part for part in (*parts, *maps) if passes(part, sink, roots)}
         cut |= {part.path: part for part in abreast(parts, maps) if not {part.path} & set(cut) and passes(part, sink, roots)}
+        lost = {part.path: part for part in maps if part.path not in cut and drops_sum(part, parts, sink)}
         around = [part.path for part in (*parts, *maps) if part.path not in cut]
         if not around and len(parts) < 2 and not residual_sum(graph):
             raise NotApplicable("one attention and no residual sum make no stack", moot=True)
@@ -61,7 +66,7 @@ class Residual:
                 {"with a way around": len(around), "without": len(cut)},
             )
             for path, part in cut.items()
-        ]
+        ] + [Finding("residual", path, DROPPED, SUM_FIX) for path in lost]
 
 
 def numbers(runs: list[Ran]) -> set[int]:
@@ -86,15 +91,34 @@ def table(run: Ran) -> int:
 def passes(part: Part, sink: Ran, roots: set[int]) -> bool:
     """Whether some token reaches the output through this part alone."""
     inside = {n for run in part.stream for n in numbers(run.inside())} & roots
-    reached, pending = set(), [sink]
-    out = weighted(part, sink)
+    return bool(inside - reached_without(part, sink))
+
+
+def reached_without(part: Part, sink: Ran) -> set[int]:
+    """The operations that the output is made of without this part."""
+    reached: set[int] = set()
+    pending, out = [sink], weighted(part, sink)
     while pending:
         run = pending.pop()
         if run.number in reached or run.number in out:
             continue
         reached.add(run.number)
         pending += [source for source, x in zip(run.sources, run.inputs) if source is not None and carries(x)]
-    return bool(inside - reached)
+    return reached
+
+
+def drops_sum(part: Part, parts: list[Part], sink: Ran) -> bool:
+    """Whether the stream with the attention of its own block added, which this map reads, reaches the output through it alone."""
+    own = numbers([core for each in parts if block(each.path) == block(part.path) != "" for core in each.cores])
+    before = part.stream[0].inside()
+    sums = []
+    for run in before if own & numbers(before) else []:
+        made = [source for source in run.sources if source is not None]
+        if run.op is Add and len(made) == 2 and all(source.output.shape == run.output.shape for source in made):
+            behind = [bool(own & numbers(source.inside())) for source in made]
+            if behind[0] != behind[1]:
+                sums.append(run)
+    return bool(sums) and sums[-1].number not in reached_without(part, sink)
 
 
 def carries(x: np.ndarray | None) -> bool:

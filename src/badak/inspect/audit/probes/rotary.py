@@ -7,7 +7,7 @@ import numpy as np
 
 from badak.inspect.audit.graph import Mixer, Ran, mixers, through
 from badak.inspect.audit.report import Finding
-from badak.inspect.audit.subject import NotApplicable, Subject
+from badak.inspect.audit.subject import NO_NUMBERS, NotApplicable, Subject
 from badak.ops.linear import AddMM, Linear
 from badak.ops.rearrange import Repeat, RepeatInterleave
 
@@ -28,12 +28,22 @@ class Turn(NamedTuple):
     still: np.ndarray
 
 
+class Turned(NamedTuple):
+    """The turns at the second and at the last position, and where each number stood before it was turned."""
+
+    first: Turn
+    last: Turn
+    order: np.ndarray
+
+
 class Rotary:
     """Find what the queries were at position 0, where nothing is turned, and fit the others to it."""
 
     name = "rotary"
 
     def ask(self, subject: Subject) -> list[Finding]:
+        if "numbers" in subject.found:
+            raise NotApplicable(NO_NUMBERS, moot=True)
         found, seen, looked = [], set(), False
         for mixer in mixers(subject.reference):
             if mixer.keys is None or mixer.queries.ndim != 4 or mixer.path in seen:
@@ -74,7 +84,7 @@ def projected(made: Ran) -> bool:
 def by_heads(mixer: Mixer) -> bool:
     """Whether queries turn in pairs from head to head, where they should from position to position."""
     both = turned(mixer, mixer.q, mixer.queries.swapaxes(1, 2))
-    return both is not None and all(rotation(turn, ~turn.still) and np.any(np.abs(turn.b) > 0.01) for turn in both)
+    return both is not None and all(rotation(turn, ~turn.still) and np.any(np.abs(turn.b) > 0.01) for turn in both[:2])
 
 
 def one_side(path: str, which: str) -> Finding:
@@ -82,9 +92,11 @@ def one_side(path: str, which: str) -> Finding:
     return Finding("rotary", path, cause, "turn both: q, k = rotary(q), rotary(k)")
 
 
-def wrong(subject: Subject, path: str, q: tuple[Turn, Turn], k: tuple[Turn, Turn]) -> tuple[str, dict] | None:
+def wrong(subject: Subject, path: str, q: Turned, k: Turned) -> tuple[str, dict] | None:
     """(what is wrong, numbers) of the turns of queries and keys at two positions; None where nothing is."""
-    for which, (first, last) in (("queries", q), ("keys", k)):
+    if not np.array_equal(q.order, k.order):
+        return "the numbers of queries and those of keys are laid out in another order, so that others meet", {}
+    for which, (first, last, _) in (("queries", q), ("keys", k)):
         moving = ~last.still
         for turn in (first, last):
             if not rotation(turn, moving):
@@ -134,7 +146,7 @@ def says(subject: Subject, path: str, turned: int, size: int) -> bool:
     return False
 
 
-def turned(mixer: Mixer, made: Ran, now: np.ndarray) -> tuple[Turn, Turn] | None:
+def turned(mixer: Mixer, made: Ran, now: np.ndarray) -> Turned | None:
     """How the queries, or keys, were turned at the second and at the last position; None where they were not."""
     if now.shape[2] < 3 or now.dtype.kind != "f":
         return None
@@ -157,8 +169,12 @@ def widened(x: np.ndarray, times: int) -> list[np.ndarray]:
     return [x] if times == 1 else [np.repeat(x, times, axis=1), np.tile(x, (1, times, 1, 1))]
 
 
-def compared(x: np.ndarray, y: np.ndarray) -> tuple[Turn, Turn] | None:
-    """The turns from x to y, if they are alike at position 0 (but for a factor) and not behind it."""
+def compared(x: np.ndarray, y: np.ndarray) -> Turned | None:
+    """The turns from x to y, if they are alike at position 0 (but for a factor, and another order) and not behind it."""
+    order = laid_out(x[:, :, 0], y[:, :, 0])
+    if order is None:
+        return None
+    x = x[..., order]
     start = x[:, :, 0].ravel()
     if not (start @ start):
         return None
@@ -169,7 +185,21 @@ def compared(x: np.ndarray, y: np.ndarray) -> tuple[Turn, Turn] | None:
     if x.shape[-1] < 2 or any(len(np.unique(x[:, :, t].reshape(-1, x.shape[-1]), axis=0)) < LEAST for t in (1, x.shape[2] - 1)):
         return None
     first, last = (turn_at(x[:, :, t] * factor, y[:, :, t]) for t in (1, x.shape[2] - 1))
-    return first, last
+    return Turned(first, last, order)
+
+
+def laid_out(x: np.ndarray, y: np.ndarray) -> np.ndarray | None:
+    """Which number of x (..., D) each of y is, but for one factor: neighbours in pairs may have become halves; None where some are
+    none of them."""
+    x, y = (each.reshape(-1, each.shape[-1]) for each in (x, y))
+    at = np.arange(x.shape[1])
+    size = np.linalg.norm(x, axis=0), np.linalg.norm(y, axis=0)
+    if not (size[0].all() and size[1].all()):
+        return at
+    alike = (x / size[0]).T @ (y / size[1])
+    order = at if (np.diag(alike) > 1 - 1e-6).all() or len(x) < LEAST else alike.argmax(axis=0)
+    whole = len(set(order.tolist())) == len(at) and (alike[order, at] > 1 - 1e-6).all()
+    return order if whole or order is at else None
 
 
 def turn_at(x: np.ndarray, y: np.ndarray) -> Turn:

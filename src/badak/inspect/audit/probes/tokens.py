@@ -3,8 +3,11 @@
 import numpy as np
 
 from badak.inspect.audit.localize import dies
+from badak.inspect.audit.probes.batch import holds_numbers
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject
+
+KEPT = "look for what keeps the input from the output: a product with 0, a clamp, a constant, an index"
 
 
 class Tokens:
@@ -13,8 +16,8 @@ class Tokens:
     name = "tokens"
 
     def ask(self, subject: Subject) -> list[Finding]:
-        if not subject.texts:
-            raise NotApplicable("the model reads no text", moot=True)
+        if subject.neighbours is None and not subject.texts:
+            raise NotApplicable("the model reads no text, and no two rows were compared", moot=True)
         found = []
         for path, (table, rows) in tables(subject).items():
             alike = rows if f"{path}.weight" in subject.woken else equal_rows(table)
@@ -28,7 +31,7 @@ class Tokens:
                         {"tokens alike": alike, "tokens": rows},
                     )
                 )
-        return found or self.unmoved(subject)
+        return found or self.unmoved(subject) or idle_inputs(subject)
 
     def unmoved(self, subject: Subject) -> list[Finding]:
         """Rows all of whose tokens became others, and whose output did not move."""
@@ -54,11 +57,31 @@ class Tokens:
             Finding(
                 "tokens",
                 dies(subject.reference.calls, watch.calls),
-                f"with all tokens replaced, {len(stuck)} of {subject.rows - 1} other rows give the same output as before",
-                "look for what keeps the text from the output: a clamp, a constant, an index",
+                f"with all inputs replaced, {len(stuck)} of {subject.rows - 1} other rows give the same output as before",
+                KEPT,
                 {"rows that did not change": len(stuck), "rows": subject.rows - 1},
             )
         ]
+
+
+def idle_inputs(subject: Subject) -> list[Finding]:
+    """Of several inputs those that are read, and that change nothing: pictures times 0, a source that nobody looks at."""
+    names = [
+        name for name, leaf in subject.batch.leaves.items()
+        if holds_numbers(leaf.array, subject.axis_of_rows(leaf.array), subject.rows)
+        and any(name in run.reads for run in subject.reference.runs)
+    ]  # fmt: skip
+    found = []
+    for which in names if len(subject.batch.leaves) > 1 and not subject.broken else []:
+        try:
+            other = subject.forward(subject.batch.with_({which: subject.other_values(which, (slice(None),))}))
+        except NotApplicable:
+            continue
+        if all(np.array_equal(a, b, equal_nan=True) for a, b in zip(subject.reference.outputs, other.outputs)):
+            cause = f"with other numbers in {which}, nothing that the model gives changes"
+            path = dies(subject.reference.calls, other.calls)
+            found.append(Finding("tokens", path, cause, KEPT))
+    return found
 
 
 def tables(subject: Subject) -> dict[str, tuple[np.ndarray, int]]:

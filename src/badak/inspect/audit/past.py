@@ -1,0 +1,35 @@
+"""What a model remembers of a forward, for the next one."""
+
+import inspect
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from badak.inspect.audit.watch import arrays_of
+from badak.tensor import Tensor
+
+NAMES = re.compile(r"^(past(_key_values|_kv)?|(layer|kv)_past|(kv_|key_value_)?caches?|mems|states?)$")
+
+
+def past_name(model: Any) -> str:
+    """The argument by which a model takes what it remembered: optional, and named for it; "" where there is none."""
+    for name, p in inspect.signature(model.forward).parameters.items():
+        if NAMES.search(name) and p.default is None:
+            return name
+    return ""
+
+
+def past_of(result: Any, takes: str) -> Any:
+    """What was remembered of a forward: the part of that name, or the part beside the answer that is no single tensor."""
+    named = result.get(takes) if isinstance(result, Mapping) else getattr(result, takes, None)
+    if named is not None or not isinstance(result, (tuple, list)):
+        return named
+    parts = [part for part in result if part is not None and not isinstance(part, Tensor)]
+    return parts[-1] if parts else None
+
+
+def remembers(model: Any, result: Any) -> bool:
+    """Whether a forward gave keys and values that the next one takes: it goes on with a text from left to right."""
+    takes = past_name(model)
+    given = arrays_of(past_of(result, takes)) if takes else []
+    return len(given) > 1 and all(x.ndim > 2 for x in given)

@@ -1,0 +1,272 @@
+"""Faults written into the texts of models that the audit was not tuned on: `python -m tests.inspect.audit.held_out [-v] [MODEL ...]`.
+
+The models are those of tests/inspect/audit/heldout. Each fault is an edit of the text. Found means: one of its probes has a finding; in the right
+module means: in one of those named, or inside of it. Anything else that is found is counted, too.
+"""
+
+# ruff: noqa: E501  (what is sought stands in one line)
+import sys
+import types
+from pathlib import Path
+
+import badak
+from badak.core.errors import BadakError
+
+PLACE = Path(__file__).parent / "heldout"
+NAMES = sorted(path.stem for path in PLACE.glob("*.py"))
+
+# model: (fault, probes, modules, old, new, old, new ...)
+EDITS: dict[str, list[tuple]] = {
+    "mingpt": [
+        ("no mask", "future", "blocks.0.attn", "sim = sim.masked_fill(mask, -torch.finfo(sim.dtype).max)", "pass"),
+        ("mask one too far", "future", "blocks.0.attn", "triu(s - t + 1)", "triu(s - t + 2)"),
+        ("mask turned over", "future blind", "blocks.0.attn", ".triu(s - t + 1)", ".tril(s - t - 1)"),
+        ("softmax over queries", "axis future", "blocks.0.attn", "sim.softmax(dim=-1)", "sim.softmax(dim=-2)"),
+        ("softmax over heads", "axis", "blocks.0.attn", "sim.softmax(dim=-1)", "sim.softmax(dim=1)"),
+        ("heads by view", "future", "blocks.0.attn", "q = self.to_q(x).reshape(b, t, self.h, self.d)", "q = self.to_q(x).reshape(b, self.h, t, self.d).transpose(1, 2)", "k, v = k.reshape(b, t, self.h, self.d), v.reshape(b, t, self.h, self.d)", "k, v = k.reshape(b, self.h, t, self.d).transpose(1, 2), v.reshape(b, self.h, t, self.d).transpose(1, 2)"),
+        ("merged without turning back", "future", "blocks.0.attn", "bhts,bshd->bthd", "bhts,bshd->bhtd"),
+        ("no residual attn", "residual", "blocks.0", "x = x + a\n", "x = a\n"),
+        ("no residual ff", "residual", "blocks.0", "x = x + self.ff(self.ln2(x))", "x = self.ff(self.ln2(x))"),
+        ("no positions", "order", "", " + self.pos_emb[:, start : start + t])", ")"),
+        ("positions along the batch", "order", "", "self.pos_emb[:, start : start + t])", "self.pos_emb[:, :b].transpose(0, 1))"),
+        ("positions of zero width", "order", "", "self.pos_emb[:, start : start + t])", "self.pos_emb[:, start : start + 1])"),
+        ("one block", "shared", "blocks", "[Block(cfg) for _ in range(cfg.n_layer)]", "[Block(cfg)] * cfg.n_layer"),
+        ("cache from 0", "cache", "", "0 if past_key_values is None else past_key_values[0][0].size(1)", "0"),
+        ("cache mask of the first", "cache", "blocks.0.attn", "triu(s - t + 1)", "triu(1)"),
+        ("cache grows at the wrong end", "cache", "blocks.0.attn", "k = torch.cat([layer_past[0], k], dim=1)", "k = torch.cat([k, layer_past[0]], dim=1)"),
+        ("norm over time", "future", "ln_f blocks", "self.ln_f = nn.LayerNorm(cfg.n_embd)", "self.ln_f = nn.LayerNorm((14, cfg.n_embd))"),
+        ("detached", "gradients", "blocks.1 blocks", "x, present = block(x, None", "x, present = block(x.detach() if i == 2 else x, None"),
+        ("no_grad", "gradients", "tok_emb", "x = self.drop(self.tok_emb(idx) + self.pos_emb[:, start : start + t])", "with torch.no_grad():\n            x = self.drop(self.tok_emb(idx) + self.pos_emb[:, start : start + t])"),
+        ("a block is skipped", "gradients", "blocks.2", "enumerate(self.blocks)", "enumerate(self.blocks[:-1])"),
+        ("mean of rows", "batch", "", "logits = self.head(self.ln_f(x))", "logits = self.head(self.ln_f(x - x.mean(0)))"),
+        ("dropout always", "random", "", "self.attn_drop(sim.softmax(dim=-1))", "F.dropout(sim.softmax(dim=-1), 0.1)"),
+        ("train only", "modes", "blocks.0", "x = x + a\n", "x = x + (a if self.training else 0.5 * a)\n"),
+        ("table of zeros", "tokens copies gradients", "tok_emb", "nn.init.normal_(self.pos_emb, std=0.02)", "nn.init.normal_(self.pos_emb, std=0.02)\n        nn.init.ones_(self.tok_emb.weight)"),
+        ("optimizer before the head", "optimizers", "head", "model = GPT(GPTConfig())", "model = GPT(GPTConfig())\n    opt = torch.optim.AdamW(model.parameters(), lr=1e-3)\n    model.head = nn.Linear(32, 41, bias=False)", '"kind": None', '"optimizer": opt'),
+        ("blocks in a list", "gradients", "blocks", "nn.ModuleList([Block(cfg) for _ in range(cfg.n_layer)])", "[Block(cfg) for _ in range(cfg.n_layer)]"),
+    ],
+    "imdb": [
+        ("padding seen", "padding", "encoder", "self.encoder(x, src_key_padding_mask=pad)", "self.encoder(x)"),
+        ("padding in the mean", "padding", "", "pooled = (x * keep).sum(1) / keep.sum(1)", "pooled = x.mean(1)"),
+        ("padding in the maximum", "padding", "", "pooled = (x * keep).sum(1) / keep.sum(1)", "pooled = x.max(1).values"),
+        ("the last place", "padding", "", "pooled = (x * keep).sum(1) / keep.sum(1)", "pooled = x[:, -1]"),
+        ("divided by all", "padding", "", "keep.sum(1)\n", "x.size(1)\n"),
+        ("mask inverted", "padding blind", "encoder", "src_key_padding_mask=pad", "src_key_padding_mask=~pad"),
+        ("batch_first forgotten", "batch", "encoder", ", batch_first=True)", ")", "src_key_padding_mask=pad", "src_key_padding_mask=None"),
+        ("positions forgotten", "order", "pos_encoder", "x = x + self.pe[:, : x.size(1)]", "pass"),
+        ("positions by rows", "order", "pos_encoder", "pe = torch.zeros(1, max_len, d_model)", "pe = torch.zeros(max_len, 1, d_model)", "pe[0, :, 0::2]", "pe[:, 0, 0::2]", "pe[0, :, 1::2]", "pe[:, 0, 1::2]", "self.pe[:, : x.size(1)]", "self.pe[: x.size(0)]"),
+        ("never called", "order", "", "        x = self.pos_encoder(x)\n", ""),
+        ("mean over the batch", "batch", "", "return self.classifier(pooled)", "return self.classifier(pooled - pooled.mean(0, keepdim=True))"),
+        ("softmax over rows", "batch", "", "return self.classifier(pooled)", "return self.classifier(pooled).softmax(0)"),
+        ("frozen by mistake", "gradients", "encoder", "keep = (~pad)", "x = x.data\n        keep = (~pad)"),
+        ("same layer", "shared", "encoder", "self.encoder = nn.TransformerEncoder(layer, num_layers)", "self.encoder = nn.TransformerEncoder(layer, num_layers)\n        self.encoder.layers[1] = self.encoder.layers[0]"),
+        ("copies", "copies", "encoder", "        for p in self.parameters():\n            if p.dim() > 1:\n                nn.init.xavier_uniform_(p)\n", ""),
+        ("classifier's dropout", "random", "", "return self.classifier(pooled)", "return self.classifier(torch.nn.functional.dropout(pooled, 0.2))"),
+        ("first word only", "gradients positions tokens", "", "return self.classifier(pooled)", "return self.classifier(self.embedding(text)[:, 0])"),
+        ("ids cut", "tokens positions", "", "self.embedding(text)", "self.embedding(text.clamp(max=2))"),
+    ],
+    "simplevit": [
+        ("no positions", "order gradients", "", "        x = x + self.pos_embedding\n", ""),
+        ("no residual attn", "residual", "transformer", "x = attn(x) + x", "x = attn(x)"),
+        ("no residual ff", "residual", "transformer", "x = ff(x) + x", "x = ff(x)"),
+        ("softmax over queries", "axis", "transformer.layers.0.0", "nn.Softmax(dim=-1)", "nn.Softmax(dim=-2)"),
+        ("softmax over heads", "axis", "transformer.layers.0.0", "nn.Softmax(dim=-1)", "nn.Softmax(dim=1)"),
+        ("softmax over the batch", "batch axis", "transformer.layers.0.0", "nn.Softmax(dim=-1)", "nn.Softmax(dim=0)"),
+        ("tokens and rows mixed", "batch", "", "out = out.transpose(1, 2).reshape(b, n, -1)", "out = out.transpose(1, 2).reshape(n, b, -1).transpose(0, 1)"),
+        ("norm over the batch", "batch", "", "x = self.dropout(x)", "x = (x - x.mean(0)) / (x.std(0) + 1e-5)"),
+        ("layers made once", "shared", "transformer.layers", "        for _ in range(depth):\n            self.layers.append(nn.ModuleList([Attention(dim), FeedForward(dim, 64)]))", "        layer = nn.ModuleList([Attention(dim), FeedForward(dim, 64)])\n        for _ in range(depth):\n            self.layers.append(layer)"),
+        ("last layer returned early", "gradients", "transformer", "            x = ff(x) + x\n        return self.norm(x)", "            x = ff(x) + x\n            return self.norm(x)"),
+        ("patches detached", "gradients", "to_patch_embedding", "self.to_patch_embedding(x)", "self.to_patch_embedding(x).detach()"),
+        ("roots of what is negative", "numbers", "transformer.layers.0.0", "self.attend(dots)", "self.attend(dots.sqrt())"),
+        ("layers not registered", "gradients", "transformer", "self.layers = nn.ModuleList([])", "self.layers = []"),
+        ("picture does not matter", "tokens gradients positions", "", "x = torch.cat((cls, x), dim=1)", "x = torch.cat((cls, x * 0), dim=1)"),
+        ("optimizer lacks the token", "optimizers", "", 'return {"model": ViT(), ', 'model = ViT()\n    opt = torch.optim.SGD([p for n, p in model.named_parameters() if "cls" not in n], lr=0.1)\n    return {"optimizer": opt, "model": model, '),
+    ],
+    "annotated": [
+        ("decoder sees all", "future", "decoder", "(tgt != pad).unsqueeze(-2) & subsequent_mask(tgt.size(-1))", "(tgt != pad).unsqueeze(-2)"),
+        ("mask one too far", "future", "decoder", "diagonal=1) == 0", "diagonal=2) == 0"),
+        ("mask ignored in the decoder", "future padding", "decoder", "self.self_attn(x, x, x, tgt_mask)", "self.self_attn(x, x, x, None)"),
+        ("source's padding in the encoder", "padding", "encoder", "self.self_attn(x, x, x, mask)", "self.self_attn(x, x, x)"),
+        ("source's padding in the decoder", "padding", "decoder", "self.src_attn(x, m, m, src_mask)", "self.src_attn(x, m, m)"),
+        ("residual left out", "residual", "encoder decoder", "return x + self.dropout(sublayer(self.norm(x)))", "return self.dropout(sublayer(self.norm(x)))"),
+        ("memory not used", "gradients", "encoder", "m = memory", "m, src_mask = x, None"),
+        ("memory detached", "gradients", "encoder", "m = memory", "m = memory.detach()"),
+        ("one layer", "shared", "encoder", "[copy.deepcopy(module) for _ in range(n)]", "[module for _ in range(n)]"),
+        ("heads by view", "future", "decoder", ".view(nbatches, -1, self.h, self.d_k).transpose(1, 2)", ".view(nbatches, self.h, -1, self.d_k)"),
+        ("heads not turned back", "future", "decoder", "x.transpose(1, 2).contiguous().view(nbatches, -1, self.h * self.d_k)", "x.contiguous().view(nbatches, -1, self.h * self.d_k)"),
+        ("softmax over queries", "axis", "encoder decoder", "scores.softmax(dim=-1)", "scores.softmax(dim=-2)"),
+        ("softmax over heads", "axis", "encoder decoder", "scores.softmax(dim=-1)", "scores.softmax(dim=1)"),
+        ("no positions in the source", "order", "src_embed", "nn.Sequential(Embeddings(d_model, src_vocab), PositionalEncoding(d_model))", "nn.Sequential(Embeddings(d_model, src_vocab))"),
+        ("no positions in the target", "order", "tgt_embed", "nn.Sequential(Embeddings(d_model, tgt_vocab), PositionalEncoding(d_model))", "nn.Sequential(Embeddings(d_model, tgt_vocab))"),
+        ("positions by rows", "order", "src_embed tgt_embed", "self.pe[:, : x.size(1)]", "self.pe[0, : x.size(0)].unsqueeze(1)"),
+        ("copies", "copies", "encoder", "        for p in self.parameters():\n            if p.dim() > 1:\n                nn.init.xavier_uniform_(p)\n", ""),
+        ("log_softmax over positions", "future", "", "dim=-1)\n\n\ndef subsequent", "dim=1)\n\n\ndef subsequent"),
+        ("one attention for both", "shared gradients", "decoder", "m = memory", "m, self.__dict__['_once'] = memory, 1", "self.src_attn(x, m, m, src_mask)", "self.self_attn(x, m, m, src_mask)"),
+    ],
+    "bertmlm": [
+        ("padding seen", "padding", "layer.0.attention", "scores = scores + attention_mask", "pass"),
+        ("mask inverted", "padding", "layer.0.attention", "(1.0 - attention_mask[:, None, None, :].float())", "attention_mask[:, None, None, :].float()"),
+        ("mask of ones added", "padding", "layer.0.attention", "(1.0 - attention_mask[:, None, None, :].float()) * -10000.0", "attention_mask[:, None, None, :].float()"),
+        ("mask too weak", "padding", "layer.0.attention", "-10000.0", "-1.0"),
+        ("no positions", "order gradients", "embeddings", "        e = e + self.position_embeddings(self.position_ids[:, : input_ids.size(1)])\n", ""),
+        ("positions by rows", "order", "embeddings", "self.position_ids[:, : input_ids.size(1)]", "self.position_ids[0, : input_ids.size(0), None]"),
+        ("types forgotten", "gradients", "embeddings", " + self.token_type_embeddings(token_type_ids)", ""),
+        ("softmax over queries", "axis", "layer.0.attention", "F.softmax(scores, dim=-1)", "F.softmax(scores, dim=-2)"),
+        ("softmax over rows", "batch axis", "layer.0.attention", "F.softmax(scores, dim=-1)", "F.softmax(scores, dim=0)"),
+        ("no residual attn", "residual", "layer.0", "self.attention_norm(self.dropout(self.attention_dense(a)) + x)", "self.attention_norm(self.dropout(self.attention_dense(a)))"),
+        ("no residual out", "residual", "layer.0", "self.output_norm(self.dropout(y) + x)", "self.output_norm(self.dropout(y))"),
+        ("tie lost", "ties", "decoder", "self.decoder.weight = self.embeddings.word_embeddings.weight", "self.decoder.weight = nn.Parameter(self.embeddings.word_embeddings.weight.detach().clone())"),
+        ("one layer", "shared", "layer", "[BertLayer(hidden, heads, 64) for _ in range(layers)]", "[BertLayer(hidden, heads, 64)] * layers"),
+        ("mean of rows", "batch", "", "self.decoder(self.transform(h))", "self.decoder(self.transform(h) + h.mean(0, keepdim=True))"),
+        ("key for value", "gradients", "layer.0.attention", "self.transpose_for_scores(self.value(hidden_states))", "self.transpose_for_scores(self.key(hidden_states))"),
+        ("embeddings detached", "gradients", "embeddings", "return self.dropout(self.LayerNorm(e))", "return self.dropout(self.LayerNorm(e.detach()))"),
+        ("dropout always", "random", "", "probs = self.dropout(F.softmax(scores, dim=-1))", "probs = F.dropout(F.softmax(scores, dim=-1), 0.1)"),
+        ("heads not turned back", "order padding positions", "layer.0.attention", "torch.matmul(probs, v).permute(0, 2, 1, 3).contiguous()", "torch.matmul(probs, v).contiguous()", "context.view(context.size(0), context.size(1), -1)", "context.view(context.size(0), context.size(2), -1)"),
+    ],
+    "llamac": [
+        ("no mask", "future", "layers.0.attention", "is_causal=True", "is_causal=False"),
+        ("angles of half", "rotary", "layers.0.attention", "torch.outer(torch.arange(end), freqs).float()", "torch.outer(torch.arange(end), freqs).float()\n    freqs[:, dim // 4 :] = 0"),
+        ("other pairs", "rotary", "layers.0.attention", "xk_r, xk_i = xk.float().reshape(xk.shape[:-1] + (-1, 2)).unbind(-1)", "xk_r, xk_i = xk.float().reshape(xk.shape[:-1] + (2, -1)).unbind(-2)"),
+        ("sign of the sine", "rotary", "layers.0.attention", "xq_r * cos - xq_i * sin", "xq_r * cos + xq_i * sin"),
+        ("keys turned back", "rotary", "layers.0.attention", "torch.stack([xk_r * cos - xk_i * sin, xk_r * sin + xk_i * cos]", "torch.stack([xk_r * cos + xk_i * sin, -xk_r * sin + xk_i * cos]"),
+        ("keys not turned", "rotary", "layers.0.attention", "return xq_out.type_as(xq), xk_out.type_as(xk)", "return xq_out.type_as(xq), xk"),
+        ("queries not turned", "rotary", "layers.0.attention", "return xq_out.type_as(xq), xk_out.type_as(xk)", "return xq, xk_out.type_as(xk)"),
+        ("not turned at all", "order", "", "        xq, xk = apply_rotary_emb(xq, xk, freqs_cos, freqs_sin)\n", ""),
+        ("heads of keys in turn", "heads", "layers.0.attention", "xk, xv = repeat_kv(xk, self.n_rep), repeat_kv(xv, self.n_rep)", "xk, xv = xk.repeat(1, 1, self.n_rep, 1), xv.repeat(1, 1, self.n_rep, 1)"),
+        ("values in turn", "heads", "layers.0.attention", "xk, xv = repeat_kv(xk, self.n_rep), repeat_kv(xv, self.n_rep)", "xk, xv = repeat_kv(xk, self.n_rep), xv.repeat(1, 1, self.n_rep, 1)"),
+        ("no residual attn", "residual", "layers.0", "h = x + self.attention(", "h = self.attention("),
+        ("no residual mlp", "residual", "layers.0", "return h + self.feed_forward(self.ffn_norm(h))", "return self.feed_forward(self.ffn_norm(h))"),
+        ("first input in the sum", "residual gradients", "layers.0", "return h + self.feed_forward(self.ffn_norm(h))", "return x + self.feed_forward(self.ffn_norm(h))"),
+        ("gate not used", "gradients", "layers.0.feed_forward", "F.silu(self.w1(x)) * self.w3(x)", "F.silu(self.w1(x))"),
+        ("norm over time", "future", "layers.0.attention_norm layers", "x.pow(2).mean(-1, keepdim=True)", "x.pow(2).mean((1, -1), keepdim=True)"),
+        ("norm over rows", "batch", "layers.0.attention_norm layers", "x.pow(2).mean(-1, keepdim=True)", "x.pow(2).mean((0, -1), keepdim=True)"),
+        ("heads by view", "future", "layers.0.attention", "xq, xk, xv = xq.transpose(1, 2), xk.transpose(1, 2), xv.transpose(1, 2)", "xq, xk, xv = (z.reshape(bsz, self.n_local_heads, seqlen, self.head_dim) for z in (xq, xk, xv))"),
+        ("heads not turned back", "future", "layers.0.attention", "output.transpose(1, 2).contiguous().view(bsz, seqlen, -1)", "output.contiguous().view(bsz, seqlen, -1)"),
+        ("one block", "shared", "layers", "        for layer_id in range(n_layers):\n            self.layers.append(TransformerBlock(layer_id, dim))", "        block = TransformerBlock(0, dim)\n        for layer_id in range(n_layers):\n            self.layers.append(block)"),
+        ("tie cloned", "ties", "tok_embeddings output", "self.tok_embeddings.weight = self.output.weight", "self.tok_embeddings.weight.data.copy_(self.output.weight.data)"),
+        ("forgotten layer", "gradients", "layers", "for layer in self.layers:", "for layer in self.layers[:2]:"),
+    ],
+    "minit5": [
+        ("decoder sees all", "future", "decoder.block.0.self_attention", "torch.full((t, t), -1e9).triu(1)[None, None]", "torch.zeros(1, 1, t, t)"),
+        ("mask one too far", "future", "decoder.block.0.self_attention", ".triu(1)[None, None]", ".triu(2)[None, None]"),
+        ("labels not moved", "future", "", "decoder_input_ids = self._shift_right(labels)", "decoder_input_ids = labels"),
+        ("source's padding seen", "padding", "encoder.block.0.self_attention", "self.encoder(input_ids, source)", "self.encoder(input_ids, None)"),
+        ("source's padding seen by the decoder", "padding", "decoder.block.0.cross_attention", "self.decoder(decoder_input_ids, causal, memory, source)", "self.decoder(decoder_input_ids, causal, memory, None)"),
+        ("no distances", "order", "", "[T5Block(decoder, i == 0) for i in range(2)]", "[T5Block(decoder, False) for i in range(2)]"),
+        ("distances all in one bucket", "order", "", "torch.arange(s)[None, :] - torch.arange(t)[:, None]", "torch.zeros(t, s, dtype=torch.long)"),
+        ("no residual self", "residual", "encoder.block.0 decoder.block.0", "        x = x + self.dropout(y)\n        if self", "        x = self.dropout(y)\n        if self"),
+        ("no residual cross", "residual", "decoder.block.0", "            x = x + self.dropout(y)\n", "            x = self.dropout(y)\n"),
+        ("no residual mlp", "residual", "encoder.block.0 decoder.block.0", "return x + self.dropout(self.wo(F.relu(self.wi(self.norm3(x))))), bias", "return self.dropout(self.wo(F.relu(self.wi(self.norm3(x))))), bias"),
+        ("memory not read", "gradients", "encoder", "kv=memory, mask=memory_mask", "kv=x, mask=None"),
+        ("softmax over queries", "axis", "encoder decoder", "dim=-1)\n        return self.o", "dim=-2)\n        return self.o"),
+        ("one block", "shared", "encoder decoder", "[T5Block(decoder, i == 0) for i in range(2)]", "[T5Block(decoder, True)] * 2"),
+        ("memory detached", "gradients", "encoder", "causal, memory, source)", "causal, memory.detach(), source)"),
+        ("heads not turned back", "future", "decoder.block.0.self_attention", "(weights @ v).transpose(1, 2).contiguous().view(b, t, D)", "(weights @ v).contiguous().view(b, t, D)"),
+        ("mean of rows", "batch", "", "memory = self.encoder(input_ids, source)", "memory = self.encoder(input_ids, source)\n        memory = memory - memory.mean(0)"),
+    ],
+    "charstudent": [
+        ("no mask", "future", "layers.0", "out = layer(out, src_mask=mask)", "out = layer(out)"),
+        ("mask turned over", "future", "layers.0", ").transpose(0, 1)", ")"),
+        ("batch first by mistake", "batch order", "", "dropout=0.2)", "dropout=0.2, batch_first=True)", "self.make_mask(seq.size(0))", "self.make_mask(seq.size(1))"),
+        ("positions along the batch", "order", "", "torch.arange(seq.size(0)).unsqueeze(1)", "torch.arange(seq.size(1)).unsqueeze(0)"),
+        ("no positions", "order gradients", "", "self.encoder(seq) + self.position(pos)", "self.encoder(seq)"),
+        ("same layer", "shared", "layers", "        for _ in range(n_layers):\n            self.layers.append(nn.TransformerEncoderLayer(hidden, heads, dim_feedforward=64, dropout=0.2))", "        self.layers.extend([nn.TransformerEncoderLayer(hidden, heads, dim_feedforward=64, dropout=0.2)] * n_layers)"),
+        ("layers in a list", "gradients", "", "self.layers = nn.ModuleList()", "self.layers = []"),
+        ("only the last layer counts", "gradients residual", "layers", "out = layer(out, src_mask=mask)", "res = layer(out, src_mask=mask)", "out = self.decoder(out)", "out = self.decoder(res)"),
+        ("all detached", "gradients", "layers.0 layers encoder layers.1", "out = layer(out, src_mask=mask)", "out = layer(out.detach(), src_mask=mask)"),
+        ("mean over time", "future", "", "out = self.decoder(out)\n", "out = self.decoder(out - out.mean(0))\n"),
+    ],
+    "patchts": [
+        ("no mask", "kind", "", "attn_mask=mask, need_weights", "need_weights"),
+        ("diagonal 2", "future", "layers.0.attention", "diagonal=1)", "diagonal=2)"),
+        ("diagonal 0", "blind numbers", "layers.0.attention", "diagonal=1)", "diagonal=0)"),
+        ("batch_first forgotten", "batch order", "", ", batch_first=True)", ")", "t = x.size(1)", "t = x.size(0)"),
+        ("no residual attn", "residual", "layers.0", "x = x + self.drop(self.attention(self.norm_a(x)))", "x = self.drop(self.attention(self.norm_a(x)))"),
+        ("no residual mlp", "residual", "layers.0", "return x + self.drop(self.fc2(F.gelu(self.fc1(self.norm_f(x)))))", "return self.drop(self.fc2(F.gelu(self.fc1(self.norm_f(x)))))"),
+        ("no positions", "order gradients", "", "        h = h + self.position(torch.arange(series.size(1), device=series.device))\n", ""),
+        ("positions by rows", "order", "", "self.position(torch.arange(series.size(1), device=series.device))", "self.position(torch.arange(series.size(0), device=series.device)).unsqueeze(1)"),
+        ("normalised over the series", "future", "", "h = self.project(series)", "h = self.project((series - series.mean(1, keepdim=True)) / series.std(1, keepdim=True))"),
+        ("normalised over rows", "batch", "", "h = self.project(series)", "h = self.project((series - series.mean(0, keepdim=True)) / series.std(0, keepdim=True))"),
+        ("scale not read", "gradients", "log_scale", "self.log_scale(h).exp()", "self.mean(h).exp()"),
+        ("root of the scale", "numbers", "", "self.log_scale(h).exp()", "self.log_scale(h).log()"),
+        ("one layer", "shared", "layers", "nn.ModuleList(Layer(d, h) for _ in range(layers))", "nn.ModuleList([Layer(d, h)] * layers)"),
+    ],
+    "captioner": [
+        ("no mask", "future", "decoder.decoder", "tgt_mask=causal, tgt_key", "tgt_key"),
+        ("captions not cut", "future", "", "self.decoder(captions[:, :-1], memory)", "self.decoder(captions[:, 1:], memory)"),
+        ("no positions in words", "order gradients", "decoder", "self.embed(captions) + self.pos(torch.arange(t))", "self.embed(captions)"),
+        ("picture not read", "tokens", "decoder", "self.decoder(x, memory, tgt_mask", "self.decoder(x, memory * 0, tgt_mask"),
+        ("picture detached", "gradients", "encoder", "memory = self.encoder(images)", "memory = self.encoder(images).detach()"),
+        ("places of the picture forgotten", "gradients order", "encoder", "return feats + self.row", "return feats"),
+        ("channels for places", "batch future order positions", "encoder", "feats.flatten(2).permute(0, 2, 1)", "feats.flatten(2).reshape(feats.shape[0], 36, -1)"),
+        ("pictures mixed", "batch", "encoder", "feats = self.cnn(images)", "feats = self.cnn(images)\n        feats = feats - feats.mean(0, keepdim=True)"),
+        ("words by rows", "order", "decoder", "self.pos(torch.arange(t))", "self.pos(torch.arange(captions.shape[0])).unsqueeze(1)"),
+        ("decoder not batch first", "batch", "decoder.decoder", "batch_first=True, norm_first", "norm_first", "nn.Transformer.generate_square_subsequent_mask(t)", "nn.Transformer.generate_square_subsequent_mask(captions.shape[0])", ", tgt_key_padding_mask=captions == 0", "", "memory = self.encoder(images)", "memory = self.encoder(images)[:, :10]"),
+    ],
+}  # fmt: skip
+
+
+def text_of(name: str, fault: str = "") -> str:
+    """The text of a model with one of its faults written in."""
+    text = (PLACE / f"{name}.py").read_text(encoding="utf-8")
+    if fault:
+        edits = next(edit[3:] for edit in EDITS[name] if edit[0] == fault)
+        for old, new in zip(edits[::2], edits[1::2], strict=True):
+            assert old in text, (name, fault, old)
+            text = text.replace(old, new, 1)
+    return text
+
+
+def audited(name: str, fault: str = "") -> tuple[list[tuple[str, str]], str, str]:
+    """(probe, module) of each finding, the kind, the report; a refusal counts as one of the probe "random"."""
+    module = types.ModuleType("heldout")
+    sys.modules["heldout"] = module  # where dataclasses look
+    exec(compile(text_of(name, fault), f"{name}.py", "exec"), module.__dict__)
+    badak.manual_seed(0)
+    given = module.build()
+    try:
+        report = badak.audit(given.pop("model"), given.pop("batch"), **given)
+    except BadakError as error:
+        return [("random", "")], "refused", str(error)
+    asks = [("kind", "")] if report.code and not report.findings else []  # nothing shows what is meant: the report says so
+    return [(f.probe, f.module) for f in report.findings] + asks, report.kind, str(report)
+
+
+def judged(name: str, fault: str) -> tuple[bool, bool, list, str]:
+    """(found, in the right module, what else was found, the report)."""
+    _, probes, modules, *_ = next(edit for edit in EDITS[name] if edit[0] == fault)
+    found, _, text = audited(name, fault)
+    places = [module for probe, module in found if probe in probes.split()]
+    wanted = modules.split() or [""]
+    right = any(inside(place, each) for place in places for each in wanted)
+    return bool(places), right, [each for each in found if each[0] not in probes.split()], text
+
+
+def inside(place: str, wanted: str) -> bool:
+    """Whether a place is one, or inside it, or one level above; the model itself is wherever its own code is at fault."""
+    if not wanted:
+        return True
+    return place == wanted or place.startswith(f"{wanted}.") or (place != "" and place == wanted.rpartition(".")[0])
+
+
+def main(asked: list[str]) -> int:
+    verbose, asked = "-v" in asked, [each for each in asked if each != "-v"]
+    planted = hit = right = others = alarms = 0
+    for name in asked or NAMES:
+        found, kind, text = audited(name)
+        alarms += len(found)
+        if found:
+            print(f"{name}: as it is ({kind}): {found}\n{text}")
+        for fault, *_ in EDITS[name]:
+            one, place, more, text = judged(name, fault)
+            planted, hit, right, others = planted + 1, hit + one, right + place, others + bool(more)
+            if not place or more:
+                print(f"{name}: {fault}: {'' if place else 'wrong place' if one else 'MISSED'} {more or ''}", flush=True)
+                if verbose:
+                    print(text)
+    print(f"{planted} planted, {hit} found ({hit / planted:.1%}), {right} in the right module ({right / planted:.1%}), {others} with another finding, {alarms} false findings")  # fmt: skip
+    return int(hit < 0.97 * planted or right < 0.93 * planted or alarms > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
