@@ -30,9 +30,13 @@ def texts_of(batch: Batch, lookups: list[Lookup] = ()) -> list[str]:  # type: ig
         return [n for n in flat if not _is_label(n, flat)]
     looked = looked_up(batch, lookups)
     most = max(looked.values(), default=0)
-    return [name for name, size in looked.items() if size == most or any(word in name for word in TARGET_NAMES)] or [
-        n for n in flat if not _is_label(n, flat)
-    ][:1]
+    found = [name for name, size in looked.items() if size == most or any(word in name for word in TARGET_NAMES)]
+    return found or [n for n in flat if not _is_label(n, flat) and not _of_columns(batch.leaves[n].array, lookups)][:1]
+
+
+def _of_columns(x: np.ndarray, lookups: list[Lookup]) -> bool:
+    """Whether each column is looked up in a table of its own: categories of a row, and no text."""
+    return sum(any(np.array_equal(look.indices.ravel(), column) for look in lookups) for column in x.T) > 1
 
 
 def _flat(batch: Batch) -> list[str]:

@@ -29,8 +29,8 @@ def begins(reference: list[Call], other: list[Call], clean: Clean) -> Begin:
             if twin is None:
                 continue
             given, made = judged(*shared(call, twin), clean), judged(call.outputs, twin.outputs, clean)
-            whole = call.parent is None and made is not True  # of a loss alone nothing can be told
-            if (made is False or whole) and given is not False:
+            whole = call.parent is None  # of a loss, and of answers that do not show it, nothing can be told
+            if whole or (made is False and given is not False):
                 path, last, calls = call.path, before, call.children
                 break
             if made is True and call.outputs:

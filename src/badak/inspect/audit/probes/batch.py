@@ -71,6 +71,11 @@ def neighbours_changed(subject: Subject) -> Neighbours:
         axis = subject.axis_of_rows(leaf.array)
         if holds_numbers(leaf.array, axis, rows):
             changed[name] = subject.other_values(name, (*[slice(None)] * axis, np.arange(rows) != row))
+    if not changed:
+        raise NotApplicable("nothing in the batch could be changed for some of its rows")
+    for name, leaf in subject.batch.leaves.items():
+        if name not in changed and leaf.integer and beside_a_text(subject, leaf.array):
+            changed[name] = others_moved(leaf.array, subject.batch.batch_axis, row)
     twin = _twin(subject, changed, row)
     turned = rows - 1 if rows > 2 and row != rows - 1 and subject.texts else None
     if turned is not None:
@@ -91,16 +96,30 @@ def beside(subject: Subject, text: str, changed: dict, row: int, move: np.ndarra
         x = changed.get(name, leaf.array)
         if name in subject.texts or not leaf.integer or x.shape != subject.batch.leaves[text].array.shape:
             continue
-        rows = np.array(x if subject.batch.batch_axis == 0 else x.T)
-        if not (np.diff(rows[row]) == 1).all():
-            rows[row] = rows[row][move]
-            found[name] = subject.placed(rows)
+        rows, own = (np.array(each if subject.batch.batch_axis == 0 else each.T) for each in (x, leaf.array))
+        counts = (np.diff(own[row]) == 1).all()
+        rows[row] = own[row] if counts else own[row][move]
+        found[name] = subject.placed(rows)
     return found
+
+
+def beside_a_text(subject: Subject, x: np.ndarray) -> bool:
+    """Whether integers say something of each place of a text, such as the letters of each word."""
+    axes = {subject.batch.leaves[name].array.shape for name in subject.texts}
+    return x.ndim > 1 and x.shape[:2] in axes and x.shape[0] != x.shape[1] and x.max(initial=0) > 1
+
+
+def others_moved(x: np.ndarray, axis: int, row: int) -> np.ndarray:
+    """The rows other than one in another order."""
+    rows = np.arange(x.shape[axis])
+    others = rows[rows != row]
+    rows[others] = np.roll(others, 1)
+    return np.take(x, rows, axis)
 
 
 def holds_numbers(x: np.ndarray, axis: int, rows: int) -> bool:
     """Whether a tensor holds numbers of each row: pictures, features; no mask, and nothing that stands between two rows."""
-    if x.dtype.kind != "f" or x.ndim < 2 or x.shape[axis] != rows or x.shape[1 - axis] == rows:
+    if x.dtype.kind != "f" or x.ndim < 2 or x.shape[axis] != rows or (x.ndim < 4 and x.shape[1 - axis] == rows):
         return False
     return x.size > 1 << 24 or len(np.unique(x)) > 2
 
@@ -124,9 +143,9 @@ def _twin(subject: Subject, changed: dict[str, np.ndarray], row: int) -> int | N
 
 def circle(length: int, padding: np.ndarray | None) -> np.ndarray | None:
     """Where each token comes from when the second to the middle one move on by one; None where that moves none."""
-    end = length if padding is None else int((~padding).sum())
-    places = np.arange(1, end // 2 + 1)
-    if len(places) < 2 or end < 4:
+    real = np.arange(length) if padding is None else np.flatnonzero(~padding)
+    places = real[1 : len(real) // 2 + 1]
+    if len(places) < 2 or len(real) < 4:
         return None
     move = np.arange(length)
     move[places] = np.roll(places, 1)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import takewhile
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject
 from badak.ops.activation import GELU, ReLU, SiLU
 from badak.ops.arithmetic import Add, Mul
+from badak.ops.conv import Conv
 from badak.ops.dropout import Dropout
 from badak.ops.embedding import Embedding
 from badak.ops.linear import AddMM, Linear
@@ -109,16 +111,27 @@ def reached_without(part: Part, sink: Ran) -> set[int]:
 
 def drops_sum(part: Part, parts: list[Part], sink: Ran) -> bool:
     """Whether the stream with the attention of its own block added, which this map reads, reaches the output through it alone."""
-    own = numbers([core for each in parts if block(each.path) == block(part.path) != "" for core in each.cores])
     before = part.stream[0].inside()
+    last = max(
+        (each for each in parts if numbers(each.cores) & numbers(before)), key=lambda each: each.cores[0].number, default=None
+    )
+    if last is None or not common(last.path, part.path):
+        return False
+    own = numbers(last.cores)
     sums = []
-    for run in before if own & numbers(before) else []:
+    for run in before:
         made = [source for source in run.sources if source is not None]
         if run.op is Add and len(made) == 2 and all(source.output.shape == run.output.shape for source in made):
             behind = [bool(own & numbers(source.inside())) for source in made]
             if behind[0] != behind[1]:
                 sums.append(run)
     return bool(sums) and sums[-1].number not in reached_without(part, sink)
+
+
+def common(one: str, other: str) -> str:
+    """The innermost module that holds both."""
+    names = [a for a, b in takewhile(lambda pair: pair[0] == pair[1], zip(one.split("."), other.split(".")))]
+    return ".".join(names)
 
 
 def carries(x: np.ndarray | None) -> bool:
@@ -233,10 +246,16 @@ def block(path: str) -> str:
     return match.group() if match else ""
 
 
+def pointwise(run: Ran) -> bool:
+    """Whether it is a convolution that looks at one place at a time: a linear map."""
+    weight = run.inputs[1] if run.op is Conv and len(run.inputs) > 1 else None
+    return weight is not None and weight.ndim > 2 and set(weight.shape[2:]) == {1}
+
+
 def map_after(run: Ran, consumers: dict[int, list[Ran]], depth: int = 5) -> Ran | None:
     """The next product with weights behind a nonlinearity, behind factors and dropout."""
     for reader in readers(run, consumers):
-        if reader.op in MAPS:
+        if reader.op in MAPS or pointwise(reader):
             return reader if reader.output.ndim > 1 else None
         if depth and reader.output.shape == run.output.shape and reader.op is not Softmax:
             found = map_after(reader, consumers, depth - 1)

@@ -13,7 +13,7 @@ from badak.ops.rearrange import Repeat, RepeatInterleave
 
 CLOSE = 1e-3  # of what a number is made of its pair, against its size
 STILL = 2e-7  # a number that is not turned: float32's rounding
-LEAST = 4  # different vectors at a position, to tell which two numbers make a pair
+LEAST = 3  # different vectors at a position, to tell which two numbers make a pair
 NAMES = re.compile(r"rot|rope|partial", re.IGNORECASE)
 FIX = "x cos + rotate_half(x) sin with cos = cat(cos, cos), or neighbours with repeat_interleave(2): one layout for both"
 
@@ -74,11 +74,21 @@ class Rotary:
 
 
 def projected(made: Ran) -> bool:
-    """Whether queries, or keys, are what a map gives, only laid out anew."""
+    """Whether queries, or keys, are what a map gives, only laid out anew, or normalised and scaled alike at every position."""
     last = through(made)
-    while last is not None and last.op in (Repeat, RepeatInterleave):  # heads of keys, for several of queries
-        last = through(last.sources[0])
-    return last is not None and last.op in (Linear, AddMM)
+    while last is not None and last.op not in (Linear, AddMM):
+        if last.op not in (Repeat, RepeatInterleave) and any(map(moves_by_place, last.inputs, last.sources, last.parameters)):
+            return False
+        reading = [source for source in last.sources if source is not None and source.reads]
+        last = through(reading[0]) if len(reading) == 1 else None
+    return last is not None
+
+
+def moves_by_place(x: np.ndarray | None, source: Ran | None, parameter: str | None) -> bool:
+    """Whether an input is no parameter, nor made of the text, and has several rows: it may say something of each position."""
+    if x is None or parameter is not None or (source is not None and source.reads):
+        return False
+    return x.ndim > 1 and x.size > x.shape[-1]
 
 
 def by_heads(mixer: Mixer) -> bool:

@@ -2,11 +2,13 @@
 
 import numpy as np
 
+from badak.inspect.audit.kind import looked_up
 from badak.inspect.audit.localize import dies
 from badak.inspect.audit.probes.batch import holds_numbers
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject
 
+SEGMENTS = 8  # tables with so few rows say what kind a token is of
 KEPT = "look for what keeps the input from the output: a product with 0, a clamp, a constant, an index"
 
 
@@ -66,22 +68,32 @@ class Tokens:
 
 def idle_inputs(subject: Subject) -> list[Finding]:
     """Of several inputs those that are read, and that change nothing: pictures times 0, a source that nobody looks at."""
-    names = [
-        name for name, leaf in subject.batch.leaves.items()
-        if holds_numbers(leaf.array, subject.axis_of_rows(leaf.array), subject.rows)
-        and any(name in run.reads for run in subject.reference.runs)
-    ]  # fmt: skip
     found = []
-    for which in names if len(subject.batch.leaves) > 1 and not subject.broken else []:
+    for which, leaf in subject.batch.leaves.items() if len(subject.batch.leaves) > 1 and not subject.broken else ():
+        if not any(which in run.reads for run in subject.reference.runs):
+            continue
         try:
-            other = subject.forward(subject.batch.with_({which: subject.other_values(which, (slice(None),))}))
+            other = other_input(subject, which, leaf.array)
+            watch = None if other is None else subject.forward(subject.batch.with_({which: other}))
         except NotApplicable:
             continue
-        if all(np.array_equal(a, b, equal_nan=True) for a, b in zip(subject.reference.outputs, other.outputs)):
-            cause = f"with other numbers in {which}, nothing that the model gives changes"
-            path = dies(subject.reference.calls, other.calls)
+        if watch and all(np.array_equal(a, b, equal_nan=True) for a, b in zip(subject.reference.outputs, watch.outputs)):
+            cause = f"with others in the place of all of {which}, nothing that the model gives changes"
+            path = dies(subject.reference.calls, watch.calls)
             found.append(Finding("tokens", path, cause, KEPT))
     return found
+
+
+def other_input(subject: Subject, which: str, x: np.ndarray) -> np.ndarray | None:
+    """Other numbers, or other tokens, of one input; None for masks, labels and what says more of a text."""
+    if holds_numbers(x, subject.axis_of_rows(x), subject.rows):
+        return subject.other_values(which, (slice(None),))
+    if which in subject.texts:
+        return subject.other_tokens(which, np.ones(subject.ids(which).shape, bool)) if len(subject.texts) > 1 else None
+    size = looked_up(subject.batch, subject.reference.lookups).get(which, 0)
+    if size <= SEGMENTS:
+        return None
+    return np.where(x > 0, 1 + x % (size - 1), x).astype(x.dtype)  # 0 may be padding
 
 
 def tables(subject: Subject) -> dict[str, tuple[np.ndarray, int]]:
