@@ -21,6 +21,11 @@ MISSED_ONCE = {
     ("wordlm", "clipped away"): "BADAK-234",
     ("berttune", "mask inverted"): "BADAK-227",
     ("spirals", "tested on train"): "BADAK-238",
+    ("addition", "no mask"): "BADAK-247",  # most places have no label
+    ("sentiment", "not shuffled and sorted"): "BADAK-249",  # labels of 0 and 1
+    ("unet", "dice not differentiated"): "BADAK-217",
+    ("ner", "viewed the wrong way"): "BADAK-253",
+    ("vqvae", "axes by view"): "BADAK-240",
 }
 PROGRAMS = sorted({name for name, _ in MISSED_ONCE})
 DRIVER = """

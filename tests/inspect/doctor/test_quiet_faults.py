@@ -210,3 +210,107 @@ def test_nobody_waits_for_a_test_after_the_block():
     call, enter = nn.Module.__call__, badak.no_grad.__enter__
     checked(model, lambda step: F.cross_entropy(model(badak.randn(6, 4)), badak.randint(3, (6,))))
     assert nn.Module.__call__ is call and badak.no_grad.__enter__ is enter
+
+
+def rows_of(n=64):
+    x = badak.randn(n, 6)
+    return x, (x[:, :4]).argmax(1)
+
+
+def net(p=0.1):
+    return nn.Sequential(nn.Linear(6, 32), nn.ReLU(), nn.Dropout(p), nn.Linear(32, 4))
+
+
+def test_a_loss_with_a_minus_is_maximised():
+    model, (x, y) = net(), rows_of()
+    assert codes(checked(model, lambda step: -F.cross_entropy(model(x + 0.1 * badak.randn(64, 6)), y), 12)) == ["BADAK-254"]
+    entropy = lambda z: -(z.softmax(-1) * z.log_softmax(-1)).sum(-1).mean()
+    sound = checked(model, lambda step: F.cross_entropy(z := model(x + 0.1 * badak.randn(64, 6)), y) - 0.1 * entropy(z), 12)
+    assert sound.ok, sound
+
+
+def test_a_dropout_of_nearly_all():
+    x, y = rows_of()
+    model = net(0.95)
+    assert codes(checked(model, lambda step: F.cross_entropy(model(x + 0.1 * badak.randn(64, 6)), y))) == ["BADAK-255"]
+
+
+@pytest.mark.parametrize(
+    ("labels", "right"),
+    [
+        (lambda y, rows: y[badak.randperm(64)], False),
+        (lambda y, rows: y[rows.flip(0)], False),
+        (lambda y, rows: y[rows], True),
+    ],
+    ids=["alone", "backwards", "together"],
+)
+def test_labels_picked_in_another_order_than_the_rows(labels, right):
+    model, (x, y) = net(), rows_of()
+
+    def loss(step):
+        rows = badak.randperm(64)
+        return F.cross_entropy(model(x[rows] * 1.5), labels(y, rows))
+
+    assert codes(checked(model, loss)) == ["BADAK-256"] * (not right)
+
+
+def test_rows_mixed_with_others_and_asked_for_both_labels_are_sound():
+    model, (x, y) = net(), rows_of()
+
+    def loss(step):
+        rows = badak.randperm(64)
+        z = model(0.7 * x + 0.3 * x[rows])
+        return 0.7 * F.cross_entropy(z, y) + 0.3 * F.cross_entropy(z, y[rows])
+
+    assert checked(model, loss).ok
+
+
+def test_a_number_added_to_the_loss_teaches_nothing():
+    model, (x, y) = net(), rows_of()
+
+    def loss(step, cut):
+        z = model(x + 0.1 * badak.randn(64, 6))
+        return F.cross_entropy(z, y) + ((z.detach() if cut else z) ** 2).sum(1).mean()
+
+    assert codes(checked(model, lambda step: loss(step, True))) == ["BADAK-217"]
+    assert checked(model, lambda step: loss(step, False)).ok
+
+
+def test_channels_viewed_as_if_they_stood_last():
+    model, x = nn.Conv1d(3, 5, 3, padding=1), badak.randn(8, 3, 9)
+    y = x.argmax(1) % 5
+
+    def loss(step, right):
+        z = model(x + 0.1 * badak.randn(8, 3, 9))
+        return F.cross_entropy(z.transpose(1, 2).reshape(-1, 5) if right else z.reshape(-1, 5), y.reshape(-1))
+
+    assert codes(checked(model, lambda step: loss(step, False))) == ["BADAK-240"]
+    assert checked(model, lambda step: loss(step, True)).ok
+
+
+def test_labels_laid_flat_along_the_other_axis_need_be_no_tokens():
+    model, x = nn.Linear(6, 4), badak.randn(5, 7, 6)
+    y = x[..., :4].argmax(-1)
+
+    def loss(step, right):
+        z = model(x + 0.1 * badak.randn(5, 7, 6))
+        return F.cross_entropy((z if right else z.transpose(0, 1)).reshape(-1, 4), y.view(-1))
+
+    assert codes(checked(model, lambda step: loss(step, False))) == ["BADAK-253"]
+    assert checked(model, lambda step: loss(step, True)).ok
+
+
+def test_a_parameter_read_as_a_number_never_learns():
+    class Scaled(nn.Module):
+        def __init__(self, cut):
+            super().__init__()
+            self.cut, self.scale, self.body = cut, nn.Parameter(badak.tensor(2.0)), nn.Linear(6, 4)
+
+        def forward(self, x):
+            return self.body(x) * (self.scale.item() if self.cut else self.scale)
+
+    x, y = rows_of()
+    for cut in (True, False):
+        model = Scaled(cut)
+        found = checked(model, lambda step, model=model: F.cross_entropy(model(x + 0.1 * badak.randn(64, 6)), y), 12)
+        assert codes(found) == ["BADAK-217"] * cut, found

@@ -7,7 +7,7 @@ import numpy as np
 
 from badak.core.modes import modes
 from badak.inspect.doctor import layout
-from badak.inspect.doctor.facts import Attended, Fed, Lookup, Loss, Rectified, Shaped
+from badak.inspect.doctor.facts import Attended, Fed, Lookup, Loss, Picked, Rectified, Shaped
 from badak.inspect.doctor.names import line
 from badak.nn import Module, Parameter
 from badak.tensor import Tensor
@@ -106,11 +106,15 @@ def loss(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None
         op.name, line(), float(y) if y.size == 1 else None, len(x) if x.ndim else 1, classes,
         modes.grad and outputs[0]._node is not None, attributes.get("reduction", "mean") == "mean", made_by, made_at,
     )  # fmt: skip
+    seen.labels_at = arrays[1].__array_interface__["data"][0] if len(arrays) > 1 and isinstance(arrays[1], np.ndarray) else 0
     if op.name in ("cross_entropy", "nll") and x.ndim == 2 and x.size:
         seen.target, seen.ignored = arrays[1].copy(), attributes.get("ignore_index", -100)
         seen.axes = watch.flat.get(id(inputs[0]._node), ())
+        seen.laid = laid_from(arrays[1])
         if watch.open.number == 1:
             _measure(seen, op.name, x, arrays[1])
+    if op.name == "bce_with_logits" and x.size == len(x) > 1 and ((arrays[1] == 0) | (arrays[1] == 1)).all():
+        seen.binary = arrays[1].ravel().copy()
     if op.name in ("nll", "kl_div") and x.ndim == 2 and x.size and made_by in ("log_softmax", "log"):
         with np.errstate(all="ignore"):
             mass = np.exp(x[:: max(1, len(x) // ROWS)].astype(np.float64)).sum(axis=1)
@@ -124,6 +128,13 @@ def loss(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None
     watch.open.losses.append(seen)
     if outputs[0]._node is not None:
         watch._losses[id(outputs[0]._node)] = outputs[0]._node, seen
+
+
+def laid_from(y: np.ndarray) -> tuple[int, ...]:
+    """The shape (X, Y) of what labels are a flat view of, where all of it is laid out as it is in memory; else ()."""
+    base = y.base
+    whole = base is not None and y.ndim == 1 and base.ndim == 2 and base.size == y.size
+    return base.shape if whole and base.flags.c_contiguous else ()
 
 
 def _measure(seen: Loss, kind: str, x: np.ndarray, target: np.ndarray) -> None:
@@ -153,10 +164,10 @@ def constant(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> 
     if outputs[0]._array.ndim or outputs[0]._node is None or len(watch.open.constants) >= 64:
         return
     if op.name == "shift":
-        watch.open.constants.append((line(), float(attributes["c"])))
+        watch.open.constants.append((line(), float(attributes["c"]), float(outputs[0]._array)))
     else:
         plain = [float(x._array) for x in inputs if x._node is None and not x._requires_grad]
-        watch.open.constants += [(line(), c) for c in plain]
+        watch.open.constants += [(line(), c, float(outputs[0]._array)) for c in plain]
 
 
 # ---------------------------------------------------------------- what goes in
@@ -169,6 +180,17 @@ def picked(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> No
         watch.picked[y.__array_interface__["data"][0]] = len(x)
         if len(watch.picked) > 64:
             del watch.picked[next(iter(watch.picked))]
+        key = attributes.get("key")
+        rows = key[0] if type(key) is tuple and len(key) == 1 else key
+        if (
+            isinstance(rows, np.ndarray)
+            and rows.dtype.kind in "iu"
+            and rows.ndim == 1
+            and len(rows) > 3
+            and len(watch.open.picked) < 32
+        ):
+            watch._held.append(y)
+            watch.open.picked.append(Picked(y.__array_interface__["data"][0], len(x), rows.copy()))
 
 
 def lookup(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:

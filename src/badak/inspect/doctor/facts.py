@@ -31,7 +31,24 @@ class Loss:
     scale: float | None = None  # the gradient that came back to it
     below_by: str = ""  # the operation that made what log_softmax was given
     below_at: str = ""
+    binary: np.ndarray | None = None  # labels of 0 and 1, one for each row
+    labels_at: int = 0  # the memory of its labels
+    laid: tuple[int, ...] = ()  # what its labels were before they were laid flat
     axes: tuple[int, ...] = ()  # what its rows were before they were laid flat: (B, T), or (T, B)
+
+
+@dataclass
+class Picked:
+    """Rows of data picked in an order: which memory they lie in, of how many, and which."""
+
+    memory: int
+    of: int
+    rows: np.ndarray
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is all rows, in another order."""
+        return self.of == len(self.rows) and not np.array_equal(self.rows, np.arange(self.of))
 
 
 @dataclass
@@ -174,7 +191,10 @@ class Step:
     turned: list[Turned] = field(default_factory=list)
     carried: list[str] = field(default_factory=list)  # where a sum that hangs on steps before grew
     scalars: list[Loss] = field(default_factory=list)  # means that may be losses which no operation is named for
-    constants: list[tuple[str, float]] = field(default_factory=list)  # numbers without a gradient that were added to one with
+    constants: list[tuple[str, float, float]] = field(
+        default_factory=list
+    )  # numbers without a gradient, added to one with; the sum
+    picked: list[Picked] = field(default_factory=list)
     shaped: list[Shaped] = field(default_factory=list)
     clips: list[Clip] = field(default_factory=list)
     tested: list[Tested] = field(default_factory=list)

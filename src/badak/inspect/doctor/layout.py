@@ -49,6 +49,13 @@ def _mixes(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
         return a[0] > b[0] and a[0] % b[0] == 0
     if len(a) == len(b) == 3:  # (B, T, C) as (B, C, T)
         return a[0] == b[0] and a[1:] == b[:0:-1] and a[1] != a[2] and min(a[1:]) > 1
+    if (
+        len(a) in (3, 4)
+        and len(b) == 2
+        and b[1] == a[1] != a[-1]
+        and len(set(a[1:])) == len(a[1:]) - (len(a) == 4 and a[2] == a[3])
+    ):
+        return b[0] * b[1] == np.prod(a) and min(a[1:]) > 1  # (B, C, T) as (B T, C), (B, C, H, W) as (B H W, C)
     if len(a) == 3 and len(b) == 2:  # (L, B, H) as (B, L H)
         return a[1] == b[0] != a[0] and a[0] * a[2] == b[1] and min(a) > 1
     return False

@@ -186,7 +186,7 @@ class Visit:
         still = {key for key, each in sizes.items() if len(each) >= 3 and not any(each) and key in self.watch.reached}
         learns = {id(self.names.owners[key]) for key in sizes if key not in still and key in self.names.owners}
         # a bias may cancel out where outputs are only compared with each other
-        return [self.watch.reached[key] for key in still if id(self.names.owners.get(key)) not in learns]
+        return [p for key in still if (p := self.watch.reached[key]).dim() > 1 or id(self.names.owners.get(key)) not in learns]
 
     def _matrices(self) -> dict[int, list[Size]]:
         """What was measured of the weights of layers: of matrices, which are no tables; of all, where there are none."""

@@ -75,7 +75,7 @@ class Order:
         return [lost(subject, name, "the outputs are the same" + (", in that order" if change(*pair) > ALIKE else ""))]
 
     def again(self, subject: Subject, name: str, move: np.ndarray) -> bool:
-        """Whether two rows of patches, or quarters, in another order give the same, too: windows can hide that halves were exchanged."""
+        """Whether rows of patches, or quarters, in another order give the same, too: windows can hide that halves were swapped."""
         x = subject.batch.leaves[name].array
         axis = 1 - subject.batch.batch_axis if x.ndim == 3 else 2
         high = patch_of(subject.model) if axis == 2 else 1

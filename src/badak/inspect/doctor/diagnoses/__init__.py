@@ -9,6 +9,7 @@ from badak.inspect.doctor.diagnoses.counted_padding import PaddingCounted
 from badak.inspect.doctor.diagnoses.cut import GraphCut
 from badak.inspect.doctor.diagnoses.data import NotNormalised, SameBatch, SameIds
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.diagnoses.dropped import DroppedAway
 from badak.inspect.doctor.diagnoses.future import FutureSeen
 from badak.inspect.doctor.diagnoses.gradients import Exploding, NeverLearns, Vanishing
 from badak.inspect.doctor.diagnoses.growing import GraphGrows
@@ -17,6 +18,7 @@ from badak.inspect.doctor.diagnoses.labels import LabelsNotShifted, LabelsShifte
 from badak.inspect.doctor.diagnoses.last_layer import BehindLogits
 from badak.inspect.doctor.diagnoses.log_probabilities import LogProbabilities
 from badak.inspect.doctor.diagnoses.masks import MaskAdded, MaskInverted
+from badak.inspect.doctor.diagnoses.mixed import LabelsMixed
 from badak.inspect.doctor.diagnoses.modes import EvalForgotten, TrainForgotten
 from badak.inspect.doctor.diagnoses.not_recorded import NotRecorded
 from badak.inspect.doctor.diagnoses.not_stepped import StepBeforeBackward
@@ -26,6 +28,7 @@ from badak.inspect.doctor.diagnoses.probabilities import ProbabilitiesForLogits
 from badak.inspect.doctor.diagnoses.rate import RateTooHigh, RateTooLow
 from badak.inspect.doctor.diagnoses.schedule import RateVanishes, ScheduleFirst
 from badak.inspect.doctor.diagnoses.shapes import BatchFirst, BatchPositions, Stretched, ViewForTranspose
+from badak.inspect.doctor.diagnoses.sign import Maximised
 from badak.inspect.doctor.diagnoses.stacks import BatchOfOne, SameModule
 from badak.inspect.doctor.diagnoses.stale import StaleOptimizer
 from badak.inspect.doctor.diagnoses.start import BadStart
@@ -35,11 +38,11 @@ from badak.inspect.doctor.diagnoses.zero_grad import MissingZeroGrad
 
 DIAGNOSES: tuple[type[Diagnosis], ...] = (
     NotRecorded, StepBeforeBackward, GraphGrows, MissingZeroGrad, AccumulationLost, AccumulationScaled,
-    OneHotIntegers, NeverStepped, MadeAnew, ClippedEarly, ClippedAway, RateVanishes, ScheduleFirst, DecayTooHigh,
+    Maximised, OneHotIntegers, NeverStepped, MadeAnew, ClippedEarly, ClippedAway, RateVanishes, ScheduleFirst, DecayTooHigh,
     ProbabilitiesForLogits, BehindLogits, WrongAxis, LogProbabilities, Stretched, ViewForTranspose, BatchPositions, BatchFirst,
-    LabelsNotShifted, LabelsTurned, LabelsShiftedTwice, PaddingCounted,
+    LabelsMixed, LabelsNotShifted, LabelsTurned, LabelsShiftedTwice, PaddingCounted,
     LayersNotRegistered, GraphCut, StaleOptimizer, MaskInverted, MaskAdded, FutureSeen, SameModule, BatchOfOne, OneClass,
-    TestedOnTrain, DropoutInTests,
+    TestedOnTrain, DropoutInTests, DroppedAway,
     EvalForgotten, TrainForgotten, SameIds, SameBatch, NotNormalised,
     BlindRows, Exploding, RateTooHigh, RateTooLow, BadStart, FirstNaN, DeadUnits, SaturatedAttention, Vanishing, NeverLearns,
 )  # fmt: skip

@@ -57,7 +57,7 @@ class AccumulationLost(Diagnosis):
         steps = visit.rounds[1:-1]
         if k < 2 or not steps:
             return
-        lost = [sum(1 for back in step.backs if back.thrown_away >= step.gradients > 0) for step in steps]
+        lost = [sum(1 for back in step.backs if 2 * back.thrown_away >= step.gradients > 0) for step in steps]
         if all(each == k - 1 for each in lost):
             yield self.found(
                 visit.steps[0].backs[0].place,

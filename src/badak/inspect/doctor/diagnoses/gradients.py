@@ -29,9 +29,9 @@ class NeverLearns(Diagnosis):
         for step in visit.rounds:
             for loss in [*step.trained, *step.scalars]:
                 losses.setdefault((loss.place, loss.kind), []).append(loss)
-        apart = [*self._constant(visit, losses), *self._last_alone(visit)]
+        apart = [*self._constant(visit, losses), *self._last_alone(visit)] or [*self._number(visit)]
         yield from apart
-        lost = list(visit.without_gradient().values())
+        lost = [p for p in visit.without_gradient().values() if visit.trained]
         known = {key: [loss.scale for loss in several] for key, several in losses.items() if key[1] != "mean"}
         idle = [key for key, scales in known.items() if len(scales) >= 3 and not any(scales)]
         if lost and idle and len(idle) < len(losses) and not apart:
@@ -42,12 +42,20 @@ class NeverLearns(Diagnosis):
                 "add it to the loss that backward() is called of",
                 parameters=len(lost),
             )
+        elif lost and not still and not apart and len(visit.rounds) >= 10:
+            yield self.found(
+                visit.steps[0].place,
+                f"{len(lost)} parameters got no gradient in {len(visit.steps)} steps ({visit.names.few(lost)}), though what they "
+                "are in was called",
+                "use them in forward as tensors: .item(), float() and indices give numbers without a graph; or delete them",
+                parameters=len(lost),
+            )
 
     def _constant(self, visit: "Visit", losses: dict[tuple, list]) -> Iterator[Finding]:
         """A number is added to the loss that is always the same share of another loss, which is never differentiated."""
         by: dict[str, list[float]] = {}
         for step in visit.rounds:
-            for place, number in step.constants:
+            for place, number, _ in step.constants:
                 by.setdefault(place, []).append(number)
         for (at, _), several in losses.items():
             values = np.array([np.nan if loss.value is None else loss.value for loss in several])
@@ -68,6 +76,25 @@ class NeverLearns(Diagnosis):
                         share=float(share[0]),
                     )
                     return
+
+    def _number(self, visit: "Visit") -> Iterator[Finding]:
+        """What backward() is called of has a part without a graph, which is another number in each step."""
+        by: dict[str, list[float]] = {}
+        for step in visit.rounds:
+            roots = [back.value for back in step.backs if back.value is not None]
+            for place, number, total in step.constants:
+                if np.isfinite(number) and total in roots:
+                    by.setdefault(place, []).append(number)
+        for place, numbers in by.items():
+            if len(numbers) >= 4 and len(numbers) >= len(visit.rounds) - 1 and len(set(numbers)) > len(numbers) // 2:
+                yield self.found(
+                    place,
+                    f"a number without a graph is added to the loss, {len(numbers)} times, from {min(numbers):.3g} to "
+                    f"{max(numbers):.3g}: nothing learns from it",
+                    "compute it without .item(), .detach() and no_grad(); leave it out where it is only to be shown",
+                    least=min(numbers), most=max(numbers),
+                )  # fmt: skip
+                return
 
     def _last_alone(self, visit: "Visit") -> Iterator[Finding]:
         """Of several losses that a line makes in each step only the last one is differentiated."""

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from badak.inspect.doctor.session import Visit
 
 LEAST, KINDS = 24, 4  # labels that must agree, and tokens that must be among them
+SHARE = 0.2  # of the places, at least, that have a label: questions may have none
 
 
 def offsets(step: Step, loss: Loss) -> set[int]:
@@ -41,7 +42,7 @@ def _agree(text: np.ndarray, target: np.ndarray, k: int, ignored: int | None) ->
     y, x = target[:, first:last], text[:, first + k : last + k]
     known = y != ignored
     labels = y[known]
-    return bool(labels.size >= max(LEAST, 0.5 * y.size) and (labels == x[known]).all() and len(np.unique(labels)) >= KINDS)
+    return bool(labels.size >= max(LEAST, SHARE * y.size) and (labels == x[known]).all() and len(np.unique(labels)) >= KINDS)
 
 
 def next_token(text: np.ndarray, target: np.ndarray, ignored: int | None) -> bool:
@@ -123,8 +124,8 @@ class LabelsTurned(Diagnosis):
                 (a, b), *_ = (loss.axes for _, loss in pairs)
                 yield self.found(
                     place,
-                    f"answers are laid flat from ({a}, {b}, classes), labels from ({b}, {a}): in {len(pairs)} of {len(pairs)} "
-                    "batches each is the token of its place only in the other order",
+                    f"answers are laid flat from ({a}, {b}, classes), labels from ({b}, {a}), in {len(pairs)} of {len(pairs)} "
+                    "batches: each answer is compared with the label of another place",
                     "turn both alike: logits.reshape(-1, V) and labels.reshape(-1) of the same two axes",
                     batches=len(pairs),
                 )
@@ -135,6 +136,9 @@ def turned(step: Step, loss: Loss) -> bool:
     if loss.target is None or len(loss.axes) != 2 or loss.axes[0] == loss.axes[1] or loss.target.size != np.prod(loss.axes):
         return False
     texts = [text for lookup in step.lookups if lookup.ids.ndim == 2 for text in (lookup.ids, lookup.ids.T)]
+
+    if loss.axes[::-1] == loss.laid:
+        return True
 
     def known(labels: np.ndarray) -> bool:
         fits = ((x, y) for x in texts for y in (labels, labels.T) if len(x) == len(y) and 0 <= x.shape[1] - y.shape[1] <= 2)

@@ -22,9 +22,12 @@ class OneClass(Diagnosis):
         by: dict[str, list[np.ndarray]] = {}
         for step in visit.rounds:
             for loss in step.trained:
-                if loss.target is not None:
-                    by.setdefault(loss.place, []).append(np.unique(loss.target[loss.target != loss.ignored]))
-                    if len(loss.target) < 8:
+                target = (
+                    loss.binary if loss.target is None and len(visit.watch.optimizers) == 1 else loss.target
+                )  # a GAN asks by turns
+                if target is not None:
+                    by.setdefault(loss.place, []).append(np.unique(target[target != loss.ignored]))
+                    if len(target) < 8:
                         by[loss.place].append(np.arange(2))
         for place, several in by.items():
             one = [each for each in several if len(each) == 1]

@@ -1,0 +1,30 @@
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.report import Finding
+
+if TYPE_CHECKING:
+    from badak.inspect.doctor.session import Visit
+
+MOST = 0.9  # of the numbers
+
+
+class DroppedAway(Diagnosis):
+    """A layer of dropout leaves next to nothing of what goes through it: p is the share that is dropped, not the one that stays."""
+
+    code = "BADAK-255"
+    title = "dropout drops nearly everything"
+
+    def look(self, visit: "Visit") -> Iterator[Finding]:
+        for top in visit.names.tops:
+            for module in top.modules():
+                p = getattr(module, "p", None)
+                if "Dropout" in type(module).__name__ and isinstance(p, float) and p >= MOST and visit.learns(top):
+                    yield self.found(
+                        visit.names.of(module),
+                        f"p={p}: {p:.0%} of what goes through it is dropped in training",
+                        f"nn.Dropout({max(0.1, 1 - p):.2g}): p is the share that is dropped",
+                        p=p,
+                    )
+                    return

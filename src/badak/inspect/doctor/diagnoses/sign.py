@@ -1,0 +1,39 @@
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.report import Finding
+
+if TYPE_CHECKING:
+    from badak.inspect.doctor.session import Visit
+
+
+class Maximised(Diagnosis):
+    """backward() is called of a loss with its sign turned round, and the loss rises from step to step."""
+
+    code = "BADAK-254"
+    title = "the loss is maximised"
+    explains = ("BADAK-213", "BADAK-219")
+
+    def look(self, visit: "Visit") -> Iterator[Finding]:
+        rounds = [step for step in visit.rounds if step.trained]
+        if len(visit.watch.optimizers) != 1 or len(rounds) < 8:
+            return
+        places: dict[str, list[tuple[float, float]]] = {}
+        for step in rounds:
+            for loss in step.trained:
+                if loss.scale and loss.value is not None:
+                    places.setdefault(loss.place, []).append((loss.scale, loss.value))
+        for place, several in places.items():
+            values = [value for _, value in several]
+            quarter = len(values) // 4
+            rises = quarter and min(values[-quarter:]) > max(values[:quarter])
+            if len(several) >= len(rounds) - 1 and all(scale < 0 for scale, _ in several) and rises:
+                yield self.found(
+                    place,
+                    f"in {len(several)} of {len(several)} steps the gradient comes back to this loss with a minus: it goes from "
+                    f"{values[0]:.3g} to {values[-1]:.3g}",
+                    "loss.backward(), without the minus; optimizers go down",
+                    first=values[0], last=values[-1],
+                )  # fmt: skip
+                return
