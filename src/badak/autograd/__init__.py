@@ -4,6 +4,7 @@ from badak.autograd import anomaly_mode as anomaly_mode
 from badak.autograd import function as function
 from badak.autograd import functional as functional
 from badak.autograd import grad_mode as grad_mode
+from badak.autograd import graph as graph
 from badak.autograd.anomaly_mode import detect_anomaly as detect_anomaly
 from badak.autograd.anomaly_mode import is_anomaly_enabled as is_anomaly_enabled
 from badak.autograd.anomaly_mode import set_detect_anomaly as set_detect_anomaly

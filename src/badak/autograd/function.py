@@ -1,8 +1,13 @@
 """Function: an operation that a user writes, over tensors."""
 
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
 import numpy as np
 
 from badak.autograd.grad_mode import no_grad
+from badak.autograd.saved import packed_all
 from badak.core import events
 from badak.core.errors import ArgumentTypeError, GraphError, ShapeError
 from badak.core.modes import modes
@@ -17,6 +22,7 @@ class FunctionContext:
     def __init__(self) -> None:
         self.needs_input_grad: tuple[bool, ...] = ()
         self._saved: tuple = ()
+        self._unpack: Any = None  # what turns _saved into tensors, where a hook has packed them
         self._versions: list = []
         self._not_differentiable: tuple = ()
         self._dirty: tuple = ()
@@ -24,7 +30,7 @@ class FunctionContext:
 
     def save_for_backward(self, *tensors) -> None:
         """Keep tensors (or None) for backward; a change of them in place before it is noticed."""
-        self._saved = tensors
+        self._saved, self._unpack = packed_all(tensors)
         self._versions = [(t._watch(), t._watch().count) for t in tensors if isinstance(t, Tensor)]
 
     @property
@@ -37,7 +43,7 @@ class FunctionContext:
                     f"it was overwritten by {version.changed_by}",
                     "use the out-of-place form there",
                 )
-        return self._saved
+        return self._unpack(self._saved) if self._unpack else self._saved
 
     saved_variables = saved_tensors
 
@@ -109,6 +115,24 @@ class Function:
         return outputs if isinstance(made, tuple) else outputs[0]
 
 
+def once_differentiable(fn: Callable) -> Callable:
+    """Decorator of a Function's backward: it runs without a graph, and what differentiates its result raises GraphError."""
+
+    @wraps(fn)
+    def wrapper(ctx, *args):
+        with no_grad():
+            made = fn(ctx, *args)
+        wanted = modes.grad and any(isinstance(a, Tensor) and a.requires_grad for a in args)
+        if not wanted:
+            return made
+        parts = made if isinstance(made, tuple) else (made,)
+        source = next(a for a in args if isinstance(a, Tensor) and a.requires_grad)
+        marked = tuple(_Once.apply(source, each) if isinstance(each, Tensor) else each for each in parts)
+        return marked if isinstance(made, tuple) else marked[0]
+
+    return wrapper
+
+
 class _UserOp:
     """What the walk calls: the user's backward, between arrays and tensors."""
 
@@ -175,3 +199,21 @@ def _record(function, ctx, args, edges, outputs):
         made[slot] = with_history[slot] = y
     record(_UserOp(function, shapes, not ctx._saved), ctx, edges, with_history)
     return tuple(made)
+
+
+class _Once(Function):
+    """Hands a value through; whoever differentiates it is told that it cannot be."""
+
+    @staticmethod
+    def forward(ctx, source, value):
+        return value.clone()
+
+    @staticmethod
+    def backward(ctx, *grads):
+        raise GraphError(
+            "trying to differentiate twice a function that was marked with @once_differentiable",
+            "write its backward with functions that are differentiable, without the mark",
+        )
+
+
+FunctionCtx = FunctionContext

@@ -11,7 +11,7 @@ A module without hooks pays four dictionary tests per call and nothing else.
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from badak.autograd import is_grad_enabled
 from badak.autograd.hooks import RemovableHandle, function
@@ -28,6 +28,70 @@ class Hook(NamedTuple):
     call: Callable
     with_kwargs: bool = False
     always_call: bool = False
+
+
+class _Everywhere:
+    """The hooks of all modules at once; `any` says whether there are some."""
+
+    def __init__(self) -> None:
+        self.forward: dict[int, Hook] = {}
+        self.forward_pre: dict[int, Hook] = {}
+        self.backward: dict[int, Hook] = {}
+        self.backward_pre: dict[int, Hook] = {}
+        self.registration: dict[str, dict[int, Callable]] = {"module": {}, "parameter": {}, "buffer": {}}
+
+    @property
+    def any(self) -> bool:
+        return bool(self.forward or self.forward_pre or self.backward or self.backward_pre)
+
+
+EVERYWHERE = _Everywhere()
+
+
+def register_module_forward_pre_hook(hook: Callable) -> RemovableHandle:
+    """Run `hook(module, args)` before each forward of every module; what it returns replaces the arguments."""
+    return RemovableHandle(EVERYWHERE.forward_pre, Hook(function(hook)))
+
+
+def register_module_forward_hook(hook: Callable, *, with_kwargs: bool = False, always_call: bool = False) -> RemovableHandle:
+    """Run `hook(module, args, output)` after each forward of every module; what it returns replaces the output."""
+    return RemovableHandle(EVERYWHERE.forward, Hook(function(hook), with_kwargs, always_call))
+
+
+def register_module_full_backward_pre_hook(hook: Callable) -> RemovableHandle:
+    """Run `hook(module, grad_output)` for every module when the gradients of its outputs are there."""
+    return RemovableHandle(EVERYWHERE.backward_pre, Hook(function(hook)))
+
+
+def register_module_full_backward_hook(hook: Callable) -> RemovableHandle:
+    """Run `hook(module, grad_input, grad_output)` for every module when the gradients of its inputs are there."""
+    return RemovableHandle(EVERYWHERE.backward, Hook(function(hook)))
+
+
+register_module_backward_hook = register_module_full_backward_hook
+
+
+def register_module_parameter_registration_hook(hook: Callable) -> RemovableHandle:
+    """Run `hook(module, name, parameter)` when a parameter is registered by name; what it returns replaces the parameter."""
+    return RemovableHandle(EVERYWHERE.registration["parameter"], function(hook))
+
+
+def register_module_buffer_registration_hook(hook: Callable) -> RemovableHandle:
+    """Run `hook(module, name, buffer)` when a buffer is registered by name; what it returns replaces the buffer."""
+    return RemovableHandle(EVERYWHERE.registration["buffer"], function(hook))
+
+
+def register_module_module_registration_hook(hook: Callable) -> RemovableHandle:
+    """Run `hook(module, name, submodule)` when a module is registered by name; what it returns replaces the module."""
+    return RemovableHandle(EVERYWHERE.registration["module"], function(hook))
+
+
+def registered(kind: str, module: object, name: str, value: Any) -> Any:
+    """What the hooks of a registration make of what is registered."""
+    for hook in tuple(EVERYWHERE.registration[kind].values()):
+        replaced = hook(module, name, value)
+        value = value if replaced is None else replaced
+    return value
 
 
 class Hooks(Members):
@@ -70,10 +134,11 @@ class Hooks(Members):
 
     def _call_with_hooks(self, args: tuple, kwargs: dict) -> object:
         events.user_code(f"{type(self).__name__} has hooks")
-        waiting = OrderedDict(self._forward_hooks)  # those that have not run yet
+        waiting = OrderedDict({**EVERYWHERE.forward, **self._forward_hooks})  # those that have not run yet
         try:
             args, kwargs = self._run_pre_hooks(args, kwargs)
-            watch = BackwardWatch(self) if self._backward_hooks or self._backward_pre_hooks else None
+            watched = self._backward_hooks or self._backward_pre_hooks or EVERYWHERE.backward or EVERYWHERE.backward_pre
+            watch = BackwardWatch(self) if watched else None
             args = watch.inputs(args) if watch else args
             output = self.forward(*args, **kwargs)
             for key in list(waiting):
@@ -86,7 +151,7 @@ class Hooks(Members):
             raise
 
     def _run_pre_hooks(self, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
-        for hook in tuple(self._forward_pre_hooks.values()):
+        for hook in (*EVERYWHERE.forward_pre.values(), *self._forward_pre_hooks.values()):
             replaced = hook.call(self, args, kwargs) if hook.with_kwargs else hook.call(self, args)
             if replaced is None:
                 continue
@@ -142,13 +207,13 @@ class BackwardWatch:
 
     def _on_grad_output(self, grads: tuple) -> tuple:
         grad_output = _spread(grads, self._outputs, self._output_count)
-        for hook in tuple(self._module._backward_pre_hooks.values()):
+        for hook in (*EVERYWHERE.backward_pre.values(), *self._module._backward_pre_hooks.values()):
             replaced = hook.call(self._module, grad_output)
             if replaced is not None:
                 grad_output = _as_tuple(replaced, self._output_count, "Backward pre hook")
         self._grad_output = grad_output
         if not self._inputs:  # nothing will arrive at the inputs: tell the hooks now
-            for hook in tuple(self._module._backward_hooks.values()):
+            for hook in (*EVERYWHERE.backward.values(), *self._module._backward_hooks.values()):
                 if hook.call(self._module, (None,) * self._count, grad_output) is not None:
                     raise GraphError(
                         "backward hook returned a gradient for inputs of which none requires grad", "return None from it"
@@ -157,7 +222,7 @@ class BackwardWatch:
 
     def _on_grad_input(self, grads: tuple) -> tuple:
         grad_input = _spread(grads, self._inputs, self._count)
-        for hook in tuple(self._module._backward_hooks.values()):
+        for hook in (*EVERYWHERE.backward.values(), *self._module._backward_hooks.values()):
             replaced = hook.call(self._module, grad_input, self._grad_output)
             if replaced is not None:
                 grad_input = _as_tuple(replaced, self._count, "Backward hook")

@@ -21,7 +21,15 @@ from badak.core.public_api.explain import FOREIGN, explain
 from badak.core.public_api.homes import home
 from badak.core.public_api.missing import AbsentName
 from badak.nn.errors import ModuleAttributeError, ModuleNameError, kind
-from badak.nn.hooks import Hooks
+from badak.nn.hooks import EVERYWHERE, Hooks, registered
+from badak.nn.hooks import register_module_backward_hook as register_module_backward_hook
+from badak.nn.hooks import register_module_buffer_registration_hook as register_module_buffer_registration_hook
+from badak.nn.hooks import register_module_forward_hook as register_module_forward_hook
+from badak.nn.hooks import register_module_forward_pre_hook as register_module_forward_pre_hook
+from badak.nn.hooks import register_module_full_backward_hook as register_module_full_backward_hook
+from badak.nn.hooks import register_module_full_backward_pre_hook as register_module_full_backward_pre_hook
+from badak.nn.hooks import register_module_module_registration_hook as register_module_module_registration_hook
+from badak.nn.hooks import register_module_parameter_registration_hook as register_module_parameter_registration_hook
 from badak.nn.members import HOOKS, MEMBERS
 from badak.nn.moving import Moving
 from badak.nn.notebook import html_of
@@ -68,6 +76,7 @@ class Module(Moving, State, Hooks):
             observer.on_module_access(self)
             observer.on_module_enter(self, args, kwargs)
         hooked = self._forward_hooks or self._forward_pre_hooks or self._backward_hooks or self._backward_pre_hooks
+        hooked = hooked or EVERYWHERE.any
         try:
             output = self._call_with_hooks(args, kwargs) if hooked else self.forward(*args, **kwargs)
         except BaseException as error:
@@ -131,7 +140,7 @@ class Module(Moving, State, Hooks):
         elif isinstance(value, Module):
             self._need_init("module")
             self._forget(name, keep="_modules")
-            self._modules[name] = value
+            self._modules[name] = registered("module", self, name, value)
         elif isinstance(value, Buffer):
             self._need_init("buffer")
             self._forget(name, keep="_buffers")
@@ -221,14 +230,14 @@ class Module(Moving, State, Hooks):
                 f"cannot assign '{kind(param)}' object to parameter '{name}' (badak.nn.Parameter or None required)",
                 "nn.Parameter(tensor)",
             )
-        self._parameters[name] = param
+        self._parameters[name] = registered("parameter", self, name, param)
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Make `tensor` a buffer under `name`: moved with the module, not trained; `persistent`: part of its state_dict."""
         self._check_name(name, "buffer", "_buffers")
         if tensor is not None and not isinstance(tensor, Tensor):
             raise ArgumentTypeError(f"cannot assign '{kind(tensor)}' object to buffer '{name}' (badak.Tensor or None required)")
-        self._buffers[name] = tensor
+        self._buffers[name] = registered("buffer", self, name, tensor)
         (self._non_persistent_buffers_set.discard if persistent else self._non_persistent_buffers_set.add)(name)
 
     def add_module(self, name: str, module: "Module | None") -> None:
@@ -236,7 +245,7 @@ class Module(Moving, State, Hooks):
         if module is not None and not isinstance(module, Module):
             raise ArgumentTypeError(f"{kind(module)} is not a Module subclass")
         self._check_name(name, "module", "_modules")
-        self._modules[name] = module
+        self._modules[name] = registered("module", self, name, module)
 
     def register_module(self, name: str, module: "Module | None") -> None:
         """As `add_module`."""

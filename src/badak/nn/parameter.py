@@ -6,6 +6,7 @@ import numpy as np
 
 from badak.core import events
 from badak.core.errors import ArgumentError, ArgumentTypeError
+from badak.core.public_api import overriding
 from badak.nn.errors import kind
 from badak.tensor import Tensor, empty, get_default_dtype
 from badak.tensor import device as device_type
@@ -34,6 +35,8 @@ class Parameter(Tensor):
         parameter = _same_memory(cls, data)
         parameter.requires_grad_(requires_grad)
         return parameter
+
+    __torch_function__ = classmethod(overriding.disabled)  # what is computed from a parameter is a tensor
 
     def __init__(self, data: Tensor | None = None, requires_grad: bool = True):
         pass  # __new__ has done it; Tensor's own __init__ would make another array

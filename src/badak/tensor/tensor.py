@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from badak.autograd.node import Leaf, Node, Version
-from badak.core.errors import GraphError
-from badak.core.public_api import absent_attribute
+from badak.core.errors import ArgumentTypeError, GraphError
+from badak.core.public_api import absent_attribute, overriding
 from badak.tensor import dtypes
 from badak.tensor.attributes import Attributes, held_by
 from badak.tensor.batched import Batched
@@ -84,6 +84,42 @@ class Tensor(Values):
         tensor._meta = description
         return tensor
 
+    def __init_subclass__(cls, **options) -> None:
+        super().__init_subclass__(**options)
+        if cls.__module__.partition(".")[0] == "badak":
+            cls._is_badaks = True
+        else:
+            overriding.add(cls)
+
+    _is_badaks: ClassVar[bool]
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        """What is done for a derived class: what is done for tensors, and the results are of that class."""
+        if not all(issubclass(cls, kind) for kind in types):
+            return NotImplemented
+        before, overriding.state.without_classes = overriding.state.without_classes, True
+        try:
+            made = func(*args, **(kwargs or {}))
+        finally:
+            overriding.state.without_classes = before
+        return _as_kind(made, cls)
+
+    def as_subclass(self, cls: type) -> "Tensor":
+        """This tensor as one of a derived class: the same memory and history."""
+        if not (isinstance(cls, type) and issubclass(cls, Tensor)):
+            raise ArgumentTypeError(f"as_subclass: cls must be a class that derives from Tensor; got {cls!r}", "a class")
+        seen = self.view(self.shape)
+        seen.__class__ = cls
+        return seen
+
+    @staticmethod
+    def _make_subclass(cls, data: "Tensor", require_grad: bool = False, **ignored: object) -> "Tensor":
+        """A leaf of a derived class with the memory of `data`."""
+        seen = data.detach()
+        seen.__class__ = cls
+        return seen.requires_grad_(require_grad)
+
     def __hash__(self) -> int:
         return id(self)  # == compares element by element, so a tensor as a key of a dict is this very one
 
@@ -131,7 +167,21 @@ class Tensor(Values):
             raise absent_attribute("Tensor", name, self)
 
 
-STATE = frozenset(Tensor.__annotations__)  # by name, what vars(tensor) keeps to itself
+def _as_kind(made: Any, cls: type) -> Any:
+    """The tensors among results as ones of a derived class."""
+    if cls is Tensor or made is NotImplemented:
+        return made
+    if isinstance(made, Tensor) and not isinstance(made, cls):
+        return made.as_subclass(cls)
+    if type(made) in (list, tuple):
+        return type(made)(_as_kind(each, cls) for each in made)
+    if isinstance(made, tuple) and hasattr(made, "_fields"):
+        return type(made)(*(_as_kind(each, cls) for each in made))
+    return made
+
+
+Tensor._is_badaks = True
+STATE = frozenset(Tensor.__annotations__) - {"_is_badaks"}  # by name, what vars(tensor) keeps to itself
 
 
 def _rebuild_meta(kind, shape, dtype, strides, requires_grad: bool) -> Tensor:

@@ -1,10 +1,12 @@
 """`torch._C`, `torch.utils._python_dispatch`: the few names of PyTorch's compiled core that libraries mention; badak has no such
 core and no dispatcher."""
 
+import importlib
 from typing import Any
 
 from badak.core.errors import NotSupportedError
 from badak.core.public_api import door as _door
+from badak.core.public_api import overriding
 from badak.tensor import Generator as Generator
 from badak.tensor import Size as Size
 from badak.tensor import device as device
@@ -105,4 +107,12 @@ def _cuda_getDeviceCount() -> int:  # noqa: N802  (PyTorch's name)
     return 0
 
 
-__getattr__ = _door("badak._C")
+def __getattr__(name: str) -> Any:
+    """What stands in `overrides`, which needs the functions of badak, and for what is nowhere its error."""
+    if name in ("DisableTorchFunction", "DisableTorchFunctionSubclass"):
+        return getattr(importlib.import_module("badak.compat.torch.overrides"), name)
+    return _missing(name)
+
+
+_disabled_torch_function_impl = overriding.disabled
+_missing = _door("badak._C")

@@ -6,6 +6,7 @@ placeholder instead; `door.py` the `__getattr__` of a package; `homes.py` which 
 `finder.py` what `import` asks, once asked for; `version.py` the version that a program sees.
 """
 
+from badak.core.public_api import overriding as overriding
 from badak.core.public_api.door import door as door
 from badak.core.public_api.explain import explain as explain
 from badak.core.public_api.explain import guard_classes as guard_classes

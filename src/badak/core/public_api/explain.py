@@ -26,6 +26,7 @@ from badak.core.errors import (
     ShapeError,
     package,
 )
+from badak.core.public_api import overriding
 from badak.core.public_api.kinds import SPACES, kinds_of, wrong_one
 from badak.core.public_api.missing import meant
 from badak.core.public_api.taken import other_numbers, other_words, takes_out, with_out
@@ -58,6 +59,8 @@ def guarded(function: Callable, space: str, name: str | None = None) -> Callable
 
     @wraps(function)
     def public(*args, **kwargs):
+        if overriding.active and overriding.overridden(args, kwargs):
+            return overriding.dispatch(public, args, kwargs)
         if kinds and (kwargs or len(args) > first) and (wrong := wrong_one(kinds, args, kwargs)):
             argument, wanted, found = wrong
             raise ArgumentTypeError(
@@ -74,6 +77,8 @@ def guarded(function: Callable, space: str, name: str | None = None) -> Callable
                 theirs = theirs or (other_numbers(function, args, kwargs) if isinstance(error, TypeError) else None)
             if theirs:
                 return public(*theirs[0], **theirs[1])
+            if overriding.answers_foreign(args, kwargs):
+                return overriding.dispatch(public, args, kwargs)
             return answered(error, function, name or function.__name__, args, kwargs, space)
 
     public.__module__, public.__explained__ = space, True  # type: ignore[attr-defined]
@@ -106,26 +111,43 @@ def answered(error: BaseException, function: Callable, name: str, args: tuple, k
     raise error
 
 
+_METHOD_OF = {"__truediv__": "div", "__radd__": "add", "__rmul__": "mul"}
+_METHOD_OF |= {f"__{name}__": name for name in "add sub mul matmul neg abs".split()}
+
+
 def guarded_operator(function: Callable, space: str, name: str) -> Callable:
     """`guarded` for an operator, to which Python hands its one, two or three operands: in a third of the time."""
 
     def of_one(self):
+        if overriding.active and overriding.overridden((self,), {}):
+            return overriding.dispatch(function_of(self), (self,), {})
         try:
             return function(self)
         except FOREIGN as error:
             return answered(error, function, name, (self,), {}, space)
 
     def of_two(self, other):
+        if overriding.active and overriding.overridden((self, other), {}):
+            return overriding.dispatch(function_of(self), (self, other), {})
         try:
             return function(self, other)
         except FOREIGN as error:
+            if overriding.answers_foreign((self, other), {}):
+                return overriding.dispatch(function_of(self), (self, other), {})
             return answered(error, function, name, (self, other), {}, space)
 
     def of_three(self, key, value):
+        if overriding.active and overriding.overridden((self, key, value), {}):
+            return overriding.dispatch(function_of(self), (self, key, value), {})
         try:
             return function(self, key, value)
         except FOREIGN as error:
             return answered(error, function, name, (self, key, value), {}, space)
+
+    def function_of(self):
+        """What a class is asked for: PyTorch's operators are their methods."""
+        kind = next(each for each in type(self).__mro__ if name in each.__dict__)
+        return getattr(kind, _METHOD_OF.get(name, name), None) or public
 
     public = wraps(function)((of_one, of_two, of_three)[unwrap(function).__code__.co_argcount - 1])
     public.__module__, public.__explained__ = space, True  # type: ignore[attr-defined]

@@ -5,6 +5,7 @@ from badak.nn.utils import clip_grad as clip_grad
 from badak.nn.utils import convert_parameters as convert_parameters
 from badak.nn.utils import parametrizations as parametrizations
 from badak.nn.utils import parametrize as parametrize
+from badak.nn.utils import prune as prune
 from badak.nn.utils import rnn as rnn
 from badak.nn.utils.clip_grad import clip_grad_norm as clip_grad_norm
 from badak.nn.utils.clip_grad import clip_grad_norm_ as clip_grad_norm_
@@ -20,6 +21,8 @@ from badak.nn.utils.fusion import fuse_conv_bn_weights as fuse_conv_bn_weights
 from badak.nn.utils.fusion import fuse_linear_bn_eval as fuse_linear_bn_eval
 from badak.nn.utils.fusion import fuse_linear_bn_weights as fuse_linear_bn_weights
 from badak.nn.utils.fusion import skip_init as skip_init
+from badak.nn.utils.spectral_norm import remove_spectral_norm as remove_spectral_norm
+from badak.nn.utils.spectral_norm import spectral_norm as spectral_norm
 from badak.nn.utils.weight_norm import remove_weight_norm as remove_weight_norm
 from badak.nn.utils.weight_norm import weight_norm as weight_norm
 

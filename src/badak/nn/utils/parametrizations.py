@@ -1,12 +1,12 @@
 """Parametrizations that PyTorch brings along: a weight by length and direction, and one whose largest singular value is 1."""
 
 from badak.autograd import no_grad
-from badak.core.errors import ArgumentError, IndexOutOfRangeError
+from badak.core.errors import ArgumentError, IndexOutOfRangeError, NotSupportedError
 from badak.nn.functional import normalize
 from badak.nn.module import Module
 from badak.nn.utils import parametrize
-from badak.tensor import Tensor
-from badak.tensor.linalg import vector_norm
+from badak.tensor import Tensor, concat, eye, finfo, geqrf, matrix_exp, randn, zeros_like
+from badak.tensor.linalg import householder_product, solve, vector_norm
 
 
 def length(v: Tensor, dim: int) -> Tensor:
@@ -100,4 +100,109 @@ def spectral_norm(
         raise ArgumentError(f"Module '{type(module).__name__}' has no parameter or buffer with name '{name}'", "name='weight'")
     dim = (1 if getattr(module, "transposed", False) else 0) if dim is None else dim
     parametrize.register_parametrization(module, name, _SpectralNorm(weight, n_power_iterations, dim, eps))
+    return module
+
+
+class _Orthogonal(Module):
+    """A matrix with orthonormal columns, or rows where it is wide: base Q(x), Q of one of three maps.
+
+    matrix_exp: exp(A)      cayley: (I - A/2)^-1 (I + A/2)      householder: the product of reflections      A = tril(x) - tril(x)'
+    """
+
+    base: Tensor | None
+
+    def __init__(self, weight: Tensor, orthogonal_map: str, use_trivialization: bool = True) -> None:
+        super().__init__()
+        if weight.is_complex() and orthogonal_map == "householder":
+            raise ArgumentError(
+                "The householder parametrization does not support complex tensors.", 'orthogonal_map="matrix_exp" or "cayley"'
+            )
+        self.shape, self.orthogonal_map, self.trivial = weight.shape, orthogonal_map, use_trivialization
+        if use_trivialization:
+            self.register_buffer("base", None)
+
+    def forward(self, X: Tensor) -> Tensor:  # noqa: N803  (PyTorch's name)
+        wide = X.size(-2) < X.size(-1)
+        x = X.mT if wide else X
+        n, k = x.size(-2), x.size(-1)
+        if self.orthogonal_map == "householder":
+            a = x.tril(diagonal=-1)
+            q = householder_product(a, 2.0 / (1.0 + (a * a).sum(dim=-2)))
+            q = q * x.diagonal(dim1=-2, dim2=-1).int().unsqueeze(-2)
+        else:
+            a = x.tril()
+            if n != k:
+                a = concat([a, a.new_zeros(n, n - k).expand(*a.shape[:-2], -1, -1)], -1)
+            a = a - a.mH
+            one = eye(n, dtype=a.dtype)
+            q = matrix_exp(a) if self.orthogonal_map == "matrix_exp" else solve(one - 0.5 * a, one + 0.5 * a)
+            q = q[..., :k] if n != k else q
+        if self.trivial and self.base is not None:
+            q = self.base @ q
+        return q.mT if wide else q
+
+    @no_grad()
+    def right_inverse(self, Q: Tensor) -> Tensor:  # noqa: N803
+        """An x that gives Q; of a matrix that is not orthogonal the nearest by QR."""
+        if Q.shape != self.shape:
+            raise ArgumentError(
+                f"Expected a matrix or batch of matrices of shape {self.shape}. Got {Q.shape}.", "the weight's shape"
+            )
+        wide = Q.size(-2) < Q.size(-1)
+        q = Q.mT if wide else Q
+        n, k = q.size(-2), q.size(-1)
+        if not self.trivial:
+            if self.orthogonal_map != "householder":
+                raise NotSupportedError(
+                    "It is not possible to assign to the matrix exponential or the Cayley parametrizations when "
+                    "use_trivialization=False.",
+                    "use_trivialization=True",
+                )
+            a, tau = geqrf(q)
+            d = a.diagonal(dim1=-2, dim2=-1)
+            d.sign_()
+            d[tau == 0.0] *= -1
+            return a.mT if wide else a
+        if n == k:
+            q = q.clone() if _is_orthogonal(q) else _made_orthogonal(q)
+        else:
+            q = _made_orthogonal(concat([q, randn(*(q.size()[:-2] + (n, n - k)), dtype=q.dtype)], -1))
+        self.base = q
+        start = zeros_like(Q)
+        start.diagonal(dim1=-2, dim2=-1).fill_(-1.0)
+        return start
+
+
+def _is_orthogonal(q: Tensor) -> bool:
+    one = eye(q.size(-1), dtype=q.dtype)
+    return bool((q.mH @ q).allclose(one, atol=10.0 * q.size(-1) * finfo(q.dtype).eps))
+
+
+def _made_orthogonal(a: Tensor) -> Tensor:
+    x, tau = geqrf(a)
+    return householder_product(x, tau) * x.diagonal(dim1=-2, dim2=-1).sgn().unsqueeze(-2)
+
+
+def orthogonal(
+    module: Module, name: str = "weight", orthogonal_map: str | None = None, *, use_trivialization: bool = True
+) -> Module:
+    """Let a matrix stay orthogonal while it is trained. orthogonal_map: "matrix_exp", "cayley" or "householder" (of tall ones).
+
+    use_trivialization: a base matrix, so that the weight can start from, and be set to, any orthogonal matrix.
+    Source: Lezcano-Casado 2019, "Trivializations for gradient-based optimization on manifolds".
+    """
+    weight = getattr(module, name, None)
+    if not isinstance(weight, Tensor):
+        raise ArgumentError(f"Module '{module}' has no parameter or buffer with name '{name}'", "name='weight'")
+    if weight.dim() < 2:
+        raise ArgumentError(
+            f"Expected a matrix or batch of matrices. Got a tensor of {weight.dim()} dimensions.", "a weight of 2 dims"
+        )
+    square = weight.shape[-2] == weight.shape[-1] or weight.is_complex()
+    chosen = orthogonal_map or ("matrix_exp" if square else "householder")
+    if chosen not in ("matrix_exp", "cayley", "householder"):
+        raise ArgumentError(
+            f'orthogonal_map has to be one of "matrix_exp", "cayley", "householder". Got: {orthogonal_map}', '"matrix_exp"'
+        )
+    parametrize.register_parametrization(module, name, _Orthogonal(weight, chosen, use_trivialization), unsafe=True)
     return module

@@ -25,14 +25,18 @@ class ParametrizationList(ModuleList):
     def __init__(self, modules, original: Tensor, unsafe: bool = False):
         super().__init__(modules)
         self.unsafe, self.is_tensor, self.ntensors = unsafe, True, 1
-        self._start_from(original)
+        self._start_from(original, assigned=False)
 
-    def _start_from(self, value: Tensor) -> None:
+    def _start_from(self, value: Tensor, assigned: bool = True) -> None:
         """Let the originals be those that give `value`: of every parametrization from the last on, its right_inverse."""
         found: Any = value
         for module in reversed(list(self)):
             if hasattr(module, "right_inverse"):
-                found = module.right_inverse(found)
+                try:
+                    found = module.right_inverse(found)
+                except NotImplementedError:  # it starts from the value itself, as one without right_inverse does
+                    if assigned:
+                        raise
         self.is_tensor = isinstance(found, Tensor)
         parts = [found] if self.is_tensor else list(found)
         self.ntensors = len(parts)

@@ -8,6 +8,7 @@ from badak.optim.lr_scheduler.compose import ChainedScheduler as ChainedSchedule
 from badak.optim.lr_scheduler.compose import SequentialLR as SequentialLR
 from badak.optim.lr_scheduler.cosine import CosineAnnealingLR as CosineAnnealingLR
 from badak.optim.lr_scheduler.cosine import CosineAnnealingWarmRestarts as CosineAnnealingWarmRestarts
+from badak.optim.lr_scheduler.cyclic import CyclicLR as CyclicLR
 from badak.optim.lr_scheduler.decay import ConstantLR as ConstantLR
 from badak.optim.lr_scheduler.decay import ExponentialLR as ExponentialLR
 from badak.optim.lr_scheduler.decay import LinearLR as LinearLR

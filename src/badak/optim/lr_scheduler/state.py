@@ -31,6 +31,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "threshold_mode": ("rel", "abs"),
     "_anneal_func_type": ("cos", "linear"),
 }
+CYCLES = ("triangular", "triangular2", "exp_range")  # the modes of CyclicLR
 CHOICES |= {"start_lr": RATES, "end_lr": RATES, "start_momentum": MOMENTA, "end_momentum": MOMENTA}  # of a phase of OneCycleLR
 
 
@@ -91,7 +92,8 @@ def _compare(schedule: Any, name: str, mine: Any, value: Any) -> None:
 def _wanted(name: str, mine: Any, value: Any) -> str:
     """What `value` should have been; "" where it is."""
     if name in CHOICES:
-        return "" if isinstance(value, str) and value in CHOICES[name] else " or ".join(map(repr, CHOICES[name]))
+        choices = CYCLES if mine in CYCLES else CHOICES[name]
+        return "" if isinstance(value, str) and value in choices else " or ".join(map(repr, choices))
     if isinstance(mine, bool):
         return "" if isinstance(value, bool) else "True or False"
     if isinstance(mine, int | float | Tensor) or mine is None:

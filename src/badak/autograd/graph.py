@@ -1,0 +1,91 @@
+"""`torch.autograd.graph`: what programs ask of the recorded graph itself."""
+
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from badak.autograd import saved
+from badak.autograd.hooks import RemovableHandle, function
+from badak.autograd.node import Node as Node
+from badak.autograd.saved import saved_tensors_hooks as saved_tensors_hooks
+from badak.core.errors import ArgumentError
+from badak.core.public_api import door as _door
+from badak.tensor import Tensor
+
+
+class save_on_cpu(saved_tensors_hooks):  # noqa: N801  (PyTorch's name)
+    """A block whose saved tensors are copies on the CPU. pin_memory is accepted: there is no other device here."""
+
+    def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
+        super().__init__(lambda x: x.clone(), lambda x: x)
+
+
+@contextmanager
+def disable_saved_tensors_hooks(error_message: str):
+    """A block in which saved_tensors_hooks raises with this message."""
+    saved._refused.append(error_message)
+    try:
+        yield
+    finally:
+        saved._refused.pop()
+
+
+class GradientEdge(NamedTuple):
+    """Where a gradient arrives: a node of the graph, and which of its outputs."""
+
+    node: Any
+    output_nr: int
+
+
+def get_gradient_edge(tensor: Tensor) -> GradientEdge:
+    """The edge of a tensor that requires a gradient; ArgumentError for any other."""
+    if not tensor.requires_grad:
+        raise ArgumentError(
+            "It is not possible to get the gradient edge for a Tensor that does not require gradients", "requires_grad_()"
+        )
+    return GradientEdge(*tensor._edge())
+
+
+def increment_version(tensor: Tensor | Sequence[Tensor]) -> None:
+    """Count a change of its memory that badak could not see."""
+    for each in [tensor] if isinstance(tensor, Tensor) else tensor:
+        each._watch().bump("increment_version")
+
+
+def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable, *, mode: str = "all") -> RemovableHandle:
+    """Run fn(gradients) when all of these tensors have theirs, or with mode="any" fn(gradient) at the first of them."""
+    if mode not in ("all", "any"):
+        raise ArgumentError(f"Expects mode to be one of 'all', 'any' but got {mode}", 'mode="all"')
+    function(fn)
+    state: dict[str, Any] = {
+        "grads": [None] * len(tensors),
+        "left": sum(t.requires_grad for t in tensors),
+        "lock": threading.Lock(),
+    }
+    count = state["left"]
+    handles = []
+
+    def arrived(i: int, grad: Tensor) -> None:
+        with state["lock"]:
+            state["grads"][i] = grad
+            state["left"] -= 1
+            first, last = state["left"] == count - 1, state["left"] == 0
+            grads = list(state["grads"])
+            if last:
+                state["grads"], state["left"] = [None] * len(tensors), count
+        if mode == "any" and first:
+            fn(grad)
+        elif mode == "all" and last:
+            fn(grads)
+
+    for i, t in enumerate(tensors):
+        if t.requires_grad:
+            handles.append(t.register_hook(lambda grad, i=i: arrived(i, grad)))
+    kept: dict[int, Any] = {}
+    whole = RemovableHandle(kept, fn)
+    whole.remove = lambda: [each.remove() for each in handles] and None  # type: ignore[method-assign]
+    return whole
+
+
+__getattr__ = _door("badak.autograd.graph")

@@ -1,0 +1,110 @@
+"""`__torch_function__`: classes and modes that answer for a public function instead of it (NEP 18, as PyTorch has it).
+
+A derived class of Tensor is known from its definition on, a mode while it is entered, any other class with a `__torch_function__`
+from the first call on that failed for it. While there is none of them, a call costs one test of a list.
+"""
+
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from badak.core.errors import ArgumentTypeError
+
+active: list[Any] = []  # the classes and modes that there are
+_counting = threading.Lock()
+
+
+class _State(threading.local):
+    modes: tuple = ()  # the last one entered comes first to its turn
+    without_classes = False
+
+
+state = _State()
+
+
+def disabled(cls, func, types, args=(), kwargs=None):
+    """The `__torch_function__` of a class that leaves everything to badak, as Parameter does."""
+    return NotImplemented
+
+
+def add(one: Any) -> None:
+    """From now on this class is asked, or this mode."""
+    with _counting:
+        active.append(one)
+
+
+def remove(one: Any) -> None:
+    """This mode is asked no more."""
+    with _counting:
+        active.remove(one)
+
+
+def overridden(args: tuple, kwargs: dict) -> bool:
+    """Whether one of the modes, or the class of one of the arguments, answers for the call."""
+    return bool(state.modes) or bool(classes(args, kwargs))
+
+
+def classes(args: Any, kwargs: dict) -> list[Any]:
+    """The arguments whose classes answer, one for each class, derived classes before those that they derive from."""
+    found: list[Any] = []
+    if state.without_classes:
+        return found
+    for value in _values(args, kwargs):
+        kind = type(value)
+        asked = getattr(kind, "__torch_function__", None)
+        if (
+            asked is None
+            or _is_own(kind)
+            or getattr(asked, "__func__", asked) is disabled
+            or any(type(one) is kind for one in found)
+        ):
+            continue
+        at = next((i for i, one in enumerate(found) if issubclass(kind, type(one))), len(found))
+        found.insert(at, value)
+    return found
+
+
+def _is_own(kind: type) -> bool:
+    return kind.__dict__.get("_is_badaks", False)
+
+
+def _values(args: Any, kwargs: dict) -> Iterator[Any]:
+    for value in (*args, *kwargs.values()):
+        if type(value) in (list, tuple):
+            yield from value
+        else:
+            yield value
+
+
+def dispatch(public: Callable, args: tuple, kwargs: dict) -> Any:
+    """Ask the modes, then the classes; raise ArgumentTypeError where none answers."""
+    found = classes(args, kwargs)
+    types = tuple(map(type, found))
+    if state.modes:
+        before, mode = state.modes, state.modes[-1]
+        state.modes = before[:-1]
+        try:
+            answer = mode.__torch_function__(public, types, args, kwargs)
+        finally:
+            state.modes = before
+        if answer is not NotImplemented:
+            return answer
+    for one in found:
+        answer = type(one).__torch_function__(public, types, args, kwargs)
+        if answer is not NotImplemented:
+            return answer
+    name = getattr(public, "__name__", public)
+    raise ArgumentTypeError(
+        f"no implementation found for '{name}' on types that implement __torch_function__: {[kind.__name__ for kind in types]}",
+        "let the __torch_function__ of one of them answer for it",
+    )
+
+
+def answers_foreign(args: tuple, kwargs: dict) -> bool:
+    """Whether a call that failed had an argument of a class that answers, and that was not known: from now on it is."""
+    if state.without_classes:
+        return False
+    foreign = [type(one) for one in classes(args, kwargs) if type(one) not in active]
+    for kind in foreign:
+        add(kind)
+    return bool(foreign)
