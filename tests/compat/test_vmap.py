@@ -275,3 +275,36 @@ def test_a_compiled_step_holds_a_vmap():
         x = badak.tensor(X + n)
         assert compiled(x).equal(step(x))
     assert not compiled.fallback_reason and compiled.recordings
+
+
+@both
+def test_a_batch_norm_under_vmap_takes_the_statistics_of_the_batch(lib):
+    net = lib.func.replace_all_batch_norm_modules_(lib.nn.Sequential(lib.nn.BatchNorm1d(C)))
+    y = lib.vmap(net)(lib.tensor(X))
+    np.testing.assert_allclose(
+        y.detach().numpy(), (X - X.mean(1, keepdims=True)) / np.sqrt(X.var(1, keepdims=True) + 1e-5), rtol=1e-3
+    )
+
+
+@pytest.mark.filterwarnings("ignore:Attempted to insert a get_attr Node")  # of PyTorch
+@both
+def test_a_function_is_made_linear_once_for_many_slopes(lib):
+    x, calls = lib.tensor(X), []
+    y, push = lib.func.linearize(lambda a: (calls.append(1), a.sin())[1], x)
+    before = len(calls)
+    for v in (x, x * 2):
+        np.testing.assert_allclose(push(v).numpy(), np.cos(X) * v.numpy(), rtol=1e-5)
+    assert len(calls) == before and y.shape == x.shape
+    assert lib.vmap(push)(lib.stack([x, x])).shape == (2, *X.shape)
+
+
+@pytest.mark.filterwarnings("ignore:There is a performance drop")
+def test_jacobians_of_what_has_no_second_derivative_go_one_after_the_other():
+    def run(lib):
+        net = lib.nn.LSTM(C, 2)
+        net.load_state_dict({key: lib.tensor(value) for key, value in state.items()})
+        net.requires_grad_(False)
+        return lib.func.jacrev(lambda a: net(a)[0])(lib.tensor(X[0])), lib.vmap(lib.func.jacrev(lambda a: net(a)[0]))(lib.tensor(X))
+
+    state = {key: value.detach().numpy() for key, value in torch.nn.LSTM(C, 2).state_dict().items()}
+    close(run(badak), run(torch))

@@ -9,15 +9,17 @@ from badak.autograd import grad as gradients_of
 from badak.autograd.node import Leaf
 from badak.compat.torch.pytree import TreeSpec, tree_flatten, tree_map, tree_unflatten
 from badak.compat.torch.vmap import vmap
-from badak.core.errors import ArgumentError, IndexOutOfRangeError
+from badak.core.errors import ArgumentError, GraphError, IndexOutOfRangeError
 from badak.core.modes import modes
 from badak.core.public_api import door as _door
+from badak.nn.batch_norm import _BatchNorm
 from badak.nn.module import Module
 from badak.tensor import Tensor, eye, ones_like, stack, zeros_like
 from badak.tensor import vmap as batching
 
 __all__ = [
-    "functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "stack_module_state", "vjp", "vmap",
+    "functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp",
+    "linearize", "replace_all_batch_norm_modules_", "stack_module_state", "vjp", "vmap",
 ]  # fmt: skip
 
 
@@ -41,8 +43,22 @@ def gradients(outputs, inputs, grad_outputs=None, *, retain_graph=None, create_g
         return tuple(zeros_like(x) for x in inputs)
     ys, dys = [y for y, _ in live], [dy for _, dy in live]
     batched = any(batching.level_of(dy) is not None for dy in dys)  # by a vmap over gradients alone
-    found = gradients_of(ys, xs, dys, **options | {"create_graph": create_graph or batched})
+    try:
+        found = gradients_of(ys, xs, dys, **options | {"create_graph": create_graph or batched})
+    except GraphError:
+        if create_graph or not batched:
+            raise
+        found = _one_by_one(ys, xs, dys)  # an operation whose backward is no formula
     return tuple(_hidden(dx if create_graph or not batched else dx.detach(), levels) for dx in found)
+
+
+def _one_by_one(ys: list, xs: list, dys: list) -> tuple:
+    """Gradients for one dy of a vmap after the other."""
+    level = max((at for at in map(batching.level_of, dys) if at is not None), key=lambda at: at.depth, default=None)
+    if level is None:
+        return gradients_of(ys, xs, dys, retain_graph=True, materialize_grads=True)
+    rows = zip(*(batching.expose(dy, level).unbind(0) for dy in dys))
+    return tuple(batching.wrap(stack(dxs), level) for dxs in zip(*(_one_by_one(ys, xs, list(row)) for row in rows)))
 
 
 def _listed(xs) -> list:
@@ -137,6 +153,21 @@ def jvp(func: Callable, primals: tuple, tangents: tuple, *, strict: bool = False
     value = tree_unflatten(outputs if again else [y.detach() for y in outputs], outer)
     found = (value, tree_unflatten(slopes, outer))
     return (*found, tree_map(_detached, made[1])) if has_aux else found
+
+
+def linearize(func: Callable, *primals: Any) -> tuple:
+    """(func(*primals), push): push(*tangents) gives J v for as many v as it is called with, without func's running again."""
+    leaves, spec = _fresh(primals)
+    with enable_grad():
+        made = func(*tree_unflatten(leaves, spec))
+        outputs, outer = tree_flatten(made)
+    again = _depends_on_others(outputs, leaves)
+    along = _slopes(outputs, leaves, again)
+
+    def push(*tangents):
+        return tree_unflatten(along(tree_flatten(tangents)[0]), outer)
+
+    return tree_unflatten(outputs if again else [y.detach() for y in outputs], outer), push
 
 
 def _along(outputs: list, leaves: list, tangents: list, again: bool) -> list:
@@ -305,6 +336,15 @@ def _replaced(module: Module, given: dict):
     finally:
         for held, last, before in places:
             held[last] = before
+
+
+def replace_all_batch_norm_modules_(root: Module) -> Module:
+    """Let all batch normalisation in a module, in place, take the statistics of the batch and keep none, as vmap wants it."""
+    for module in root.modules():
+        if isinstance(module, _BatchNorm):
+            module.running_mean = module.running_var = module.num_batches_tracked = None
+            module.track_running_stats = False
+    return root
 
 
 def stack_module_state(models: list) -> tuple[dict, dict]:
