@@ -247,7 +247,7 @@ class History(About):
             >>> badak.ones(2, requires_grad=True).detach().requires_grad
             False
         """
-        if type(self._array) is Batched:
+        if anywhere.casting and type(self._array) is Batched:
             return self._array.detached(self._of)
         twin = self._of(self._array)
         twin._counter = self._watch()
