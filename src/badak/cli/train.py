@@ -29,7 +29,7 @@ WORDS = "badak.training.words"  # what the command was given, as click keeps it
 SECTIONS = {"data": "Data", "start": "Start", "model": "Model", "train": "Training"}
 ABOUT = {
     "classify": "Train an image classifier: a Transformer that reads handwritten digits row by row (MNIST).",
-    "gpt": "Train a GPT language model: on Python's help texts, or on --data FILE.",
+    "gpt": "Train a GPT language model: on short stories, or on --data PATH.",
     "bert": "Train a BERT masked language model: on thirty proverbs, or on --data FILE with one sentence per line.",
     "text": "Train a text classifier or regressor: on short opinions, or on --data PATH; from scratch, or from "
     "a pretrained model with --init-from.",
@@ -108,7 +108,7 @@ def closing_words(experiment: Experiment) -> list[str]:
 def open_run(kind: str, preset: str | None, run: str | None, resume: str | None, values: dict[str, Any]) -> tuple[Run, Experiment]:
     """The run to go on with, or a new one made of a preset and the options given."""
     if resume is None:
-        setup = PRESETS[kind][preset or default_preset(kind, bool(values["path"]), bool(values.get("folder")))]
+        setup = PRESETS[kind][preset or default_preset(kind, bool(values["path"]), bool(values.get("folder")), values.get("corpus"))]
         return start(run or free_folder(kind), shared(choose_setup(setup, values), values), log=echo)
     changing = [name for names in CHANGING.values() for name in names]
     asked = [name for name, value in {"preset": preset, "run": run, **values}.items() if value is not None]
@@ -129,9 +129,9 @@ def flag(name: str) -> str:
     return "--" + NAMES.get(name, name).replace("_", "-")
 
 
-def default_preset(kind: str, has_data: bool, has_folder: bool = False) -> str:
-    """The first one; for the user's own data, or a model that has learned something, the one that is made for that."""
-    first = next(iter(PRESETS[kind]))
+def default_preset(kind: str, has_data: bool, has_folder: bool = False, corpus: str | None = None) -> str:
+    """The first one, or that of the corpus; for the user's own data, or a model that has learned something, the one made for that."""
+    first = corpus or next(iter(PRESETS[kind]))
     chosen = WITH_DATA.get(kind, first) if has_data else first
     return WITH_FOLDER.get(kind, chosen) if has_folder else chosen
 

@@ -14,6 +14,7 @@ Source: Radford et al., "Language Models are Unsupervised Multitask Learners", 2
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from badak import nn
@@ -38,6 +39,7 @@ class GPTConfig:
     layers: int = option(4, "number of blocks L", unit="layers", at_least=1)
     feedforward_ratio: int = option(4, "width of the feed-forward layer", unit="x d_model", at_least=1)
     dropout: float = option(0.0, "dropout probability", at_least=0, below=1)
+    initializer_range: float = option(0.02, "standard deviation of the initial weights", at_least=0)
 
     def __post_init__(self):
         check(self)
@@ -115,11 +117,11 @@ class GPT(Pretrained):
         self.drop = nn.Dropout(config.dropout)
         self.blocks = nn.ModuleList([Block(config) for _ in range(config.layers)])
         self.norm = nn.LayerNorm(config.d_model)
-        self.apply(start)
+        self.apply(partial(start, std=config.initializer_range))
         # 2 L parts add into the residual stream: keep the variance of their sum at one part's
         for block in self.blocks:
             for last in (block.attention.out, block.feed_forward.down):
-                nn.init.normal_(last.weight, std=0.02 / math.sqrt(2 * config.layers))
+                nn.init.normal_(last.weight, std=config.initializer_range / math.sqrt(2 * config.layers))
 
     def forward(
         self, ids: Tensor, cache: KeyValueCache | None = None, starts: Tensor | None = None, mask: Mask | None = None
@@ -210,9 +212,9 @@ def too_long(length: int, context: int, cache: KeyValueCache | None) -> IndexOut
     )
 
 
-def start(module: nn.Module) -> None:
-    """The first weights: normal with deviation 0.02, biases zero (GPT-2)."""
+def start(module: nn.Module, std: float) -> None:
+    """The initial weights: normal with this standard deviation (GPT-2: 0.02 at widths from 768 on), biases zero."""
     if isinstance(module, (nn.Linear, nn.Embedding)):
-        nn.init.normal_(module.weight, std=0.02)
+        nn.init.normal_(module.weight, std=std)
     if isinstance(module, nn.Linear):
         nn.init.zeros_(module.bias)

@@ -37,6 +37,7 @@ def _read_gpt2(said: Settings) -> GPTConfig:
         layers=said.whole("n_layer"),
         feedforward_ratio=_ratio(said, "n_inner", width, 4 * width),
         dropout=said.number("resid_pdrop", 0.1),
+        initializer_range=said.number("initializer_range", 0.02),
     )
 
 
@@ -51,6 +52,7 @@ def _write_gpt2(config: GPTConfig, kind: str) -> dict[str, Any]:
         "activation_function": "gelu_new",
         "layer_norm_epsilon": 1e-5,
         **dict.fromkeys(("resid_pdrop", "embd_pdrop", "attn_pdrop"), config.dropout),
+        "initializer_range": config.initializer_range,
     }
 
 

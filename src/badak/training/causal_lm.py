@@ -6,12 +6,13 @@ from dataclasses import replace
 import numpy as np
 
 from badak.core.errors import ArgumentError
-from badak.core.i18n import say
+from badak.core.i18n import language, say
 from badak.data import DataLoader, Dataset, RandomSampler, Subset, pad
 from badak.data.tokenizer import Tokenizer
 from badak.data.tokens import TokenWindows
 from badak.generation.filters import GenerationConfig
 from badak.generation.text import TextVocabulary, generate_text
+from badak.nn import Module
 from badak.nn.lora import load_lora, lora_state_dict
 from badak.tensor import Tensor
 from badak.tensor.random import Generator
@@ -21,6 +22,7 @@ from badak.training.memory import expect_memory
 from badak.training.presets import GPTSetup
 from badak.training.score import Score
 from badak.training.start import first_model, sized
+from badak.training.story_test import StoryTest
 from badak.training.vocabulary import noted
 
 TEST_BATCH = 64
@@ -45,9 +47,10 @@ class Writing(Experiment):
 
     setup: GPTSetup
     eos: int | None = None
+    story_test: StoryTest | None = None  # where the corpus are the stories that badak writes
 
     def __init__(self, setup: GPTSetup, log: Callable[[str], None], tokenizer: Tokenizer | None = None):
-        setup = sized(setup)
+        setup = spoken(sized(setup))
         self.corpus = open_corpus(setup.data, tokenizer or own_tokenizer(setup), log)
         self.vocabulary = self.corpus.vocabulary
         data = replace(setup.data, tokens=self.corpus.kind)
@@ -58,6 +61,8 @@ class Writing(Experiment):
         sampler, tested = self.read(Generator().manual_seed(setup.train.seed))
         self.loader = DataLoader(sampler.data_source, setup.train.batch_size, sampler=sampler)
         self.validation: DataLoader = DataLoader(tested, TEST_BATCH)
+        if tells_stories(setup):
+            self.story_test = StoryTest(setup.data.language, self.vocabulary, end_of_line(self.vocabulary))
         log(self.corpus.describe())
 
     def read(self, order: Generator) -> tuple[RandomSampler, Dataset]:
@@ -92,13 +97,17 @@ class Writing(Experiment):
         return (ids,), labels
 
     def evaluate(self) -> Score:
+        if self.story_test:
+            self.figures = self.story_test.figures(self.story_test.continuations(self.model, self.each))
         return self.scored(self.validation)
 
     def example(self) -> list[str]:
-        return ["--prompt", self.corpus.first_word()]
+        return ["--prompt", self.story_test.openings[0] if self.story_test else self.corpus.first_word()]
 
     def closing_words(self) -> list[str]:
         """A sample of what the model writes: from a new line on, or from the first word where lines are no tokens."""
+        if self.story_test:
+            return closing_stories(self.story_test, self.model)
         prompt = "" if self.vocabulary.encode("\n").size else self.corpus.first_word()
         return ["", say("a sample:"), "".join(generate_text(self.model, self.vocabulary, prompt, GenerationConfig())), ""]
 
@@ -122,10 +131,14 @@ class WritingLines(Writing):
         return RandomSampler(Lines(lines[:cut], self.eos), generator=order), Lines(lines[cut:] or lines, self.eos)
 
     def example(self) -> list[str]:
+        if self.story_test:
+            return super().example()
         return ["--prompt", " ".join(self.corpus.lines()[0].split()[:2]), "--temperature", "0"]
 
     def closing_words(self) -> list[str]:
         """What the model makes of the first two words of ten lines, always taking the likeliest word."""
+        if self.story_test:
+            return super().closing_words()
         config, said = GenerationConfig(max_new_tokens=window_of(self.setup), temperature=0.0, top_k=0), []
         for line in self.corpus.lines()[:10]:
             prompt, *rest = generate_text(self.model, self.vocabulary, " ".join(line.split()[:2]), config, self.eos)
@@ -143,6 +156,36 @@ def fitted(setup: GPTSetup, vocabulary: TextVocabulary) -> GPTSetup:
         )
     model = setup.model if setup.start.folder else replace(setup.model, vocab_size=size)
     return replace(setup, model=model)
+
+
+def tells_stories(setup: GPTSetup) -> bool:
+    """Whether the text is the corpus of stories."""
+    return setup.data.corpus == "stories" and not setup.data.path
+
+
+def spoken(setup: GPTSetup) -> GPTSetup:
+    """`setup` with the language of its stories: that of the messages, in a new run."""
+    if not tells_stories(setup) or setup.data.language:
+        return setup
+    return replace(setup, data=replace(setup.data, language=language()))
+
+
+def closing_stories(test: StoryTest, model: Module) -> list[str]:
+    """Two openings with what the model wrote after them, and what the grammar says of all."""
+    texts = test.continuations(model, lambda items, work: [work(item) for item in items])
+    figures, samples = test.figures(texts), zip(test.openings[:2], texts)
+    said = [line for start, text in samples for line in (f"  {start}", f"  ...{text.removeprefix(start)}", "")]
+    return [
+        "",
+        say("two openings that are in no story it learned from, and what it wrote:"),
+        "",
+        *said,
+        say(
+            f"of {len(texts)} such stories: {figures['parsed']:.1%} of the sentences are correct, "
+            f"{figures['consistent']:.0%} of the stories are consistent (who has what, who is where)"
+        ),
+        "",
+    ]
 
 
 def own_tokenizer(setup: GPTSetup) -> Tokenizer | None:

@@ -10,6 +10,7 @@ from badak.core.errors import ArgumentError
 from badak.data.files import read_text
 from badak.data.pieces import PieceVocabulary
 from badak.data.sentences import TEN_SENTENCES
+from badak.data.stories import stories
 from badak.data.text import CharVocabulary, WordVocabulary, python_topics
 from badak.data.tokenizer import Tokenizer
 from badak.data.tokens import ABOUT, TokenFile, cut_at_lines
@@ -18,6 +19,11 @@ from badak.training.presets import Kind, TextData
 
 TRAINED = ("bpe", "wordpiece")  # tokenizers that are made of the text
 PART = 100_000  # characters of it that are looked at together
+OWN: dict[str, Callable[[TextData], str]] = {  # the corpora that need no file
+    "stories": lambda data: "\n".join(stories(data.language)),
+    "topics": lambda data: python_topics(),
+    "sentences": lambda data: "\n".join(TEN_SENTENCES),
+}
 HEAD = 64  # tokens in which the first word of a folder of tokens is looked for
 
 
@@ -81,7 +87,7 @@ def open_corpus(data: TextData, tokenizer: Tokenizer | None, log: Callable[[str]
 def read_corpus(data: TextData) -> str:
     """The text of the file that `data` names, or a corpus that needs none."""
     if not data.path:
-        return python_topics() if data.corpus == "topics" else "\n".join(TEN_SENTENCES)
+        return OWN[data.corpus](data)
     text = read_text(data.path)
     if not text.strip():
         raise ArgumentError(f"{data.path}: the file has no text", "give a file with some pages of text")

@@ -1,0 +1,401 @@
+"""Short stories that a small grammar writes, reads and checks, in English and Korean.
+
+    It was a windy morning. Nora was at the lake. Max was at the market with a red kite. Nora wanted the kite. Max took the kite
+    to the lake. Max gave the kite to Nora. Nora thanked Max. Nora flew the kite. At night the red kite was with Nora at the lake.
+
+A sentence is a form with words in its slots. `World` says what each form needs and what it changes: the writer obeys it, and
+`check_story` asks it whether the sentences of a text, also of one that a model wrote, agree with each other. From one seed both
+languages tell the same stories, on every machine.
+"""
+
+import random
+import re
+import string
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import takewhile
+
+from badak.core.errors import ArgumentError
+from badak.core.i18n import LANGUAGES
+from badak.core.i18n.particles import Hole
+from badak.io.errors import shown
+
+COUNT = 8_000  # stories
+
+WORDS: dict[str, dict[str, tuple[str, ...]]] = {  # slot: its words, the same ones in the same places in each language
+    "en": {
+        "w": ("sunny", "windy", "cold", "quiet", "cloudy", "warm"),
+        "d": ("morning", "evening", "spring day", "autumn day", "weekend"),
+        "a": ("Anna", "Ben", "Clara", "David", "Emma", "Max", "Nora", "Tom"),
+        "p": ("park", "lake", "market", "school", "library", "river"),
+        "c": ("red", "blue", "green", "yellow", "white", "black"),
+        "t": ("kite", "ball", "book", "drum", "hat", "lamp", "bag", "map"),
+        "u": ("flew the kite", "bounced the ball", "read the book", "played the drum", "put on the hat", "lit the lamp",
+              "opened the bag", "looked at the map"),
+    },
+    "ko": {
+        "w": ("맑은", "바람 부는", "추운", "조용한", "흐린", "따뜻한"),
+        "d": ("아침", "저녁", "봄날", "가을날", "주말"),
+        "a": ("민수", "서연", "도윤", "유나", "준호", "지훈", "수아", "보람"),
+        "p": ("공원", "호숫가", "시장", "학교", "도서관", "강"),
+        "c": ("빨간", "파란", "초록색", "노란", "하얀", "까만"),
+        "t": ("연", "공", "책", "북", "모자", "등불", "가방", "지도"),
+        "u": ("연을 날렸어요", "공을 튕겼어요", "책을 읽었어요", "북을 쳤어요", "모자를 써 보았어요", "등불을 켰어요",
+              "가방을 열었어요", "지도를 보았어요"),
+    },
+}  # fmt: skip
+FORMS: dict[str, dict[str, str]] = {  # what stands behind a colon is a Korean particle, see core/i18n/particles.py
+    "en": {
+        "day": "It was a {w} {d}.",
+        "was": "{a} was at the {p}.",
+        "owned": "{a} was at the {p} with a {c} {t}.",
+        "wanted": "{a} wanted the {t}.",
+        "went": "{a} went to the {p}.",
+        "took": "{a} took the {t} to the {p}.",
+        "gave": "{a} gave the {t} to {b}.",
+        "thanked": "{a} thanked {b}.",
+        "used": "{a} {u}.",
+        "left": "{a} left the {t} at the {p}.",
+        "found": "{a} picked up the {t}.",
+        "kept": "At night the {c} {t} was with {a} at the {p}.",
+        "lay": "At night the {c} {t} lay at the {p}.",
+    },
+    "ko": {
+        "day": "{w} {d:이}었어요.",
+        "was": "{a:은는} {p}에 있었어요.",
+        "owned": "{a:은는} {c} {t:을를} 들고 {p}에 있었어요.",
+        "wanted": "{a:은는} {t:을를} 갖고 싶어 했어요.",
+        "went": "{a:은는} {p:으로로} 갔어요.",
+        "took": "{a:은는} {t:을를} 들고 {p:으로로} 갔어요.",
+        "gave": "{a:은는} {b}에게 {t:을를} 주었어요.",
+        "thanked": "{a:은는} {b}에게 고맙다고 말했어요.",
+        "used": "{a:은는} {u}.",
+        "left": "{a:은는} {t:을를} {p}에 두었어요.",
+        "found": "{a:은는} {t:을를} 주웠어요.",
+        "kept": "밤에 {c} {t:은는} {p}에서 {a:이가} 가지고 있었어요.",
+        "lay": "밤에 {c} {t:은는} {p}에 놓여 있었어요.",
+    },
+}
+OPENS, ENDS = ("day", "was", "owned"), ("kept", "lay")
+PART = {"day": 0, "was": 1, "owned": 1, "kept": 3, "lay": 3}  # of a story; all other forms are its middle
+MIDDLE = 2
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A form, and for each of its slots the place of a word in WORDS."""
+
+    form: str
+    slots: dict[str, int]
+
+
+class Contradiction(Exception):
+    """A sentence that cannot follow those before it."""
+
+
+def require(right: bool, otherwise: str) -> None:
+    """Raise Contradiction unless `right`."""
+    if not right:
+        raise Contradiction(otherwise)
+
+
+class World:
+    """Where everyone is and who has each thing; a method for each form: what it needs, then what it changes."""
+
+    def __init__(self) -> None:
+        self.part = -1  # that of the sentence before
+        self.places: dict[int, int] = {}  # person: place
+        self.owners: dict[int, int | None] = {}  # thing: person, None where it lies
+        self.lying: dict[int, int] = {}  # thing: place
+        self.colors: dict[int, int] = {}  # thing: color
+        self.gift: tuple[int, int] | None = None  # giver and receiver, in the sentence before
+        self.ended: set[int] = set()  # things of which the end has told
+
+    @property
+    def complete(self) -> bool:
+        """Whether the end has told of every thing."""
+        return bool(self.ended) and self.ended == set(self.owners)
+
+    def follow(self, sentence: Sentence) -> None:
+        """Take in the next sentence. Raises Contradiction where it cannot be so, and stays as it is."""
+        form, slots, part = sentence.form, sentence.slots, PART.get(sentence.form, MIDDLE)
+        require(part == 0 if self.part < 0 else part >= max(self.part, 1), "not in this part of a story")
+        for slot, known in {"a": self.places, "b": self.places, "t": self.owners, "u": self.owners}.items():
+            if slot in slots and form not in OPENS:
+                require(slots[slot] in known, "nobody has told of this person or thing before")
+        getattr(self, f"_{form}")(**slots)
+        self.gift, self.part = (slots["a"], slots["b"]) if form == "gave" else None, part
+
+    def _day(self, w: int, d: int) -> None:
+        pass
+
+    def _was(self, a: int, p: int) -> None:
+        require(a not in self.places, "the story told already where this person is")
+        self.places[a] = p
+
+    def _owned(self, a: int, p: int, c: int, t: int) -> None:
+        require(t not in self.owners, "this thing is in other hands")
+        self._was(a, p)
+        self.owners[t], self.colors[t] = a, c
+
+    def _wanted(self, a: int, t: int) -> None:
+        require(self.owners[t] != a, "this person has the thing already")
+
+    def _went(self, a: int, p: int) -> None:
+        require(self.places[a] != p, "this person is there already")
+        self.places[a] = p
+
+    def _took(self, a: int, t: int, p: int) -> None:
+        self._holds(a, t)
+        self._went(a, p)
+
+    def _gave(self, a: int, t: int, b: int) -> None:
+        self._holds(a, t)
+        require(a != b and self.places[a] == self.places[b], "the two are not at one place")
+        self.owners[t] = b
+
+    def _thanked(self, a: int, b: int) -> None:
+        require(self.gift == (b, a), "there was no gift to thank for")
+
+    def _used(self, a: int, u: int) -> None:
+        self._holds(a, u)
+
+    def _left(self, a: int, t: int, p: int) -> None:
+        self._holds(a, t)
+        require(self.places[a] == p, "this person is elsewhere")
+        self.owners[t], self.lying[t] = None, p
+
+    def _found(self, a: int, t: int) -> None:
+        self._lies(t, self.places[a])
+        self.owners[t] = a
+
+    def _kept(self, c: int, t: int, a: int, p: int) -> None:
+        self._holds(a, t)
+        require(self.places[a] == p, "this person is elsewhere")
+        self._end(c, t)
+
+    def _lay(self, c: int, t: int, p: int) -> None:
+        self._lies(t, p)
+        self._end(c, t)
+
+    def _holds(self, a: int, t: int) -> None:
+        require(self.owners[t] == a, "this person has not the thing")
+
+    def _lies(self, t: int, p: int) -> None:
+        require(self.owners[t] is None and self.lying[t] == p, "the thing does not lie there")
+
+    def _end(self, c: int, t: int) -> None:
+        require(self.colors[t] == c, "the thing has another color")
+        require(t not in self.ended, "the end has told of this thing already")
+        self.ended.add(t)
+
+
+class Writer:
+    """Draws one story: sentences that the world allows, in an order that makes sense."""
+
+    def __init__(self, rng: random.Random):
+        self.rng, self.world, self.sentences = rng, World(), list[Sentence]()
+        self.stage = list[int]()  # the places where all happens
+        self.introduced = 0  # sentences of the opening
+        self.had = list[int]()  # people who have had the thing
+        self.used = False
+
+    def chance(self, share: float) -> bool:
+        """True in this share of all cases."""
+        return self.rng.random() < share
+
+    def some(self, several: Sequence[int], count: int) -> list[int]:
+        """So many different ones; by `random` alone, whose numbers every version of Python draws alike."""
+        rest = list(several)
+        return [rest.pop(int(self.rng.random() * len(rest))) for _ in range(count)]
+
+    def one(self, several: Sequence[int]) -> int:
+        """One of several."""
+        return self.some(several, 1)[0]
+
+    def add(self, form: str, **slots: int) -> None:
+        """The next sentence."""
+        sentence = Sentence(form, slots)
+        self.world.follow(sentence)
+        self.sentences.append(sentence)
+
+    def story(self) -> list[Sentence]:
+        """Opening, one or two episodes, end."""
+        size = {slot: range(len(words)) for slot, words in WORDS["en"].items()}
+        people, thing = self.some(size["a"], 3 if self.chance(0.3) else 2), self.one(size["t"])
+        self.stage, owner = self.some(size["p"], 3), self.one(people)
+        self.add("day", w=self.one(size["w"]), d=self.one(size["d"]))
+        for a in people:
+            if a == owner:
+                self.add("owned", a=a, p=self.one(self.stage), c=self.one(size["c"]), t=thing)
+            else:
+                self.add("was", a=a, p=self.one(self.stage))
+        self.introduced, self.had = len(self.sentences), [owner]
+        for _ in range(2 if self.chance(0.5) else 1):
+            a = self.world.owners[thing]
+            if a is None or self.chance(0.15):
+                self.trip(thing)
+            elif len(self.had) < len(people) and self.chance(0.75):
+                self.gift(a, thing)
+            else:
+                self.loss(a, thing)
+        self.end(thing)
+        return self.sentences
+
+    def gift(self, a: int, t: int) -> None:
+        """Somebody who has not had the thing wants it; the two come together, and it changes hands."""
+        world = self.world
+        b = self.one([person for person in world.places if person not in self.had])
+        self.add("wanted", a=b, t=t)
+        if world.places[a] != world.places[b] and self.chance(0.6):
+            self.add("took", a=a, t=t, p=world.places[b])
+        elif world.places[a] != world.places[b]:
+            self.add("went", a=b, p=world.places[a])
+        self.add("gave", a=a, t=t, b=b)
+        self.add("thanked", a=b, b=a)
+        self.had.append(b)
+        self.use(b, t)
+
+    def loss(self, a: int, t: int) -> None:
+        """The thing is left behind; perhaps somebody else finds it."""
+        there = self.world.places[a]
+        self.add("left", a=a, t=t, p=there)
+        self.add("went", a=a, p=self.one([p for p in self.stage if p != there]))
+        if self.chance(0.75):
+            b = self.one([person for person in self.world.places if person != a])
+            if self.world.places[b] != there:
+                self.add("went", a=b, p=there)
+            self.add("found", a=b, t=t)
+            self.had.append(b)
+            self.use(b, t)
+
+    def trip(self, t: int) -> None:
+        """Somebody goes somewhere else, with the thing if he has it."""
+        a = self.one(list(self.world.places))
+        p = self.one([p for p in self.stage if p != self.world.places[a]])
+        if self.world.owners[t] == a:
+            self.add("took", a=a, t=t, p=p)
+            self.use(a, t)
+        else:
+            self.add("went", a=a, p=p)
+
+    def use(self, a: int, t: int) -> None:
+        """Perhaps somebody does with the thing what it is for, once in a story."""
+        if not self.used and self.chance(0.5):
+            self.used = True
+            self.add("used", a=a, u=t)
+
+    def end(self, t: int) -> None:
+        """Night: who has the thing and where, or where it lies."""
+        world, owner = self.world, self.world.owners[t]
+        if owner is None:
+            self.add("lay", c=world.colors[t], t=t, p=world.lying[t])
+        else:
+            self.add("kept", c=world.colors[t], t=t, a=owner, p=world.places[owner])
+
+
+@dataclass(frozen=True)
+class Form:
+    """A form of one language: fixed texts, and between them the words of each slot as they stand there."""
+
+    parts: tuple[tuple[str, str | None, tuple[str, ...]], ...]  # (fixed text, the slot behind it, its words)
+    pattern: re.Pattern[str]
+
+    def fill(self, slots: dict[str, int]) -> str:
+        """The sentence with these words."""
+        return "".join([fixed + words[slots[slot]] if slot else fixed for fixed, slot, words in self.parts])
+
+    def read(self, text: str) -> dict[str, int] | None:
+        """Which words stand in the slots; None where this is another sentence."""
+        match = self.pattern.fullmatch(text)
+        return match and {slot: words.index(match[slot]) for _, slot, words in self.parts if slot}
+
+
+@cache
+def forms_of(language: str) -> dict[str, Form]:
+    """The forms of "en" or "ko", by name."""
+    if language not in FORMS:
+        raise ArgumentError(f"stories: expected one of the languages {', '.join(LANGUAGES)}; got {shown(language)}")
+    found = {}
+    for name, template in FORMS[language].items():
+        parts, pattern = [], ""
+        for fixed, slot, particle, _ in string.Formatter().parse(template):
+            words = WORDS[language]["a" if slot == "b" else slot] if slot else ()
+            written = tuple(format(Hole(word), particle or "") for word in words)
+            parts.append((fixed, slot, written))
+            pattern += re.escape(fixed) + (f"(?P<{slot}>{'|'.join(map(re.escape, written))})" if slot else "")
+        found[name] = Form(tuple(parts), re.compile(pattern))
+    return found
+
+
+def stories(language: str, count: int = COUNT, seed: int = 0) -> list[str]:
+    """So many stories of `language` ("en", "ko"), a line each; no two have the same opening.
+
+    The same on every machine and in every version of Python.
+    """
+    forms, rng, found = forms_of(language), random.Random(seed), dict[str, str]()
+    while len(found) < count:
+        writer = Writer(rng)
+        story = writer.story()
+        said = [forms[sentence.form].fill(sentence.slots) for sentence in story]
+        found.setdefault(" ".join(said[: writer.introduced]), " ".join(said))
+    return list(found.values())
+
+
+def sentences_of(text: str) -> list[str]:
+    """The sentences of a text, each with its full stop, which the last one may lack."""
+    return [sentence.strip() for sentence in re.findall(r"[^.]*\.|[^.]+$", text) if sentence.strip()]
+
+
+def read_sentence(text: str, language: str) -> Sentence | None:
+    """What a sentence says; None where the grammar has no such sentence."""
+    for name, form in forms_of(language).items():
+        slots = form.read(text)
+        if slots is not None:
+            return Sentence(name, slots)
+    return None
+
+
+def opening(story: str, language: str) -> str:
+    """How a story begins: the day, and everyone who is in it."""
+    sentences = sentences_of(story)
+    read = (read_sentence(sentence, language) for sentence in sentences)
+    return " ".join(sentence for sentence, _ in zip(sentences, takewhile(lambda one: one is not None and one.form in OPENS, read)))
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What `check_story` found: how many sentences there are, how many the grammar has, and what does not agree."""
+
+    sentences: int
+    parsed: int
+    objections: tuple[str, ...]  # a line for each sentence that the grammar lacks or the story contradicts, and for a missing end
+
+    @property
+    def consistent(self) -> bool:
+        """Whether all of it is one story that agrees with itself from the opening to the end."""
+        return not self.objections
+
+
+def check_story(text: str, language: str) -> Reading:
+    """Read one story of "en" or "ko": is each sentence one of the grammar's, does each agree with those before it, is the end told?
+
+    >>> check_story("It was a cold evening. Ben was at the lake with a red kite. At night the red kite was with Ben at the park.",
+    ...             "en").objections
+    ('At night the red kite was with Ben at the park.: this person is elsewhere',)
+    """
+    world, objections, parsed, sentences = World(), list[str](), 0, sentences_of(text)
+    for sentence in sentences:
+        read = read_sentence(sentence, language)
+        if read is None:
+            objections.append(f"{sentence}: the grammar has no such sentence")
+            continue
+        parsed += 1
+        try:
+            world.follow(read)
+        except Contradiction as error:
+            objections.append(f"{sentence}: {error}")
+    if not world.complete:
+        objections.append("the end is missing: who has the thing, or where it lies")
+    return Reading(len(sentences), parsed, tuple(objections))

@@ -1,0 +1,126 @@
+"""Stories: the same ones on every machine, right by their own grammar, and each kind of broken story is found out."""
+
+import hashlib
+
+import pytest
+
+from badak.core.errors import ArgumentError
+from badak.data.stories import FORMS, WORDS, check_story, opening, read_sentence, sentences_of, stories
+
+OPENING = "It was a cold evening. Ben was at the lake with a red kite. Anna was at the park."
+GIFT = "Anna went to the lake. Ben gave the kite to Anna."
+END = "At night the red kite was with Anna at the lake."
+RIGHT = f"{OPENING} {GIFT} {END}"
+
+
+@pytest.mark.parametrize("language", FORMS)
+def test_its_own_stories_are_right(language):
+    for story in stories(language, 2000, seed=3):
+        read = check_story(story, language)
+        assert read.objections == () and read.consistent and read.parsed == read.sentences == len(sentences_of(story)), story
+
+
+@pytest.mark.parametrize("language, sha256", [("en", "3ef39f0e9e3fc472"), ("ko", "a52ff8398b3438b2")])
+def test_a_seed_gives_the_same_stories_on_every_machine(language, sha256):
+    told = stories(language, 500)
+    assert hashlib.sha256("\n".join(told).encode()).hexdigest()[:16] == sha256
+    assert told == stories(language, 600)[:500] and told != stories(language, 500, seed=1)
+
+
+def test_both_languages_tell_the_same_stories():
+    english, korean = ([[read_sentence(one, language) for one in sentences_of(story)] for story in stories(language, 300)]
+                       for language in ("en", "ko"))  # fmt: skip
+    assert english == korean
+
+
+@pytest.mark.parametrize("language", FORMS)
+def test_no_two_stories_begin_alike(language):
+    told = stories(language, 1000)
+    openings = {opening(story, language) for story in told}
+    assert len(openings) == 1000 and all(story.startswith(opening(story, language)) for story in told)
+    text = "\n".join(stories(language, 900))
+    assert not any(opening(story, language) in text for story in told[900:])
+
+
+def test_a_language_has_the_words_and_forms_of_the_other_one():
+    assert {slot: len(words) for slot, words in WORDS["en"].items()} == {slot: len(words) for slot, words in WORDS["ko"].items()}
+    assert list(FORMS["en"]) == list(FORMS["ko"])
+    assert all(len(set(words)) == len(words) for language in WORDS.values() for words in language.values())
+
+
+BROKEN = {
+    "wrong owner": (f"{OPENING} {GIFT} At night the red kite was with Ben at the lake.", "this person has not the thing"),
+    "wrong place": (f"{OPENING} {GIFT} At night the red kite was with Anna at the park.", "this person is elsewhere"),
+    "wrong color": (f"{OPENING} {GIFT} At night the blue kite was with Anna at the lake.", "the thing has another color"),
+    "a thing in two hands": (RIGHT.replace("Anna was at the park", "Anna was at the park with a blue kite"), "this thing is in other hands"),
+    "a gift of what another one has": (RIGHT.replace("Ben gave the kite to Anna", "Anna gave the kite to Ben"), "this person has not the thing"),
+    "a gift from afar": (RIGHT.replace("Anna went to the lake. ", ""), "the two are not at one place"),
+    "a gift to oneself": (RIGHT.replace("gave the kite to Anna", "gave the kite to Ben"), "the two are not at one place"),
+    "used by another one": (RIGHT.replace(END, f"Ben flew the kite. {END}"), "this person has not the thing"),
+    "wanted by its owner": (RIGHT.replace(END, f"Anna wanted the kite. {END}"), "this person has the thing already"),
+    "somebody unknown": (RIGHT.replace(END, f"Tom went to the lake. {END}"), "nobody has told of this person"),
+    "something unknown": (RIGHT.replace(END, f"Anna flew the kite. Anna bounced the ball. {END}"), "nobody has told of this person or thing"),
+    "thanks for nothing": (RIGHT.replace(GIFT, f"{GIFT} Ben thanked Anna."), "there was no gift to thank for"),
+    "thanks too late": (RIGHT.replace(END, f"Anna flew the kite. Anna thanked Ben. {END}"), "there was no gift to thank for"),
+    "a way to where one is": (RIGHT.replace(END, f"Ben went to the lake. {END}"), "this person is there already"),
+    "left elsewhere": (RIGHT.replace(END, f"Anna left the kite at the park. {END}"), "this person is elsewhere"),
+    "found in other hands": (RIGHT.replace(END, f"Ben picked up the kite. {END}"), "the thing does not lie there"),
+    "told twice": (RIGHT.replace("Anna was at the park.", "Ben was at the park."), "the story told already where this person is"),
+    "a second beginning": (f"{OPENING} It was a cold evening. {GIFT} {END}", "not in this part of a story"),
+    "somebody new in the middle": (f"{OPENING} {GIFT} Tom was at the park. {END}", "not in this part of a story"),
+    "on after the end": (f"{RIGHT} Anna flew the kite.", "not in this part of a story"),
+    "two ends": (f"{RIGHT} {END}", "the end has told of this thing already"),
+    "no beginning": (RIGHT.removeprefix("It was a cold evening. "), "not in this part of a story"),
+    "no end": (f"{OPENING} {GIFT}", "the end is missing"),
+    "lies in a hand": (RIGHT.replace(END, "At night the red kite lay at the lake."), "the thing does not lie there"),
+    "a word of no story": (RIGHT.replace("Ben gave", "Zoe gave"), "the grammar has no such sentence"),
+    "a sentence cut short": (RIGHT.removesuffix(" at the lake."), "the grammar has no such sentence"),
+    "nothing": ("", "the end is missing"),
+}  # fmt: skip
+
+
+def test_the_story_that_is_broken_below_is_right():
+    assert check_story(RIGHT, "en").objections == ()
+
+
+@pytest.mark.parametrize("text, objection", BROKEN.values(), ids=BROKEN)
+def test_a_broken_story_is_found_out(text, objection):
+    read = check_story(text, "en")
+    assert any(objection in one for one in read.objections) and not read.consistent
+    assert read.parsed == read.sentences - sum("no such sentence" in one for one in read.objections)
+
+
+@pytest.mark.parametrize("language", FORMS)
+def test_any_other_name_in_the_end_is_found_out(language):
+    """Each story with each other person in place of the one who has the thing."""
+    for story in stories(language, 100):
+        last = sentences_of(story)[-1]
+        read = read_sentence(last, language)
+        if read.form == "kept":
+            for person in WORDS[language]["a"]:
+                a = WORDS[language]["a"][read.slots["a"]]
+                wrong = story.removesuffix(last) + last.replace(a, person).replace("이 가지고", "가 가지고")
+                if person != a:
+                    assert not check_story(wrong, language).consistent
+
+
+@pytest.mark.parametrize("sentence", [
+    "서연은 공원에 있었어요.", "민수는 공원에 있었어요.", "지훈은 연을 들고 강으로 갔어요.", "수아는 지도를 들고 학교로 갔어요.",
+    "보람은 민수에게 공을 주었어요.", "민수는 책을 공원에 두었어요.", "수아는 모자를 주웠어요.", "까만 피리를 들고", "맑은 아침이었어요.",
+    "밤에 파란 지도는 강에서 한결이 가지고 있었어요.", "밤에 하얀 연은 시장에서 유나가 가지고 있었어요.",
+])  # fmt: skip
+def test_korean_particles_follow_the_last_sound(sentence):
+    """Each is written in some story; with the other particle the grammar has no such sentence."""
+    if sentence.endswith("."):
+        assert read_sentence(sentence, "ko") is not None
+    else:
+        assert any(sentence in story for story in stories("ko", 2000))
+    for right, wrong in (("은 ", "는 "), ("는 ", "은 "), ("을 ", "를 "), ("를 ", "을 "), ("으로 ", "로 "), ("이 가지고", "가 가지고"),
+                         ("가 가지고", "이 가지고")):  # fmt: skip
+        if right in sentence:
+            assert read_sentence(sentence.replace(right, wrong), "ko") is None
+
+
+def test_another_language_is_refused():
+    with pytest.raises(ArgumentError, match=r"expected one of the languages en, ko; got 'fr'"):
+        stories("fr", 1)
