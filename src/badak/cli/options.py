@@ -11,7 +11,9 @@ from badak.core.errors import ArgumentError
 from badak.io.atomic import as_path
 from badak.io.config import LIMITS
 
-FROM_DATA = {"vocab_size", "pad_id", "sos_id", "eos_id", "rows", "row_width", "classes", "sha256", "language"}  # the data says these
+FROM_DATA = {  # the data says these
+    "vocab_size", "pad_id", "sos_id", "eos_id", "rows", "row_width", "classes", "sha256", "language",
+}  # fmt: skip
 PATHS = {"data", "val-data", "tokenizer"}  # options that name a file or folder
 NAMES = {"path": "data", "vocabulary": "vocab-size", "folder": "init-from"}  # where the option is called differently from the field
 

@@ -108,7 +108,8 @@ def closing_words(experiment: Experiment) -> list[str]:
 def open_run(kind: str, preset: str | None, run: str | None, resume: str | None, values: dict[str, Any]) -> tuple[Run, Experiment]:
     """The run to go on with, or a new one made of a preset and the options given."""
     if resume is None:
-        setup = PRESETS[kind][preset or default_preset(kind, bool(values["path"]), bool(values.get("folder")), values.get("corpus"))]
+        chosen = preset or default_preset(kind, bool(values["path"]), bool(values.get("folder")), values.get("corpus"))
+        setup = PRESETS[kind][chosen]
         return start(run or free_folder(kind), shared(choose_setup(setup, values), values), log=echo)
     changing = [name for names in CHANGING.values() for name in names]
     asked = [name for name, value in {"preset": preset, "run": run, **values}.items() if value is not None]
@@ -130,7 +131,7 @@ def flag(name: str) -> str:
 
 
 def default_preset(kind: str, has_data: bool, has_folder: bool = False, corpus: str | None = None) -> str:
-    """The first one, or that of the corpus; for the user's own data, or a model that has learned something, the one made for that."""
+    """That of the corpus, else the first one; for data of the user's own, and for a folder of --from, the one made for that."""
     first = corpus or next(iter(PRESETS[kind]))
     chosen = WITH_DATA.get(kind, first) if has_data else first
     return WITH_FOLDER.get(kind, chosen) if has_folder else chosen

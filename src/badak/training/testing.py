@@ -30,8 +30,11 @@ class Tested:
     confusion: Confusion | None = None
 
 
-FIGURES = {"r2": ("R²", ".4f"), "mae": ("mean absolute error", ".4g"), "rmse": ("root of the mean square", ".4g"),
-           "f1": ("macro F1", ".4f"), "parsed": ("correct sentences", ".1%"), "consistent": ("consistent stories", ".0%")}  # fmt: skip
+FIGURES = {
+    "r2": ("R²", ".4f"), "mae": ("mean absolute error", ".4g"), "rmse": ("root of the mean square", ".4g"),
+    "f1": ("macro F1", ".4f"), "parsed": ("correct sentences", ".1%"),
+    "consistent": ("consistent stories", ".0%"),
+}  # fmt: skip
 
 
 def evaluate(folder: str | Path, data: str = "", log: Callable[[str], None] = quiet) -> Tested:
