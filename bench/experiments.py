@@ -124,7 +124,7 @@ CASES = {
                           "each sentence from its first two words", completions),
     "bert-proverbs": Case("BERT, thirty proverbs, `badak train bert`, 100 epochs", PRESETS["bert"]["proverbs"],
                           "think first", masked_word, seeds=(0, 1, 2)),
-    "gpt-topics": Case("GPT, Python's help texts, `badak train gpt`", PRESETS["gpt"]["topics"],
+    "gpt-topics": Case("GPT, Python's help texts, `badak train gpt --corpus topics`", PRESETS["gpt"]["topics"],
                        "readable after about two minutes", held_out_loss),
     "gpt-shakespeare": Case("GPT, tinyshakespeare by characters, 2,000 steps",
                             change(PRESETS["gpt"]["characters"], "data", {"path": str(DATA / "tinyshakespeare/input.txt")}),

@@ -8,8 +8,8 @@ from badak.core.errors import ArgumentError
 from badak.data.stories import FORMS, WORDS, check_story, forms_of, opening, read_sentence, sentences_of, stories
 
 OPENING = "It was a cold evening. Ben was at the lake. Anna was at the park. A red kite belonged to Ben."
-GIFT = "Anna went to the lake. Ben gave the kite to Anna."
-END = "At night the red kite was with Anna at the lake."
+GIFT = "Anna went to Ben. Ben gave the kite to Anna."
+END = "At night the red kite was with Anna."
 RIGHT = f"{OPENING} {GIFT} {END}"
 
 
@@ -20,7 +20,7 @@ def test_its_own_stories_are_right(language):
         assert read.objections == () and read.consistent and read.parsed == read.sentences == len(sentences_of(story)), story
 
 
-@pytest.mark.parametrize("language, sha256", [("en", "53c3267f5cf5baa3"), ("ko", "e3385ca91fc1e325")])
+@pytest.mark.parametrize("language, sha256", [("en", "d850dd2e0208fd56"), ("ko", "3c11f64fa632b83d")])
 def test_a_seed_gives_the_same_stories_on_every_machine(language, sha256):
     told = stories(language, 500)
     assert hashlib.sha256("\n".join(told).encode()).hexdigest()[:16] == sha256
@@ -49,22 +49,26 @@ def test_a_language_has_the_words_and_forms_of_the_other_one():
 
 
 NOT_THEIRS, UNKNOWN = "this person has not the thing", "nobody has told of this person or thing"
-NOT_HERE = "not in this part of a story"
+ALREADY, NOT_HERE = "this person is there already", "not in this part of a story"
 BROKEN = {
-    "wrong owner": (f"{OPENING} {GIFT} At night the red kite was with Ben at the lake.", NOT_THEIRS),
-    "wrong place": (f"{OPENING} {GIFT} At night the red kite was with Anna at the park.", "this person is elsewhere"),
-    "wrong color": (f"{OPENING} {GIFT} At night the blue kite was with Anna at the lake.", "the thing has another color"),
+    "wrong owner": (f"{OPENING} {GIFT} At night the red kite was with Ben.", NOT_THEIRS),
+    "wrong color": (f"{OPENING} {GIFT} At night the blue kite was with Anna.", "the thing has another color"),
     "a thing in two hands": (RIGHT.replace("to Ben.", "to Ben. A blue kite belonged to Anna."), "this thing is in other hands"),
     "a gift of what another one has": (RIGHT.replace("Ben gave the kite to Anna", "Anna gave the kite to Ben"), NOT_THEIRS),
-    "a gift from afar": (RIGHT.replace("Anna went to the lake. ", ""), "the two are not at one place"),
+    "a gift from afar": (RIGHT.replace("Anna went to Ben. ", ""), "the two are not at one place"),
     "a gift to oneself": (RIGHT.replace("gave the kite to Anna", "gave the kite to Ben"), "the two are not at one place"),
     "used by another one": (RIGHT.replace(END, f"Ben flew the kite. {END}"), NOT_THEIRS),
     "wanted by its owner": (RIGHT.replace(END, f"Anna wanted the kite. {END}"), "this person has the thing already"),
-    "somebody unknown": (RIGHT.replace(END, f"Tom went to the lake. {END}"), UNKNOWN),
+    "somebody unknown": (RIGHT.replace(END, f"Tom went to the farm. {END}"), UNKNOWN),
     "something unknown": (RIGHT.replace(END, f"Anna flew the kite. Anna bounced the ball. {END}"), UNKNOWN),
     "thanks for nothing": (RIGHT.replace(GIFT, f"{GIFT} Ben thanked Anna."), "there was no gift to thank for"),
     "thanks too late": (RIGHT.replace(END, f"Anna flew the kite. Anna thanked Ben. {END}"), "there was no gift to thank for"),
-    "a way to where one is": (RIGHT.replace(END, f"Ben went to the lake. {END}"), "this person is there already"),
+    "a way to where one is": (RIGHT.replace(END, f"Ben went to the farm. Ben went to the farm. {END}"), ALREADY),
+    "a way to who is there": (RIGHT.replace(END, f"Anna went to Ben. {END}"), "the two are at one place already"),
+    "a way to oneself": (RIGHT.replace(END, f"Anna went to Anna. {END}"), "the two are at one place already"),
+    "a gift from afar again": (RIGHT.replace("Ben gave", "Anna went to the farm. Ben gave"), "the two are not at one place"),
+    "brought by another one": (RIGHT.replace("Anna went to Ben", "Anna took the kite to Ben"), NOT_THEIRS),
+    "carried by another one": (RIGHT.replace(END, f"Ben took the kite to the farm. {END}"), NOT_THEIRS),
     "told twice": (RIGHT.replace("Anna was at the park.", "Ben was at the park."), "the story told already where this person is"),
     "a second beginning": (f"{OPENING} It was a cold evening. {GIFT} {END}", NOT_HERE),
     "the owner before anybody": ("It was a cold evening. A red kite belonged to Ben. Ben was at the lake. " + END, UNKNOWN),
@@ -74,7 +78,7 @@ BROKEN = {
     "no beginning": (RIGHT.removeprefix("It was a cold evening. "), NOT_HERE),
     "no end": (f"{OPENING} {GIFT}", "the end is missing"),
     "a word of no story": (RIGHT.replace("Ben gave", "Zoe gave"), "the grammar has no such sentence"),
-    "a sentence cut short": (RIGHT.removesuffix(" at the lake."), "the grammar has no such sentence"),
+    "a sentence cut short": (RIGHT.removesuffix(" Anna."), "the grammar has no such sentence"),
     "nothing": ("", "the end is missing"),
 }  # fmt: skip
 
@@ -103,16 +107,17 @@ def test_any_other_name_in_the_end_is_found_out(language):
 
 
 @pytest.mark.parametrize("sentence", [
-    "서연은 공원에 있었어요.", "민수는 공원에 있었어요.", "지훈은 연을 들고 강으로 갔어요.", "수아는 지도를 들고 학교로 갔어요.",
+    "서연은 공원에 있었어요.", "민수는 공원에 있었어요.", "지훈은 연을 들고 숲으로 갔어요.", "수아는 지도를 들고 바닷가로 갔어요.", 
+    "유나는 역으로 갔어요.", "보람은 책을 민수에게 가져갔어요.",
     "빨간 연은 민수의 것이었어요.", "하얀 지도는 서연의 것이었어요.", "수아는 모자를 갖고 싶어 했어요.",
     "보람은 민수에게 공을 주었어요.",
     "맑은 아침이었어요.",
-    "밤에 파란 지도는 지훈이 강에서 가지고 있었어요.", "밤에 하얀 연은 유나가 시장에서 가지고 있었어요.",
+    "밤에 파란 지도는 지훈이 가지고 있었어요.", "밤에 하얀 연은 유나가 가지고 있었어요.",
 ])  # fmt: skip
 def test_korean_particles_follow_the_last_sound(sentence):
     """With the other particle the grammar has no such sentence."""
     assert read_sentence(sentence, "ko") is not None
-    pairs = [("은 ", "는 "), ("을 ", "를 "), ("이 강", "가 강"), ("이 시장", "가 시장"), ("으로 ", "로 ")]
+    pairs = [("은 ", "는 "), ("을 ", "를 "), ("이 가지고", "가 가지고"), ("으로 ", "로 ")]
     for right, wrong in [*pairs, *(pair[::-1] for pair in pairs)]:
         if right in sentence:
             assert read_sentence(sentence.replace(right, wrong), "ko") is None
