@@ -26,7 +26,7 @@ OWN = {  # file or package of badak's own: its names, all of them where none is 
     "data.reviews": "",
     "data": "BucketBatchSampler WorkerInfo pad padding_mask",
     "data.text": "",
-    "data.subwords": "",
+    "data.pieces": "",
     "data.tokenizer": "Tokenizer",
     "data.marian": "MarianTokens",
     "data.tokens": "TokenFile TokenWindows documents write_tokens",

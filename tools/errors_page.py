@@ -32,7 +32,7 @@ def titles() -> list[str]:
 
 def codes() -> set[int]:
     """The codes that calls in the source name."""
-    source = PAGE.parent.parent / "src" / "badak"
+    source = PAGE.parent.parent.parent / "src" / "badak"
     texts = (text for path in source.rglob("*.py") if "code=" in (text := path.read_text(encoding="utf-8")))
     calls = (node for text in texts for node in ast.walk(ast.parse(text)))
     calls = (call for call in calls if isinstance(call, ast.Call) and re.search("Error$|warn_once$", ast.unparse(call.func)))

@@ -18,7 +18,6 @@ if _sys.argv[:1] == ["-m"] and not _sys.flags.safe_path:
         _sys.path[0] = __file__.rpartition("badak")[0]  # instead of the current folder
 
 from badak import autograd as autograd
-from badak import distributions as distributions
 from badak import kernels as kernels
 from badak import nn as nn
 from badak import optim as optim

@@ -4,7 +4,6 @@ from builtins import bool as _bool, float as _float, int as _int
 from typing import Any
 
 from badak import autograd as autograd
-from badak import distributions as distributions
 from badak import kernels as kernels
 from badak import nn as nn
 from badak import optim as optim
@@ -26,6 +25,8 @@ from badak.compat.torch import backends as backends
 from badak.compat.torch import compiler as compiler
 from badak.compat.torch.devices import cpu as cpu
 from badak.compat.torch import cuda as cuda
+from badak import distributed as distributed
+from badak import distributions as distributions
 from badak.compat.torch import func as func
 from badak.compat.torch import fx as fx
 from badak.compat.torch import hub as hub
@@ -34,6 +35,7 @@ from badak.compat.torch import library as library
 from badak.compat.torch.devices import mps as mps
 from badak.compat.torch import multiprocessing as multiprocessing
 from badak.compat.torch import onnx as onnx
+from badak.compat.torch import overrides as overrides
 from badak.compat.torch import profiler as profiler
 from badak.compat.torch import testing as testing
 from badak.compat.torch import types as types

@@ -27,6 +27,7 @@ class Methods:
     _rebased: int
     _made_at: int
     _inference: bool
+    _is_badaks: ClassVar[bool]
     @classmethod
     def _of(cls, array: np.ndarray, kind: Any = None) -> Tensor: ...
     @classmethod

@@ -24,7 +24,8 @@ PLACES = {
     "badak.compiler": "badak.compat.torch.compiler",
     "badak.cpu": "badak.compat.torch.devices.cpu",
     "badak.cuda": "badak.compat.torch.cuda",
-    "badak.distributed": "badak.distributed",  # a package that is loaded when it is first asked for
+    "badak.distributed": "badak.distributed",  # packages that are loaded when they are first asked for
+    "badak.distributions": "badak.distributions",
     "badak.distributions.beta": "badak.distributions",
     "badak.distributions.binomial": "badak.distributions",
     "badak.distributions.cauchy": "badak.distributions",
