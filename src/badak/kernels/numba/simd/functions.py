@@ -9,7 +9,6 @@ import math
 
 import numpy as np
 
-from badak.kernels.numba.codegen.compile import overload
 from badak.kernels.numba.codegen.floats import fma, is_float32, pow2, rint, rounded
 
 __all__ = ["exp", "exp_lanes", "log_lanes", "normal", "sigmoid", "tanh"]
@@ -97,7 +96,7 @@ def sigmoid(x):
     return e / (1 + e) if x < 0 else 1 / (1 + e)
 
 
-@overload(sigmoid)
+@rounded(sigmoid)
 def _(x):
     one = _ONE if is_float32(x) else 1.0
 
@@ -128,7 +127,7 @@ def _tanh32(x):
     return far if abs(x) > _f(0.625) else near
 
 
-@overload(tanh)
+@rounded(tanh)
 def _(x):
     return _tanh32 if is_float32(x) else (lambda x: math.tanh(x))
 
@@ -155,7 +154,7 @@ def _normal32(x):
     return tail if x < 0 else _ONE - tail, e
 
 
-@overload(normal)
+@rounded(normal)
 def _(x):
     if is_float32(x):
         return _normal32
