@@ -481,3 +481,26 @@ def test_large_weights_are_drawn_in_pieces_with_the_same_bits(name, more):
             large = getattr(library.empty(2, (1 << 22) + more), name)()
         drawn.append(np.append(large.flatten()[-40:].numpy(), [large[:, :999].double().sum().item(), library.rand(1).item()]))
     np.testing.assert_allclose(*drawn, rtol=2e-6, atol=1e-6)
+
+
+FILLS = {
+    "normal_": (), "uniform_": (), "bernoulli_": (0.5,), "bernoulli_ of a tensor": (), "exponential_": (), "random_": (), "cauchy_": (),
+    "log_normal_": (), "geometric_": (0.3,),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["a leaf", "a view of one", "expanded"])
+@pytest.mark.parametrize("name", FILLS)
+def test_what_refuses_to_be_filled_leaves_the_generator_where_it_stands(name, kind):
+    """As PyTorch does: numbers drawn later are the same."""
+    for lib in (torch, badak):
+        w = lib.zeros(4, 1, 3).expand(4, 5, 3) if kind == "expanded" else lib.zeros(4, 5, 3).requires_grad_()
+        x = w.select(1, -1) if kind == "a view of one" else w
+        lib.manual_seed(0)
+        before = lib.get_rng_state()
+        with pytest.raises(RuntimeError):
+            if name == "bernoulli_ of a tensor":
+                x.bernoulli_(lib.full(tuple(x.shape), 0.5))
+            else:
+                getattr(x, name)(*FILLS[name])
+        assert (lib.get_rng_state() == before).all(), lib

@@ -354,13 +354,18 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
 # ---------------------------------------------------------------------- in place
 
 
-def _fill(x: Tensor, draw, where, in_pieces=False) -> Tensor:
-    if unfilled.on:
-        return x
-    if not x._array.flags.writeable:  # what refuses does so before a number is drawn
+def _expect_writeable(x: Tensor, where: str) -> None:
+    """Raise where x may not be written to: before a number is drawn, so that the generator stands where it stood."""
+    if not x._array.flags.writeable:
         raise read_only(where)
     if modes.grad and x.requires_grad:
         refuse_leaf(x)
+
+
+def _fill(x: Tensor, draw, where, in_pieces=False) -> Tensor:
+    if unfilled.on:
+        return x
+    _expect_writeable(x, where)
     n = x._array.size
     if in_pieces and n >= 2 * _PIECE and x._array.flags.c_contiguous and not modes.grad and modes.observer is None:
         flat = x.reshape(-1)  # the numbers of large weights never lie in memory beside these
@@ -420,6 +425,7 @@ def geometric_(x, p, *, generator=None) -> Tensor:
 def bernoulli_(x, p=0.5, *, generator=None) -> Tensor:
     """Fill x with 1 where a draw of probability p (a number, or a tensor that broadcasts to x) succeeds, else 0."""
     source, kind = or_default(generator), x._array.dtype
+    _expect_writeable(x, "bernoulli_")
     if isinstance(p, Tensor):
         _need_float(p, "bernoulli_")
         drawn = draw_like(x._array, lambda shape: source.bernoulli_each(_ordered(p._array, x._array), kind))
