@@ -484,8 +484,8 @@ def test_large_weights_are_drawn_in_pieces_with_the_same_bits(name, more):
 
 
 FILLS = {
-    "normal_": (), "uniform_": (), "bernoulli_": (0.5,), "bernoulli_ of a tensor": (), "exponential_": (), "random_": (), "cauchy_": (),
-    "log_normal_": (), "geometric_": (0.3,),
+    "normal_": (), "uniform_": (), "bernoulli_": (0.5,), "bernoulli_ of a tensor": (), "exponential_": (), "random_": (),
+    "cauchy_": (), "log_normal_": (), "geometric_": (0.3,),
 }  # fmt: skip
 
 
