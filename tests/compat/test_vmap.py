@@ -308,3 +308,11 @@ def test_jacobians_of_what_has_no_second_derivative_go_one_after_the_other():
 
     state = {key: value.detach().numpy() for key, value in torch.nn.LSTM(C, 2).state_dict().items()}
     close(run(badak), run(torch))
+
+
+@both
+def test_methods_that_change_a_tensor_change_each_example(lib):
+    x, rows = lib.tensor(X), lib.tensor([1])
+    close([lib.vmap(lambda a: a.clone().index_fill_(0, rows, 2.0))(x)], [lib.cat([x[:, :1], x[:, :1] * 0 + 2, x[:, 2:]], 1)])
+    close([lib.vmap(lambda a: a.clone().unsqueeze_(0))(x)], [x[:, None]])
+    close([lib.vmap(lambda a: a.clone().cumsum_(0))(x)], [x.cumsum(1)])

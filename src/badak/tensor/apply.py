@@ -85,11 +85,11 @@ def apply(op, *inputs, **attributes):
 
 def see(op, x, **attributes):
     """apply for an operation whose only output is a view of its only input, of which a layer has many: half of the time."""
-    if anywhere.casting and modes.batching:
-        return apply(op, x, **attributes)
     y = _new(Tensor)
     if not modes.grad:
         observer = modes.observer
+        if observer is not None and modes.batching:
+            return apply(op, x, **attributes)
         forward = op.forward if observer is None else observer.on_op_enter(op, op.forward)
         y._array = forward(_FORGOTTEN, x._array, **attributes)
         if observer is INFERENCE:  # what inference makes never joins a graph, so nobody asks whose view it is
@@ -103,6 +103,8 @@ def see(op, x, **attributes):
     saved = _new(Saved)
     saved.needs = (wanted,)
     observed = anywhere.observers and modes.observer is not None
+    if observed and modes.batching:
+        return apply(op, x, **attributes)
     forward = modes.observer.on_op_enter(op, op.forward) if observed else op.forward
     y._array = forward(saved, x._array, **attributes)
     _share(op, x, (y,), attributes)

@@ -184,13 +184,21 @@ def again(error: Unbatched, function: Callable, name: str, args: tuple, kwargs: 
     if name in _ON_ALL and level_of(args[0]) is level:
         return wrap(function(_full(args[0]), *args[1:], **kwargs), level)
     if _changes(name) and given and given[0] is args[0]:
-        if not on_level(args[0], level) and any(on_level(x, level) for x in given):
-            raise not_in_place()
-        _one_by_one(lambda *xs, **named: function(*xs, **named) and None, args, kwargs, level)
+        if not on_level(args[0], level):
+            raise not_in_place() if any(on_level(x, level) for x in given) else error
+        shape = _one_by_one(partial(_shape_after, function), args, kwargs, level)
+        if shape != tuple(args[0].shape):  # what is changed are views of all examples
+            raise error
         return args[0]
     if name in ("as_strided", "as_strided_copy"):  # counts from the memory of the one example
         return _one_by_one(lambda x, *rest, **named: function(x.clone(), *rest, **named), args, kwargs, level)
     return _one_by_one(function, args, kwargs, level)
+
+
+def _shape_after(function: Callable, x: Tensor, *args, **kwargs) -> tuple:
+    """The shape of x after a method has changed it."""
+    function(x, *args, **kwargs)
+    return tuple(x.shape)
 
 
 def _changes(name: str) -> bool:
@@ -248,7 +256,7 @@ class _Vmap(Observer):
         if effect.kind == "check" and not effect.elementwise:
             with suppress(Unbatched):
                 return proceed(*args, **kwargs)  # it looks at shapes alone
-            return _one_by_one(lambda *xs, **named: function(*xs, **named) and None, args, kwargs, level)
+            return _one_by_one(function, args, kwargs, level)  # which gives nothing
         if effect.kind == "writes":
             if (
                 not effect.elementwise
