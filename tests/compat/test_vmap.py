@@ -310,6 +310,7 @@ def test_jacobians_of_what_has_no_second_derivative_go_one_after_the_other():
     close(run(badak), run(torch))
 
 
+@pytest.mark.filterwarnings("ignore:There is a performance drop")
 @both
 def test_methods_that_change_a_tensor_change_each_example(lib):
     x, rows = lib.tensor(X), lib.tensor([1])
