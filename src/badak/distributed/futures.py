@@ -2,13 +2,16 @@
 
 import threading
 from collections.abc import Callable, Iterable
+from types import GenericAlias
 from typing import Any
 
 from badak.core.errors import StateError
 
 
 class Future:
-    """A value that somebody sets, or that the work behind it brings."""
+    """A value that somebody sets, or that the work behind it brings. Future[Tensor] is a word for annotations."""
+
+    __class_getitem__ = classmethod(GenericAlias)
 
     def __init__(self, *, devices: Any = None):
         self._finish: Callable[[], Any] | None = None  # what has to be done for it, and gives it

@@ -102,6 +102,10 @@ def _get_privateuse1_backend_name() -> str:
     return "privateuseone"
 
 
+_has_cuda = _has_xpu = _has_mps = _has_mtia = _has_xnnpack = _has_cudnn = False
+has_openmp = has_mkl = has_lapack = has_mkldnn = has_spectral = False
+
+
 def _cuda_getDeviceCount() -> int:  # noqa: N802  (PyTorch's name)
     """0."""
     return 0

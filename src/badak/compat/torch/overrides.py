@@ -126,9 +126,8 @@ def resolve_name(f: Callable) -> str | None:
 
 
 def get_ignored_functions() -> set[Callable]:
-    """Functions for which nobody can answer: those that make tensors of numbers alone."""
-    names = "arange empty eye full linspace logspace ones rand randint randn randperm tensor zeros is_tensor".split()
-    return {getattr(badak, name) for name in names}
+    """Functions for which nobody can answer, such as those that make tensors of numbers alone."""
+    return {getattr(badak, name) for name in overriding.NEVER if hasattr(badak, name)}
 
 
 def get_default_nowrap_functions() -> set[Callable]:

@@ -56,10 +56,11 @@ def guarded(function: Callable, space: str, name: str | None = None) -> Callable
     kinds = kinds_of(function) if space in SPACES and name != "__init__" else ()
     own_out = takes_out(function, space, name or function.__name__)
     first = min((kind[0] for kind in kinds), default=0)
+    overridable = space in SPACES and name != "__init__" and name not in overriding.NEVER
 
     @wraps(function)
     def public(*args, **kwargs):
-        if overriding.active and overriding.overridden(args, kwargs):
+        if overriding.active and overridable and overriding.overridden(args, kwargs):
             return overriding.dispatch(public, args, kwargs)
         if kinds and (kwargs or len(args) > first) and (wrong := wrong_one(kinds, args, kwargs)):
             argument, wanted, found = wrong
@@ -77,7 +78,7 @@ def guarded(function: Callable, space: str, name: str | None = None) -> Callable
                 theirs = theirs or (other_numbers(function, args, kwargs) if isinstance(error, TypeError) else None)
             if theirs:
                 return public(*theirs[0], **theirs[1])
-            if overriding.answers_foreign(args, kwargs):
+            if overridable and overriding.answers_foreign(args, kwargs):
                 return overriding.dispatch(public, args, kwargs)
             return answered(error, function, name or function.__name__, args, kwargs, space)
 
