@@ -1,7 +1,7 @@
-"""Look into the three experiments: their pages, and the pictures of docs/how-to/look.md: `python tools/look_pictures.py [FOLDER]`.
+"""Look into four trained models: their pages, and the pictures of docs/how-to/look.md: `python tools/look_pictures.py [FOLDER]`.
 
-FOLDER (runs/look unless given) gets gpt.html, bert.html and digits.html, and the runs behind them, each trained once (a minute
-in all; MNIST is fetched, or read from the folder $MNIST). docs/img/look-*.png are taken of the pages.
+FOLDER (runs/look unless given) gets gpt.html, stories.html, bert.html and digits.html, and the runs behind them, each trained
+once (two minutes in all; MNIST is fetched, or read from the folder $MNIST). docs/img/look-*.png are taken of the pages.
 Needs playwright and Chromium.
 """
 
@@ -9,6 +9,7 @@ import io
 import os
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 from PIL import Image
@@ -19,8 +20,13 @@ from tests.inspect.visualize.conftest import FLAGS, chromium
 ROOT = Path(__file__).resolve().parent.parent
 PICTURES = ROOT / "docs" / "img"
 MNIST = ["--data", os.environ["MNIST"]] if "MNIST" in os.environ else []
+STORY = (  # one that badak train gpt never reads, up to the word that says who has the kite
+    "It was a quiet evening. David was at the river. Max was at the school. A yellow kite belonged to David. Max wanted the kite. "
+    "Max went to David. David gave the kite to Max. Max thanked David. At night the yellow kite was with"
+)
 EXPERIMENTS = {  # name: (what trains it, what is looked at)
     "gpt": (["gpt", "--preset", "sentences"], ["To succeed in life you need two things ignorance and confidence"]),
+    "stories": (["gpt"], [STORY]),
     "bert": (["bert"], ["Great minds [MASK] alike, but they also think differently"]),
     "digits": (["classify", "--train-images", "5000", "--epochs", "2", *MNIST], []),
 }
@@ -59,6 +65,14 @@ def hole(page: Page) -> None:
     page.evaluate("window.scrollTo(0, document.querySelector('.of-lens').offsetTop - 12)")
 
 
+def owner(page: Page) -> None:
+    """What the last token of the story looks at in the head that `tools/story_heads.py` finds."""
+    layer, head, heads = 2, 1, 4
+    page.locator(".thumbnail").nth((layer - 1) * heads + head - 1).click()
+    page.locator(".strip .token").last.click()
+    page.evaluate("window.scrollTo(0, document.querySelector('.of-attention').offsetTop - 12)")
+
+
 def digit(page: Page) -> None:
     """Where a row of the picture looks."""
     page.locator(".strip .token").nth(14).click()
@@ -68,13 +82,15 @@ SHOTS = {  # picture: (experiment, what is done before, height, light)
     "look-attention": ("bert", attention, 860, "light"),
     "look-backward": ("gpt", backward, 860, "light"),
     "look-lens": ("bert", hole, 470, "light"),
+    "look-owner": ("stories", owner, 990, "light"),
     "look-digit": ("digits", digit, 640, "dark"),
 }
 
 
-def pictures(folder: Path) -> None:
+def pictures(folder: Path, names: Iterable[str] = SHOTS) -> None:
     with sync_playwright() as playwright, playwright.chromium.launch(executable_path=chromium(), args=FLAGS) as browser:
-        for name, (experiment, act, height, scheme) in SHOTS.items():
+        for name in names:
+            experiment, act, height, scheme = SHOTS[name]
             page = browser.new_page(viewport={"width": 1280, "height": height}, color_scheme=scheme)
             page.goto((folder / f"{experiment}.html").resolve().as_uri())
             act(page)

@@ -119,8 +119,9 @@ class World:
     def follow(self, sentence: Sentence) -> None:
         """Take in the next sentence. Raises Contradiction where it cannot be so, and stays as it is."""
         form, slots, part = sentence.form, sentence.slots, PART.get(sentence.form, MIDDLE)
+        people, things = self.places.keys(), self.owners.keys()
         require(part == 0 if self.part < 0 else part >= max(self.part, 1), "not in this part of a story")
-        for slot, known in {"a": self.places, "b": self.places, "t": self.owners, "u": self.owners}.items():
+        for slot, known in {"a": people, "b": people, "t": things, "u": things}.items():
             if slot in slots and (form, slot) not in (("was", "a"), ("owned", "t")):
                 require(slots[slot] in known, "nobody has told of this person or thing before")
         getattr(self, f"_{form}")(**slots)
