@@ -148,7 +148,8 @@ def package_imports(package: Path) -> str:
     if package == PACKAGE:
         for ours, theirs in PLACES.items():
             (module, _, name), theirs_name = theirs.rpartition("."), ours.partition(".")[2]
-            if (theirs == ours or theirs.startswith("badak.compat.torch.")) and "." not in theirs_name and not theirs_name.startswith("_"):
+            here = theirs == ours or theirs.startswith("badak.compat.torch.")
+            if here and "." not in theirs_name and not theirs_name.startswith("_"):
                 lines.append(f"from {module} import {exported(name, theirs_name)}")
         lines.append("__version__: str\nnewaxis: None")
     return "\n".join(lines)
