@@ -62,7 +62,7 @@ class History(About):
                 "subgraph that doesn't require differentiation use var_no_grad = var.detach().",
                 "x.detach()",
             )
-        if self._meta is None and type(self._array) is Batched:
+        if anywhere.casting and self._meta is None and type(self._array) is Batched:
             self._array.full.requires_grad_(requires_grad)
         elif self._requires_grad != bool(requires_grad):
             events.redefine(self, "requires_grad_ of a tensor")
@@ -267,7 +267,7 @@ class History(About):
         """The same memory, without history and outside the count of in-place changes."""
         if self._meta is not None:
             return self._like_meta(self._meta)
-        if type(self._array) is Batched:
+        if anywhere.casting and type(self._array) is Batched:
             return self._array.detached(self._of)
         twin = self._of(self._array)
         events.alias(twin, self)

@@ -148,7 +148,7 @@ class Values(History):
         return str(self)
 
     def __repr__(self, **options) -> str:
-        if self._meta is None and type(self._array) is Batched:
+        if anywhere.casting and self._meta is None and type(self._array) is Batched:
             return f"Batched({self._array.level.size} examples of {tuple(self.shape)}, {self.dtype})"
         if self._meta is None:
             self._read("str()")
