@@ -133,6 +133,23 @@ def test_a_user_without_a_home_has_the_packages_folder_or_none(monkeypatch, tmp_
     assert choose_folder("1") is None
 
 
+def test_kernels_of_an_installation_that_nobody_may_write_are_used(monkeypatch, tmp_path):
+    for name in ("NUMBA_CACHE_DIR", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(cache, "FOLDER", tmp_path / "numba")
+    own = choose_folder("1")
+    Shelf(own).put("a", b"warmed")
+    monkeypatch.setattr(cache.os, "access", lambda folder, mode: not str(folder).startswith(str(own)))  # root may write anywhere
+    users = choose_folder("1")
+    assert users == tmp_path / "home" / "badak" / own.name
+    shelf = Shelf(users, own)
+    shelf.put("b", b"later")
+    assert [shelf.get(name) for name in "abc"] == [b"warmed", b"later", None] and not (own / "b").exists()
+    monkeypatch.setattr(cache.os, "access", lambda folder, mode: False)
+    assert choose_folder("1") == own
+
+
 def test_a_change_in_any_source_of_the_fast_set_is_another_stamp(monkeypatch, tmp_path):
     shutil.copytree(cache.FOLDER, tmp_path / "numba", ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(cache, "FOLDER", tmp_path / "numba")

@@ -17,25 +17,31 @@ _HASH = 32  # bytes of SHA-256 before what a file holds
 
 
 def choose_folder(version):
-    """NUMBA_CACHE_DIR where set, else the package's own folder where writable, else the user's cache folder, else None.
+    """NUMBA_CACHE_DIR where set, else the package's own folder where writable, else the user's cache folder.
 
+    Where none can be written it is the package's own, if kernels are there (`badak warmup` in a container), else None.
     `version` names the compiler. The folder's name changes with it and with every source of the kernels but tables of contents.
     """
     asked = os.environ.get("NUMBA_CACHE_DIR")
     if asked:
         return Path(asked)
-    name = f"jit-{source_stamp(version):08x}"
-    for folder in (FOLDER / "__pycache__", _users()):
+    own, users = own_folder(version), _users()
+    for folder in (own, users and users / own.name):
         try:
             if folder is None:
                 continue
-            (folder / name).mkdir(parents=True, exist_ok=True)
+            folder.mkdir(parents=True, exist_ok=True)
         except OSError:
             continue
-        if os.access(folder / name, os.W_OK):
-            _drop_stale(folder / name)
-            return folder / name
-    return None
+        if os.access(folder, os.W_OK):
+            _drop_stale(folder)
+            return folder
+    return own if own.is_dir() else None
+
+
+def own_folder(version):
+    """Within the package: kernels that were compiled when it was installed are here, where nobody may write later."""
+    return FOLDER / "__pycache__" / f"jit-{source_stamp(version):08x}"
 
 
 def source_stamp(version):
@@ -108,17 +114,20 @@ def _drop_stale(folder):
 
 
 class Shelf:
-    """Bytes by name in a folder, each with its SHA-256. Nothing that goes wrong here stops a program: it is said once."""
+    """Bytes by name in a folder, each with its SHA-256. Nothing that goes wrong here stops a program: it is said once.
 
-    def __init__(self, folder):
-        self.folder, self._said = folder, set()
+    What is not there is looked for in `beneath`, which is never written.
+    """
+
+    def __init__(self, folder, beneath=None):
+        self.folder, self.beneath, self._said = folder, beneath, set()
 
     def get(self, name):
         """What was put there; None where there is nothing, or not what was put there."""
         try:
             data = (self.folder / name).read_bytes()
         except FileNotFoundError:
-            return None
+            return self.beneath and Shelf(self.beneath).get(name)
         except OSError as error:
             self.refuse(name, error.strerror)
             return None
