@@ -133,8 +133,9 @@ def loss(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None
 def laid_from(y: np.ndarray) -> tuple[int, ...]:
     """The shape (X, Y) of what labels are a flat view of, where all of it is laid out as it is in memory; else ()."""
     base = y.base
-    whole = base is not None and y.ndim == 1 and base.ndim == 2 and base.size == y.size
-    return base.shape if whole and base.flags.c_contiguous else ()
+    if base is None or y.ndim != 1 or base.ndim != 2 or base.size != y.size:
+        return ()
+    return base.shape if base.flags.c_contiguous else ()
 
 
 def _measure(seen: Loss, kind: str, x: np.ndarray, target: np.ndarray) -> None:
