@@ -84,7 +84,7 @@ def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable, *, mode: s
             handles.append(t.register_hook(lambda grad, i=i: arrived(i, grad)))
     kept: dict[int, Any] = {}
     whole = RemovableHandle(kept, fn)
-    whole.remove = lambda: [each.remove() for each in handles] and None  # type: ignore[method-assign]
+    whole.remove = lambda: [each.remove() for each in handles] and None  # type: ignore
     return whole
 
 

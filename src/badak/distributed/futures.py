@@ -11,7 +11,7 @@ from badak.core.errors import StateError
 class Future:
     """A value that somebody sets, or that the work behind it brings. Future[Tensor] is a word for annotations."""
 
-    __class_getitem__ = classmethod(GenericAlias)
+    __class_getitem__: Any = classmethod(GenericAlias)
 
     def __init__(self, *, devices: Any = None):
         self._finish: Callable[[], Any] | None = None  # what has to be done for it, and gives it

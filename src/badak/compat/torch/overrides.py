@@ -108,11 +108,11 @@ def _methods() -> frozenset:
 @cache
 def get_overridable_functions() -> dict[Any, list[Callable]]:
     """The functions of each namespace that can be answered for."""
-    spaces = {badak: badak, badak.nn.functional: badak.nn.functional, badak.linalg: badak.linalg, badak.fft: badak.fft}
     found: dict[Any, list[Callable]] = {}
-    for space, owner in {**spaces, badak.special: badak.special, Tensor: Tensor}.items():
+    owners: tuple[Any, ...] = (badak, badak.nn.functional, badak.linalg, badak.fft, badak.special, Tensor)
+    for owner in owners:
         members = vars(owner).items()
-        found[space] = [f for name, f in members if name[0] != "_" and isinstance(f, FunctionType) and hasattr(f, "__explained__")]
+        found[owner] = [f for name, f in members if name[0] != "_" and isinstance(f, FunctionType) and hasattr(f, "__explained__")]
     return found
 
 

@@ -150,7 +150,7 @@ class Identity(BasePruningMethod):
         return default_mask
 
     @classmethod
-    def apply(cls, module: Module, name: str):
+    def apply(cls, module: Module, name: str):  # type: ignore[override]
         return super().apply(module, name)
 
 
@@ -165,7 +165,7 @@ class RandomUnstructured(BasePruningMethod):
         return _without(default_mask, self.amount, t.nelement(), lambda k: rand_like(t).view(-1).topk(k).indices)
 
     @classmethod
-    def apply(cls, module: Module, name: str, amount):
+    def apply(cls, module: Module, name: str, amount):  # type: ignore[override]
         return super().apply(module, name, amount=amount)
 
 
@@ -180,7 +180,7 @@ class L1Unstructured(BasePruningMethod):
         return _without(default_mask, self.amount, t.nelement(), lambda k: t.abs().view(-1).topk(k, largest=False).indices)
 
     @classmethod
-    def apply(cls, module: Module, name: str, amount, importance_scores=None):
+    def apply(cls, module: Module, name: str, amount, importance_scores=None):  # type: ignore[override]
         return super().apply(module, name, amount=amount, importance_scores=importance_scores)
 
 
@@ -234,7 +234,7 @@ class RandomStructured(_Channels):
         return drawn > drawn.kthvalue(pruned).values
 
     @classmethod
-    def apply(cls, module: Module, name: str, amount, dim: int = -1):
+    def apply(cls, module: Module, name: str, amount, dim: int = -1):  # type: ignore[override]
         return super().apply(module, name, amount=amount, dim=dim)
 
 
@@ -249,7 +249,7 @@ class LnStructured(_Channels):
         return _compute_norm(t, self.n, self.dim).topk(count - pruned, largest=True).indices
 
     @classmethod
-    def apply(cls, module: Module, name: str, amount, n, dim: int, importance_scores=None):
+    def apply(cls, module: Module, name: str, amount, n, dim: int, importance_scores=None):  # type: ignore[override]
         return super().apply(module, name, amount=amount, n=n, dim=dim, importance_scores=importance_scores)
 
 
@@ -265,7 +265,7 @@ class CustomFromMask(BasePruningMethod):
         return default_mask * self.mask.to(dtype=default_mask.dtype)
 
     @classmethod
-    def apply(cls, module: Module, name: str, mask: Tensor):
+    def apply(cls, module: Module, name: str, mask: Tensor):  # type: ignore[override]
         return super().apply(module, name, mask=mask)
 
 
@@ -371,7 +371,7 @@ def _validate_pruning_amount_init(amount: Any) -> None:
 
 
 def _validate_pruning_amount(amount: Any, tensor_size: int) -> None:
-    if isinstance(amount, numbers.Integral) and amount > tensor_size:
+    if isinstance(amount, numbers.Integral) and int(amount) > tensor_size:
         raise ArgumentError(
             f"amount={amount} should be smaller than the number of parameters to prune={tensor_size}", f"at most {tensor_size}"
         )
