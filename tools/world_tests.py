@@ -40,12 +40,18 @@ def models() -> None:
     MODELS.write_text('{"versions": ' + json.dumps(versions) + ",\n" + ",\n".join(lines) + "}\n", encoding="utf-8")
 
 
+def missing(kept: dict) -> str:
+    """What is said of a suite, and the causes of the tests that pass on PyTorch alone, with how many they stop."""
+    causes = [f"{count} x `{cause}`" for cause, count in kept.get("causes", {}).items()]
+    return "; ".join(filter(None, [kept.get("why", ""), *causes])) or "-"
+
+
 def page() -> str:
     """The page, from the two files."""
     known, small = json.loads(TESTS.read_text(encoding="utf-8")), json.loads(MODELS.read_text(encoding="utf-8"))
     versions = ", ".join(f"{name} {number}" for name, number in small.pop("versions").items())
     suites = "\n".join(
-        f"| {name} | {kept['commit']} | {kept['date']} | {kept['torch']} | {kept['badak']} | {kept.get('why') or '-'} |"
+        f"| {name} | {kept['commit']} | {kept['date']} | {kept['torch']} | {kept['badak']} | {missing(kept)} |"
         for name, kept in known.items()
     )
     rows = "\n".join(
