@@ -14,6 +14,7 @@ from tests.sources import PACKAGE
 # extras: imported where they are used
 OPTIONAL = {
     "resource",  # not on Windows
+    "tqdm",  # tqdm.auto imports what notebooks need
     "numba", "llvmlite", "matplotlib",
     "huggingface_hub", "jinja2", "tokenizers", "pygments", "sacrebleu", "sentencepiece", "mpi4py",
 }  # fmt: skip

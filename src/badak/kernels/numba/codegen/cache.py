@@ -44,6 +44,11 @@ def own_folder(version):
     return FOLDER / "__pycache__" / f"jit-{source_stamp(version):08x}"
 
 
+def shelf_of(folder, version):
+    """The kernels of the chosen folder, and beneath them the package's own, unless NUMBA_CACHE_DIR names one folder for all."""
+    return Shelf(folder, None if os.environ.get("NUMBA_CACHE_DIR") else own_folder(version))
+
+
 def source_stamp(version):
     """A number that changes with the compiler and the sources of the Numba kernels."""
     stamp = zlib.crc32(version.encode())

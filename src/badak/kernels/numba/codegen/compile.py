@@ -16,7 +16,7 @@ from numba.extending import overload
 from badak.core.signals import uninterrupted
 from badak.kernels.numba.codegen import cpu as cpu  # before anything is compiled: it may limit what for
 from badak.kernels.numba.codegen.bfloat16 import number_of
-from badak.kernels.numba.codegen.cache import Shelf, choose_folder, own_folder, sources_of
+from badak.kernels.numba.codegen.cache import choose_folder, shelf_of, sources_of
 from badak.kernels.numba.codegen.internals import Cache, with_cache
 from badak.kernels.numba.codegen.parts import parts_without_code
 
@@ -27,7 +27,7 @@ _KINDS = {"i": types.int64, "b": types.int8, "?": types.boolean, "h": types.uint
 JIT = not numba.config.DISABLE_JIT
 _VERSION = f"{numba.__version__} {llvm.llvm_version_info} {sys.version_info[:2]}"
 FOLDER = choose_folder(_VERSION) if JIT else None  # of the disk cache; None: compiled anew every time
-_SHELF = FOLDER and Shelf(FOLDER, own_folder(_VERSION))
+_SHELF = FOLDER and shelf_of(FOLDER, _VERSION)
 
 # Neither nnan nor ninf: masks are -inf, and a NaN must come out as a NaN.
 FLAGS = {"nsz", "arcp", "contract", "afn", "reassoc"}
