@@ -483,14 +483,14 @@ def test_large_weights_are_drawn_in_pieces_with_the_same_bits(name, more):
     np.testing.assert_allclose(*drawn, rtol=2e-6, atol=1e-6)
 
 
-FILLS = {
+ARGUMENTS = {
     "normal_": (), "uniform_": (), "bernoulli_": (0.5,), "bernoulli_ of a tensor": (), "exponential_": (), "random_": (),
     "cauchy_": (), "log_normal_": (), "geometric_": (0.3,),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", ["a leaf", "a view of one", "expanded"])
-@pytest.mark.parametrize("name", FILLS)
+@pytest.mark.parametrize("name", ARGUMENTS)
 def test_what_refuses_to_be_filled_leaves_the_generator_where_it_stands(name, kind):
     """As PyTorch does: numbers drawn later are the same."""
     for lib in (torch, badak):
@@ -502,5 +502,5 @@ def test_what_refuses_to_be_filled_leaves_the_generator_where_it_stands(name, ki
             if name == "bernoulli_ of a tensor":
                 x.bernoulli_(lib.full(tuple(x.shape), 0.5))
             else:
-                getattr(x, name)(*FILLS[name])
+                getattr(x, name)(*ARGUMENTS[name])
         assert (lib.get_rng_state() == before).all(), lib

@@ -91,7 +91,7 @@ class Tensor(Values):
         else:
             overriding.add(cls)
 
-    _is_badaks: ClassVar[bool]
+    _is_badaks: ClassVar[bool]  # whether the class is Tensor or Parameter, and none that a program derives
 
     @classmethod
     def __torch_function__(cls, func, types, args=(), kwargs=None):

@@ -302,7 +302,7 @@ PRESETS: dict[str, dict[str, Setup]] = {
     "gpt": {  # a corpus has the preset of its name
         "stories": GPTSetup(  # about a minute on two cores; with an initializer_range of 0.02 it learns to copy names too late
             model=GPTConfig(context=104, d_model=64, initializer_range=0.12),  # 1 / sqrt(d_model)
-            train=replace(STREAM, steps=3_000, batch_size=16, lr=4e-3, eval_every=500),
+            train=replace(STREAM, steps=3_000, batch_size=16, eval_every=500),
             data=TextData(corpus="stories", lines=True, val_split=0.05),
         ),
         "topics": GPTSetup(train=replace(STREAM, steps=1_500)),  # about two minutes on two cores
