@@ -1,15 +1,22 @@
-"""Fill docs/reference/errors.md with what badak really says: `python tools/errors_page.py`.
+"""Fill docs/reference/errors.md with what badak really says, and write docs/ko from it: `python tools/errors_page.py`.
 
 Each ```python block of the page is run, and the ```text block that follows it holds its complaint; a test compares the two.
 """
 
 import ast
 import linecache
+import os
 import re
+import textwrap
 import warnings
 from pathlib import Path
+from unittest.mock import patch
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "reference" / "errors.md"
+from tools import translations
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "reference" / "errors.md"
+KOREAN_PAGE = ROOT / "docs" / "ko" / "reference" / "errors.md"
 BLOCK = re.compile(
     r"## (?P<title>[^\n]+)\n(?P<between>(?:(?!\n## ).)*?)"
     r"```python\n(?P<code>.*?)```\n\n```text\n(?P<text>.*?)```"
@@ -32,7 +39,7 @@ def titles() -> list[str]:
 
 def codes() -> set[int]:
     """The codes that calls in the source name."""
-    source = PAGE.parent.parent.parent / "src" / "badak"
+    source = ROOT / "src" / "badak"
     texts = (text for path in source.rglob("*.py") if "code=" in (text := path.read_text(encoding="utf-8")))
     calls = (node for text in texts for node in ast.walk(ast.parse(text)))
     calls = (call for call in calls if isinstance(call, ast.Call) and re.search("Error$|warn_once$", ast.unparse(call.func)))
@@ -68,5 +75,36 @@ def filled() -> str:
     return BLOCK.sub(fill, PAGE.read_text(encoding="utf-8"))
 
 
+KOREAN = """# 문제가 생겼을 때 badak이 하는 말
+
+원인 한 줄, 해결 한 줄입니다. `badak.core.errors`의 모든 클래스는 그 자리에서 PyTorch가 내는 예외에서도 파생됩니다
+(`ShapeError`는 `ValueError`이자 `RuntimeError`입니다). 그래서 PyTorch용으로 쓴 `except`가 그대로 동작합니다.
+실행은 되지만 아마 실수인 것은 `BadakWarning`이며 한 번만 말합니다.
+
+절의 번호가 그 상황의 코드입니다. 11절의 `error.code`는 "BADAK-011"이고, 오류 메시지도 그렇게 끝납니다.
+`badak explain BADAK-011`(또는 `badak explain label`)이 그 절을 보여 줍니다.
+201부터의 코드는 [`badak doctor`](../../how-to/doctor.md), 301부터는 [`badak audit`](../../how-to/audit.md)의 것입니다.
+"""
+
+
+def korean() -> str:
+    """The page in Korean: what `BADAK_LANG=ko badak explain` shows of each situation."""
+    from badak.core import i18n
+    from badak.inspect.introspection import error_codes
+
+    with patch.dict(os.environ, BADAK_LANG="ko"):
+        sections = []
+        for one in error_codes.situations():
+            parts = [f"## {one.code}. {i18n.say(error_codes.SITUATIONS[one.code])}"]
+            for kind, text in one.parts:
+                shown = error_codes.shown(kind, text)
+                is_code = kind and i18n.say(text) == text and not re.search(r"^(?:해결|fix): ", text, flags=re.MULTILINE)
+                parts.append(f"```{'python' if is_code else 'text'}\n{textwrap.dedent(shown)}\n```" if kind else shown)
+            sections.append("\n\n".join(parts))
+    return "\n\n".join([KOREAN.rstrip("\n"), *sections]) + "\n"
+
+
 if __name__ == "__main__":
     PAGE.write_text(filled(), encoding="utf-8")
+    KOREAN_PAGE.write_text(korean(), encoding="utf-8")
+    translations.note(KOREAN_PAGE)

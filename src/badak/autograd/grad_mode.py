@@ -2,10 +2,14 @@
 
 import functools
 import inspect
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from badak.core import events
 from badak.core.errors import ArgumentTypeError
 from badak.core.modes import modes
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class _Switch:
@@ -13,14 +17,16 @@ class _Switch:
 
     _values: dict[str, bool] = {}
 
-    def __new__(cls, function=None):
-        made = super().__new__(cls)
-        if callable(function):
-            made.__init__()
-            return made(function)
-        return made
+    if not TYPE_CHECKING:  # which would take what `no_grad()` gives for anything
 
-    def __init__(self, function=None):
+        def __new__(cls, function=None):
+            made = super().__new__(cls)
+            if callable(function):
+                made.__init__()
+                return made(function)
+            return made
+
+    def __init__(self, function: Callable[..., Any] | None = None) -> None:
         self._before: list[dict[str, bool]] = []
 
     def __enter__(self) -> None:
@@ -35,7 +41,7 @@ class _Switch:
         for listener in tuple(events.grad_mode_listeners):
             listener()
 
-    def __exit__(self, *error) -> None:
+    def __exit__(self, *error: object) -> None:
         self._set(self._before.pop())
 
     def clone(self):
@@ -44,19 +50,19 @@ class _Switch:
         made._values, made._before = self._values, []
         return made
 
-    def __call__(self, function):
+    def __call__(self, function: Function) -> Function:
         if inspect.isclass(function):
-            function.__init__ = self(function.__init__)
+            function.__init__ = self(function.__init__)  # type: ignore[method-assign]
             return function
         if inspect.isgeneratorfunction(function):
-            return _switched_generator(self, function)
+            return _switched_generator(self, function)  # type: ignore[return-value]
 
         @functools.wraps(function)
         def switched(*args, **kwargs):
             with self.clone():
                 return function(*args, **kwargs)
 
-        return switched
+        return switched  # type: ignore[return-value]
 
 
 def _switched_generator(switch: _Switch, function):
@@ -137,12 +143,14 @@ class set_grad_enabled(_Switch):  # noqa: N801
 class inference_mode(_Switch):  # noqa: N801
     """As no_grad; what is made inside is marked as an inference tensor."""
 
-    def __new__(cls, mode=True):
-        made = object.__new__(cls)
-        if callable(mode):
-            made.__init__()
-            return made(mode)
-        return made
+    if not TYPE_CHECKING:
+
+        def __new__(cls, mode=True):
+            made = object.__new__(cls)
+            if callable(mode):
+                made.__init__()
+                return made(mode)
+            return made
 
     def __init__(self, mode: bool = True):
         if type(mode) is not bool:

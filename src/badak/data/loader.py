@@ -8,9 +8,10 @@ import itertools
 import multiprocessing
 import os
 import weakref
+from collections.abc import Iterator
 from functools import partial
 from multiprocessing.context import BaseContext
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from badak.core.errors import ArgumentError, ArgumentTypeError, warn_once
 from badak.data.collate import default_collate, default_convert
@@ -74,7 +75,7 @@ class DataLoader(Generic[T_co]):
     def __init__(self, dataset, batch_size=1, shuffle=None, sampler=None, batch_sampler=None, num_workers=0, collate_fn=None,
                  pin_memory=False, drop_last=False, timeout=0, worker_init_fn=None, multiprocessing_context=None,
                  generator=None, *, prefetch_factor=None, persistent_workers=False, pin_memory_device="",
-                 in_order=True):  # fmt: skip
+                 in_order=True) -> None:  # fmt: skip
         self.dataset, self.generator, self.num_workers = dataset, generator, num_workers
         self.pin_memory, self.pin_memory_device, self.timeout = pin_memory, pin_memory_device, timeout
         self.worker_init_fn, self.multiprocessing_context = worker_init_fn, multiprocessing_context
@@ -111,12 +112,12 @@ class DataLoader(Generic[T_co]):
         """Batches in an epoch; for an iterable dataset an estimate from the dataset's own length."""
         if not isinstance(self.dataset, IterableDataset):
             return len(self._index_sampler)
-        self._announced = examples = len(self.dataset)  # type: ignore[arg-type]
+        self._announced = examples = len(self.dataset)  # type: ignore[arg-type, assignment]
         if self.batch_size is None:
             return examples
         return examples // self.batch_size if self.drop_last else -(-examples // self.batch_size)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         if self.num_workers == 0:
             return _Batches(self, self._position.start(self))
         _warn_of_many(self.num_workers)

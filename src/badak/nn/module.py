@@ -12,6 +12,7 @@ what a module can do is walking over these three dicts:
 
 from collections import OrderedDict
 from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from badak.compiler import Compiled
 from badak.core import events
@@ -70,7 +71,7 @@ class Module(Moving, State, Hooks):
         for name in HOOKS:
             attributes[name] = OrderedDict()
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         observer = modes.observer if anywhere.has_observers else None
         if observer is not None:
             observer.on_module_access(self)
@@ -97,11 +98,15 @@ class Module(Moving, State, Hooks):
         if home(type(self)).startswith("badak."):
             explain(error, self.forward, type(self).__name__, args, kwargs, "badak.nn")
 
-    def forward(self, *input) -> object:
-        """What the module computes; every subclass defines it."""
-        ours = home(type(self)).startswith("badak.")
-        fix = "call the layers in it, each by itself: x = layers[0](x)" if ours else "def forward(self, x): ..."
-        raise NotSupportedError(f'Module [{type(self).__name__}] is missing the required "forward" function', fix)
+    if TYPE_CHECKING:
+        forward: Callable[..., Any]  # of a subclass: with arguments of its own
+    else:
+
+        def forward(self, *input) -> object:
+            """What the module computes; every subclass defines it."""
+            ours = home(type(self)).startswith("badak.")
+            fix = "call the layers in it, each by itself: x = layers[0](x)" if ours else "def forward(self, x): ..."
+            raise NotSupportedError(f'Module [{type(self).__name__}] is missing the required "forward" function', fix)
 
     # Attributes
 

@@ -1,5 +1,7 @@
 """A tensor's values in the words of Python and NumPy: item(), float(x), f"{x:.3f}", numpy(), ..."""
 
+from typing import Any
+
 import numpy as np
 
 from badak.core import events
@@ -60,7 +62,7 @@ class Values(History):
     def __dlpack_device__(self):
         return self._array.__dlpack_device__()
 
-    def item(self):
+    def item(self) -> Any:
         """The one value as a Python number.
 
         Returns: int, float, complex or bool

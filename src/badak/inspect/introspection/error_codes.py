@@ -62,7 +62,7 @@ class Situation:
         return f"{name_of(self.code)}  {say(SITUATIONS[self.code])}"
 
     def __str__(self) -> str:
-        return "\n\n".join([self.title, *(_shown(kind, text) for kind, text in self.parts)])
+        return "\n\n".join([self.title, *(shown(kind, text) for kind, text in self.parts)])
 
 
 def situations() -> list[Situation]:
@@ -95,7 +95,8 @@ def explain(name: str) -> str:
     return str(chosen[0]) if len(chosen) == 1 else "\n".join(one.title for one in chosen)
 
 
-def _shown(kind: str, text: str) -> str:
+def shown(kind: str, text: str) -> str:
+    """A part of a section in the person's language; programs and messages indented."""
     if kind:
         return "\n".join(f"    {line}".rstrip() for line in say(text).splitlines())
     return "\n\n".join(say(re.sub(r"\[(.*?)\]\(.*?\)", r"\1", " ".join(each.split()))) for each in text.split("\n\n"))
