@@ -61,7 +61,7 @@ nightly: tools
 bench:
 	$(PYTHON) -m bench
 
-SPHINX = PYTHONPATH=src:. $(PYTHON) -m sphinx -W --keep-going -q -c docs
+SPHINX = PYTHONPATH=src:. $(PYTHON) -m sphinx -E -W --keep-going -q -c docs
 
 docs:
 	@$(PYTHON) -c "import furo, myst_parser, sphinx_click, sphinx_copybutton, sphinx_design" 2>/dev/null || { \

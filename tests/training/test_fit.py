@@ -1,7 +1,9 @@
 """badak.training.fit: a model, batches and a loss of one's own in the loop of the commands."""
 
 import dataclasses
+import io
 import math
+import re
 import signal
 
 import numpy as np
@@ -14,7 +16,7 @@ from badak.data import DataLoader, IterableDataset, TensorDataset
 from badak.io.safetensors import load_file
 from badak.nn import functional as F
 from badak.optim import SGD
-from badak.training import Callback, EarlyStopping, ModelCheckpoint, fit
+from badak.training import Callback, EarlyStopping, ModelCheckpoint, ProgressBar, fit
 from badak.training.metrics import read_rows
 from badak.training.train_state import TrainState
 
@@ -452,3 +454,12 @@ def test_commands_say_what_a_folder_of_fit_is(tmp_path, capsys):
         assert main([*line, str(tmp_path / "r")]) == 2
         said = capsys.readouterr().err
         assert "is a run of badak.training.fit" in said and said.count("\n") == 2
+
+
+def test_a_progress_bar_counts_the_steps_and_lets_lines_through():
+    x, shown = badak.randn(8, 3), io.StringIO()
+    bar = ProgressBar(file=shown, ascii=True, mininterval=0)
+    batches = DataLoader(TensorDataset(x, x), batch_size=2)
+    fit(nn.Linear(3, 3), batches, F.mse_loss, valid=batches, epochs=2, callbacks=[bar], log=bar.write, compiled=False)
+    text = shown.getvalue()
+    assert "8/8" in text and re.search(r"loss \d", text) and re.search(r"(?m)^.*step +8 ", text) and bar.bar.n == 8

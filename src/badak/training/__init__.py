@@ -16,6 +16,7 @@ from badak.training.callbacks import Callback as Callback
 from badak.training.callbacks import EarlyStopping as EarlyStopping
 from badak.training.callbacks import ModelCheckpoint as ModelCheckpoint
 from badak.training.callbacks import Progress as Progress
+from badak.training.callbacks import ProgressBar as ProgressBar
 from badak.training.config import TrainConfig as TrainConfig
 from badak.training.fit import fit as fit
 from badak.training.loop import Outcome as Outcome

@@ -68,6 +68,47 @@ class Callback:
         """After the last update."""
 
 
+class ProgressBar(Callback):
+    """A progress bar, in a terminal or a notebook: steps, training loss, speed, time left.
+
+    Where other lines are printed, print them above the bar: fit(..., callbacks=[bar], log=bar.write).
+
+    Args:
+        **options: of tqdm, such as file= or disable=
+
+    Example:
+        >>> from badak.data import DataLoader, TensorDataset
+        >>> from badak.training import ProgressBar, fit
+        >>> x = badak.randn(8, 4)
+        >>> bar = ProgressBar(disable=True)
+        >>> _ = fit(nn.Linear(4, 4), DataLoader(TensorDataset(x, x)), F.mse_loss, epochs=1, callbacks=[bar], log=bar.write)
+    """
+
+    def __init__(self, **options: Any):
+        self.options = options
+        self.bar: Any = None
+
+    def on_begin(self, progress: Progress) -> None:
+        from tqdm.auto import tqdm  # a widget in a notebook that can show one
+
+        self.bar = tqdm(total=progress.last_step, initial=progress.step, unit=" steps", **self.options)
+
+    def on_step(self, progress: Progress) -> None:
+        if self.bar is not None:
+            if progress.score.count:
+                self.bar.set_postfix_str(f"loss {progress.score.loss:.4g}", refresh=False)
+            self.bar.update(progress.step - self.bar.n)
+
+    def on_end(self, progress: Progress) -> None:
+        if self.bar is not None:
+            self.bar.close()
+
+    def write(self, line: str) -> None:
+        """Print a line above the bar."""
+        if self.bar is not None and not self.bar.disable:
+            self.bar.write(line, file=self.options.get("file"))
+
+
 class EarlyStopping(Callback):
     """End a training run whose held-out `monitor` has not improved for `patience` evaluations.
 
