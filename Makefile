@@ -68,6 +68,7 @@ docs:
 		echo 'make: Sphinx is not installed for $(PYTHON)'; echo 'fix: pip install -e ".[docs]"'; exit 1; }
 	BADAK_LANG=en $(SPHINX) -d build/doctrees/en docs build/docs
 	BADAK_LANG=ko $(SPHINX) -D language=ko -d build/doctrees/ko docs/ko build/docs/ko
+	$(PYTHON) tools/site_links.py build/docs
 
 format:
 	$(PYTHON) -m ruff check --fix-only -q src tests tools examples bench docs

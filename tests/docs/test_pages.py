@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from badak.cli import commands
-from tools import api, errors_page, release, translations
+from tools import api, errors_page, release, site_links, translations
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -109,3 +109,11 @@ def test_the_korean_page_of_errors_is_what_explain_says():
     text = errors_page.KOREAN_PAGE.read_text(encoding="utf-8")
     assert translations.NOTE.sub("", text).rstrip("\n") == errors_page.korean().rstrip("\n"), "run python tools/errors_page.py"
     assert text.count("\n## ") == len(errors_page.titles())
+
+
+def test_a_link_that_leads_nowhere_is_found(tmp_path):
+    (tmp_path / "a.html").write_text(
+        '<a href="b.html#there"></a><a href="b.html#gone"></a><img src="no.png"><a href="https://x.example/y"></a>'
+    )
+    (tmp_path / "b.html").write_text('<h1 id="there"></h1><a href="a.html"></a><a href="#here"></a>')
+    assert site_links.lost(tmp_path) == ["a.html: b.html#gone", "a.html: no.png", "b.html: #here"]
