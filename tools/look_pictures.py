@@ -67,7 +67,7 @@ def hole(page: Page) -> None:
 
 def owner(page: Page) -> None:
     """What the last token of the story looks at in the head that `tools/story_heads.py` finds."""
-    layer, head, heads = 2, 1, 4
+    layer, head, heads = 2, 2, 4
     page.locator(".thumbnail").nth((layer - 1) * heads + head - 1).click()
     page.locator(".strip .token").last.click()
     page.evaluate("window.scrollTo(0, document.querySelector('.of-attention').offsetTop - 12)")

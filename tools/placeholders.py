@@ -1,4 +1,4 @@
-"""Write docs/placeholders.md, the names of PyTorch that badak does not have: `python tools/placeholders.py [--check]`."""
+"""Write docs/reference/placeholders.md, the names of PyTorch that badak does not have: `python tools/placeholders.py [--check]`."""
 
 import sys
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import badak  # noqa: F401  (whose names are listed)
 from badak.core.public_api import listed_spaces, names_of, placeholders
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "placeholders.md"
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "reference" / "placeholders.md"
 TEXT = """# Placeholders
 
 Written by `tools/placeholders.py`; a test keeps it true.

@@ -1,4 +1,4 @@
-"""docs/reference/coming-from-pytorch.md and docs/placeholders.md say what is true."""
+"""docs/reference/coming-from-pytorch.md and docs/reference/placeholders.md say what is true."""
 
 from tools import coming_from_pytorch, placeholders
 
