@@ -39,6 +39,7 @@ lint: tools
 	$(PYTHON) -m mypy
 	$(PYTHON) -c "from importlinter.cli import lint_imports_command as lint; lint()" --no-cache
 	$(PYTHON) tools/size.py --check
+	$(PYTHON) tools/vocabulary.py
 
 quick: tools
 	$(PYTEST) --tier check

@@ -1,4 +1,4 @@
-"""`python -m bench`: every workload with every peer, in turns, as a table and as JSON. See README.md."""
+"""`python -m bench`: every workload with every peer, interleaved, as a table and as JSON. See README.md."""
 
 import argparse
 import json
@@ -127,7 +127,7 @@ def measure(work: Workload, wanted: argparse.Namespace) -> dict:
                 absent[library.label] = error.cause
                 if peer is not None:
                     peer.close()
-        say(f"{work.name}: {len(peers)} peers in turns")
+        say(f"{work.name}: {len(peers)} peers interleaved")
         interleave(list(peers.values()), wanted.rounds, wanted.secs)
         peaks = {label: peer.ask("memory")["peak_mb"] for label, peer in peers.items()}
     finally:

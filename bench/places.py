@@ -1,4 +1,4 @@
-"""Where figures are kept: a folder of `bench/results` for each processor, as what is fast on one is a guess on another."""
+"""Where figures are kept: a folder of `bench/results` for each CPU, as what is fast on one is a guess on another."""
 
 import json
 import os
@@ -29,7 +29,7 @@ FEATURES = {
 
 
 def place(name: str, features: str | None = None, threads: int | None = None) -> Path:
-    """The file for this kind of figures on this machine's processor; of its own where it is held to features or threads."""
+    """The file for this kind of figures on this machine's CPU; of its own where it is held to features or threads."""
     folder = re.sub(r"[^a-z0-9]+", "-", processor().lower()).strip("-")
     limits = [features] if features else []
     if threads not in (None, os.cpu_count()):
@@ -38,7 +38,7 @@ def place(name: str, features: str | None = None, threads: int | None = None) ->
 
 
 def kept(name: str) -> list[dict]:
-    """What has been measured of this kind, one document for each processor, and for each limit that it was held to."""
+    """What has been measured of this kind, one document for each CPU, and for each limit that it was held to."""
     paths = sorted([*RESULTS.glob(f"*/{name}.json"), *RESULTS.glob(f"*/{name}-*.json")], key=lambda path: (path.parent, path.stem))
     return [json.loads(path.read_text(encoding="utf-8")) for path in paths]
 

@@ -1,6 +1,6 @@
 """Fewer bits than float32: what a user adds to the same program for it. With badak, `import torch` gives badak.
 
-Training: the forward in autocast to bfloat16. Answering: the module in bfloat16, for a batch also autocast, or weights of 8 bits.
+Training: the forward in autocast to bfloat16. Answering: the module in bfloat16, for a batch also autocast, or 8-bit weights.
 """
 
 from contextlib import nullcontext

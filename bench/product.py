@@ -1,4 +1,4 @@
-"""A product of matrices from three loops to registers, stage by stage: docs/explanation/matmul.md tells what each one changes.
+"""A matrix product from three loops to registers, stage by stage: docs/explanation/matmul.md tells what each one changes.
 
 Each stage fills c (M, N) with a (M, K) times b (K, N), float32; `python -m bench.stages` checks and measures them all.
 """

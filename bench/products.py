@@ -1,8 +1,8 @@
-"""Rates of products beside PyTorch's and NumPy's, and their share of the machine's peak: `python -m bench.products [--threads 1 2]
+"""Rates of products next to PyTorch's and NumPy's, and their share of the machine's peak: `python -m bench.products [--threads 1 2]
 [--way float32 bf16-amx ...] [--only dw]`.
 
 For every way that badak has to multiply numbers of a kind, a process for each number of threads, so that every library has that
-many. In it the libraries take turns on the same arrays, with the time of the processor on one thread, so that other programs count
+many. In it the libraries take turns on the same arrays, with the time of the CPU on one thread, so that other programs count
 little, and that of the clock on several. The rate is that of the fastest of many short rounds, in brackets of the upper quartile;
 the ratio to PyTorch that of these, in brackets the median of the ratios of each turn, which holds where the machine's own speed
 changes. "of peak" divides by what the unit does on registers alone, in the same process (`bench.peaks`): no memory is read there.

@@ -1,7 +1,7 @@
-"""Several ranks on this machine: sums, weak scaling, overlap, beside PyTorch over gloo. `python -m bench.ranks [PIECE ...]`
+"""Several ranks on this machine: sums, weak scaling, overlap, next to PyTorch over gloo. `python -m bench.ranks [PIECE ...]`
 
 Pieces: sums | step W5 | step W7 | check | model | table. Each keeps what it found in bench/results/PROCESSOR/ranks.json; none: all
-of them. A rank has one thread and a core of its own. Both libraries' ranks are there at once and are measured in turns; who is
+of them. A rank has one thread and a core of its own. Both libraries' ranks are there at once and are measured interleaved; who is
 not measured sleeps.
 
     alone     a step of one rank, the other one sleeps             apart     two ranks at once, each for itself: the memory's bound
@@ -97,7 +97,7 @@ def steps(work: Workload, rounds: int = ROUNDS, limit: float = LIMIT, bucket_mb:
     """Seconds of a step of each library in each mode, the least, and what follows from them."""
     with pairs(work, bucket_mb) as both:
         for pair in both:
-            for mode in ("shared", "shared", "shared", "alone"):  # a first step loads; torch cuts its buckets anew after it
+            for mode in ("shared", "shared", "shared", "alone"):  # a first step loads; torch cuts its buckets again after it
                 pair.round(mode, 1)
         count = max(1, round(0.3 / both[0].times["alone"][-1]))
         for pair in both:
@@ -113,7 +113,7 @@ def steps(work: Workload, rounds: int = ROUNDS, limit: float = LIMIT, bucket_mb:
 
 
 def follows(times: dict[str, dict[str, float]]) -> dict[str, float]:
-    """The figures: efficiency in weak scaling, its bound, what overlap hides, badak beside torch."""
+    """The figures: efficiency in weak scaling, its bound, what overlap hides, badak next to torch."""
     own = times["badak"]
     sums = own["late"] - own["apart"]
     return {
@@ -170,7 +170,7 @@ def check(rounds: int = 6) -> dict:
 
 
 def note(piece: str, values: dict) -> None:
-    """Keep what was found beside what is there."""
+    """Keep what was found next to what is there."""
     path = place("ranks")
     document = json.loads(path.read_text()) if path.exists() else {}
     about = {**describe(1), "measured": time.strftime("%Y-%m-%d")}

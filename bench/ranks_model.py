@@ -148,7 +148,7 @@ def draw(path: Path = PICTURE) -> None:
 
 
 def check(found: dict) -> list[str]:
-    """Measured steps of 1, 2 and 4 ranks beside what the constants say: rows of Markdown. found: `bench.ranks check`."""
+    """Measured steps of 1, 2 and 4 ranks next to what the constants say: rows of Markdown. found: `bench.ranks check`."""
     lines = ["| model | ranks | predicted | measured |", "| --- | ---: | ---: | ---: |"]
     net = Network(**found["constants"])
     for name, each in found["works"].items():

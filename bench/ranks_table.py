@@ -13,7 +13,7 @@ def table() -> str:
     for found in kept("ranks"):
         lines += [*sums(found.get("sums")), *steps(found)]
         if "check" in found:
-            lines += ["Predicted from the constants beside measured; four ranks share two cores:", ""]
+            lines += ["Predicted from the constants next to measured; four ranks share two cores:", ""]
             lines += [*ranks_model.check(found["check"]), ""]
     lines += ranks_model.table()
     text = "\n".join(lines)
@@ -25,7 +25,7 @@ def table() -> str:
 
 
 def sums(found: dict | None) -> list[str]:
-    """all_reduce beside MPI's own and gloo."""
+    """all_reduce next to MPI's own and gloo."""
     if not found:
         return []
     names = ["badak", "badak, unchecked", "mpi4py", "torch, gloo"]
@@ -38,7 +38,7 @@ def sums(found: dict | None) -> list[str]:
 
 
 def steps(found: dict) -> list[str]:
-    """Steps alone, apart, with their sums, beside PyTorch's."""
+    """Steps alone, apart, with their sums, next to PyTorch's."""
     pieces = {name.split()[1]: each for name, each in found.items() if name.startswith("step ")}
     if not pieces:
         return []

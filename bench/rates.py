@@ -51,7 +51,7 @@ def measure(threads: int, repeats: int, floats: int) -> dict[str, float]:
 
 
 def with_badak(threads: int, repeats: int, floats: int) -> dict[str, float]:
-    """badak's product of matrices, and the weights of one token."""
+    """badak's matrix product, and the weights of one token."""
     badak.set_num_threads(threads)
     a, b = np.ones((M, K), np.float32), np.ones((K, N), np.float32)
     weights, token = np.ones((max(floats // WIDTH, 1), WIDTH), np.float32), np.ones((1, WIDTH), np.float32)

@@ -1,6 +1,6 @@
 """How the cost grows with batch, context and width: `python -m bench.scale` measures and draws docs/img/scale.png.
 
-A training step of a small GPT, badak and PyTorch in turns, on one thread and on all; and attention alone, forward and
+A training step of a small GPT, badak and PyTorch interleaved, on one thread and on all; and attention alone, forward and
 backward, with the most memory that it takes. About five minutes; `--draw` only draws the figures of the last time.
 """
 
@@ -116,7 +116,7 @@ def draw(document: dict, path: Path) -> None:
 
 
 def square_and_line(axes, points: list[dict]) -> None:
-    """The memory of attention, and beside it what a matrix of all scores alone would take."""
+    """The memory of attention, and next to it what a matrix of all scores alone would take."""
     sizes = sorted({each["size"] for each in points})
     axes.plot(sizes, [ATTENTION.heads * 4 * T * T / 2**20 for T in sizes], color="grey", linestyle="--",
               linewidth=1, label="the scores as one matrix")  # fmt: skip

@@ -4,7 +4,7 @@ HEADS = ("stage", "threads", "ms", "GFLOP/s", "of its unit's peak", "times the f
 
 
 def markdown(document: dict) -> str:
-    """The table of one processor; what stands beside the stages is in italics."""
+    """The table of one CPU; what stands next to the stages is in italics."""
     first = document["stages"][0]["ms"]
     lines = [f"| {' | '.join(HEADS)} |", f"| --- |{' ---: |' * (len(HEADS) - 1)}"]
     for row in document["stages"]:

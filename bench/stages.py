@@ -1,4 +1,4 @@
-"""A product of matrices from three loops to the processor's limit: `python -m bench.stages` measures docs/explanation/matmul.md.
+"""A matrix product from three loops to the CPU's limit: `python -m bench.stages` measures docs/explanation/matmul.md.
 
 Every stage of `product.py`, then badak's own kernels: each is checked against float64, measured on one thread or on all, and
 compared with what the unit that it computes with does at most (`peaks.py`). Stages take turns, and the fastest round of each
@@ -74,7 +74,7 @@ def in_arrays(function):
 
 
 def in_numpy(a, b):
-    """What NumPy's own library makes of it: the stage beside the others."""
+    """What NumPy's own library makes of it: the stage next to the others."""
     return partial(np.matmul, a, b), exactly(a, b)
 
 
@@ -102,7 +102,7 @@ def linear_bfloat16(a, b):
 
 
 def linear_int8(a, b):
-    """badak's linear layer with weights of 8 bits. a is float32 and becomes int8 within the call, as in a model that answers."""
+    """badak's linear layer with 8-bit weights. a is float32 and becomes int8 within the call, as in a model that answers."""
     q, scales = reference.quantize_rows(np.ascontiguousarray(b.T))
     ints, a_scales = reference.quantize_rows(a)
     exact = exactly(ints.astype(np.float64) * a_scales[:, None], (q.astype(np.float64) * scales[:, None]).T)
@@ -120,7 +120,7 @@ class Stage:
     """A row of the table.
 
     start(a, b) gives (run, (the exact product, its tolerance)), and run() the product.   rows: of c, 0 for all.
-    unit: what it computes with (`peaks.py`).   way: (kind, name) of `cpu_dispatch.py`.   beside: not one of the stages.
+    unit: what it computes with (`peaks.py`).   way: (kind, name) of `cpu_dispatch.py`.   next to: not one of the stages.
     """
 
     name: str

@@ -1,6 +1,6 @@
 """How long one waits before anything happens: `python -m bench.start [--runs 7] [--skip-cold]`.
 
-import of badak and, beside it, of NumPy and PyTorch; the first token of `badak generate` on a small run, from the start of
+import of badak and, next to it, of NumPy and PyTorch; the first token of `badak generate` on a small run, from the start of
 the process; `badak train gpt` with one step, from start to end, on a machine that has no compiled kernel yet and on one that
 has; and compiling every kernel.
 """
@@ -88,7 +88,7 @@ def main() -> None:
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # what is installed has its bytecode: so have all
     parser = argparse.ArgumentParser(prog="python -m bench.start", description=__doc__)
     parser.add_argument("--runs", type=int, default=7)
-    parser.add_argument("--skip-cold", action="store_true", help="do not compile everything anew")
+    parser.add_argument("--skip-cold", action="store_true", help="do not compile everything again")
     parser.add_argument("--out", type=Path, default=place("start"))
     wanted = parser.parse_args()
     found = {f"import {name}": repeated(partial(import_seconds, name), wanted.runs)

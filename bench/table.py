@@ -147,9 +147,9 @@ def about(document: dict, rows: list[Row]) -> list[str]:
     named = ", ".join(f"{library} {rate:g}" for library, rate in sorted(products.items(), key=lambda item: -item[1]))
     lines = [
         "Milliseconds per step, the median of "
-        f"{settings['rounds']} rounds of {settings['seconds']} s in turns; measured {document['date']} at {document['commit']}; "
+        f"{settings['rounds']} rounds of {settings['seconds']} s interleaved; measured {document['date']} at {document['commit']}; "
         + ", ".join(f"{name} {fact}" for name, fact in facts.items()) + ".",
-        f"In the same run, products of matrices: {named} GFLOP/s; memory: read {rates['read_gb_s']} GB/s, read and written "
+        f"In the same run, matrix products: {named} GFLOP/s; memory: read {rates['read_gb_s']} GB/s, read and written "
         f"{rates['update_gb_s']}.",
     ]  # fmt: skip
     for rival in ("torch", "jax", "ctranslate2"):

@@ -203,7 +203,7 @@ class Writing:
 
 
 def next_token(p, x, start, cache, work: Workload):
-    """x (1, T) after `start` others -> the likeliest next token (1,) and the cache with keys and values of x."""
+    """x (1, T) after `start` others -> the most likely next token (1,) and the cache with keys and values of x."""
     T = x.shape[1]
     h = p["token.weight"][x] + lax.dynamic_slice_in_dim(p["position.weight"], start, T)
     keep = jnp.arange(work.T)[None] <= (start + jnp.arange(T))[:, None]

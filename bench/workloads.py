@@ -26,7 +26,7 @@ class Workload:
     vocab: int = 0
     context: int = 0  # rows of the table of positions, T where it is 0
     feedforward: int = 0  # 4 d where it is 0
-    tied: bool = True  # the head of a GPT is its table of tokens
+    tied: bool = True  # the head of a GPT is its token embedding
     lr: float = 1e-3
     checked_steps: int = 5
     prompt: int = 8  # tokens that are given to a model that writes; it adds T - prompt
@@ -148,7 +148,7 @@ def shapes(work: Workload) -> dict[str, tuple[int, ...]]:
 
 
 def weights(work: Workload, seed: int = 7) -> dict[str, np.ndarray]:
-    """The first weights of every peer: norms about 1, biases about 0, matrices as usual for the family."""
+    """The initial weights of every peer: norms about 1, biases about 0, matrices as usual for the family."""
     random = np.random.Generator(np.random.PCG64(seed))
     found = {}
     for name, shape in shapes(work).items():

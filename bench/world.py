@@ -1,4 +1,4 @@
-"""`python -m bench.world`: programs that others wrote for PyTorch, with PyTorch and with badak, in turns. See README.md.
+"""`python -m bench.world`: programs that others wrote for PyTorch, with PyTorch and with badak, interleaved. See README.md.
 
 Each program of `world_works` runs in four processes, PyTorch and badak on 1 and on all threads; what they compute is compared. Then
 come the seconds from the start of a process to its first answer, and the MiB that each installation takes. Two interpreters
@@ -78,7 +78,7 @@ def main() -> int:
 
 
 def measure(name: str, wanted: argparse.Namespace, pythons: dict[str, str]) -> dict:
-    """One program in all its processes: built, compared, then in turns."""
+    """One program in all its processes: built, compared, then interleaved."""
     peers: dict[str, Peer] = {}
     try:
         found, values, parameters = {}, {}, set()
@@ -90,7 +90,7 @@ def measure(name: str, wanted: argparse.Namespace, pythons: dict[str, str]) -> d
                 peers[label] = peer
                 parameters.add(peer.ask("build", work={"name": name, "tiny": wanted.tiny})["parameters"])
                 values[label] = peer.ask("steps", count=CHECKED.get(name, 1))["values"]
-        say(f"{name}: {len(peers)} processes in turns")
+        say(f"{name}: {len(peers)} processes interleaved")
         interleave(list(peers.values()), wanted.rounds, wanted.secs)
         for label, peer in peers.items():
             peak = round(peer.ask("memory")["peak_mb"])
@@ -106,7 +106,7 @@ def measure(name: str, wanted: argparse.Namespace, pythons: dict[str, str]) -> d
 
 
 def first_answers(wanted: argparse.Namespace, pythons: dict[str, str]) -> dict:
-    """Seconds and MiB from the start of a process to its first answer, weights read from safetensors; in turns."""
+    """Seconds and MiB from the start of a process to its first answer, weights read from safetensors; interleaved."""
     found = {}
     with tempfile.TemporaryDirectory() as folder:
         asked(pythons["torch"], "save", folder, str(int(wanted.tiny)))

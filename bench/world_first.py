@@ -23,7 +23,7 @@ def vector() -> str:
 
 
 def token(folder: str) -> str:
-    """What GPT-2 finds likeliest after ten tokens."""
+    """What GPT-2 finds most likely after ten tokens."""
     model = AutoModelForCausalLM.from_pretrained(folder)
     given = torch.arange(1, 11)[None]
     written = model.generate(given, attention_mask=torch.ones_like(given), max_new_tokens=1, do_sample=False, pad_token_id=0)

@@ -90,7 +90,7 @@ def about(document: dict) -> list[str]:
     if document["workloads"]:
         lines = [
             f"PyTorch / badak in the geometric mean of all: **{mean(ratios(document)):.2f}**. Milliseconds, the median of "
-            f"{settings['rounds']} rounds of {settings['seconds']} s in turns; measured {document['date']} at "
+            f"{settings['rounds']} rounds of {settings['seconds']} s interleaved; measured {document['date']} at "
             f"{document['commit']}; " + ", ".join(f"{name} {version}" for name, version in versions.items()) + "."
         ]
     lines.append(

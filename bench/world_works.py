@@ -53,7 +53,7 @@ class Encode:
 
 
 class Write:
-    """GPT-2 writes 128 tokens after 16, each the likeliest."""
+    """GPT-2 writes 128 tokens after 16, each the most likely."""
 
     def __init__(self, tiny: bool):
         import torch

@@ -108,7 +108,7 @@ def transpose_linears(model) -> None:
 
 
 def write(model, prompt, count: int):
-    """The `count` likeliest tokens after `prompt` (1, T), one after the other -> (count,)."""
+    """The `count` most likely tokens after `prompt` (1, T), one after the other -> (count,)."""
     x, start, written = prompt, 0, []
     for _ in range(count):
         logits = model(x, start)

@@ -1,4 +1,4 @@
-"""Where the real data for tests lies: ../shared/data beside the repository, never in it."""
+"""Where the real data for tests lies: ../shared/data next to the repository, never in it."""
 
 import os
 from pathlib import Path

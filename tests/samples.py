@@ -36,7 +36,7 @@ Further keyword arguments are attributes, given to `Op.forward` and to the twin 
     of_memory   True: the op looks at memory itself, so equal values that lie otherwise give another result
     slack       factor on the derived tolerance, for an op that is ill-conditioned; say why in a comment
 
-Every row is run by tests/test_samples.py with both sets of kernels.
+Every row is run by tests/test_samples.py with both backends.
 """
 
 import importlib

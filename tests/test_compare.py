@@ -7,7 +7,7 @@ from tests.compare import assert_close
 
 NUMBERS = np.array([1e30, 1.0, 1e-6, -3.0, np.inf, np.nan, 0.0], np.float32)
 DAMAGED = {
-    "a zero beside a huge number": (
+    "a zero next to a huge number": (
         [1e30, 0.0, 1e-6, -3.0, np.inf, np.nan, 0.0],
         "element [1] is .*0.0.*off by 1, allowed",
     ),

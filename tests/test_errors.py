@@ -512,7 +512,7 @@ def test_every_error_is_caught_by_what_pytorch_raises_there():
 PAGE = errors_page.blocks()
 
 
-@pytest.mark.parametrize("title, code, text, mended", PAGE, ids=[title.split(".")[0] for title, *_ in PAGE])
+@pytest.mark.parametrize("title, code, text, fixed", PAGE, ids=[title.split(".")[0] for title, *_ in PAGE])
 def test_the_page_of_errors_shows_what_badak_says(title, code, text, mended):
     assert errors_page.complaint(code) == text, "run python tools/errors_page.py"
     assert text and mended is not None and errors_page.complaint(mended) == ""
@@ -541,7 +541,7 @@ def test_the_code_stands_below_the_message():
 
 
 def test_explain_by_code_and_by_word():
-    says(explain("BADAK-011"), "A label out of range", "F.cross_entropy", "target[3] = 3", "Mended:")
+    says(explain("BADAK-011"), "A label out of range", "F.cross_entropy", "target[3] = 3", "Fixed:")
     assert explain("11") == explain("badak-011")
     titles = explain("mask").splitlines()
     assert len(titles) > 3 and all(title.startswith("BADAK-") for title in titles)

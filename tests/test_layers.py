@@ -1,4 +1,4 @@
-"""The storeys of the house: who may import whom, and where an import may stand."""
+"""The layers of the house: who may import whom, and where an import may stand."""
 
 import ast
 import re

@@ -18,7 +18,7 @@ each_dtype = looped(dtype=[np.float32, np.float64])
 
 
 def each_set(test):
-    """In every set of kernels."""
+    """In every backend."""
 
     @functools.wraps(test)
     def on(*args, kernel_set, **kwargs):

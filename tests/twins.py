@@ -15,7 +15,7 @@ def floats(*shape, low=None, high=None, dtype=np.float32, grad=True):
 
 
 def whole(n, *shape, low=0, dtype=np.int64):
-    """Random whole numbers low..n-1."""
+    """Random integers low..n-1."""
     rng = np.random.default_rng(n + len(shape) * 1000 + sum(shape))
     return bk.from_numpy(np.asarray(rng.integers(low, n, shape), dtype))
 

@@ -65,7 +65,7 @@ In a notebook, `import badak.as_torch` as the first line does the same. In code 
 ### Whole programs
 
 Public programs as their authors wrote them, each run by PyTorch 2.13 and by `badak run` in an environment without
-PyTorch, from the same files, on two processors, in November 2026. Times and file paths aside, this is what they printed:
+PyTorch, from the same files, on two CPUs, in November 2026. Times and file paths aside, this is what they printed:
 
 {programs}
 
@@ -82,7 +82,7 @@ another number of threads parts from itself in the same way.
 - **A batch without a label gives a loss of 0**, with zero gradients and a warning: every label is ignored, or the batch is
   empty. In PyTorch the mean of cross_entropy and nll_loss is NaN there, and so is every weight after the next step.
 - **`is_causal=True` alone is a causal mask**, in MultiheadAttention and the layers of Transformers, too; PyTorch demands an
-  attn_mask beside it.
+  attn_mask next to it.
 - **The same bits on any number of threads**, always.
 - **One numeric path**: training with p=0, `eval()` and a cache (`nn.KeyValueCache`) give the same numbers; there is no
   other path for inference.
@@ -134,7 +134,7 @@ DIFFERENT = [  # what, PyTorch, badak, why
     ),
     ("`jit.script`, `jit.trace`, `fx.wrap`", "a script", "the function or module", "nothing is traced"),
     ("`DataParallel`, a process group of one", "spread the work", "call the model", "there is one device"),
-    ("CUDA tensors", "work", "an error that says so", "one machine's processor"),
+    ("CUDA tensors", "work", "an error that says so", "one machine's CPU"),
     ("Several processes", "torchrun, gloo or nccl", "`badak launch`, MPI", "[many machines](../how-to/distributed.md)"),
     ("a name that badak lacks", "", "is imported, and fails where it is used", "most programs never come there"),
 ]

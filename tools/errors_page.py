@@ -20,14 +20,14 @@ KOREAN_PAGE = ROOT / "docs" / "ko" / "reference" / "errors.md"
 BLOCK = re.compile(
     r"## (?P<title>[^\n]+)\n(?P<between>(?:(?!\n## ).)*?)"
     r"```python\n(?P<code>.*?)```\n\n```text\n(?P<text>.*?)```"
-    r"(?:\n\nMended:\n\n```python\n(?P<mended>.*?)```)?",
+    r"(?:\n\nMended:\n\n```python\n(?P<fixed>.*?)```)?",
     re.DOTALL,
 )
 PRELUDE = "import badak\nfrom badak import nn, optim\nfrom badak.nn import functional as F\nbadak.manual_seed(0)\n"
 
 
 def blocks() -> list[tuple[str, str, str, str | None]]:
-    """(title, code, text, mended code) of each situation on the page that a program shows."""
+    """(title, code, text, fixed code) of each situation on the page that a program shows."""
     page = PAGE.read_text(encoding="utf-8")
     return [(m["title"], m["code"], m["text"].rstrip("\n"), m["mended"]) for m in BLOCK.finditer(page)]
 
@@ -66,7 +66,7 @@ def complaint(code: str) -> str:
 
 
 def filled() -> str:
-    """The page with every text block written anew."""
+    """The page with every text block written again."""
 
     def fill(found: re.Match) -> str:
         start, end = (place - found.start() for place in found.span("text"))

@@ -60,7 +60,7 @@ def printed(page: Path, names: dict | None = None) -> list[str]:
 
 
 def same(shown: str, now: str) -> bool:
-    """Whether two outputs are equal, but for times, and for the last digit of fractions, which processors round differently."""
+    """Whether two outputs are equal, but for times, and for the last digit of fractions, which CPUs round differently."""
     shown, now = TIMES.sub("T", shown), TIMES.sub("T", now)
     if NUMBER.sub("#", shown).split() != NUMBER.sub("#", now).split():
         return False
@@ -114,7 +114,7 @@ def _run(code: str, name: str, names: dict) -> str:
 
 
 def filled(page: Path) -> str:
-    """The page with every text block written anew, one added where a program prints and none stood."""
+    """The page with every text block written again, one added where a program prints and none stood."""
     outputs = iter(printed(page))
 
     def fill(found: re.Match) -> str:

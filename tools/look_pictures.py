@@ -45,7 +45,7 @@ def pages(folder: Path) -> None:
 
 
 def attention(page: Page) -> None:
-    """One word pinned, two heads beside each other."""
+    """One word pinned, two heads side by side."""
     page.locator(".thumbnail").nth(1).click()
     page.locator(".thumbnail").nth(5).click(modifiers=["Shift"])
     page.locator(".strip .token").nth(3).click()

@@ -34,7 +34,7 @@ def bench_tables(documents: list[dict]) -> str:
 
 def memory_table(documents: list[dict]) -> str:
     """Peak memory, and how it compares with the better one of PyTorch's."""
-    lines = ["| processor | workload | program | peak MiB | of PyTorch |", "| --- | --- | --- | ---: | ---: |"]
+    lines = ["| CPU | workload | program | peak MiB | of PyTorch |", "| --- | --- | --- | ---: | ---: |"]
     for document in documents:
         for name, found in document["workloads"].items():
             best = min((each["peak_mb"] for label, each in found.items() if label.startswith("torch")), default=None)

@@ -1,6 +1,6 @@
 """Write the stubs of what is bound from the table of public names: `python tools/stubs.py [--check]`.
 
-Editors and type checkers read these `.pyi` files in place of the modules beside them: `badak/__init__.pyi`,
+Editors and type checkers read these `.pyi` files in place of the modules next to them: `badak/__init__.pyi`,
 `badak/tensor/__init__.pyi` (functions) and `badak/tensor/interface.pyi` (what Tensor has from the table, and its fields).
 """
 
@@ -105,7 +105,7 @@ def method_lines() -> Iterable[str]:
 
 
 def fields() -> Iterable[str]:
-    """The annotated fields of Tensor, and the signatures of the methods that stand beside them."""
+    """The annotated fields of Tensor, and the signatures of the methods that stand next to them."""
     tree = ast.parse((PACKAGE / "tensor" / "tensor.py").read_text(encoding="utf-8"))
     body = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Tensor").body
     for node in body:

@@ -1,10 +1,13 @@
 """The words of the field: `python tools/vocabulary.py` lists where source and pages use another one.
 
-Names of Python (a_name, a.name) and texts in backquotes are left alone. docs/glossary.md gives the terms in both languages.
+Read are comments and strings of the source, and pages; what stands in backquotes is left alone.
+docs/reference/glossary.md gives the terms in both languages.
 """
 
+import io
 import re
 import sys
+import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,7 +17,7 @@ INSTEAD = {
     r"PyTorch's face": "the PyTorch API",
     r"products? of (two )?matrices": "matrix product, matmul",
     r"of (16|8|4) bits": "16-bit, bfloat16, int8",
-    r"(?<!image )(?<!logits )processors?": "CPU",
+    r"(?<!image )(?<!logits )(?<!\(R\) )processors?": "CPU",
     r"faults?": "bug",
     r"mend(s|ed|ing)?": "fix",
     r"likeliest": "most likely, top-1",
@@ -49,16 +52,27 @@ def files() -> Iterator[Path]:
     yield from (ROOT / "README.md", ROOT / "CONTRIBUTING.md")
 
 
+def written(path: Path) -> Iterator[tuple[int, str]]:
+    """(number, text) of each line that people read."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix != ".py":
+        yield from enumerate(text.splitlines(), 1)
+        return
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type in (tokenize.COMMENT, tokenize.STRING):
+            yield from enumerate(token.string.splitlines(), token.start[0])
+
+
 def lines() -> Iterator[str]:
     """FILE:LINE: the word, and what to write instead."""
     english = re.compile(rf"(?<![\w.])(?:{'|'.join(INSTEAD)})(?![\w(=]|\.\w)", re.IGNORECASE)
     korean = re.compile("|".join(KOREAN))
     for path in files():
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        for number, line in written(path):
             line = QUOTED.sub("", line)
             found, table = (korean, KOREAN) if line.startswith("msgstr") else (english, INSTEAD)
             for match in found.finditer(line):
-                better = next(new for old, new in table.items() if re.match(old, line[match.start() :], flags=re.IGNORECASE))
+                better = next(new for old, new in table.items() if re.compile(old, re.IGNORECASE).match(line, match.start()))
                 yield f"{path.relative_to(ROOT)}:{number}: {match[0]!r}; write: {better}"
 
 

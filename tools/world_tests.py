@@ -62,7 +62,7 @@ def page() -> str:
 
 Written by `tools/world_tests.py`.
 
-The tests of these projects were run as they are, in an environment without PyTorch, by `badak run -m pytest`, and beside it
+The tests of these projects were run as they are, in an environment without PyTorch, by `badak run -m pytest`, and next to it
 with PyTorch 2.13. `python tools/their_tests.py einops FOLDER` does it again for a clone. Tests that need a GPU or a download are
 skipped or fail on both sides and are not counted.
 

@@ -326,7 +326,7 @@ def test_every_op_is_differentiated_twice_or_on_the_list():
     """The list names nothing that works, and the table nothing that is not tried."""
     tried = {call.values[0].row.op.__name__ for call in _calls()}
     without = {op.__name__ for op in samples.all_ops()} - tried - set(REFUSED)
-    assert not without - {"Cast"}, without  # its rows are of whole numbers; `_cast` tries it
+    assert not without - {"Cast"}, without  # its rows are of integers; `_cast` tries it
 
 
 @pytest.mark.parametrize("name", ["LSTM", "GRU", "RNN"])

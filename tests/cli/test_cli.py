@@ -390,7 +390,7 @@ def test_a_run_of_another_kind_is_refused(capsys):
         (lambda config: seal({**config, "experiment": "gtp"}), "got 'gtp'"),
         (lambda config: seal({**config, "experiment": []}), "got '[]'"),
         (lambda config: seal({**config, "modle": {}}), "config.json: unknown key 'modle'"),
-        (lambda config: seal({**config, "model": {"layers": "two"}}), "expected model.layers to be a whole number"),
+        (lambda config: seal({**config, "model": {"layers": "two"}}), "expected model.layers to be an integer"),
         (lambda config: seal({**config, "vocabulary": config["vocabulary"][:-1]}), "tokens stand under vocabulary"),
         (lambda config: seal({**config, "vocabulary": config["vocabulary"][:1] * 2}), "stands there twice"),
         (

@@ -1,4 +1,4 @@
-"""Commands import nothing from the current folder, and let no file there decide anything: a download may lie beside."""
+"""Commands import nothing from the current folder, and let no file there decide anything: a download may lie next to."""
 
 import importlib.metadata
 import os
@@ -39,7 +39,7 @@ COMMANDS = {
 
 @pytest.fixture(scope="module")
 def beside(tmp_path_factory):
-    """A folder in which a module lies under every name that could be imported, and settings of libraries beside them."""
+    """A folder in which a module lies under every name that could be imported, and settings of libraries next to them."""
     place = tmp_path_factory.mktemp("beside")
     folder = place / "download"
     folder.mkdir()
@@ -97,7 +97,7 @@ def test_no_module_beside_is_imported(name, safe, beside):
 def test_a_program_still_finds_what_lies_beside_itself(safe, tmp_path):
     """As under python: a script's own folder is looked into first, and with -m the current one."""
     (tmp_path / "programs").mkdir()
-    (tmp_path / "programs" / "mine.py").write_text("word = 'beside the script'\n")
+    (tmp_path / "programs" / "mine.py").write_text("word = 'next to the script'\n")
     (tmp_path / "programs" / "train.py").write_text("import mine, torch\nprint(mine.word, torch.ones(1).item())\n")
-    assert run(["run", "programs/train.py"], tmp_path, safe).stdout == "beside the script 1.0\n"
-    assert run(["run", "-m", "train"], tmp_path / "programs", safe).stdout == "beside the script 1.0\n"
+    assert run(["run", "programs/train.py"], tmp_path, safe).stdout == "next to the script 1.0\n"
+    assert run(["run", "-m", "train"], tmp_path / "programs", safe).stdout == "next to the script 1.0\n"

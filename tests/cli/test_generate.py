@@ -30,7 +30,7 @@ def test_the_prompt_may_stand_alone(run, capsys):
 def test_reasons_name_each_token_and_where_the_model_looked(run, capsys):
     assert main(["generate", run, "to", "--explain", "--max-new-tokens", "3", "--top-k", "5", "--seed", "4"]) == 0
     head, *lines = capsys.readouterr().out.splitlines()
-    assert head.split() == ["token", "chance", "rank", "likeliest", "looked", "at", "removed"] and len(lines) == 3
+    assert head.split() == ["token", "chance", "rank", "top", "looked", "at", "removed"] and len(lines) == 3
     assert all(" top_k " in line and "%" in line for line in lines) and "'t'@0" in lines[0] + lines[1]
     tokens = "".join(line[1] for line in lines)
     assert main(["generate", run, "to", "--max-new-tokens", "3", "--top-k", "5", "--seed", "4"]) == 0

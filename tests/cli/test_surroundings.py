@@ -184,7 +184,7 @@ def test_a_check_of_replays_that_is_no_number_compiles_nothing(value):
     code = "import badak; badak.compile(abs)"
     found, _, err = elsewhere(code=code, BADAK_COMPILE_CHECK=value)
     cause, fix = err.decode().strip().split("\n")[-2:]
-    assert found == 1 and f"BADAK_COMPILE_CHECK: expected a whole number; got '{value}'" in cause
+    assert found == 1 and f"BADAK_COMPILE_CHECK: expected an integer; got '{value}'" in cause
     assert fix == "fix: BADAK_COMPILE_CHECK=2 checks every second replay; or leave it unset"
     found, _, err = elsewhere("train", "bert", "--steps", "2", BADAK_COMPILE_CHECK=value)
     assert found == 2 and err.count(b"\n") == 2 and err.startswith(b"error: BADAK_COMPILE_CHECK: ")

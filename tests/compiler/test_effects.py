@@ -123,7 +123,7 @@ def test_a_change_of_a_module_that_the_step_met_drops_its_recording(name):
     with pytest.raises(GraphError) as caught:
         strict(badak.ones(3))
     assert str(caught.value).endswith(
-        f"cannot be replayed: it was recorded for something else: {reason}\nfix: fullgraph=False records it anew"
+        f"cannot be replayed: it was recorded for something else: {reason}\nfix: fullgraph=False records it again"
     )
 
 

@@ -62,7 +62,7 @@ def test_every_way_and_optimizer_goes_on_in_replays(way, name):
 
 @pytest.mark.slow
 def test_pictures_under_autocast():
-    """Convolutions and recurrent layers, whose inputs autocast casts, and keeps cast weights of, anew in every replay."""
+    """Convolutions and recurrent layers, whose inputs autocast casts, and keeps cast weights of, again in every replay."""
     assert_same(Pictures, cast(picture_loss), pictures, simple, OPTIMIZERS["SGD"])
 
 

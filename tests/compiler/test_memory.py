@@ -145,7 +145,7 @@ def deep(compiled):
 
 @pytest.mark.slow
 def test_a_deep_model_takes_no_more_memory_recorded_and_replayed_than_as_it_is(monkeypatch):
-    monkeypatch.setattr(compiled, "EVERY", 0)  # a replay that is checked runs beside the step
+    monkeypatch.setattr(compiled, "EVERY", 0)  # a replay that is checked runs next to the step
     tracemalloc.start()
     try:
         before = tracemalloc.get_traced_memory()[0]
@@ -261,7 +261,7 @@ print(recorded.fallback_reason == "", held() - before)
 @pytest.mark.slow
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="memory that is free is given back through glibc")
 def test_what_only_the_recording_needed_is_given_back():
-    alone = {name: value for name, value in os.environ.items() if name != "BADAK_COMPILE_CHECK"}  # which runs it beside, too
+    alone = {name: value for name, value in os.environ.items() if name != "BADAK_COMPILE_CHECK"}  # which runs it next to, too
     done = subprocess.run([sys.executable, "-c", HELD], env=alone, capture_output=True, text=True, check=True)
     recorded, mib = done.stdout.split()
     assert recorded == "True" and int(mib) < 150, mib  # eight results are 244 MiB; two stay, and a copy of the argument

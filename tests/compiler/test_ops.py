@@ -76,4 +76,4 @@ def test_kernels_stand_for_the_operations_of_a_transformer():
         compiled(q, rows, weight, badak.arange(5))
     (plan,) = compiled.recordings
     python = [entry for entry in plan.entries if entry.calls is None]
-    assert [entry.op.name for entry in python] == ["layer_norm"]  # without weights it makes ones anew each time
+    assert [entry.op.name for entry in python] == ["layer_norm"]  # without weights it makes ones again each time

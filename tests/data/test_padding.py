@@ -108,12 +108,12 @@ FINE = Generator().manual_seed(0)
 WRONG = [
     (lambda: pad([], 0), "pad: expected one row or more; got none\nfix: pad([[1, 2], [3]], 0)"),
     (lambda: pad([[1]], 0, 0), "pad: expected a multiple of 1 or more; got 0\nfix: multiple=8"),
-    (lambda: pad([[1], [1.5]], 0), "pad: expected rows of whole numbers; row 1 is float64\nfix: the ids that a tokenizer gives"),
+    (lambda: pad([[1], [1.5]], 0), "pad: expected rows of integers; row 1 is float64\nfix: the ids that a tokenizer gives"),
     (lambda: pad([[1], 3], 0), "pad: expected rows of one axis; row 1 has shape ()\nfix: pad([row, row, ...], value)"),
     (lambda: pad(["ab"], 0), "pad: expected rows of one axis; row 0 has shape ()\nfix: pad([row, row, ...], value)"),
     (
         lambda: padding_mask(badak.zeros(2, 3), 0),
-        "padding_mask: expected ids, whole numbers; got badak.float32\nfix: give the ids, not what was made of them",
+        "padding_mask: expected ids, integers; got badak.float32\nfix: give the ids, not what was made of them",
     ),
     (
         lambda: BucketBatchSampler([1, 2]),
@@ -133,17 +133,17 @@ WRONG = [
     ),
     (
         lambda: BucketBatchSampler([1, 0], 2),
-        "BucketBatchSampler: expected lengths of 1 or more, a whole number for each example; got 0 among them\n"
+        "BucketBatchSampler: expected lengths of 1 or more, an integer for each example; got 0 among them\n"
         "fix: [len(row) for row in rows], without empty rows",
     ),
     (
         lambda: BucketBatchSampler([], 2),
-        "BucketBatchSampler: expected lengths of 1 or more, a whole number for each example; got none\n"
+        "BucketBatchSampler: expected lengths of 1 or more, an integer for each example; got none\n"
         "fix: [len(row) for row in rows], without empty rows",
     ),
     (
         lambda: BucketBatchSampler([1.5], 2),
-        "BucketBatchSampler: expected lengths of 1 or more, a whole number for each example; got float64 (1,)\n"
+        "BucketBatchSampler: expected lengths of 1 or more, an integer for each example; got float64 (1,)\n"
         "fix: [len(row) for row in rows], without empty rows",
     ),
     (

@@ -46,7 +46,7 @@ def test_pairs_and_rows_without_a_text(tmp_path):
 
 
 WRONG = {  # name, content, columns, cause, fix
-    "no json": ("a.jsonl", '{"text": "a"}\n{"text"', {}, "line 2: not JSON", "mend that line"),
+    "no json": ("a.jsonl", '{"text": "a"}\n{"text"', {}, "line 2: not JSON", "fix that line"),
     "no object": ("a.jsonl", "[1]", {}, "line 1: expected an object; got [1]", "an object such as"),
     "a number": ("a.jsonl", '{"text": 3}', {}, "line 1: 'text' is 3, no text", "a text, or another --text-column"),
     "no such key": ("a.jsonl", '{"text": "a"}', {"text": "x"}, "line 1: has no 'x'; it has 'text'", "--text-column names"),

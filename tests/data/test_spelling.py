@@ -1,4 +1,4 @@
-"""Labels that are one whole number are one class, however a table wrote them; words stay as they are."""
+"""Labels that are one integer are one class, however a table wrote them; words stay as they are."""
 
 import pytest
 

@@ -127,7 +127,7 @@ WRONG_FILES = {
         json.dumps({"version": "1.0", "model": {"type": "BPE", "vocab": {"a": 0, "b": 7}, "merges": []}}),
         "2 tokens are numbered up to 7",
     ),
-    "numbers that are words": ("vocab.json", '{"a": "b"}', "expected a table of tokens and numbers"),
+    "numbers that are words": ("vocab.json", '{"a": "b"}', "expected a token embedding and numbers"),
     "merges of three": ("vocab.json", '{"a": 0}', "expected two pieces in a line; got 'a b c'"),
     "no [UNK]": ("vocab.txt", "a\nb\n", "has no \\[UNK\\]"),
     "twice": ("vocab.txt", "[UNK]\nb\nb\n", "names a token twice"),

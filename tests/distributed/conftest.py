@@ -8,7 +8,7 @@ from tests.distributed.small import arguments, state, write_text
 
 @pytest.fixture(scope="session")
 def text(tmp_path_factory):
-    """The text of all trainings here."""
+    """The text of all training runs here."""
     return write_text(tmp_path_factory.mktemp("data"))
 
 

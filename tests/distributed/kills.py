@@ -29,7 +29,7 @@ MOMENTS = ("starting", "training", "saving", "saved", "ending", "any")
 
 
 class Kills:
-    """One undisturbed run of `ranks` ranks, and disturbed ones beside it."""
+    """One undisturbed run of `ranks` ranks, and disturbed ones next to it."""
 
     def __init__(self, folder: Path, ranks: int):
         self.folder, self.ranks = folder, ranks

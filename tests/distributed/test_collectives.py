@@ -1,4 +1,4 @@
-"""The collectives, in real processes: beside torch over gloo, beside NumPy, and in wrong hands."""
+"""The collectives, in real processes: next to torch over gloo, next to NumPy, and in wrong hands."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""DistributedDataParallel in real processes: beside torch's over gloo, and where torch has none."""
+"""DistributedDataParallel in real processes: next to torch's over gloo, and where torch has none."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""Communication hooks of DistributedDataParallel: the trainings of torch over gloo, and where it has none."""
+"""Communication hooks of DistributedDataParallel: the training runs of torch over gloo, and where it has none."""
 
 import pickle
 
@@ -37,7 +37,7 @@ SAID = {
     "alone": "[[2.0, 2.0]]",
     "no function": "ArgumentTypeError: Communication hook must be callable; got int / fix: hook(state, bucket), a function",
     "twice": "StateError: register_comm_hook can only be called once. / "
-    "fix: one hook that does both, or DistributedDataParallel anew",
+    "fix: one hook that does both, or DistributedDataParallel again",
     "no future": "ArgumentTypeError: DistributedDataParallel: the communication hook gave a Tensor, not a future / "
     "fix: torch.distributed.",
     "no tensor": "ArgumentTypeError: DistributedDataParallel: the communication hook gave a int for a bucket / "

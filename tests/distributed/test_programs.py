@@ -38,7 +38,7 @@ def test_a_spawned_process_that_fails_ends_the_program(tmp_path):
     done = _run([sys.executable, "-m", "badak", "run", str(TUTORIAL), "fails"], tmp_path)
     assert done.code == 1 and done.out == ""
     assert "ended with ValueError: no such epoch (tutorial.py:" in done.err
-    assert done.err.endswith("StateError: multiprocessing.spawn: one of 2 processes has failed\nfix: mend what is said above\n")
+    assert done.err.endswith("StateError: multiprocessing.spawn: one of 2 processes has failed\nfix: fix what is said above\n")
 
 
 @pytest.mark.slow

@@ -82,7 +82,7 @@ def test_srun_that_does_not_reach_mpi_is_refused(slurm, tmp_path, kind):
     if "Invalid MPI type" in done.stderr or "Couldn't find the specified plugin name" in done.stderr:
         pytest.skip(f"this Slurm has no {kind}")
     assert done.returncode == 2 and done.stdout == ""
-    for line in REFUSED.splitlines():  # the lines of two ranks may come in turns
+    for line in REFUSED.splitlines():  # the lines of two ranks may come interleaved
         assert done.stderr.splitlines().count(line) == 2, done.stderr
 
 

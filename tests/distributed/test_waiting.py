@@ -1,4 +1,4 @@
-"""Whoever waits for another rank has a time limit, sees that it has ended, and leaves the processor to others meanwhile."""
+"""Whoever waits for another rank has a time limit, sees that it has ended, and leaves the CPU to others meanwhile."""
 
 import json
 import re

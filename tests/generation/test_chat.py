@@ -261,7 +261,7 @@ def test_a_template_that_asks_for_too_much_is_refused_and_takes_nothing_here(nam
     monkeypatch.setattr(limited, "SECONDS", 1)
     monkeypatch.setattr(limited, "MEMORY", 1 << 29)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    with pytest.raises(FileError, match="W: the chat template fails .*\nfix: mend it, or --plain") as caught:
+    with pytest.raises(FileError, match="W: the chat template fails .*\nfix: fix it, or --plain") as caught:
         Template(BOMBS[name], {}, "W")([{"role": "user", "content": "Hello"}])
     assert len(str(caught.value).splitlines()) == 2
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 1 << 18  # KiB

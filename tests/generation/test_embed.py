@@ -1,4 +1,4 @@
-"""Texts as vectors: those of the model on each text alone, whatever stands beside it; and what is found by them."""
+"""Texts as vectors: those of the model on each text alone, whatever stands next to it; and what is found by them."""
 
 import numpy as np
 import pytest

@@ -196,7 +196,7 @@ def test_what_does_not_go_together_is_refused(folder, tmp_path, capsys):  # noqa
     assert "--index takes --search, and no texts" in said(capsys, folder, "a", "--index", tmp_path, "--search", "b", code=2).err
     assert "--index takes --search, and no texts" in said(capsys, folder, "--index", tmp_path, code=2).err
     assert "no index of badak embed" in said(capsys, folder, "--index", tmp_path, "--search", "b", code=2).err
-    assert "101 texts are too many to show each beside each" in said(capsys, folder, *["a"] * 101, code=2).err
+    assert "101 texts are too many to show each next to each" in said(capsys, folder, *["a"] * 101, code=2).err
     other = tmp_path / "other"
     shutil.copytree(folder, other)
     flipped(other / "model.safetensors")

@@ -71,7 +71,7 @@ def test_the_situations_are_said_without_english_words(korean, title, code):
 
 ONES = badak.ones(2, 3)
 CALLS = {
-    "a whole number": lambda: models.GPTConfig(vocab_size="a"),
+    "an integer": lambda: models.GPTConfig(vocab_size="a"),
     "at least": lambda: models.GPTConfig(vocab_size=-1),
     "a finite number": lambda: models.GPTConfig(vocab_size=3, dropout=None),
     "two numbers of dims": lambda: nn.BatchNorm1d(3)(badak.ones(3)),

@@ -205,8 +205,8 @@ def test_a_file_of_settings_has_a_largest_size(tmp_path, monkeypatch):
 OWNERS = {  # the files that write by themselves, and why
     "io/atomic.py": "it is the one place",
     "io/lock.py": "the lock",
-    "io/whole.py": "a folder that was not there before, beside its place, renamed",
-    "kernels/numba/codegen/cache.py": "below io; makes each file anew",
+    "io/whole.py": "a folder that was not there before, next to its place, renamed",
+    "kernels/numba/codegen/cache.py": "below io; makes each file again",
     "compat/torch/hub.py": "a file with a name of chance, renamed",
     "tensor/storage.py": "from_file, whose file is the program's own",
     "io/archive.py": "within a zip file",
@@ -219,7 +219,7 @@ CALLS = {"write_text", "write_bytes", "NamedTemporaryFile", "tofile", "copyfile"
 
 
 def test_everything_is_written_in_one_place():
-    """Who opens a file to write, anywhere else, would have to think of links anew."""
+    """Who opens a file to write, anywhere else, would have to think of links again."""
     found = set()
     for name, nodes in sources.nodes(rf"\b({'|'.join(CALLS)}|open|fdopen)\("):
         for node in nodes:

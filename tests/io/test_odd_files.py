@@ -187,7 +187,7 @@ CALLS = {"read_text", "read_bytes", "memmap", "fromfile", "loadtxt", "safe_open"
 
 
 def test_everything_is_read_in_one_place():
-    """Who opens a file to read, anywhere else, would have to think of pipes and devices anew."""
+    """Who opens a file to read, anywhere else, would have to think of pipes and devices again."""
     found = set()
     for name, nodes in sources.nodes(rf"\b({'|'.join(CALLS)}|open)\("):
         if name.startswith("kernels/"):  # below io, with files of its own

@@ -1,4 +1,4 @@
-"""badak.load to the meta device, and NumPy's arrays that a program vouches for, beside PyTorch."""
+"""badak.load to the meta device, and NumPy's arrays that a program vouches for, next to PyTorch."""
 
 import io
 import random

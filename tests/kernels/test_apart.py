@@ -1,4 +1,4 @@
-"""The bits that a kernel makes do not depend on where its arrays lie: apart, one beside the other, or one in the place of another.
+"""The bits that a kernel makes do not depend on where its arrays lie: apart, one next to the other, or one in the place of another.
 
 LLVM has two loops for what may overlap, one of registers and one of single numbers: both must round alike.
 """

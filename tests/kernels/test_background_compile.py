@@ -16,7 +16,7 @@ fast = fast_kernels()
 
 from badak.kernels.numba.threadpool import background_compile as module  # noqa: E402
 
-needs_two_cores = pytest.mark.skipif(module._cores() < 2, reason="on one core nothing is compiled beside the program")
+needs_two_cores = pytest.mark.skipif(module._cores() < 2, reason="on one core nothing is compiled next to the program")
 
 USE = """
 import sys, time

@@ -16,7 +16,7 @@ EVERY = np.arange(1 << 16, dtype=np.uint16).view(HALF)
 
 
 def floats(seed, count):
-    """Floats of any bits, half of them at or beside the middle between two bfloat16."""
+    """Floats of any bits, half of them at or next to the middle between two bfloat16."""
     bits = np.random.default_rng(seed).integers(0, 1 << 32, count, np.uint32)
     bits[::2] = (bits[::2] & 0xFFFF0000) | np.array([0x7FFF, 0x8000, 0x8001], np.uint32)[np.arange(len(bits[::2])) % 3]
     return bits.view(np.float32)

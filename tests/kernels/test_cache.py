@@ -109,7 +109,7 @@ def test_a_cache_that_cannot_be_written_is_said_once(compile_one, shelf, capfd, 
     monkeypatch.setattr(cache, "open", refuse, raising=False)
     assert compile_one() == compile_one() == 0
     said = capfd.readouterr().err
-    assert said == (f"badak: kernels cannot be kept in {shelf.folder} ({os.strerror(problem)}), each process compiles them anew\n")
+    assert said == (f"badak: kernels cannot be kept in {shelf.folder} ({os.strerror(problem)}), each process compiles them again\n")
     assert not list(shelf.folder.iterdir())
 
 

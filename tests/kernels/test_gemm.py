@@ -1,4 +1,4 @@
-"""Our own product of matrices: every stride and remainder, one bit pattern whatever the tile, every width of register."""
+"""Our own matrix product: every stride and remainder, one bit pattern whatever the tile, every width of register."""
 
 import itertools
 import subprocess
@@ -51,8 +51,8 @@ def test_a_product_of_any_strides_is_the_sum_of_its_terms(order_a, order_b, dtyp
         exact = 0.5 * (a.astype(np.longdouble) @ b.astype(np.longdouble)) + base
         bound = (k + 2) * np.finfo(dtype).eps * (np.abs(a).astype(np.float64) @ np.abs(b).astype(np.float64) + np.abs(base))
         assert (np.abs(around[1:-1, 1:-2] - exact) <= bound).all(), (m, n, k)
-        assert (around[0] == 7).all() and (around[-1] == 7).all(), "rows beside the result were written"
-        assert (around[:, 0] == 7).all() and (around[:, -2:] == 7).all(), "columns beside the result were written"
+        assert (around[0] == 7).all() and (around[-1] == 7).all(), "rows next to the result were written"
+        assert (around[:, 0] == 7).all() and (around[:, -2:] == 7).all(), "columns next to the result were written"
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -1,4 +1,4 @@
-"""Products of whole numbers of 8 bits: every way, every number of rows and threads gives the bits of the plain kernel."""
+"""Products of 8-bit integers: every way, every number of rows and threads gives the bits of the plain kernel."""
 
 import os
 import subprocess

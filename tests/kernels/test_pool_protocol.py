@@ -9,7 +9,7 @@ and a member or by two callers and a member, through every interleaving, by a sm
     a sleeper   a member that sleeps while a job has a place for it
 
 All words are accessed seq_cst, so that for a program without races, as this one is shown to be, the interleavings are all
-that a processor may do, AArch64 included (C++ [intro.races]: "sequential consistency for data-race-free programs"). An edge
+that a CPU may do, AArch64 included (C++ [intro.races]: "sequential consistency for data-race-free programs"). An edge
 carries what its thread knew: plain memory is in order only where a chain of such edges leads from one access to the other.
 The counters of tasks are read and changed relaxed, and carry nothing.
 
@@ -303,7 +303,7 @@ class Checker:
         if not self.full or state.words[1] <= 0 or state.counts[0] >= len(sleeping):
             return
         if any(self.asked(state, caller)[0] == "take" and state.values[1] == caller for caller in range(self.callers)):
-            raise Broken("a member sleeps beside an open job")
+            raise Broken("a member sleeps next to an open job")
 
     def run(self):
         """Go through all states; how many there are. Raises Broken."""
@@ -382,9 +382,9 @@ BROKEN = {
     "a member sleeps before it looks": (
         "            if atomic_load(team + _OPEN) <= 0 and atomic_load(team + _QUIT) == 0:\n    ",
         "",
-        "sleeps beside",
+        "sleeps next to",
     ),
-    "a member is not counted as asleep": ("            atomic_add(team + _SLEEPING, 1)\n", "", "sleeps beside"),
+    "a member is not counted as asleep": ("            atomic_add(team + _SLEEPING, 1)\n", "", "sleeps next to"),
     "members do not look whether it is the end": ("while atomic_load(team + _QUIT) == 0:", "while True:", "dead end"),
     "opening hands nothing over": (
         "atomic_store(team + _OPEN, threads - 1)",
@@ -413,12 +413,12 @@ BROKEN = {
     "opening stays in the store buffer": (
         "atomic_store(team + _OPEN, threads - 1)",
         "late_store(team + _OPEN, threads - 1)",
-        "sleeps beside",
+        "sleeps next to",
     ),
     "falling asleep stays in the store buffer": (
         "atomic_add(team + _SLEEPING, 1)",
         "late_add(team + _SLEEPING, 1)",
-        "sleeps beside",
+        "sleeps next to",
     ),
 }
 

@@ -1,4 +1,4 @@
-"""Kernels that go over rows by registers: right at every length, and nothing beside a row is touched."""
+"""Kernels that go over rows by registers: right at every length, and nothing next to a row is touched."""
 
 import importlib
 

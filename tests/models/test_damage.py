@@ -193,7 +193,7 @@ TOKENIZERS = {
     "numbers that are words": (
         "bpe",
         lambda place: (place / "vocab.json").write_text('{"a": "x"}'),
-        "a table of tokens and numbers",
+        "a token embedding and numbers",
     ),
     "a vocabulary of GPT-2 in BERT's file": (
         "wordpiece",

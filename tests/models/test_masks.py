@@ -1,4 +1,4 @@
-"""A badak.Mask given to a model: what it hides changes nothing, beside a cache, padding and starts too."""
+"""A badak.Mask given to a model: what it hides changes nothing, next to a cache, padding and starts too."""
 
 import pytest
 

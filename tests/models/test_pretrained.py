@@ -183,7 +183,7 @@ FAULTS = {
     "no config": (lambda place: (place / "config.json").unlink(), r"config\.json: .*(No such file|no such file)"),
     "another architecture": (lambda place: say(place, model_type="mamba"), "model_type is 'mamba'; badak.models reads "),
     "another activation": (lambda place: say(place, hidden_act="relu"), "hidden_act is 'relu'; this model knows 'silu'"),
-    "sizes that are words": (lambda place: say(place, hidden_size="large"), "hidden_size must be a whole number; got 'large'"),
+    "sizes that are words": (lambda place: say(place, hidden_size="large"), "hidden_size must be an integer; got 'large'"),
     "other sizes": (lambda place: say(place, intermediate_size=41), r"gate_proj\.weight is \(40, 32\) where .* \(41, 32\)"),
     "other heads": (lambda place: say(place, num_key_value_heads=4), r"k_proj\.weight is \(16, 32\) where .* \(32, 32\)"),
     "more layers": (lambda place: say(place, num_hidden_layers=3), "9 of 30 tensors are missing: model.layers.2"),

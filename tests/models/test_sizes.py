@@ -64,7 +64,7 @@ def ask(folder, name, value):
 @pytest.mark.slow
 def test_every_setting_may_be_huge(folder):
     for at, name in enumerate(settings(folder)):
-        for value in HUGE[at % 3 :: 3]:  # in turns: each takes a tenth of a second
+        for value in HUGE[at % 3 :: 3]:  # interleaved: each takes a tenth of a second
             ask(folder, name, value)
 
 
@@ -92,7 +92,7 @@ def test_tables_within_the_settings_may_be_anything(folder):
     ({"intermediate_size": 31}, "feedforward is 31, and no tensor is wider than 30"),
     ({"num_hidden_layers": 10**9}, "1,000,000,000 layers, and 11 tensors are there"),
     ({"rope_parameters": [1]}, "rope_parameters must be a table"),
-    ({"vocab_size": 10**30}, "vocab_size must be a whole number"),
+    ({"vocab_size": 10**30}, "vocab_size must be an integer"),
 ])  # fmt: skip
 def test_what_is_said_of_it(value, cause, tmp_path):
     MADE["llama"]().save_pretrained(tmp_path)

@@ -188,8 +188,8 @@ def test_a_decoder_with_a_cache_takes_masks_in_both_places(chunks):
     ids = badak.tensor([[0, 0, 1, 1, 1, 1, 1], [1] * 7])
     ways = {
         "the whole mask": lambda n: (Mask.causal() & Mask.window(3) & Mask.padding(ids[:, :n]), None),
-        "a Mask beside": lambda n: (Mask.causal() & Mask.window(3), Mask.padding(ids[:, :n])),
-        "a tensor beside": lambda n: (Mask.causal() & Mask.window(3), ids[:, :n] == 0),
+        "a Mask next to": lambda n: (Mask.causal() & Mask.window(3), Mask.padding(ids[:, :n])),
+        "a tensor next to": lambda n: (Mask.causal() & Mask.window(3), ids[:, :n] == 0),
         "padding alone": lambda n: (None, Mask.padding(ids[:, :n])),
     }
     with badak.no_grad():
@@ -265,9 +265,9 @@ OF = "fix: Mask.of(keep=x) where True = seen, Mask.of(hide=x) where True = hidde
         (lambda: Mask.padding(X > 0), DTypeError, "got booleans, which are a mask already", "Mask.of(hide=x[:, None])"),
         (lambda: Mask.padding(X.float()), ShapeError, "got badak.float32 (2, 5)", "the ids of the tokens"),
         (lambda: Mask.padding(X[None]), ShapeError, "got badak.int64 (1, 2, 5)", "the ids of the tokens"),
-        (lambda: Mask.window(0), ArgumentError, "a whole number k of at least 1; got 0", "Mask.window(4)"),
-        (lambda: Mask.prefix(-1), ArgumentError, "a whole number n of at least 0; got -1", "Mask.prefix(4)"),
-        (lambda: Mask.prefix(True), ArgumentError, "a whole number n of at least 0; got True", "Mask.prefix(4)"),
+        (lambda: Mask.window(0), ArgumentError, "an integer k of at least 1; got 0", "Mask.window(4)"),
+        (lambda: Mask.prefix(-1), ArgumentError, "an integer n of at least 0; got -1", "Mask.prefix(4)"),
+        (lambda: Mask.prefix(True), ArgumentError, "an integer n of at least 0; got True", "Mask.prefix(4)"),
         (lambda: Mask.of(), ArgumentError, "expected one of keep and hide", OF),
         (lambda: Mask.of(keep=X > 0, hide=X > 0), ArgumentError, "expected one of keep and hide", OF),
         (lambda: Mask.of(keep=X), DTypeError, "expected a Tensor of booleans; got a Tensor of badak.int64", "keep=(x != 0)"),

@@ -1,4 +1,4 @@
-"""Models with weights of 8 bits: near the float32 ones, through files, copies and compiled steps, and what they refuse."""
+"""Models with 8-bit weights: near the float32 ones, through files, copies and compiled steps, and what they refuse."""
 
 import copy
 
@@ -129,7 +129,7 @@ def test_weights_of_16_bits(encoder, x, tmp_path):
     assert badak.equal(made(x), y) and layer.to(badak.float64).weight.dtype is badak.bfloat16
     attention = [name for name in whole if "in_proj_" in name]
     other = copy.deepcopy(made)
-    other.load_state_dict({name.replace("in_proj_", "in_proj."): value for name, value in whole.items()})  # rounded anew
+    other.load_state_dict({name.replace("in_proj_", "in_proj."): value for name, value in whole.items()})  # rounded again
     assert attention and badak.equal(other(x), y)
 
 
@@ -172,7 +172,7 @@ def test_what_cannot_be_quantized(encoder):
         "a model with such layers; others stay in float32",
         lambda: quantize(nn.Sequential(nn.ReLU())),
     )
-    with pytest.raises(ArgumentError, match="MultiheadAttention beside 0\nfix: "):
+    with pytest.raises(ArgumentError, match="MultiheadAttention next to 0\nfix: "):
         quantize(nn.Sequential(nn.Linear(2, 2)), skip_modules="0")
     with pytest.raises(IndexOutOfRangeError, match=r"quantize: weight \(1, 131076\) has more than 131072 inputs\nfix: "):
         quantize(nn.Linear(131_076, 1))

@@ -1,4 +1,4 @@
-"""Parameters of 16 bits: an update is computed in float32, and parameters and memory are rounded once."""
+"""16-bit Parameters: an update is computed in float32, and parameters and memory are rounded once."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ def test_memory_has_the_parameters_dtype(kind):
 
 
 def trained(library, clip, kind, **settings):
-    """The parameters of 16 bits after ten steps, in float32, and the norms that were clipped."""
+    """The 16-bit parameters after ten steps, in float32, and the norms that were clipped."""
     rng, norms = np.random.default_rng(0), []
     shapes = (40, 33), (7,), (129,), (200, 100)
     half = lambda shape: library.tensor(rng.standard_normal(shape).astype(np.float32)).to(library.bfloat16)

@@ -127,7 +127,7 @@ def test_replayed_steps_are_called_steps(name):
     "name, options, text",
     [
         ("Muon", {"ns_steps": 100}, "Muon: expected ns_steps < 100; got 100\nfix: ns_steps=5"),
-        ("Muon", {"ns_steps": 2.5}, "Muon: ns_steps should be a whole number; got 2.5\nfix: ns_steps=5"),
+        ("Muon", {"ns_steps": 2.5}, "Muon: ns_steps should be an integer; got 2.5\nfix: ns_steps=5"),
         ("Muon", {"ns_coefficients": (1, 2)}, "Muon: ns_coefficients should be three numbers; got 2\nfix: "),
         (
             "Muon",

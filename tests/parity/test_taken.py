@@ -1,4 +1,4 @@
-"""What a call gives and takes around its tensors: out=, whole numbers of NumPy and of 0-d tensors, NaN beside other entries.
+"""What a call gives and takes around its tensors: out=, integers of NumPy and of 0-d tensors, NaN next to other entries.
 
 Each row is run in both libraries; both refuse, or give the same values, dtypes and sizes.
 """
@@ -162,7 +162,7 @@ def test_out_where_a_gradient_is_wanted(learned):
     assert ours == theirs and (theirs is None) == (learned in ("input", "out"))
 
 
-WHOLE = {  # a call with whole numbers n(1), n(2): one for each place that takes one
+WHOLE = {  # a call with integers n(1), n(2): one for each place that takes one
     "chunk": lambda t, x, n: t.chunk(x, n(2)),
     "sum": lambda t, x, n: t.sum(x, n(1)),
     "mean": lambda t, x, n: x.mean(n(1)),

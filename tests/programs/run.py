@@ -1,4 +1,4 @@
-"""One run of a program: with or without compile, with one set of kernels, on some threads, in badak or in PyTorch."""
+"""One run of a program: with or without compile, with one backend, on some threads, in badak or in PyTorch."""
 
 import array
 import collections

@@ -144,7 +144,7 @@ def with_another(g: Drawing, x: Value, pool: list[Value]):
 
 
 def product(g: Drawing, x: Value, pool: list[Value]):
-    """A product of matrices."""
+    """A matrix product."""
     shape, n = x.shape, x.name
     if not shape or 0 in shape:
         return None

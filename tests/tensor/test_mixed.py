@@ -110,7 +110,7 @@ def test_values_and_gradients_are_rounded_once(call, shapes, kinds, products):
     near(ours, right, kind, terms)
     for i, (mine, its, wanted) in enumerate(zip(gradients, their_gradients, right_gradients, strict=True)):
         assert str(mine.dtype) == str(its.dtype).replace("torch", "badak") == f"badak.{kinds[i]}"
-        through = "bfloat16" if i == 2 and "bfloat16" in kinds.values() else kinds[i]  # a bias beside a weight in bfloat16
+        through = "bfloat16" if i == 2 and "bfloat16" in kinds.values() else kinds[i]  # a bias next to a weight in bfloat16
         near(mine, wanted, through, terms)
 
 

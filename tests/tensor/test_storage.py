@@ -1,4 +1,4 @@
-"""Storages beside PyTorch's: how much memory a tensor sees, where it begins, and who sees the same."""
+"""Storages next to PyTorch's: how much memory a tensor sees, where it begins, and who sees the same."""
 
 import pytest
 import torch

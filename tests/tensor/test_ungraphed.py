@@ -158,8 +158,8 @@ def without_source():
 
 
 CASES = [
-    (argmax, "net(x).argmax(dim=-1)", "gives whole numbers or truth values"),
-    (accuracy, "out.argmax(1)", "gives whole numbers or truth values"),
+    (argmax, "net(x).argmax(dim=-1)", "gives integers or truth values"),
+    (accuracy, "out.argmax(1)", "gives integers or truth values"),
     (not_recorded, "net(x)", "was computed under no_grad()"),
     (its_number, "loss.item()", "takes the numbers out of the graph"),
     (in_forward, "self.b(h).detach()", "leaves the graph"),
@@ -168,7 +168,7 @@ CASES = [
     (through_numpy_and_a_helper, "net(x).detach()", "leaves the graph"),
     (decorated, "net(x)", "was computed under no_grad()"),
     (a_list_of_numbers, "F.cross_entropy(net(x), y).item()", "takes the numbers out of the graph"),
-    (integers, "net(x).to(badak.long)", "gives whole numbers or truth values"),
+    (integers, "net(x).to(badak.long)", "gives integers or truth values"),
     (attention, "o.detach()", "leaves the graph"),
     (asked_for_a_gradient, "loss.detach()", "leaves the graph"),
     (an_encoder, "badak.tensor([float(each.sum()) for each in out])", "takes the numbers out of the graph"),

@@ -158,7 +158,7 @@ WRONG = {  # rows to learn from, rows to test with, more settings, cause, fix; {
     "a label that was never learned": (
         SENTENCES, [GOOD, ("영화가 좋아요", "so")], {},
         "{}/test.tsv: line 3: the label 'so' is on no text to learn from ('bad', 'good')",
-        "mend that line, or learn from texts with this label, too",
+        "fix that line, or learn from texts with this label, too",
     ),
     "labels that are numbers": (
         [(f"word {i}", str(i)) for i in range(9)], [GOOD], {}, "9 distinct labels in 9 texts: '0', '1', ...",
@@ -166,7 +166,7 @@ WRONG = {  # rows to learn from, rows to test with, more settings, cause, fix; {
     ),
     "no number": (
         SENTENCES, SENTENCES, {"task": "regression"}, "{}/train.tsv: line 2: 'good' is no number ('label')",
-        "mend that line, name another --label-column, or --task classification",
+        "fix that line, name another --label-column, or --task classification",
     ),
     "a text and no label": (
         [*SENTENCES, ("제목", " ")], SENTENCES, {}, "{}/train.tsv: line 6 has a text and no label",

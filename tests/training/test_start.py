@@ -16,7 +16,7 @@ from badak.training.loop import train
 from badak.training.memory import learned_of, saved_of, weights_of
 from badak.training.presets import PRESETS, change
 
-TEXT = "The floor, from the bottom up: every storey stands on the one below it.\n" * 40
+TEXT = "The floor, from the bottom up: every layer stands on the one below it.\n" * 40
 SIZES = {
     "gpt2": lambda V: GPT(GPTConfig(vocab_size=V, context=32, d_model=16, heads=2, layers=3, dropout=0.1)),
     "llama": lambda V: Llama(

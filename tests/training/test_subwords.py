@@ -15,7 +15,7 @@ from badak.training.build import build, open_model, resume, start
 from badak.training.loop import train
 from badak.training.presets import PRESETS, change
 
-TEXT = "바닥부터 쌓는 트랜스포머. The floor, from the bottom up: every storey stands on the one below it.\n" * 60
+TEXT = "바닥부터 쌓는 트랜스포머. The floor, from the bottom up: every layer stands on the one below it.\n" * 60
 TINY = change(
     change(PRESETS["gpt"]["characters"], "model", {"d_model": 16, "heads": 2, "layers": 1, "context": 8}),
     "train", {"steps": 4, "batch_size": 3, "eval_every": 2},

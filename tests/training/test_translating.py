@@ -1,4 +1,4 @@
-"""Training a translator: what it reads of pairs, the mean of its weights, and that a tiny corpus is learned by heart."""
+"""Training a translator: what it reads of pairs, the mean of its weights, and that a tiny corpus is memorized."""
 
 import re
 

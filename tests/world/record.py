@@ -69,7 +69,7 @@ def trained(model, batch, kept):
 
 
 def written(model, batch, kept):
-    """What it writes: the likeliest tokens, drawn ones, and by beams."""
+    """What it writes: the most likely tokens, drawn ones, and by beams."""
     given = {name: batch[name][:1] for name in ("input_ids", "input_features") if name in batch}
     if "input_ids" in given:
         given["attention_mask"] = torch.ones_like(given["input_ids"])

@@ -12,14 +12,14 @@ from tests.world.test_models import needs_transformers
 PROGRAM = Path(__file__).resolve().parent / "bad_input.py"
 TOLD = {
     "missing_shard": """\
-from_pretrained: model-00002-of-00006.safetensors is missing in FOLDER (a part of the weights, which the index beside it names)
+from_pretrained: model-00002-of-00006.safetensors is missing in FOLDER (a part of the weights, which the index next to it names)
 fix: copy it from where the others came, or save the model again""",
     "missing_pickled_shard": """\
 FOLDER/pytorch_model-00001-of-00002.bin: no such file
 fix: check the path; files are looked up from the folder that the program runs in""",
     "other_shape": """\
 from_pretrained: lm_head.weight is (160, 32) in the checkpoint and (100, 32) in the model, and 1 more weights have other shapes
-fix: the config.json that belongs to the checkpoint; ignore_mismatched_sizes=True draws them anew""",
+fix: the config.json that belongs to the checkpoint; ignore_mismatched_sizes=True draws them again""",
     "cut_file": """\
 from_pretrained: FOLDER/model.safetensors is cut short or no safetensors file (incomplete metadata, file not fully covered)
 fix: copy or download it again""",

@@ -1,4 +1,4 @@
-"""Every switch and every whole number of every public function: what PyTorch refuses in its place is refused in two lines."""
+"""Every switch and every integer of every public function: what PyTorch refuses in its place is refused in two lines."""
 
 import warnings
 

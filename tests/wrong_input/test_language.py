@@ -90,7 +90,7 @@ MODELS = {
         lambda gpt: gpt.save_pretrained("never-made", shard="5GB"),
         "save_pretrained: shard must be 1 or more bytes; got '5GB'\nfix: shard=5000000000",
     ),
-    "whole numbers as weights": (
+    "integers as weights": (
         lambda gpt: models.from_pretrained("never-read", dtype=badak.int64),
         "from_pretrained: expected dtype as floats; got int64\nfix: badak.float32, badak.float16 or badak.bfloat16",
     ),
@@ -104,7 +104,7 @@ MODELS = {
     ),
     "starts that are floats": (
         lambda gpt: gpt(T([[1, 2]]), starts=T([0.5])),
-        "starts: expected whole numbers, int64; got badak.float32\nfix: starts.long()",
+        "starts: expected integers, int64; got badak.float32\nfix: starts.long()",
     ),
     "starts that are a number": (
         lambda gpt: gpt(T([[1, 2]]), starts=3),
@@ -164,11 +164,11 @@ ASKED = {
     ),
     "an end that is a word": (
         lambda gpt: generate(gpt, T([[1]]), TWO, eos="x"),
-        "generate: eos must be a whole number of 0 or more; got 'x'\nfix: eos=1",
+        "generate: eos must be an integer of 0 or more; got 'x'\nfix: eos=1",
     ),
     "an end below 0": (
         lambda gpt: beam_search(gpt, T([[1]]), TWO, eos=-1),
-        "generate: eos must be a whole number of 0 or more; got -1\nfix: eos=1",
+        "generate: eos must be an integer of 0 or more; got -1\nfix: eos=1",
     ),
     "an end of another vocabulary": (
         lambda gpt: generate(gpt, T([[1]]), TWO, eos=9),
@@ -229,12 +229,12 @@ ASKED = {
     ),
     "fewer than none": (
         lambda gpt: explain(gpt, T([[1]]), TWO, top=-1),
-        "explain: top must be a whole number of 0 or more; got -1\nfix: top=1",
+        "explain: top must be an integer of 0 or more; got -1\nfix: top=1",
     ),
     "a loop in a number": (lambda gpt: loop_in(3), "loop_in: expected a list of tokens; got int\nfix: loop_in([7, 7, 7, 7])"),
     "a loop of one": (
         lambda gpt: loop_in([1, 2], least=1),
-        "loop_in: least must be a whole number of 2 or more; got 1\nfix: least=2",
+        "loop_in: least must be an integer of 2 or more; got 1\nfix: least=2",
     ),
     "a mask in a batch": (
         lambda gpt: fill_mask(gpt, T([[1]]), 1),
@@ -293,15 +293,15 @@ DATA = {
     ),
     "a word to decode": (
         lambda pieces, folder: pieces.decode(["x"]),
-        "decode: expected token numbers; got 'x'\nfix: whole numbers of one axis: [3, 1, 2]",
+        "decode: expected token numbers; got 'x'\nfix: integers of one axis: [3, 1, 2]",
     ),
     "floats to decode": (
         lambda pieces, folder: CharVocabulary("ab").decode([0.5]),
-        "decode: expected token numbers; got 0.5\nfix: whole numbers of one axis: [3, 1, 2]",
+        "decode: expected token numbers; got 0.5\nfix: integers of one axis: [3, 1, 2]",
     ),
     "a table to decode": (
         lambda pieces, folder: WordVocabulary.from_texts(["a"]).decode(np.ones((1, 2), np.int64)),
-        "decode: expected token numbers; got [1, 1]\nfix: whole numbers of one axis: [3, 1, 2]",
+        "decode: expected token numbers; got [1, 1]\nfix: integers of one axis: [3, 1, 2]",
     ),
     "a number as text": (
         lambda pieces, folder: CharVocabulary("ab").encode(0),
@@ -313,7 +313,7 @@ DATA = {
     ),
     "a vocabulary of no tokens": (
         lambda pieces, folder: PieceVocabulary.from_text("ab ab", -1),
-        "PieceVocabulary: vocab_size must be a whole number of 1 or more; got -1\nfix: vocab_size=1",
+        "PieceVocabulary: vocab_size must be an integer of 1 or more; got -1\nfix: vocab_size=1",
     ),
     "no tokenizer": (
         lambda pieces, folder: write_tokens(folder, [["a"]], None),
@@ -335,19 +335,19 @@ DATA = {
     ),
     "windows of no token": (
         lambda pieces, folder: TokenWindows(np.arange(9), 0),
-        "TokenWindows: context must be a whole number of 1 or more; got 0\nfix: context=1",
+        "TokenWindows: context must be an integer of 1 or more; got 0\nfix: context=1",
     ),
     "windows of a word": (
         lambda pieces, folder: TokenWindows(np.arange(9), "x"),
-        "TokenWindows: context must be a whole number of 1 or more; got 'x'\nfix: context=1",
+        "TokenWindows: context must be an integer of 1 or more; got 'x'\nfix: context=1",
     ),
     "windows of a list": (
         lambda pieces, folder: TokenWindows([1, 2, 3], 1),
-        "TokenWindows: expected ids as a NumPy array (N,) of whole numbers; got list\nfix: numpy.array([3, 1, 2])",
+        "TokenWindows: expected ids as a NumPy array (N,) of integers; got list\nfix: numpy.array([3, 1, 2])",
     ),
     "windows of floats": (
         lambda pieces, folder: TokenWindows(np.ones(3), 1),
-        "TokenWindows: expected ids as a NumPy array (N,) of whole numbers; got float64 (3,)\nfix: numpy.array([3, 1, 2])",
+        "TokenWindows: expected ids as a NumPy array (N,) of integers; got float64 (3,)\nfix: numpy.array([3, 1, 2])",
     ),
     "a window that is not there": (
         lambda pieces, folder: TokenWindows(np.arange(9), 4)[5],

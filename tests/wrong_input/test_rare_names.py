@@ -24,7 +24,7 @@ WRONG = {
     ),
     "ctc_loss of words": (
         lambda: F.ctc_loss(ones(5, 2, 4), "ab", (5, 5), (3, 3)),
-        "ctc_loss: expected targets as Tensor or numbers; got str\nfix: one whole number for each row of the batch",
+        "ctc_loss: expected targets as Tensor or numbers; got str\nfix: one integer for each row of the batch",
     ),
     "grid_sample of nothing": (
         lambda: F.grid_sample(ones(1, 1, 0, 3), ones(1, 3, 3, 2)),

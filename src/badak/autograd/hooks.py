@@ -10,7 +10,7 @@ from badak.core.errors import ArgumentTypeError
 class RemovableHandle:
     """What registering a hook gives back: `remove()` takes the hook away; as a context manager it does so at the end.
 
-    owner: the tensor or module that it hangs on, where a recorded step may have met that and is then to be recorded anew.
+    owner: the tensor or module that it hangs on, where a recorded step may have met that and is then to be recorded again.
     """
 
     next_id = 0

@@ -21,7 +21,7 @@ HELP = "/reset clears the history, /quit or Ctrl-D exits, Ctrl-C stops an answer
 
 
 def run_chat(run: str, precision: str, plain: bool, system: str, you: str, answer: str, **values: Any) -> None:
-    """Ask and answer in turns, until the input ends."""
+    """Ask and answer interleaved, until the input ends."""
     writer = load_generator(run, precision)
     asked = {"num_beams": 1, **given(DEFAULTS, values)}  # a folder may say beams, and a talk has none
     config = replace(writer.config, **asked)

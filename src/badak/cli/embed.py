@@ -57,7 +57,7 @@ def command(
     if index is None and not named:
         raise ArgumentError("no text", "badak embed MODEL 'a text', or --in FOLDER")
     if index is None and search is None and save is None and out is None and len(named) > MOST:
-        raise ArgumentError(f"{len(named):,} texts are too many to show each beside each", "--search QUERY, --save DIR or -o FILE")
+        raise ArgumentError(f"{len(named):,} texts are too many to show each next to each", "--search QUERY, --save DIR or -o FILE")
     if save is not None:
         expect_free(Path(save))
     encoder = TextEncoder.load(model)

@@ -89,7 +89,7 @@ def _launch(words: list[str], ranks: int, hosts: str | None, restarts: int, logs
 
 
 def _command(program: str, module: bool) -> list[str]:
-    """What each rank runs: a command of badak, whatever lies beside under its name, or a program for PyTorch."""
+    """What each rank runs: a command of badak, whatever lies next to under its name, or a program for PyTorch."""
     if module:
         return ["run", "-m", program]
     if program in ALSO:

@@ -142,7 +142,7 @@ def told(judge: TextClassifier, records: Records, words: int) -> Iterator[Predic
 
 
 def answer(ranking: list[tuple[str, float]]) -> dict[str, Any]:
-    """A class with its probability, and those of all classes, the likeliest first."""
+    """A class with its probability, and those of all classes, the most likely first."""
     return {"label": ranking[0][0], "probability": ranking[0][1], "probabilities": dict(ranking)}
 
 

@@ -1,7 +1,7 @@
 """Watching a step: every operation, gradient and change becomes an entry of a recording.
 
 The recorder is an observer of events (`core/events.py`). What it cannot follow it refuses, with the reason; the step then
-runs as it is. Beside the entries it keeps a trace, which says what happened in a form that two recordings have in common.
+runs as it is. Next to the entries it keeps a trace, which says what happened in a form that two recordings have in common.
 """
 
 import weakref
@@ -396,5 +396,5 @@ class Recorder(Observer):
 
 
 def _told(saved, python: bool):
-    """What an operation saved. Numbers may depend on values where Python runs again; then they are saved anew each time."""
+    """What an operation saved. Numbers may depend on values where Python runs again; then they are saved again each time."""
     return list(arrays_in(saved.__dict__)) if python else saved.__dict__

@@ -26,7 +26,7 @@ def expect_number() -> None:
     """Raise ArgumentError where BADAK_COMPILE_CHECK is none: whoever compiles shall not believe that it is checked."""
     if not IS_NUMBER:
         raise ArgumentError(
-            f"BADAK_COMPILE_CHECK: expected a whole number; got {_asked[:40]!r}",
+            f"BADAK_COMPILE_CHECK: expected an integer; got {_asked[:40]!r}",
             "BADAK_COMPILE_CHECK=2 checks every second replay; or leave it unset",
         )
 

@@ -38,7 +38,7 @@ class Compiled:
         self.reset()
 
     def reset(self) -> None:
-        """Record anew."""
+        """Record again."""
         self.plans: dict[tuple, list[Plan]] = {}  # by what the arguments are; several where modules, numbers or .grad differ
         self.fallback_reason = ""
         self._last: Plan | None = None  # the one that was replayed last, of a call with nothing but tensors
@@ -104,7 +104,7 @@ class Compiled:
         for plan in list(several):
             if plan.dropped:
                 several.remove(plan)
-                self._tell(f"it was recorded for something else: {plan.dropped}", "fullgraph=False records it anew")
+                self._tell(f"it was recorded for something else: {plan.dropped}", "fullgraph=False records it again")
             elif plan.holds() if plan.steps is not None else plan.applies():
                 return plan
         recordings = self.recordings

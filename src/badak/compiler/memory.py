@@ -1,7 +1,7 @@
 """One piece of memory for what a replay makes and needs no longer a little later, used again and again as it is run through.
 
 A replay knows when each array is touched for the first and for the last time: before and after, its place is free for others.
-So is the memory of a .grad from where the step lets go of it to where it is computed anew: large ones are lent out meanwhile.
+So is the memory of a .grad from where the step lets go of it to where it is computed again: large ones are lent out meanwhile.
 
 Only memory that nothing but kept calls of kernels touches is moved: not what Python reads, what the step returns, or .grad.
 """
@@ -138,7 +138,7 @@ class Gradients:
         return np.ndarray(array.shape, array.dtype, np.asarray(Part(self.memory[start : start + array.nbytes])))
 
     def hole(self, entries, anew) -> "Hole":
-        """What of it is free until when. anew: ids of the leaves whose .grad each replay makes, whatever was there."""
+        """What of it is free until when. again: ids of the leaves whose .grad each replay makes, whatever was there."""
         numbers = {id(owner): number for number, owner in self.taken.items()}
         comes = [len(entries) if number in self.taken else 0 for number in range(len(self.starts))]
         given: dict = {}  # id of a leaf: (entry, number or None) of each time that its .grad is set
@@ -171,7 +171,7 @@ class Hole:
 
 
 def settle(entries, kept, origins, anew=frozenset(), gradients: Gradients | None = None) -> int:
-    """Give entries with kept calls arrays for their places. `kept`: arrays that must stay where they are; `anew`: ids of the
+    """Give entries with kept calls arrays for their places. `kept`: arrays that must stay where they are; `again`: ids of the
     leaves whose .grad each replay makes, whatever was there.
 
     Gives the bytes that are held then.

@@ -88,7 +88,7 @@ def _shared(array, origins) -> bool:
 
 
 def _same_again(calls, results, scratch, again) -> bool:
-    """Whether playing the calls over rubbish makes the results anew. Where it does not, they are put back.
+    """Whether playing the calls over rubbish makes the results again. Where it does not, they are put back.
 
     Large results are not copied meanwhile: the step would need more memory than it does when it runs as it is. Their digest says
     whether they are back, and the operation is done `again` where they are not.

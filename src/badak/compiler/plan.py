@@ -75,7 +75,7 @@ class Plan:
         self._away ^= {id(module)}
 
     def grad_handed_out(self, leaf) -> None:
-        """The program takes a leaf's .grad, whose memory every replay writes anew: it gets memory of its own."""
+        """The program takes a leaf's .grad, whose memory every replay writes again: it gets memory of its own."""
         grad = self._given.get(id(leaf))
         if grad is not None and leaf._grad is grad:
             leaf._grad = leaf._of(grad._array.copy(order="K"))

@@ -2,7 +2,7 @@
 
 An array is known by the memory it sees, which its owner holds. Memory is an argument of the step, or made by one of its
 entries, or a constant (made from the program's text alone), or else "outside": parameters, buffers, and whatever the recorder
-has not seen being made. Outside memory goes by its identity, so that what a step makes anew each time, unseen, has another
+has not seen being made. Outside memory goes by its identity, so that what a step makes again each time, unseen, has another
 origin in the next recording: then the two differ, and nothing is replayed.
 
 What the step makes is not kept alive by this: a recording frees it where the program does.

@@ -116,7 +116,7 @@ class Reached:
         """Go along a chain. Those of closures begin at the function's cells as well, where it outlives the call (`_link`)."""
         if chain.kind == "global":
             self._along(pool, [self._global(pool, chain.root)], chain.root, chain.names)
-        else:  # the variables of a function that is made anew in each call are known by what they held
+        else:  # the variables of a function that is made again in each call are known by what they held
             self._along(pool, list(pool.executed.arguments.get(chain.root, {}).values()), chain.root, chain.names, handed=True)
 
     def _global(self, pool: Pool, name: str) -> Any:

@@ -203,7 +203,7 @@ class ByKind(dict):
         self.ask = ask
 
     def __missing__(self, kind):
-        if len(self) > 10_000:  # classes that are made anew and anew
+        if len(self) > 10_000:  # classes that are made again and again
             self.clear()
         self[kind] = found = self.ask(kind)
         return found

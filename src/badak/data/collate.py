@@ -65,7 +65,7 @@ def _mapping_like(original, values: dict):
     """`values` in a mapping of the kind of `original`; a dict where that kind cannot be made so."""
     try:
         if isinstance(original, MutableMapping):
-            made = copy(original)  # keeps what a subclass carries beside its keys
+            made = copy(original)  # keeps what a subclass carries next to its keys
             made.update(values)
             return made
         return type(original)(values)

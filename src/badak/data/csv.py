@@ -64,7 +64,7 @@ class Table:
             if len(row) != width:
                 raise FileError(
                     f"{place}: line {line} has {len(row)} fields, line {lines[0]} has {width} (between {SEPARATORS[separator]})",
-                    f"mend line {line}; a text with {SEPARATORS[separator]} in it stands in quotes",
+                    f"fix line {line}; a text with {SEPARATORS[separator]} in it stands in quotes",
                 )
         names = tuple(name.strip() for name in rows[0]) if named else None
         return cls(place, names, rows[named:], lines[named:], empty)
@@ -96,7 +96,7 @@ class Table:
         return self._known(LABEL_NAMES, self.width - 1)
 
     def guess_text(self, label: int) -> int:
-        """The column called as texts are, else the one with the most characters beside the labels."""
+        """The column called as texts are, else the one with the most characters next to the labels."""
         if self.width < 2:
             raise FileError(f"{self.path}: one column; a text and its label are two", "a tab or a comma between them")
         sizes = [sum(len(row[i]) for row in self.rows[:1_000]) if i != label else -1 for i in range(self.width)]
@@ -188,7 +188,7 @@ def _not_read(path: Path, begun: int, at: int, error: csv.Error) -> FileError:
             f"{path}: {where}: a quote closes in the middle of a field",
             'write a quote within quotes twice (""), or --no-quotes where quotes are characters like others',
         )
-    return FileError(f"{path}: line {at}: no row of a table ({one_line(said)})", "mend that line")
+    return FileError(f"{path}: line {at}: no row of a table ({one_line(said)})", "fix that line")
 
 
 def _open_quote(path: Path, line: int, what: str) -> FileError:
@@ -205,12 +205,12 @@ def expect_numbers(table: Table, column: int, rows: Iterable[int]) -> None:
         if not is_number(field) or not math.isfinite(float(field)):
             raise FileError(
                 f"{table.path}: line {table.lines[i]}: {shown(field)} is no number ({table.name_of(column)})",
-                "mend that line, name another --label-column, or --task classification",
+                "fix that line, name another --label-column, or --task classification",
             )
 
 
 def one_spelling(labels: list[str], known: Iterable[str] = ()) -> list[str]:
-    """The labels, with 1.0 and 1.00 as 1 where that is a label, too: a whole number is one class, however a table wrote it.
+    """The labels, with 1.0 and 1.00 as 1 where that is a label, too: an integer is one class, however a table wrote it.
 
     known: labels of other rows, whose spelling counts first.
     """

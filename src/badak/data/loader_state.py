@@ -113,7 +113,7 @@ def _check(loader, state, generators: int) -> None:
 
 
 def _generators(loader):
-    """The generators that the order comes from, beside the default one; each once."""
+    """The generators that the order comes from, next to the default one; each once."""
     found = []
     for holder in (loader, loader.sampler, loader.batch_sampler, getattr(loader.batch_sampler, "sampler", None)):
         generator = getattr(holder, "generator", None)

@@ -44,7 +44,7 @@ class MarianTokens:
         place = as_path(folder)
         ids = read_json(place / VOCABULARY)
         if not isinstance(ids, dict) or not all(type(number) is int and number >= 0 for number in ids.values()):
-            raise FileError(f"{place / VOCABULARY}: expected a table of tokens and numbers", "copy or download it again")
+            raise FileError(f"{place / VOCABULARY}: expected a token embedding and numbers", "copy or download it again")
         absent = [mark for mark in (UNKNOWN, END, PAD) if mark not in ids]
         if absent:
             raise FileError(f"{place / VOCABULARY}: has no {absent[0]}", "copy or download it again")

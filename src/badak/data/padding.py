@@ -20,12 +20,12 @@ from badak.tensor.random import Generator, default_generator
 
 
 def pad(rows: Sequence[Any], value: int, multiple: int = 1, left: bool = False) -> Tensor:
-    """Rows of whole numbers as one tensor, int64 (B, T): T is the longest of them, rounded up to a multiple.
+    """Rows of integers as one tensor, int64 (B, T): T is the longest of them, rounded up to a multiple.
 
         y[b, t] = rows[b][t]  for t < len(rows[b]),  else value          with left: the row ends at T instead
 
     rows: B lists, arrays or tensors of one axis. multiple: few different T let compiled steps see few shapes. Raises ArgumentError
-    for no row and for a multiple below 1, ShapeError and DTypeError for a row that is no row of whole numbers.
+    for no row and for a multiple below 1, ShapeError and DTypeError for a row that is no row of integers.
 
     Args:
         rows: B lists, arrays or tensors of one axis
@@ -66,17 +66,17 @@ def padding_mask(ids: Tensor, pad_id: int) -> Tensor:
         [[False, True]]
     """
     if ids.is_floating_point() or ids.is_complex():
-        raise DTypeError(f"padding_mask: expected ids, whole numbers; got {ids.dtype}", "give the ids, not what was made of them")
+        raise DTypeError(f"padding_mask: expected ids, integers; got {ids.dtype}", "give the ids, not what was made of them")
     return ids == pad_id
 
 
 class BucketBatchSampler(Sampler[list[int]]):
     """Batches of examples of like length, so that little of a batch is padding.
 
-    lengths: of each example, whole numbers (N,). Either batch_size examples are a batch, or as many as fit into `tokens` with their
+    lengths: of each example, integers (N,). Either batch_size examples are a batch, or as many as fit into `tokens` with their
     padding: tokens // T, where T is the batch's longest, rounded up to `multiple`. Use the same multiple in `pad`.
 
-        all examples by length, the longest first, equals in an order drawn anew each time; cut into batches; these in random order
+        all examples by length, the longest first, equals in an order drawn again each time; cut into batches; these in random order
 
     Every batch but the last one cut is therefore (batch_size, T), or (tokens // T, T): as many shapes as there are T, and one. An
     epoch has the same number of batches each time. shuffle=False draws nothing: the longest come first.
@@ -140,7 +140,7 @@ def _row(i: int, row: Any) -> np.ndarray:
     if array.ndim != 1:
         raise ShapeError(f"pad: expected rows of one axis; row {i} has shape {array.shape}", "pad([row, row, ...], value)")
     if array.size and array.dtype.kind not in "iu":
-        raise DTypeError(f"pad: expected rows of whole numbers; row {i} is {array.dtype}", "the ids that a tokenizer gives")
+        raise DTypeError(f"pad: expected rows of integers; row {i} is {array.dtype}", "the ids that a tokenizer gives")
     return array
 
 
@@ -150,7 +150,7 @@ def _lengths(where: str, lengths: Any, multiple: int, tokens: int | None) -> np.
     if array.ndim != 1 or not array.size or array.dtype.kind not in "iu" or array.min() < 1:
         got = "none" if not array.size else f"{array.min()} among them" if array.ndim == 1 and array.dtype.kind in "iu" else (
             f"{array.dtype} {array.shape}")  # fmt: skip
-        raise ArgumentError(f"{where}: expected lengths of 1 or more, a whole number for each example; got {got}",
+        raise ArgumentError(f"{where}: expected lengths of 1 or more, an integer for each example; got {got}",
                             "[len(row) for row in rows], without empty rows")  # fmt: skip
     found = -(-array.astype(np.int64) // multiple) * multiple
     if tokens is not None and found.max() > tokens:

@@ -32,7 +32,7 @@ class Records:
 
 
 def read_records(path: str | os.PathLike, text: str = "", pair: str = "", header: Header = "auto", quotes: bool = True) -> Records:
-    """The texts of a file, by the end of its name; text and pair name columns or keys, without a name the likeliest is taken.
+    """The texts of a file, by the end of its name; text and pair name columns or keys, without a name the most likely is taken.
 
     In a file of lines the two texts of a pair stand with a tab between. FileError names file and line of what cannot be read.
     """

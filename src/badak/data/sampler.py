@@ -43,7 +43,7 @@ class SequentialSampler(Sampler[int]):
 
 
 class RandomSampler(Sampler[int]):
-    """A permutation, drawn anew for each iteration; or, with replacement, num_samples independent numbers.
+    """A permutation, drawn again for each iteration; or, with replacement, num_samples independent numbers.
 
     Without a generator each iteration seeds one of its own with one number of the default generator.
     """

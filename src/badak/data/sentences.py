@@ -1,4 +1,4 @@
-"""Small sets of sentences that a small model can learn by heart in a minute."""
+"""Small sets of sentences that a small model can memorize in a minute."""
 
 # Ten well-known sentences.
 TEN_SENTENCES = (

@@ -17,7 +17,7 @@ from badak.io.atomic import write_file
 from badak.io.config import parse_json
 from badak.io.errors import shown
 
-_RESTORE = "restore the file, or train anew"
+_RESTORE = "restore the file, or train again"
 PAD, SOS, EOS, UNK, MASK = SPECIALS = ("<pad>", "<sos>", "<eos>", "<unk>", "[MASK]")
 
 

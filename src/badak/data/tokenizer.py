@@ -199,7 +199,7 @@ class Tokenizer:
         """GPT-2's: a table of pieces, and the pairs that became one, the first ones first."""
         table = read_json(vocabulary)
         if not isinstance(table, dict) or not all(type(number) is int for number in table.values()):
-            raise FileError(f"{vocabulary}: expected a table of tokens and numbers", "copy or download it again")
+            raise FileError(f"{vocabulary}: expected a token embedding and numbers", "copy or download it again")
         tokenizers = library()
         with _refused(vocabulary):
             pairs = [pair for pair in _lines(merges) if pair and not pair.startswith("#version")]
@@ -214,7 +214,7 @@ class Tokenizer:
 
     @classmethod
     def _from_wordpieces(cls, path: Path) -> "Tokenizer":
-        """BERT's: a piece in each line. Small letters, unless tokenizer_config.json beside it, or the pieces, say otherwise."""
+        """BERT's: a piece in each line. Small letters, unless tokenizer_config.json next to it, or the pieces, say otherwise."""
         tokens = _lines(path)
         table = {token: number for number, token in enumerate(tokens)}
         if len(table) < len(tokens) or "[UNK]" not in table:

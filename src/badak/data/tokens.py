@@ -43,7 +43,7 @@ from badak.tensor import Tensor, from_numpy
 
 FORMAT = "badak tokens 2"
 IDS, ENDS, ABOUT = "tokens.npy", "ends.npy", "about.json"
-ANEW = "write the tokens anew with badak tokenize, into a new folder"
+ANEW = "write the tokens again with badak tokenize, into a new folder"
 BLOCK = 1 << 22  # numbers that are looked at together
 TOGETHER = 64  # pieces of text that the cores share
 HEADER = 128  # bytes before the numbers in a .npy file that grows

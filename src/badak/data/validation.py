@@ -11,8 +11,8 @@ from badak.io.errors import shown
 
 
 def whole(where: str, name: str, value: Any, least: int = 1) -> int:
-    """A whole number of `least` or more; ArgumentTypeError or ArgumentError for another value."""
-    rule, fix = f"{where}: {name} must be a whole number of {least} or more", f"{name}={max(least, 1)}"
+    """An integer of `least` or more; ArgumentTypeError or ArgumentError for another value."""
+    rule, fix = f"{where}: {name} must be an integer of {least} or more", f"{name}={max(least, 1)}"
     number = _number(value)
     if number is None:
         raise ArgumentTypeError(f"{rule}; got {shown(value)}", fix)
@@ -22,7 +22,7 @@ def whole(where: str, name: str, value: Any, least: int = 1) -> int:
 
 
 def _number(value: Any) -> int | None:
-    """The whole number that `value` is, None where it is none."""
+    """The integer that `value` is, None where it is none."""
     try:
         return None if isinstance(value, bool) else index(value)
     except TypeError:
@@ -34,7 +34,7 @@ def place(where: str, what: str, number: Any, length: int) -> int:
     loop."""
     at = _number(number)
     if at is None:
-        raise ArgumentTypeError(f"{where}: expected the number of a {what}; got {shown(number)}", "a whole number")
+        raise ArgumentTypeError(f"{where}: expected the number of a {what}; got {shown(number)}", "an integer")
     if not -length <= at < length:
         raise IndexOutOfRangeError(f"{where}: {what} {shown(at)} of {length}", f"a number in 0..{length - 1}")
     return at % length
@@ -66,7 +66,7 @@ def numbers(where: str, ids: Any) -> Sequence[int]:
     found = [_number(one) for one in values]
     if None in found:
         wrong = values[found.index(None)]
-        raise ArgumentTypeError(f"{where}: expected token numbers; got {shown(wrong)}", "whole numbers of one axis: [3, 1, 2]")
+        raise ArgumentTypeError(f"{where}: expected token numbers; got {shown(wrong)}", "integers of one axis: [3, 1, 2]")
     return found  # type: ignore[return-value]
 
 
@@ -74,7 +74,5 @@ def array_of_tokens(where: str, ids: Any) -> np.ndarray:
     """An array (N,) of token numbers, in memory or on the disk."""
     if not isinstance(ids, np.ndarray) or ids.ndim != 1 or ids.dtype.kind not in "iu":
         got = f"{ids.dtype} {ids.shape}" if isinstance(ids, np.ndarray) else type(ids).__name__
-        raise ArgumentTypeError(
-            f"{where}: expected ids as a NumPy array (N,) of whole numbers; got {got}", "numpy.array([3, 1, 2])"
-        )
+        raise ArgumentTypeError(f"{where}: expected ids as a NumPy array (N,) of integers; got {got}", "numpy.array([3, 1, 2])")
     return ids

@@ -164,7 +164,7 @@ class DistributedDataParallel(Module):
             self.__dict__["_reducer"] = self._make_reducer()
         if self._reducer.hook is not None:
             raise StateError(
-                "register_comm_hook can only be called once.", "one hook that does both, or DistributedDataParallel anew"
+                "register_comm_hook can only be called once.", "one hook that does both, or DistributedDataParallel again"
             )
         self._reducer.use(partial(hook, state))
 

@@ -1,4 +1,4 @@
-"""`torch.futures`: a value that comes later. Nothing runs beside the program here: who waits does what is left to do."""
+"""`torch.futures`: a value that comes later. Nothing runs next to the program here: who waits does what is left to do."""
 
 import threading
 from collections.abc import Callable, Iterable

@@ -24,7 +24,7 @@ class ProcessGroup:
     """Some ranks that talk: `ranks` are their numbers in the world, `rank()` is our own among them.
 
     comm    carries data, talk the lines of `consistency_check.py`, mail what send and recv exchange; None in a group of one
-    shared  memory that all its ranks can read: of the world, where it is on one machine, and was not made anew many times
+    shared  memory that all its ranks can read: of the world, where it is on one machine, and was not made again many times
     key     what all its ranks know it by; the how-manieth group of these ranks it is says which of them is meant
     begun   how many collectives this rank has called
     """

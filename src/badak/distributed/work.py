@@ -211,7 +211,7 @@ def start(group: "ProcessGroup", work: Work, is_collective: bool = True) -> Work
 def refuse_broken(group: "ProcessGroup", what: str) -> None:
     """Raise StateError where the group has failed."""
     if group.broken:
-        raise StateError(f"{what}: the group has failed before: {group.broken}", "mend that call first")
+        raise StateError(f"{what}: the group has failed before: {group.broken}", "fix that call first")
 
 
 def progress() -> None:

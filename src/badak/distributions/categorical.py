@@ -55,7 +55,7 @@ class Categorical(Distribution):
 
     @property
     def mode(self) -> Tensor:
-        """The likeliest class."""
+        """The most likely class."""
         return self.probs.argmax(dim=-1)
 
     def sample(self, sample_shape=Size()) -> Tensor:  # noqa: B008

@@ -40,9 +40,9 @@ class Word:
 class Prediction:
     """What the model says of a text.
 
-    label       the likeliest class, "" where a number is told
+    label       the most likely class, "" where a number is told
     value       its probability, or the number
-    ranking     all classes with their probabilities, the likeliest first; empty where a number is told
+    ranking     all classes with their probabilities, the most likely first; empty where a number is told
     words       the words, the one that changed most first: value - without, for one that spoke for the answer above 0
     cut         tokens at its end that were not read
     second      the second text of a pair

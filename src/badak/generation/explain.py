@@ -26,7 +26,7 @@ class Step:
     chance      its probability as the model gave it, before any filter
     rank        how many tokens were likelier
     removed     how many tokens each filter took away, by the filter's name
-    likeliest   the likeliest tokens with their probabilities, the likeliest first
+    most likely   the most likely tokens with their probabilities, the most likely first
     sources     where the last position looked: (place in the text, share of the attention), the largest first; the mean of
                 all heads and layers. Empty for a model without attention.
     """
@@ -120,7 +120,7 @@ def _chosen(logits: Tensor, ids: Tensor, config: GenerationConfig, generator: Ge
         "chance": float(chances[number]),
         "rank": int((chances > chances[number]).sum()),
         "removed": removed,
-        "likeliest": [(int(one), float(chances[one])) for one in likeliest],
+        "most_likely": [(int(one), float(chances[one])) for one in likeliest],
     }
 
 

@@ -14,7 +14,7 @@ from badak.tensor import Tensor
 def fill_mask(
     model: Module, ids: Tensor, mask_id: int, top: int = 5, suppress_tokens: Sequence[int] = ()
 ) -> list[list[tuple[int, float]]]:
-    """For each `mask_id` in ids (T,), from left to right, the `top` likeliest tokens as (id, probability).
+    """For each `mask_id` in ids (T,), from left to right, the `top` most likely tokens as (id, probability).
 
     The `suppress_tokens` are not among them; the probabilities of all others add up to 1.
     """

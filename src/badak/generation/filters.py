@@ -76,7 +76,7 @@ def keep_top_k(logits: Tensor, k: int) -> Tensor:
 
 
 def keep_top_p(logits: Tensor, p: float) -> Tensor:
-    """Only the smallest set of likely tokens whose probabilities reach p ("nucleus"); the likeliest one always stays.
+    """Only the smallest set of likely tokens whose probabilities reach p ("nucleus"); the most likely one always stays.
 
     Source: Holtzman et al., "The Curious Case of Neural Text Degeneration", 2020.
     """
@@ -88,7 +88,7 @@ def keep_top_p(logits: Tensor, p: float) -> Tensor:
 
 
 def keep_min_p(logits: Tensor, p: float) -> Tensor:
-    """Only the tokens that have at least p times the probability of the likeliest one: few where the model is sure.
+    """Only the tokens that have at least p times the probability of the most likely one: few where the model is sure.
 
     Source: Nguyen et al., "Turning Up the Heat: Min-p Sampling for Creative and Coherent LLM Outputs", 2024.
     """

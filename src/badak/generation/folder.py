@@ -152,4 +152,4 @@ class Template:
 
     def _render(self, turns: list[Turn] | None) -> str:
         question = {"template": self.text, "marks": self.marks, "turns": turns}
-        return limited(renderer.__file__, question, self.where, "the chat template", "mend it, or --plain: turns as lines")
+        return limited(renderer.__file__, question, self.where, "the chat template", "fix it, or --plain: turns as lines")

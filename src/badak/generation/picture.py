@@ -139,7 +139,7 @@ def thicken(ink: np.ndarray) -> np.ndarray:
 
 
 def rank_classes(model: Module, picture: np.ndarray) -> list[tuple[int, float]]:
-    """(class, probability) of one picture (28, 28), the likeliest first."""
+    """(class, probability) of one picture (28, 28), the most likely first."""
     with answering(model):
         chances = model(from_numpy(picture)[None])[0].softmax(dim=-1)
     values, indices = chances.sort(descending=True)

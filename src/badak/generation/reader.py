@@ -41,7 +41,7 @@ def evaluating(model: Module) -> Iterator[None]:
 
 
 def widened(logits: Tensor) -> Tensor:
-    """Logits of which probabilities are made: of 16 bits they would be rounded, too."""
+    """Logits of which probabilities are made: 16-bit ones would be rounded, too."""
     return logits.float() if logits.itemsize == 2 else logits
 
 
@@ -60,7 +60,7 @@ class Reader:
     starts  where the text of each row begins (B,), or None
 
     Positions count from the first token that the model sees. Once the text is longer than the context that token moves on,
-    and with it every position: what is cached holds no more, and the window is read anew each time.
+    and with it every position: what is cached holds no more, and the window is read again each time.
     """
 
     def __init__(self, model: Module, max_length: int, starts: Tensor | None = None):
@@ -116,7 +116,7 @@ class Reader:
             self.starts = self.starts[rows]
 
     def forget(self) -> None:
-        """Read the text anew the next time: the weights are others."""
+        """Read the text again the next time: the weights are others."""
         if self.cache is not None:
             self.cache.rewind()
 

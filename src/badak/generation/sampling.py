@@ -114,7 +114,7 @@ def generate(model: Module, ids: Prompts, config: GenerationConfig, eos: Ends = 
     ids (B, T): prompts of one length -> (B, T + new), rows that ended filled up with `eos`. A list of prompts of any lengths ->
     a list of texts (T + new,), each with its own `eos` at the end if it ended: each is the one that its prompt gives alone, to
     rounding where something is chosen, and to the draws, which all rows share. See `stream`; with `config.num_beams` above 1 the
-    likeliest of several texts, see `beam_search`.
+    most likely of several texts, see `beam_search`.
 
     Args:
         model: maps ids (B, T) to logits (B, T, V)

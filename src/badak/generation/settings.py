@@ -21,7 +21,7 @@ def sample_config(said: Mapping[str, Any], where: Any) -> GenerationConfig:
     try:
         return GenerationConfig(**values)
     except ArgumentError as error:
-        raise FileError(f"{where}: {error.cause}", "mend the file, or take it out") from None
+        raise FileError(f"{where}: {error.cause}", "fix the file, or take it out") from None
 
 
 def generation_config(config: GenerationConfig, ids: Mapping[str, Any], suppress_tokens: Sequence[int] = ()) -> dict[str, Any]:

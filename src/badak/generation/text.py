@@ -122,7 +122,7 @@ def warn_of_a_loop(vocabulary: TextVocabulary, written: Sequence[int]) -> None:
 def fill_sentence(
     model: Module, vocabulary: WordVocabulary | Tokenizer, sentence: str, top: int = 5
 ) -> tuple[str, list[list[tuple[str, float]]]]:
-    """The sentence with the likeliest word in each [MASK], and for each of them the `top` words with their probabilities."""
+    """The sentence with the most likely word in each [MASK], and for each of them the `top` words with their probabilities."""
     if isinstance(vocabulary, Tokenizer):
         known(vocabulary, sentence)
         ids = vocabulary.encode(sentence, marks=True)

@@ -117,7 +117,7 @@ def translate_ids(model: Seq2Seq, source: Tensor, config: TranslateConfig) -> li
 
 
 class SourceReader:
-    """Reads translations (R, T) that grow at their ends, beside what they are translations of, and gives the logits (R, V) of the
+    """Reads translations (R, T) that grow at their ends, next to what they are translations of, and gives the logits (R, V) of the
     token that comes next."""
 
     def __init__(self, model: Seq2Seq, source: Tensor, max_length: int):

@@ -37,7 +37,7 @@ def expect_model(where: str, model: Any) -> None:
 
 
 def expect_prompt(ids: Any) -> None:
-    """Refuse what is no prompt (B, T) of whole numbers."""
+    """Refuse what is no prompt (B, T) of integers."""
     if not isinstance(ids, Tensor):
         raise ArgumentTypeError(
             f"generate: expected a prompt ids (B, T) as a Tensor; got {type(ids).__name__}", "badak.tensor([[1, 2]])"

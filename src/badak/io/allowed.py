@@ -41,7 +41,7 @@ KEYS |= {dtypes.dtype, dtypes.device, Tensor, pathlib.PurePosixPath, pathlib.Pur
 
 def _ints(values: Iterable[Any]) -> tuple:
     if not all(type(value) is int for value in values):
-        raise TypeError(f"expected whole numbers; got {shown(tuple(values))}")
+        raise TypeError(f"expected integers; got {shown(tuple(values))}")
     return tuple(values)
 
 

@@ -1,7 +1,7 @@
 """Paths as a caller gives them; and every write: whole or not at all, and never through a link into another file.
 
 A folder may come from somebody else: with `.lock`, metrics.csv or a folder within it as links to files of ours. What badak
-writes into it goes through here (or `lock.py`): a file is made anew under a name that nothing has, and renamed; what grows is
+writes into it goes through here (or `lock.py`): a file is made again under a name that nothing has, and renamed; what grows is
 opened only where it is a file of this folder alone; a folder within a folder is one, and no link to another.
 """
 

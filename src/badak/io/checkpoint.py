@@ -4,7 +4,7 @@
     optimizer.safetensors    every other tensor: moments, generator state, ...
     state.json               step, counters, settings; size and SHA-256 of the two files, and its own SHA-256
 
-Two steps are never mixed. The tensors are first written beside the old ones, as `*.safetensors.new`; renaming `state.json`
+Two steps are never mixed. The tensors are first written next to the old ones, as `*.safetensors.new`; renaming `state.json`
 into place is the one moment at which the new state begins to count; then the `.new` files take their names. Whenever that is
 interrupted, `state.json` says by their hashes which files belong to it, and `load` finds them under either name.
 No pickle is written or read, and no file is read whose hash is not the one that was written.
@@ -182,9 +182,9 @@ def _read_index(folder: Path) -> dict[str, Any]:
     if not path.exists() and (folder / MODEL).exists():
         raise FileError(
             f"{path}: no such file, but {MODEL} is there",
-            "restore it from a copy, or move the weights to another folder to start anew",
+            "restore it from a copy, or move the weights to another folder to start again",
         )
-    index = unseal(path, "restore it from a copy, or start the run anew")
+    index = unseal(path, "restore it from a copy, or start the run again")
     if index.get("format") != FORMAT:
         raise _broken(path, f"expected format {FORMAT!r}; got {str(index.get('format'))[:80]!r}")
     files = index.get("files")
@@ -227,4 +227,4 @@ def _mismatch(path: Path, said: dict[str, Any]) -> str | None:
 
 
 def _broken(path: Path, what: str) -> FileError:
-    return FileError(f"{path}: damaged, or not a checkpoint of badak: {what}", "restore it from a copy, or start the run anew")
+    return FileError(f"{path}: damaged, or not a checkpoint of badak: {what}", "restore it from a copy, or start the run again")

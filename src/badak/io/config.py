@@ -104,7 +104,7 @@ def parse_json(data: bytes | str, where: str | os.PathLike) -> Any:
     except json.JSONDecodeError as error:
         raise FileError(
             f"{where}: not JSON: line {error.lineno}, column {error.colno}: {error.msg}",
-            "mend that line, or restore the file from a copy",
+            "fix that line, or restore the file from a copy",
         ) from error
     except (ValueError, RecursionError) as error:  # ValueError: a key twice, a number of thousands of digits, no UTF-8
         raise FileError(f"{where}: not JSON: {reason(error)}", "write it again, or restore it from a copy") from error
@@ -170,7 +170,7 @@ def _unknown(prefix: str, key: str, known: dict[str, Any]) -> str:
 
 
 def _convert(kind: Any, value: Any, name: str, problems: list[str]) -> Any:
-    """The JSON value as a value of type `kind`: lists become tuples, whole numbers floats, tables dataclasses."""
+    """The JSON value as a value of type `kind`: lists become tuples, integers floats, tables dataclasses."""
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if origin in (Union, types.UnionType):
         return _convert_union(arguments, value, name, problems)
@@ -242,7 +242,7 @@ def _fits(kind: Any, value: Any) -> bool:
 
 
 KIND_WORDS = {
-    int: "a whole number",
+    int: "an integer",
     float: "a finite number",
     bool: "true or false",
     str: "a text",
@@ -274,7 +274,7 @@ def _kind(value: Any) -> str:
     """A value as a reader of the file would see it, with its kind."""
     kinds = {
         bool: "boolean",
-        int: "whole number",
+        int: "integer",
         float: "number",
         str: "text",
         list: "list",

@@ -1,6 +1,6 @@
 """Work that a file asks for, in a process of its own with limits of time and memory: a few bytes may ask for years and terabytes.
 
-    limited(renderer.__file__, {"template": text, ...}, where, "the chat template", "mend it")
+    limited(renderer.__file__, {"template": text, ...}, where, "the chat template", "fix it")
 
 Nothing in this process can stop a product of numbers or a search that has begun in a library. Another process can be ended.
 """
@@ -16,7 +16,7 @@ from badak.core.errors import FileError, NotSupportedError
 from badak.io import worker
 from badak.io.errors import line
 
-SECONDS = 3  # of the processor
+SECONDS = 3  # of the CPU
 WAIT = 60.0  # seconds in all, on a machine that has other work
 MEMORY = 2 << 30  # bytes
 
@@ -27,7 +27,7 @@ def limited(script: str, question: Any, where: Any, what: str, fix: str) -> Any:
     Raises FileError, with `where`, `what` and `fix`, for an error, and where it takes too long or too much memory.
     """
     if not sys.executable:
-        raise NotSupportedError(f"{where}: {what} is read by a Python of its own, and there is none beside this program", fix)
+        raise NotSupportedError(f"{where}: {what} is read by a Python of its own, and there is none next to this program", fix)
     order = {"path": sys.path, "script": script, "seconds": SECONDS, "memory": MEMORY, "question": question}
     try:
         done = subprocess.run(

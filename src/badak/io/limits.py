@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 KEY_ITEMS, KEY_DEPTH = 100, 8  # of a tuple or frozenset as a key: values in all, levels
-KEY_LETTERS, KEY_BITS = 100_000, 1024  # of a text, of a whole number
+KEY_LETTERS, KEY_BITS = 100_000, 1024  # of a text, of an integer
 CROWD = 100  # times that one table may be given keys of one hash
 FACTOR, SPARE = 128, 1 << 24  # bytes that calls may copy: for each byte read so far, and besides
 CALL, ITEM = 64, 32  # bytes that a call is taken to cost, and each item of a container that it is given

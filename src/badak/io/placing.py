@@ -29,7 +29,7 @@ class Placing:
 
     def __init__(self) -> None:
         self.spans: dict[Any, _Span] = {}
-        self.copies: dict[int, tuple[Tensor, np.ndarray]] = {}  # of tensors whose memory has no strides in whole numbers
+        self.copies: dict[int, tuple[Tensor, np.ndarray]] = {}  # of tensors whose memory has no strides in integers
 
     def see(self, tensor: Tensor) -> tuple[str, str, int, int, tuple[int, ...]]:
         """First look: widen the span of the tensor's memory."""
@@ -44,7 +44,7 @@ class Placing:
     def place(self, tensor: Tensor) -> tuple[str, str, int, int, tuple[int, ...]]:
         """Second look: (key, class of storage, its numbers, offset, stride) of a tensor that has been seen."""
         array, token = self._array(tensor)
-        if token not in self.spans:  # made anew by an object's own __reduce__
+        if token not in self.spans:  # made again by an object's own __reduce__
             self.see(tensor)
         span = self.spans[token]
         if not span.key:
@@ -70,7 +70,7 @@ class Placing:
             if id(tensor) not in self.copies:
                 self.copies[id(tensor)] = tensor, np.ascontiguousarray(array).reshape(array.shape)
             array = self.copies[id(tensor)][1]
-        aligned = _extent(array)[0] % array.itemsize == 0  # else its offset from the others is no whole number
+        aligned = _extent(array)[0] % array.itemsize == 0  # else its offset from the others is no integer
         return array, (id(_owner(array) if aligned else array), array.dtype)
 
 

@@ -119,7 +119,7 @@ def load(data: bytes, where: str = "safetensors data") -> dict[str, Tensor]:
 
 
 def read_metadata(filename: str | os.PathLike) -> dict[str, str]:
-    """The texts that a file carries beside its tensors; nothing else is read. Raises FileError as `load_file` does."""
+    """The texts that a file carries next to its tensors; nothing else is read. Raises FileError as `load_file` does."""
     try:
         with open_file(filename) as file:
             return _read_header(file, os.fstat(file.fileno()).st_size, filename)[1]

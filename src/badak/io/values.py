@@ -61,7 +61,7 @@ def decode(value: Any, get: Callable[[str], Any], where: str) -> Any:
         raise
     except (TypeError, ValueError, KeyError, RecursionError) as error:
         raise FileError(
-            f"{where}: damaged: a value in it is none ({reason(error)})", "restore it from a copy, or start the run anew"
+            f"{where}: damaged: a value in it is none ({reason(error)})", "restore it from a copy, or start the run again"
         ) from error
 
 

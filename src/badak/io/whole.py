@@ -23,7 +23,7 @@ def expect_free(path: str | os.PathLike) -> Path:
 
 @contextmanager
 def whole_folder(path: str | os.PathLike) -> Iterator[Path]:
-    """A new folder to fill within the block, beside `path`, whose name it takes at the end; where the block fails it is removed.
+    """A new folder to fill within the block, next to `path`, whose name it takes at the end; where the block fails it is removed.
 
     Raises FileError where there is something at `path` already, before or at the end, and where no folder can be made.
     """

@@ -1,4 +1,4 @@
-"""The files of a model's folder: tensors in safetensors files, or in PyTorch's .bin, and tables beside them."""
+"""The files of a model's folder: tensors in safetensors files, or in PyTorch's .bin, and tables next to them."""
 
 import json
 import os
@@ -34,7 +34,7 @@ def read_tensors(place: Path) -> dict[str, Tensor]:
 
 
 def _shards(index: Path) -> list[str]:
-    """The files that an index names, each of them beside it."""
+    """The files that an index names, each of them next to it."""
     read = config.read_json(index)
     table = read.get("weight_map") if isinstance(read, dict) else None
     if not isinstance(table, dict) or not all(isinstance(file, str) for file in table.values()):

@@ -177,7 +177,7 @@ def expect_starts(starts: Any, batch: int) -> None:
     if starts.shape != (batch,):
         raise ShapeError(f"starts: expected ({batch},), a number for each text; got {tuple(starts.shape)}", "badak.tensor([0, 3])")
     if starts.dtype is not int64:
-        raise DTypeError(f"starts: expected whole numbers, int64; got {starts.dtype}", "starts.long()")
+        raise DTypeError(f"starts: expected integers, int64; got {starts.dtype}", "starts.long()")
 
 
 def is_own(module: nn.Module, kind: type[nn.Module]) -> bool:

@@ -41,7 +41,7 @@ STALE = (  # of config.json: of the file and not of the model, code to run, or s
 
 @dataclass(frozen=True)
 class Hints:
-    """settings: what config.json has beside the sizes; generation: generation_config.json, None where there was none;
+    """settings: what config.json has next to the sizes; generation: generation_config.json, None where there was none;
     files: of the tokenizer, by name; card: README.md; kind: the model_type that was read."""
 
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -61,7 +61,7 @@ class Hints:
         return said
 
     def writing(self, said: Mapping[str, Any]) -> dict[str, Any]:
-        """generation_config.json beside the config.json `said`."""
+        """generation_config.json next to the config.json `said`."""
         made = self.generation
         if made is None:
             marks = [name for name in (*MARKS, "decoder_start_token_id") if name in self.settings or not self.kind]

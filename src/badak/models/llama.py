@@ -239,7 +239,7 @@ def too_long(length: int, context: int, cache: KeyValueCache | None) -> IndexOut
 
 
 def start(module: nn.Module) -> None:
-    """The first weights: normal with deviation 0.02, biases zero."""
+    """The initial weights: normal with deviation 0.02, biases zero."""
     if isinstance(module, (nn.Linear, nn.Embedding)):
         nn.init.normal_(module.weight, std=0.02)
         if getattr(module, "bias", None) is not None:

@@ -1,4 +1,4 @@
-"""Models in folders: Hugging Face's form, config.json beside tensors in safetensors files, read and written without its library.
+"""Models in folders: Hugging Face's form, config.json next to tensors in safetensors files, read and written without its library.
 
     model = GPT.from_pretrained("gpt2")            a folder, or a name of the Hugging Face Hub
     model.save_pretrained("mine")                  what transformers reads, too; with all that the folder said (`hints.py`)
@@ -29,7 +29,7 @@ from badak.tensor.dtypes import dtype as DType  # noqa: N812
 from badak.tensor.dtypes import float32
 
 CARD = "README.md"
-LARGEST = 1 << 40  # of a whole number in config.json
+LARGEST = 1 << 40  # of an integer in config.json
 NAMED = 5  # tensors that one message names
 
 
@@ -59,7 +59,7 @@ class Settings(dict):
     where: Any = CONFIG
 
     def whole(self, name: str, default: int | None = None) -> int:
-        """A whole number."""
+        """An integer."""
         return self._of(int, name, default)
 
     def number(self, name: str, default: float | None = None) -> float:
@@ -93,7 +93,7 @@ class Settings(dict):
         value = default if value is None else value
         fits = isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
         if not fits or type(value) is int and abs(value) > LARGEST:
-            wanted = "true or false" if kind is bool else "a whole number" if kind is int else "a number"
+            wanted = "true or false" if kind is bool else "an integer" if kind is int else "a number"
             raise FileError(f"{self.where}: {name} must be {wanted}; got {shown(value)}", "restore the file from a copy")
         return value
 
@@ -183,7 +183,7 @@ class Pretrained(nn.Module):
         )  # fmt: skip
 
     def compute_tables(self) -> None:
-        """Make anew what no folder holds, for it can be computed."""
+        """Make again what no folder holds, for it can be computed."""
         for module in self.modules():
             if isinstance(module, nn.RotaryEmbedding):
                 module.reset_parameters()

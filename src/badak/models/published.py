@@ -276,7 +276,7 @@ _POOLING = {"cls": "pooling_mode_cls_token", "mean": "pooling_mode_mean_tokens"}
 
 
 def _read_sentence(said: Settings) -> SentenceConfig:
-    """config.json, and what sentence-transformers puts beside it: how the vectors of the tokens become one."""
+    """config.json, and what sentence-transformers puts next to it: how the vectors of the tokens become one."""
     place = said.where.parent
     pooling: Any = "mean"
     normalize = True

@@ -95,7 +95,7 @@ class Seq2Seq(Pretrained):
             self.position.pe = positions_of(self.config)
 
     def start(self) -> None:
-        """The first weights: matrices Xavier-uniform, the table normal with deviation 1 / sqrt(C), so that sqrt(C) makes it 1."""
+        """The initial weights: matrices Xavier-uniform, the table normal with deviation 1 / sqrt(C), so that sqrt(C) makes it 1."""
         for weight in self.parameters():
             if weight.dim() > 1:
                 nn.init.xavier_uniform_(weight)

@@ -1,4 +1,4 @@
-"""The sizes that a config.json asks for, beside those that the tensors have, before anything is made."""
+"""The sizes that a config.json asks for, next to those that the tensors have, before anything is made."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ def expect_sizes(config: Any, tensors: dict[str, Tensor], where: Any) -> None:
 
 
 def _expect_tables(config: Any, tensors: dict[str, Tensor], where: Any) -> None:
-    """Refuse tables that no folder holds, such as angles by position, where they would be large beside what it does hold."""
+    """Refuse tables that no folder holds, such as angles by position, where they would be large next to what it does hold."""
     tables = 4 * getattr(config, "computed", 0)
     weights = sum(x.numel() * x.element_size() for x in tensors.values())
     if tables > max(TABLES, weights // 4):

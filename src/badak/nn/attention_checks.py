@@ -17,7 +17,7 @@ class MaskKindError(DTypeError, AssertionError):
 
 
 def check_sizes(embed_dim: int, num_heads: int) -> None:
-    """embed_dim = H D for whole numbers H and D."""
+    """embed_dim = H D for integers H and D."""
     if embed_dim <= 0 or num_heads <= 0:
         raise ArgumentError(
             f"embed_dim and num_heads must be greater than 0, got embed_dim={embed_dim} and num_heads={num_heads} instead"

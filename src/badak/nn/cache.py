@@ -32,7 +32,7 @@ class KeyValueCache:
     The first chunk of a text decides B, H, D and the dtype. Its arrays, two of (B, H, S, D) in each layer, are filled in place:
     2 L B H S D numbers. Nothing is recorded for a backward.
 
-    Where the layers also look at a text beside theirs, such as what an encoder has read, `cross_attention(layer, memory,
+    Where the layers also look at a text next to theirs, such as what an encoder has read, `cross_attention(layer, memory,
     project)` gives its keys and values: computed with the first chunk, kept until `rewind()` goes back to the beginning.
 
     Raises IndexOutOfRangeError beyond max_length and the layers, and for tokens counted as read that a layer has not kept;
@@ -71,7 +71,7 @@ class KeyValueCache:
         self._begun = False  # whether something was read
         self._kept: list = [None] * layers  # a pair of tensors for each layer, once there is something to keep
         self._ends = (0,) * layers  # up to which token each layer has kept them
-        self._beside: list = [None] * layers  # keys and values of what stands beside the text, where there is something
+        self._beside: list = [None] * layers  # keys and values of what stands next to the text, where there is something
         self.memory: Tensor | None = None  # of which they were made: a copy, with the rows that were taken
         self._axis, self._origins = 0, np.zeros(0, np.int64)  # where it has its batch; which of its first rows each row is
         self._source: tuple[Callable[[], Tensor | None], int] = _nobody, 0  # what it is a copy of, and the version of that

@@ -51,7 +51,7 @@ class _ConvNd(Module):
         return tuple(value) if isinstance(value, Iterable) else (value,) * self.axes
 
     def reset_parameters(self) -> None:
-        """Draw weight and bias anew."""
+        """Draw weight and bias again."""
         init.kaiming_uniform_(self.weight, a=math.sqrt(5))
         if self.bias is not None:
             fan_in, _ = init._calculate_fan_in_and_fan_out(self.weight)

@@ -83,7 +83,7 @@ class Embedding(Module):
         return cls(rows, width, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse, embeddings, freeze)
 
     def reset_parameters(self) -> None:
-        """Draw the table anew."""
+        """Draw the table again."""
         init.normal_(self.weight)
         if self.padding_idx is not None:
             with no_grad():
@@ -131,7 +131,7 @@ class EmbeddingBag(Module):
             self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw the table anew."""
+        """Draw the table again."""
         init.normal_(self.weight)
         if self.padding_idx is not None:
             with no_grad():

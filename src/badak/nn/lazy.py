@@ -49,7 +49,7 @@ class LazyModuleMixin(Module):
         )
 
     def reset_parameters(self) -> None:
-        """Draw the parameters anew, once they have shapes."""
+        """Draw the parameters again, once they have shapes."""
         if not self.has_uninitialized_params() and self._sized():
             super().reset_parameters()  # type: ignore[misc]
 

@@ -63,7 +63,7 @@ class Linear(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw W and b anew."""
+        """Draw W and b again."""
         init.kaiming_uniform_(self.weight, a=math.sqrt(5))  # = uniform in +-1/sqrt(in_features)
         _reset_bias(self.bias, self.in_features)
 
@@ -93,7 +93,7 @@ class Bilinear(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw A and b anew, uniform in +-1/sqrt(in1_features)."""
+        """Draw A and b again, uniform in +-1/sqrt(in1_features)."""
         bound = 1 / math.sqrt(self.in1_features)
         init.uniform_(self.weight, -bound, bound)
         _reset_bias(self.bias, self.in1_features)

@@ -1,4 +1,4 @@
-"""LoRA: a large matrix stays as it is, and two small ones beside it learn.
+"""LoRA: a large matrix stays as it is, and two small ones next to it learn.
 
     y = W x + b + (alpha / r) B A x           A (r, inputs), B (outputs, r)
 
@@ -47,7 +47,7 @@ class LoRALinear(Module):
 def add_lora(
     model: Module, rank: int, alpha: float | None = None, targets: Sequence[str] | None = None, dropout: float = 0.0
 ) -> list[str]:
-    """Put LoRA beside the Linear layers of `model`, in place, and let nothing else learn; the names of the layers.
+    """Put LoRA next to the Linear layers of `model`, in place, and let nothing else learn; the names of the layers.
 
     alpha: twice the rank unless told. targets: names of layers, or the ends of names ("qkv", "attention.out"); without it all
     Linear layers but those that MultiheadAttention reads itself. Raises ArgumentError for a target that there is not.
@@ -79,7 +79,7 @@ def merge_lora(model: Module) -> Module:
 
 
 def lora_state_dict(model: Module) -> dict[str, Tensor]:
-    """The adapters alone: what has to be kept beside the model that they were added to."""
+    """The adapters alone: what has to be kept next to the model that they were added to."""
     return {name: x for name, x in model.state_dict().items() if name.rpartition(".")[2] in ("lora_a", "lora_b")}
 
 

@@ -70,7 +70,7 @@ class Mask:
             raise DTypeError("Mask.padding: expected ids; got booleans, which are a mask already", fix)
         if ids.is_floating_point() or ids.dim() not in (1, 2):
             raise ShapeError(
-                f"Mask.padding: expected ids as whole numbers of shape (batch, keys); got {ids.dtype} {tuple(ids.shape)}",
+                f"Mask.padding: expected ids as integers of shape (batch, keys); got {ids.dtype} {tuple(ids.shape)}",
                 "the ids of the tokens",
             )
         return PaddingMask(ids, pad)
@@ -332,7 +332,7 @@ def _expect_last(name: str, T: int, S: int) -> None:
 
 def _expect_count(name: str, what: str, value: object, least: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise ArgumentError(f"Mask.{name}: expected a whole number {what} of at least {least}; got {value!r}", f"Mask.{name}(4)")
+        raise ArgumentError(f"Mask.{name}: expected an integer {what} of at least {least}; got {value!r}", f"Mask.{name}(4)")
 
 
 def _expect_mask(other: object, sign: str) -> Mask:

@@ -129,7 +129,7 @@ class Module(Moving, State, Hooks):
         own = self._parameters
         try:
             return own[one], own[other]
-        except KeyError:  # no parameter any more, but computed anew for each call, as by weight_norm
+        except KeyError:  # no parameter any more, but computed again for each call, as by weight_norm
             return getattr(self, one), getattr(self, other)
 
     def __setattr__(self, name: str, value: object) -> None:

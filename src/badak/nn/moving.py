@@ -40,7 +40,7 @@ class Moving(Tree):
         """Move to a device, a floating dtype, or both: `to(device, dtype, non_blocking)`, `to(dtype)`, `to(tensor)`.
 
         Changes the module itself and returns it. Integer and bool buffers keep their dtype. memory_format lays out what has 4
-        dims (channels_last) or 5 (channels_last_3d) anew.
+        dims (channels_last) or 5 (channels_last_3d) again.
         """
         order, rank = kwargs.get("memory_format"), 0
         if order is not None:

@@ -54,7 +54,7 @@ class LearnedPositionalEncoding(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw W anew."""
+        """Draw W again."""
         init.normal_(self.weight, std=0.02)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -95,7 +95,7 @@ class RotaryEmbedding(Module):
         self.reset_parameters(device)
 
     def reset_parameters(self, device=None) -> None:
-        """Work the tables of cosines and sines out anew: they are part of no state_dict."""
+        """Work the tables of cosines and sines out again: they are part of no state_dict."""
         angles = _angles(self.max_len, self.dim, self.base, self.frequencies)
         self.register_buffer("cos", cos(angles).to(device=device, dtype=get_default_dtype()), persistent=False)
         self.register_buffer("sin", sin(angles).to(device=device, dtype=get_default_dtype()), persistent=False)

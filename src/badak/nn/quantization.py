@@ -23,7 +23,7 @@ from badak.tensor import Tensor, apply
 from badak.tensor import int8 as int8_
 from badak.tensor.dtypes import dtype as dtype_type
 
-MOST_INPUTS = 131_072  # of a layer of 8 bits: a sum of more products could leave 32 bits
+MOST_INPUTS = 131_072  # of an int8 layer: a sum of more products could leave 32 bits
 
 
 class Quantized(Module):
@@ -40,7 +40,7 @@ class Quantized(Module):
         )
 
     def _apply(self, fn: Callable, recurse: bool = True):
-        """As in Module, but floats keep their dtype: a scale of 16 bits would make every weight wrong."""
+        """As in Module, but floats keep their dtype: a 16-bit scale would make every weight wrong."""
 
         def moved(t: Tensor) -> Tensor:
             new = fn(t)
@@ -57,7 +57,7 @@ class Int8Linear(Quantized):
 
         scale[n] = max |W[n]| / 127          weight[n] = W[n] / scale[n], rounded to the nearest
 
-    x (..., in_features) -> y (..., out_features). Sums of products are whole numbers and exact, so the bits of y are the same on
+    x (..., in_features) -> y (..., out_features). Sums of products are integers and exact, so the bits of y are the same on
     every CPU and any number of threads. No gradient.
     """
 
@@ -134,7 +134,7 @@ class QuantizedAttention(MultiheadAttention):
 def quantize(model: Module, dtype: Any = int8_, skip_modules: Iterable[str] = ()) -> Module:
     """Give the Linear layers of `model`, and the projections of its attention, weights of fewer bits, in place.
 
-        int8        W[n] = scale[n] times whole numbers of -127 .. 127, one scale for each output; inputs are rounded likewise,
+        int8        W[n] = scale[n] times integers of -127 .. 127, one scale for each output; inputs are rounded likewise,
                     row by row, when they come. A quarter of the memory
         bfloat16    W rounded to 16 bits, and inputs where they are multiplied. Half of the memory
 
@@ -178,7 +178,7 @@ def quantize(model: Module, dtype: Any = int8_, skip_modules: Iterable[str] = ()
     if not made:
         raise ArgumentError(
             f"quantize: {type(model).__name__} holds no nn.Linear and no nn.MultiheadAttention"
-            + (f" beside {', '.join(skip_modules)}" if skip_modules else ""),
+            + (f" next to {', '.join(skip_modules)}" if skip_modules else ""),
             "a model with such layers; others stay in float32",
         )
     model = _exchanged(model, made)

@@ -25,7 +25,7 @@ class _Weights(Module):
     hidden_size: int
 
     def reset_parameters(self) -> None:
-        """Draw all weights and biases anew."""
+        """Draw all weights and biases again."""
         bound = 1 / math.sqrt(self.hidden_size) if self.hidden_size > 0 else 0
         for parameter in self.parameters():
             init.uniform_(parameter, -bound, bound)

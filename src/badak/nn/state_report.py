@@ -81,7 +81,7 @@ def _nearest(missing: list[str], unexpected: list[str]) -> tuple[str, None] | No
 
 
 def other_weights(module, state: Mapping) -> tuple[str, str] | None:
-    """(cause, fix) where one side has a layer with weights of 8 bits and their scale, and the other side has not.
+    """(cause, fix) where one side has a layer with 8-bit weights and their scale, and the other side has not.
 
     Copied, they would be numbers between -127 and 127 in the place of weights, or the other way round.
     """

@@ -214,7 +214,7 @@ class TransformerDecoderLayer(Module):
 class TransformerEncoder(Module):
     """num_layers copies of `encoder_layer`, one after the other, and a norm at the end if given.
 
-    The copies start equal, as in PyTorch; with independent_init (badak's own) all but the first draw their weights anew.
+    The copies start equal, as in PyTorch; with independent_init (badak's own) all but the first draw their weights again.
     enable_nested_tensor and mask_check are accepted and change nothing.
 
     Args:

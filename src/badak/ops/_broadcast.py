@@ -41,7 +41,7 @@ def each(ufunc, a, b):
 
 
 def summing(backward):
-    """A backward that adds numbers up: those of 16 bits in float32, rounded once."""
+    """A backward that adds numbers up: 16-bit ones in float32, rounded once."""
 
     @wraps(backward)
     def wide(saved, dy):

@@ -17,7 +17,7 @@ from badak.ops.op import Count, Op
 def contract(ta, a, tb, b, ty):
     """The array with axes `ty` of sum a[ta] b[tb]; ta, tb, ty are strings of distinct letters.
 
-    Without a sum it is an elementwise product and lies as such. Else it lies as the product of matrices does: batch axes,
+    Without a sum it is an elementwise product and lies as such. Else it lies as the matrix product does: batch axes,
     then rows, then columns, each in the order of ty. The inputs change places where that makes it row-major.
     """
     a, ta = _sum_alone(ta, a, tb + ty)

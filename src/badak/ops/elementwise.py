@@ -114,11 +114,11 @@ Sign = pointwise(
     signs, _sign_slope, public="sgn", takes="number", in_place="method", like=np.sign, samples=EVERY,
 )  # fmt: skip
 Floor = pointwise(
-    "Floor", "y = the largest whole number <= x;   dx = 0.", np.floor,
+    "Floor", "y = the largest integer <= x;   dx = 0.", np.floor,
     public="floor", takes="rounding", samples=Samples(None, (HALVES,)),
 )  # fmt: skip
 Ceil = pointwise(
-    "Ceil", "y = the smallest whole number >= x;   dx = 0.", np.ceil,
+    "Ceil", "y = the smallest integer >= x;   dx = 0.", np.ceil,
     public="ceil", takes="rounding", samples=Samples(None, (HALVES,)),
 )  # fmt: skip
 Trunc = pointwise(

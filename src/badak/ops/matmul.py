@@ -1,4 +1,4 @@
-"""The product of matrices and vectors with any leading axes."""
+"""The matrix product and vectors with any leading axes."""
 
 from badak import kernels
 from badak.core.errors import ShapeError

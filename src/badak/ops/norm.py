@@ -117,7 +117,7 @@ def _check(where: str, x, w, b, axes: int) -> None:
     if x.dtype.kind in "iub":
         raise not_floating(where, x)
     kinds = {p.dtype for p in (w, b) if p is not None}
-    if kinds - {x.dtype} and not (x.dtype == BFLOAT16 and kinds == {FLOAT32}):  # PyTorch takes float32 parameters beside it
+    if kinds - {x.dtype} and not (x.dtype == BFLOAT16 and kinds == {FLOAT32}):  # PyTorch takes float32 parameters next to it
         raise dtype_mismatch(where, input=x, weight=w, bias=b)
     if (w is not None and w.shape != rest) or (b is not None and b.shape != rest):
         found = "".join(f", {name}={p.shape}" for name, p in (("weight", w), ("bias", b)) if p is not None)

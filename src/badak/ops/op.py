@@ -46,10 +46,8 @@ class Op:
     ufunc: Any = None  # the function of NumPy that the forward is, if it is one without attributes
     view = False  # True: the output shares memory with input 0
     pointwise = False  # True: y[i] depends on x[i] alone (`ops/pointwise.py`)
-    data_movement = False  # True: numbers go from place to place as they are, so that floats of 16 bits need not become wider first
-    supports_bf16 = (
-        False  # True: takes bfloat16 as it is, computes in float32 and rounds once; other floats of 16 bits are made wider
-    )
+    data_movement = False  # True: numbers go from place to place as they are, so that 16-bit floats need not become wider first
+    supports_bf16 = False  # True: takes bfloat16 as it is, computes in float32 and rounds once; other 16-bit floats are made wider
     saves_no_tensors = False  # True: backward needs no array, so that a graph may go back through it more than once, as in PyTorch
     keeps_finite = False  # True: finite numbers stay finite, forward and backward, short of a sum of 1e38
     sized_by_values: Callable[..., bool] | None = None  # of the attributes: whether values, as of a mask, say how large y is

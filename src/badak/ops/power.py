@@ -23,7 +23,7 @@ def power(x, c):
 
 
 def _of_arrays(a, b):
-    """a^b; whole numbers to negative powers are 1 / a^-b without its fraction, 0 also for a = 0, as in PyTorch."""
+    """a^b; integers to negative powers are 1 / a^-b without its fraction, 0 also for a = 0, as in PyTorch."""
     if b.dtype.kind != "i" or not b.size or b.min() >= 0:
         return kernels.of(b).power(a, b)
     below = np.where(a == 1, 1, np.where(a == -1, 1 - 2 * (b & 1), 0)).astype(b.dtype)

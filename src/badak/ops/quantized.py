@@ -11,7 +11,7 @@ _FLOAT32 = np.dtype(np.float32)
 
 
 class LinearInt8(Op):
-    """y = q w^T (x_scale scale) + b, where the rows of x are about q x_scale, q whole numbers; no gradient.
+    """y = q w^T (x_scale scale) + b, where the rows of x are about q x_scale, q integers; no gradient.
 
     x (..., K) of any float, w (N, K) int8, scale (N,) and b (N,) float32, b or None -> (..., N) in x's dtype. Sums of products
     q w are exact; the rest is computed in float32.

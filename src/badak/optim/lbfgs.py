@@ -44,7 +44,7 @@ class LBFGS(Optimizer):
                                              d = q (y.s / y.y);  d += s_i (a_i - r_i y_i.d) (oldest to newest)
         x = x + t d   t = lr, at the very first step min(1, 1 / sum|g|) lr; or the strong Wolfe conditions find it
 
-    step(closure) needs the closure: it computes the loss and its gradients anew, up to `max_eval` times (None: 1.25 max_iter).
+    step(closure) needs the closure: it computes the loss and its gradients again, up to `max_eval` times (None: 1.25 max_iter).
     It ends early where every |g| <= tolerance_grad, or where steps or losses change by less than tolerance_change.
 
     params: tensors or one group of them. Raises ArgumentError for several groups and for settings outside their range.

@@ -66,7 +66,7 @@ class Optimizer:
     Raises ArgumentError for no parameters, a non-leaf tensor or one in two groups, ArgumentTypeError for other kinds of params.
     """
 
-    NUMBERS: ClassVar[dict[str, Any]] = {}  # {a 0-d tensor that is remembered beside "step": its first value, or its setting}
+    NUMBERS: ClassVar[dict[str, Any]] = {}  # {a 0-d tensor that is remembered next to "step": its first value, or its setting}
 
     _stepping = False
     _opt_called = False  # a step was made: schedules ask for it
@@ -89,7 +89,7 @@ class Optimizer:
             cls.step = _watched(cls.__dict__["step"])  # type: ignore[method-assign]
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Update the parameters from their gradients. `closure` computes the loss and its gradients anew and returns it."""
+        """Update the parameters from their gradients. `closure` computes the loss and its gradients again and returns it."""
         raise NotSupportedError(f"{type(self).__name__} has no step()", "define step(self, closure=None) in the class")
 
     def zero_grad(self, set_to_none: bool = True) -> None:

@@ -1,4 +1,4 @@
-"""What programs import from torch.optim.optimizer beside Optimizer: kinds for annotations, and helpers of optimizers of one's own.
+"""What programs import from torch.optim.optimizer next to Optimizer: kinds for annotations, and helpers of optimizers of one's own.
 
 Their underscores say that they are PyTorch's own; optimizers of other packages use them all the same.
 """

@@ -59,9 +59,9 @@ def a_fraction(owner: str, name: str, value: Any) -> None:
 
 
 def a_count(owner: str, name: str, value: Any) -> None:
-    """A whole number >= 0."""
+    """An integer >= 0."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise ArgumentTypeError(f"{owner}: {name} should be a whole number; got {shown(value)}", f"{name}=5")
+        raise ArgumentTypeError(f"{owner}: {name} should be an integer; got {shown(value)}", f"{name}=5")
     if value < 0:
         raise ArgumentError(f"{owner}: expected {name} >= 0; got {value}", f"{name}={-value}")
 
@@ -160,7 +160,7 @@ def groups_of(params: Any, owner: str) -> list[dict[str, Any]]:
             if why_empty
             else (
                 f"no parameters: {owner} got an empty parameter list.",
-                "pass model.parameters(); an iterator that was read once is empty, make it anew",
+                "pass model.parameters(); an iterator that was read once is empty, make it again",
             )
         )
         raise ArgumentError(cause, fix, code=18)

@@ -140,7 +140,7 @@ def check_slot(owner: str, what: str, value: Any, p: Tensor, shape: tuple[int, .
 
 
 def _check_step(owner: str, of: str, value: Any) -> None:
-    """A count of steps: a whole number, bare or in a tensor."""
+    """A count of steps: an integer, bare or in a tensor."""
     if isinstance(value, Tensor) and value.numel() == 1:
         value = value.item()
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 2**53 or value != int(value):

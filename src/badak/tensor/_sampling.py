@@ -89,7 +89,7 @@ class Twister:
 
     @events.state
     def reseed(self, seed):
-        """Start the stream of `seed` (any integer in [0, 2^64)) anew; the kept normal is forgotten."""
+        """Start the stream of `seed` (any integer in [0, 2^64)) again; the kept normal is forgotten."""
         self._seed = seed
         self.spare = None
         self._untouched = True
@@ -228,11 +228,11 @@ class Source(Twister):
             return (self._unit64(p.size).reshape(p.shape) < p).astype(dtype, copy=False)
         return (self._unit32(p.size).reshape(p.shape) < p.astype(np.float32, copy=False)).astype(dtype, copy=False)
 
-    # ------------------------------------------------------------------ whole numbers
+    # ------------------------------------------------------------------ integers
 
     @events.state(alone=True)
     def integers(self, low, high, shape, dtype=np.int64):
-        """Whole numbers in [low, high): word % (high - low) + low."""
+        """Integers in [low, high): word % (high - low) + low."""
         if not low < high:
             raise IndexOutOfRangeError(f"random_ expects 'from' to be less than 'to'; got from={low} >= to={high}")
         value = self.draw("random_integers", _size(shape), low, high - low)
@@ -254,7 +254,7 @@ class Source(Twister):
         return (words % words.dtype.type(span)).astype(dtype).reshape(shape)
 
     def seed64(self):
-        """One whole number in [0, 2^63): what a DataLoader draws as its seed."""
+        """One integer in [0, 2^63): what a DataLoader draws as its seed."""
         return int(self.any_integers((), np.int64))
 
     @events.state(alone=True)

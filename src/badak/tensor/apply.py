@@ -56,7 +56,7 @@ def apply(op, *inputs, **attributes):
         ):
             return _in_float32(op, inputs, attributes)
         arrays.append(array)
-        # a view may have to take its history anew first, which the property does
+        # a view may have to take its history again first, which the property does
         if x._requires_grad if x._base is None else x.requires_grad:
             edges.append((x._end or x._edge()) if x._node is None else (x._node, x._slot))
             needs.append(True)
@@ -116,7 +116,7 @@ def see(op, x, **attributes):
 
 
 def _run(op, inputs, attributes):
-    """apply, where nothing is recorded: the way of generation, on which an operation costs little beside its kernel."""
+    """apply, where nothing is recorded: the way of generation, on which an operation costs little next to its kernel."""
     arrays = []
     for x in inputs:
         if x is None:
@@ -153,10 +153,10 @@ def _run(op, inputs, attributes):
 
 
 def _in_float32(op, inputs, attributes):
-    """apply for floats of 16 bits where the operation does not take them: computed in float32, rounded once, gradients likewise."""
+    """apply for 16-bit floats where the operation does not take them: computed in float32, rounded once, gradients likewise."""
     narrow = next(x._array.dtype for x in inputs if x is not None and _is_half(x._array))
     if narrow.itemsize == 1:
-        raise NotSupportedError(f"\"{op.name}\" not implemented for '{narrow}'", "x.float(): floats of 8 bits store numbers")
+        raise NotSupportedError(f"\"{op.name}\" not implemented for '{narrow}'", "x.float(): 8-bit floats store numbers")
     given = [x for x in inputs if x is not None and x._array.dtype.kind in "fcV"]
     if any(x._array.dtype != narrow for x in given):  # for the operation to refuse, or to take
         op.forward(_new(Saved), *[None if x is None else x._array for x in inputs], **attributes)

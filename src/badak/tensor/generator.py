@@ -16,7 +16,7 @@ _FIRST_SEED = 67280421310721  # of a new torch.Generator()
 class Generator(Source):
     """A stream of random numbers with its own seed and state; `manual_seed(s)` gives the numbers that PyTorch gives.
 
-    Beside PyTorch's methods it has array-level ones (uniform, normal, bernoulli, integers, permutation, ...): NumPy arrays
+    Next to PyTorch's methods it has array-level ones (uniform, normal, bernoulli, integers, permutation, ...): NumPy arrays
     out, for code that has no use for tensors. A state is PyTorch's own: `torch.set_rng_state` takes it, and the other way.
     """
 
@@ -30,7 +30,7 @@ class Generator(Source):
         return dtypes.CPU
 
     def manual_seed(self, seed) -> "Generator":
-        """Start anew from `seed` in [-2^63, 2^64); a negative s counts as 2^64 + s. Only the low 32 bits matter.
+        """Start again from `seed` in [-2^63, 2^64); a negative s counts as 2^64 + s. Only the low 32 bits matter.
 
         Raises IndexOutOfRangeError outside that range.
         """
@@ -45,7 +45,7 @@ class Generator(Source):
         return self
 
     def seed(self) -> int:
-        """Start anew from a seed of the operating system's randomness, and return that seed (53 bits)."""
+        """Start again from a seed of the operating system's randomness, and return that seed (53 bits)."""
         number = int.from_bytes(os.urandom(8), "little") & ((1 << 53) - 1)
         self.reseed(number)
         return number

@@ -70,7 +70,7 @@ def _values(value, kind):
 def _after_basic(x: Tensor, key):
     """x with the ints of an advanced key applied, and what is left of the key.
 
-    PyTorch takes ints first; to NumPy an int beside an array is an index array, which puts dims in another order:
+    PyTorch takes ints first; to NumPy an int next to an array is an index array, which puts dims in another order:
     x[0, :, [1, 2]] of a (2, 3, 4) tensor is (3, 2), and (2, 3) to NumPy.
     """
     if int not in map(type, key):
@@ -194,7 +194,7 @@ def _slice(part: slice) -> slice:
         if each is not None and not hasattr(each, "__index__"):
             raise ArgumentTypeError(
                 f"slice indices must be integers or None or have an __index__ method; {place} is {short(each)}",
-                f"int({short(each)}), or //, which divides into whole numbers" if isinstance(each, float) else "x[2:5]",
+                f"int({short(each)}), or //, which divides into integers" if isinstance(each, float) else "x[2:5]",
             )
     if step is not None and int(step) <= 0:
         raise ArgumentError("step must be greater than zero", "x.flip(dim) reverses")

@@ -96,7 +96,7 @@ class History(About):
         return self._end
 
     def _renew(self) -> None:
-        """Take the history anew from the base, whose memory has been written to since this view was made."""
+        """Take the history again from the base, whose memory has been written to since this view was made."""
         base = self._base
         assert base is not None
         self._made_at = base._rebased

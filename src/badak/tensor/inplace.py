@@ -1,7 +1,7 @@
 """In-place changes, with the history kept right.
 
 `write_` is the one way to change a tensor's values where gradients may be involved. A view's change is also its base's:
-the base gets a node that replaces the slice, and every view of that memory takes its history anew when next asked.
+the base gets a node that replaces the slice, and every view of that memory takes its history again when next asked.
 """
 
 import numpy as np

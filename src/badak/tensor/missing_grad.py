@@ -43,7 +43,7 @@ def complaint(y) -> GraphError:
         cause = f"{head}: {code} ({place}) takes the numbers out of the graph"
         fix = "compute with the tensor itself; item(), numpy(), tolist() and badak.tensor(x) are copies without a history"
     elif how == "choice":
-        cause = f"{head}: {code} ({place}) gives whole numbers or truth values, which have no gradient"
+        cause = f"{head}: {code} ({place}) gives integers or truth values, which have no gradient"
         fix = "compute the loss from the scores before it: cross_entropy(logits, labels)"
     elif how == "no_grad":
         cause, fix = f"{head}: {code} ({place}) was computed under no_grad()", "compute the loss outside no_grad()"

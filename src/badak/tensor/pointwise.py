@@ -1,6 +1,6 @@
 """The public functions of the pointwise operations: each follows from its row in `ops`, by name, here and in torch.special.
 
-What a function takes stands in its row as `takes`; the stub beside this file, which editors read, is written by tools/stubs.py.
+What a function takes stands in its row as `takes`; the stub next to this file, which editors read, is written by tools/stubs.py.
 """
 
 from collections.abc import Callable

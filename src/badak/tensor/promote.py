@@ -104,7 +104,7 @@ def number(x: Tensor, c):
 
 
 def _around(c, like: DType):
-    """The number c in dtype `like`; a whole number goes around the end of a small dtype, as in PyTorch."""
+    """The number c in dtype `like`; an integer goes around the end of a small dtype, as in PyTorch."""
     if like.kind not in ("int", "uint"):
         return c
     if not -(2**63) <= c < 2**64:

@@ -158,7 +158,7 @@ def randn(*size, generator=None, out=None, dtype=None, layout=None, device=None,
 
 def randint(*args, low=None, high=None, size=None, generator=None, out=None, dtype=None, layout=None, device=None,
             requires_grad=False, pin_memory=False) -> Tensor:  # fmt: skip
-    """Whole numbers in [low, high) of shape `size`: randint(high, size), randint(low, high, size); int64 by default.
+    """Integers in [low, high) of shape `size`: randint(high, size), randint(low, high, size); int64 by default.
 
     Args:
         *args: high, size; or low, high, size
@@ -195,7 +195,7 @@ def _range(args, low, high, size, sized=True):
 
 
 def _whole(name: str, argument: str, value) -> int:
-    """A whole number, as an int that int64 can hold."""
+    """An integer, as an int that int64 can hold."""
     try:
         number = None if isinstance(value, bool) else index(value)
     except TypeError:
@@ -272,7 +272,7 @@ def randn_like(input, *, generator=None, dtype=None, layout=None, device=None, r
 
 def randint_like(input, *args, low=None, high=None, generator=None, dtype=None, layout=None, device=None,  # noqa: A002
                  requires_grad=False, memory_format=None) -> Tensor:  # fmt: skip
-    """Whole numbers of input's shape, dtype and order in memory: randint_like(x, high), randint_like(x, low, high)."""
+    """Integers of input's shape, dtype and order in memory: randint_like(x, high), randint_like(x, low, high)."""
     low, high, _ = _range(list(args), low, high, None, sized=False)
     source = or_default(generator)
     _check_ends(low, high, input.dtype.numpy if dtype is None else dtypes.to_dtype(dtype).numpy)
@@ -368,7 +368,7 @@ def _fill(x: Tensor, draw, where, in_pieces=False) -> Tensor:
     _expect_writeable(x, where)
     n = x._array.size
     if in_pieces and n >= 2 * _PIECE and x._array.flags.c_contiguous and not modes.grad and modes.observer is None:
-        flat = x.reshape(-1)  # the numbers of large weights never lie in memory beside these
+        flat = x.reshape(-1)  # the numbers of large weights never lie in memory next to these
         ends = [*range(_PIECE, n - _PIECE + 1, _PIECE), n]
         for start, end in zip([0, *ends], ends):
             part = flat[start:end]
@@ -435,7 +435,7 @@ def bernoulli_(x, p=0.5, *, generator=None) -> Tensor:
 
 
 def random_(x, from_=None, to=None, *, generator=None) -> Tensor:
-    """Fill x with whole numbers: random_() over all that the dtype holds exactly (from 0), random_(to), random_(from_, to)."""
+    """Fill x with integers: random_() over all that the dtype holds exactly (from 0), random_(to), random_(from_, to)."""
     source, kind = or_default(generator), x._array.dtype
     if from_ is None and to is None:
         return _fill(x, lambda shape: source.any_integers(shape, kind), "random_")

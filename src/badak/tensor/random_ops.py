@@ -43,7 +43,7 @@ def _numbers(kind: str, generator, dtype: Any, *parameters: Tensor) -> Tensor:
 
 
 def poisson(input, generator=None) -> Tensor:
-    """Whole numbers with mean input, in its dtype, without gradient. Other numbers than PyTorch's for a seed."""
+    """Integers with mean input, in its dtype, without gradient. Other numbers than PyTorch's for a seed."""
     if not input.is_floating_point():
         raise DTypeError(f"poisson: expected floats; got {input.dtype}", "x.float()")
     _at_least_zero(input, "invalid Poisson rate, expected rate to be non-negative")

@@ -144,7 +144,7 @@ def flatten(input, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 
 
 def ravel(input) -> Tensor:
-    """All values in one dim, one beside the other."""
+    """All values in one dim, one next to the other."""
     return reshape(input, -1).contiguous()
 
 

@@ -42,7 +42,7 @@ def polygamma(n: int, input=None, *, out=None) -> Tensor:
     """The n-th derivative of digamma.   dx = dy polygamma(n + 1, x).   x.polygamma(n) is the method."""
     n, x = (input, n) if isinstance(n, Tensor) else (n, input)
     if isinstance(n, bool) or not isinstance(n, int) or n < 0:
-        raise ArgumentError(f"polygamma(n, x) does not support negative n; got n={_shown(n)}", "a whole number, polygamma(1, x)")
+        raise ArgumentError(f"polygamma(n, x) does not support negative n; got n={_shown(n)}", "an integer, polygamma(1, x)")
     return into(out, _by_kernel(ops.Polygamma, real("polygamma", x), n=n))
 
 

@@ -1,6 +1,6 @@
 """Tensor: an array, and where it came from.
 
-This file holds what a tensor *is*: its state, in one block. What it can *do* stands in the files beside this one.
+This file holds what a tensor *is*: its state, in one block. What it can *do* stands in the files next to this one.
 `properties.py` is what it says of itself, `history.py` its place in the graph and its gradient, `values.py` how its values get out
 to Python and NumPy, each of them on the one before, whose words it uses: history asks for sizes and dtype, a value that goes out
 whether a gradient is wanted. Each family of functions has a file of its own, and `methods.py` binds them here.
@@ -25,7 +25,7 @@ _new = object.__new__
 
 
 class Tensor(Values):
-    """An n-dimensional array that can be differentiated through, with PyTorch's face.
+    """An n-dimensional array that can be differentiated through, with PyTorch's API.
 
     `Tensor(2, 3)` makes an uninitialised float32 tensor of that shape, `Tensor([2, 3])` one of those values (PyTorch's
     legacy constructor); `badak.tensor(data)` is the usual way in.

@@ -1,4 +1,4 @@
-"""Functions of several operations on floats of 16 bits: computed in float32 all the way, rounded once."""
+"""Functions of several operations on 16-bit floats: computed in float32 all the way, rounded once."""
 
 from collections.abc import Callable
 from functools import wraps

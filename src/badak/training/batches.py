@@ -27,7 +27,7 @@ class Batches:
         if isinstance(loader, Iterator):
             raise ArgumentError(
                 f"fit: {name} is an iterator, which gives its batches only once",
-                f"list({name}), or an object whose __iter__ begins anew in each epoch",
+                f"list({name}), or an object whose __iter__ begins again in each epoch",
             )
         self.loader, self.name = loader, name
         self.knows = hasattr(loader, "state_dict") and hasattr(loader, "load_state_dict")

@@ -45,7 +45,7 @@ def quiet(line: str) -> None:
 
 
 def build(setup: Setup, log: Callable[[str], None] = quiet, tokenizer: Tokenizer | None = None) -> Experiment:
-    """The task that `setup` describes, its model with first weights from the seed; `tokenizer`: that of a run that goes on."""
+    """The task that `setup` describes, its model with initial weights from the seed; `tokenizer`: that of a run that goes on."""
     expect_memory(setup)
     manual_seed(setup.train.seed)
     experiment = TASKS[setup.experiment](setup, log, tokenizer)

@@ -136,7 +136,7 @@ class WritingLines(Writing):
         return ["--prompt", " ".join(self.corpus.lines()[0].split()[:2]), "--temperature", "0"]
 
     def closing_words(self) -> list[str]:
-        """What the model makes of the first two words of ten lines, always taking the likeliest word."""
+        """What the model makes of the first two words of ten lines, always taking the most likely word."""
         if self.story_test:
             return super().closing_words()
         config, said = GenerationConfig(max_new_tokens=window_of(self.setup), temperature=0.0, top_k=0), []

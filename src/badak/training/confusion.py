@@ -25,7 +25,7 @@ class Confusion:
 
     @classmethod
     def of(cls, true: np.ndarray, given: np.ndarray, names: Sequence[str]) -> "Confusion":
-        """From the class of each example and the one that it is given, whole numbers (N,)."""
+        """From the class of each example and the one that it is given, integers (N,)."""
         classes = len(names)
         pairs = np.bincount(true.astype(np.int64) * classes + given, minlength=classes * classes)
         return cls(pairs.reshape(classes, classes), names)

@@ -38,7 +38,7 @@ class Experiment:
     remedy = "a smaller --lr, a longer --warmup-steps or --max-grad-norm 1"  # for a loss that is not finite
 
     def prepare(self, batch: Any) -> tuple[tuple[Tensor, ...], Tensor]:
-        """What the model reads of a batch, and what it is to answer; drawn anew each time where a task hides or moves something."""
+        """What the model reads of a batch, and what it is to answer; drawn again each time if a task hides something."""
         raise AssertionError("a task says what its model reads")
 
     def measure(self, outputs: Any, labels: Tensor, smoothing: float = 0.0) -> Measured:
@@ -63,7 +63,7 @@ class Experiment:
         return loss, score_of(loss, right, count, self.seen(inputs))
 
     def classified(self, tests: DataLoader, names: Sequence[str]) -> Score:
-        """The score over all batches of examples of a class each; beside it `confusion`, and its F1 in `figures`."""
+        """The score over all batches of examples of a class each; next to it `confusion`, and its F1 in `figures`."""
 
         def work(batch: Any) -> tuple[Score, np.ndarray, np.ndarray]:
             inputs, labels = self.prepare(batch)

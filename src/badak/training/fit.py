@@ -68,7 +68,7 @@ class Own(Experiment):
         return loss.reshape(()), right(outputs, labels), self.count(labels)
 
     def count(self, labels: Any) -> Tensor:
-        """Labels that are not -100, where they are whole numbers; else examples."""
+        """Labels that are not -100, where they are integers; else examples."""
         found = first_tensor(labels, "the labels")
         if found.is_floating_point() or found.is_complex():
             return full((), len(found) if found.dim() else 1, dtype=int64)
@@ -255,7 +255,7 @@ def open_run(folder: str | os.PathLike, setup: OwnSetup, resume: bool, log: Call
         return Run.create(Path(folder), setup)  # type: ignore[arg-type]
     if not resume:
         raise ArgumentError(
-            f"{folder}: there is a run in this folder already", "resume=True goes on with it; another folder begins anew"
+            f"{folder}: there is a run in this folder already", "resume=True goes on with it; another folder begins again"
         )
     run = Run.open(Path(folder))
     before: Any = run.setup
@@ -309,7 +309,7 @@ def first_tensor(value: Any, what: str) -> Tensor:
 
 
 def right(outputs: Any, labels: Any) -> Tensor | None:
-    """How many labels are the likeliest answer, where outputs (..., V) answer whole numbers (...); None elsewhere."""
+    """How many labels are the most likely answer, where outputs (..., V) answer integers (...); None elsewhere."""
     if not (isinstance(outputs, Tensor) and isinstance(labels, Tensor)):
         return None
     if not outputs.is_floating_point() or labels.dtype not in (int64, int32) or outputs.shape[:-1] != labels.shape:

@@ -97,7 +97,7 @@ def _tables(model: Any) -> int:
 
 
 def _shapes(model: Any) -> list[tuple[int, int]]:
-    """The matrices of a layer that LoRA stands beside, (outputs, inputs)."""
+    """The matrices of a layer that LoRA stands next to, (outputs, inputs)."""
     C = model.d_model
     if isinstance(model, LlamaConfig):
         H, G, D, wide = model.heads, model.num_key_value_heads, model.width, model.feedforward

@@ -79,7 +79,7 @@ def measure(path: Path) -> dict[str, Any]:
 def cut(path: Path, measured: dict[str, Any]) -> None:
     """Forget what was written since `measure`, a row that was torn included: a run that goes on from there writes it again.
 
-    A file that is gone begins anew. Raises FileError where the rows of then are others now.
+    A file that is gone begins again. Raises FileError where the rows of then are others now.
     """
     known = _known(path, measured)
     if len(_read(path)) > len(known):

@@ -140,7 +140,7 @@ FREEZE = "freeze the embeddings and the lowest N layers"
 
 @dataclass(frozen=True)
 class TextStart:
-    """What a training begins with, instead of first weights from the seed."""
+    """What a training begins with, instead of initial weights from the seed."""
 
     folder: str = option(
         "", "fine-tune this model: Hugging Face folder or Hub name (BERT, MiniLM, a text classifier); --context "
@@ -225,7 +225,7 @@ class TextSetup:
 
     @property
     def metric(self) -> str:
-        """What is shown beside the loss."""
+        """What is shown next to the loss."""
         return "accuracy" if self.data.task == "classification" else "r2"
 
 
@@ -343,7 +343,7 @@ PRESETS: dict[str, dict[str, Setup]] = {
         ),
     },
     "translate": {
-        "phrases": TranslateSetup(  # fifty of them, by heart
+        "phrases": TranslateSetup(  # fifty of them, from memory
             model=Seq2SeqConfig(d_model=64, encoder_layers=2, decoder_layers=2, feedforward=128, dropout=0.0),
             train=TrainConfig(epochs=60, batch_size=10, lr=2e-3, eval_every=50, warmup_steps=50, min_lr_ratio=0.0),
         ),

@@ -39,7 +39,7 @@ from badak.training.vocabulary import read as read_vocabulary
 from badak.training.vocabulary import write as write_vocabulary
 
 CONFIG, METRICS, CURVES, LOCK = "config.json", "metrics.csv", "curves.png", ".lock"
-RESTORE = "restore it from a copy, or train anew"
+RESTORE = "restore it from a copy, or train again"
 CHANGING = {"train": ("epochs", "steps", "patience"), "data": ("path",)}  # how long a run is, and where its data lies
 _NONE_YET = {"bytes": 0, "sha256": hashlib.sha256().hexdigest()}  # of metrics.csv before its first row
 
@@ -80,7 +80,7 @@ class Run:
             raise FileError(
                 f"{folder}: not a run folder, it has no {CONFIG}", "give a folder that badak train wrote, e.g. runs/gpt"
             )
-        table = unseal(path, RESTORE + "; --epochs beside --resume trains further")
+        table = unseal(path, RESTORE + "; --epochs next to --resume trains further")
         kind = table.get("experiment")
         if not isinstance(kind, str) or kind not in FOLDERS:
             raise FileError(f"{path}: expected experiment to be one of {', '.join(FOLDERS)}; got {str(kind)[:80]!r}", RESTORE)
@@ -150,7 +150,7 @@ class Run:
             what = line(" ".join(error.cause.split()), 300)
             raise StateError(
                 f"{self.folder / checkpoint.MODEL}: not the weights of the model in {CONFIG}: {what}",
-                "restore the folder from a copy, or train anew",
+                "restore the folder from a copy, or train again",
             ) from error
         model.eval()
 

@@ -50,7 +50,7 @@ class Score:
 
     @property
     def accuracy(self) -> float:
-        """Share of labels that were the likeliest."""
+        """Share of labels that were the most likely."""
         return self.right / self.count if self.count and self.right is not None else math.nan
 
     @property

@@ -1,4 +1,4 @@
-"""What a model begins with: first weights, or those of a folder that somebody trained, some of them frozen or beside adapters."""
+"""What a model begins with: initial weights, or those of a trained folder, some of them frozen or next to adapters."""
 
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -19,12 +19,12 @@ READERS = "a folder of BERT, of a text classifier on it, or of sentence-transfor
 
 
 def make_writer(config: GPTConfig | LlamaConfig) -> GPT | Llama:
-    """The model of this shape, with first weights."""
+    """The model of this shape, with initial weights."""
     return Llama(config) if isinstance(config, LlamaConfig) else GPT(config)
 
 
 def expect_here(setup: Setup) -> None:
-    """Refuse a run whose first weights would be fetched: its folder may be somebody else's, and could ask for any download."""
+    """Refuse a run whose initial weights would be fetched: its folder may be somebody else's, and could ask for any download."""
     start = getattr(setup, "start", None)
     if start is not None and (not start.sha256 or getattr(start, "lora", False)) and is_hub_name(start.folder):
         found(start.folder, fetch=False)

@@ -150,7 +150,7 @@ class Reading(Experiment):
             names = ", ".join(shown(label) for label in labels[:5]) + (", ..." if len(labels) > 5 else "")
             raise FileError(
                 f"{tested.places[strange]}: the label {shown(tested.said[strange])} is on no text to learn from ({names})",
-                "mend that line, or learn from texts with this label, too",
+                "fix that line, or learn from texts with this label, too",
             )
         return replace(setup, labels=labels)
 
@@ -222,7 +222,7 @@ class Reading(Experiment):
         return [say(never), *told] if never else told
 
     def told(self, verdict: Prediction, said: str) -> str:
-        """A verdict beside the truth."""
+        """A verdict next to the truth."""
         return f"  {quoted(verdict)}: {verdict.label} {verdict.value:.0%}   (is {said})"
 
 

@@ -275,7 +275,7 @@ class TrainState:
             self._take_average(saved.trained)
             return
         if not isinstance(saved.trained, dict) or set(saved.trained) != set(saved.model):
-            raise StateError(f"the weights that are trained are {str(saved.trained)[:80]}, beside the best ones")
+            raise StateError(f"the weights that are trained are {str(saved.trained)[:80]}, next to the best ones")
         self.experiment.take(saved.trained)
         if self.average or saved.average is not None:
             self.average = self._expect_trained(saved.average)

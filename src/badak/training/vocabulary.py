@@ -23,7 +23,7 @@ VOCABULARIES: dict[str, Callable[..., TextVocabulary]] = {
     "pieces": PieceVocabulary,
     "words": WordVocabulary,
 }
-RESTORE = "restore the file from a copy, or train anew"
+RESTORE = "restore the file from a copy, or train again"
 S = TypeVar("S")
 
 

@@ -1,4 +1,4 @@
-"""Trainings with DistributedDataParallel, the same program for torch over gloo and for badak over MPI: `ddp.py FOLDER`.
+"""Training runs with DistributedDataParallel, the same program for torch over gloo and for badak over MPI: `ddp.py FOLDER`.
 
 Each rank writes its parameters after every one of them.
 """

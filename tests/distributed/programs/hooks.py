@@ -1,4 +1,4 @@
-"""Trainings with communication hooks, the same program for torch over gloo and for badak over MPI: `hooks.py FOLDER`.
+"""Training runs with communication hooks, the same program for torch over gloo and for badak over MPI: `hooks.py FOLDER`.
 
 Each rank writes its parameters after every one of them, and what its hooks saw.
 """

@@ -1,4 +1,4 @@
-"""SyncBatchNorm on ranks with batches of different sizes beside BatchNorm of the whole batch on each."""
+"""SyncBatchNorm on ranks with batches of different sizes next to BatchNorm of the whole batch on each."""
 
 import sys
 

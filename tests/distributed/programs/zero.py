@@ -1,4 +1,4 @@
-"""Trainings with ZeroRedundancyOptimizer, the same program for torch over gloo and for badak over MPI: `zero.py FOLDER`.
+"""Training runs with ZeroRedundancyOptimizer, the same program for torch over gloo and for badak over MPI: `zero.py FOLDER`.
 
 Each rank writes its parameters after every one of them, those of the optimizer without ranks, and what was consolidated.
 """
@@ -34,7 +34,7 @@ def gradients(params, step, without=()):
 
 
 def two_groups(params, **own):
-    """A group with settings of its own beside one with the defaults."""
+    """A group with settings of its own next to one with the defaults."""
     return [{"params": params[:3], **own}, {"params": params[3:]}]
 
 

@@ -18,7 +18,7 @@ def told(name, call):
         text = "no error"
     except Exception as error:
         text = " / ".join(f"{type(error).__name__}: {error}".splitlines())
-    sys.stdout.write(f"{name} | {rank} | {text}\n")  # at once, beside the other rank
+    sys.stdout.write(f"{name} | {rank} | {text}\n")  # at once, next to the other rank
 
 
 def step(opt):

@@ -1,4 +1,4 @@
-"""Programs of others, read where they lie: ../shared/clients beside the project, and clones named by CLIENTS_MIRROR.
+"""Programs of others, read where they lie: ../shared/clients next to the project, and clones named by CLIENTS_MIRROR.
 
 Each runs in a process of its own, in which `import torch` gives badak: `python -m tests.inspect.audit.clients NAME` prints a
 JSON list of
@@ -25,7 +25,7 @@ KINDS = {
 def why_absent() -> str:
     """Why the programs cannot be read here; "" where they can."""
     if not (PLACE / "clients.py").is_file():
-        return "the programs of others are not beside the project (../shared/clients)"
+        return "the programs of others are not next to the project (../shared/clients)"
     if not MIRROR or not Path(MIRROR).is_dir():
         return "CLIENTS_MIRROR names no folder with clones of the programs"
     return ""
@@ -54,7 +54,7 @@ def capture(model, run) -> tuple[tuple, dict]:
 
 
 def client(name: str):
-    """A function that builds a client's program anew."""
+    """A function that builds a client's program again."""
     sys.path.insert(0, str(PLACE))
     import alias
     import clients

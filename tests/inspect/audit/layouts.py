@@ -146,7 +146,7 @@ def series(fault=""):
 
 
 class Twin(nn.Module):
-    """Pictures beside texts, each row compared with each; gives its loss, or vectors and what they have in common."""
+    """Pictures next to texts, each row compared with each; gives its loss, or vectors and what they have in common."""
 
     def __init__(self, fault="", loss=True):
         super().__init__()

@@ -1,6 +1,6 @@
 """Faults, and how each is planted into a model that is sound: the judge of `badak.audit`.
 
-A plant takes a program that was built anew, chooses a place in it by itself (with a seeded generator), spoils the program there,
+A plant takes a program that was built again, chooses a place in it by itself (with a seeded generator), spoils the program there,
 and says what is to be found: by which probes, and in which module. `Map` looks for the places with means of its own, so that the
 judge does not lean on what it judges.
 """

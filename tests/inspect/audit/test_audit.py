@@ -247,7 +247,7 @@ def test_a_mean_over_padding_is_a_leak_in_the_model_itself():
 def test_a_cache_that_forgets_where_it_is_is_found():
     program = built(gpt)
     model = program.model
-    model._positions = lambda T, cache, starts: model.position.weight[:T]  # positions begin anew with each part
+    model._positions = lambda T, cache, starts: model.position.weight[:T]  # positions begin again with each part
     (finding,) = badak.audit(program.model, program.args).findings
     assert finding.probe == "cache" and finding.numbers["largest change"] > 1e-3
 

@@ -9,7 +9,7 @@ from tests.tiers import few
 
 KNOWN = {  # what is not found, and why
     ("remembers", "mask forgotten"),  # one module holds all: without any mask nothing shows what it is meant to be
-    ("zeros_at_first", "residual left out"),  # an adaptor beside the attention is a way around it
+    ("zeros_at_first", "residual left out"),  # an adaptor next to the attention is a way around it
     ("loss_only", "positions left out"),
     ("loss_only", "positions along the batch"),  # planted around the model that it holds, and found in that one's positions
 }

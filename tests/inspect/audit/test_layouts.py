@@ -1,4 +1,4 @@
-"""(T, B), numbers beside texts, experts, two encoders: what is sound stays so, and faults are found in their place."""
+"""(T, B), numbers next to texts, experts, two encoders: what is sound stays so, and faults are found in their place."""
 
 import pytest
 
@@ -117,7 +117,7 @@ def test_padding_is_found_in_masks_that_are_added(hidden):
 
 
 class Target(nn.Module):
-    """A state space of numbers written down, and a frozen copy beside what learns, as of a target network."""
+    """A state space of numbers written down, and a frozen copy next to what learns, as of a target network."""
 
     def __init__(self, frozen):
         super().__init__()

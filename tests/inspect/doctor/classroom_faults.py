@@ -259,7 +259,7 @@ EDITS = {
         ("clipped", "", "        optimizer.step()", "        nn.utils.clip_grad_norm_(model.parameters(), 1e-5)\n        optimizer.step()"),
     ],
     "ddpm": [
-        ("noise drawn anew", "", "(model(xt, t) - noise)", "(model(xt, t) - torch.randn_like(x0))"),
+        ("noise drawn again", "", "(model(xt, t) - noise)", "(model(xt, t) - torch.randn_like(x0))"),
         ("broadcast of time", "", "alphas_bar[t].unsqueeze(1)", "alphas_bar[t[:1]].unsqueeze(1)"),
         ("nan", "BADAK-220", "(1 - ab).sqrt() * noise", "(0.9 - ab).sqrt() * noise"),
         ("never cleared", "BADAK-201", "    opt.zero_grad()\n", ""),
@@ -464,7 +464,7 @@ EDITS = {
         ("labels mixed", "BADAK-256", "        pred = model(X)\n        loss = loss_fn(pred, y)\n        loss.backward()", "        pred = model(X)\n        y = y[torch.randperm(len(y))]\n        loss = loss_fn(pred, y)\n        loss.backward()"),
         ("maximised", "BADAK-254", "        loss.backward()\n", "        (-loss).backward()\n"),
         ("dropout of the rest", "BADAK-255", "nn.Dropout(0.2)", "nn.Dropout(0.95)"),
-        ("model made anew", "BADAK-212", "def train(", "model = NeuralNetwork()\n\n\ndef train("),
+        ("model made again", "BADAK-212", "def train(", "model = NeuralNetwork()\n\n\ndef train("),
         ("weights of zero", "", "loss_fn = nn", "for p in model.parameters():\n    nn.init.zeros_(p)\nloss_fn = nn"),
         ("sum of graphs", "BADAK-232", "        loss.backward()\n", "        model.total = getattr(model, 'total', 0) + loss\n        loss.backward()\n"),
         ("bytes", "BADAK-223", "x = 0.4 * torch", "x = 128 + 60 * torch"),

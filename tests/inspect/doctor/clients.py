@@ -1,6 +1,6 @@
 """The public programs of others, trained for some steps under the doctor: `python -m tests.inspect.doctor.clients NAME [FAULT]`.
 
-Each runs in a process of its own, in which `import torch` gives badak. Batches are drawn anew for every step.
+Each runs in a process of its own, in which `import torch` gives badak. Batches are drawn again for every step.
 """
 
 import io

@@ -35,7 +35,7 @@ def mlp(d: int, layers: int, B: int):
 
 
 def trainer(model, loss):
-    """Makes STEPS steps and gives the processor time that they took."""
+    """Makes STEPS steps and gives the CPU time that they took."""
     optimizer = optim.AdamW(model.parameters(), lr=1e-3)
 
     def steps() -> float:

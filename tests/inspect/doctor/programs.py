@@ -1,4 +1,4 @@
-"""Sound trainings, small: a model, batches, a loss, an optimizer, a loop. `plants.py` spoils them."""
+"""Sound training runs, small: a model, batches, a loss, an optimizer, a loop. `plants.py` spoils them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Mistakes of students that no operation refuses, each beside the sound program that looks most like it."""
+"""Mistakes of students that no operation refuses, each next to the sound program that looks most like it."""
 
 import contextlib
 

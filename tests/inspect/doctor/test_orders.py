@@ -101,7 +101,7 @@ def test_a_schedule_of_epochs_where_an_epoch_is_a_step():
 
 @pytest.mark.parametrize("own", [True, False])
 def test_texts_are_known_again_whatever_they_are_filled_up_to(own):
-    """The longest text of a batch says how wide it is: the same text stands beside others in a test."""
+    """The longest text of a batch says how wide it is: the same text stands next to others in a test."""
     model = Reader()
     texts = [[int(i) for i in badak.randint(2, V, (6 + n % 5,))] for n in range(80)]
     held = texts[40:]

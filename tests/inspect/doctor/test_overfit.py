@@ -154,7 +154,7 @@ def test_what_cannot_be_learned_is_found_with_what_was_measured(how, answers):
     done = answers[how]
     line = next(i for i, text in enumerate(SCRIPT.splitlines(), 1) if "loss_of(model, x, y).backward()" in text)
     assert done.returncode == 1, done.stdout + done.stderr
-    assert f"BADAK-229 one batch cannot be learned by heart  train.py:{line}" in done.stdout
+    assert f"BADAK-229 one batch cannot be memorized  train.py:{line}" in done.stdout
     for part in FAULTS[how]:
         assert part in done.stdout, done.stdout
     assert " steps (it began at 3." in done.stdout and "it can learn" not in done.stdout

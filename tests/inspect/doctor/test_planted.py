@@ -1,4 +1,4 @@
-"""Sound trainings stay without a word; what is planted into them is found."""
+"""Sound training runs stay without a word; what is planted into them is found."""
 
 import io
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""Faults that raise no error and let the loss fall: each beside the sound program that looks most like it."""
+"""Faults that raise no error and let the loss fall: each next to the sound program that looks most like it."""
 
 import io
 import re

@@ -37,7 +37,7 @@ GROUPED = {
 
 
 def theirs(make, shape) -> tuple[int, int, int]:
-    """(parameters, forward FLOPs, backward FLOPs) as PyTorch counts them, attention as products of matrices."""
+    """(parameters, forward FLOPs, backward FLOPs) as PyTorch counts them, attention as matrix products."""
     model, x = make(torch.nn), torch.randn(shape)
     counted = FlopCounterMode(display=False)
     with sdpa_kernel(SDPBackend.MATH):

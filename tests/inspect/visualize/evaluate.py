@@ -1,4 +1,4 @@
-"""A judge of formulas: what one gives, read as it is written, of the numbers that stand beside it. Axes have names: x[c], p[j]."""
+"""A judge of formulas: what one gives, read as it is written, of the numbers that stand next to it. Axes have names: x[c], p[j]."""
 
 import math
 import re

@@ -416,7 +416,7 @@ def test_what_cannot_be_known_is_left_out_with_a_word():
         ),
         ({"loss": 3}, ArgumentTypeError, "look: loss is int, no function", "loss=lambda output: output.loss"),
         ({"loss": len, "labels": [1]}, ArgumentError, "look: loss and labels are two ways to say the same", "give one of them"),
-        ({"most": 0}, ArgumentError, "look: most must be a whole number of 1 or more; got 0", "most=1"),
+        ({"most": 0}, ArgumentError, "look: most must be an integer of 1 or more; got 0", "most=1"),
         ({"place": 8}, IndexOutOfRangeError, "look: place 8 of a text of which 8 tokens are shown", "place=7, or most=9"),
         (
             {"labels": [1, 2]}, ShapeError,
@@ -424,7 +424,7 @@ def test_what_cannot_be_known_is_left_out_with_a_word():
         ),
         (
             {"labels": [0.5]}, ArgumentTypeError,
-            "look: labels of badak.float32, no whole numbers", "labels=ids, or a class number",
+            "look: labels of badak.float32, no integers", "labels=ids, or a class number",
         ),
         (
             {"loss": lambda y: y}, ArgumentError,

@@ -1,4 +1,4 @@
-"""The steps of each operation: a formula gives the numbers that stand beside it, and they lead to those of the run."""
+"""The steps of each operation: a formula gives the numbers that stand next to it, and they lead to those of the run."""
 
 import numpy as np
 import pytest

@@ -6,14 +6,14 @@ from tests.io.attacks.pickles import called, integer, text
 
 DEEP = b")" + b"\x85" * 200_000  # a tuple in a tuple in a tuple: hashing it recurses in C until the stack ends
 WIDE = b")" + b"2\x86" * 60  # (x, x) of (x, x) of ...: 2^60 steps to hash or to print, in 121 bytes
-HUGE = b"\x8b" + struct.pack("<i", 3_000_000) + b"\x7f" * 3_000_000  # a whole number of 24 million bits
+HUGE = b"\x8b" + struct.pack("<i", 3_000_000) + b"\x7f" * 3_000_000  # an integer of 24 million bits
 LONG = b"X" + struct.pack("<I", 1_000_000) + b"a" * 1_000_000
 MEGABYTE = b"B" + struct.pack("<I", 1_000_000) + bytes(1_000_000)
 KEY = "a key of more than"
 
 
 def keys_of_one_hash(count: int) -> bytes:
-    """Whole numbers that differ by multiples of 2^61 - 1, the modulus of Python's hash of numbers."""
+    """Integers that differ by multiples of 2^61 - 1, the modulus of Python's hash of numbers."""
     return b"".join(integer(n * (2**61 - 1)) + b"N" for n in range(count))
 
 

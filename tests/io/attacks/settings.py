@@ -27,7 +27,7 @@ SETTINGS = {
     "many unknown keys": (settings(**{f"key{n}": 1 for n in range(50_000)}), "and 49,990 more"),
     "a value of a megabyte": (
         settings(steps="a" * 1_000_000),
-        "expected steps to be a whole number; got the text 'aaa",
+        "expected steps to be an integer; got the text 'aaa",
     ),
     "a number of 4,000 digits": (
         b'{"steps": -' + b"9" * 4000 + b"}",
@@ -35,11 +35,11 @@ SETTINGS = {
     ),
     "a rate of 4,000 digits": (
         b'{"lr": ' + b"9" * 4000 + b"}",
-        "expected lr to be a finite number; got the whole number a number",
+        "expected lr to be a finite number; got the integer a number",
     ),
     "no number": (b'{"lr": NaN}', "expected lr to be a finite number; got the number nan"),
     "no finite number": (b'{"lr": 1e999}', "expected lr to be a finite number; got the number inf"),
-    "a truth as a number": (settings(steps=True), "expected steps to be a whole number; got the boolean True"),
+    "a truth as a number": (settings(steps=True), "expected steps to be an integer; got the boolean True"),
     "a text as a list": (settings(sizes="12"), "expected sizes to be a list"),
     "a path with a zero": (b'{"data": "a\\u0000b"}', "expected data to be a path or null"),
     "a choice of none": (settings(kind="eval"), 'expected kind to be one of "relu", "gelu"'),
@@ -60,7 +60,7 @@ VOCABULARIES = {
     "a kind of a megabyte": (vocabulary("a" * 1_000_000, ["a"]), "got kind 'aaa"),
     "a kind that is a list": (vocabulary([[[["a"]]]], ["a"]), "got kind [[a list]]"),
     "tokens that are numbers": (vocabulary("characters", [1]), "not a vocabulary of characters"),
-    "a table of tokens": (vocabulary("characters", {"a": 1}), "not a vocabulary of characters"),
+    "a token embedding": (vocabulary("characters", {"a": 1}), "not a vocabulary of characters"),
     "a token twice": (vocabulary("characters", ["a", "a"]), "'a' stands there twice"),
     "a character of a megabyte": (vocabulary("characters", ["a" * 1_000_000]), "expected single characters; got 'aaa"),
 }

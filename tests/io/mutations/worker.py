@@ -20,7 +20,7 @@ from badak.io import limited
 from tests.io.mutations.readers import READERS, Reader, touch
 
 MEMORY = 2 << 30  # bytes that a reader may take
-SECONDS = 10  # of the processor, for one file
+SECONDS = 10  # of the CPU, for one file
 LONGEST = 2000  # letters of a message, the file's name included
 FORBIDDEN = (
     "os.system",

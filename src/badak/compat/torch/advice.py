@@ -76,7 +76,7 @@ def _other_shapes(said: str, frames: list[FrameType]) -> BadakError | None:
     shapes = [tuple(shape) if isinstance(shape, tuple) else shape for shape in (theirs, ours)]
     return StateError(
         f"from_pretrained: {name} is {shapes[0]} in the checkpoint and {shapes[1]} in the model{more}",
-        "the config.json that belongs to the checkpoint; ignore_mismatched_sizes=True draws them anew",
+        "the config.json that belongs to the checkpoint; ignore_mismatched_sizes=True draws them again",
     )
 
 
@@ -85,7 +85,7 @@ def _missing_file(said: str, frames: list[FrameType]) -> BadakError | None:
     if path is None:
         return None
     folder, name = os.path.split(path[1])
-    part = " (a part of the weights, which the index beside it names)" if re.search(r"-of-\d+\.", name) else ""
+    part = " (a part of the weights, which the index next to it names)" if re.search(r"-of-\d+\.", name) else ""
     return FileError(
         f"from_pretrained: {name} is missing in {folder}{part}", "copy it from where the others came, or save the model again"
     )

@@ -42,7 +42,7 @@ class Source:
 
 
 def check(path: str) -> list[Use]:
-    """The names of torch in a script and in the files beside it that it imports, each at its first place."""
+    """The names of torch in a script and in the files next to it that it imports, each at its first place."""
     found: dict[str, Use] = {}
     for source in _sources(os.path.abspath(path)):
         for name, line in _uses(source):

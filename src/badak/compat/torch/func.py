@@ -88,7 +88,7 @@ def grad(func: Callable, argnums: Any = 0, has_aux: bool = False) -> Callable:
 
 
 def grad_and_value(func: Callable, argnums: Any = 0, has_aux: bool = False) -> Callable:
-    """As grad, the value beside it: (d func, func), or (d func, (func, anything))."""
+    """As grad, the value next to it: (d func, func), or (d func, (func, anything))."""
 
     def differentiated(*args, **kwargs):
         _check_argnums(argnums, args)

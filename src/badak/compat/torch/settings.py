@@ -63,7 +63,7 @@ def is_warn_always_enabled() -> bool:
 
 
 def set_flush_denormal(mode: bool) -> bool:
-    """False: badak leaves the processor's treatment of denormal numbers as it is."""
+    """False: badak leaves the CPU's treatment of denormal numbers as it is."""
     return False
 
 

@@ -14,7 +14,7 @@ _LOCALE = ("LC_ALL", "LC_MESSAGES", "LANG")  # the first that is set decides, as
 
 
 def language() -> str:
-    """ "ko" or "en"; asked anew each time something is shown, so that a program can change its mind."""
+    """ "ko" or "en"; asked again each time something is shown, so that a program can change its mind."""
     asked = os.environ.get("BADAK_LANG", "").strip().lower()
     if asked:
         return of_locale(asked)

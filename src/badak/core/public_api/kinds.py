@@ -1,6 +1,6 @@
-"""What a public function takes for a switch or a whole number: PyTorch's kinds, where Python would take anything.
+"""What a public function takes for a switch or an integer: PyTorch's kinds, where Python would take anything.
 
-A switch is True or False (0 and 1 are taken, too); a whole number is what Python can index with, and int64 can hold. The text
+A switch is True or False (0 and 1 are taken, too); an integer is what Python can index with, and int64 can hold. The text
 "a" is true to Python, and 2.5 becomes 2 where an int is made of it: neither is what the caller meant.
 """
 
@@ -16,7 +16,7 @@ Kind = tuple[int, str, bool, bool]  # where it stands among the arguments, its n
 
 
 def kinds_of(function: Callable) -> tuple[Kind, ...]:
-    """The parameters of a function that are switches or whole numbers."""
+    """The parameters of a function that are switches or integers."""
     try:
         parameters = signature(function).parameters.values()
     except (TypeError, ValueError):

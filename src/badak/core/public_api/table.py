@@ -134,7 +134,7 @@ INSTEAD = {  # what PyTorch has and badak has not: what serves in its place
     "linalg.ldl_factor_ex": "linalg.lu_factor_ex, or linalg.eigh of a symmetric matrix",
     "linalg.ldl_solve": "linalg.solve",
     "lobpcg": "linalg.eigh",
-    "masked": "a tensor with a mask beside it: masked_fill, where",
+    "masked": "a tensor with a mask next to it: masked_fill, where",
     "nn.utils.prune": "parametrize.register_parametrization, with a module that multiplies by a mask",
     "segment_reduce": "scatter_reduce, or index_reduce",
     "utils.model_zoo": "download the file yourself and read it with badak.load or safetensors",

@@ -168,7 +168,7 @@ def fix_of(rank: Rank) -> str:
     if "MemoryError" in rank.why or "Unable to allocate" in rank.why:
         return "a smaller batch, or fewer ranks on each machine"
     if rank.why:
-        return "mend the error above"
+        return "fix the error above"
     if rank.end == -signal.SIGKILL:
         return "if the system killed it for want of memory: a smaller batch; badak launch --restarts 3 starts again by itself"
     return "badak launch --restarts 3 starts again by itself"

@@ -48,7 +48,7 @@ def spawn(call: Callable, args: tuple, ranks: int) -> None:
     if code in (130, 143):
         raise KeyboardInterrupt
     if code:
-        raise StateError(f"multiprocessing.spawn: one of {ranks} processes has failed", "mend what is said above")
+        raise StateError(f"multiprocessing.spawn: one of {ranks} processes has failed", "fix what is said above")
 
 
 def main(path: str) -> None:

@@ -19,7 +19,7 @@ def audit(
     loss: Callable[[Any], Any] | None = None,
     forwards: int = 10,
 ) -> Audit:
-    """Look for faults that no error tells of: does the model see the future, its padding, its neighbours; does all of it learn?
+    """Look for bugs that no error tells of: does the model see the future, its padding, its neighbours; does all of it learn?
 
         report = badak.audit(model, ids)
         assert report.ok, report

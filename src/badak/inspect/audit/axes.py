@@ -55,7 +55,7 @@ def _ends(rows: np.ndarray, pad: int) -> bool:
 
 
 def _apart(x: np.ndarray, axis: int, watch: Watch, again: Callable[[np.ndarray], Watch | None]) -> bool:
-    """Whether what stands at one place of an axis of the text gives the same beside others. Where nothing else changes, nothing is
+    """Whether what stands at one place of an axis of the text gives the same next to others. Where nothing else changes, nothing is
     shown."""
     at = (slice(None),) * axis + (x.shape[axis] // 2,)
     text = x.max() - x + x.min()

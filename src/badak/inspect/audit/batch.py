@@ -1,6 +1,6 @@
 """What a model is called with, and which axis of it is what.
 
-B rows, T positions of the text that the model answers, S of the source that it reads beside (an encoder's).
+B rows, T positions of the text that the model answers, S of the source that it reads next to (an encoder's).
 """
 
 import inspect

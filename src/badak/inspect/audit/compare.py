@@ -104,7 +104,7 @@ def kept(a: np.ndarray, b: np.ndarray, row: int, rows: int, tolerance: float = 0
         return True
     if a.shape != b.shape:
         return None
-    if a.shape == (rows, rows):  # each row beside each, as in a contrastive loss
+    if a.shape == (rows, rows):  # each row next to each, as in a contrastive loss
         return alike(a[row, row], b[row, row])
     looked = False
     for shape, axis in batches(a.shape, rows):

@@ -15,7 +15,7 @@ UNKNOWN = "unknown"
 
 
 class Kind(NamedTuple):
-    """kind, how it was found, the text that the model answers or reads, if that is no text, and the source that it reads beside."""
+    """kind, how it was found, the text that the model answers or reads, if that is no text, and the source next to it."""
 
     kind: str
     why: str
@@ -118,7 +118,7 @@ _NOTHING = "nothing hides what follows, and nothing shows whether it may be seen
 
 
 def _crossed(looked: dict[str, int], sides: list) -> list[str] | None:
-    """[source, target] where an attention asks one text by another; each may have a table of its own, and segments beside it."""
+    """[source, target] where an attention asks one text by another; each may have a table of its own, and segments next to it."""
     for queries, keys in sides:
         source, other = ([name for name in looked if name in each] for each in (keys, queries - keys))
         if source and other:

@@ -46,7 +46,7 @@ def triangular(array: np.ndarray) -> bool:
 
 
 def mask_leaves(batch: Batch, texts: list[str], lengths: set[int]) -> list[Leaf]:
-    """The tensors that say who is seen: beside the texts, with two values at most and as long as one of them."""
+    """The tensors that say who is seen: next to the texts, with two values at most and as long as one of them."""
     found = []
     for name, leaf in batch.leaves.items():
         if name in texts or leaf.array.ndim < 2 or leaf.array.shape[-1] not in lengths:

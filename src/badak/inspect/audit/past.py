@@ -20,7 +20,7 @@ def past_name(model: Any) -> str:
 
 
 def past_of(result: Any, takes: str) -> Any:
-    """What was remembered of a forward: the part of that name, or the part beside the answer that is no single tensor."""
+    """What was remembered of a forward: the part of that name, or the part next to the answer that is no single tensor."""
     named = result.get(takes) if isinstance(result, Mapping) else getattr(result, takes, None)
     if named is not None or not isinstance(result, (tuple, list)):
         return named

@@ -10,7 +10,7 @@ from badak.core.i18n import language, say
 
 @dataclass(frozen=True)
 class Finding:
-    """One fault: which probe found it, in which module it begins ("" is the model itself), what was measured, what helps."""
+    """One bug: which probe found it, in which module it begins ("" is the model itself), what was measured, what helps."""
 
     probe: str
     module: str
@@ -81,15 +81,15 @@ MEANINGS = {
     "by hand.",
     "gradients": "One backward must reach every trainable parameter. What it does not reach never learns: a layer that is not "
     "used, one in a plain list, a detach().",
-    "positions": "The gradient at what the table of tokens gave must be zero at padding only. A place that nothing depends on was "
+    "positions": "The gradient at what the token embedding gave must be zero at padding only. A place that nothing depends on was "
     "cut off by a slice, a mask or a product.",
     "tokens": "No two tokens may have one vector, and a text with all tokens replaced must give something else.",
     "order": "The tokens in another order must give other outputs, not only the same ones in that order. Where they do not, the "
     "model knows no positions: add them to the table's rows.",
     "optimizers": "Each trainable parameter must be in the optimizer once, and nothing else. Build it after the model is complete.",
-    "ties": "A table of tokens and the output matrix are one tensor, or two that have nothing to do with each other. Two that are "
+    "ties": "A token embedding and the output matrix are one tensor, or two that have nothing to do with each other. Two that are "
     "nearly the same were tied once: set head.weight = table.weight before the optimizer is built.",
-    "copies": "No two layers may start with the same numbers: copy.deepcopy copies the draw, too. Draw each anew.",
+    "copies": "No two layers may start with the same numbers: copy.deepcopy copies the draw, too. Draw each again.",
     "numbers": "Outputs that are NaN say nothing, and one of them in a loss spoils every weight. The place is the first module "
     "that is given numbers and gives NaN. Look for the logarithm or the root of what is not positive, for 0 / 0, and for a "
     "softmax over a row that is hidden throughout.",

@@ -224,7 +224,7 @@ class Subject:
         )
 
     def _more_rows(self) -> bool:
-        """Three rows drawn at random beside the only one, where the model takes them: with one nothing is told of neighbours."""
+        """Three rows drawn at random next to the only one, where the model takes them: with one nothing is told of neighbours."""
         before = self.batch, self.reference
         try:
             self.batch = self._widened()

@@ -17,7 +17,7 @@ names.py       names of modules and parameters, and lines of the program
 program.py     a PyTorch program, run until enough steps were seen
 recorder.py    the first whole step of a program, kept
 tape.py        one step, which can be made again
-overfit.py     the first step, made again and again: can one batch be learned by heart?
+overfit.py     the first step, made again and again: can one batch be memorized?
 report.py      what was found, as text and as a page
 diagnoses/     one file for each, which judges and does not measure
 """

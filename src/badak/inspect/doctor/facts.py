@@ -21,7 +21,7 @@ class Loss:
     mean: bool = True
     made_by: str = ""  # the operation that made its first input, through views
     made_at: str = ""
-    nats: float | None = None  # cross entropy of the rows, measured anew
+    nats: float | None = None  # cross entropy of the rows, measured again
     spread: float = 0.0  # of the logits of a row: the mean standard deviation
     low: float = 0.0  # its first input's smallest and largest value
     high: float = 0.0

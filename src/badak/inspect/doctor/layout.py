@@ -114,7 +114,7 @@ def _is_table(watch: "Watch", x: Any) -> bool:
 
 
 def joined(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
-    """Data that goes into a layer beside what was computed."""
+    """Data that goes into a layer next to what was computed."""
     if not watch.looks_closely or not modes.grad or outputs[0]._node is None or not watch.stack:
         return
     for tensor, x in zip(inputs, arrays):

@@ -1,4 +1,4 @@
-"""One batch, over and over: can this model, with this loss and this optimizer, learn it by heart?"""
+"""One batch, over and over: can this model, with this loss and this optimizer, learn it from memory?"""
 
 import os
 import sys
@@ -175,7 +175,7 @@ def report(subject: str, tape: Tape, names: Names, first: Trial, others: list[Tr
         made.verdict = say(f"the loss of one batch fell from {began:.4g} to {end:.3g} in {steps} steps: it can learn")
     else:
         made.verdict = say(
-            f"the loss of one batch fell from {began:.4g} to {end:.4g} in {steps} steps: it learns, not yet by heart"
+            f"the loss of one batch fell from {began:.4g} to {end:.4g} in {steps} steps: it learns, not yet from memory"
         )
         made.why.append(f"--steps {steps * 5} shows how far it goes")
     if not trial.stays:
@@ -190,7 +190,7 @@ class NotByHeart(Diagnosis):
     """The loss of one batch does not fall, and no schedule could be the reason."""
 
     code = "BADAK-229"
-    title = "one batch cannot be learned by heart"
+    title = "one batch cannot be memorized"
 
     def judge(self, tape: Tape, names: Names, trial: Trial) -> Finding:
         """By the strongest evidence that there is."""

@@ -7,13 +7,13 @@ from typing import Any
 from badak.core.i18n import say
 from badak.inspect.audit.report import as_page, as_rows
 
-HEADS = ("fault", "place", "what was measured")
+HEADS = ("mistake", "place", "what was measured")
 SHOWN = 6  # findings: each takes three or four lines of a screen
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One fault: its code, its title, file:line where there is one, what was measured, what helps."""
+    """One bug: its code, its title, file:line where there is one, what was measured, what helps."""
 
     code: str
     title: str

@@ -1,6 +1,6 @@
 """One step of a training, kept so that it can be made again: calls of modules, operations between them, backwards, the optimizer.
 
-Modules are called anew; what the program computed outside of them is made again operation by operation, from the same data.
+Modules are called again; what the program computed outside of them is made again operation by operation, from the same data.
 A tensor is known by the place in the graph that it had: (node, slot).
 """
 

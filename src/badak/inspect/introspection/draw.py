@@ -206,7 +206,7 @@ def _bridge(box: _Box, user: _Box, layers: list[list[_Box]]) -> _Box:
 
 
 def _place(layers: list[list[_Box]]) -> None:
-    """Give every box its x: near its neighbours, and clear of those beside it."""
+    """Give every box its x: near its neighbours, and clear of those next to it."""
     for layer in layers:
         _spread(layer)
     for turn in range(12):

@@ -124,7 +124,7 @@ class Step:
 
 
 def same_model(library: str, task: Task) -> Any:
-    """The model of `task` with badak's first weights, in badak or PyTorch."""
+    """The model of `task` with badak's initial weights, in badak or PyTorch."""
     manual_seed(0)
     model = made(getattr(models, task.model), task)
     if library == "badak":

@@ -1,4 +1,4 @@
-"""What a figure depends on: the processor, the versions, and who else is computing."""
+"""What a figure depends on: the CPU, the versions, and who else is computing."""
 
 import os
 import platform
@@ -85,7 +85,7 @@ def environment(threads: int) -> dict[str, str]:
 
 
 def busy_seconds() -> float:
-    """Processor seconds that all programs together have used since the machine started; 0 where nobody says."""
+    """CPU seconds that all programs together have used since the machine started; 0 where nobody says."""
     stat = Path("/proc/stat")
     if not stat.exists():
         return 0.0

@@ -100,7 +100,7 @@ class Peer:
 
 
 def interleave(peers: list[Peer], rounds: int, seconds: float) -> None:
-    """Measure each peer `rounds` times, in turns: A B C A B C ..."""
+    """Measure each peer `rounds` times, interleaved: A B C A B C ..."""
     for _ in range(rounds):
         for peer in peers:
             peer.measure(seconds)

@@ -12,7 +12,7 @@ class Timing:
     """Milliseconds of single steps, in the rounds in which they were taken."""
 
     rounds: list[list[float]] = field(default_factory=list)
-    foreign: float = 0.0  # seconds of processor that other programs took meanwhile
+    foreign: float = 0.0  # seconds of CPU that other programs took meanwhile
     seconds: float = 0.0  # how long it was measured
 
     @property

@@ -78,7 +78,7 @@ def likeliest(p: np.ndarray, most: int) -> np.ndarray:
 
 
 def predictions(answer: Answer, wanted: list[int] | None, sequence: int | None, shown: int) -> dict[str, Any]:
-    """The table of the likeliest answers, and where the wanted ones stand in it."""
+    """The table of the most likely answers, and where the wanted ones stand in it."""
     logits = answer.logits[:shown]
     p = chances(answer, logits)
     logs = np.log(np.where(p > 0, p, 1.0))

@@ -168,7 +168,7 @@ Finder = Callable[[np.ndarray, int, int], np.ndarray | None]
 
 
 def _rows(run: Ran, place: int, length: int, find: Finder) -> list[np.ndarray | None]:
-    """The row of each input; of a parameter the first, but where it stands beside the output, number by number."""
+    """The row of each input; of a parameter the first, but where it stands next to the output, number by number."""
     found: list[np.ndarray | None] = []
     for x, name in zip(run.inputs, run.parameters):
         if x is None or x.dtype.kind not in "fV":

@@ -37,7 +37,7 @@ def look(
         tokenizer: what gives an id its text: something with decode, a list, a dict or a function
         loss: function of what the model gives, a number to differentiate
         labels: or the right answers: an id for each token (-100: none), or the class. Without both it is the loss that
-            the model gives itself, else minus the log-probability of the likeliest answer at `place`
+            the model gives itself, else minus the log-probability of the most likely answer at `place`
         classes: names of the classes
         kind: "causal", "bidirectional", "encoder-decoder" or "image"; found by itself where it is None
         title: what the page is called; the model's name unless given

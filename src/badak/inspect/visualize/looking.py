@@ -173,7 +173,7 @@ def _labels(labels: Any, rows: int, axis: int) -> Tensor | None:
         return None
     x = labels if isinstance(labels, Tensor) else tensor(labels)
     if x.dtype.is_floating_point:
-        raise ArgumentTypeError(f"look: labels of {x.dtype}, no whole numbers", "labels=ids, or a class number")
+        raise ArgumentTypeError(f"look: labels of {x.dtype}, no integers", "labels=ids, or a class number")
     if rows > 1 and x.dim() > axis and x.shape[axis] == rows:
         x = x[:1] if axis == 0 else x[:, :1]
     return x.reshape(-1)
@@ -218,13 +218,13 @@ def _cross_entropy(answer: Answer | None, labels: Tensor) -> Tensor:
 
 
 def _chosen(seen: Seen, answer: Answer) -> Tensor:
-    """Minus the log-probability of the likeliest answer at the place that is shown."""
+    """Minus the log-probability of the most likely answer at the place that is shown."""
     place = seen.place if answer.each else 0
     token = int(answer.logits[place].argmax())
     logits = answer.tensor.reshape(-1, answer.tensor.shape[-1])[place : place + 1]
     share = float(chances(answer, answer.logits[place : place + 1])[0, token])
     seen.loss = {"token": token, "place": place if answer.each else None}
-    seen.remark("chosen_token", f"the backward begins from minus the log-probability of the likeliest answer, {share:.1%}",
+    seen.remark("chosen_token", f"the backward begins from minus the log-probability of the most likely answer, {share:.1%}",
              token=token, word=_word(seen, answer, token), place=place, probability=short(share))  # fmt: skip
     if answer.chances:
         return -logits[0, token].log()

@@ -182,7 +182,7 @@ def _translating(trained: Any, what: str, target: str | None, label: str | None)
 
 
 def _translated(model: Seq2Seq, tokenizer: Any, what: str, target: str | None) -> Sight:
-    """The source beside what is asked for, else beside the model's own translation."""
+    """The source next to what is asked for, else next to the model's own translation."""
     rows = framed(tokenizer, [what])
     if len(rows[0]) < 2:
         raise ArgumentError("the sentence is empty", 'badak look RUN "a sentence"')

@@ -1,6 +1,6 @@
 """One run, kept: every operation with what it was given and gave, what made that, and what the backward brought.
 
-An observer of events (`core/events.py`) writes it down beside the run, which computes the same bits with it and without it.
+An observer of events (`core/events.py`) writes it down next to the run, which computes the same bits with it and without it.
 """
 
 from typing import NamedTuple

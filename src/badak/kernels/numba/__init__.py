@@ -1,4 +1,4 @@
-"""The kernels of `reference`, compiled by Numba, products of matrices included; names, signatures and meaning are theirs.
+"""The kernels of `reference`, compiled by Numba, matrix products included; names, signatures and meaning are theirs.
 
 The same input gives the same bits on any number of threads. See `threadpool/parallel.py` for how a kernel is written.
 """

@@ -1,7 +1,7 @@
 """Arrays that are stretched to one shape, seen as four axes: three over lines, and a line, which an array fills or is one
 number of.
 
-Axes that lie behind each other in all arrays become one: two arrays of (8, 256, 384) are one line, a bias beside them makes
+Axes that lie behind each other in all arrays become one: two arrays of (8, 256, 384) are one line, a bias next to them makes
 2048 lines of 384.
 """
 

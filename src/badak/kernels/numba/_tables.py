@@ -72,7 +72,7 @@ class Table:
 
 
 def table_of(memo, columns):
-    """The table in `memo`, made anew where the arrays are others than before."""
+    """The table in `memo`, made again where the arrays are others than before."""
     table = memo.get("table")
     if table is None or len(table.columns) != len(columns) or not table.holds(columns):
         table = memo["table"] = Table(columns)

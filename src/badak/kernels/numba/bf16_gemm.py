@@ -1,4 +1,4 @@
-"""Products of matrices of bfloat16, cut into tiles for the team; float32 matrices are rounded while they are packed.
+"""Matrix products in bfloat16, cut into tiles for the team; float32 matrices are rounded while they are packed.
 
 Sums are float32. `cpu_dispatch.py` chooses the instructions that multiply; where the CPU has none that pays, rounded numbers are
 multiplied in float32, which gives the same up to the order of sums.

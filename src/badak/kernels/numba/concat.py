@@ -48,5 +48,5 @@ def _copy(y, x):
 
 
 def _like(x, first):
-    """Whether `copy_rows` can copy it beside the first one."""
+    """Whether `copy_rows` can copy it next to the first one."""
     return x.dtype is first.dtype and 0 < x.ndim <= 4 and x.ndim == first.ndim and x.strides[-1] == x.itemsize

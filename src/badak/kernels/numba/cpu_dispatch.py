@@ -1,7 +1,7 @@
 """Which instructions products of numbers below float32 are computed with: the first way that works on this machine.
 
 A way is taken where the CPU has its features (`BADAK_CPU` may hide some), where the system permits it, and where a small product
-by it was right once: the first time it is to be used in an installation it is checked, and what was found is kept beside the
+by it was right once: the first time it is to be used in an installation it is checked, and what was found is kept next to the
 compiled kernels. A way that fails is not taken, and that is said.
 """
 

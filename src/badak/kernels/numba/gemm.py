@@ -1,4 +1,4 @@
-"""Products of matrices, cut into tiles for the team: each tile is one call of `gemm`."""
+"""Matrix products, cut into tiles for the team: each tile is one call of `gemm`."""
 
 import math
 from functools import lru_cache
@@ -14,7 +14,7 @@ from badak.kernels.numba.threadpool.parallel import parallel
 from badak.kernels.numba.threadpool.pool import team
 
 FLOPS_PER_NS = 120  # of one core, roughly: only decides whether a second thread is worth waking
-# What a tile costs beside its products, in products: packing a row of its a or a column of its b is like so many rows or
+# What a tile costs next to its products, in products: packing a row of its a or a column of its b is like so many rows or
 # columns more; starting it; and the wait for the last one, as a part of a tile, for threads are interrupted.
 _WAIT = 0.25
 
@@ -29,7 +29,7 @@ class Costs(NamedTuple):
 
 
 _FLOATS = Costs(ROWS, REGISTER // 4, 60, 100_000)
-# Rows of a tile at most: DEPTH columns of them stay in the second cache, beside panels and results that pass.
+# Rows of a tile at most: DEPTH columns of them stay in the second cache, next to panels and results that pass.
 _ROWS_MOST = max(128, SECOND_CACHE * 3 // 8 // (4 * DEPTH) // ROWS * ROWS)
 
 

@@ -1,4 +1,4 @@
-"""The affine map of the last axis with weights of 8 bits."""
+"""The affine map of the last axis with 8-bit weights."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""The product of matrices and of batches of them."""
+"""The matrix product and of batches of them."""
 
 import math
 

@@ -68,7 +68,7 @@ def draw_words(task, state, out):
     _draw(out.view(np.uint32), state.view(np.uint32))
 
 
-# ---------------------------------------------------------------- uniform, yes and no, whole numbers
+# ---------------------------------------------------------------- uniform, yes and no, integers
 
 
 @kernel

@@ -58,7 +58,7 @@ def _erf(x):
     a = np.abs(x)
     z = x * x
     small = x * _polynomial(A, z) / _polynomial(B, z)
-    a = np.minimum(a, 6.0)  # erfc(6) = 2e-17 is nothing beside 1, and the polynomials stay finite
+    a = np.minimum(a, 6.0)  # erfc(6) = 2e-17 is nothing next to 1, and the polynomials stay finite
     large = 1.0 - np.exp(-a * a) * _polynomial(C, a) / _polynomial(D, a)
     return np.where(a <= 0.46875, small, np.copysign(large, x))
 

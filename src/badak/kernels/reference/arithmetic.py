@@ -12,7 +12,7 @@ def arithmetic(ufunc: Any, a: Any, b: Any, out: Array | None = None) -> Array:
     """y = ufunc(a, b) for a function of NumPy; into `out` where given, which may be a or b itself.
 
     One of a and b may be a Python number, which takes the other's dtype. bfloat16 is computed in float32 with the number as it
-    is, and y rounded once; beside float32 it gives float32.
+    is, and y rounded once; next to float32 it gives float32.
     """
     return _new(ufunc, a, b) if out is None else _into(ufunc, a, b, out)
 

@@ -1,4 +1,4 @@
-"""Weights of 8 bits: the numbers of a row are whole multiples of its scale."""
+"""8-bit Weights: the numbers of a row are whole multiples of its scale."""
 
 import numpy as np
 
@@ -26,12 +26,12 @@ def quantize_rows(x: Array) -> tuple[Array, Array]:
 
 @quiet
 def linear_int8(x: Array, w: Array, scale: Array, b: Array | None) -> Array:
-    """y = q w^T (x_scale scale) + b for q, x_scale of the rows of x; the sums of whole numbers are exact.
+    """y = q w^T (x_scale scale) + b for q, x_scale of the rows of x; the sums of integers are exact.
 
     x (..., K) float32, w (N, K) int8, scale (N,) and b (N,) float32 or None -> (..., N).
     """
     q, x_scale = quantize_rows(rows(x))
-    sums = q.astype(np.float64) @ w.T.astype(np.float64)  # whole numbers below 2^53, however they are added up
+    sums = q.astype(np.float64) @ w.T.astype(np.float64)  # integers below 2^53, however they are added up
     y = sums.astype(np.float32) * (x_scale[:, None] * scale)
     if b is not None:
         y += b

@@ -1,4 +1,4 @@
-"""The product of matrices."""
+"""The matrix product."""
 
 import numpy as np
 

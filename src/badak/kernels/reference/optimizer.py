@@ -22,7 +22,7 @@ def update_all(
     """Give all parameters of one dtype, and what is remembered of each, their next values.
 
     slots: for every slot of the update an array for each parameter, or None. scalars: one tuple for each parameter.
-    memo: empty at first and the caller's: what a set keeps between two steps. Floats of 16 bits are computed in float32, and
+    memo: empty at first and the caller's: what a set keeps between two steps. 16-bit Floats are computed in float32, and
     parameters and memory rounded once.
     """
     for row, (param, grad) in enumerate(zip(params, grads)):

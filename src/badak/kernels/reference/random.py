@@ -7,7 +7,7 @@ so that it can be looked at as float64. Every function here moves it on, in plac
     uniform, float64    2 words       ((first << 32 | second) & (2^53 - 1)) 2^-53
     bernoulli           2 words       that float64 < p
     integers            1 word % span where span < 2^28, else 2 words % span
-    normal              as uniform; each 16 become 8 + 8 normals, and where 16 does not divide n the last 16 are drawn anew
+    normal              as uniform; each 16 become 8 + 8 normals, and where 16 does not divide n the last 16 are drawn again
 
 Source: Matsumoto & Nishimura, "Mersenne Twister", ACM TOMACS 8(1), 1998. The words come from NumPy's `RandomState`, whose
 streams are frozen by NumPy's compatibility policy (NEP 19). The shuffle: Durstenfeld, CACM 7(7), 1964, algorithm 235.

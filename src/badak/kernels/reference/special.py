@@ -156,7 +156,7 @@ def lgamma(x: Array) -> Array:
     low = x < 0.5
     z = np.where(low, 1 - x, x)  # Gamma(x) Gamma(1 - x) = pi / sin(pi x)
     up = _log_gamma(z)
-    mirrored = np.log(np.pi / np.abs(np.sin(np.pi * (x - np.round(x))))) - up  # exactly 0 at whole numbers
+    mirrored = np.log(np.pi / np.abs(np.sin(np.pi * (x - np.round(x))))) - up  # exactly 0 at integers
     return np.where(np.isinf(x), np.inf, np.where(low, mirrored, up))
 
 

@@ -76,7 +76,7 @@ def _ints(x, name: str) -> Tensor:
         if not isinstance(x, int | list | tuple):
             raise ArgumentTypeError(
                 f"ctc_loss: expected {name} as Tensor or numbers; got {type(x).__name__}",
-                "one whole number for each row of the batch",
+                "one integer for each row of the batch",
             )
         x = made_of(x, dtype=int64)
     if x.is_floating_point() or x.is_complex():

@@ -1,6 +1,6 @@
 """Pruning: entries of a parameter set to 0 by a mask, which stays in force while `<name>_orig` is trained.
 
-    module.<name> = module.<name>_orig * module.<name>_mask, anew before each forward; the mask is a buffer
+    module.<name> = module.<name>_orig * module.<name>_mask, again before each forward; the mask is a buffer
 
 `amount`: a share of the entries (0.0 to 1.0), or how many. `importance_scores`: by which entries are chosen;
 by default their values.

@@ -46,7 +46,7 @@ class LRScheduler:
                 raise OptimizerStateError(
                     f"param 'initial_lr' is not specified in param_groups[{at}] when resuming scheduler "
                     f"with last_epoch={last_epoch}",
-                    "load the optimizer's state first, or leave last_epoch out to begin anew",
+                    "load the optimizer's state first, or leave last_epoch out to begin again",
                 )
         self.base_lrs = values_of(optimizer, "initial_lr")
         self.last_epoch = last_epoch
@@ -191,7 +191,7 @@ def check_numbers(schedule: Any, **options: Any) -> None:
 
 
 def check_count(schedule: Any, name: str, value: Any, least: int = 0) -> None:
-    """A whole number of steps; 2.0 is one, as in PyTorch."""
+    """An integer of steps; 2.0 is one, as in PyTorch."""
     rule = f"an integer {name} >= {least}"
     whole = isinstance(value, int | np.integer) or isinstance(value, float) and value.is_integer()
     if isinstance(value, bool) or not whole:

@@ -75,7 +75,7 @@ def _dims(name: str, x: Tensor, ndim: int, what: str) -> None:
 
 
 def mm(input, mat2, *, out=None) -> Tensor:
-    """The product of two matrices, (M, K) and (K, N)."""
+    """The matrix product, (M, K) and (K, N)."""
     _dims("mm", input, 2, "self")
     _dims("mm", mat2, 2, "mat2")
     return matmul(input, mat2, out=out)

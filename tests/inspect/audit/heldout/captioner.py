@@ -1,4 +1,4 @@
-"""Captions of pictures: convolutions, then a decoder that reads the picture beside its words."""
+"""Captions of pictures: convolutions, then a decoder that reads the picture next to its words."""
 
 import badak as torch
 import badak.nn.functional as F

@@ -1,4 +1,4 @@
-"""Houses as tokens: each column a token, numbers and categories beside each other; gives one number for each row."""
+"""Houses as tokens: each column a token, numbers and categories side by side; gives one number for each row."""
 
 import badak as torch
 from badak import nn

@@ -1,4 +1,4 @@
-"""Names in texts: words and letters beside each other, two heads in a dict, an attention of additive kind that pools."""
+"""Names in texts: words and letters side by side, two heads in a dict, an attention of additive kind that pools."""
 
 import badak as torch
 import badak.nn.functional as F

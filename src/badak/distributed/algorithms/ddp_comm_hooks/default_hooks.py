@@ -1,4 +1,4 @@
-"""Hooks for `DistributedDataParallel.register_comm_hook`: the mean in the gradients' own dtype, or in one of 16 bits.
+"""Hooks for `DistributedDataParallel.register_comm_hook`: the mean in the gradients' own dtype, or in a 16-bit one.
 
 A hook is (state, bucket) -> a future of the bucket's values; the state of these is a process group, or None for all ranks.
 """

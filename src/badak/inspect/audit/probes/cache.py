@@ -24,7 +24,7 @@ class Cache:
         if not own and not takes:
             raise NotApplicable("the model takes no nn.KeyValueCache and no past_key_values", moot=True)
         if subject.broken or subject.answer is None:
-            raise NotApplicable(NO_NUMBERS if subject.broken else "the model gives no answer beside its loss")
+            raise NotApplicable(NO_NUMBERS if subject.broken else "the model gives no answer next to its loss")
         if subject.leaks_future:
             raise NotApplicable("the model sees what follows: with a cache it cannot give the same", moot=True)
         if len(subject.batch.leaves) > 1 or not subject.texts or subject.length() < 2:

@@ -56,7 +56,7 @@ SHIFT = "shift them by one: read ids[:, :-1], and compare with ids[:, 1:]"
 
 
 def given_apart(subject: Subject, loss: Ran) -> bool:
-    """Whether labels are a tensor of the batch of their own, beside the text."""
+    """Whether labels are a tensor of the batch of their own, next to the text."""
     size = loss.inputs[1].size  # type: ignore[union-attr]
     beside = [leaf.array for name, leaf in subject.batch.leaves.items() if name not in subject.texts]
     return any(x.size == size and np.array_equal(x.ravel(), loss.inputs[1].ravel()) for x in beside)  # type: ignore[union-attr]

@@ -23,7 +23,7 @@ class Modes:
         again = subject.forward(subject.batch, grad=True)
         by_mode = self.alike(subject.reference, again)
         if by_mode and subject.training_random:
-            raise NotApplicable("in train mode the model draws random numbers beside dropout, so it differs from eval")
+            raise NotApplicable("in train mode the model draws random numbers next to dropout, so it differs from eval")
         other = watch if by_mode else again
         pair = anywhere(subject.reference.calls, other.calls, near)
         assert pair is not None

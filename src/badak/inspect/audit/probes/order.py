@@ -203,7 +203,7 @@ def series(subject: Subject, name: str) -> tuple[Batch, np.ndarray]:
 
 
 def movable(subject: Subject, name: str) -> np.ndarray:
-    """Places whose tokens can be swapped: none of padding, the same in all that stands beside the text."""
+    """Places whose tokens can be swapped: none of padding, the same in all that stands next to the text."""
     ids = subject.ids(name)
     fine = np.ones(ids.shape[1], bool)
     if name in subject.padding:

@@ -98,7 +98,7 @@ def all_masks(subject: Subject, masks: dict[str, np.ndarray]) -> list[np.ndarray
 
 
 def edits(subject: Subject, masks: dict) -> dict:
-    """What puts random vectors where a table of tokens was asked for padding."""
+    """What puts random vectors where a token embedding was asked for padding."""
 
     def other(result, call):
         for name, padding in masks.items():

@@ -11,7 +11,7 @@ from badak.inspect.audit.subject import NotApplicable, Subject
 
 
 class Positions:
-    """The gradient of the outputs with respect to what the table of tokens gave: exactly zero at a place says that nothing
+    """The gradient of the outputs with respect to what the token embedding gave: exactly zero at a place says that nothing
     depends on it. Padding is left out."""
 
     name = "positions"
@@ -22,7 +22,7 @@ class Positions:
         with suppress(Failed):  # which another probe reports
             backward(subject)
         if not subject.tables:
-            raise NotApplicable("no gradient reaches a table of tokens")
+            raise NotApplicable("no gradient reaches a token embedding")
         dead: dict[tuple[str, int], np.ndarray] = {}  # of each text, and of its length there; read twice, once is enough
         for indices, gradient in subject.tables:
             name = subject.text_of(indices)

@@ -211,7 +211,7 @@ def feed_forwards(graph: Graph, parts: list[Part]) -> list[Part]:
 
 
 def abreast(parts: list[Part], maps: list[Part]) -> Iterator[Part]:
-    """An attention and the maps of its own block that stand beside it, as one: neither is a way around the other."""
+    """An attention and the maps of its own block that stand next to it, as one: neither is a way around the other."""
     for part in parts:
         beside = [
             each for each in maps
@@ -219,11 +219,11 @@ def abreast(parts: list[Part], maps: list[Part]) -> Iterator[Part]:
         ]  # fmt: skip
         if beside:
             both = [core for each in beside for core in each.cores], [run for each in beside for run in each.stream]
-            yield Part("attention and the map beside it", part.cores + both[0], part.stream + both[1])
+            yield Part("attention and the map next to it", part.cores + both[0], part.stream + both[1])
 
 
 def together(maps: list[Part]) -> list[Part]:
-    """Maps of experts, which stand beside each other in a list and are summed up, as one."""
+    """Maps of experts, which stand side by side in a list and are summed up, as one."""
     found: list[Part] = []
     for part in maps:
         last = found[-1] if found else None

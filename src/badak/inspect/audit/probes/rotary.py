@@ -74,7 +74,7 @@ class Rotary:
 
 
 def projected(made: Ran) -> bool:
-    """Whether queries, or keys, are what a map gives, only laid out anew, or normalised and scaled alike at every position."""
+    """Whether queries, or keys, are what a map gives, only laid out again, or normalised and scaled alike at every position."""
     last = through(made)
     while last is not None and last.op not in (Linear, AddMM):
         if last.op not in (Repeat, RepeatInterleave) and any(map(moves_by_place, last.inputs, last.sources, last.parameters)):

@@ -11,7 +11,7 @@ from badak.nn import Module
 from badak.nn.containers import ModuleDict, ModuleList, Sequential
 
 MEANT = re.compile(r"share|albert|universal|recurren|recurs|recycl|loop", re.IGNORECASE)
-FIX = "make each layer anew: nn.ModuleList([Layer() for _ in range(n)]), not [layer] * n"
+FIX = "make each layer again: nn.ModuleList([Layer() for _ in range(n)]), not [layer] * n"
 
 
 class Shared:

@@ -1,4 +1,4 @@
-"""Tied weights that came apart: the table of tokens and the output matrix were one, and are two now."""
+"""Tied weights that came apart: the token embedding and the output matrix were one, and are two now."""
 
 import numpy as np
 

@@ -57,7 +57,7 @@ def _counts(ids: np.ndarray) -> bool:
 
 
 class SameBatch(Diagnosis):
-    """Each step gets the same numbers, made anew: next(iter(loader)) begins again, or a seed is set in the loop."""
+    """Each step gets the same numbers, made again: next(iter(loader)) begins again, or a seed is set in the loop."""
 
     code = "BADAK-222"
     title = "every batch is the same"
@@ -81,14 +81,14 @@ class SameBatch(Diagnosis):
             return None
         return self.found(
             given[0].place,
-            f"in {count} of {len(given)} steps {type(given[0].module).__name__} was given the same numbers, made anew each time",
+            f"in {count} of {len(given)} steps {type(given[0].module).__name__} was given the same numbers, made again each time",
             "for batch in loader:, not next(iter(loader)); no manual_seed() in the loop; where it is meant, make the batch once",
             steps=len(given),
         )
 
 
 def _had_more(visit: "Visit", same: "list[Call]") -> bool:
-    """Whether there was other data to give: all rows at once, made anew in each step, are no fault."""
+    """Whether there was other data to give: all rows at once, made again in each step, are no bug."""
     sizes = {n for x in same[0].content for n in x[1]}
     loaders = [each for each in visit.alive if isinstance(each, DataLoader) and each.batch_size in (None, *sizes)]
     if any(batches(loader) <= 1 for loader in loaders):

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Diagnosis:
-    """Judges what was seen; it needs evidence in numbers, for a false alarm is worse than a fault that is missed."""
+    """Judges what was seen; it needs evidence in numbers, for a false alarm is worse than a bug that is missed."""
 
     code: ClassVar[str]
     title: ClassVar[str]

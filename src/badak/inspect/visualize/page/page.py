@@ -75,7 +75,7 @@ def _math(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def pieces(line: str) -> list[str]:
-    """Formulas that stand beside each other in a line, three blanks or more apart."""
+    """Formulas that stand side by side in a line, three blanks or more apart."""
     return [piece for piece in re.split(" {3,}", line.strip()) if piece]
 
 

@@ -1,7 +1,7 @@
 """One row through one operation, step by step, forward and backward: the numbers of the run and those on the way between them.
 
 What goes in, what comes out and the gradients are the run's own; what stands between them is computed here, in float64, by the
-formulas of the kernels in `kernels/reference`. A formula that is written beside numbers gives those numbers: a test evaluates it.
+formulas of the kernels in `kernels/reference`. A formula that is written next to numbers gives those numbers: a test evaluates it.
 
 row.py         the row, and a step of it
 norms.py       layer norm, RMS norm          products.py   linear maps, matrix products, convolutions

@@ -24,7 +24,7 @@ REPEATED = "where it was repeated, the parts add up"
 
 
 def pair(row: Row) -> Steps | None:
-    """y of two rows; None where their numbers do not stand beside each other."""
+    """y of two rows; None where their numbers do not stand side by side."""
     a, b = row.x[:2]
     if a is None or b is None or not _beside(row, a, b):
         return None
@@ -58,7 +58,7 @@ def _whole(row: Row, i: int) -> bool:
 
 
 def _beside(row: Row, a: np.ndarray, b: np.ndarray) -> bool:
-    """Whether y is of these two rows, one number beside the other: a row may have been found in another order of axes."""
+    """Whether y is of these two rows, one number next to the other: a row may have been found in another order of axes."""
     if not all(x.size in (1, row.y.size) for x in (a, b)):
         return False
     with np.errstate(all="ignore"):

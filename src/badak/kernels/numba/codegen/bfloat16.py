@@ -127,7 +127,7 @@ def _(context, builder, given, wanted, value):
 
 
 def bits(x):
-    """The 16 bits of each number of an array of bfloat16, as they lie in memory: whole numbers."""
+    """The 16 bits of each number of an array of bfloat16, as they lie in memory: integers."""
     return x.astype(BFLOAT16).view(STORED)
 
 

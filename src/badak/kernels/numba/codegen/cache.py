@@ -152,7 +152,7 @@ class Shelf:
                 file.write(hashlib.sha256(data).digest() + data)
             os.replace(neighbour, self.folder / name)
         except OSError as error:
-            self._say("put", f"kernels cannot be kept in {self.folder} ({error.strerror}), each process compiles them anew")
+            self._say("put", f"kernels cannot be kept in {self.folder} ({error.strerror}), each process compiles them again")
         finally:
             with suppress(OSError):
                 neighbour.unlink()
@@ -161,7 +161,7 @@ class Shelf:
         """Throw away what cannot be used."""
         with suppress(OSError):
             (self.folder / name).unlink()
-        self._say("get", f"a kept kernel cannot be used ({why}) and is compiled anew: {self.folder / name}")
+        self._say("get", f"a kept kernel cannot be used ({why}) and is compiled again: {self.folder / name}")
 
     def _say(self, kind, line):
         if kind not in self._said:

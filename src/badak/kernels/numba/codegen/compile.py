@@ -26,7 +26,7 @@ _KINDS = {"i": types.int64, "b": types.int8, "?": types.boolean, "h": types.uint
 
 JIT = not numba.config.DISABLE_JIT
 _VERSION = f"{numba.__version__} {llvm.llvm_version_info} {sys.version_info[:2]}"
-FOLDER = choose_folder(_VERSION) if JIT else None  # of the disk cache; None: compiled anew every time
+FOLDER = choose_folder(_VERSION) if JIT else None  # of the disk cache; None: compiled again every time
 _SHELF = FOLDER and shelf_of(FOLDER, _VERSION)
 
 # Neither nnan nor ninf: masks are -inf, and a NaN must come out as a NaN.

@@ -39,7 +39,7 @@ def over_root(x):
 
 
 def rint(x):
-    """The nearest whole number, as a float."""
+    """The nearest integer, as a float."""
     return np.rint(x)
 
 

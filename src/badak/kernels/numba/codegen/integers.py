@@ -1,4 +1,4 @@
-"""Whole numbers of 8 bits in vector registers: what `simd/integers.py` is written with."""
+"""8-bit Integers in vector registers: what `simd/integers.py` is written with."""
 
 # mypy: disable-error-code="attr-defined,call-arg"
 
@@ -72,7 +72,7 @@ class Sixteen:
 
 
 class Bytes(Vectors):
-    """Registers of numbers of 8 bits, and of sums of 32, one for each four of them."""
+    """Registers of 8-bit numbers, and of sums of 32, one for each four of them."""
 
     def __init__(self, builder, way):
         super().__init__(builder, numba.float32)

@@ -36,7 +36,7 @@ from numba.core.typing.templates import signature as signature
 
 
 def target():
-    """The processor that is compiled for: (architecture, its name, all its features)."""
+    """The CPU that is compiled for: (architecture, its name, all its features)."""
     return cpu_target.target_context.codegen().magic_tuple()
 
 

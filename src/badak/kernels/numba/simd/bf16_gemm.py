@@ -1,4 +1,4 @@
-"""Products of matrices of bfloat16 on one thread: packed to tiles, multiplied in AMX's registers or by AVX512_BF16, or in float32.
+"""Matrix products in bfloat16 on one thread: packed to tiles, multiplied in AMX's registers or by AVX512_BF16, or in float32.
 
 What is to be multiplied is bfloat16 already or float32, which is rounded while it is packed; sums are float32. The left matrix is
 packed whole, DEPTH of k at a time, and stays in the second cache; of the right one a few panels of 32 columns at a time, of

@@ -31,7 +31,7 @@ def _numbers(v, start, at, masks, half):
 def ask_ahead(v, starts, step, at, registers):
     """Ask the caches for what lies as far as `starts`, rows of a matrix, but as many rows further.
 
-    Rows are short beside what a processor reads ahead by itself: 768 numbers of 16 bits came at two thirds of the rate.
+    Rows are short next to what a CPU reads ahead by itself: 768 16-bit numbers came at two thirds of the rate.
     """
     ahead = v.builder.add(at, v.builder.mul(step, I64(len(starts))))
     for start in starts:

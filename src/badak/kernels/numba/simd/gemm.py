@@ -1,4 +1,4 @@
-"""Products of matrices on one thread, of any strides: what linear layers and attention are made of.
+"""Matrix products on one thread, of any strides: what linear layers and attention are made of.
 
 b is packed in panels, up to three registers wide and DEPTH deep, so that the inner loop reads it in order from near caches. The
 first rows of a are multiplied while the panel is written, and b that lies as a panel does is read where it is. So is a, or it is

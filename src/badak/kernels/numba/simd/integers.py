@@ -1,4 +1,4 @@
-"""Products of whole numbers of 8 bits, summed in 32: exact, so that every way to compute them gives the same bits.
+"""Products of 8-bit integers, summed in 32: exact, so that every way to compute them gives the same bits.
 
 The numbers of one side, x, have no sign and are 128 too large, as `vpdpbusd` wants them; 128 times the sum of the other
 side, w, is taken off at the end. Sums wrap around on their way; what is left fits for up to 133,000 numbers.
@@ -31,7 +31,7 @@ __all__ = [
     "sum_panel",
 ]
 
-AMX = 2  # beside WIDENED and VNNI
+AMX = 2  # next to WIDENED and VNNI
 CHUNK = 64  # numbers of a row that lie together: a row of a tile
 BLOCK = 32  # rows and columns of what is computed between two looks at the result
 TILE_ROWS = 8 if REGISTER == 64 else 4  # of `multiply_registers`; it takes two registers of columns
@@ -55,7 +55,7 @@ def _factors(builder, wide, top):
 
 @instruction
 def quantize_row(typingctx, x, size, out, apart, scale):
-    """out = x / scale as whole numbers + 128, of size float32; scale = the largest of them / 127.
+    """out = x / scale as integers + 128, of size float32; scale = the largest of them / 127.
 
     They are rounded to the nearest, ties to even. Whole chunks are written, `apart` bytes from each other, with 128 after
     the last number. A row with an infinity or NaN has scale NaN.

@@ -21,7 +21,7 @@ _TOGETHER = 4  # registers of a turn of a reduction, each with a result of its o
 def _sweep(v, size, body, carried=(), together=1):
     """Run carried = body(number of the register's first place, mask, carried) for each register of a row; gives `together` results.
 
-    Whole registers in turns of `together` come with no mask, those that are left with the mask of what they hold of the row.
+    Whole registers interleaved of `together` come with no mask, those that are left with the mask of what they hold of the row.
     """
     builder, width = v.builder, len(carried)
     step = together * v.lanes

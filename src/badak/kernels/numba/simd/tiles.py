@@ -1,4 +1,4 @@
-"""The inner loops of a product of matrices: a tile of the result in registers, and the packing of what it reads in order.
+"""The inner loops of a matrix product: a tile of the result in registers, and the packing of what it reads in order.
 
 Addresses and strides are int64, in bytes.
 """
@@ -37,7 +37,7 @@ PANEL = (DEPTH + REGISTER // 4) * 3 * REGISTER  # bytes of a panel; `transpose` 
 
 
 def _rows(builder, start, count, rows, step):
-    """The addresses of `count` rows, of the last one again where there are fewer: read and written again, nothing is beside it."""
+    """The addresses of `count` rows, of the last one again where there are fewer: read and written again, nothing is next to it."""
     places = [start]
     for i in range(1, count):
         places.append(builder.add(places[-1], builder.select(builder.icmp_signed("<", I64(i), rows), step, I64(0))))
@@ -96,7 +96,7 @@ def tile(
 
     Meanwhile the caches are asked for what comes next, one line in each turn: first for the ROWS rows of c at `soon`, then
     for `ahead` = (address, step, shift, lines): 2^shift lines from the address on, as many `step` bytes further, and so on.
-    And all the time for lines `beside` = (address, step): as many as a strip's part of the lines of a whose columns lie in order.
+    And all the time for lines `next to` = (address, step): as many as a strip's part of the lines of a whose columns lie in order.
     left: the address of a, bytes from row to row and to column. packing 1: the panel is written first, from the rows of b at
     `source` = (address, step), while its numbers are used; stores of lines that are not in the first cache take as long as that.
     """

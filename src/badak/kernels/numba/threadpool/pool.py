@@ -10,7 +10,7 @@ Several Python threads may call kernels at once: one has the team, the others wo
 and computes on one thread until `set_num_threads` asks for more.
 
 What the threads share is one record of int64 words. All accesses to them are seq_cst. `docs/explanation/threads.md` argues why
-that is right on processors that reorder memory; `tests/kernels/test_pool_protocol.py` runs both sides through every order.
+that is right on CPUs that reorder memory; `tests/kernels/test_pool_protocol.py` runs both sides through every order.
 
     BUSY       1 while a caller has the team           written by callers
     OPEN       places in the job that are free         set and closed by the caller, taken by members
