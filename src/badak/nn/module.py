@@ -76,8 +76,8 @@ class Module(Moving, State, Hooks):
         if observer is not None:
             observer.on_module_access(self)
             observer.on_module_enter(self, args, kwargs)
-        hooked = self._forward_hooks or self._forward_pre_hooks or self._backward_hooks or self._backward_pre_hooks
-        hooked = hooked or EVERYWHERE.any
+        own = self._forward_hooks or self._forward_pre_hooks or self._backward_hooks or self._backward_pre_hooks
+        hooked = own or EVERYWHERE.any
         try:
             output = self._call_with_hooks(args, kwargs) if hooked else self.forward(*args, **kwargs)
         except BaseException as error:
