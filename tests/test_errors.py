@@ -513,9 +513,9 @@ PAGE = errors_page.blocks()
 
 
 @pytest.mark.parametrize("title, code, text, fixed", PAGE, ids=[title.split(".")[0] for title, *_ in PAGE])
-def test_the_page_of_errors_shows_what_badak_says(title, code, text, mended):
+def test_the_page_of_errors_shows_what_badak_says(title, code, text, fixed):
     assert errors_page.complaint(code) == text, "run python tools/errors_page.py"
-    assert text and mended is not None and errors_page.complaint(mended) == ""
+    assert text and fixed is not None and errors_page.complaint(fixed) == ""
 
 
 def test_each_code_has_its_section():

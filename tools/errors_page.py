@@ -20,7 +20,7 @@ KOREAN_PAGE = ROOT / "docs" / "ko" / "reference" / "errors.md"
 BLOCK = re.compile(
     r"## (?P<title>[^\n]+)\n(?P<between>(?:(?!\n## ).)*?)"
     r"```python\n(?P<code>.*?)```\n\n```text\n(?P<text>.*?)```"
-    r"(?:\n\nMended:\n\n```python\n(?P<fixed>.*?)```)?",
+    r"(?:\n\nFixed:\n\n```python\n(?P<fixed>.*?)```)?",
     re.DOTALL,
 )
 PRELUDE = "import badak\nfrom badak import nn, optim\nfrom badak.nn import functional as F\nbadak.manual_seed(0)\n"
@@ -29,7 +29,7 @@ PRELUDE = "import badak\nfrom badak import nn, optim\nfrom badak.nn import funct
 def blocks() -> list[tuple[str, str, str, str | None]]:
     """(title, code, text, fixed code) of each situation on the page that a program shows."""
     page = PAGE.read_text(encoding="utf-8")
-    return [(m["title"], m["code"], m["text"].rstrip("\n"), m["mended"]) for m in BLOCK.finditer(page)]
+    return [(m["title"], m["code"], m["text"].rstrip("\n"), m["fixed"]) for m in BLOCK.finditer(page)]
 
 
 def titles() -> list[str]:

@@ -35,7 +35,7 @@ def test_each_number_is_the_models():
             chances = model.eval()(text)[0, -1].softmax(-1)
         assert np.isclose(step.chance, chances[step.token].item(), rtol=1e-4)
         assert step.rank == int((chances > chances[step.token]).sum()) < 7 and step.removed == {"top_k": 43}
-        assert step.likeliest[0] == (int(chances.argmax()), pytest.approx(chances.max().item(), rel=1e-4))
+        assert step.most_likely[0] == (int(chances.argmax()), pytest.approx(chances.max().item(), rel=1e-4))
         assert len(step.sources) == 3 and all(0 <= place < text.shape[1] for place, _ in step.sources)
         text = badak.cat([text, badak.tensor([[step.token]])], dim=1)
 

@@ -460,6 +460,6 @@ def test_a_progress_bar_counts_the_steps_and_lets_lines_through():
     x, shown = badak.randn(8, 3), io.StringIO()
     bar = ProgressBar(file=shown, ascii=True, mininterval=0)
     batches = DataLoader(TensorDataset(x, x), batch_size=2)
-    fit(nn.Linear(3, 3), batches, F.mse_loss, valid=batches, epochs=2, callbacks=[bar], log=bar.write, compiled=False)
+    fit(nn.Linear(3, 3), batches, F.mse_loss, val=batches, epochs=2, callbacks=[bar], log=bar.write, compiled=False)
     text = shown.getvalue()
     assert "8/8" in text and re.search(r"loss \d", text) and re.search(r"(?m)^.*step +8 ", text) and bar.bar.n == 8

@@ -77,7 +77,7 @@ def show_reasons(writer: TextGenerator, prompt: str, config: GenerationConfig) -
     echo(f"{'token':16}{'chance':>8}{'rank':>6}  {'top':42}{'looked at':50}removed")
     before = len(ids)
     for step in explain(writer.model, tensor([ids]), config, writer.ends, suppress_tokens):
-        top = "  ".join(f"{shown(token)} {chance:.0%}" for token, chance in step.likeliest)
+        top = "  ".join(f"{shown(token)} {chance:.0%}" for token, chance in step.most_likely)
         sources = "  ".join(f"{shown(ids[place])}@{place} {share:.0%}" for place, share in step.sources)
         removed = ", ".join(f"{name} {count:,}" for name, count in step.removed.items())
         click.echo(f"{shown(step.token):16}{step.chance:8.1%}{step.rank + 1:6}  {top:41} {sources:49} {removed}".rstrip())

@@ -35,7 +35,7 @@ class Step:
     chance: float
     rank: int
     removed: dict[str, int]
-    likeliest: list[tuple[int, float]]
+    most_likely: list[tuple[int, float]]
     sources: list[tuple[int, float]]
 
 
@@ -114,13 +114,13 @@ def _chosen(logits: Tensor, ids: Tensor, config: GenerationConfig, generator: Ge
                 removed[name] = before - left
     token = drawn(logits, config, generator)
     number = int(token)
-    likeliest = np.argsort(-chances, kind="stable")[:top]
+    best = np.argsort(-chances, kind="stable")[:top]
     return token, {
         "token": number,
         "chance": float(chances[number]),
         "rank": int((chances > chances[number]).sum()),
         "removed": removed,
-        "most_likely": [(int(one), float(chances[one])) for one in likeliest],
+        "most_likely": [(int(one), float(chances[one])) for one in best],
     }
 
 

@@ -1,15 +1,16 @@
 """A kernel that no list names is found by the name of its file: `x` and `x_backward` in x.py."""
 
 import importlib
-import importlib.util
 import sys
+from functools import cache
+from importlib.machinery import PathFinder
 from typing import Any
 
 
 def found(package: str, name: str) -> Any:
     """The kernel of this name, of a backend's package; AttributeError where there is no such file."""
     family = f"{package}.{name.removesuffix('_backward')}"
-    if name[0] == "_" or importlib.util.find_spec(family) is None:
+    if name[0] == "_" or not _has_file(family):
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
     module = importlib.import_module(family)
     if not hasattr(module, name):
@@ -17,3 +18,9 @@ def found(package: str, name: str) -> Any:
     kernels = {key: value for key, value in vars(module).items() if getattr(value, "__module__", "") == family and key[0] != "_"}
     vars(sys.modules[package]).update(kernels)  # in the place of the module, which Python has put there
     return kernels[name]
+
+
+@cache
+def _has_file(family: str) -> bool:
+    """Whether the package has a module of this name; the finders that programs install are not asked."""
+    return PathFinder.find_spec(family, sys.modules[family.rpartition(".")[0]].__path__) is not None

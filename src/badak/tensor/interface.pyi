@@ -305,7 +305,7 @@ class Methods:
     def cdouble(self, memory_format=None) -> Tensor:
         """x in complex128; x itself where it is so already."""
     def ceil(self, *, out=None) -> Tensor:
-        """y = the smallest whole number >= x;   dx = 0. Integers stay as they are."""
+        """y = the smallest integer >= x;   dx = 0. Integers stay as they are."""
     def ceil_(self, *, out=None) -> Tensor:
         """ceil, in place."""
     def cfloat(self, memory_format=None) -> Tensor:
@@ -479,7 +479,7 @@ class Methods:
     def float_power_(self, exponent) -> Tensor:
         """float_power, in place."""
     def floor(self, *, out=None) -> Tensor:
-        """y = the largest whole number <= x;   dx = 0. Integers stay as they are."""
+        """y = the largest integer <= x;   dx = 0. Integers stay as they are."""
     def floor_(self, *, out=None) -> Tensor:
         """floor, in place."""
     def floor_divide(self, other, *, out=None) -> Tensor:
@@ -734,7 +734,7 @@ class Methods:
     def minimum(self, other, *, out=None) -> Tensor:
         """The smaller of the two; NaN where either is NaN.   dy goes to the smaller, half to each where they are equal."""
     def mm(self, mat2, *, out=None) -> Tensor:
-        """The product of two matrices, (M, K) and (K, N)."""
+        """The matrix product, (M, K) and (K, N)."""
     def mode(self, dim: _int = -1, keepdim: _bool = False) -> Any:
         """(values, indices) of the most frequent value along dim; of equally frequent ones the smallest, its last index."""
     def moveaxis(self, source, destination) -> Tensor:
@@ -844,9 +844,9 @@ class Methods:
     def rad2deg_(self, *, out=None) -> Tensor:
         """rad2deg, in place."""
     def random_(self, from_=None, to=None, *, generator=None) -> Tensor:
-        """Fill x with whole numbers: random_() over all that the dtype holds exactly (from 0), random_(to), random_(from_, to)."""
+        """Fill x with integers: random_() over all that the dtype holds exactly (from 0), random_(to), random_(from_, to)."""
     def ravel(self) -> Tensor:
-        """All values in one dim, one beside the other."""
+        """All values in one dim, one next to the other."""
     @property
     def real(self) -> Tensor:
         """The real part; a view."""

@@ -46,9 +46,9 @@ def absolute(input, *, out=None) -> Tensor:
 def sgn(input, *, out=None) -> Tensor:
     """y = -1, 0, 1 as x is negative, zero, positive, 0 where it is not a number;   dx = 0."""
 def floor(input, *, out=None) -> Tensor:
-    """y = the largest whole number <= x;   dx = 0. Integers stay as they are."""
+    """y = the largest integer <= x;   dx = 0. Integers stay as they are."""
 def ceil(input, *, out=None) -> Tensor:
-    """y = the smallest whole number >= x;   dx = 0. Integers stay as they are."""
+    """y = the smallest integer >= x;   dx = 0. Integers stay as they are."""
 def trunc(input, *, out=None) -> Tensor:
     """y = x without its fraction;   dx = 0. Integers stay as they are."""
 def fix(input, *, out=None) -> Tensor:

@@ -132,7 +132,7 @@ class OwnModel(PreTrainedModel):
 
 
 def own_code():
-    """trust_remote_code: a model whose code lies beside its weights"""
+    """trust_remote_code: a model whose code lies next to its weights"""
     named = {"AutoConfig": "configuration_own.OwnConfig", "AutoModel": "modeling_own.OwnModel"}
     with tempfile.TemporaryDirectory() as folder:
         for name, text in (("configuration_own.py", OWN_CONFIGURATION), ("modeling_own.py", OWN_MODEL)):

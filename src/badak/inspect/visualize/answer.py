@@ -72,7 +72,7 @@ def chances(answer: Answer, logits: np.ndarray) -> np.ndarray:
     return e / e.sum(axis=-1, keepdims=True)
 
 
-def likeliest(p: np.ndarray, most: int) -> np.ndarray:
+def most_likely(p: np.ndarray, most: int) -> np.ndarray:
     """The columns of the largest numbers of each row, the largest first."""
     return np.argsort(-p, axis=-1, kind="stable")[:, :most]
 
@@ -145,7 +145,7 @@ def lens(
             read = per_token(logits, length) if answer.each else floats(logits.reshape(1, -1))
             assert read is not None
             p = chances(answer, read[:shown])
-            tops = likeliest(p, 5)
+            tops = most_likely(p, 5)
             rows.append({
                 "state": index,
                 "name": state.path if index else "embedding",
