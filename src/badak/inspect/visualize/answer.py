@@ -87,7 +87,7 @@ def predictions(answer: Answer, wanted: list[int] | None, sequence: int | None, 
         labels = wanted[: len(p)]
         rank = [int((row > row[label]).sum()) if label >= 0 else None for row, label in zip(p, labels)]
         share = [short(row[label]) if label >= 0 else None for row, label in zip(p, labels)]
-    top = [[[int(i), short(row[i]), short(log[i])] for i in best] for row, log, best in zip(p, logits, likeliest(p, 10))]
+    top = [[[int(i), short(row[i]), short(log[i])] for i in best] for row, log, best in zip(p, logits, most_likely(p, 10))]
     return {
         "sequence": sequence,
         "places": "each" if answer.each else "whole",
