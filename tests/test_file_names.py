@@ -10,7 +10,7 @@ import pytest
 from tests.sources import PACKAGE
 
 ROOT = PACKAGE.parent.parent
-EXAMPLES = {"train.py", "TRAIN.py", "prog.py", "test.py", "file.py"}
+EXAMPLES = {"train.py", "TRAIN.py", "prog.py", "program.py", "test.py", "file.py"}
 NAMED = re.compile(r"(?<![\w/.<{*-])((?:[\w-]+/)*[\w-]+\.(?:py|md))\b(?![/\w*])")
 
 

@@ -330,7 +330,7 @@ def test_resume_goes_on_to_the_end(capsys, tmp_path):
         (["train", "gpt", "--layers", "three"], "'three' is not a valid integer", "badak train gpt --help"),
         (["train", "gpt", "--layers", "0"], "GPTConfig: expected layers >= 1 (layers); got 0", ""),
         (["train", "gpt", "--dropout", "1"], "GPTConfig: expected dropout >= 0 and dropout < 1; got 1.0", ""),
-        (["train", "gpt", "--heads", "3"], "d_model=128 is not divisible by heads=3", "heads in {1, 2, 4"),
+        (["train", "gpt", "--heads", "3"], "d_model=64 is not divisible by heads=3", "heads in {1, 2, 4"),
         (["train", "gpt", "--lr", "nan"], "TrainConfig: expected lr to be a finite number", ""),
         (["train", "gpt", "--precision", "fp8"], "'fp8' is not one of 'float32', 'bf16'", "badak train gpt --help"),
         (["generate", "none", "--precision", "fp8"], "'fp8' is not one of 'float32', 'bf16', 'int8'", "badak generate --help"),

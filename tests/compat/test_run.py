@@ -5,8 +5,8 @@ import pytest
 
 @pytest.mark.slow
 def test_a_script_gets_its_arguments_its_name_and_its_folder(badak_run, program):
-    program("value = 7", "folder/next to.py")
-    path = program("import sys, next to, torch; print(__name__, sys.argv, next to.value, torch.ones(1).dtype)", "folder/p.py")
+    program("value = 7", "folder/beside.py")
+    path = program("import sys, beside, torch; print(__name__, sys.argv, beside.value, torch.ones(1).dtype)", "folder/p.py")
     done = badak_run(path, "--lr", "3", "-x", "--check")
     assert done.out == f"__main__ {[str(path), '--lr', '3', '-x', '--check']!r} 7 torch.float32\n"
 

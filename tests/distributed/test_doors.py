@@ -323,12 +323,12 @@ def test_nothing_is_imported_from_the_folder_in_which_one_stands(way, tmp_path):
         (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'a').write({name!r})\nraise SystemExit(9)\n")
     folder = tmp_path / "programs"
     folder.mkdir()
-    (folder / "next to.py").write_text("said = 'next to'\n")
+    (folder / "beside.py").write_text("said = 'beside'\n")
     (folder / "program.py").write_text(
-        "import next to, sys, torch.distributed as dist, torch.multiprocessing as mp\n"
+        "import beside, sys, torch.distributed as dist, torch.multiprocessing as mp\n"
         "def main(rank):\n"
         "    dist.init_process_group('mpi')\n"
-        "    sys.stdout.write(next to.said + '\\n')\n"
+        "    sys.stdout.write(beside.said + '\\n')\n"
         "if __name__ == '__main__':\n"
         "    mp.spawn(main, nprocs=2) if sys.argv[1:] else main(0)\n"
     )
@@ -343,7 +343,7 @@ def test_nothing_is_imported_from_the_folder_in_which_one_stands(way, tmp_path):
     cwd = folder if way == "module" else tmp_path
     done = _run([sys.executable, "-P", "-m", "badak", *line], cwd)
     assert done.code == 0, done.err
-    assert way == "train" or done.out == "next to\n" * 2
+    assert way == "train" or done.out == "beside\n" * 2
     assert not (tmp_path / "ran").exists()
 
 

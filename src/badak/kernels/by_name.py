@@ -1,4 +1,4 @@
-"""A kernel that no list names is found by the name of its file: `x` and `x_backward` in x.py."""
+"""A kernel that no list names is found by the name of its file: `x` and `x_backward` in the file of `x`."""
 
 import importlib
 import sys

@@ -87,27 +87,27 @@ def _second_kind(n, scaled, x):
 _ABOVE = ((0.0, 1e-20, 0.3, -2.0, 24.9, 25.1, 80.0, np.inf, np.nan),)
 K0: type[Pointwise] = pointwise(
     "K0", "y = K_0(x);   dx = -dy K_1(x).", quiet(partial(_second_kind, 0, False)), lambda dy, x: -dy * K1.of(x),
-    special="modified_bessel_k0", op_name="modified_bessel_k0", laid_out=False,
+    special="modified_bessel_k0", op_name="modified_bessel_k0",
     samples=Samples((0.1, 40.0), _ABOVE, slack=16, slope=lambda torch, x: -torch.special.modified_bessel_k1(x)),
 )  # fmt: skip
 K1: type[Pointwise] = pointwise(
     "K1", "y = K_1(x);   dx = -dy (K_0(x) + y / x).", quiet(partial(_second_kind, 1, False)),
     lambda dy, x, y: -dy * (K0.of(x) + y / x),
-    special="modified_bessel_k1", op_name="modified_bessel_k1", laid_out=False,
+    special="modified_bessel_k1", op_name="modified_bessel_k1",
     samples=Samples((0.1, 40.0), _ABOVE, slack=16, slope=lambda torch, x: (
         -torch.special.modified_bessel_k0(x) - torch.special.modified_bessel_k1(x) / x)),
 )  # fmt: skip
 K0e: type[Pointwise] = pointwise(
     "K0e", "y = exp(x) K_0(x);   dx = dy (y - exp(x) K_1(x)).", quiet(partial(_second_kind, 0, True)),
     lambda dy, x, y: dy * (y - K1e.of(x)),
-    special="scaled_modified_bessel_k0", op_name="scaled_modified_bessel_k0", laid_out=False,
+    special="scaled_modified_bessel_k0", op_name="scaled_modified_bessel_k0",
     samples=Samples((0.1, 40.0), _ABOVE, extremes_backward=False, slack=256, slope=lambda torch, x: (  # a difference
         torch.special.scaled_modified_bessel_k0(x) - torch.special.scaled_modified_bessel_k1(x))),
 )  # fmt: skip
 K1e: type[Pointwise] = pointwise(
     "K1e", "y = exp(x) K_1(x);   dx = dy (y - y / x - exp(x) K_0(x)).", quiet(partial(_second_kind, 1, True)),
     lambda dy, x, y: dy * (y - y / x - K0e.of(x)),
-    special="scaled_modified_bessel_k1", op_name="scaled_modified_bessel_k1", laid_out=False,
+    special="scaled_modified_bessel_k1", op_name="scaled_modified_bessel_k1",
     samples=Samples((0.1, 40.0), _ABOVE, extremes_backward=False, slack=256, slope=lambda torch, x: (
         torch.special.scaled_modified_bessel_k1(x) * (1 - 1 / x) - torch.special.scaled_modified_bessel_k0(x))),
 )  # fmt: skip

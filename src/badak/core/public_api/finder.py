@@ -126,6 +126,7 @@ def stand_in_for_torch() -> None:
     sys.meta_path.insert(0, TorchFinder())
     sys.meta_path.append(BadakFinder())
     torch = importlib.import_module("torch")
+    importlib.import_module("badak.distributions")  # which badak loads when it is asked for, and PyTorch at once
     torch.__dict__["torch"] = torch  # annotations say torch.torch.Tensor
     torch.__name__ = "torch"  # libraries that replace functions look for it
     for name in list(sys.modules):  # `import torch` loads these, and programs look for them here
