@@ -43,7 +43,7 @@ def folder(tmp_path, request):
 
 
 def setup_from(base, steps=4, **begin):
-    settings = {"steps": steps, "batch_size": 2, "eval_every": 2, "schedule": "constant"}
+    settings = {"steps": steps, "batch_size": 2, "eval_every": 2, "schedule": "constant", "warmup_steps": 0}
     setup = change(PRESETS["gpt"]["characters"], "train", settings)
     setup = change(setup, "data", {"path": str(base.parent / "text.txt"), "seq_len": 8})
     return change(setup, "start", {"folder": str(base), **begin})
@@ -72,7 +72,7 @@ def test_it_begins_with_the_weights_and_the_tokens_of_the_folder(folder):
 @pytest.mark.slow
 def test_what_was_trained_further_answers_without_the_folder(folder):
     run, experiment = trained(folder)
-    assert run.rows()[-1].train_loss < run.rows()[0].train_loss
+    assert run.rows()[-1].val_loss < run.rows()[0].val_loss
     for file in folder.iterdir():
         file.unlink()
     found = open_model(run.folder, "gpt")

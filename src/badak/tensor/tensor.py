@@ -98,6 +98,9 @@ class Tensor(Values):
         """What is done for a derived class: what is done for tensors, and the results are of that class."""
         if not all(issubclass(cls, kind) for kind in types):
             return NotImplemented
+        if overriding.state.without_classes:  # badak asks nobody here: it is PyTorch that was given badak's tensors
+            name = getattr(func, "__name__", func)
+            raise ArgumentTypeError(f"{name} of PyTorch was given tensors of badak", f"badak's {name}, or torch.from_numpy(x.numpy())")
         before, overriding.state.without_classes = overriding.state.without_classes, True
         try:
             made = func(*args, **(kwargs or {}))

@@ -14,7 +14,7 @@ KINDS = {  # what the model of each experiment is
     "gpt": "causal",
     "bert": "bidirectional",
     "text": "bidirectional",
-    "classify": "pictures",
+    "classify": "image",
     "translate": "encoder-decoder",
 }
 

@@ -29,7 +29,7 @@ CARRIED = {
     Replaced,
     Expand,
 }  # dtypes, and the history of what is written in place: apply and its kin put them anywhere
-INSIDE = {"Observe", "WriteView", "LinearInt8", "LinearBFloat16"}  # hooks, writing into views, the layers of badak.quantize
+INSIDE = {"Observe", "WriteView", "LinearInt8", "LinearBFloat16", "LinearOfEach"}  # hooks, views, badak.quantize, vmap
 NOT_READ = {
     "sparse_coo_tensor": {"Unbind"},  # a tensor that is taken apart by `a, b = x`, which no name says
     "summary": {"Linear"},  # the model that it was given
