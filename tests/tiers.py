@@ -1,7 +1,8 @@
 """The three tiers of tests: check before every commit, test before a pull request, nightly for as long as it takes.
 
 A test is in all three unless it is marked: `slow` is left to test and nightly, `nightly` to nightly alone. Of a test with many
-cases check runs CASES, spread over all. A case that goes over many things of a kind asks `thinned` and `draws` how many.
+cases check runs CASES, spread over all; of one that is marked `thin(N)` test runs N, and nightly all. A case that goes over many
+things of a kind asks `thinned` and `draws` how many.
 A test that is named (`pytest FILE::TEST`) runs in every tier.
 """
 
@@ -84,11 +85,17 @@ def split(items: list) -> tuple[list, list]:
     inside = [_tier(mark.name for mark in item.iter_markers()) <= tier for item in items]
     tests = [item.nodeid.partition("[")[0] for item in items]
     count, seen, kept = Counter(test for test, here in zip(tests, inside) if here), Counter(), []
-    for test, here in zip(tests, inside):
-        step = -(-count[test] // CASES) if chosen == "check" else 1
+    for item, test, here in zip(items, tests, inside):
+        step = -(-count[test] // _most(item, count[test]))
         kept.append(here and seen[test] % step == 0)
         seen[test] += here
     return [item for item, here in zip(items, kept) if here], [item for item, here in zip(items, kept) if not here]
+
+
+def _most(item, count: int) -> int:
+    """How many of a test's cases run in the chosen tier."""
+    thin = item.get_closest_marker("thin")
+    return CASES if chosen == "check" else thin.args[0] if chosen == "test" and thin else max(count, 1)
 
 
 def _tier(marks: Iterable[str]) -> int:

@@ -51,6 +51,7 @@ def test_what_is_installed_counts_the_packages_that_the_library_needs():
     assert torch["mib"] > badak["mib"] > 100 and badak["parts"]["badak"] > 1
 
 
+@pytest.mark.thin(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["gpt2", "bert", "vit", "llama"])
 def test_both_libraries_compute_the_same(name, tmp_path):

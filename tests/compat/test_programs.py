@@ -27,6 +27,7 @@ def test_a_program_prints_what_it_prints_with_pytorch(name, badak_run):
     assert_same(done.out, (HERE / "expected" / f"{name}.txt").read_text(encoding="utf-8"))
 
 
+@pytest.mark.thin(5)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_what_is_recorded_is_what_pytorch_prints(name):

@@ -105,6 +105,7 @@ def test_wrong_use_is_named_on_every_rank_and_nothing_hangs():
     assert done.err.count("MPI does the work of backend 'nccl'") == 1
 
 
+@pytest.mark.thin(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("ranks", [2, 3, 4])
 @pytest.mark.parametrize("how", [(), ("apart",), ("refused",)], ids=["one machine", "several", "no memory"])

@@ -44,6 +44,7 @@ def last_step(run: Path) -> int:
     return int((run / "metrics.csv").read_text().splitlines()[-1].split(",")[0])
 
 
+@pytest.mark.nightly
 def test_the_training_of_the_page_saves_when_the_time_is_nearly_over_and_goes_on(slurm, tmp_path):
     write_text(tmp_path)
     script, goes_on = documented("exec badak launch -n 8 --hosts hosts --restarts"), documented("--resume")

@@ -50,6 +50,7 @@ def test_a_log_has_no_progress_bar(tmp_path, monkeypatch):
     assert (tmp_path / "log").read_bytes() == b"run folder x\nstep 2\nended"
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_killed_ranks_cost_nothing_but_time(tmp_path):
     kills = Kills(tmp_path, 2)

@@ -16,6 +16,7 @@ from tests.distributed.ranks import PROGRAMS, launch, mpirun
 from tests.distributed.test_launch import rank, said
 
 
+@pytest.mark.thin(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("how, check, guarded", [("late", "1", False), ("ended", "1", True), ("ended", "0", True)])
 def test_every_way_to_wait_gives_up(how, check, guarded):

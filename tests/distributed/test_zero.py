@@ -13,6 +13,7 @@ def results(folder, ranks):
     return [pickle.loads((folder / f"rank-{r}.pickle").read_bytes()) for r in range(ranks)]
 
 
+@pytest.mark.thin(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("ranks, kernels", [(2, "reference"), (3, "numba")])
 def test_trainings_have_the_bits_without_ranks_and_the_values_of_torch(ranks, kernels, tmp_path):

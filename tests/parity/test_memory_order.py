@@ -87,6 +87,7 @@ def tensors_in(y, kind):
     return [part for part in (y if isinstance(y, tuple | list) else (y,)) if isinstance(part, kind)]
 
 
+@pytest.mark.thin(180)
 @pytest.mark.parametrize("op", ops(), ids=lambda op: op.name)
 def test_public_functions_leave_results_as_pytorch_does(op):
     kept = any(fnmatch(op.name, names) for names in BY_ROWS)

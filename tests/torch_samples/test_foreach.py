@@ -56,6 +56,7 @@ def samples(op, dtype: str, in_place: bool) -> list:
     return tiers.thinned(every, MOST)
 
 
+@pytest.mark.thin(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("in_place", [False, True])
 def test_functions_over_lists_agree_with_pytorch_on_pytorchs_samples(in_place):

@@ -116,6 +116,7 @@ def short(x) -> str:
     return f"{str(x.dtype)[6:]}{list(x.shape)}" if isinstance(x, torch.Tensor) else str(x).replace("\n", " ")[:80]
 
 
+@pytest.mark.thin(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(PARTS))
 def test_functions_agree_with_pytorch_on_pytorchs_samples(part):

@@ -20,6 +20,7 @@ def trained(tmp_path, setup):
     return run, experiment
 
 
+@pytest.mark.nightly
 def test_digits_are_read_better_than_any_linear_model_reads_them(tmp_path):
     """Least squares and softmax regression on these 5,000 pictures stay below 0.89; chance is 0.1."""
     setup = change(PRESETS["classify"]["small"], "data", {"path": str(real_data("mnist"))})
@@ -30,6 +31,7 @@ def test_digits_are_read_better_than_any_linear_model_reads_them(tmp_path):
     assert run.rows()[-1].val_loss < 0.33
 
 
+@pytest.mark.nightly
 def test_shakespeare_is_predicted_better_than_from_the_last_character_alone(tmp_path):
     """A table of pairs of characters reaches 2.45 nats; what is below comes from attention."""
     data = {"path": str(real_data("tinyshakespeare") / "input.txt")}
@@ -46,6 +48,7 @@ def test_ten_sentences_are_completed_exactly_from_their_first_two_words(tmp_path
         assert "".join(generate_text(gpt.model, gpt.vocabulary, start_of_it, GREEDY, gpt.eos)) == sentence
 
 
+@pytest.mark.nightly
 def test_korean_reviews_are_judged_better_than_by_chance_after_a_tenth_of_an_epoch(tmp_path):
     """Two classes, half of the reviews each."""
     data = {"path": str(real_data("nsmc")), "examples": 15_000, "val_examples": 3_000, "vocabulary": 4_000}
@@ -54,6 +57,7 @@ def test_korean_reviews_are_judged_better_than_by_chance_after_a_tenth_of_an_epo
     assert run.rows()[-1].val_accuracy > 0.72
 
 
+@pytest.mark.nightly
 def test_great_minds_think_alike(tmp_path):
     run, _ = trained(tmp_path, PRESETS["bert"]["proverbs"])
     bert = open_model(run.folder, "bert")

@@ -38,6 +38,7 @@ def test_an_exported_run_writes_the_same_texts(run, tmp_path):
     assert [one.name for one in tmp_path.iterdir()] == ["out"]
 
 
+@pytest.mark.thin(6)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", RUNS)
 def test_each_kind_of_run_says_the_same_through_transformers_and_badak(name, tmp_path):

@@ -57,6 +57,7 @@ def test_opinions_are_told_apart_and_the_word_that_decides_is_found(tmp_path, po
     assert max(drops.values()) > 0.5  # of two classes, one is what the model says of a text that says nothing: no word decides it
 
 
+@pytest.mark.thin(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("pooling, least, error", [("cls", 0.85, 1.2), ("mean", 0.95, 0.6)])
 def test_numbers_are_told(tmp_path, pooling, least, error):

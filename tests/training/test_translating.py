@@ -22,6 +22,7 @@ TINY = change(
 )  # fmt: skip
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_fifty_phrases_are_learned_by_heart(tmp_path, capsys):
     """The short form of `python -m bench.translate`: trained, translated by the command, and its BLEU counted."""

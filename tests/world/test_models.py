@@ -53,6 +53,7 @@ def test_all_models_do_what_they_do_with_pytorch():
     assert not told(recorded(names))
 
 
+@pytest.mark.thin(5)
 @needs_transformers
 @pytest.mark.slow
 @pytest.mark.parametrize("file", FILES)

@@ -82,6 +82,7 @@ def quiet():
         yield
 
 
+@pytest.mark.thin(310)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", names())
 def test_wrong_input_is_answered_in_two_lines(name):
