@@ -1,5 +1,5 @@
-# make check    what every commit must pass, in two to three minutes on two cores
-# make test     what a pull request must pass, in about twenty minutes
+# make check    what every commit must pass, in about a minute on two cores
+# make test     what a pull request must pass, in about a quarter of an hour
 # make nightly  every sample, seed and pair, for some hours
 # make bench    the timings, as tables
 # make docs     the documentation site, into build/docs: a warning is an error

@@ -55,8 +55,8 @@ def beside(tmp_path_factory):
     (folder / "matplotlibrc").write_bytes(b"text.usetex: True\nbackend: module://evil\n")
     (place / "text.txt").write_text("to be or not to be\n" * 50)
     (place / "program.py").write_text(
-        "import torch\nx = torch.nn.Linear(2, 2)\noptimizer = torch.optim.SGD(x.parameters(), 0.1)\n"
-        "for _ in range(6):\n    optimizer.zero_grad()\n    x(torch.ones(3, 2)).sum().backward()\n    optimizer.step()\n"
+        "import torch\ntorch.manual_seed(0)\nx = torch.nn.Linear(2, 2)\noptimizer = torch.optim.SGD(x.parameters(), 0.1)\n"
+        "for _ in range(6):\n    optimizer.zero_grad()\n    x(torch.ones(3, 2)).square().mean().backward()\n    optimizer.step()\n"
     )
     for name, content in unpacked(writers()[0]).items():  # with a tokenizer and a chat template
         (place / "published" / name).parent.mkdir(exist_ok=True)
