@@ -225,7 +225,8 @@ def begin_number(memory: dict[str, Any], name: str, start: Any) -> None:
     """Let memory[name] be a 0-d tensor, where nothing or, as in files from before PyTorch 1.12, a plain number is there."""
     if not isinstance(memory.get(name), Tensor):
         kind = np.float64 if default_dtype() is float64 else np.float32  # as in PyTorch
-        memory[name] = Tensor._of(np.full((), start if memory.get(name) is None else memory[name], kind))
+        with np.errstate(over="ignore"):  # a number of a file that is too large for float32 is infinite there, as in PyTorch
+            memory[name] = Tensor._of(np.full((), start if memory.get(name) is None else memory[name], kind))
 
 
 def count(counter: Any) -> int:

@@ -100,7 +100,9 @@ class Tensor(Values):
             return NotImplemented
         if overriding.state.without_classes:  # badak asks nobody here: it is PyTorch that was given badak's tensors
             name = getattr(func, "__name__", func)
-            raise ArgumentTypeError(f"{name} of PyTorch was given tensors of badak", f"badak's {name}, or torch.from_numpy(x.numpy())")
+            raise ArgumentTypeError(
+                f"{name} of PyTorch was given tensors of badak", f"badak's {name}, or torch.from_numpy(x.numpy())"
+            )
         before, overriding.state.without_classes = overriding.state.without_classes, True
         try:
             made = func(*args, **(kwargs or {}))
