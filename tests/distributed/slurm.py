@@ -32,6 +32,7 @@ TaskPlugin=task/none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
 MpiDefault=none
+FirstJobId={first}
 ReturnToService=2
 NodeName=localhost NodeHostname=localhost NodeAddr=127.0.0.1 CPUs={cpus} State=UNKNOWN
 PartitionName=main Nodes=localhost Default=YES MaxTime=INFINITE State=UP OverSubscribe=FORCE:8
@@ -65,7 +66,8 @@ class Slurm:
             ports = [a.getsockname()[1], b.getsockname()[1]]
         conf = self.folder / "slurm.conf"
         host = socket.gethostname().partition(".")[0]
-        conf.write_text(CONF.format(host=host, ports=ports, folder=self.folder, cpus=os.cpu_count()))
+        first = 1 + os.getpid() * 8 % 60_000_000  # MPICH names its shared memory by the job: two Slurms here would meet in it
+        conf.write_text(CONF.format(host=host, ports=ports, folder=self.folder, cpus=os.cpu_count(), first=first))
         self.env = {**os.environ, "SLURM_CONF": str(conf)}
         names = ("socket", "key-file", "log-file", "pid-file")
         munge = [f"--{name}={self.folder}/munge.{name.partition('-')[0]}" for name in names]

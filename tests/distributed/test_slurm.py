@@ -71,7 +71,8 @@ def test_ranks_that_slurm_starts_save_at_its_signal(slurm, tmp_path):
 
 
 def test_srun_with_pmi2_forms_one_world(slurm, tmp_path):
-    done = slurm.srun("--mpi=pmi2", "python", "-m", "badak", "run", PROGRAMS / "fails.py", "none", cwd=tmp_path, env=environment())
+    words = ("--mpi=pmi2", "--kill-on-bad-exit=1", "python", "-m", "badak", "run", PROGRAMS / "fails.py", "none")
+    done = slurm.srun(*words, cwd=tmp_path, env=environment())
     assert done.returncode == 0, done.stderr
     assert sorted(done.stdout.splitlines()) == ["rank 0 of 2 done: 256.0", "rank 1 of 2 done: 256.0"]
 
