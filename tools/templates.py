@@ -51,9 +51,12 @@ CALLS: dict[str, tuple] = {
 }
 # Functions that give a tuple of texts, and where they stand in it.
 RETURNS = {"_complaint": (0, 1), "describe_unregistered": (0, 1), "_inside": (0, 1), "_prefix": (0, 1), "_vocabulary": (0, 1)}
+# Functions of names and values that commands print in rows, and of a line that they print.
+FACTS = {"training": ("evaluate", "describe"), "cli": ("about_machine",), "kernels": ("info", "describe")}
+LINES = {"training": ("describe", "held_out", "weights_of", "_progress", "_best")}
 # Constants that are shown later, and whether their single words count.
 TABLES = {"HEADS": True, "SITUATIONS": True, "COMMANDS": False, "SECTIONS": True, "TITLES": True, "MEANINGS": True, "title": True}
-TABLES["KIND_WORDS"] = True
+TABLES |= {"KIND_WORDS": True, "FIGURES": False}
 TEMPLATES = {"WORDS_OF_CLICK"}  # constants that are templates already
 
 
@@ -137,6 +140,7 @@ class Reader:
 
     def read(self) -> dict[tuple[bool, str], Text]:
         self._keep_tables()
+        self._keep_facts()
         self._keep_page()
         for name, calls in list(self.calls.items()):
             asked = ERROR if name in self.errors else CALLS.get(name)
@@ -158,6 +162,27 @@ class Reader:
                                                          for d in node.decorator_list):  # fmt: skip
                 for paragraph in (ast.get_docstring(node) or "").split("\n\n"):
                     self._add(module, (" ".join(paragraph.split()),), False)
+
+    def _keep_facts(self) -> None:
+        """The keys and values of dicts that commands show, and lines that functions give them."""
+        for module, function in self._named(FACTS):
+            for node in ast.walk(function):
+                if isinstance(node, ast.Dict):
+                    for key, value in zip(node.keys, node.values):
+                        if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                            self.keep(module, ast.Constant(key.value.replace("_", " ")))
+                            self.keep(module, value, words=False)
+                elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
+                    self.keep(module, node.targets[0].slice)
+        for module, function in self._named(LINES):
+            for node in ast.walk(function):
+                if isinstance(node, ast.Return) and node.value is not None:
+                    self.keep(module, node.value, words=False)
+
+    def _named(self, functions: dict[str, tuple[str, ...]]) -> Iterator[tuple[Module, ast.FunctionDef]]:
+        """The functions of these names, each in its package."""
+        for room, names in functions.items():
+            yield from (each for name in names for each in self.functions.get(name, []) if each[0].room == room)
 
     def _keep_tables(self) -> None:
         for name, words in TABLES.items():

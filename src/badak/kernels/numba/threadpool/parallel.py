@@ -28,6 +28,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from badak.core.i18n import say
 from badak.kernels.half import BFLOAT16
 from badak.kernels.numba.codegen.bfloat16 import STORED
 from badak.kernels.numba.codegen.cache import to_stderr
@@ -153,7 +154,7 @@ class _Report:
     speaks = os.environ.get("LOCAL_RANK", "0") == "0"
 
     def __init__(self):
-        self.count, self.seconds, self.compiling, self.planned = 0, 0.0, False, "the kernels in use"
+        self.count, self.seconds, self.compiling, self.planned = 0, 0.0, False, say("the kernels in use")
 
     def begin(self):
         """A kernel, or a function in it, was not on disk."""
