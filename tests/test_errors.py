@@ -574,3 +574,29 @@ def test_a_long_cause_keeps_its_ends_and_its_lines():
     first = error.cause.splitlines()[0]
     assert first.startswith("begin 1.0") and first.endswith("end") and len(first) < 2000
     assert error.cause.count("a line\n") == 900
+
+
+@pytest.mark.parametrize(
+    ("action", "name", "fix"),
+    [
+        (lambda: optim.Optimizer([nn.Parameter(badak.ones(1))], {}).step(), "Optimizer does not define step", "def step("),
+        (lambda: badak.utils.data.Dataset()[0], "Dataset does not define __getitem__", "def __getitem__(self, index)"),
+        (lambda: iter(badak.utils.data.Sampler()), "Sampler does not define __iter__", "def __iter__(self)"),
+        (
+            lambda: badak.distributions.ExponentialFamily().entropy(),
+            "ExponentialFamily does not define _natural_params",
+            "def _natural",
+        ),
+        (lambda: badak.distributions.Transform()(badak.ones(1)), "Transform does not define _call", "def _call(self, x)"),
+        (
+            lambda: badak.distributions.constraints.Constraint().check(1),
+            "Constraint does not define check",
+            "def check(self, value)",
+        ),
+    ],
+)
+def test_a_base_class_names_the_method_that_is_missing(action, name, fix):
+    said = complaint(action)
+    assert said.startswith(name) and f"fix: {fix}" in said
+    with pytest.raises(NotImplementedError):  # what programs written for PyTorch catch
+        action()

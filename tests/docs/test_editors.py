@@ -44,7 +44,7 @@ def test_pyright_is_content(tmp_path):
 @pytest.mark.parametrize("line, name, argument", [("badak.ones(2).softma", "softmax", "dim"), ("F.layer_n", "layer_norm", "eps"),
                                                   ("nn.Multihead", "MultiheadAttention", "embed_dim")])  # fmt: skip
 def test_names_complete_in_jedi(line, name, argument):
-    jedi = pytest.importorskip("jedi")
+    jedi = pytest.importorskip("jedi", reason="pip install jedi")
     source = "import badak\nfrom badak import nn\nfrom badak.nn import functional as F\n" + line
     project = jedi.Project(str(ROOT), added_sys_path=[str(ROOT / "src")])
     found = jedi.Script(source, project=project).complete()[0]

@@ -221,7 +221,7 @@ def test_a_setting_may_be_required():
 
 
 def test_an_optimizer_without_step_says_so():
-    with pytest.raises(NotImplementedError, match="Optimizer has no step"):
+    with pytest.raises(NotImplementedError, match="Optimizer does not define step"):
         Optimizer([ones()], {}).step()
 
 

@@ -117,6 +117,12 @@ class NotSupportedError(BadakError, NotImplementedError, RuntimeError):
     """Something that PyTorch has and badak does not."""
 
 
+def undefined(self: object, signature: str) -> NotSupportedError:
+    """What a base class raises for a method that its subclasses define: `raise undefined(self, "def step(self)")`."""
+    name = signature.removeprefix("def ").partition("(")[0]
+    return NotSupportedError(f"{type(self).__name__} does not define {name}", signature)
+
+
 class NoDataError(NotSupportedError, TypeError):
     """A value was asked of a tensor on the meta device, which has a shape and a dtype, and no values."""
 

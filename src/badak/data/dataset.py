@@ -8,7 +8,15 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, IndexOutOfRangeError, NotSupportedError, ShapeError, warn_once
+from badak.core.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    IndexOutOfRangeError,
+    NotSupportedError,
+    ShapeError,
+    undefined,
+    warn_once,
+)
 from badak.tensor import Tensor
 from badak.tensor.random import default_generator, or_default
 
@@ -22,7 +30,7 @@ class Dataset(Generic[T_co]):
     """
 
     def __getitem__(self, index) -> T_co:
-        raise NotSupportedError(f"{type(self).__name__} does not define __getitem__", "def __getitem__(self, index): ...")
+        raise undefined(self, "def __getitem__(self, index)")
 
     def __add__(self, other: "Dataset[T_co]") -> "ConcatDataset[T_co]":
         return ConcatDataset([self, other])
@@ -35,7 +43,7 @@ class IterableDataset(Dataset[T_co], Iterable[T_co]):
     """
 
     def __iter__(self):
-        raise NotSupportedError(f"{type(self).__name__} does not define __iter__", "def __iter__(self): yield ...")
+        raise undefined(self, "def __iter__(self)")
 
     def __add__(self, other: "Dataset[T_co]") -> "ChainDataset":  # type: ignore[override]
         return ChainDataset([self, other])

@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, ShapeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, ShapeError, undefined
 from badak.data import validation
 from badak.io.errors import line
 from badak.tensor import Tensor
@@ -26,7 +26,7 @@ class Sampler(Generic[T_co]):
         pass
 
     def __iter__(self) -> Iterator[T_co]:
-        raise NotSupportedError(f"{type(self).__name__} does not define __iter__", "def __iter__(self): yield ...")
+        raise undefined(self, "def __iter__(self)")
 
 
 class SequentialSampler(Sampler[int]):

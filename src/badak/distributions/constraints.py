@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, NotSupportedError
+from badak.core.errors import ArgumentError, NotSupportedError, undefined
 from badak.tensor import Tensor, bool_, concat, finfo
 from badak.tensor import stack as stacked
 
@@ -17,7 +17,7 @@ class Constraint:
 
     def check(self, value: Tensor) -> Tensor:
         """Whether each value lies in the set, of value's shape without its last event_dim dims."""
-        raise NotSupportedError(f"{type(self).__name__} defines no check", "def check(self, value)")
+        raise undefined(self, "def check(self, value)")
 
     def __repr__(self) -> str:
         return type(self).__name__.lstrip("_") + "()"

@@ -1,6 +1,7 @@
 """Families of which only some parameters change: log_prob = <t(x), theta> - F(theta) + k(x)."""
 
 from badak.autograd import grad
+from badak.core.errors import undefined
 from badak.distributions.distribution import Distribution
 from badak.tensor import Tensor
 
@@ -10,14 +11,14 @@ class ExponentialFamily(Distribution):
 
     @property
     def _natural_params(self) -> tuple[Tensor, ...]:
-        raise NotImplementedError
+        raise undefined(self, "def _natural_params(self)")
 
     def _log_normalizer(self, *natural_params: Tensor) -> Tensor:
-        raise NotImplementedError
+        raise undefined(self, "def _log_normalizer(self, *natural_params)")
 
     @property
     def _mean_carrier_measure(self) -> float | Tensor:
-        raise NotImplementedError
+        raise undefined(self, "def _mean_carrier_measure(self)")
 
     def entropy(self) -> Tensor:
         """F(theta) - <theta, F'(theta)> - E k(x), by the gradient of F."""

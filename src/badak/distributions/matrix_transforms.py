@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, undefined
 from badak.distributions import constraints
 from badak.distributions.elementwise_transforms import clipped_sigmoid
 from badak.distributions.transform import Plain, Transform, summed, tril_matrix_to_vec, vec_to_tril_matrix
@@ -173,10 +173,10 @@ class _Parts(Transform):
     bijective = property(lambda self: all(t.bijective for t in self.transforms))  # type: ignore[assignment]
 
     def _split(self, x: Tensor) -> list[Tensor]:
-        raise NotImplementedError
+        raise undefined(self, "def _split(self, x)")
 
     def _joined(self, parts: list[Tensor], dim: int) -> Tensor:
-        raise NotImplementedError
+        raise undefined(self, "def _joined(self, parts, dim)")
 
     def _call(self, x):
         return self._joined([t(part) for t, part in zip(self.transforms, self._split(x))], self.dim)

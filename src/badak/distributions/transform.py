@@ -4,7 +4,7 @@ import math
 import weakref
 from typing import Any
 
-from badak.core.errors import ArgumentError, NotSupportedError
+from badak.core.errors import ArgumentError, NotSupportedError, undefined
 from badak.distributions.constraints import Constraint
 from badak.tensor import Size, Tensor, arange, finfo, zeros
 
@@ -75,7 +75,7 @@ class Transform:
         return self._cached_x_y[0]
 
     def _call(self, x: Tensor) -> Tensor:
-        raise NotSupportedError(f"{type(self).__name__} defines no _call", "def _call(self, x)")
+        raise undefined(self, "def _call(self, x)")
 
     def _inverse(self, y: Tensor) -> Tensor:
         raise NotSupportedError(f"{type(self).__name__} cannot be reversed", None)

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, undefined
 from badak.nn import functional as F
 from badak.nn import init
 from badak.nn.module import Module
@@ -105,7 +105,7 @@ class _Conv(_ConvNd):
 
     def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
         """What forward does with its own weight; subclasses give it another, as in PyTorch."""
-        raise NotImplementedError
+        raise undefined(self, "def _conv_forward(self, input, weight, bias)")
 
     def forward(self, input: Tensor) -> Tensor:
         return self._conv_forward(input, self.weight, self.bias)

@@ -23,7 +23,7 @@ import numpy as np
 
 from badak.autograd.hooks import RemovableHandle, function
 from badak.core import events
-from badak.core.errors import ArgumentError, NotSupportedError, warn_once
+from badak.core.errors import ArgumentError, undefined, warn_once
 from badak.core.modes import anywhere, modes
 from badak.optim import private
 from badak.optim.private import ParamsT as ParamsT
@@ -90,7 +90,7 @@ class Optimizer:
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Update the parameters from their gradients. `closure` computes the loss and its gradients again and returns it."""
-        raise NotSupportedError(f"{type(self).__name__} has no step()", "define step(self, closure=None) in the class")
+        raise undefined(self, "def step(self, closure=None)")
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget all gradients; with set_to_none=False fill them with zeros instead."""

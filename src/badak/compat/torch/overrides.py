@@ -6,6 +6,7 @@ from types import FunctionType
 from typing import Any
 
 import badak
+from badak.core.errors import undefined
 from badak.core.public_api import overriding
 from badak.tensor import Tensor
 
@@ -17,7 +18,7 @@ class TorchFunctionMode:
     """
 
     def __torch_function__(self, func: Callable, types: Iterable[type], args: tuple = (), kwargs: dict | None = None) -> Any:
-        raise NotImplementedError
+        raise undefined(self, "def __torch_function__(self, func, types, args=(), kwargs=None)")
 
     def __enter__(self):
         overriding.add(self)

@@ -202,8 +202,9 @@ class _Channels(BasePruningMethod):
         _validate_pruning_amount_init(amount)
         self.amount, self.dim = amount, dim
 
+    @abstractmethod
     def _kept(self, t: Tensor, count: int, pruned: int) -> Tensor:
-        raise NotImplementedError
+        """Which channels stay."""
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         if t.dim() <= 1:

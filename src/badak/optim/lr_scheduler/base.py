@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, warn_once
+from badak.core.errors import ArgumentError, ArgumentTypeError, undefined, warn_once
 from badak.optim.lr_scheduler.state import checked
 from badak.optim.optimizer import Optimizer
 from badak.optim.settings import number, shown
@@ -62,7 +62,7 @@ class LRScheduler:
 
     def get_lr(self) -> list[Any]:
         """The learning rates that hold at step `last_epoch`, one for each group."""
-        raise NotSupportedError(f"{type(self).__name__} has no get_lr()", "define get_lr(self), or derive from LambdaLR")
+        raise undefined(self, "def get_lr(self)")
 
     def get_last_lr(self) -> list[Any]:
         """The learning rates that were set last, one for each group."""

@@ -4,13 +4,13 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from badak.core.errors import ArgumentError
-from badak.optim.lr_scheduler.base import LRScheduler, check_number, check_optimizer, for_each_group
+from badak.optim.lr_scheduler.base import check_number, check_optimizer, for_each_group
+from badak.optim.lr_scheduler.momentum import MomentumScheduler
 from badak.optim.lr_scheduler.state import CYCLES
 from badak.optim.optimizer import Optimizer
 
 
-class CyclicLR(LRScheduler):
+class CyclicLR(MomentumScheduler):
     """From base_lr to max_lr in step_size_up steps and back in step_size_down, over and over.
 
     mode: "triangular" (always as high), "triangular2" (half as high in each cycle), "exp_range" (gamma^step as high), or
@@ -51,29 +51,9 @@ class CyclicLR(LRScheduler):
         self.scale_mode = scale_mode if scale_fn is not None else "iterations" if mode == "exp_range" else "cycle"
         self.cycle_momentum = cycle_momentum
         if cycle_momentum:
-            self._prepare_momentum(base_momentum, max_momentum, last_epoch)
+            self.base_momentums, self.max_momentums = self._begin_momentum(base_momentum, max_momentum, last_epoch)
         super().__init__(optimizer, last_epoch)
         self.base_lrs = base_lrs
-
-    def _prepare_momentum(self, base_momentum: Any, max_momentum: Any, last_epoch: int) -> None:
-        defaults = self.optimizer.defaults
-        if "momentum" not in defaults and "betas" not in defaults:
-            raise ArgumentError(
-                "optimizer must support momentum or beta1 with `cycle_momentum` option enabled", "cycle_momentum=False"
-            )
-        self.use_beta1 = "betas" in defaults
-        self.base_momentums = for_each_group(self, self.optimizer, "base_momentum", base_momentum)
-        self.max_momentums = for_each_group(self, self.optimizer, "max_momentum", max_momentum)
-        if last_epoch == -1:
-            for group, low, high in zip(self.optimizer.param_groups, self.base_momentums, self.max_momentums):
-                self._set_momentum(group, high)
-                group["max_momentum"], group["base_momentum"] = high, low
-
-    def _set_momentum(self, group: dict[str, Any], momentum: float) -> None:
-        if self.use_beta1:
-            group["betas"] = (momentum, *group["betas"][1:])
-        else:
-            group["momentum"] = momentum
 
     def scale_fn(self, x: float) -> float:
         """How high a cycle is: 1 is all the way to max_lr."""

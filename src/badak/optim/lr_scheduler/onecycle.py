@@ -5,11 +5,12 @@ from functools import partial
 from typing import Any
 
 from badak.core.errors import ArgumentError
-from badak.optim.lr_scheduler.base import LRScheduler, check_number, check_numbers, check_optimizer, for_each_group
+from badak.optim.lr_scheduler.base import check_number, check_numbers, check_optimizer, for_each_group
+from badak.optim.lr_scheduler.momentum import MomentumScheduler
 from badak.optim.optimizer import Optimizer
 
 
-class OneCycleLR(LRScheduler):
+class OneCycleLR(MomentumScheduler):
     """From initial_lr = max_lr / div_factor up to max_lr in the first pct_start of the steps, then down to
     min_lr = initial_lr / final_div_factor.
 
@@ -56,7 +57,7 @@ class OneCycleLR(LRScheduler):
                 group["initial_lr"], group["max_lr"] = largest / div_factor, largest
                 group["min_lr"] = group["initial_lr"] / final_div_factor
         if cycle_momentum:
-            self._prepare_momentum(base_momentum, max_momentum, last_epoch)
+            self._begin_momentum(base_momentum, max_momentum, last_epoch)
         super().__init__(optimizer, last_epoch)
 
     def _count_steps(self, total_steps: int | None, epochs: int | None, steps_per_epoch: int | None) -> int:
@@ -66,29 +67,6 @@ class OneCycleLR(LRScheduler):
         for name, count in counts.items():
             check_number(self, partial(_is_count, count), f"a positive integer {name}", count)
         return math.prod(counts.values())  # type: ignore[arg-type]
-
-    def _prepare_momentum(self, base_momentum: Any, max_momentum: Any, last_epoch: int) -> None:
-        defaults, groups = self.optimizer.defaults, self.optimizer.param_groups
-        if "momentum" not in defaults and "betas" not in defaults:
-            raise ArgumentError(
-                "OneCycleLR: optimizer must support momentum or beta1 with `cycle_momentum` option enabled",
-                "cycle_momentum=False",
-            )
-        self.use_beta1 = "betas" in defaults
-        largest = for_each_group(self, self.optimizer, "max_momentum", max_momentum)
-        smallest = for_each_group(self, self.optimizer, "base_momentum", base_momentum)
-        for value in (*largest, *smallest):
-            check_numbers(self, momentum=value)
-        if last_epoch == -1:
-            for group, high, low in zip(groups, largest, smallest):
-                self._set_momentum(group, high)
-                group["max_momentum"], group["base_momentum"] = high, low
-
-    def _set_momentum(self, group: dict[str, Any], momentum: float) -> None:
-        if self.use_beta1:
-            group["betas"] = (momentum, *group["betas"][1:])
-        else:
-            group["momentum"] = momentum
 
     def get_lr(self) -> list[Any]:
         t = self.last_epoch
