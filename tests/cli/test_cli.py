@@ -328,8 +328,9 @@ def test_resume_goes_on_to_the_end(capsys, tmp_path):
         (["train", "gtp"], "No such command 'gtp'", "badak train --help"),
         (["train", "gpt", "--layer", "3"], "No such option", "badak train gpt --help"),
         (["train", "gpt", "--layers", "three"], "'three' is not a valid integer", "badak train gpt --help"),
-        (["train", "gpt", "--layers", "0"], "GPTConfig: expected layers >= 1 (layers); got 0", ""),
-        (["train", "gpt", "--dropout", "1"], "GPTConfig: expected dropout >= 0 and dropout < 1; got 1.0", ""),
+        (["train", "gpt", "--layers", "0"], "Invalid value for '--layers': 0 is not in the range x>=1.", ""),
+        (["train", "gpt", "--dropout", "1"], "Invalid value for '--dropout': 1.0 is not in the range 0<=x<1.", ""),
+        (["train", "gpt", "--vocab-size", "-3"], "Invalid value for '--vocab-size': -3 is not in the range x>=1.", ""),
         (["train", "gpt", "--heads", "3"], "d_model=64 is not divisible by heads=3", "heads in {1, 2, 4"),
         (["train", "gpt", "--lr", "nan"], "TrainConfig: expected lr to be a finite number", ""),
         (["train", "gpt", "--precision", "fp8"], "'fp8' is not one of 'float32', 'bf16'", "badak train gpt --help"),
@@ -344,7 +345,7 @@ def test_resume_goes_on_to_the_end(capsys, tmp_path):
         (["train", "text", "--data", "none.csv"], "none.csv: no such file", ""),
         (["train", "text", "--task", "words"], "'words' is not one of 'classification', 'regression'", "badak train text --help"),
         (["generate", "none"], "none: there is no such folder", "into a folder none"),
-        (["generate", "none", "--top-p", "2"], "none: there is no such folder", "into a folder none"),
+        (["generate", "none", "--top-p", "2"], "'--top-p': 2.0 is not in the range 0<x<=1.", "badak generate --help"),
     ],
 )
 def test_a_mistake_is_two_lines(capsys, arguments, cause, fix):

@@ -1,13 +1,17 @@
 """The Korean catalogue: complete, with the same holes, compiled as it is written, and read back right."""
 
+import re
 from functools import cache
 
+import click
 import pytest
 
+from badak.cli import commands
 from badak.core.i18n.catalogue import Catalogue, Words, fixed_parts
 from tools import words
 from tools.templates import Reader
 
+OTHERS = {"--mpi", "--help"}  # options of srun, and of every command
 ROOMS = sorted(path.stem for path in words.FOLDER.glob("*.po"))
 
 
@@ -54,3 +58,19 @@ def test_every_template_is_found_in_what_it_makes():
 def test_a_compiled_catalogue_lists_its_entries():
     with (words.FOLDER / "cli.mo").open("rb") as file:
         assert "" in Words(file).entries
+
+
+def options(command: click.Command) -> set[str]:
+    """All that it and the commands below it take."""
+    found = {name for one in command.params for name in (*one.opts, *one.secondary_opts)}
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        found = found.union(*(options(command.get_command(context, name)) for name in command.list_commands(context)))
+    return found
+
+
+def test_every_option_that_a_text_names_is_there():
+    known = options(commands) | OTHERS
+    named = {(option, text) for _, text in texts() for option in re.findall(r"(?<![\w-])--[a-z][a-z0-9-]*", text)}
+    assert len(named) > 100
+    assert not {(option, text) for option, text in named if option not in known}

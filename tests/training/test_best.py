@@ -209,5 +209,14 @@ def test_equal_accuracies_are_told_apart_by_the_loss():
     assert Best.among(rows[::-1], "accuracy").step == 4
 
 
+def test_the_loss_decides_and_is_shown_where_the_figure_has_no_value():
+    rows = [
+        Row(step, 1.0, 0.1, 1.0, 0.0, loss, 0.0, 2.0, 1.0, 1.0, {"r2": float("nan")})
+        for step, loss in ((1, 0.5), (2, 0.3), (3, 0.4))
+    ]
+    best = Best.among(rows, "r2")
+    assert best.step == 2 and str(best) == "val_loss 0.3 at step 2"
+
+
 def test_the_presets_keep_the_best():
     assert {setup.train.keep for named in PRESETS.values() for setup in named.values()} == {"best"}

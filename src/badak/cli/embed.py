@@ -15,6 +15,7 @@ from badak.generation.index import Index, expect_free
 from badak.io.atomic import write_file
 from badak.nn.quantization import quantize
 from badak.training.build import PRECISIONS
+from badak.training.load import load_text_encoder
 
 WIDTH = 100  # characters of a found text that are shown
 MOST = 100  # texts that are compared with each other
@@ -60,7 +61,7 @@ def command(
         raise ArgumentError(f"{len(named):,} texts are too many to show each next to each", "--search QUERY, --save DIR or -o FILE")
     if save is not None:
         expect_free(Path(save))
-    encoder = TextEncoder.load(model)
+    encoder = load_text_encoder(model)
     print_of = encoder.fingerprint() if save is not None or index is not None else ""
     known = Index.load(index, print_of) if index is not None else None
     precision = chosen(index, known, precision)

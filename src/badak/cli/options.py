@@ -31,6 +31,20 @@ class Place(click.ParamType):
 PLACE = Place()
 
 
+class Number(click.ParamType):
+    """A number within the limits of a field, whose help names them already."""
+
+    def __init__(self, kind: type, field: dataclasses.Field):
+        limits = field.metadata
+        above, below = limits.get("above"), limits.get("below")
+        low, high = limits.get("at_least", above), limits.get("at_most", below)
+        self.range = kind(min=low, max=high, min_open=above is not None, max_open=below is not None)
+        self.name = self.range.name.removesuffix(" range")
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return self.range.convert(value, param, ctx)
+
+
 def no_arguments(command: str, target: str, arguments: Sequence[str]) -> None:
     """Refuse words behind a target that is no program, which has no use for them: nothing that was typed is dropped."""
     if arguments:
@@ -88,7 +102,7 @@ def option_of(field: dataclasses.Field, kind: Any, default: Any, section: str) -
     """One option; where it is not given its value is None, so that a preset can decide."""
     name = NAMES.get(field.name, field.name).replace("_", "-")
     flags = f"--{name}/--no-{name}" if kind is bool else f"--{name}"
-    kinds = {int: click.INT, float: click.FLOAT, str: PLACE, bool: click.BOOL}
+    kinds = {int: Number(click.IntRange, field), float: Number(click.FloatRange, field), str: PLACE, bool: click.BOOL}
     choice = click.Choice(typing.get_args(kind)) if typing.get_origin(kind) is typing.Literal else kinds.get(kind)
     metavar = {int: "N", float: "X", str: "PATH" if name in PATHS else "NAME"}.get(kind)
     return Section([flags, field.name], type=choice, default=None, section=section, help=describe(field, default), metavar=metavar)

@@ -70,14 +70,14 @@ def run_training(
     elif outcome.ended and outcome.best is not None:
         best, patience = outcome.best, opened.setup.train.patience
         echo(
-            f"early stopping at step {outcome.step:,}: no evaluation was better than {best.figure} {best.value:.4g} at step "
+            f"early stopping at step {outcome.step:,}: no evaluation was better than {best.shown} at step "
             f"{best.step:,} for {best.since} evaluations (--patience {patience})"
         )
     opened.draw(log=echo)
     if outcome.ended != INTERRUPTED:
         if outcome.best is not None and outcome.best.weights:
             best = outcome.best
-            echo(f"kept: the weights of the best evaluation, {best.figure} {best.value:.4g} at step {best.step:,}")
+            echo(f"kept: the weights of the best evaluation, {best.shown} at step {best.step:,}")
         for line in closing_words(experiment):
             click.echo(line)
         echo(f"next: {command_line(ASK[kind], opened.folder, *experiment.example())}")

@@ -1,5 +1,6 @@
 """The best evaluation of a training: its figure, how long ago it was, and the weights that it had."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -34,9 +35,8 @@ class Best:
     def is_beaten(self, row: Row) -> bool:
         """Whether that evaluation is better."""
         value = row.val(self.figure)
-        return is_better(value, self.value, self.figure in HIGHER) or (
-            value == self.value and is_better(row.val_loss, self.loss, higher=False)
-        )
+        alike = value == self.value or math.isnan(value) and math.isnan(self.value)  # R² of equal numbers is NaN
+        return is_better(value, self.value, self.figure in HIGHER) or alike and is_better(row.val_loss, self.loss, higher=False)
 
     def saved(self) -> dict[str, Any]:
         """What a state keeps of it besides the weights."""
@@ -62,5 +62,10 @@ class Best:
             best = cls.at(row, figure) if best.is_beaten(row) else best
         return best
 
+    @property
+    def shown(self) -> str:
+        """The figure and its value, or the loss where that has none."""
+        return f"val_loss {self.loss:.4g}" if math.isnan(self.value) else f"{self.figure} {self.value:.4g}"
+
     def __str__(self) -> str:
-        return f"{self.figure} {self.value:.4g} at step {self.step:,}"
+        return f"{self.shown} at step {self.step:,}"

@@ -139,12 +139,15 @@ class Trained:
     eos: int | None = None  # where the text of one answer ends
 
 
-def open_model(folder: str | Path, experiment: str, precision: str = "float32") -> Trained:
-    """The model of a run of `badak train EXPERIMENT`, its weights in 32 bits, 16 ("bf16"), or 8 where Linear has them ("int8")."""
+def open_model(folder: str | Path, experiment: str, precision: str = "float32", *others: str) -> Trained:
+    """The model of a run of `badak train EXPERIMENT`, its weights in 32 bits, 16 ("bf16"), or 8 where Linear has them ("int8").
+
+    others: what a caller could open in another way, for the error.
+    """
     run = Run.open(folder)
     if run.setup.experiment != experiment:
         raise ArgumentError(
-            f"{folder} is a run of {run.made_by()}; this needs one of badak train {experiment}",
+            f"{folder} is a run of {run.made_by()}; this needs one of badak train {' or '.join((experiment, *others))}",
             f"badak train {experiment}",
         )
     expect_here(run.setup)

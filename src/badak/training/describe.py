@@ -32,7 +32,7 @@ def weights_of(state: Checkpoint, setup: Any) -> str:
     """Which weights a run answers with."""
     if setup.train.keep == "best" and state.best is not None:
         best = Best.of(state.best, state.model)
-        return f"those of the best evaluation, {best.figure} {best.value:.4g} at step {best.step:,}"
+        return f"those of the best evaluation, {best.shown} at step {best.step:,}"
     return f"the last ones, of step {state.step:,}"
 
 

@@ -9,6 +9,7 @@ from badak.data.marian import SOURCE, VOCABULARY, MarianTokens
 from badak.data.tokenizer import FILE as TOKENIZER
 from badak.data.tokenizer import Tokenizer
 from badak.generation.classify import TextClassifier
+from badak.generation.embed import TextEncoder
 from badak.generation.folder import TextGenerator, is_published, open_folder, own_words, place_of, read_labels
 from badak.generation.settings import sample_config
 from badak.generation.translate import MARKS, TranslateConfig
@@ -51,7 +52,18 @@ def load_fill_mask(folder: str | Path) -> TextClassifier | Trained:
     place = place_of(folder)
     if is_published(place):
         return TextClassifier(BERTClassifier.from_pretrained(place), Tokenizer.load(place), read_labels(place))
-    return load_classifier(place) if Run.open(place).setup.experiment == "text" else open_model(place, "classify")
+    return (
+        load_classifier(place) if Run.open(place).setup.experiment == "text" else open_model(place, "classify", "float32", "text")
+    )
+
+
+def load_text_encoder(folder: str | Path) -> TextEncoder:
+    """What embeds texts, of a folder of sentence-transformers or its name on the Hub."""
+    place = place_of(folder)
+    if not is_published(place):
+        made_by = Run.open(place).made_by()
+        raise ArgumentError(f"{folder} is a run of {made_by}, which embeds no texts", "a sentence-transformers folder or Hub name")
+    return TextEncoder.load(place)
 
 
 @dataclass(frozen=True)
