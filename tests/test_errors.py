@@ -600,3 +600,51 @@ def test_a_base_class_names_the_method_that_is_missing(action, name, fix):
     assert said.startswith(name) and f"fix: {fix}" in said
     with pytest.raises(NotImplementedError):  # what programs written for PyTorch catch
         action()
+
+
+@pytest.mark.parametrize(
+    ("action", "said"),
+    [
+        (lambda: badak.func.vmap(3), "vmap: expected a function; got int\nfix: vmap(function)"),
+        (lambda: badak.func.jacrev(3), "jacrev: expected a function; got int"),
+        (
+            lambda: badak.func.linearize(lambda x: 1, badak.ones(2)),
+            "linearize: expected a function that gives tensors; it gave int",
+        ),
+        (lambda: badak.autograd.function.once_differentiable(3), "once_differentiable: expected a function; got int"),
+        (lambda: badak.distributions.register_kl(3, 4), "Expected a distribution class but got 3"),
+        (lambda: badak.distributions.Normal(0.0, 1.0).sample(3), "expected sizes as sample_shape; got 3\nfix: sample((3,))"),
+        (lambda: badak.distributions.TransformedDistribution(3, []), "TransformedDistribution: expected a distribution; got int"),
+        (lambda: badak.distributions.LKJCholesky(2.5), "Expected dim to be an integer greater than or equal to 2. Found dim=2.5."),
+        (
+            lambda: badak.distributions.MultivariateNormal(badak.zeros(3), badak.eye(2)),
+            "covariance_matrix of shape (2, 2) does not fit",
+        ),
+        (
+            lambda: nn.utils.prune.l1_unstructured(nn.Linear(2, 2), "wait", 0.5),
+            "prune: Linear has no parameter 'wait'\nfix: one of weight",
+        ),
+        (
+            lambda: nn.utils.prune.global_unstructured([nn.Linear(2, 2)], nn.utils.prune.L1Unstructured, amount=1),
+            "expected (module, name)",
+        ),
+        (
+            lambda: nn.utils.prune.custom_from_mask(nn.Linear(2, 2), "weight", [1]),
+            "custom_from_mask: expected a tensor as the mask",
+        ),
+        (lambda: nn.utils.spectral_norm(nn.Linear(2, 2), "wait"), "spectral_norm: Linear has no parameter 'wait'"),
+        (lambda: nn.utils.parametrizations.weight_norm(nn.Linear(2, 2), dim=7), "Dimension out of range"),
+        (lambda: cyclic(step_size_up=-3), "CyclicLR: expected step_size_up > 0; got -3"),
+        (
+            lambda: optim.lr_scheduler.PolynomialLR(optim.SGD([nn.Parameter(badak.ones(1))]), power=-1.0),
+            "PolynomialLR: expected power >= 0",
+        ),
+        (lambda: cyclic(scale_fn=3), "CyclicLR: scale_fn: expected a function; got int"),
+    ],
+)
+def test_what_is_given_instead_of_a_function_a_class_or_a_size(action, said):
+    assert said in complaint(action)
+
+
+def cyclic(**options):
+    return optim.lr_scheduler.CyclicLR(optim.SGD(nn.Linear(2, 2).parameters(), lr=0.1, momentum=0.9), 0.1, 0.2, **options)

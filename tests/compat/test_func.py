@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import badak
-from badak.core.errors import ArgumentError, IndexOutOfRangeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, IndexOutOfRangeError
 
 both = pytest.mark.parametrize("lib", [torch, badak], ids=["pytorch", "badak"])
 X = np.random.default_rng(0).standard_normal((4, 3)).astype(np.float32)
@@ -112,7 +112,7 @@ def test_mistakes_are_named():
     "call, cause",
     [
         (lambda x: badak.func.hessian(lambda a: a.sum())("x"), "expected a tensor to differentiate by; got str"),
-        (lambda x: badak.func.jacfwd(lambda a: 1)(x), "jvp: expected a function that gives tensors"),
+        (lambda x: badak.func.jacfwd(lambda a: 1)(x), "jacfwd: expected a function that gives tensors; it gave int"),
         (lambda x: badak.autograd.functional.jacobian("f", x), "jacobian: expected a function; got str"),
         (lambda x: badak.autograd.functional.jvp(lambda a: a, x, x[:1]), r"jvp: expected v of shapes \[\(4, 3\)\]; got .*"),
         (lambda x: badak.vmap(lambda a: a, in_dims=5)(x), r"of dims that the tensors have; got 5 for shape \(4, 3\)"),
@@ -128,5 +128,5 @@ def test_mistakes_are_named():
     ],
 )
 def test_a_dim_or_an_argument_that_is_not_there_is_named_with_a_fix(call, cause):
-    with pytest.raises((ArgumentError, IndexOutOfRangeError), match=f"{cause}\nfix: "):
+    with pytest.raises((ArgumentError, ArgumentTypeError, IndexOutOfRangeError), match=f"{cause}\nfix: "):
         call(badak.tensor(X))

@@ -9,7 +9,7 @@ import numpy as np
 from badak.autograd.grad_mode import no_grad
 from badak.autograd.saved import packed_all
 from badak.core import events
-from badak.core.errors import ArgumentTypeError, GraphError, ShapeError
+from badak.core.errors import ArgumentTypeError, GraphError, ShapeError, expect_function
 from badak.core.modes import modes
 from badak.tensor import Tensor
 from badak.tensor.apply import record
@@ -117,6 +117,7 @@ class Function:
 
 def once_differentiable(fn: Callable) -> Callable:
     """Decorator of a Function's backward: it runs without a graph, and what differentiates its result raises GraphError."""
+    expect_function("once_differentiable", fn)
 
     @wraps(fn)
     def wrapper(ctx, *args):

@@ -8,7 +8,7 @@ an input raises instead of giving zeros.
 
 from badak.autograd.differentiate import grad
 from badak.autograd.grad_mode import enable_grad
-from badak.core.errors import ArgumentError, GraphError
+from badak.core.errors import ArgumentError, GraphError, expect_function
 from badak.core.public_api import door as _door
 from badak.tensor import Tensor, ones_like, stack, zeros_like
 
@@ -90,8 +90,7 @@ def hessian(
 
 def _run(where: str, func, inputs, create_graph: bool):
     """The tensors to differentiate by, the outputs, and whether these came as a tuple."""
-    if not callable(func):
-        raise ArgumentError(f"{where}: expected a function; got {type(func).__name__}", f"{where}(function, inputs)")
+    expect_function(where, func)
     given = _as_tuple(where, inputs)
     leaves = [x.view_as(x) if create_graph and x.requires_grad else x.detach().requires_grad_() for x in given]
     made = func(*leaves)

@@ -123,6 +123,12 @@ def undefined(self: object, signature: str) -> NotSupportedError:
     return NotSupportedError(f"{type(self).__name__} does not define {name}", signature)
 
 
+def expect_function(where: str, func: object) -> None:
+    """Raise unless `func` can be called."""
+    if not callable(func):
+        raise ArgumentTypeError(f"{where}: expected a function; got {type(func).__name__}", f"{where}(function)")
+
+
 class NoDataError(NotSupportedError, TypeError):
     """A value was asked of a tensor on the meta device, which has a shape and a dtype, and no values."""
 

@@ -2,6 +2,7 @@
 
 import math
 import numbers
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
@@ -95,6 +96,8 @@ class Distribution:
         return self.entropy().exp()
 
     def _extended_shape(self, sample_shape=()) -> Size:
+        if not isinstance(sample_shape, Iterable):
+            raise ArgumentTypeError(f"expected sizes as sample_shape; got {sample_shape!r}", f"sample(({sample_shape!r},))")
         return Size(sample_shape) + self._batch_shape + self._event_shape
 
     @property

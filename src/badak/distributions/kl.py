@@ -4,7 +4,7 @@ from collections.abc import Callable
 from math import inf
 from typing import Any
 
-from badak.core.errors import ArgumentError, NotSupportedError
+from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, expect_function
 from badak.distributions.bernoulli import Bernoulli
 from badak.distributions.categorical import Categorical
 from badak.distributions.continuous import Laplace, Normal, Uniform
@@ -20,8 +20,12 @@ from badak.tensor import Tensor, digamma, lgamma, linalg, where
 
 def register_kl(type_p: type, type_q: type) -> Callable[[Callable], Callable]:
     """Decorator: a function (p, q) is the divergence of distributions of these classes, or of those derived from them."""
+    for each in (type_p, type_q):
+        if not (isinstance(each, type) and issubclass(each, Distribution)):
+            raise ArgumentTypeError(f"Expected a distribution class but got {each}", "@register_kl(Normal, Normal)")
 
     def register(function: Callable) -> Callable:
+        expect_function("register_kl", function)
         PAIRS[type_p, type_q] = function
         return function
 

@@ -84,7 +84,7 @@ class LKJCholesky(Distribution):
     support = constraints.corr_cholesky
 
     def __init__(self, dim: int, concentration=1.0, validate_args: bool | None = None) -> None:
-        if dim < 2:
+        if type(dim) is not int or dim < 2:
             raise ArgumentError(f"Expected dim to be an integer greater than or equal to 2. Found dim={dim}.", "dim=2 or more")
         self.dim = dim
         (self.concentration,) = broadcast_all(concentration)

@@ -2,7 +2,7 @@
 
 import math
 
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, ShapeError
 from badak.distributions import constraints
 from badak.distributions.distribution import Distribution, lazy_property
 from badak.distributions.transforms import summed
@@ -44,6 +44,10 @@ class MultivariateNormal(Distribution):
         ((name, matrix),) = given.items()
         if matrix.dim() < 2:
             raise ArgumentError(f"{name} must be at least two-dimensional, with optional leading batch dimensions", None)
+        if matrix.shape[-2:] != (loc.shape[-1],) * 2:
+            raise ShapeError(
+                f"{name} of shape {tuple(matrix.shape)} does not fit loc of shape {tuple(loc.shape)}", "(..., n, n) and (..., n)"
+            )
         batch = broadcast_shapes(matrix.shape[:-2], loc.shape[:-1])
         self.__dict__[name], self._given = matrix.expand((*batch, *matrix.shape[-2:])), (name,)
         self.loc = loc.expand((*batch, loc.shape[-1]))

@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from badak.autograd import no_grad
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, ArgumentTypeError
 from badak.distributions import constraints
 from badak.distributions.continuous import Cauchy, Normal, Uniform
 from badak.distributions.distribution import Distribution, broadcast_all
@@ -30,7 +30,10 @@ class TransformedDistribution(Distribution):
     arg_constraints: dict[str, Any] = {}
 
     def __init__(self, base_distribution: Distribution, transforms: Any, validate_args: bool | None = None) -> None:
-        self.transforms = [transforms] if isinstance(transforms, Transform) else list(transforms)
+        if not isinstance(base_distribution, Distribution):
+            got = type(base_distribution).__name__
+            raise ArgumentTypeError(f"TransformedDistribution: expected a distribution; got {got}", "Normal(0.0, 1.0)")
+        self.transforms = [transforms] if not isinstance(transforms, (list, tuple)) else list(transforms)
         if not all(isinstance(each, Transform) for each in self.transforms):
             raise ArgumentError(f"transforms must be a Transform or list, but was {transforms}", "a Transform, or a list of them")
         whole = ComposeTransform(self.transforms)

@@ -51,10 +51,17 @@ def whole(n) -> int:
 
 
 def in_order(name: str, *tensors) -> None:
-    """Refuse complex tensors, where NumPy would order them by their real parts."""
+    """Refuse complex tensors and arrays, where NumPy would order them by their real parts."""
+    for x in tensors:
+        if getattr(x, "_array", x).dtype.kind == "c":
+            raise DTypeError(f"{name}: complex numbers have no order", "x.abs() compares their sizes")
+
+
+def expect_real(name: str, *tensors) -> None:
+    """Refuse complex tensors, whose imaginary parts would be lost, or mean nothing."""
     for x in tensors:
         if x._array.dtype.kind == "c":
-            raise DTypeError(f"{name}: complex numbers have no order", "x.abs() compares their sizes")
+            raise DTypeError(f"{name}: expected real numbers; got {x.dtype}", "x.real")
 
 
 def axis_of(dim: int, ndim: int) -> int:

@@ -18,7 +18,7 @@ Exp = pointwise(
     "Exp", "y = exp(x);   dx = dy y.",
     lambda x: kernels.of(x).exp(x),
     lambda dy, y: each(np.multiply, dy, conj(y)),
-    public="exp", like=np.exp, laid_out=False, capturable=True, supports_bf16=True, samples=EVERY,
+    public="exp", takes="float", like=np.exp, laid_out=False, capturable=True, supports_bf16=True, samples=EVERY,
 )  # fmt: skip
 Exp2 = pointwise(
     "Exp2", "y = 2^x;   dx = dy y ln 2.", np.exp2,
@@ -34,7 +34,8 @@ Log = pointwise(
     "Log", "y = log(x);   dx = dy / x.",
     lambda x: kernels.of(x).log(x),
     lambda dy, x: each(np.true_divide, dy, conj(x)),
-    public="log", like=np.log, laid_out=False, capturable=True, supports_bf16=True, samples=Samples(POSITIVE, ("all",)),
+    public="log", takes="float", like=np.log, laid_out=False, capturable=True, supports_bf16=True,
+    samples=Samples(POSITIVE, ("all",)),
 )  # fmt: skip
 Log1p = pointwise(
     "Log1p", "y = log(1 + x), exact near 0;   dx = dy / (1 + x).", np.log1p,
@@ -60,7 +61,7 @@ Logaddexp = pointwise(
 Sqrt = pointwise(
     "Sqrt", "y = sqrt(x);   dx = dy / (2 y).", np.sqrt,
     lambda dy, y: each(np.true_divide, dy, each(np.multiply, conj(y), 2)),
-    public="sqrt", samples=Samples(POSITIVE, ("all",)),
+    public="sqrt", takes="float", samples=Samples(POSITIVE, ("all",)),
 )  # fmt: skip
 Rsqrt = pointwise(
     "Rsqrt", "y = 1 / sqrt(x);   dx = -dy y^3 / 2.",
@@ -78,7 +79,7 @@ Reciprocal = pointwise(
     "Reciprocal", "y = 1 / x;   dx = -dy y^2.",
     lambda x: each(np.true_divide, 1, x),
     lambda dy, y: -dy * conj(y * y),
-    public="reciprocal", like=np.reciprocal, capturable=True, samples=Samples(POSITIVE, ("all",), False),
+    public="reciprocal", takes="float", like=np.reciprocal, capturable=True, samples=Samples(POSITIVE, ("all",), False),
 )  # fmt: skip
 Erf = pointwise(
     "Erf", "y = erf(x) = 2/sqrt(pi) int_0^x exp(-t^2) dt;   dx = dy 2/sqrt(pi) exp(-x^2).", erf,

@@ -76,7 +76,7 @@ def pointwise(
     *derivatives: Function,
     public: str = "",
     special: str = "",
-    takes: str = "float",
+    takes: str = "",
     in_place: str = "both",
     column: str = "both",
     like: Function | None = None,
@@ -91,8 +91,8 @@ def pointwise(
 
     formula        "y = ...;   dx = ...", the docstring, which badak.look shows
     public         its public names, functions and methods; special: those in torch.special
-    takes          "float": an integer becomes the default float; "real": and complex numbers are refused;
-                   "number": integers stay integers; "rounding": integers are what they are
+    takes          "float", of analytic functions: an integer becomes the default float; "real", of others: and complex
+                   numbers are refused; "number": integers stay integers; "rounding": integers are what they are
     in_place       "both": sin_ is a method and a function; "method"; a word for each name, the last for the rest
     column         "methods" where the function of that name is another one
     like           what of NumPy is the same function, where `function` is a kernel
@@ -113,8 +113,9 @@ def pointwise(
     sources = {"forward": (function,), "backward": (*derivatives, *((unbroadcast,) if len(inputs) == 2 else ()))}
     module = sys._getframe(1).f_globals["__name__"]
     body = {
-        "__doc__": formula, "__module__": module, "__qualname__": name, "takes": takes, "inputs": len(inputs), "samples": samples,
-        "names": tuple(public.split()), "special": tuple(special.split()), "sources": sources,
+        "__doc__": formula, "__module__": module, "__qualname__": name, "inputs": len(inputs), "samples": samples,
+        "takes": takes or ("float" if analytic else "real"), "sources": sources,
+        "names": tuple(public.split()), "special": tuple(special.split()),
         "forward": staticmethod(elementwise(forward) if laid_out else forward), "backward": staticmethod(backward),
         "written": staticmethod(written) if written else None, **({"name": op_name} if op_name else {}),
     }  # fmt: skip

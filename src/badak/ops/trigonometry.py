@@ -21,8 +21,12 @@ def _over_r2(dy, a, b):
     return np.where(r2 == 0, dy.dtype.type(0), dy / r2)
 
 
-Sin = pointwise("Sin", "y = sin(x);   dx = dy cos(x).", np.sin, lambda dy, x: dy * conj(np.cos(x)), public="sin", samples=SMALL)
-Cos = pointwise("Cos", "y = cos(x);   dx = -dy sin(x).", np.cos, lambda dy, x: -dy * conj(np.sin(x)), public="cos", samples=SMALL)
+Sin = pointwise(
+    "Sin", "y = sin(x);   dx = dy cos(x).", np.sin, lambda dy, x: dy * conj(np.cos(x)), public="sin", takes="float", samples=SMALL
+)
+Cos = pointwise(
+    "Cos", "y = cos(x);   dx = -dy sin(x).", np.cos, lambda dy, x: -dy * conj(np.sin(x)), public="cos", takes="float", samples=SMALL
+)
 Tan = pointwise(
     "Tan", "y = tan(x);   dx = dy (1 + y^2).", np.tan,
     lambda dy, y: dy * (1 + np.square(y)),

@@ -8,6 +8,7 @@ from badak.core import events
 from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, NotSupportedError
 from badak.kernels.memory_format import laid
 from badak.ops._broadcast import elementwise, stretched
+from badak.ops._check import in_order
 from badak.tensor.arithmetic import tensors
 from badak.tensor.data import as_array
 from badak.tensor.promote import into, number, operand, same
@@ -37,8 +38,8 @@ def _comparison(name: str, ufunc, symbol: str) -> Callable[..., Tensor]:
                 return function(input, b, out=out)
             x, b = number(input, b)
             a = x._array
-        if ordered and a.dtype.kind == "c":
-            raise DTypeError(f"{name}: complex numbers have no order", "x.abs() compares their sizes")
+        if ordered:
+            in_order(name, a)
         try:
             y = Tensor._of(laid(ufunc(a, b), a, b))
         except ValueError:
@@ -59,9 +60,11 @@ gt = greater = _comparison("gt", np.greater, ">")
 ge = greater_equal = _comparison("ge", np.greater_equal, ">=")
 
 
-def _test(name: str, ufunc, doc: str) -> Callable[..., Tensor]:
+def _test(name: str, ufunc, doc: str, ordered: bool = False) -> Callable[..., Tensor]:
     def function(input) -> Tensor:
         array = input._array
+        if ordered:
+            in_order(name, input)
         if array.dtype.kind in "iub":
             return Tensor._of(laid(np.full(array.shape, name == "isfinite"), array))
         return Tensor._of(laid(ufunc(array), array))
@@ -74,8 +77,8 @@ def _test(name: str, ufunc, doc: str) -> Callable[..., Tensor]:
 isnan = _test("isnan", np.isnan, "Where x is NaN.")
 isinf = _test("isinf", np.isinf, "Where x is +inf or -inf.")
 isfinite = _test("isfinite", np.isfinite, "Where x is neither NaN nor infinite.")
-isposinf = _test("isposinf", lambda x: x == np.inf, "Where x is +inf.")
-isneginf = _test("isneginf", lambda x: x == -np.inf, "Where x is -inf.")
+isposinf = _test("isposinf", lambda x: x == np.inf, "Where x is +inf.", ordered=True)
+isneginf = _test("isneginf", lambda x: x == -np.inf, "Where x is -inf.", ordered=True)
 
 
 def _logical(name: str, ufunc, doc: str) -> Callable[..., Tensor]:

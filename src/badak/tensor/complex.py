@@ -2,6 +2,7 @@
 
 from badak.core.errors import ArgumentTypeError, DTypeError, ShapeError
 from badak.ops import complex as ops
+from badak.ops._check import expect_real
 from badak.tensor.apply import apply, see
 from badak.tensor.dtypes import float32, float64
 from badak.tensor.pointwise import atan2
@@ -12,6 +13,7 @@ from badak.tensor.tensor import Tensor
 
 def polar(abs, angle, *, out=None) -> Tensor:  # noqa: A002
     """abs (cos angle + i sin angle), complex."""
+    expect_real("polar", abs, angle)
     y = apply(ops.Polar, *same(abs, angle))
     return y if out is None else into(out, y)
 

@@ -5,9 +5,10 @@ from badak.ops import activation, select
 from badak.ops import elementwise as ops
 from badak.ops import softmax as _softmax
 from badak.ops._broadcast import stretched
-from badak.ops._check import in_order
+from badak.ops._check import expect_real, in_order
 from badak.tensor import dtypes
 from badak.tensor.apply import apply
+from badak.tensor.complex import view_as_complex, view_as_real
 from badak.tensor.convert import cast
 from badak.tensor.data import fit
 from badak.tensor.pointwise import sgn, sqrt, square
@@ -68,6 +69,7 @@ def _along(name: str, op, input, dim, dtype) -> Tensor:
     x = input if dtype is None else cast(input, dtypes.to_dtype(dtype))
     if dim is None:
         raise ArgumentError(f"{name}: expected dim, along which the values sum to 1", "dim=-1 for the last")
+    expect_real(name, x)
     return apply(op, x, dim=dim)
 
 
@@ -98,6 +100,8 @@ def clamp(input, min=None, max=None, *, out=None) -> Tensor:
     if isinstance(min, Tensor) or isinstance(max, Tensor):
         bounds = [None if b is None else operand(b, "clamp") for b in (min, max)]
         wanted = result_type(input, *[b for b in bounds if b is not None])
+        if wanted.is_complex:
+            raise DTypeError("clamp is not supported for complex types", "clamp the real and the imaginary part")
         bounds = [b if b is None else cast(b, wanted) if isinstance(b, Tensor) else tensor_of(b, wanted, "clamp") for b in bounds]
         y = apply(select.ClampBetween, cast(input, wanted), *bounds)
     else:
@@ -224,7 +228,9 @@ def nan_to_num(input, nan: float = 0.0, posinf=None, neginf=None) -> Tensor:
     """x with NaN, +inf and -inf replaced (by 0 and the dtype's largest and smallest numbers).   dx = dy elsewhere."""
     if input._array.dtype.kind in "iub":
         return input.clone()
-    limits = dtypes.finfo(input.dtype.to_real())
+    if input._array.dtype.kind == "c":
+        return view_as_complex(nan_to_num(view_as_real(input), nan, posinf, neginf))
+    limits = dtypes.finfo(input.dtype)
     x = where(input.isnan(), nan, input)
     x = where(input.isposinf(), limits.max if posinf is None else posinf, x)
     return where(input.isneginf(), limits.min if neginf is None else neginf, x)

@@ -5,12 +5,13 @@ What a function takes stands in its row as `takes`; the stub next to this file, 
 
 from collections.abc import Callable
 
-from badak.core.errors import DTypeError, NotSupportedError
+from badak.core.errors import NotSupportedError
 from badak.ops import activation as _activation  # noqa: F401  (the files that have rows)
 from badak.ops import bessel as _bessel  # noqa: F401
 from badak.ops import elementwise as _elementwise  # noqa: F401
 from badak.ops import special as _special  # noqa: F401
 from badak.ops import trigonometry as _trigonometry  # noqa: F401
+from badak.ops._check import expect_real
 from badak.ops.pointwise import DECLARED, Pointwise
 from badak.tensor.apply import apply
 from badak.tensor.arithmetic import tensors
@@ -33,8 +34,7 @@ def _float(name: str, op: type[Pointwise]) -> Function:
 def real(name: str, x) -> Tensor:
     """x as floats that are real numbers."""
     x = floating(x, name)
-    if x.is_complex():
-        raise DTypeError(f"{name}: expected real numbers; got {x.dtype}", "x.real")
+    expect_real(name, x)
     return x
 
 

@@ -9,7 +9,7 @@ from badak.autograd import grad as gradients_of
 from badak.autograd.node import Leaf
 from badak.compat.torch.pytree import TreeSpec, tree_flatten, tree_map, tree_unflatten
 from badak.compat.torch.vmap import vmap
-from badak.core.errors import ArgumentError, GraphError, IndexOutOfRangeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, GraphError, IndexOutOfRangeError, expect_function
 from badak.core.modes import modes
 from badak.core.public_api import door as _door
 from badak.nn.batch_norm import _BatchNorm
@@ -79,6 +79,7 @@ def _hidden(x: Tensor, levels: list) -> Tensor:
 
 def grad(func: Callable, argnums: Any = 0, has_aux: bool = False) -> Callable:
     """The function that gives d func / d args[argnums]: func gives one number, or (number, anything) with has_aux."""
+    expect_function("grad", func)
 
     def differentiated(*args, **kwargs):
         slopes, value = grad_and_value(func, argnums, has_aux)(*args, **kwargs)
@@ -89,6 +90,7 @@ def grad(func: Callable, argnums: Any = 0, has_aux: bool = False) -> Callable:
 
 def grad_and_value(func: Callable, argnums: Any = 0, has_aux: bool = False) -> Callable:
     """As grad, the value next to it: (d func, func), or (d func, (func, anything))."""
+    expect_function("grad_and_value", func)
 
     def differentiated(*args, **kwargs):
         _check_argnums(argnums, args)
@@ -120,10 +122,11 @@ def _check_argnums(argnums: Any, args: tuple) -> None:
 
 def vjp(func: Callable, *primals: Any, has_aux: bool = False) -> tuple:
     """(func(*primals), pull): pull(dy) gives the gradient of each primal, as often as it is called."""
+    expect_function("vjp", func)
     leaves, spec = _fresh(primals)
     with enable_grad():
         made = func(*tree_unflatten(leaves, spec))
-        outputs, outer = tree_flatten(made[0] if has_aux else made)
+        outputs, outer = _tensors("vjp", made[0] if has_aux else made)
     again = _depends_on_others(outputs, leaves)
 
     def pull(*dys):
@@ -142,12 +145,11 @@ def jvp(func: Callable, primals: tuple, tangents: tuple, *, strict: bool = False
 
     J v = d/du (J^T u . v), so two walks backwards give it: J^T u is linear in u.
     """
+    expect_function("jvp", func)
     leaves, spec = _fresh(primals)
     with enable_grad():
         made = func(*tree_unflatten(leaves, spec))
-        outputs, outer = tree_flatten(made[0] if has_aux else made)
-        if not all(isinstance(y, Tensor) for y in outputs):
-            raise ArgumentError("jvp: expected a function that gives tensors", "badak.tensor(data)")
+        outputs, outer = _tensors("jvp", made[0] if has_aux else made)
         again = _depends_on_others(outputs, leaves)
         slopes = _along(outputs, leaves, tree_flatten(tangents)[0], again)
     value = tree_unflatten(outputs if again else [y.detach() for y in outputs], outer)
@@ -157,10 +159,10 @@ def jvp(func: Callable, primals: tuple, tangents: tuple, *, strict: bool = False
 
 def linearize(func: Callable, *primals: Any) -> tuple:
     """(func(*primals), push): push(*tangents) gives J v for as many v as it is called with, without func's running again."""
+    expect_function("linearize", func)
     leaves, spec = _fresh(primals)
     with enable_grad():
-        made = func(*tree_unflatten(leaves, spec))
-        outputs, outer = tree_flatten(made)
+        outputs, outer = _tensors("linearize", func(*tree_unflatten(leaves, spec)))
     again = _depends_on_others(outputs, leaves)
     along = _slopes(outputs, leaves, again)
 
@@ -168,6 +170,17 @@ def linearize(func: Callable, *primals: Any) -> tuple:
         return tree_unflatten(along(tree_flatten(tangents)[0]), outer)
 
     return tree_unflatten(outputs if again else [y.detach() for y in outputs], outer), push
+
+
+def _tensors(where: str, made: Any) -> tuple[list, TreeSpec]:
+    """What a function gave, flat."""
+    outputs, spec = tree_flatten(made)
+    for y in outputs:
+        if not isinstance(y, Tensor):
+            raise ArgumentTypeError(
+                f"{where}: expected a function that gives tensors; it gave {type(y).__name__}", "badak.tensor(y)"
+            )
+    return outputs, spec
 
 
 def _along(outputs: list, leaves: list, tangents: list, again: bool) -> list:
@@ -196,6 +209,7 @@ def jacrev(func: Callable, argnums: Any = 0, *, has_aux: bool = False, chunk_siz
     chunk_size: so many elements y at once, for less memory. Where func or args[argnums] are containers, J is a container of
     them, func's outside.
     """
+    expect_function("jacrev", func)
 
     def jacobian(*args, **kwargs):
         chosen, of_chosen = _chosen(func, args, kwargs, argnums)
@@ -238,9 +252,7 @@ def jacfwd(func: Callable, argnums: Any = 0, has_aux: bool = False, *, randomnes
         leaves, spec = _fresh(chosen)
         with enable_grad():
             made = of_chosen(tree_unflatten(leaves, spec))
-            ys, outer = tree_flatten(made[0] if has_aux else made)
-            if not all(isinstance(y, Tensor) for y in ys):
-                raise ArgumentError("jvp: expected a function that gives tensors", "badak.tensor(data)")
+            ys, outer = _tensors("jacfwd", made[0] if has_aux else made)
             along = _slopes(ys, leaves, _depends_on_others(ys, leaves))
             columns = []
             for k, x in enumerate(leaves):

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from badak.compat.torch.pytree import TreeSpec, tree_flatten, tree_unflatten
-from badak.core.errors import ArgumentError, IndexOutOfRangeError
+from badak.core.errors import ArgumentError, IndexOutOfRangeError, expect_function
 from badak.tensor import Tensor, cat, stack
 from badak.tensor import vmap as batching
 from badak.tensor.batched import NoNumber, Unbatched
@@ -21,6 +21,7 @@ def vmap(func: Callable, in_dims: Any = 0, out_dims: Any = 0, randomness: str = 
     Parity: an operation without a rule (`badak.ops.batching`) runs for one example after the other, and so does the function
     where something in it is no operation; a product of many rows may be rounded otherwise than one of few.
     """
+    expect_function("vmap", func)
     if randomness not in ("error", "different", "same"):
         raise ArgumentError(f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}", None)
     if chunk_size is not None and chunk_size <= 0:

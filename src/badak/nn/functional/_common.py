@@ -1,6 +1,7 @@
 """What several families of functions share."""
 
 from badak.core.errors import ArgumentTypeError, warn_once
+from badak.ops._check import expect_real
 from badak.tensor import Tensor
 from badak.tensor.inplace import write_
 
@@ -9,6 +10,13 @@ def tensor(x, where: str, name: str = "input") -> Tensor:
     """x, which must be a tensor."""
     if not isinstance(x, Tensor):
         raise ArgumentTypeError(f"{where}: expected a Tensor as {name}; got {type(x).__name__}", "badak.tensor(values)")
+    return x
+
+
+def real_tensor(x, where: str, name: str = "input") -> Tensor:
+    """x, which must be a tensor of real numbers."""
+    x = tensor(x, where, name)
+    expect_real(where, x)
     return x
 
 

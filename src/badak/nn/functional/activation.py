@@ -4,11 +4,12 @@
 """
 
 from badak.core.errors import ArgumentError, DTypeError, ShapeError, warn_once
-from badak.nn.functional._common import original, placed, tensor
+from badak.nn.functional._common import original, placed, real_tensor, tensor
 from badak.ops import activation as ops
 from badak.ops.softmax import LogSoftmax, Softmax
 from badak.tensor import Tensor, apply, float64, ones_like, where, zeros, zeros_like
 from badak.tensor.casting import in_half
+from badak.tensor.elementwise import relu as of_tensor
 from badak.tensor.random import default_generator
 from badak.tensor.upcast import in_float32
 
@@ -35,7 +36,7 @@ def relu(input, inplace=False) -> Tensor:
         >>> F.relu(badak.tensor([-1.0, 2.0])).tolist()
         [0.0, 2.0]
     """
-    return placed(apply(ops.ReLU, tensor(input, "relu")), input, inplace, "relu_")
+    return placed(of_tensor(tensor(input, "relu")), input, inplace, "relu_")
 
 
 def gelu(input, approximate="none") -> Tensor:
@@ -55,7 +56,7 @@ def gelu(input, approximate="none") -> Tensor:
         >>> F.gelu(badak.tensor([0.0, 10.0])).tolist()
         [0.0, 10.0]
     """
-    return apply(ops.GELU, tensor(input, "gelu"), approximate=approximate)
+    return apply(ops.GELU, real_tensor(input, "gelu"), approximate=approximate)
 
 
 def silu(input, inplace=False) -> Tensor:
@@ -130,7 +131,8 @@ def softmin(input, dim=None, _stacklevel=3, dtype=None) -> Tensor:
 
 
 def _cast(x, dtype, where_: str) -> Tensor:
-    return tensor(x, where_) if dtype is None else tensor(x, where_).to(dtype)
+    x = real_tensor(x, where_)
+    return x if dtype is None else x.to(dtype)
 
 
 def _dim(dim, x: Tensor, name: str) -> int:
@@ -150,7 +152,7 @@ def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1) -> Tensor:
 
     hard=True: the one-hot of the largest, whose gradient is that of the soft sample. Jang, Gu, Poole 2017.
     """
-    x = tensor(logits, "gumbel_softmax", "logits")
+    x = real_tensor(logits, "gumbel_softmax", "logits")
     if eps != 1e-10:
         warn_once("gumbel_softmax eps", "gumbel_softmax: eps is deprecated and has no effect", "leave eps out")
     gumbels = -Tensor._of(default_generator.exponential(x._array.shape, x._array.dtype, 1.0)).log()

@@ -11,7 +11,7 @@ B batch, T queries, S keys, C channels, H heads, D head_dim.
 import math
 
 from badak.core.errors import ArgumentError, DTypeError, ShapeError
-from badak.nn.functional._common import tensor
+from badak.nn.functional._common import real_tensor
 from badak.nn.functional.linear import linear
 from badak.nn.functional.mask_warnings import question_mask
 from badak.nn.functional.multi_head import add_keys, attend, cut_heads, dropped, join_heads, visible
@@ -56,7 +56,8 @@ def scaled_dot_product_attention(
         >>> tuple(F.scaled_dot_product_attention(q, k, v, is_causal=True).shape)
         (1, 2, 3, 4)
     """
-    q, k, v = tensor(query, "attention", "query"), tensor(key, "attention", "key"), tensor(value, "attention", "value")
+    named = {"query": query, "key": key, "value": value}
+    q, k, v = (real_tensor(x, "attention", name) for name, x in named.items())
     if attn_mask is not None and is_causal:
         raise ArgumentError(
             "scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True",

@@ -3,7 +3,7 @@
 import math
 
 from badak.core.errors import ArgumentError, ShapeError
-from badak.nn.functional._common import tensor
+from badak.nn.functional._common import real_tensor, tensor
 from badak.nn.functional.sizes import sizes, with_batch
 from badak.nn.functional.vision import interpolate
 from badak.tensor import Tensor, arange, channels_last, channels_last_3d, int64, rand
@@ -23,7 +23,7 @@ def local_response_norm(input, size: int, alpha: float = 1e-4, beta: float = 0.7
 
     Source: Krizhevsky, Sutskever and Hinton 2012, "ImageNet classification with deep convolutional neural networks", 3.3.
     """
-    x = tensor(input, "local_response_norm")
+    x = real_tensor(input, "local_response_norm")
     if x.dim() < 3:
         raise ShapeError(f"Expected 3D or higher dimensionality input (got {x.dim()} dimensions)", "x (N, C, L)")
     if size < 1:

@@ -7,7 +7,8 @@ import numpy as np
 
 from badak.core import events
 from badak.core.errors import ArgumentError, ShapeError, user_line, warn_once
-from badak.nn.functional._common import reduction_of, tensor
+from badak.nn.functional._common import real_tensor, reduction_of, tensor
+from badak.ops._check import expect_real
 from badak.ops.loss import MSE, NLL, BCEWithLogits, CrossEntropy, CrossEntropySoft, KLDiv
 from badak.tensor import Tensor, apply, broadcast_tensors, promote_types, where
 from badak.tensor.upcast import in_float32
@@ -197,6 +198,7 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
     """
     reduction = reduction_of(size_average, reduce, reduction)
     x, target = _pair("kl_div", input, target)
+    expect_real("kl_div", x, target)
     if reduction == "batchmean":
         rows = input.shape[0] if input.dim() else 1  # of the input as it was given: a target may stretch it
         return apply(KLDiv, x, target, log_target=log_target, reduction="sum") / rows
@@ -221,6 +223,7 @@ def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", we
     """
     reduction = reduction_of(size_average, reduce, reduction)
     x, target = _pair("mse_loss", input, target)
+    expect_real("mse_loss", x, target)
     if weight is None:
         return apply(MSE, x, target, reduction=reduction)
     return _weighted(apply(MSE, x, target, reduction="none"), weight, reduction, "mse_loss")
@@ -307,7 +310,7 @@ def binary_cross_entropy_with_logits(
         0.6931
     """
     reduction = reduction_of(size_average, reduce, reduction)
-    x, target = tensor(input, "binary_cross_entropy_with_logits"), target.to(input.dtype)
+    x, target = real_tensor(input, "binary_cross_entropy_with_logits"), target.to(input.dtype)
     if x._node is not None and x._node.name == "sigmoid":
         warn_once(
             "sigmoid for logits",
@@ -333,7 +336,7 @@ def cosine_similarity(x1, x2, dim=1, eps=1e-8) -> Tensor:
         >>> F.cosine_similarity(badak.tensor([[1.0, 0.0]]), badak.tensor([[0.0, 1.0]])).tolist()
         [0.0]
     """
-    a, b = broadcast_tensors(tensor(x1, "cosine_similarity", "x1"), tensor(x2, "cosine_similarity", "x2"))
+    a, b = broadcast_tensors(real_tensor(x1, "cosine_similarity", "x1"), real_tensor(x2, "cosine_similarity", "x2"))
     na, nb = (x.norm(2, dim, keepdim=True).clamp(min=eps) for x in (a, b))
     return ((a / na) * (b / nb)).sum(dim)
 

@@ -1,7 +1,7 @@
 """Normalisation."""
 
 from badak.core.errors import ArgumentError, ShapeError
-from badak.nn.functional._common import tensor
+from badak.nn.functional._common import real_tensor, tensor
 from badak.ops._check import not_floating
 from badak.ops.norm import LayerNorm, RMSNorm
 from badak.tensor import Tensor, apply, bfloat16, finfo, float16, float32
@@ -34,7 +34,7 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5) -> Ten
         >>> F.layer_norm(badak.tensor([1.0, 3.0]), (2,), eps=0.0).tolist()
         [-1.0, 1.0]
     """
-    x = tensor(input, "layer_norm")
+    x = real_tensor(input, "layer_norm")
     if weight is not None and x.dtype is not weight.dtype and _in_float32_parameters(x, weight, bias):
         return layer_norm(x.float(), normalized_shape, weight, bias, eps).to(x.dtype)
     return apply(LayerNorm, x, weight, bias, eps=eps, axes=_axes("layer_norm", x, normalized_shape))
@@ -106,7 +106,7 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5) -> Tensor:
         >>> tuple(F.group_norm(badak.randn(1, 4, 5), 2).shape)
         (1, 4, 5)
     """
-    x = tensor(input, "group_norm")
+    x = real_tensor(input, "group_norm")
     if x.dim() < 2 or x.shape[1] % num_groups:
         raise ShapeError(
             f"group_norm: Expected number of channels in input to be divisible by num_groups; "

@@ -6,7 +6,7 @@ import numpy as np
 
 from badak.core.errors import ArgumentError, ShapeError
 from badak.core.modes import modes
-from badak.nn.functional._common import tensor
+from badak.nn.functional._common import real_tensor, tensor
 from badak.nn.functional.sizes import is_many, sizes, with_batch
 from badak.ops._check import not_floating
 from badak.ops.windows import AvgPool, MaxPool
@@ -122,7 +122,7 @@ def adaptive_max_pool3d(input, output_size, return_indices=False):
 
 
 def _max_pool(input, kernel_size, stride, padding, dilation, ceil_mode, return_indices, axes: int, where: str):
-    x, batched = with_batch(_range(tensor(input, where), axes), axes, where)
+    x, batched = with_batch(_range(real_tensor(input, where), axes), axes, where)
     kernel, stride, padding = _window(kernel_size, stride, padding, axes, where)
     dilation = sizes(dilation, axes, where, "dilation")
     if min(dilation) < 1:

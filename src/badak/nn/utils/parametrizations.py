@@ -1,18 +1,21 @@
 """Parametrizations that PyTorch brings along: a weight by length and direction, and one whose largest singular value is 1."""
 
 from badak.autograd import no_grad
-from badak.core.errors import ArgumentError, IndexOutOfRangeError, NotSupportedError
+from badak.core.errors import ArgumentError, NotSupportedError
 from badak.nn.functional import normalize
 from badak.nn.module import Module
 from badak.nn.utils import parametrize
+from badak.ops._check import axis_of
 from badak.tensor import Tensor, concat, eye, finfo, geqrf, matrix_exp, randn, zeros_like
 from badak.tensor.linalg import householder_product, solve, vector_norm
 
 
 def length(v: Tensor, dim: int) -> Tensor:
     """The norm over all dims but `dim`, which stays; of everything for dim -1."""
-    axes = [axis for axis in range(v.dim()) if dim == -1 or axis != dim % v.dim()]
-    return vector_norm(v) if dim == -1 else vector_norm(v, 2, axes, keepdim=True)
+    if dim == -1:
+        return vector_norm(v)
+    kept = axis_of(dim, v.dim())
+    return vector_norm(v, 2, [axis for axis in range(v.dim()) if axis != kept], keepdim=True)
 
 
 class _WeightNorm(Module):
@@ -49,11 +52,7 @@ class _SpectralNorm(Module):
 
     def __init__(self, weight: Tensor, n_power_iterations: int = 1, dim: int = 0, eps: float = 1e-12) -> None:
         super().__init__()
-        if not -weight.dim() <= dim < weight.dim():
-            raise IndexOutOfRangeError(
-                f"Dimension out of range (expected to be in range of [-{weight.dim()}, {weight.dim() - 1}] but got {dim})",
-                "dim=0",
-            )
+        axis_of(dim, weight.dim())
         if n_power_iterations <= 0:
             raise ArgumentError(f"Expected n_power_iterations to be positive, but got n_power_iterations={n_power_iterations}", "1")
         self.dim, self.eps, self.n_power_iterations = dim if dim >= 0 else dim + weight.dim(), eps, n_power_iterations

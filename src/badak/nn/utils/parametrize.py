@@ -153,6 +153,16 @@ def type_before_parametrizations(module: Module) -> type:
     return getattr(type(module), "_before", type(module))
 
 
+def weight_of(where: str, module: Module, name: str) -> Tensor:
+    """module.<name>; ArgumentError where that is no tensor."""
+    found = getattr(module, name, None)
+    if not isinstance(found, Tensor):
+        known = [each for each, value in module._parameters.items() if value is not None]
+        cause = f"{where}: {type(module).__name__} has no parameter {name!r}"
+        raise ArgumentError(cause, f"one of {', '.join(known)}" if known else None)
+    return found
+
+
 @contextmanager
 def cached():
     """A block in which each parametrized tensor is computed once."""

@@ -13,6 +13,7 @@ from typing import Any
 
 from badak.core.errors import ArgumentError, ArgumentTypeError
 from badak.nn.module import Module
+from badak.nn.utils.parametrize import weight_of
 from badak.tensor import Tensor, concat, ones_like, rand, rand_like, zeros_like
 
 
@@ -46,7 +47,7 @@ class BasePruningMethod(ABC):
                 method = before
             else:
                 method = PruningContainer(before, method)
-        orig = getattr(module, name)
+        orig = weight_of("prune", module, name)
         scores = orig if importance_scores is None else importance_scores
         if scores.shape != orig.shape:
             raise ArgumentError(
@@ -302,6 +303,8 @@ def ln_structured(module: Module, name: str, amount, n, dim: int, importance_sco
 
 def custom_from_mask(module: Module, name: str, mask: Tensor) -> Module:
     """Prune where a mask is 0."""
+    if not isinstance(mask, Tensor):
+        raise ArgumentTypeError(f"custom_from_mask: expected a tensor as the mask; got {type(mask).__name__}", "badak.tensor(mask)")
     CustomFromMask.apply(module, name, mask)
     return module
 
@@ -313,7 +316,12 @@ def global_unstructured(
     if not isinstance(parameters, Iterable):
         raise ArgumentTypeError("global_unstructured(): parameters is not an Iterable", "a list of (module, name)")
     pairs, scores = list(parameters), importance_scores or {}
-    relevant = [scores.get((module, name), getattr(module, name)) for module, name in pairs]
+    for pair in pairs:
+        if not (isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], Module)):
+            raise ArgumentTypeError(
+                f"global_unstructured: expected (module, name) pairs; got {type(pair).__name__}", "[(layer, 'weight')]"
+            )
+    relevant = [scores.get((module, name), weight_of("prune", module, name)) for module, name in pairs]
     found = [getattr(module, name + "_mask", None) for module, name in pairs]
     masks = [ones_like(getattr(module, name)) if mask is None else mask for (module, name), mask in zip(pairs, found)]
     container = PruningContainer()

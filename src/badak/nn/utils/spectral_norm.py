@@ -3,11 +3,14 @@
 New programs take `parametrizations.spectral_norm`.
 """
 
+from typing import cast
+
 from badak.autograd import no_grad
 from badak.core.errors import ArgumentError
 from badak.nn.functional import normalize
 from badak.nn.module import Module
 from badak.nn.parameter import Parameter
+from badak.nn.utils.parametrize import weight_of
 from badak.tensor import Tensor
 
 
@@ -51,9 +54,7 @@ def spectral_norm(
     if any(isinstance(hook, SpectralNorm) and hook.name == name for hook in hooks):
         raise ArgumentError(f"Cannot register two spectral_norm hooks on the same parameter {name}", "remove_spectral_norm first")
     dim = (1 if getattr(module, "transposed", False) else 0) if dim is None else dim
-    hook, weight = SpectralNorm(name, n_power_iterations, dim, eps), module._parameters[name]
-    if weight is None:
-        raise ArgumentError(f"`SpectralNorm` cannot be applied as parameter `{name}` is None", "a parameter that is there")
+    hook, weight = SpectralNorm(name, n_power_iterations, dim, eps), cast(Parameter, weight_of("spectral_norm", module, name))
     rows, columns = hook.reshape_weight_to_matrix(weight).shape
     with no_grad():
         u = normalize(weight.new_empty(rows).normal_(0, 1), dim=0, eps=eps)

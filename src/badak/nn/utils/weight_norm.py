@@ -7,6 +7,7 @@ from badak.core.errors import ArgumentError
 from badak.nn.module import Module
 from badak.nn.parameter import Parameter
 from badak.nn.utils.parametrizations import length
+from badak.nn.utils.parametrize import weight_of
 
 
 class WeightNorm:
@@ -29,7 +30,7 @@ def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Mo
     hooks = [hook.call for hook in module._forward_pre_hooks.values()]
     if any(isinstance(hook, WeightNorm) and hook.name == name for hook in hooks):
         raise ArgumentError(f"Cannot register two weight_norm hooks on the same parameter {name}", "remove_weight_norm first")
-    hook, weight = WeightNorm(name, dim), getattr(module, name)
+    hook, weight = WeightNorm(name, dim), weight_of("weight_norm", module, name)
     del module._parameters[name]
     module.register_parameter(name + "_g", Parameter(length(weight, hook.dim).detach()))
     module.register_parameter(name + "_v", Parameter(weight.detach()))

@@ -4,7 +4,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from badak.optim.lr_scheduler.base import check_number, check_optimizer, for_each_group
+from badak.core.errors import expect_function
+from badak.optim.lr_scheduler.base import check_number, check_numbers, check_optimizer, for_each_group
 from badak.optim.lr_scheduler.momentum import MomentumScheduler
 from badak.optim.lr_scheduler.state import CYCLES
 from badak.optim.optimizer import Optimizer
@@ -38,15 +39,22 @@ class CyclicLR(MomentumScheduler):
         check_optimizer(self, optimizer)
         self.optimizer = optimizer
         base_lrs = for_each_group(self, optimizer, "base_lr", base_lr)
+        self.max_lrs = for_each_group(self, optimizer, "max_lr", max_lr)
+        for low, high in zip(base_lrs, self.max_lrs):
+            check_numbers(self, base_lr=low, max_lr=high)
         if last_epoch == -1:
             for group, lr in zip(optimizer.param_groups, base_lrs):
                 group["lr"] = lr
-        self.max_lrs = for_each_group(self, optimizer, "max_lr", max_lr)
         down = step_size_up if step_size_down is None else step_size_down
+        check_number(self, lambda: step_size_up > 0, "step_size_up > 0", step_size_up)
+        check_number(self, lambda: down >= 0, "step_size_down >= 0", down)
         self.total_size = float(step_size_up) + float(down)
         self.step_ratio = float(step_size_up) / self.total_size
         if scale_fn is None:
             check_number(self, lambda: mode in CYCLES, f"mode one of {', '.join(CYCLES)}, or scale_fn", mode)
+        else:
+            expect_function("CyclicLR: scale_fn", scale_fn)
+        check_numbers(self, gamma=gamma)
         self.mode, self.gamma, self._custom = mode, gamma, scale_fn
         self.scale_mode = scale_mode if scale_fn is not None else "iterations" if mode == "exp_range" else "cycle"
         self.cycle_momentum = cycle_momentum

@@ -140,6 +140,7 @@ class PolynomialLR(LRScheduler):
 
     def __init__(self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1):
         check_numbers(self, total_iters=total_iters, power=power)
+        check_number(self, lambda: power >= 0, "power >= 0", power)  # the rate would be infinite at the end
         self.total_iters, self.power = total_iters, power
         super().__init__(optimizer, last_epoch)
 

@@ -24,6 +24,7 @@ POSITIVE = (
     "d_model",
     "warmup_steps",
 )
+LEAST = {"last_epoch": -1, "power": 0}
 RATES, MOMENTA = ("initial_lr", "max_lr", "min_lr"), ("max_momentum", "base_momentum")
 _MOST = 1_000_000  # times that a milestone may repeat: a list of them was given
 CHOICES: dict[str, tuple[str, ...]] = {
@@ -101,7 +102,8 @@ def _wanted(name: str, mine: Any, value: Any) -> str:
         if isinstance(found, int | float) and (abs(found) < 2**63 or (isinstance(mine, float) and abs(found) == math.inf)):
             if name in POSITIVE and found <= 0:
                 return "a number > 0"
-            return "a number >= -1" if name == "last_epoch" and found < -1 else ""
+            least = LEAST.get(name, -math.inf)
+            return f"a number >= {least}" if found < least else ""
         return "" if mine is None and value is None else "a number"
     if isinstance(mine, str):
         return "" if isinstance(value, str) else "a string"
