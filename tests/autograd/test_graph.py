@@ -12,6 +12,7 @@ import pytest
 import torch
 
 import badak
+from badak import nn
 from badak.core import errors, events
 from badak.nn import functional as F
 
@@ -666,6 +667,24 @@ def test_ctx_knows_which_inputs_want_gradients(lib):
     a = leaf(lib, [2.0])
     Product.apply(a, lib.tensor([3.0], dtype=lib.float64)).sum().backward()
     assert seen == [(True, False)] and a.grad.item() == 3.0
+    lib.autograd.grad(Product.apply(a, leaf(lib, [3.0])).sum(), a)
+    assert seen[1:] == [(True, True)]
+
+
+def test_only_the_gradients_that_are_asked_for_are_computed():
+    from badak.utils.flop_counter import FlopCounterMode
+
+    model, x = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), badak.randn(3, 4, requires_grad=True)
+    weight, first, second = model[2].weight, 2 * 3 * 4 * 8, 2 * 3 * 8 * 2  # FLOPs of the two layers
+    y = None
+    for inputs, more in (([x], first + second), ([weight], second), ([x, weight], first + 2 * second)):
+        with FlopCounterMode(display=False) as counter:
+            y = model(x).sum()
+            badak.autograd.grad(y, inputs, retain_graph=True)
+        assert counter.get_total_flops() == first + second + more
+    with FlopCounterMode(display=False) as counter:  # the graph is as it was
+        y.backward()
+    assert counter.get_total_flops() == 2 * (first + second)
 
 
 @both

@@ -6,6 +6,7 @@ comes, and contributions are added in the same order every time, which makes the
 which lead nowhere, come last.
 """
 
+from contextlib import contextmanager
 from heapq import heappop, heappush
 
 import numpy as np
@@ -41,7 +42,10 @@ def backpropagate(roots, retain_graph: bool = False, targets=None):
                 found[node] = gradients
             if node not in above:
                 continue
-        _step(node, gradients, buffers, heap)
+            with asked_for(node, goals, above):
+                _step(node, gradients, buffers, heap)
+        else:
+            _step(node, gradients, buffers, heap)
         if not retain_graph:
             if node.op.saves_no_tensors:
                 node.spent = True
@@ -109,6 +113,22 @@ def frontier(roots, targets):
         if any(edge is not None and (edge[0] in goals or edge[0] in above) for edge in node.edges):
             above.add(node)
     return goals, above
+
+
+@contextmanager
+def asked_for(node: Node, goals, above):
+    """A block in which the backward of an Op is asked for the gradients that lead to a target, and for no others."""
+    saved, needs = node.saved, getattr(node.saved, "needs", None)
+    if needs is None:  # a Function's, which is told what wanted gradients in the forward, as in PyTorch
+        yield
+        return
+    saved.needs = tuple(
+        [need and edge is not None and (edge[0] in goals or edge[0] in above) for need, edge in zip(needs, node.edges)]
+    )
+    try:
+        yield
+    finally:
+        saved.needs = needs
 
 
 def _run_hooks(node, gradients) -> None:

@@ -1,8 +1,9 @@
 """The walk of `autograd/engine.py` over tensors: same order, same sums, and everything on the way is recorded."""
 
+from contextlib import nullcontext
 from heapq import heappop, heappush
 
-from badak.autograd.engine import frontier
+from badak.autograd.engine import asked_for, frontier
 from badak.autograd.node import Leaf, Node
 from badak.core import events
 from badak.core.errors import GraphError
@@ -37,7 +38,9 @@ def _walk(roots, retain_graph, targets):
             found[node] = gradients
         if goals is not None and node not in above:
             continue
-        for edge, dx in zip(node.edges, _gradients(node, gradients), strict=True):
+        with asked_for(node, goals, above) if goals is not None else nullcontext():
+            dxs = _gradients(node, gradients)
+        for edge, dx in zip(node.edges, dxs, strict=True):
             if edge is not None and dx is not None:
                 _add(waiting, heap, *edge, dx)
         if not retain_graph:
