@@ -1,7 +1,8 @@
 """grad and backward: gradients of several outputs with respect to several inputs."""
 
-from badak.core.errors import GraphError
-from badak.tensor import Tensor
+from badak.core.errors import GraphError, ShapeError
+from badak.tensor import Tensor, stack
+from badak.tensor import vmap as batching
 from badak.tensor.backward import backward as _backward
 from badak.tensor.backward import walk_back
 from badak.tensor.convert import cast
@@ -39,7 +40,7 @@ def grad(
         retain_graph: keep what was saved
         create_graph: the gradients have a history
         allow_unused: None for an input that no output depends on
-        is_grads_batched: grad_outputs have a leading axis of many
+        is_grads_batched: grad_outputs have a leading axis of rows, and so have the gradients: one walk for all rows
         materialize_grads: zeros in place of None
 
     Returns: a tuple, one tensor for each input
@@ -54,7 +55,7 @@ def grad(
         raise GraphError("`inputs` argument to `grad()` cannot be empty.", "grad(loss, list(model.parameters()))")
     gradients = _as_list(grad_outputs) or [None] * len(outputs)
     if is_grads_batched:
-        raise GraphError("grad(is_grads_batched=True) is not supported", "call grad once for each row of grad_outputs")
+        return _by_rows(outputs, inputs, gradients, retain_graph, create_graph, allow_unused, materialize_grads)
     edges = [x._edge() for x in inputs]
     for i, edge in enumerate(edges):
         if edge is None:
@@ -78,6 +79,34 @@ def grad(
         else:
             made.append(cast(Tensor._of(dx), x.dtype, copy=True))
     return tuple(made)
+
+
+def _by_rows(outputs: list, inputs: list, gradients: list, retain_graph, create_graph, allow_unused, materialize_grads) -> tuple:
+    """grad for each row of the gradients, one walk for all; one for each where an operation's backward is no formula."""
+    for i, (y, dy) in enumerate(zip(outputs, gradients)):
+        if dy is None or dy.shape[1:] != y.shape:
+            got = "None" if dy is None else f"shape {tuple(dy.shape)}"
+            raise ShapeError(
+                f"grad(is_grads_batched=True): expected grad_outputs[{i}] to have a first dim of rows, and then the dims of "
+                f"outputs[{i}], {tuple(y.shape)}; got {got}",
+                "badak.eye(n) for an output of n numbers",
+            )
+    size = len(gradients[0])
+    if any(len(dy) != size for dy in gradients):
+        raise ShapeError(f"grad(is_grads_batched=True): as many rows in each; got {[len(dy) for dy in gradients]}", None)
+    options = {"allow_unused": allow_unused or materialize_grads}
+    try:
+        with batching.examples(size, "different") as level:
+            rows = [batching.wrap(dy, level) for dy in gradients]
+            found = grad(outputs, inputs, rows, True, True, **options)
+            made = [None if dx is None else batching.expose(dx, level) for dx in found]
+        made = [None if dx is None else dx if create_graph else dx.detach() for dx in made]
+    except (GraphError, batching.Unbatched):
+        each = [grad(outputs, inputs, list(row), True, create_graph, **options) for row in zip(*gradients)]
+        made = [None if dxs[0] is None else stack(dxs) for dxs in zip(*each)]
+    if not (create_graph if retain_graph is None else retain_graph):
+        grad(outputs, inputs, [dy[0] for dy in gradients], False, allow_unused=True)  # which lets go of what was saved
+    return tuple(zeros_like(x) if dx is None and materialize_grads else dx for x, dx in zip(inputs, made))
 
 
 def _as_list(tensors) -> list:

@@ -10,7 +10,7 @@ from badak.autograd.differentiate import grad
 from badak.autograd.grad_mode import enable_grad
 from badak.core.errors import ArgumentError, GraphError, expect_function
 from badak.core.public_api import door as _door
-from badak.tensor import Tensor, ones_like, stack, zeros_like
+from badak.tensor import Tensor, eye, ones_like, stack, zeros_like
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
 
@@ -61,13 +61,16 @@ def jacobian(
 ):
     """J, one walk backwards for each element of the output: a tensor, or a tuple for each of several outputs, inputs.
 
-    `vectorize` and `strategy` choose between ways to the same numbers; here there is one.
+    vectorize: one walk for all elements of an output, faster and with more memory. `strategy` chooses between ways to the same
+    numbers; here there is one.
     """
+    if vectorize and strict:
+        raise ArgumentError("jacobian: strict=True and vectorize=True are not supported together", "strict=False")
     if strategy not in ("reverse-mode", "forward-mode"):
         raise ArgumentError(f"jacobian: expected strategy 'reverse-mode' or 'forward-mode'; got {strategy!r}", "leave it out")
     with enable_grad():
         leaves, outputs, several_out = _run("jacobian", func, inputs, create_graph)
-        rows = [_rows(y, leaves, create_graph, strict) for y in outputs]
+        rows = [_rows_at_once(y, leaves, create_graph) if vectorize else _rows(y, leaves, create_graph, strict) for y in outputs]
     made = tuple(_as_given(row, isinstance(inputs, tuple), create_graph) for row in rows)
     return made if several_out else made[0]
 
@@ -144,6 +147,15 @@ def _rows(y, leaves: list, create_graph: bool, strict: bool) -> list:
         stack([row[k] for row in rows]).reshape(*y.shape, *x.shape) if rows else zeros_like(x).new_zeros((*y.shape, *x.shape))
         for k, x in enumerate(leaves)
     ]
+
+
+def _rows_at_once(y, leaves: list, create_graph: bool) -> list:
+    """The same by one walk."""
+    basis = eye(y.numel(), dtype=y.dtype).reshape(y.numel(), *y.shape)
+    if not y.requires_grad or not y.numel():
+        return [x.new_zeros((*y.shape, *x.shape)) for x in leaves]
+    found = grad(y, leaves, basis, retain_graph=True, create_graph=create_graph, allow_unused=True, is_grads_batched=True)
+    return [x.new_zeros((*y.shape, *x.shape)) if dx is None else dx.reshape(*y.shape, *x.shape) for x, dx in zip(leaves, found)]
 
 
 def _one_number(where: str, outputs) -> None:
