@@ -251,18 +251,6 @@ def test_spawn_of_one_runs_here():
     assert badak.multiprocessing.cpu_count() >= 1
 
 
-def test_a_profile_runs_its_block_and_has_nothing_to_show():
-    profiler = badak.profiler
-    with (
-        profiler.profile(activities=[profiler.ProfilerActivity.CPU], record_shapes=True) as watch,
-        profiler.record_function("x"),
-    ):
-        watch.step()
-    with pytest.raises(NotSupportedError, match="does not measure"):
-        watch.key_averages()
-    assert profiler.schedule(wait=1, warmup=1, active=2)(0) is profiler.ProfilerAction.NONE
-
-
 def block(framework, checkpoint):
     """Loss and gradients of a block with dropout, under a checkpoint or not."""
     framework.manual_seed(5)
