@@ -363,6 +363,7 @@ from badak.tensor.running import cummax as cummax
 from badak.tensor.running import cummin as cummin
 from badak.tensor.running import logcumsumexp as logcumsumexp
 from badak.tensor.running import cumulative_trapezoid as cumulative_trapezoid
+from badak.tensor.running import gradient as gradient
 from badak.tensor.running import trapezoid as trapezoid
 from badak.tensor.running import trapz as trapz
 from badak.tensor.sparse_coo import sparse_coo_tensor as sparse_coo_tensor
@@ -404,10 +405,13 @@ from badak.tensor.sort import argmin as argmin
 from badak.tensor.sort import argsort as argsort
 from badak.tensor.sort import bincount as bincount
 from badak.tensor.sort import histc as histc
+from badak.tensor.sort import histogram as histogram
 from badak.tensor.sort import kthvalue as kthvalue
 from badak.tensor.sort import median as median
 from badak.tensor.sort import mode as mode
 from badak.tensor.sort import msort as msort
+from badak.tensor.sort import nanmedian as nanmedian
+from badak.tensor.sort import nanquantile as nanquantile
 from badak.tensor.sort import quantile as quantile
 from badak.tensor.sort import sort as sort
 from badak.tensor.sort import topk as topk

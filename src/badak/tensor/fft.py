@@ -20,8 +20,8 @@ from badak.tensor.rearrange import roll
 from badak.tensor.tensor import Tensor
 
 __all__ = [
-    "fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifft2", "ifftn", "ifftshift", "ihfft", "irfft", "irfft2",
-    "irfftn", "rfft", "rfft2", "rfftfreq", "rfftn",
+    "fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "hfft2", "hfftn", "ifft", "ifft2", "ifftn", "ifftshift", "ihfft",
+    "ihfft2", "ihfftn", "irfft", "irfft2", "irfftn", "rfft", "rfft2", "rfftfreq", "rfftn",
 ]  # fmt: skip
 
 
@@ -80,6 +80,26 @@ def hfft(input, n=None, dim=-1, norm=None, *, out=None) -> Tensor:
 def ihfft(input, n=None, dim=-1, norm=None, *, out=None) -> Tensor:
     """The inverse of hfft."""
     return into(out, rfft(input, n, dim, ops.OPPOSITE.get(norm or "backward", norm)).conj())
+
+
+def hfftn(input, s=None, dim=None, norm=None, *, out=None) -> Tensor:
+    """hfft along the last of the dims, fft along the others."""
+    return into(out, irfftn(input.conj(), s, dim, ops.OPPOSITE.get(norm or "backward", norm)))
+
+
+def ihfftn(input, s=None, dim=None, norm=None, *, out=None) -> Tensor:
+    """The inverse of hfftn."""
+    return into(out, rfftn(input, s, dim, ops.OPPOSITE.get(norm or "backward", norm)).conj())
+
+
+def hfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None) -> Tensor:
+    """hfftn along two dims."""
+    return hfftn(input, s, dim, norm, out=out)
+
+
+def ihfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None) -> Tensor:
+    """ihfftn along two dims."""
+    return ihfftn(input, s, dim, norm, out=out)
 
 
 def _dims(where, x, s, dim) -> list[tuple]:

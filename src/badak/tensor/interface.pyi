@@ -536,6 +536,8 @@ class Methods:
         """heaviside, in place."""
     def histc(self, bins: _int = 100, min: _float = 0, max: _float = 0) -> Tensor:
         """How many values fall into each of `bins` equal ranges from min to max (of the data, where both are 0)."""
+    def histogram(self, bins, *, range=None, weight=None, density: _bool = False, out=None) -> Any:
+        """(hist, bin_edges): how many values, or how much weight, fall into each range, its upper end belonging to the last alone."""
     def hsplit(self, indices_or_sections) -> Any:
         """tensor_split along columns: dim 1, or dim 0 of a vector."""
     def hypot(self, other) -> Tensor:
@@ -765,6 +767,10 @@ class Methods:
         """nan_to_num, in place."""
     def nanmean(self, dim=None, keepdim=False, *, dtype=None) -> Tensor:
         """The mean of the values that are not NaN."""
+    def nanmedian(self, dim=None, keepdim: _bool = False) -> Any:
+        """As median, of the values that are not NaN; NaN where there are none."""
+    def nanquantile(self, q, dim=None, keepdim: _bool = False, *, interpolation: str = 'linear', out=None) -> Tensor:
+        """As quantile, of the values that are not NaN; NaN where there are none."""
     def nansum(self, dim=None, keepdim=False, *, dtype=None) -> Tensor:
         """The sum with NaN counted as 0."""
     def narrow(self, dim: _int, start, length: _int) -> Tensor:
@@ -837,7 +843,7 @@ class Methods:
         """put, in place."""
     def qr(self, some=True, *, out=None) -> Any:
         """As linalg.qr."""
-    def quantile(self, q, dim=None, keepdim: _bool = False, *, interpolation: str = 'linear', out=None) -> Tensor:
+    def quantile(self, q, dim=None, keepdim: _bool = False, *, interpolation: str = 'linear', out=None, _of_numbers: _bool = False) -> Tensor:
         """The value below which the fraction q lies, along dim or of all; one for each of a vector q, in a new first dim."""
     def rad2deg(self, *, out=None) -> Tensor:
         """Radians in degrees: x 180 / pi."""

@@ -5,6 +5,7 @@ from badak.ops import running as ops
 from badak.ops._check import axis_of, in_order
 from badak.tensor import dtypes, returns
 from badak.tensor.apply import apply
+from badak.tensor.concat import concat
 from badak.tensor.create import zeros
 from badak.tensor.promote import floating, into
 from badak.tensor.reduce import cumsum
@@ -69,3 +70,49 @@ def _trapezoids(y, x, dx, dim: int, name: str) -> Tensor:
     if x.dim() == 1:
         steps = steps.reshape([-1 if i == dim else 1 for i in range(y.dim())])
     return pairs * steps * 0.5
+
+
+def gradient(input, *, spacing=None, dim=None, edge_order: int = 1) -> tuple[Tensor, ...]:
+    """The slope of samples along each dim: central differences inside, one-sided ones at both ends, exact to the first order there
+    or the second (edge_order=2).
+
+    spacing: between samples (1), for all dims or one for each; or the coordinates of the samples as a tensor for each dim.
+    For unequal steps a before and b after a sample: -b / (a (a + b)) y[i-1] + (b - a) / (a b) y[i] + a / (b (a + b)) y[i+1].
+    Source: Fornberg 1988, "Generation of finite difference formulas on arbitrarily spaced grids".
+    """
+    if edge_order not in (1, 2):
+        raise ArgumentError(f"torch.gradient only supports edge_order=1 and edge_order=2; got {edge_order}", "edge_order=1")
+    y = input if input.is_complex() else floating(input, "gradient")
+    dims = range(y.dim()) if dim is None else [dim] if isinstance(dim, int) else dim
+    dims = [axis_of(each, y.dim()) for each in dims]
+    spacing = 1 if spacing is None else spacing
+    steps = list(spacing) if isinstance(spacing, (list, tuple)) else [spacing] * len(dims)
+    if len(steps) != len(dims):
+        raise ArgumentError(f"gradient: expected one spacing for each of {len(dims)} dims; got {len(steps)}", "spacing=1.0")
+    return tuple(_slope(y, step, axis, edge_order) for step, axis in zip(steps, dims))
+
+
+def _slope(y: Tensor, step, axis: int, edge_order: int) -> Tensor:
+    n = y.size(axis)
+    if n < edge_order + 1:
+        raise ArgumentError(f"torch.gradient expected each dimension size to be at least edge_order+1; got {n}", "more samples")
+    y = y.movedim(axis, -1)
+    if isinstance(step, Tensor) and step.dim():
+        h = step[1:] - step[:-1]
+    else:
+        h = y.real.new_ones(n - 1) * step if y.is_complex() else y.new_ones(n - 1) * step
+    a, b = h[:-1], h[1:]
+    inside = y[..., :-2] * (-b / (a * (a + b))) + y[..., 1:-1] * ((b - a) / (a * b)) + y[..., 2:] * (a / (b * (a + b)))
+    ends = []
+    for at, sign in ((0, 1), (-1, -1)):
+        first, second, third = (y[..., at + sign * k : at + sign * k + 1 or None] for k in range(3))
+        h1 = h[at]
+        if edge_order == 1:
+            ends.append((second - first) * sign / h1)
+        else:
+            h2 = h[at + sign]
+            whole = (
+                first * (-(2 * h1 + h2) / (h1 * (h1 + h2))) + second * ((h1 + h2) / (h1 * h2)) + third * (-h1 / (h2 * (h1 + h2)))
+            )
+            ends.append(whole * sign)
+    return concat([ends[0], inside, ends[1]], -1).movedim(-1, axis).contiguous()

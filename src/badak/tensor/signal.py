@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, DTypeError, ShapeError
-from badak.tensor import dtypes, fft
+from badak.core.errors import ArgumentError, ShapeError
+from badak.tensor import fft, windows
 from badak.tensor.complex import view_as_real
 from badak.tensor.create import ones
 from badak.tensor.pad import pad
@@ -14,20 +14,12 @@ from badak.tensor.tensor import Tensor
 
 
 def _window(name: str, values: Callable, doc: str) -> Callable[..., Tensor]:
-    """The public function of a window: `values(n, *settings)` gives it symmetric, and periodic is a longer one without its last."""
+    """The public function of a window of which `values(n, *settings)` gives the factors."""
 
     def function(window_length, periodic=True, *settings, dtype=None, layout=None, device=None, requires_grad=False,
                  pin_memory=False, **named) -> Tensor:  # fmt: skip
-        dtypes.check_device(device)
-        kind = dtypes.default_dtype() if dtype is None else dtypes.to_dtype(dtype)
-        if not kind.is_floating_point:
-            raise DTypeError(f"{name} expects floating point dtypes, got: {kind}", "dtype=badak.float32")
-        n = int(window_length)
-        if n < 0:
-            raise ArgumentError(f"{name} requires non-negative window_length, got window_length={n}", "window_length=400")
-        made = np.ones(n) if n < 2 else values(n + 1, *settings, **named)[:-1] if periodic else values(n, *settings, **named)
-        y = Tensor._of(np.asarray(made, kind.numpy))
-        return y.requires_grad_() if requires_grad else y
+        values_of = lambda n: values(n, *settings, **named)
+        return windows.made(name, values_of, int(window_length), periodic, dtype, device, requires_grad)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
@@ -35,7 +27,7 @@ def _window(name: str, values: Callable, doc: str) -> Callable[..., Tensor]:
 
 
 def _hamming(n: int, alpha: float = 0.54, beta: float = 0.46):
-    return alpha - beta * np.cos(2 * np.pi * np.arange(n) / (n - 1))
+    return windows.cosines(n, (alpha, beta))
 
 
 hann_window = _window("hann_window", np.hanning, "(1 - cos(2 pi k / n)) / 2, k = 0 .. n - 1; periodic=False: over n - 1.")

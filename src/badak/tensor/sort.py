@@ -197,11 +197,37 @@ def _middle(array, dim: int):
     return np.where(nan.any(dim), nan.argmax(dim), middle)
 
 
+def nanmedian(input, dim=None, keepdim: bool = False):
+    """As median, of the values that are not NaN; NaN where there are none."""
+    in_order("nanmedian", input)
+    if dim is None:
+        _not_empty("nanmedian", input, None)
+        return along(input.reshape(-1), _middle_number(input._array.reshape(-1), 0), 0, False)[0]
+    dim = axis_of(dim, input._array.ndim)
+    _not_empty("nanmedian", input, dim)
+    return returns.nanmedian(*along(input, _middle_number(input._array, dim) if input._array.ndim else None, dim, keepdim))
+
+
+@events.pure(along="dim")
+def _middle_number(array, dim: int):
+    order = _order(array, dim, False)  # NaN last
+    numbers = (array == array).sum(dim, keepdims=True)
+    return np.take_along_axis(order, np.maximum(numbers - 1, 0) // 2, dim).squeeze(dim)
+
+
 _ROUNDED = {"lower": floor, "higher": ceil, "nearest": round}
 
 
 @in_float32
-def quantile(input, q, dim=None, keepdim: bool = False, *, interpolation: str = "linear", out=None) -> Tensor:
+def nanquantile(input, q, dim=None, keepdim: bool = False, *, interpolation: str = "linear", out=None) -> Tensor:
+    """As quantile, of the values that are not NaN; NaN where there are none."""
+    return quantile(input, q, dim, keepdim, interpolation=interpolation, out=out, _of_numbers=True)
+
+
+@in_float32
+def quantile(
+    input, q, dim=None, keepdim: bool = False, *, interpolation: str = "linear", out=None, _of_numbers: bool = False
+) -> Tensor:
     """The value below which the fraction q lies, along dim or of all; one for each of a vector q, in a new first dim.
 
     Of n sorted values it stands at position q (n - 1): between two of them by interpolation "linear" or "midpoint", or
@@ -230,7 +256,7 @@ def quantile(input, q, dim=None, keepdim: bool = False, *, interpolation: str = 
     shape = input._array.shape
     a = None if dim is None else axis_of(dim, len(shape))
     x = input.reshape(-1, 1) if a is None or not shape else input.movedim(a, -1).unsqueeze(0).movedim(-1, 0).flatten(1)
-    y = _quantiles(sort(x, 0)[0], q.reshape(-1), interpolation)  # (Q, rows)
+    y = _quantiles(sort(x, 0)[0], q.reshape(-1), interpolation, _of_numbers)  # (Q, rows)
     rest = (1,) * len(shape) if a is None else shape[:a] + (1,) * (a < len(shape)) + shape[a + 1 :]
     if not keepdim:
         rest = () if a is None else shape[:a] + shape[a + 1 :]
@@ -238,12 +264,15 @@ def quantile(input, q, dim=None, keepdim: bool = False, *, interpolation: str = 
     return y if out is None else into(out, y)
 
 
-def _quantiles(x, q, interpolation: str) -> Tensor:
+def _quantiles(x, q, interpolation: str, of_numbers: bool) -> Tensor:
     """(Q, rows) from the sorted columns of x (n, rows)."""
     last = x._array.shape[0] - 1
-    at = q.unsqueeze(1) * last
-    at = at.expand(-1, x._array.shape[1])
-    at = where(x[-1].isnan(), last, at)  # NaN counts as the largest
+    if of_numbers:
+        at = (q.unsqueeze(1) * (x.isnan().logical_not().sum(0) - 1).clamp(min=0).to(q.dtype)).t().contiguous().t()
+    else:
+        at = q.unsqueeze(1) * last
+        at = at.expand(-1, x._array.shape[1])
+        at = where(x[-1].isnan(), last, at)  # NaN counts as the largest
     if interpolation in _ROUNDED:
         return gather(x, 0, _ROUNDED[interpolation](at).long())
     below = floor(at)
@@ -322,6 +351,29 @@ def histc(input, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
         min, max = min - 1, max + 1
     wide = array.astype(np.float32) if array.dtype.itemsize == 2 and array.dtype.kind not in "iub" else array
     return Tensor._of(np.histogram(wide, int(bins), (min, max))[0].astype(array.dtype))  # 16 bits cannot say in which range
+
+
+def histogram(input, bins, *, range=None, weight=None, density: bool = False, out=None):  # noqa: A002
+    """(hist, bin_edges): how many values, or how much weight, fall into each range, its upper end belonging to the last alone.
+
+    bins: how many equal ranges, from range[0] to range[1] or those of the data; or their edges, in order.
+    density: over the sum of all and the width of each.
+    """
+    in_order("histogram", input)
+    if not input.is_floating_point():
+        raise DTypeError(f"histogram: expected a float tensor; got {input.dtype}", "x.float()")
+    array = input._array.reshape(-1)
+    edges = bins._array if isinstance(bins, Tensor) else None
+    if edges is None:
+        low, high = range if range is not None else (array.min(), array.max()) if array.size else (0, 0)
+        low, high = (low - 0.5, high + 0.5) if low == high else (low, high)
+        edges = np.linspace(low, high, int(bins) + 1).astype(array.dtype)
+    weights = None if weight is None else weight._array.reshape(-1)
+    counts = np.histogram(array[array == array], edges, weights=None if weights is None else weights[array == array])[0]
+    counts = counts.astype(array.dtype)
+    if density:
+        counts = counts / (counts.sum() * np.diff(edges))
+    return returns.histogram(into(None if out is None else out[0], Tensor._of(counts)), Tensor._of(edges))
 
 
 def searchsorted(sorted_sequence, input, *, right: bool = False, side=None, out_int32: bool = False, sorter=None) -> Tensor:

@@ -184,7 +184,7 @@ TABLE = {
     ),
     "tensor.running": Names(
         both="cummax cummin logcumsumexp",
-        functions="cumulative_trapezoid trapezoid trapz",
+        functions="cumulative_trapezoid gradient trapezoid trapz",
     ),
     "tensor.sparse_coo": Names(functions="sparse_coo_tensor"),
     "tensor.scatter": Names(
@@ -201,7 +201,10 @@ TABLE = {
         in_place="unsqueeze_ squeeze_ transpose_ t_ swapaxes_ swapdims_",
     ),
     "tensor.sort": Names(
-        both=("argmax argmin argsort bincount histc kthvalue median mode msort quantile sort topk unique unique_consecutive"),
+        both=(
+            "argmax argmin argsort bincount histc histogram kthvalue median mode msort nanmedian nanquantile quantile sort topk "
+            "unique unique_consecutive"
+        ),
         functions="bucketize searchsorted",
     ),
     "tensor.storage": Names(functions="TypedStorage UntypedStorage", methods="set_ storage to_dense untyped_storage"),

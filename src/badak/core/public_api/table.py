@@ -113,6 +113,8 @@ PLACES = {
     "badak.utils._foreach_utils": "badak.compat.torch.foreach_utils",
     "badak.utils._python_dispatch": "badak.compat.torch.core",
     "badak.utils._pytree": "badak.compat.torch.pytree",
+    "badak.signal": "badak.tensor.signal",
+    "badak.signal.windows": "badak.tensor.windows",
     "badak.utils.data.dataloader": "badak.data",
     "badak.utils.data.dataset": "badak.data",
     "badak.utils.data.distributed": "badak.data",

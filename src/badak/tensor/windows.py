@@ -1,0 +1,80 @@
+"""`torch.signal.windows`: M factors that let a piece of a signal begin and end softly. sym=False: one period of M + 1 factors."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from badak.core.errors import ArgumentError, DTypeError
+from badak.tensor import dtypes
+from badak.tensor.tensor import Tensor
+
+__all__ = [
+    "bartlett", "blackman", "cosine", "exponential", "gaussian", "general_cosine", "general_hamming", "hamming", "hann", "kaiser",
+    "nuttall",
+]  # fmt: skip
+
+
+def made(name: str, values: Callable, n: int, periodic: bool, dtype, device, requires_grad: bool) -> Tensor:
+    """`values(n)` gives a window of n > 1 factors, symmetric; a periodic one is a longer one without its last."""
+    dtypes.check_device(device)
+    kind = dtypes.default_dtype() if dtype is None else dtypes.to_dtype(dtype)
+    if not kind.is_floating_point:
+        raise DTypeError(f"{name} expects floating point dtypes, got: {kind}", "dtype=badak.float32")
+    if n < 0:
+        raise ArgumentError(f"{name} requires non-negative window length, got {n}", "400 factors")
+    factors = np.ones(n) if n < 2 else values(n + 1)[:-1] if periodic else values(n)
+    y = Tensor._of(np.asarray(factors, kind.numpy))
+    return y.requires_grad_() if requires_grad else y
+
+
+def cosines(n: int, factors) -> np.ndarray:
+    """sum_i (-1)^i a_i cos(2 pi i k / (n - 1)), k = 0 .. n - 1."""
+    k = 2 * np.pi * np.arange(n) / (n - 1)
+    return sum((-1) ** i * a * np.cos(i * k) for i, a in enumerate(factors))
+
+
+def _window(name: str, values: Callable, doc: str) -> Callable[..., Tensor]:
+    """The public function: `values(n, **settings)`."""
+
+    def function(M, *, sym=True, dtype=None, layout=None, device=None, requires_grad=False, **settings) -> Tensor:  # noqa: N803
+        return made(name, lambda n: values(n, **settings), int(M), not sym, dtype, device, requires_grad)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
+    return function
+
+
+def _exponential(n: int, tau: float = 1.0, center: float | None = None) -> np.ndarray:
+    if tau <= 0:
+        raise ArgumentError(f"Tau must be positive, got: {tau} instead.", "tau=1.0")
+    return np.exp(-np.abs(np.arange(n) - ((n - 1) / 2 if center is None else center)) / tau)
+
+
+def _gaussian(n: int, std: float = 1.0) -> np.ndarray:
+    if std <= 0:
+        raise ArgumentError(f"Standard deviation must be positive, got: {std} instead.", "std=1.0")
+    return np.exp(-(((np.arange(n) - (n - 1) / 2) / std) ** 2) / 2)
+
+
+def exponential(M, *, center=None, tau=1.0, sym=True, **options) -> Tensor:  # noqa: N803
+    """exp(-|k - center| / tau); the center is the middle, or with sym=False any."""
+    if sym and center is not None:
+        raise ArgumentError("Center must be None for symmetric windows", "sym=False")
+    around = center if center is None else float(center)
+    return _window("exponential", _exponential, "")(M, tau=tau, center=around, sym=sym, **options)
+
+
+bartlett = _window("bartlett", np.bartlett, "1 - |2 k / (M - 1) - 1|.")
+blackman = _window("blackman", np.blackman, "0.42 - 0.5 cos(2 pi k / (M - 1)) + 0.08 cos(4 pi k / (M - 1)).")
+cosine = _window("cosine", lambda n: np.sin(np.pi * (np.arange(n) + 0.5) / n), "sin(pi (k + 0.5) / M).")
+gaussian = _window("gaussian", _gaussian, "exp(-((k - (M - 1) / 2) / std)^2 / 2).")
+general_cosine = _window("general_cosine", lambda n, a: cosines(n, a), "sum_i (-1)^i a_i cos(2 pi i k / (M - 1)).")
+general_hamming = _window(
+    "general_hamming", lambda n, alpha=0.54: cosines(n, (alpha, 1 - alpha)), "alpha - (1 - alpha) cos(2 pi k / (M - 1))."
+)
+hamming = _window("hamming", lambda n: cosines(n, (0.54, 0.46)), "0.54 - 0.46 cos(2 pi k / (M - 1)).")
+hann = _window("hann", np.hanning, "(1 - cos(2 pi k / (M - 1))) / 2.")
+kaiser = _window("kaiser", lambda n, beta=12.0: np.kaiser(n, beta), "I0(beta sqrt(1 - (2 k / (M - 1) - 1)^2)) / I0(beta).")
+nuttall = _window(
+    "nuttall", lambda n: cosines(n, (0.3635819, 0.4891775, 0.1365995, 0.0106411)), "general_cosine with Nuttall's factors."
+)
