@@ -85,6 +85,8 @@ def gradient(input, *, spacing=None, dim=None, edge_order: int = 1) -> tuple[Ten
     y = input if input.is_complex() else floating(input, "gradient")
     dims = range(y.dim()) if dim is None else [dim] if isinstance(dim, int) else dim
     dims = [axis_of(each, y.dim()) for each in dims]
+    if len(set(dims)) != len(dims):
+        raise ArgumentError(f"gradient: a dim appears multiple times in {list(dims)}", "each dim once")
     spacing = 1 if spacing is None else spacing
     steps = list(spacing) if isinstance(spacing, (list, tuple)) else [spacing] * len(dims)
     if len(steps) != len(dims):

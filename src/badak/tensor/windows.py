@@ -4,7 +4,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, DTypeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError
+from badak.core.public_api import door as _door
+from badak.core.public_api import guard_names as _guard_names
 from badak.tensor import dtypes
 from badak.tensor.tensor import Tensor
 
@@ -37,6 +39,9 @@ def _window(name: str, values: Callable, doc: str) -> Callable[..., Tensor]:
     """The public function: `values(n, **settings)`."""
 
     def function(M, *, sym=True, dtype=None, layout=None, device=None, requires_grad=False, **settings) -> Tensor:  # noqa: N803
+        kind = dtypes.default_dtype() if dtype is None else dtypes.to_dtype(dtype)
+        if kind not in (dtypes.float32, dtypes.float64):
+            raise ArgumentError(f"{name} expects float32 or float64 dtypes, got: {kind}", "dtype=badak.float32")
         return made(name, lambda n: values(n, **settings), int(M), not sym, dtype, device, requires_grad)
 
     function.__name__ = function.__qualname__ = name
@@ -56,6 +61,20 @@ def _gaussian(n: int, std: float = 1.0) -> np.ndarray:
     return np.exp(-(((np.arange(n) - (n - 1) / 2) / std) ** 2) / 2)
 
 
+def _general_cosine(n: int, a) -> np.ndarray:
+    if not isinstance(a, (list, tuple)):
+        raise ArgumentTypeError(f"Coefficients must be a list/tuple, got: {type(a).__name__}", "a=[0.5, 0.5]")
+    if not a:
+        raise ArgumentError("Coefficients cannot be empty", "a=[0.5, 0.5]")
+    return cosines(n, a)
+
+
+def _kaiser(n: int, beta: float = 12.0) -> np.ndarray:
+    if beta < 0:
+        raise ArgumentError(f"beta must be non-negative, got: {beta} instead.", "beta=12.0")
+    return np.kaiser(n, beta)
+
+
 def exponential(M, *, center=None, tau=1.0, sym=True, **options) -> Tensor:  # noqa: N803
     """exp(-|k - center| / tau); the center is the middle, or with sym=False any."""
     if sym and center is not None:
@@ -68,13 +87,17 @@ bartlett = _window("bartlett", np.bartlett, "1 - |2 k / (M - 1) - 1|.")
 blackman = _window("blackman", np.blackman, "0.42 - 0.5 cos(2 pi k / (M - 1)) + 0.08 cos(4 pi k / (M - 1)).")
 cosine = _window("cosine", lambda n: np.sin(np.pi * (np.arange(n) + 0.5) / n), "sin(pi (k + 0.5) / M).")
 gaussian = _window("gaussian", _gaussian, "exp(-((k - (M - 1) / 2) / std)^2 / 2).")
-general_cosine = _window("general_cosine", lambda n, a: cosines(n, a), "sum_i (-1)^i a_i cos(2 pi i k / (M - 1)).")
+general_cosine = _window("general_cosine", _general_cosine, "sum_i (-1)^i a_i cos(2 pi i k / (M - 1)).")
 general_hamming = _window(
     "general_hamming", lambda n, alpha=0.54: cosines(n, (alpha, 1 - alpha)), "alpha - (1 - alpha) cos(2 pi k / (M - 1))."
 )
 hamming = _window("hamming", lambda n: cosines(n, (0.54, 0.46)), "0.54 - 0.46 cos(2 pi k / (M - 1)).")
 hann = _window("hann", np.hanning, "(1 - cos(2 pi k / (M - 1))) / 2.")
-kaiser = _window("kaiser", lambda n, beta=12.0: np.kaiser(n, beta), "I0(beta sqrt(1 - (2 k / (M - 1) - 1)^2)) / I0(beta).")
+kaiser = _window("kaiser", _kaiser, "I0(beta sqrt(1 - (2 k / (M - 1) - 1)^2)) / I0(beta).")
 nuttall = _window(
     "nuttall", lambda n: cosines(n, (0.3635819, 0.4891775, 0.1365995, 0.0106411)), "general_cosine with Nuttall's factors."
 )
+
+
+__getattr__ = _door("badak.signal.windows")
+_guard_names(globals(), "badak.signal.windows")
