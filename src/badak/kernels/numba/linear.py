@@ -7,20 +7,22 @@ import numpy as np
 from badak.kernels.half import BFLOAT16
 from badak.kernels.numba import skinny_gemm
 from badak.kernels.numba._blocks import NOTHING, PARTS, as_rows
+from badak.kernels.numba.bf16_gemm import WAY_NUMBERS, WAYS
 from badak.kernels.numba.bf16_gemm import product as bf16_product
 from badak.kernels.numba.casts import vector
 from badak.kernels.numba.gemm import product
 from badak.kernels.numba.reductions import column_sum, sum_rows, summed
-from badak.kernels.numba.simd.dots import dots
+from badak.kernels.numba.simd.accumulators import in_full
+from badak.kernels.numba.simd.bf16_gemm import AMX, WIDE
+from badak.kernels.numba.simd.dots import TOGETHER, dots
 from badak.kernels.numba.simd.gemm import gemm
 from badak.kernels.numba.threadpool.parallel import parallel
 
-_TOGETHER = 4  # rows of a weight that `dots` reads side by side
 _FEW = 4  # rows up to which reading the weights takes longer than multiplying
 _FLOAT32 = np.dtype(np.float32)
 _SMALL = 16_384  # elements of a weight up to which adding up partial sums of its gradient costs less than its sum along all rows
 _ROWS, _MANY = 224, 4  # rows of such a part, and parts from which on that is so
-_BLOCK = 8_192  # weights of a task, 32 KiB of float32
+_BLOCK = 16_384  # weights of a task, 64 KiB of float32
 
 
 @parallel("W2 R2 R2 R1 i")
@@ -30,12 +32,7 @@ def few_rows(task, y, x, w, bias, columns):
     A product packs them into another order first, which for a token at a time costs more than multiplying.
     """
     first, last = task * columns, min((task + 1) * columns, w.shape[0])
-    for m in range(x.shape[0]):
-        row = y[m, first:last]
-        dots(w[first:last], x[m], row)
-        if bias.size:
-            for n in range(row.size):
-                row[n] += bias[first + n]
+    dots(w[first:last], x, 1, bias[first:last], y[:, first:last])
 
 
 @parallel("R2 Wh2")
@@ -46,18 +43,21 @@ def round_rows(task, x, rounded):
             rounded[m, k] = x[m, k]
 
 
-@parallel("W2 Rh2 Rh2 Rf1 i")
-def few_rows_bf16(task, y, x, w, bias, columns):
+@parallel("W2 Rh2 Rh2 Rf1 i i")
+def few_rows_bf16(task, y, x, w, bias, columns, way):
     """As `few_rows`, for x and w in bfloat16: half as much to read."""
     first, last = task * columns, min((task + 1) * columns, w.shape[0])
-    sums = np.empty(last - first, np.float32)
+    sums = np.empty((x.shape[0], last - first), np.float32)
+    if way == WIDE:
+        dots(w[first:last], in_full(True, x, np.empty(x.shape, np.float32)), 1, bias[first:last], sums)
+    else:
+        dots(w[first:last], x, 1, bias[first:last], sums)
     for m in range(x.shape[0]):
-        dots(w[first:last], x[m], sums)
-        for n in range(sums.size):
-            y[m, first + n] = sums[n] + bias[first + n] if bias.size else sums[n]
+        for n in range(last - first):
+            y[m, first + n] = sums[m, n]
 
 
-def _few_bf16(x, w, b, kind):
+def _few_bf16(x, w, b, kind, way):
     """linear for a few rows x (M, K) and w in bfloat16."""
     features, size = w.shape
     if x.dtype != BFLOAT16:
@@ -65,18 +65,18 @@ def _few_bf16(x, w, b, kind):
         round_rows(1, x.size // 4, given, x)
     y, columns = np.empty((len(x), features), kind), _columns(2 * _BLOCK, size)
     bias = NOTHING[_FLOAT32] if b is None else vector(b, _FLOAT32)
-    few_rows_bf16(-(-features // columns), len(x) * w.size // 10, y, np.ascontiguousarray(x), w, bias, columns)
+    few_rows_bf16(-(-features // columns), len(x) * w.size // 10, y, np.ascontiguousarray(x), w, bias, columns, way)
     return y
 
 
 def _columns(block, size):
     """Rows of a weight for a task: about a block of numbers, and whole groups of those that are read side by side."""
-    return max(block // size // _TOGETHER, 1) * _TOGETHER
+    return max(block // size // TOGETHER, 1) * TOGETHER
 
 
-def _streams(x, w):
-    """Whether the rows of w, bfloat16, can be read pair by pair."""
-    return w.size and x.size and x.shape[1] % 2 == 0 and w.flags.c_contiguous
+def _streams(x, w, way):
+    """Whether the rows of w, bfloat16, can be read pair by pair, and be multiplied as a product of tiles would."""
+    return way != AMX and w.size and x.size and x.shape[1] % 2 == 0 and w.flags.c_contiguous
 
 
 def linear(x, w, b, kind=None):
@@ -87,8 +87,9 @@ def linear(x, w, b, kind=None):
     features, size = w.shape
     if x.itemsize == 2 or w.itemsize == 2 or (kind is not None and kind.itemsize == 2):
         rows = x.reshape(math.prod(x.shape[:-1]), size)
-        if w.itemsize == 2 and len(rows) <= _FEW and _streams(rows, w):
-            return _few_bf16(rows, w, b, kind or x.dtype).reshape(*x.shape[:-1], features)
+        way = WAY_NUMBERS[WAYS.chosen()]
+        if w.itemsize == 2 and len(rows) <= _FEW and _streams(rows, w, way):
+            return _few_bf16(rows, w, b, kind or x.dtype, way).reshape(*x.shape[:-1], features)
         y = bf16_product(np.empty((len(rows), features), kind or x.dtype), rows, w.T, b)
         return y.reshape(*x.shape[:-1], features)
     if x.size <= _FEW * size and x.size and w.flags.c_contiguous:

@@ -194,6 +194,36 @@ class Vectors(Loops):
         order = [start + i // 2 + i % 2 * self.lanes for i in range(self.lanes)]
         return self.builder.shuffle_vector(a, b, ir.Constant(self.indices, order))
 
+    def columns(self, rows, at):
+        """The registers that hold the numbers of as many rows as a register has lanes at `at`, then those next to them, and so on
+        for 16 bytes of each row.
+
+        Such parts of rows are loaded beside each other, and the numbers then change places within parts: half of the shuffles
+        that whole registers take.
+        """
+        side, part = 16 // self.bytes, ir.VectorType(self.element, 16 // self.bytes)
+        several = []
+        for i in range(side):
+            parts = [self.builder.load(self.pointer(row, at, part)) for row in rows[i::side]]
+            for loaded in parts:
+                loaded.align = self.bytes
+            while len(parts) > 1:
+                count = 2 * parts[0].type.count
+                parts = [self._shuffled(a, b, range(count)) for a, b in zip(parts[::2], parts[1::2])]
+            several += parts
+        half, starts = side // 2, range(0, self.lanes, side)
+        for _ in range(side.bit_length() - 1):
+            several = [
+                self._shuffled(several[i // 2], several[i // 2 + half],
+                               [self.lanes * (k % 2) + start + i % 2 * half + k // 2 for start in starts for k in range(side)])
+                for i in range(side)
+            ]  # fmt: skip
+        return several
+
+    def _shuffled(self, a, b, order):
+        """The lanes `order` of a and, counting on, b."""
+        return self.builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(I32, len(order)), list(order)))
+
     def _call(self, name, result, values, suffix="", of=None):
         kind = ir.FunctionType(result, [value.type for value in values])
         full = f"llvm.{name}.v{self.lanes}{'i16' if of == self.halves else f'f{8 * self.bytes}'}{suffix}"

@@ -1,31 +1,32 @@
-"""The products of a matrix's rows with one vector: what reading the weights once for a token comes down to."""
+"""A few rows times the rows of a matrix, each read once and where it lies: a token at a time, weights as (outputs, inputs).
 
+A register of sums has a lane for each row of the matrix, and takes its numbers in the order of k: pieces of rows are transposed on
+the way, which reading them from memory hides. Each sum is that of `gemm`, to the bit: over k in order, in pieces of DEPTH, so a row
+of a result does not depend on how many rows it is computed with. Sums along the rows, with a lane for every k, are the first to be
+thought of, and were 1e-6 away from those of products of tiles; they came at 40 GB/s on one core, these at 37.
+"""
+
+from badak.kernels.numba.codegen.amx import Wide, has
 from badak.kernels.numba.codegen.bfloat16 import is_bfloat16
 from badak.kernels.numba.codegen.compile import overload
-from badak.kernels.numba.codegen.registers import I64, REGISTER, Vectors, instruction, returns
+from badak.kernels.numba.codegen.registers import FLOAT32, I32, I64, REGISTER, Vectors, instruction, returns
+from badak.kernels.numba.simd.tiles import DEPTH, rows_from
 
-__all__ = ["ask_ahead", "dots"]
+__all__ = ["TOGETHER", "ask_ahead", "dots"]
 
-_TOGETHER = 4  # rows read side by side: four streams from memory instead of one, 95 against 70 GB/s on two cores
-_STEPS = 2  # registers of each row in a turn, each with a sum of its own
+_LINE, _PART = 64, 16  # bytes of a line of cache, of which so many numbers of each row are read at a time
+_GROUPS = _LINE // REGISTER  # registers of sums of each row of x, so that as many adders are busy on every CPU
+TOGETHER = _LINE // 4  # rows of a float32 or bfloat16 matrix that are read side by side
+_NUMBERS, _HALVES, _PAIRS = range(3)  # w and x are numbers; w is bfloat16; both are, multiplied by AVX512_BF16
 
 
-def dots(w, x, y):
-    """y[n] = sum_k w[n, k] x[k]; the rows of w, x and y are contiguous. The bits of y[n] depend on w[n] and x alone.
+def dots(w, x, alpha, base, y):
+    """y[m, n] = alpha sum_k x[m, k] w[n, k] + base[n], base empty for none; the rows of w, x and y are contiguous.
 
-    w and x may both be bfloat16, y is then float32 and the size of x even.
+    y[m, n] has the bits that a product of tiles gives it: of `gemm`, and for w in bfloat16 of `bf16_gemm`: in the way WIDE where x
+    is float32, whose numbers are those of bfloat16 then, in AVX512 where x is bfloat16. The size of such rows is even.
     """
-    y[:] = w @ x
-
-
-def _numbers(v, start, at, masks, half):
-    """_STEPS registers of numbers from an offset on. half: the even ones and the odd ones of as many bfloat16."""
-    builder = v.builder
-    if not half:
-        return [v.load(start, builder.add(at, I64(v.bytes * v.lanes * u)), masks[u]) for u in range(_STEPS)]
-    pairs = builder.bitcast(v.load(start, at, masks[0]), v.indices)
-    even, odd = builder.shl(pairs, v.whole(16)), builder.and_(pairs, v.whole(-1 << 16))
-    return [builder.bitcast(each, v.type) for each in (even, odd)]
+    y[...] = (x @ w.T) * y.dtype.type(alpha) + (base if base.size else 0)
 
 
 def ask_ahead(v, starts, step, at, registers):
@@ -39,70 +40,113 @@ def ask_ahead(v, starts, step, at, registers):
             v.ask(v.builder.add(start, v.builder.add(ahead, I64(REGISTER * register))), False)
 
 
-def _emit(rows, half=False):
-    """The instruction for `rows` rows: (one number, address of w, bytes from row to row, of x, its size, address of y).
+def _plus(v, kind, total, x, at, column):
+    """total + x[k] w[k] for the one or two k of a register of w's column, the numbers of x being read at x + at."""
+    builder = v.builder
+    if kind == _NUMBERS:
+        return v.fma(v.number(builder.add(x, at)), column, total)
+    words = builder.bitcast(column, v.indices)
+    if kind == _PAIRS:
+        pair = v.splat(builder.load(v.pointer(x, at, I32)))
+        return Wide(builder).dot(total, pair, words)
+    for number, half in enumerate((builder.shl(words, v.whole(16)), builder.and_(words, v.whole(-1 << 16)))):
+        place = builder.add(x, builder.add(builder.mul(at, I64(2)), I64(4 * number)))
+        total = v.fma(v.number(place), builder.bitcast(half, v.type), total)
+    return total
 
-    half: w and x are bfloat16, whose rows are pairs: a register of them becomes two of float32 without a shuffle.
+
+def _emit(kind, rows):
+    """The instruction for `rows` rows of x: (alpha, then address of w, bytes from row to row, rows of w at most, of x, bytes from
+    row to row, the words of a row, of base or 0, of y, bytes from row to row). A word is a number, or two bfloat16.
     """
 
     @instruction
-    def several(typingctx, like, w, step, x, size, y):
+    def several(typingctx, alpha, w, step, count, x, x_row, size, base, y, y_row):
         def codegen(context, builder, signature, values):
-            v = Vectors(builder, signature.args[0])
-            _, w, step, x, size, y = values
-            starts = [builder.add(w, builder.mul(step, I64(row))) for row in range(rows)]
-            turn, item = _STEPS * v.lanes, 2 if half else v.bytes
-            whole = builder.udiv(size, I64(turn))
-            rest = builder.sub(size, builder.mul(whole, I64(turn)))
+            alpha, w, step, count, x, x_row, size, base, y, y_row = values
+            v = Vectors(builder, FLOAT32 if kind else signature.args[0])
+            if kind == _PAIRS and not has("avx512bf16"):
+                return context.get_dummy_value()
+            lanes, item, words = v.lanes, I64(v.bytes), _LINE // v.bytes
+            deep = {_NUMBERS: DEPTH, _HALVES: DEPTH // 2}.get(kind)
+            starts = rows_from(builder, w, _GROUPS * lanes, count, step)
+            groups = [starts[i : i + lanes] for i in range(0, _GROUPS * lanes, lanes)]
+            masks = [v.first(builder.sub(count, I64(lanes * group))) for group in range(_GROUPS)]
+            lines = [builder.add(x, builder.mul(x_row, I64(m))) for m in range(rows)]
 
-            def add(at, sums, masks):
-                right = _numbers(v, x, at, masks, half)
-                new = []
-                for row in range(rows):
-                    left = _numbers(v, starts[row], at, masks, half)
-                    new += [v.fma(left[u], right[u], sums[row * _STEPS + u]) for u in range(_STEPS)]
-                return new
+            def added(group, sums, at, column):
+                mine = zip(sums[group * rows :], lines)
+                sums[group * rows : (group + 1) * rows] = [_plus(v, kind, total, line, at, column) for total, line in mine]
 
-            def turns(i, sums):
-                at = builder.mul(i, I64(item * turn))
-                ask_ahead(v, starts, step, at, item * turn // REGISTER)
-                return add(at, sums, [None] * _STEPS)
+            def line(at, before):
+                sums = list(before)
+                ask_ahead(v, starts, step, at, 1)
+                for offset in range(0, _LINE, _PART):
+                    for group in range(_GROUPS):
+                        for number, column in enumerate(v.columns(groups[group], builder.add(at, I64(offset)))):
+                            added(group, sums, builder.add(at, I64(offset + number * v.bytes)), column)
+                return sums
 
-            def last(i, sums):
-                masks = [v.first(builder.sub(rest, I64(v.lanes * u))) for u in range(_STEPS)]
-                if half:
-                    masks = [v.first(builder.udiv(rest, I64(2)))]
-                return add(builder.mul(whole, I64(item * turn)), sums, masks)
+            def word(at, before):
+                sums = list(before)
+                for group in range(_GROUPS):
+                    column = v.zero
+                    for i, start in enumerate(groups[group]):
+                        column = builder.insert_element(column, builder.load(v.pointer(start, at, v.element)), I32(i))
+                    added(group, sums, at, column)
+                return sums
 
-            sums = v.repeat(whole, [v.zero] * (rows * _STEPS), turns)
-            sums = v.repeat(builder.zext(builder.icmp_signed(">", rest, I64(0)), I64), sums, last)
-            for row in range(rows):
-                total = sums[row * _STEPS]
-                for u in range(1, _STEPS):
-                    total = builder.fadd(total, sums[row * _STEPS + u])
-                builder.store(v.total(total), v.pointer(y, v.bytes * row, v.element))
+            def piece(number, before):
+                first = builder.mul(number, I64(deep or 0))
+                left = builder.sub(size, first)
+                if deep:
+                    left = builder.select(builder.icmp_signed("<", left, I64(deep)), left, I64(deep))
+                whole = builder.sdiv(left, I64(words))
+                done = builder.add(first, builder.mul(whole, I64(words)))
+                at = lambda start, i, step: builder.mul(builder.add(start, builder.mul(i, I64(step))), item)
+                sums = v.repeat(whole, [v.zero] * len(before), lambda i, sums: line(at(first, i, words), sums))
+                sums = v.repeat(builder.srem(left, I64(words)), sums, lambda i, sums: word(at(done, i, 1), sums))
+                return [v.fma(total, v.splat(alpha), known) for total, known in zip(sums, before)]
+
+            some = v.first(builder.select(builder.icmp_signed("!=", base, I64(0)), I64(lanes), I64(0)))
+            before = [v.load(base, group * REGISTER, builder.and_(masks[group], some)) for group in range(_GROUPS)]
+            pieces = builder.sdiv(builder.add(size, I64(deep - 1)), I64(deep)) if deep else I64(1)
+            made = v.repeat(pieces, [each for each in before for _ in range(rows)], piece)
+            for number, total in enumerate(made):
+                group, m = divmod(number, rows)
+                v.store(total, builder.add(y, builder.mul(y_row, I64(m))), group * REGISTER, masks[group])
             return context.get_dummy_value()
 
-        return returns(None, (like,), 5), codegen
+        return returns(None, (alpha,), 9), codegen
 
     return several
 
 
-_OF_FLOATS, _OF_HALVES = ((_emit(_TOGETHER, half), _emit(1, half)) for half in (False, True))
+_SEVERAL = [[_emit(kind, rows) for rows in (1, 2, 4)] for kind in (_NUMBERS, _HALVES, _PAIRS)]
 
 
 @overload(dots)
-def _(w, x, y):
-    together = _TOGETHER
-    _several, _one = _OF_HALVES if is_bfloat16(w) else _OF_FLOATS
+def _(w, x, alpha, base, y):
+    one, two, four = _SEVERAL[(1 + is_bfloat16(x)) if is_bfloat16(w) else _NUMBERS]
+    number, word = y.dtype, 2 if is_bfloat16(w) else 1
+    together = _LINE // (y.dtype.bitwidth // 8)
 
-    def run(w, x, y):
-        count = w.shape[0]
-        first = count - count % together
-        zero, size, width = y.dtype.type(0), w.shape[1], y.itemsize
-        for n in range(0, first, together):
-            _several(zero, w.ctypes.data + n * w.strides[0], w.strides[0], x.ctypes.data, size, y.ctypes.data + n * width)
-        for n in range(first, count):
-            _one(zero, w.ctypes.data + n * w.strides[0], w.strides[0], x.ctypes.data, size, y.ctypes.data + n * width)
+    def run(w, x, alpha, base, y):
+        size, factor = w.shape[1] // word, number(alpha)
+        for n in range(0, w.shape[0], together):
+            count, start = min(together, w.shape[0] - n), w.ctypes.data + n * w.strides[0]
+            added, m = base.ctypes.data + n * y.itemsize if base.size else 0, 0
+            while m < x.shape[0]:
+                left, line = x.shape[0] - m, x.ctypes.data + m * x.strides[0]
+                out = y.ctypes.data + m * y.strides[0] + n * y.itemsize
+                if left >= 4:
+                    four(factor, start, w.strides[0], count, line, x.strides[0], size, added, out, y.strides[0])
+                    m += 4
+                elif left >= 2:
+                    two(factor, start, w.strides[0], count, line, x.strides[0], size, added, out, y.strides[0])
+                    m += 2
+                else:
+                    one(factor, start, w.strides[0], count, line, x.strides[0], size, added, out, y.strides[0])
+                    m += 1
 
     return run

@@ -25,6 +25,7 @@ __all__ = [
     "copy_row",
     "copy_strip",
     "panel_space",
+    "rows_from",
     "tile",
     "transpose",
     "zero_row",
@@ -36,7 +37,7 @@ DEPTH = 384
 PANEL = (DEPTH + REGISTER // 4) * 3 * REGISTER  # bytes of a panel; `transpose` may write some rows too many
 
 
-def _rows(builder, start, count, rows, step):
+def rows_from(builder, start, count, rows, step):
     """The addresses of `count` rows, of the last one again where there are fewer: read and written again, nothing is next to it."""
     places = [start]
     for i in range(1, count):
@@ -58,7 +59,7 @@ def _sums(builder, v, width, a, a_row, a_column, rows, panel, fresh):
 
     fresh = (address, step, mask of the last register): the panel is made of these rows on the way, and not read.
     """
-    starts = _rows(builder, a, ROWS, rows, a_row)
+    starts = rows_from(builder, a, ROWS, rows, a_row)
 
     def row(down, *source):
         if not source:
@@ -141,9 +142,9 @@ def tile(
         total = dict(zip(places, state[len(offsets) :]))
 
         factor = v.splat(alpha)
-        bases = _rows(builder, base, ROWS, rows, base_row)
+        bases = rows_from(builder, base, ROWS, rows, base_row)
         made = {(i, j): v.fma(total[i, j], factor, v.load(bases[i], j * REGISTER, masks[j])) for i, j in places}
-        outs = _rows(builder, c, ROWS, rows, c_row)
+        outs = rows_from(builder, c, ROWS, rows, c_row)
         for i, j in places:
             v.store(made[i, j], outs[i], j * REGISTER, masks[j])
         return context.get_dummy_value()
@@ -164,7 +165,7 @@ def transpose(typingctx, like, x, x_row, rows, columns, y, y_row):
         _, x, x_row, rows, columns, y, y_row = values
         v = Vectors(builder, signature.args[0])
         mask = v.first(columns)
-        square = [v.load(row, mask=mask) for row in _rows(builder, x, v.lanes, rows, x_row)]
+        square = [v.load(row, mask=mask) for row in rows_from(builder, x, v.lanes, rows, x_row)]
         for _ in range(v.lanes.bit_length() - 1):
             square = [v.interleave(square[i // 2], square[i // 2 + v.lanes // 2], i % 2) for i in range(v.lanes)]
         for j, row in enumerate(square):
