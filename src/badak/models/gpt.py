@@ -140,8 +140,7 @@ class GPT(Pretrained):
         """The vectors of the places where T tokens stand, (T, C), or (B, T, C) where texts begin at different places."""
         if starts is None:
             return self.position.weight[:T] if cache is None else cache.rows(self.position.weight, T)
-        places = arange(T) if cache is None else cache.places(T)
-        return self.position((places - starts.clamp(min=0)[:, None]).clamp(min=0))
+        return self.position(places_from(starts, T, cache))
 
     @property
     def takes_cache(self) -> bool:
@@ -168,6 +167,12 @@ def seen(T: int, batch: int, cache: KeyValueCache | None, starts: Tensor | None,
     if mask is not None:
         return StartsMask(starts) & mask
     return StartsMask(starts).keep(T) if cache is None else cache.seen(starts, T)
+
+
+def places_from(starts: Tensor, T: int, cache: KeyValueCache | None) -> Tensor:
+    """Where T tokens stand in texts that begin at `starts`, (B, T); 0 before them."""
+    places = arange(T) if cache is None else cache.places(T)
+    return (places - starts.clamp(min=0)[:, None]).clamp(min=0)
 
 
 def expect_starts(starts: Any, batch: int) -> None:

@@ -22,7 +22,7 @@ from typing import Literal
 from badak import nn
 from badak.core.errors import ArgumentError, IndexOutOfRangeError
 from badak.io.config import check, option
-from badak.models.gpt import expect_fits, seen
+from badak.models.gpt import expect_fits, places_from, seen
 from badak.models.heads import check_heads
 from badak.models.pretrained import Pretrained
 from badak.nn import functional as F
@@ -138,12 +138,18 @@ class Attention(nn.Module):
         self.drop = nn.Dropout(config.dropout)
 
     def forward(
-        self, x: Tensor, rotary: nn.Module, keep: AnyMask | None = None, cache: KeyValueCache | None = None, layer: int = 0
+        self,
+        x: Tensor,
+        rotary: nn.Module,
+        places: Tensor | None = None,
+        keep: AnyMask | None = None,
+        cache: KeyValueCache | None = None,
+        layer: int = 0,
     ) -> Tensor:
         B, T, _ = x.shape
         H, G = self.heads, self.num_key_value_heads
         q, k, v = self.qkv(x).view(B, T, H + 2 * G, -1).transpose(1, 2).split((H, G, G), dim=1)  # (B, H or G, T, D)
-        turned = rotary(cat([self.q_norm(q), self.k_norm(k)], dim=1), 0 if cache is None else cache)
+        turned = rotary(cat([self.q_norm(q), self.k_norm(k)], dim=1), (0 if cache is None else cache) if places is None else places)
         q, k = turned[:, :H], turned[:, H:]
         p = self.dropout if self.training else 0.0
         if cache is None:
@@ -184,7 +190,9 @@ class Block(nn.Module):
         self.norm1, self.attention = nn.RMSNorm(config.d_model, config.norm_eps), Attention(config, window)
         self.norm2, self.feed_forward = nn.RMSNorm(config.d_model, config.norm_eps), FeedForward(config)
 
-    def forward(self, x: Tensor, rotary: nn.Module, *seen) -> Tensor:  # seen: a mask, then a cache and the number of this layer
+    def forward(
+        self, x: Tensor, rotary: nn.Module, *seen
+    ) -> Tensor:  # seen: places, a mask, then a cache and the number of this layer
         x = x + self.attention(self.norm1(x), rotary, *seen)
         return x + self.feed_forward(self.norm2(x))
 
@@ -212,11 +220,12 @@ class Llama(Pretrained):
         self, ids: Tensor, cache: KeyValueCache | None = None, starts: Tensor | None = None, mask: Mask | None = None
     ) -> Tensor:
         expect_fits(self, ids.shape[1], cache, too_long)
-        # Rotary positions need no starts: only how far apart two tokens stand counts
         keep = seen(ids.shape[1], len(ids), cache, starts, mask)
+        # Only how far apart two tokens stand counts, to rounding: counted from its start, a text has the bits that it has alone
+        places = None if starts is None else places_from(starts, ids.shape[1], cache)
         h = self.token(ids)  # (B, T, C)
         for layer, block in enumerate(self.blocks):
-            h = block(h, self.rotary, keep, cache, layer)
+            h = block(h, self.rotary, places, keep, cache, layer)
         if cache is not None:
             cache.advance(ids.shape[1])
         h = self.norm(h)

@@ -72,7 +72,7 @@ class RotaryEmbedding(Module):
 
     so that q_s k_t depends on s - t only. Which channels make a pair i: i and i + D/2 (the default, as GPT-NeoX and LLaMA in
     the Hugging Face layout), or 2i and 2i + 1 with interleaved=True (the paper). x (..., T, D); offset: position of the
-    first row, or the KeyValueCache behind whose tokens the rows stand. frequencies: D / 2 numbers in the place of
+    first row, or the KeyValueCache behind whose tokens the rows stand, or for x (B, H, T, D) the positions int64 (B, T). frequencies: D / 2 numbers in the place of
     base^(-2i / D), radians per position.
     Source: Su et al. 2021, "RoFormer", equation 34.
     """
@@ -100,9 +100,11 @@ class RotaryEmbedding(Module):
         self.register_buffer("cos", cos(angles).to(device=device, dtype=get_default_dtype()), persistent=False)
         self.register_buffer("sin", sin(angles).to(device=device, dtype=get_default_dtype()), persistent=False)
 
-    def forward(self, x: Tensor, offset: int | KeyValueCache = 0) -> Tensor:
+    def forward(self, x: Tensor, offset: int | KeyValueCache | Tensor = 0) -> Tensor:
         T = x.shape[-2]
-        if isinstance(offset, KeyValueCache):
+        if isinstance(offset, Tensor):
+            c, s = (F.embedding(offset, table).to(x.dtype).unsqueeze(1) for table in (self.cos, self.sin))
+        elif isinstance(offset, KeyValueCache):
             c, s = offset.rows(self.cos, T).to(x.dtype), offset.rows(self.sin, T).to(x.dtype)
         else:
             _check_length(offset + T, self.max_len)

@@ -90,7 +90,7 @@ def _attend(job, out, lse, weights, q, k, v, keep, bias, drop, scale, raised, ca
             for j in range(seen, k.shape[2]):
                 weights[b, h, first + r, j] = 0
     a = scores[:, :width].T
-    multiply(way, 1, a, a, values, of_v, None, out[b, h, first:last], room[3])
+    multiply(way, 1, a, a, values, of_v, None, out[b, h, first:last], room[3], True)
 
 
 @kernel
@@ -199,7 +199,7 @@ def attention(q, k, v, keep=None, bias=None, causal=None, scale=None, drop=None,
     lse = np.empty((batch, heads, queries), value_dtype(q.dtype))
     full = (batch, heads, queries, keys)
     only_kept = bias is None and drop is None and causal is None and not want_weights
-    if queries == 1 and only_kept and _rows_are_vectors(q, k, v):
+    if queries == 1 and only_kept and _rows_are_vectors(q, k, v) and (q.itemsize > 2 or q.shape[3] % 2 == 0):
         # Between tokens the weights have driven keys and values out of the cache: 4 bytes of each take about 0.3 ns again.
         seen = _ABSENT[_BOOL] if keep is None else _repeated(keep, full, _BOOL)
         attention_of_one(batch * heads, (k.size + v.size) // 3, out, lse, q, k, v, seen, _scale(scale, q))

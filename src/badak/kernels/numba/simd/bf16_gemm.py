@@ -205,8 +205,8 @@ def bf16_gemm(way, alpha, a, b, base, c):
     c[...] = made if base is None or base.size == 0 else made + base
 
 
-def multiply(way, alpha, a, full_a, b, full_b, base, c, room):
-    """c = alpha a b + base: `bf16_gemm` where one of a, b and c is bfloat16, else `gemm`.
+def multiply(way, alpha, a, full_a, b, full_b, base, c, room, whole=False):
+    """c = alpha a b + base: `bf16_gemm` where one of a, b and c is bfloat16, else `gemm`; whole as there.
 
     In the way WIDE `gemm` multiplies full_a and full_b, a and b in float32, and c is rounded from `room`. Many small products
     share these: to take memory for each of them and to widen it again took as long as the products of heads of 8.
@@ -246,22 +246,24 @@ def _(way, alpha, a, b, base, c):
 
 
 @kernel
-def _wide_gemm(alpha, a, b, base, c, room):
+def _wide_gemm(alpha, a, b, base, c, room, whole):
     sums = numbers_in(c, room)
-    gemm(alpha, a, b, base, sums)
+    gemm(alpha, a, b, base, sums, whole)
     rounded_to(c, sums)
 
 
 @overload(multiply)
-def _(way, alpha, a, full_a, b, full_b, base, c, room):
+def _(way, alpha, a, full_a, b, full_b, base, c, room, whole=False):
     if not any(is_bfloat16(kind) for kind in (a, b, c)):
-        return lambda way, alpha, a, full_a, b, full_b, base, c, room: gemm(alpha, a, b, base, c)
+        return lambda way, alpha, a, full_a, b, full_b, base, c, room, whole=False: gemm(alpha, a, b, base, c, whole)
     if not has("avx512bf16"):
-        return lambda way, alpha, a, full_a, b, full_b, base, c, room: _wide_gemm(alpha, full_a, full_b, base, c, room)
+        return lambda way, alpha, a, full_a, b, full_b, base, c, room, whole=False: _wide_gemm(
+            alpha, full_a, full_b, base, c, room, whole
+        )
 
-    def run(way, alpha, a, full_a, b, full_b, base, c, room):
+    def run(way, alpha, a, full_a, b, full_b, base, c, room, whole=False):
         if way == WIDE:
-            _wide_gemm(alpha, full_a, full_b, base, c, room)
+            _wide_gemm(alpha, full_a, full_b, base, c, room, whole)
         else:
             bf16_gemm(way, alpha, a, b, base, c)
 

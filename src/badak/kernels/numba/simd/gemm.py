@@ -97,8 +97,8 @@ def _pack_rows(like, a, a_row, a_column, depth, m, packed, strip):
 
 
 @kernel
-def _strips(alpha, m, columns, depth, left, panel, source, base, base_row, c, c_row, soon, ahead, first_time):
-    """`tile` for all rows: c (m, columns) = alpha a panel + base. left: a, from strip to strip, to row, to column.
+def _strips(alpha, m, columns, depth, left, panel, source, begin, base, c, c_row, soon, ahead, first_time):
+    """`tile` for all rows: c (m, columns) = alpha (begin + a panel) + base. left: a, from strip to strip, to row, to column.
 
     source: rows of b that the panel is still to be made of, and the bytes from one to the next; address 0: it is made.
     """
@@ -110,7 +110,8 @@ def _strips(alpha, m, columns, depth, left, panel, source, base, base_row, c, c_
     asks = first_time and a_row == REGISTER // step
     for number in range(strips):
         i = number * ROWS
-        rows, start, out = min(ROWS, m - i), base + i * base_row, c + i * c_row
+        rows, out = min(ROWS, m - i), c + i * c_row
+        first_sums, start = (begin[0] + i * begin[1], begin[1]), (base[0] + i * base[1], base[1])
         x = a + number * strip, a_row, a_column
         below = out + ROWS * c_row if number + 1 < strips else soon
         beside = a, 0
@@ -120,13 +121,13 @@ def _strips(alpha, m, columns, depth, left, panel, source, base, base_row, c, c_
         first = number * share
         asked = place + first * apart, apart, shift, max(min(share, count - first), 0) << shift
         if columns > 2 * step and number == 0 and source[0] != 0:
-            tile(3, 1, alpha, rows, columns, depth, x, panel, source, start, base_row, out, c_row, below, asked, beside)
+            tile(3, 1, alpha, rows, columns, depth, x, panel, source, first_sums, start, out, c_row, below, asked, beside)
         elif columns > 2 * step:
-            tile(3, 0, alpha, rows, columns, depth, x, panel, source, start, base_row, out, c_row, below, asked, beside)
+            tile(3, 0, alpha, rows, columns, depth, x, panel, source, first_sums, start, out, c_row, below, asked, beside)
         elif columns > step:
-            tile(2, 0, alpha, rows, columns, depth, x, panel, source, start, base_row, out, c_row, below, asked, beside)
+            tile(2, 0, alpha, rows, columns, depth, x, panel, source, first_sums, start, out, c_row, below, asked, beside)
         else:
-            tile(1, 0, alpha, rows, columns, depth, x, panel, source, start, base_row, out, c_row, below, asked, beside)
+            tile(1, 0, alpha, rows, columns, depth, x, panel, source, first_sums, start, out, c_row, below, asked, beside)
 
 
 @kernel
@@ -158,8 +159,11 @@ def _after(first, j, n, k, b, b_row, b_column, item):
 
 
 @kernel
-def _product(alpha, m, n, k, a, a_row, a_column, b, b_row, b_column, base, base_row, c, c_row):
-    """c = alpha a b + base, a (m, k), b (k, n), all by address and strides in bytes; base 0: nothing is added."""
+def _product(alpha, m, n, k, a, a_row, a_column, b, b_row, b_column, base, base_row, c, c_row, whole):
+    """c = alpha a b + base, a (m, k), b (k, n), all by address and strides in bytes; base 0: nothing is added.
+
+    whole: no pieces, each sum goes on where the last panel left it; alpha 1 and base 0 then.
+    """
     step, item = lanes(alpha), REGISTER // lanes(alpha)
     width = 3 * step
     panel = panel_space(alpha)
@@ -186,36 +190,39 @@ def _product(alpha, m, n, k, a, a_row, a_column, b, b_row, b_column, base, base_
             elif b_column != item or b_row != panel_row or columns % step != 0:
                 _pack(alpha, right, b_row, b_column, depth, columns, panel, panel_row)
                 right = panel
-            before = (zeros, 0) if base == 0 else (base + j * item, base_row)
-            if first > 0:
+            begin, before = (zeros, 0), (zeros, 0) if base == 0 else (base + j * item, base_row)
+            if first > 0 and whole:
+                begin = out, c_row
+            elif first > 0:
                 before = out, c_row
             soon = out + columns * item if j + columns < n else c
             ahead = _after(first, j + columns, n, k, b, b_row, b_column, item)
             once = j == 0 and not packs
-            _strips(alpha, m, columns, depth, left, right, source, before[0], before[1], out, c_row, soon, ahead, once)
+            _strips(alpha, m, columns, depth, left, right, source, begin, before, out, c_row, soon, ahead, once)
             j += columns
     if packs:
         space[0] = 0  # compiled code frees an array after its last mention, and an address is none
 
 
-def _float32_product(alpha, m, n, k, a, a_row, a_column, b, b_row, b_column, base, base_row, c, c_row):
-    _product(alpha, m, n, k, a, a_row, a_column, b, b_row, b_column, base, base_row, c, c_row)
+def _float32_product(alpha, m, n, k, a, a_row, a_column, b, b_row, b_column, base, base_row, c, c_row, whole):
+    _product(alpha, m, n, k, a, a_row, a_column, b, b_row, b_column, base, base_row, c, c_row, whole)
 
 
-def _float64_product(alpha, m, n, k, a, a_row, a_column, b, b_row, b_column, base, base_row, c, c_row):
-    _product(alpha, m, n, k, a, a_row, a_column, b, b_row, b_column, base, base_row, c, c_row)
+def _float64_product(alpha, m, n, k, a, a_row, a_column, b, b_row, b_column, base, base_row, c, c_row, whole):
+    _product(alpha, m, n, k, a, a_row, a_column, b, b_row, b_column, base, base_row, c, c_row, whole)
 
 
 # Compiled once and called as a C function: in each kernel that multiplies it would be compiled again.
-callbacks["badak_sgemm"] = _float32_product, "f" + " i" * 13, np.float32
-callbacks["badak_dgemm"] = _float64_product, "f" + " i" * 13, np.float64
-sgemm, _dgemm = extern("badak_sgemm", "f" + "l" * 13), extern("badak_dgemm", "d" + "l" * 13)
+callbacks["badak_sgemm"] = _float32_product, "f" + " i" * 14, np.float32
+callbacks["badak_dgemm"] = _float64_product, "f" + " i" * 14, np.float64
+sgemm, _dgemm = extern("badak_sgemm", "f" + "l" * 14), extern("badak_dgemm", "d" + "l" * 14)
 
 
-def gemm(alpha, a, b, base, c):
+def gemm(alpha, a, b, base, c, whole=False):
     """c = alpha a b + base for matrices a (M, K), b (K, N), c (M, N), in place; the last stride of c must be one element.
 
-    base is None, a row (N,) for every row of c, empty for none, or (M, N): c itself adds to what is there.
+    base is None, a row (N,) for every row of c, empty for none, or (M, N): c itself adds to what is there. whole: sums are not cut
+    into pieces, so that zeros in a before or after the others change no bit; only where alpha is 1 and base None.
     """
     made = (a @ b) * c.dtype.type(alpha)
     c[...] = made if base is None or base.size == 0 else made + base
@@ -236,10 +243,10 @@ def _(base):
 
 
 @overload(gemm)
-def _(alpha, a, b, base, c):
+def _(alpha, a, b, base, c, whole=False):
     call, number = sgemm if c.dtype.bitwidth == 32 else _dgemm, c.dtype
 
-    def run(alpha, a, b, base, c):
+    def run(alpha, a, b, base, c, whole=False):
         if c.size > 0:
             start, step = where(base)
             call(
@@ -257,6 +264,7 @@ def _(alpha, a, b, base, c):
                 step,
                 c.ctypes.data,
                 c.strides[0],
+                whole,
             )
 
     return run

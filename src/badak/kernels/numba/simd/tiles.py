@@ -86,10 +86,8 @@ def _sums(builder, v, width, a, a_row, a_column, rows, panel, fresh):
 
 
 @instruction
-def tile(
-    typingctx, vectors, packing, alpha, rows, columns, depth, left, panel, source, base, base_row, c, c_row, soon, ahead, beside
-):
-    """c[i, j] = alpha sum_k a[i, k] panel[k, j] + base[i, j] for i < rows <= ROWS, j < columns <= vectors * lanes.
+def tile(typingctx, vectors, packing, alpha, rows, columns, depth, left, panel, source, begin, base, c, c_row, soon, ahead, beside):
+    """c[i, j] = alpha (begin[i, j] + sum_k a[i, k] panel[k, j]) + base[i, j] for i < rows <= ROWS, j < columns <= vectors * lanes.
 
     The sums stay in registers: each k takes `vectors` loads of the panel and ROWS numbers of a for ROWS * vectors fused
     multiply-adds of a whole register. Each sum runs over k in order, wherever its row lies: a result does not depend on
@@ -98,12 +96,12 @@ def tile(
     Meanwhile the caches are asked for what comes next, one line in each turn: first for the ROWS rows of c at `soon`, then
     for `ahead` = (address, step, shift, lines): 2^shift lines from the address on, as many `step` bytes further, and so on.
     And all the time for lines `next to` = (address, step): as many as a strip's part of the lines of a whose columns lie in order.
-    left: the address of a, bytes from row to row and to column. packing 1: the panel is written first, from the rows of b at
+    left: the address of a, bytes from row to row and to column; begin, base: address and bytes from row to row. packing 1: the panel is written first, from the rows of b at
     `source` = (address, step), while its numbers are used; stores of lines that are not in the first cache take as long as that.
     """
 
     def codegen(context, builder, signature, values):
-        _, _, alpha, rows, columns, depth, left, panel, source, base, base_row, c, c_row, soon, ahead, beside = values
+        _, _, alpha, rows, columns, depth, left, panel, source, begin, base, c, c_row, soon, ahead, beside = values
         v, width = Vectors(builder, signature.args[2]), vectors.literal_value
         (a, a_row, a_column), source = _parts(builder, left), _parts(builder, source)
         places = [(i, j) for i in range(ROWS) for j in range(width)]
@@ -136,20 +134,20 @@ def tile(
         of_c = I64(ROWS * (-(-width * REGISTER // _LINE) + 1))  # rows need not begin with a line
         of_c = builder.select(builder.icmp_signed("<", turns, of_c), turns, of_c)
         offsets = [I64(0), I64(0), *source[: packing.literal_value]]
-        state = v.repeat(of_c, [*offsets, *[v.zero] * len(places)], asking_for_c)
+        begins, bases = (rows_from(builder, start, ROWS, rows, row) for start, row in (_parts(builder, x) for x in (begin, base)))
+        state = v.repeat(of_c, [*offsets, *[v.load(begins[i], j * REGISTER, masks[j]) for i, j in places]], asking_for_c)
         state = v.repeat(builder.sub(turns, of_c), state, asking_for_b)
         state = v.repeat(builder.srem(depth, I64(_TOGETHER)), state, lambda k, state: add(1, *state))
         total = dict(zip(places, state[len(offsets) :]))
 
         factor = v.splat(alpha)
-        bases = rows_from(builder, base, ROWS, rows, base_row)
         made = {(i, j): v.fma(total[i, j], factor, v.load(bases[i], j * REGISTER, masks[j])) for i, j in places}
         outs = rows_from(builder, c, ROWS, rows, c_row)
         for i, j in places:
             v.store(made[i, j], outs[i], j * REGISTER, masks[j])
         return context.get_dummy_value()
 
-    kinds = [*[INT64] * 3, THREE, INT64, TWO, *[INT64] * 5, FOUR, TWO]
+    kinds = [*[INT64] * 3, THREE, INT64, TWO, TWO, TWO, *[INT64] * 3, FOUR, TWO]
     return returns(None, [vectors, packing, alpha, *kinds], 0), codegen
 
 

@@ -66,7 +66,7 @@ def wide_product(alpha, m, n, k, a, a_row, a_column, a_item, b, b_row, b_column,
             start, apart = (0, 0) if base == 0 else (base + 4 * j, base_row)
             if first > 0:
                 start, apart = out, step
-            sgemm(np.float32(alpha), m, columns, deep, left, row, column, right, down, across, start, apart, out, step)
+            sgemm(np.float32(alpha), m, columns, deep, left, row, column, right, down, across, start, apart, out, step, 0)
             if c_item == 2 and last:
                 round_rows(out, step, m, columns, c + 2 * j, c_row)
     space[0] = 0  # compiled code frees an array after its last mention, and an address is none

@@ -1,0 +1,137 @@
+"""A request gives the same bits alone and in any company: batches, padding, caches, pieces of a prompt, threads, compiled or not."""
+
+import contextlib
+
+import numpy as np
+import pytest
+
+import badak
+from badak import models, nn
+from badak.data.padding import pad
+from badak.generation import GenerationConfig, generate
+from tests.tiers import draws
+
+V, CONTEXT = 131, 480  # more keys than a product sums in one piece
+ROOM = CONTEXT + 100  # of a context, for what stands before a text
+
+
+def made(kind, weights):
+    badak.manual_seed(0)
+    sizes = {"vocab_size": V, "context": ROOM, "d_model": 80, "heads": 4}
+    if kind == "gpt":
+        model = models.GPT(models.GPTConfig(**sizes, layers=2))
+    elif kind == "seq2seq":
+        model = models.Seq2Seq(models.Seq2SeqConfig(**sizes, encoder_layers=2, decoder_layers=2, feedforward=104))
+    else:
+        window = 30 if kind == "window" else 0
+        more = {"num_key_value_heads": 2, "feedforward": 424, "layers": 2, "tied": False, "sliding_window": window}
+        model = models.Llama(models.LlamaConfig(**sizes, **more))
+    with badak.no_grad():
+        for parameter in model.parameters():
+            if parameter.dim() > 1:
+                parameter.normal_(std=0.2)
+    model.eval()
+    if weights in ("int8", "bfloat16"):
+        badak.quantize(model, getattr(badak, weights))
+    return model.to(badak.bfloat16) if weights == "all bfloat16" else model
+
+
+@contextlib.contextmanager
+def as_promised(weights):
+    """Where every number of a model is bfloat16, the bits are promised for products in float32 alone."""
+    pytest.importorskip("badak.kernels.numba", reason="the Numba kernels are an extra")
+    from badak.kernels.numba.bf16_gemm import WAYS
+
+    with WAYS.use("float32") if weights == "all bfloat16" else contextlib.nullcontext(), badak.no_grad():
+        yield
+
+
+def bits(x):
+    return np.ascontiguousarray(x.float().numpy()).tobytes()
+
+
+def pieces(random, length, cut):
+    """How many tokens are read at a time: cut into few parts, or token by token at the end."""
+    if not cut:
+        return [length]
+    places = sorted({int(place) for place in random.integers(1, length, 3)} | set(range(max(length - 4, 1), length + 1)))
+    return [end - start for start, end in zip([0, *places], places)]
+
+
+def read(random, model, ids, starts, cached, cut):
+    """Logits (B, T, V) of a whole forward, or of one that a cache goes through in pieces."""
+    more = {} if starts is None else {"starts": badak.tensor(starts)}
+    if not cached:
+        return model(ids, **more)
+    cache, found, at = nn.KeyValueCache(2, ids.shape[1] + int(random.integers(0, 30))), [], 0
+    for count in pieces(random, ids.shape[1], cut):
+        found.append(model(ids[:, at : at + count], cache=cache, **more))
+        at += count
+    return badak.cat(found, dim=1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("weights", ["float32", "int8", "bfloat16", "all bfloat16"])
+@pytest.mark.parametrize("kind", ["gpt", "llama", "window"])
+def test_logits_are_those_of_the_request_alone(kind, weights, threads):
+    random = np.random.default_rng(1)
+    model = made(kind, weights)
+    with as_promised(weights):
+        lengths = [1, 2, 3, 17, 33, 100, CONTEXT]
+        texts = [badak.tensor(random.integers(0, V, length)) for length in lengths]
+        with threads(1):
+            alone = [bits(model(text[None])[0]) for text in texts]
+        for round in range(draws(30)):
+            chosen = random.integers(0, len(texts), int(random.integers(1, 10)))
+            left, cached, cut = (bool(random.integers(0, 2)) for _ in range(3))
+            extra = int(random.integers(0, 90)) if left and random.integers(0, 2) else 0
+            group = [texts[i] for i in chosen]
+            ids = pad(group, int(random.integers(0, V)), left=left)
+            if extra:
+                ids = badak.cat([badak.full((len(group), extra), 5, dtype=badak.int64), ids], dim=1)
+            gaps = [ids.shape[1] - len(text) if left else 0 for text in group]
+            with threads(1 + round % 2):
+                logits = read(random, model, ids, gaps if left else None, cached, cut)
+            for i, row, gap in zip(chosen, logits, gaps):
+                here = row[gap : gap + lengths[i]]
+                assert bits(here) == alone[i], f"{lengths[i]} of {list(chosen)}, left {left}, cached {cached}, cut {cut}, {extra}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("weights", ["float32", "int8", "bfloat16"])
+@pytest.mark.parametrize("kind", ["gpt", "llama"])
+def test_texts_are_those_that_each_prompt_gives_alone_also_compiled(kind, weights, threads):
+    random = np.random.default_rng(2)
+    model, config = made(kind, weights), GenerationConfig(max_new_tokens=12, temperature=0.0, top_k=0)
+    prompts = [badak.tensor(random.integers(0, V, int(length))) for length in (1, 4, 9, 9, 40, 7, 2, 21)]
+    with threads(1):
+        alone = [generate(model, one[None], config)[0].tolist() for one in prompts]
+    with threads(2):
+        assert [one.tolist() for one in generate(model, prompts, config)] == alone
+        assert [one.tolist() for one in generate(model, prompts[2:5], config)] == alone[2:5]
+        model.compile()
+        assert [one.tolist() for one in generate(model, prompts, config)] == alone
+        assert [generate(model, one[None], config)[0].tolist() for one in prompts[3:6]] == alone[3:6]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("weights", ["float32", "int8", "bfloat16"])
+def test_a_translator_decodes_the_same_bits_in_any_company(weights, threads):
+    random = np.random.default_rng(3)
+    model = made("seq2seq", weights)
+    sources = [badak.tensor(random.integers(3, V, length)) for length in (2, 5, 30, 31, 64, CONTEXT)]
+    target = badak.tensor(random.integers(3, V, 20))[None]
+    with badak.no_grad():
+        with threads(1):
+            alone = [bits(model.decode(target, model.encode(one[None]), one[None])[0]) for one in sources]
+        for round in range(draws(20)):
+            chosen = random.integers(0, len(sources), int(random.integers(1, 10)))
+            source = pad([sources[i] for i in chosen], model.config.pad_id)
+            targets = target.expand(len(chosen), -1)
+            with threads(1 + round % 2):
+                memory, cache, found, at = model.encode(source), nn.KeyValueCache(2, 30), [], 0
+                for count in pieces(random, 20, round % 3 > 0):
+                    found.append(model.decode(targets[:, at : at + count], memory, source, cache))
+                    at += count
+            logits = badak.cat(found, dim=1)
+            assert [bits(row) for row in logits] == [alone[i] for i in chosen]
