@@ -123,12 +123,16 @@ class QuantizedAttention(MultiheadAttention):
                 setattr(self, name, make(_array(source._parameters[f"{name}_weight"]), each))
         self._modules["out_proj"] = make(_array(source.out_proj.weight), _array(source.out_proj.bias))
 
+    def _project_some(self, inputs: tuple[Tensor, ...], which: tuple[int, ...]) -> list[Tensor]:
+        if self._qkv_same_embed_dim:
+            return [self.in_proj.part(x, number, 3) for x, number in zip(inputs, which)]
+        layers = self.q_proj, self.k_proj, self.v_proj
+        return [layers[number](x) for x, number in zip(inputs, which)]
+
     def _project(self, query: Tensor, key: Tensor, value: Tensor):
-        if not self._qkv_same_embed_dim:
-            return self.q_proj(query), self.k_proj(key), self.v_proj(value)
-        if query is key and key is value:
+        if self._qkv_same_embed_dim and query is key and key is value:
             return self.in_proj(query).chunk(3, dim=-1)
-        return [self.in_proj.part(x, number, 3) for number, x in enumerate((query, key, value))]
+        return self._project_some((query, key, value), (0, 1, 2))
 
 
 def quantize(model: Module, dtype: Any = int8_, skip_modules: Iterable[str] = ()) -> Module:
