@@ -1,4 +1,4 @@
-"""A request gives the same bits alone and in any company: batches, padding, caches, pieces of a prompt, threads, compiled or not."""
+"""A request gives the same bits alone and in any company: batches, padding, caches, pieces of a prompt, threads, compiled."""
 
 import contextlib
 

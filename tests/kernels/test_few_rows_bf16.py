@@ -31,3 +31,20 @@ def test_a_row_has_the_same_bits_in_any_company_and_on_any_threads(threads):
     for count in (2, 4):
         with threads(count):
             assert fast.linear(x, w, None, x.dtype).tobytes() == four.tobytes()
+
+
+@pytest.mark.parametrize("kind", [np.dtype(np.float32), BFLOAT16], ids=["float32", "bfloat16"])
+@pytest.mark.parametrize("way", ["avx512_bf16", "float32"])
+def test_few_rows_have_the_bits_of_a_product_of_tiles(way, kind):
+    from badak.kernels.numba.bf16_gemm import WAYS
+
+    if WAYS.why_not(way):
+        pytest.skip(WAYS.why_not(way))
+    with WAYS.use(way):
+        for size in (2, 30, 32, 34, 770, 1030, 2050):
+            w, b = RANDOM.standard_normal((39, size)).astype(BFLOAT16), RANDOM.standard_normal(39).astype(np.float32)
+            x = RANDOM.standard_normal((9, size)).astype(np.float32)
+            for bias in (b, None):
+                many = fast.linear(x, w, bias, kind)
+                for rows in range(1, 5):
+                    assert fast.linear(x[:rows], w, bias, kind).tobytes() == many[:rows].tobytes()

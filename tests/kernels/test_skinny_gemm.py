@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
+from badak.kernels import numba as fast
 from badak.kernels.numba import skinny_gemm
+from badak.kernels.numba.gemm import product
 from tests.tiers import looped
 
 RANDOM = np.random.default_rng(0)
@@ -34,3 +36,15 @@ def test_strided_rows_and_what_is_left_to_tiles():
     assert skinny_gemm.few_rows(x, w[::-2]) is None and skinny_gemm.few_rows(x, w[:90, ::2]) is None  # backwards, with gaps
     assert skinny_gemm.few_rows(x, np.broadcast_to(w[0], (90, 64))) is None  # one row again and again
     assert skinny_gemm.few_rows(x[:0], w[::2]) is None and skinny_gemm.few_rows(np.ones((7, 90), np.float32), w[::2]) is None
+
+
+@looped(dtype=[np.float32, np.float64])
+@pytest.mark.parametrize("depth", [1, 15, 16, 17, 385, 800])
+@pytest.mark.parametrize("width", [1, 16, 17, 50])
+def test_few_rows_have_the_bits_of_a_product_of_tiles(dtype, depth, width):
+    x, w, b = (RANDOM.standard_normal(shape).astype(dtype) for shape in ((9, depth), (width, depth), width))
+    for bias in (None, b):
+        expected = product(np.empty((9, width), dtype), x, w.T, bias)
+        for rows in (1, 2, 3, 4, 6):
+            assert fast.linear(x[:rows], w, bias).tobytes() == expected[:rows].tobytes()
+            assert fast.linear(x[:rows], np.ascontiguousarray(w.T).T, bias).tobytes() == expected[:rows].tobytes()

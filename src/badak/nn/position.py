@@ -72,8 +72,8 @@ class RotaryEmbedding(Module):
 
     so that q_s k_t depends on s - t only. Which channels make a pair i: i and i + D/2 (the default, as GPT-NeoX and LLaMA in
     the Hugging Face layout), or 2i and 2i + 1 with interleaved=True (the paper). x (..., T, D); offset: position of the
-    first row, or the KeyValueCache behind whose tokens the rows stand, or for x (B, H, T, D) the positions int64 (B, T). frequencies: D / 2 numbers in the place of
-    base^(-2i / D), radians per position.
+    first row, or the KeyValueCache behind whose tokens the rows stand, or for x (B, H, T, D) the positions int64 (B, T).
+    frequencies: D / 2 numbers in the place of base^(-2i / D), radians per position.
     Source: Su et al. 2021, "RoFormer", equation 34.
     """
 

@@ -96,8 +96,9 @@ def tile(typingctx, vectors, packing, alpha, rows, columns, depth, left, panel, 
     Meanwhile the caches are asked for what comes next, one line in each turn: first for the ROWS rows of c at `soon`, then
     for `ahead` = (address, step, shift, lines): 2^shift lines from the address on, as many `step` bytes further, and so on.
     And all the time for lines `next to` = (address, step): as many as a strip's part of the lines of a whose columns lie in order.
-    left: the address of a, bytes from row to row and to column; begin, base: address and bytes from row to row. packing 1: the panel is written first, from the rows of b at
-    `source` = (address, step), while its numbers are used; stores of lines that are not in the first cache take as long as that.
+    left: the address of a, bytes from row to row and to column; begin, base: address and bytes from row to row.
+    packing 1: the panel is written first, from the rows of b at `source` = (address, step), while its numbers are used; stores of
+    lines that are not in the first cache take as long as that.
     """
 
     def codegen(context, builder, signature, values):
