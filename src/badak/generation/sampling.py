@@ -55,7 +55,8 @@ def stream(
 
     Where the model `takes_cache`, as a GPT does, only the last token goes through its `config.layers` as long as the text
     fits into the context; beyond that, and with any other model, the whole context does, for every token. The numbers are
-    the same, to rounding. The model is in eval mode until the stream ends, fails or is closed, then in the mode it was in.
+    the same, to rounding where all of them are bfloat16. The model is in eval mode until the stream ends, fails or is closed, then
+    in the mode it was in.
 
     Raises ArgumentError for a prompt without a token, a model without logits, and where `suppress_tokens` leaves none to write.
     """
@@ -112,9 +113,9 @@ def generate(model: Module, ids: Prompts, config: GenerationConfig, eos: Ends = 
     """What the model writes after prompts, with them before it.
 
     ids (B, T): prompts of one length -> (B, T + new), rows that ended filled up with `eos`. A list of prompts of any lengths ->
-    a list of texts (T + new,), each with its own `eos` at the end if it ended: each is the one that its prompt gives alone, to
-    rounding where something is chosen, and to the draws, which all rows share. See `stream`; with `config.num_beams` above 1 the
-    most likely of several texts, see `beam_search`.
+    a list of texts (T + new,), each with its own `eos` at the end if it ended: each is the one that its prompt gives alone, but
+    for the draws, which all rows share. See `stream`; with `config.num_beams` above 1 the most likely of several texts, see
+    `beam_search`.
 
     Args:
         model: maps ids (B, T) to logits (B, T, V)

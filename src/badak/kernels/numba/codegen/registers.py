@@ -198,7 +198,7 @@ class Vectors(Loops):
         """The registers that hold the numbers of as many rows as a register has lanes at `at`, then those next to them, and so on
         for 16 bytes of each row.
 
-        Such parts of rows are loaded beside each other, and the numbers then change places within parts: half of the shuffles
+        Such parts of rows are loaded next to each other, and the numbers then change places within parts: half of the shuffles
         that whole registers take.
         """
         side, part = 16 // self.bytes, ir.VectorType(self.element, 16 // self.bytes)

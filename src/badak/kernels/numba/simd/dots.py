@@ -55,6 +55,14 @@ def _plus(v, kind, total, x, at, column):
     return total
 
 
+def _column(v, starts, at):
+    """The words at `at` of as many rows as a register has lanes, one by one."""
+    column = v.zero
+    for i, start in enumerate(starts):
+        column = v.builder.insert_element(column, v.builder.load(v.pointer(start, at, v.element)), I32(i))
+    return column
+
+
 def _emit(kind, rows):
     """The instruction for `rows` rows of x: (alpha, then address of w, bytes from row to row, rows of w at most, of x, bytes from
     row to row, the words of a row, of base or 0, of y, bytes from row to row). A word is a number, or two bfloat16.
@@ -90,10 +98,7 @@ def _emit(kind, rows):
             def word(at, before):
                 sums = list(before)
                 for group in range(_GROUPS):
-                    column = v.zero
-                    for i, start in enumerate(groups[group]):
-                        column = builder.insert_element(column, builder.load(v.pointer(start, at, v.element)), I32(i))
-                    added(group, sums, at, column)
+                    added(group, sums, at, _column(v, groups[group], at))
                 return sums
 
             def piece(number, before):
