@@ -11,6 +11,7 @@ from pathlib import Path
 
 import badak
 from badak.core.errors import BadakError
+from tests.inspect.audit import held_out_faults
 
 PLACE = Path(__file__).parent / "heldout"
 NAMES = sorted(path.stem for path in PLACE.glob("*.py"))
@@ -317,6 +318,7 @@ EDITS: dict[str, list[tuple]] = {
         ("training flag inverted", "modes", "", "h = self.block2(h)", "h = self.block2(h) if self.training else h"),
     ],
 }  # fmt: skip
+EDITS |= held_out_faults.EDITS
 
 
 def text_of(name: str, fault: str = "") -> str:

@@ -7,6 +7,7 @@ A fault whose code is "" is in no list of the doctor's. What is said of it is pr
 import sys
 from pathlib import Path
 
+from tests.inspect.doctor import classroom_faults_later
 from tests.inspect.doctor.held_out import EVERYWHERE, examined, swap, warm
 
 PLACE = Path(__file__).parent / "classroom"
@@ -507,6 +508,7 @@ EDITS = {
         ("negative margin", "", "margin=1.0", "margin=-1.0"),
     ],
 }  # fmt: skip
+EDITS |= classroom_faults_later.EDITS
 
 
 def spoiled(name: str) -> list[tuple[str, str, str]]:
