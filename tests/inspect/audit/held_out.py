@@ -5,6 +5,7 @@ module means: in one of those named, or inside of it. Anything else that is foun
 """
 
 # ruff: noqa: E501  (what is sought stands in one line)
+import re
 import sys
 import types
 from pathlib import Path
@@ -342,7 +343,8 @@ def audited(name: str, fault: str = "") -> tuple[list[tuple[str, str]], str, str
     try:
         report = badak.audit(given.pop("model"), given.pop("batch"), **given)
     except BadakError as error:
-        return [("random", "")], "refused", str(error)
+        where = re.search(r"in eval mode differ, from (\S+)", str(error))
+        return [("random", where.group(1) if where and where.group(1) != "the" else "")], "refused", str(error)
     asks = [("kind", "")] if report.code and not report.findings else []  # nothing shows what is meant: the report says so
     return [(f.probe, f.module) for f in report.findings] + asks, report.kind, str(report)
 

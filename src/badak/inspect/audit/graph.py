@@ -3,7 +3,7 @@
 `mixers` are the attentions in it: queries, keys, values, and the operation that adds values up.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -101,6 +101,14 @@ class Graph(Watch):
         self._alive: list[Any] = []  # so that no id is given twice
         self._names = {id(p._array): name for name, p in model.named_parameters()}
 
+    def __exit__(self, *error: object) -> None:
+        super().__exit__(*error)
+        self.lookups += [
+            Lookup(each[0].path, ids, each[0].vocabulary, each[0].table, each[0].reads)
+            for each in in_turn(self.lookups, lambda look: look.path, lambda look: look.indices)
+            for ids in [np.stack([look.indices.ravel() for look in each], axis=1)]
+        ]
+
     def maker(self, array: np.ndarray) -> Ran | None:
         """The operation that made an array."""
         return self._made.get(id(array), _NOBODY)[0]
@@ -195,6 +203,18 @@ class Graph(Watch):
                 if source is not None:
                     found.setdefault(source.number, []).append(run)
         return found
+
+
+def in_turn(several: list, path: Callable, ids: Callable) -> list[list]:
+    """Look-ups of one token for each row, one after the other, as a decoder makes them that reads its text token by token."""
+    found: dict[tuple, list] = {}
+    for each in several:
+        if ids(each).size == max(ids(each).shape, default=0) > 1:
+            found.setdefault((path(each), ids(each).size), []).append(each)
+    return [each for each in found.values() if len(each) >= LEAST]
+
+
+LEAST = 3  # look-ups that make a text
 
 
 def through(run: Ran | None) -> Ran | None:

@@ -114,6 +114,7 @@ def kind_of(model: Module, batch: Batch, shown: Shown, said: str | None) -> Kind
     return Kind("bidirectional", both, texts[0]) if both else Kind(UNKNOWN, _NOTHING, texts[0])
 
 
+_TRIANGLE = "a triangular mask meets the scores of its attentions, though it does not hide what follows"
 _NOTHING = "nothing hides what follows, and nothing shows whether it may be seen"
 
 
@@ -135,6 +136,8 @@ def _without_text(batch: Batch, shown: Shown, said: str | None) -> Kind:
     hides = [seen for seen in own if _hides(seen.keep)]
     if said or hides:
         return Kind(said or "causal", "said" if said else f"{len(hides)} of {len(own)} self-attentions hide what follows", name)
+    if length > 2 and length in shown.triangles:
+        return Kind("causal", _TRIANGLE, name)
     if length > 2:
         beside = [(n, leaf.array) for n, leaf in batch.leaves.items() if n != name]
         for other, y in (*beside, *(("what its loss compares with", y) for y in shown.labels)):
@@ -199,7 +202,7 @@ def _causal(model: Module, batch: Batch, texts: list[str], shown: Shown) -> str:
         if triangular(mask.array):
             return f"{mask.name} is a triangle"
     if lengths & set(shown.triangles):
-        return "a triangular mask meets the scores of its attentions, though it does not hide what follows"
+        return _TRIANGLE
     if any(b.dim() >= 2 and b.shape[-1] >= length and triangular(b._array) for b in model.buffers()):
         return "it holds a triangular mask"
     return "it gives keys and values that its next forward takes" if own and shown.remembers else ""

@@ -63,6 +63,7 @@ class Subject:
         self.found: set[str] = set()  # the probes that have found something
         self.leaks_rows = False  # set by the probe of rows: others are then not to be told apart from it
         self.leaks_future = False  # set by the probe of what follows: a part of the text gives other outputs than the whole then
+        self.forgets = False  # set by the probe of what follows: nothing behind a token changes with it
         self.broken = False  # set by the probe of numbers: nothing can be compared with NaN
         self.compiled = Compiled(model, told=False)
         self.compiled_calls = 0

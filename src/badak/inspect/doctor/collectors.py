@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from badak.inspect.doctor.watch import Watch
 
 FIRST = 3  # steps in which attentions are looked at
+MANY = 65536  # labels of a step that are kept
 ROWS = 256  # of logits, scores and units that are looked at
 THROUGH = "reshape clone cast index index_select masked_select cat stack".split()  # rows stay rows
 HIDDEN = -1e3  # a score that is at most this is hidden; masks of -1e4 are added to scores that may be above 0
@@ -109,15 +110,20 @@ def loss(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None
     seen.labels_at = arrays[1].__array_interface__["data"][0] if len(arrays) > 1 and isinstance(arrays[1], np.ndarray) else 0
     if op.name in ("cross_entropy", "nll") and x.ndim == 2 and x.size:
         seen.target, seen.ignored = arrays[1].copy(), attributes.get("ignore_index", -100)
+        last = watch.open.lookups[-1].ids if watch.open.lookups else None
+        if last is not None and last.size == max(last.shape, default=0) == len(x) and modes.grad:
+            seen.read = last.reshape(-1)
         seen.axes = watch.flat.get(id(inputs[0]._node), ())
         seen.laid = laid_from(arrays[1])
         if watch.open.number == 1:
             _measure(seen, op.name, x, arrays[1])
     if op.name == "bce_with_logits" and x.size == len(x) > 1 and ((arrays[1] == 0) | (arrays[1] == 1)).all():
         seen.binary = arrays[1].ravel().copy()
-    if op.name in ("nll", "kl_div") and x.ndim == 2 and x.size and made_by in ("log_softmax", "log"):
+    logarithms = op.name in ("nll", "kl_div") and made_by in ("log_softmax", "log")
+    if x.ndim == 2 and x.size and (logarithms or (op.name == "mse" and made_by == "softmax")):
         with np.errstate(all="ignore"):
-            mass = np.exp(x[:: max(1, len(x) // ROWS)].astype(np.float64)).sum(axis=1)
+            some = x[:: max(1, len(x) // ROWS)].astype(np.float64)
+            mass = (np.exp(some) if logarithms else some).sum(axis=1)
         seen.mass = float(mass.min()), float(mass.max())
     if x.size and watch.looks_closely:
         seen.low, seen.high = float(x.min()), float(x.max())
@@ -125,9 +131,34 @@ def loss(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None
         edge = layout.behind(inputs[0], THROUGH).edges[0]
         if edge is not None and hasattr(edge[0], "op"):
             seen.below_by, seen.below_at = edge[0].name, edge[0].line
+    compared(watch, seen, op, inputs, arrays)
     watch.open.losses.append(seen)
     if outputs[0]._node is not None:
         watch._losses[id(outputs[0]._node)] = outputs[0]._node, seen
+
+
+def compared(watch: "Watch", seen: Loss, op, inputs, arrays) -> None:
+    """Note what the answers are compared with, where that is data, and how large they are."""
+    x, y = arrays[:2]
+    if not seen.grad or inputs[1]._node is not None or y.size > MANY or not x.size:
+        return
+    weights = {"cross_entropy": 2, "nll": 2, "bce_with_logits": 3}.get(op.name, len(arrays))
+    seen.labels = y.copy()
+    seen.weights = arrays[weights].copy() if weights < len(arrays) and arrays[weights] is not None else None
+    seen.size = float(np.sqrt(square(x) / x.size))
+    seen.level = x.ndim == 2 and x.shape[1] > 1 and bool((x == x[:, :1]).all())
+    whole = y.base
+    if isinstance(whole, np.ndarray) and whole.ndim == y.ndim and whole.shape[1:] == y.shape[1:] and len(whole) > len(y):
+        seen.slice_of = len(whole)
+    watch.given.compared(seen.place, y)
+
+
+def logarithm(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+    """The logarithm of a softmax, or of a sum of exponentials, of what has gone through a softmax."""
+    if outputs[0]._node is not None and inputs[0]._node is not None and len(watch.open.twice) < 64:
+        made_by, made_at = origin(inputs[0])
+        if made_by == "softmax":
+            watch.open.twice.append((line(), made_at))
 
 
 def laid_from(y: np.ndarray) -> tuple[int, ...]:
@@ -315,4 +346,5 @@ SENSES = {
     "relu": rectifier,
     "attention": attention,
     "softmax": softmax,
+    **dict.fromkeys(("log_softmax", "logsumexp"), logarithm),
 }

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from badak.inspect.doctor.facts import Clip
+from badak.inspect.doctor.given import loaded_into
 from badak.inspect.doctor.names import line
+from badak.nn import Module
 from badak.optim.lr_scheduler import LRScheduler
 from badak.tensor import Tensor
 
@@ -70,6 +72,24 @@ def seeds_told(watch: "Watch") -> Callable[[], None]:
     def ended() -> None:
         for holder, name, function in plain:
             setattr(holder, name, function)
+
+    return ended
+
+
+def loads_told(watch: "Watch") -> Callable[[], None]:
+    """Note which modules were given weights. Gives the function that ends it."""
+    plain = Module.load_state_dict
+
+    def told(module: Module, *args: Any, **kwargs: Any) -> Any:
+        result = plain(module, *args, **kwargs)
+        if len(watch.given.loaded) < 64:
+            watch.given.loaded.append(loaded_into(module, result.missing_keys, line()))
+        return result
+
+    Module.load_state_dict = told  # type: ignore[method-assign]
+
+    def ended() -> None:
+        del Module.load_state_dict
 
     return ended
 

@@ -9,6 +9,7 @@ from badak.core import events
 from badak.core.events import Observer
 from badak.core.modes import modes
 from badak.inspect.doctor.diagnoses.modes import EvalForgotten, TrainForgotten
+from badak.inspect.doctor.diagnoses.other_data import OtherData
 from badak.inspect.doctor.diagnoses.tests import TestedOnTrain
 from badak.inspect.doctor.names import line
 
@@ -55,8 +56,9 @@ class Lookout(Observer):
             self.on = False
             events.watch(self, False)
             events.grad_mode_listeners.remove(self._grad_mode_set)
-            for finding in TestedOnTrain().look(self.visit) if self.tested else ():
-                self.visit.add(finding)
+            for diagnosis in (TestedOnTrain, OtherData) if self.tested else ():
+                for finding in diagnosis().look(self.visit) if diagnosis.code not in self.visit.hidden else ():
+                    self.visit.add(finding)
 
     def on_module_enter(self, module, args, kwargs) -> None:
         if id(module) not in self.models:
@@ -68,6 +70,7 @@ class Lookout(Observer):
             if forgotten:
                 visit.add(EvalForgotten().late(visit, module, place))
             self.tested = True
+            visit.watch.given.called(module, args, kwargs, grad=False)
             tested = visit.watch.open.tested
             if len(tested) < 256 and (told := visit.watch.rows.test(args, kwargs, place)) is not None:
                 tested.append(told)

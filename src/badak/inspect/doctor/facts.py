@@ -35,6 +35,12 @@ class Loss:
     labels_at: int = 0  # the memory of its labels
     laid: tuple[int, ...] = ()  # what its labels were before they were laid flat
     axes: tuple[int, ...] = ()  # what its rows were before they were laid flat: (B, T), or (T, B)
+    labels: np.ndarray | None = None  # what its answers are compared with, where that is data
+    weights: np.ndarray | None = None  # of the classes, or of what is 1
+    size: float = 0.0  # of the answers: the root of their mean square
+    level: bool = False  # all numbers of each row of the answers are equal
+    read: np.ndarray | None = None  # one id for each label: what was looked up last, where that is as many
+    slice_of: int = 0  # rows of the data that its labels are a slice of, one after the other
 
 
 @dataclass
@@ -189,6 +195,7 @@ class Step:
     lookups: list[Lookup] = field(default_factory=list)
     attended: list[Attended] = field(default_factory=list)
     turned: list[Turned] = field(default_factory=list)
+    twice: list[tuple[str, str]] = field(default_factory=list)  # where the logarithm of a softmax is taken of a softmax, and its line
     carried: list[str] = field(default_factory=list)  # where a sum that hangs on steps before grew
     scalars: list[Loss] = field(default_factory=list)  # means that may be losses which no operation is named for
     constants: list[tuple[str, float, float]] = field(

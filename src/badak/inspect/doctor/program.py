@@ -9,7 +9,8 @@ from badak.compat.torch.run import prepared
 from badak.core.errors import ArgumentError
 from badak.inspect.doctor.eval_check import Lookout
 from badak.inspect.doctor.facts import Step
-from badak.inspect.doctor.report import Checkup
+from badak.inspect.doctor.model_check import asked
+from badak.inspect.doctor.report import Checkup, Finding
 from badak.inspect.doctor.rows import says_test
 from badak.inspect.doctor.session import Visit
 from badak.inspect.doctor.watch import name_of
@@ -31,6 +32,9 @@ class _Stopping(Visit):
         super().step_ended(step)
         if self.done and not self.goes_on and not (self.lookout is not None and self.lookout.on):
             raise _Enough
+
+    def asked(self) -> list[Finding]:
+        return asked(self)
 
     def looks_out(self) -> Lookout:
         """A first test is waited for, of a model with dropout or where the program speaks of tests; or the program ends."""

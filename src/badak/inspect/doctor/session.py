@@ -36,6 +36,7 @@ class Visit:
         self.error: BaseException | None = None  # what the program ended with
         self.done = False
         self.lookout: Lookout | None = None
+        self.hidden: set[str] = set()  # codes of what follows from what was found
         self._started = 0.0
 
     def __enter__(self) -> Checkup:
@@ -79,8 +80,14 @@ class Visit:
         if not report.steps:
             report.why.append("no optimizer.step() was seen, so there was little to judge")
         report.findings += self.diagnosed()
+        if not report.findings and self.error is None:
+            report.findings += self.asked()
         if not self.quiet:
             (self.file or sys.stderr).write(f"{report}\n")
+
+    def asked(self) -> list[Finding]:
+        """What the audit says of the models: under the command alone, for a forward of a program's own may do more than compute."""
+        return []
 
     def add(self, finding: Finding) -> None:
         """One more, found after the report."""
@@ -91,7 +98,7 @@ class Visit:
     def diagnosed(self) -> list[Finding]:
         """What the diagnoses find, in their order; without the effects of what is found."""
         found: list[Finding] = []
-        hidden: set[str] = set()
+        hidden = self.hidden
         for diagnosis in DIAGNOSES:
             if diagnosis.code not in hidden:
                 new = list(diagnosis().look(self))

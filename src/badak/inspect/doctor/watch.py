@@ -17,9 +17,10 @@ from badak.core.events import Effect
 from badak.core.modes import modes
 from badak.core.tracing import Recorder
 from badak.inspect.doctor import collectors
-from badak.inspect.doctor.doors import DOORS, seeds_told
+from badak.inspect.doctor.doors import DOORS, loads_told, seeds_told
 from badak.inspect.doctor.facts import Back, Call, Cut, Size, Step
 from badak.inspect.doctor.names import line
+from badak.inspect.doctor.given import Given
 from badak.inspect.doctor.rows import Rows
 from badak.nn import Module
 from badak.ops.linear import Linear
@@ -64,6 +65,7 @@ class Watch(Recorder):
         self.schedules: dict[int, Any] = {}
         self.built: list[Optimizer] = []  # while it was watched
         self.rows = Rows()
+        self.given = Given()
         self.rounds = 0  # steps for which something was computed
         self._before_that = True  # whether what costs more was measured in the round before
         self._sums: dict[int, int] = {}  # order of a number: how many sums of other steps it holds
@@ -77,12 +79,13 @@ class Watch(Recorder):
     # on and off
 
     def __enter__(self) -> "Watch":
-        self._seeds_plain = seeds_told(self)
+        self._plain = seeds_told(self), loads_told(self)
         return super().__enter__()
 
     def __exit__(self, *error: object) -> None:
         super().__exit__(*error)
-        self._seeds_plain()
+        for plain in self._plain:
+            plain()
         self._losses.clear()
         self._number = None, None
         self._made.clear()
@@ -114,6 +117,7 @@ class Watch(Recorder):
         self.called[id(module)] = module
         self._fed_by(module, args)
         content, whole = (), 0
+        self.given.called(module, args, kwargs, modes.grad)
         if modes.grad:
             content = collectors.content(args, kwargs, self._held)
             whole = self.picked.get(content[0][0], 0) if content else 0
@@ -201,6 +205,12 @@ class Watch(Recorder):
 
     # the backward
 
+    def on_backward_pass(self, outputs, gradients, options, proceed) -> None:
+        if self._backward and self.open.backs:  # what went before was autograd.grad(): it accumulated nothing
+            self.open.backs.pop()
+        self._backward = False
+        proceed()
+
     def on_backward(self, node, dys, dxs) -> None:
         if not self._backward or not self.open.backs:  # autograd.grad() accumulates nothing
             self._backward = True
@@ -241,6 +251,8 @@ class Watch(Recorder):
     # the step
 
     def on_call(self, effect: Effect, args, kwargs, proceed):
+        if effect.kind == "writes" and self.called and args and isinstance(args[0], Tensor) and args[0]._node is None:
+            self.given.wrote(args[0]._array)
         if not is_step(effect, args):
             note = DOORS.get(effect.function.__name__)
             return note(self, effect, args, kwargs, proceed) if note is not None else proceed(*args, **kwargs)

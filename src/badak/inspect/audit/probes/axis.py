@@ -1,10 +1,13 @@
 """Softmax over the wrong axis: the weights that values are summed with do not sum to 1."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
-from badak.inspect.audit.graph import Ran, product_after, scores_of
+from badak.inspect.audit.graph import PRODUCTS, Ran, product_after, scores_of
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject
+from badak.ops.dropout import Dropout
 from badak.ops.matmul import MatMul
 from badak.ops.softmax import Softmax
 
@@ -36,9 +39,29 @@ class Axis:
                     FIX,
                     {"softmax over axis": axes[0], "summed over axis": axes[1]},
                 )
+        for core, shape in unweighted(subject):
+            looked = True
+            cause = f"scores {shape} multiply the values as they are: no softmax makes them weights that sum to 1"
+            found.setdefault(core.path, Finding("axis", core.path, cause, FIX))
         if not looked:
             raise NotApplicable("no attention was seen whose weights are made by a softmax of its own", moot=True)
         return list(found.values())
+
+
+def unweighted(subject: Subject) -> Iterator[tuple[Ran, tuple[int, ...]]]:
+    """Products with values of what is a product of queries and keys, of several heads, scaled and dropped at most."""
+    for core in subject.reference.runs:
+        scores = core.sources[0] if core.op is MatMul and core.output.ndim == 4 and core.output.shape[1] > 1 else None
+        while scores is not None and (scores.moves or scores.op.__name__ in KEPT):
+            alone = len(scores.inputs) < 2 or scores.inputs[1] is None or scores.inputs[1].size == 1 or scores.op is Dropout
+            scores = scores.sources[0] if alone else None
+        if scores is None or scores.op not in PRODUCTS or None in scores.sources[:2] or scores.output.ndim != 4:
+            continue
+        if scores.output.shape[-1] == scores.output.shape[-2] > 2 and core.inputs[0].size == scores.output.size:  # type: ignore[union-attr]
+            yield core, scores.output.shape
+
+
+KEPT = ("Mul", "Div", "Scale", "Shift", "Dropout")
 
 
 def weights_of(core: Ran, softmax: Ran) -> tuple[np.ndarray, int] | None:

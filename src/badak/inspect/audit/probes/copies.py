@@ -4,10 +4,13 @@ from collections import defaultdict
 
 import numpy as np
 
+from badak.inspect.audit.graph import mixers
 from badak.inspect.audit.probes.ties import correlation
 from badak.inspect.audit.report import Finding
-from badak.inspect.audit.subject import Subject
+from badak.inspect.audit.subject import NotApplicable, Subject
+from badak.nn.conv import _ConvNd
 from badak.nn.embedding import Embedding
+from badak.nn.linear import Linear
 
 COPIED = 0.95  # correlation
 LEAST = 16  # numbers that a matrix has to have
@@ -32,7 +35,30 @@ class Copies:
                 pairs[one, two].append((inside, alike))
         whole = {two for _, two in pairs}
         outer = [pair for pair in pairs if not any(pair[1].startswith(two + ".") for two in whole)]
-        return [finding(one, two, pairs[one, two]) for one, two in outer]
+        return [finding(one, two, pairs[one, two]) for one, two in outer] + queries_alike(subject)
+
+
+def queries_alike(subject: Subject) -> list[Finding]:
+    """Learned queries that start alike: their answers, and their gradients, are the same, so they stay one."""
+    modules, found = dict(subject.model.named_modules()), []
+    for name in subject.woken:
+        p, owner = subject.model.get_parameter(name), modules[name.rpartition(".")[0]]
+        if p.dim() < 2 or p.shape[-2] < 2 or isinstance(owner, Linear | Embedding | _ConvNd):
+            continue
+        awake = p._array.copy()
+        p._array[...] = awake[..., :1, :]
+        try:
+            watch = subject.facts(subject.batch)
+        except NotApplicable:
+            break
+        finally:
+            p._array[...] = awake
+        several = [(m, m.queries) for m in mixers(watch) if m.queries.ndim > 2 and m.queries.shape[-2] > 1]
+        path = next((m.path for m, q in several if np.allclose(q, q[..., :1, :], rtol=1e-4, atol=1e-6)), None)
+        if path is not None:
+            cause = f"all {p.shape[-2]} rows of {name} are zeros, and what asks with them gives the same for each: they stay alike"
+            found.append(Finding("copies", path, cause, "draw them at random: nn.Parameter(torch.randn(n, d) * 0.02)"))
+    return found
 
 
 def drawn(array: np.ndarray) -> bool:

@@ -5,12 +5,13 @@ from functools import partial
 import numpy as np
 
 from badak.inspect.audit.answer import given_losses
-from badak.inspect.audit.compare import along, before
-from badak.inspect.audit.graph import Ran
+from badak.inspect.audit.compare import along, before, same
+from badak.inspect.audit.graph import Ran, mixers
 from badak.inspect.audit.kind import UNKNOWN, part_of
 from badak.inspect.audit.localize import Begin, begins, but_totals, judged
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject
+from badak.nn.recurrent import RNNBase
 
 
 class FutureLeak:
@@ -41,6 +42,7 @@ class FutureLeak:
         if not subject.clean(watch, clean):
             subject.leaks_future = True
             return [finding(subject, middle, watch.outputs, begins(subject.reference.calls, watch.calls, clean))]
+        subject.forgets = forgotten(subject, watch.outputs, middle)
         last = length - 1
         batch = subject.batch.with_({name: changed(subject, name, last)})
         outputs = subject.plain(batch)
@@ -53,6 +55,18 @@ class FutureLeak:
 
 
 SHIFT = "shift them by one: read ids[:, :-1], and compare with ids[:, 1:]"
+
+
+def forgotten(subject: Subject, outputs: list[np.ndarray], t: int) -> bool:
+    """Whether nothing behind a token changes with it, though the model has what reads one after the other."""
+    if subject.answer is None or not (mixers(subject.reference) or any(isinstance(m, RNNBase) for m in subject.model.modules())):
+        return False
+    a, b = subject.reference.outputs[subject.answer], outputs[subject.answer]
+    for shape, axis, first in along(a.shape, subject.places[subject.kind.text], subject.rows):
+        late = (slice(None),) * axis + (slice(max(0, t + 1 - first), None),)
+        x, y = a.reshape(shape)[late], b.reshape(shape)[late]
+        return bool(x.size) and same(x, y) and not same(a, b)
+    return False
 
 
 def given_apart(subject: Subject, loss: Ran) -> bool:

@@ -2,10 +2,13 @@
 
 import numpy as np
 
+from badak.inspect.audit.graph import in_turn
+from badak.inspect.audit.kind import reads
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject, words
 from badak.inspect.audit.watch import BackWatch, tensors_in
 from badak.nn.containers import ModuleList, Sequential
+from badak.nn.linear import Linear
 from badak.tensor import Tensor
 
 
@@ -34,19 +37,44 @@ class NoGradient:
             stop = max(map(_owner, reached), key=called.__getitem__)
             why = "is not reached by the backward" + (", nor is what only leads there" if len(reached) > 1 else "")
             found.append(finding(stop, sorted(reached, key=lambda n: _owner(n) != stop), trainable, why, CUT))
-        return found + frozen_between(subject) or tied_but_cut(subject, trainable)
+        return found + frozen_between(subject) or tied_but_cut(subject, trainable) or idle_outputs(subject, trainable)
 
 
 def tied_but_cut(subject: Subject, trainable: dict) -> list[Finding]:
     """Tables that learn as output matrices alone: what they gave of the text got no gradient."""
     found = []
     for look in subject.reference.lookups:
-        name, table = subject.text_of(look.indices), trainable.get(f"{look.path}.weight")
+        table = trainable.get(f"{look.path}.weight")
+        name = subject.text_of(look.indices) or next((n for n in subject.batch.leaves if reads(look, n, subject.batch)), None)
         if name is None or table is None or table.shape != look.table.shape:
             continue
-        if not any(subject.text_of(indices) == name for indices, _ in subject.tables):
+        if not any(indices.size == look.indices.size and np.array_equal(indices.ravel(), look.indices.ravel()) for indices, _ in subject.tables):
             cause = f"no gradient reaches what {look.path} gave of {name}, though its weight gets some from elsewhere"
             found.append(Finding("gradients", look.path, cause, CUT, {"table": tuple(table.shape)}))
+    return found
+
+
+PARTS = range(2, 13)  # that a layer's outputs may be cut into
+
+
+def idle_outputs(subject: Subject, trainable: dict) -> list[Finding]:
+    """Linear layers of whose outputs one part, cut off by a chunk, gets no gradient at all, and every other does."""
+    found: list[Finding] = []
+    if any(seen.keep.shape[-1] == 1 for seen in subject.reference.attentions):  # of one key nothing is asked
+        return found
+    for path, module in subject.model.named_modules():
+        w = trainable.get(f"{path}.weight".lstrip("."))
+        if not isinstance(module, Linear) or w is None or w.grad is None or len(w) < 8:
+            continue
+        idle = ~np.any(w.grad._array, axis=1)
+        for parts in PARTS if idle.any() and not idle.all() else ():
+            if len(w) % parts or len(w) < 4 * parts:
+                continue
+            by = idle.reshape(parts, -1)
+            if (by.all(axis=1) == by.any(axis=1)).all():
+                cause = f"{int(by.all(axis=1).sum())} of {parts} parts of what {path} gives get no gradient: nothing reads them"
+                found.append(Finding("gradients", path, cause, "use each part that chunk() or split() gives, or make the layer smaller"))
+                break
     return found
 
 
@@ -115,7 +143,11 @@ def backward(subject: Subject) -> None:
                 sum(parts[1:], parts[0]).backward()
         except Exception as error:
             raise Failed(words(error)) from error
-    subject.tables = back.tables
+    turns = in_turn(back.tables, lambda _: "", lambda pair: pair[0])
+    subject.tables = back.tables + [
+        (np.stack([i.ravel() for i, _ in each], 1), np.stack([dy.reshape(i.size, -1) for i, dy in each], 1))
+        for turn in turns for each in (turn, turn[::-1])
+    ]  # fmt: skip
 
 
 def _weights(subject: Subject, y: Tensor) -> Tensor:

@@ -1,5 +1,6 @@
 """Order: a model that does not know where a token stands gives the same for the tokens in another order."""
 
+import re
 from functools import partial
 from typing import Any
 
@@ -8,13 +9,16 @@ import numpy as np
 from badak.inspect.audit.answer import verdict
 from badak.inspect.audit.batch import Batch
 from badak.inspect.audit.compare import along, batches, change
-from badak.inspect.audit.graph import Graph, Mixer, mixers
+from badak.inspect.audit.graph import HIDDEN, Graph, Mixer, Ran, mixers, scores_of
 from badak.inspect.audit.localize import begins, match
 from badak.inspect.audit.probes.batch import circle
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NO_NUMBERS, NotApplicable, Subject
 from badak.inspect.audit.watch import Watch
 from badak.nn.conv import Conv2d
+from badak.ops.arithmetic import Add, Sub
+from badak.ops.attention import Attention
+from badak.ops.softmax import Softmax
 
 ALIKE = 1e-4
 EXPLAINS = {  # what makes another order give the same, or nearly, whatever is known of positions
@@ -39,15 +43,27 @@ class Order:
         if idle:
             cause = f"{idle} is there for positions and adds none: it gives what it was given, or the same everywhere"
             return [Finding("order", idle, cause, FIX)]
+        if far := rewarded(subject):
+            return [Finding("order", far, "what is added to the scores by distance grows with it: the farthest tokens count most", NEARER)]
         if subject.broken:
             raise NotApplicable(NO_NUMBERS)
         if found := rows_apart(subject):
             return [found]
         if why := next((each for each in EXPLAINS if each in subject.found), None):
             raise NotApplicable(EXPLAINS[why], moot=True)
+        if subject.forgets:
+            cause = "with another token in the middle nothing behind it changes: each is read as if none came before"
+            return [Finding("order", "", cause, "hand the state on: output, state = rnn(x, state); or let queries see what came before")]
         if text := blind_to_order(subject):
             return [lost(subject, text, "its first attention gives the same behind them")]
-        name = subject.kind.source or subject.kind.text
+        found = self.moved(subject, subject.kind.source or subject.kind.text)
+        alone = subject.kind.source and not any(own(each, subject.kind.text) for each in mixers(subject.reference))
+        return found or (self.moved(subject, subject.kind.text) if alone else [])  # a decoder without attention of its own
+
+    def moved(self, subject: Subject, name: str) -> list[Finding]:
+        """What is found with the tokens, or the patches, in another order."""
+        if not subject.texts and in_any_order(subject.model, name):
+            raise NotApplicable("names say that it reads a set: points, nodes, particles have no order", moot=True)
         shape = subject.batch.leaves[name].array.shape
         if len(shape) < 2 or (len(shape) != 4 and subject.length(name) < 4):
             raise NotApplicable("the text has fewer than four positions", moot=True)
@@ -248,6 +264,58 @@ def halves(subject: Subject, name: str) -> tuple[Batch, np.ndarray]:
         raise NotApplicable("the picture has no two halves", moot=True)
     move = np.roll(np.arange(x.shape[axis]), x.shape[axis] // high // 2 * high)
     return subject.batch.with_({name: np.take(x, move, axis)}), move
+
+
+SETS = re.compile(r"set_?transformer|deep_?set|point|cloud|\bbag\b|unordered|permutation|in any order|\bnode|graph|particle", re.I)
+
+
+def in_any_order(model: Any, name: str) -> bool:
+    """Whether a name or a docstring says that a model reads a set."""
+    kind = type(model)
+    words = () if kind.__module__.startswith("badak.") else (kind.__name__, kind.__doc__ or "")
+    return any(SETS.search(each) for each in (*words, name))
+
+
+NEARER = "a bias that falls with distance: -slope * (i - j).abs()"
+
+
+def rewarded(subject: Subject) -> str:
+    """The attention whose bias by distance, which nobody learns, is larger the farther back a key stands; "" where there is none."""
+    for run in subject.reference.runs:
+        if run.op is Softmax and run.output.ndim > 2 and (product := scores_of(run)) is not None:
+            bias, hidden = added_to(run, product), run.inputs[0] <= HIDDEN  # type: ignore[operator]
+        elif issubclass(run.op, Attention) and run.inputs[4] is not None and plain(run.sources[4], run.parameters[4]):
+            bias, hidden = run.inputs[4], run.inputs[4] <= HIDDEN
+        else:
+            continue
+        T = bias.shape[-1] if bias is not None and bias.ndim > 1 else 0
+        if bias is None or T < 4 or bias.shape[-2] != T:
+            continue
+        last, seen = bias.reshape(-1, T, T)[:, -1], ~np.broadcast_to(hidden, (*hidden.shape[:-2], T, T)).reshape(-1, T, T)[0, -1]
+        steps = np.diff(last[:, seen].astype(np.float64), axis=1)
+        if steps.shape[1] > 2 and np.isfinite(steps).all() and (steps < 0).all():
+            return run.path
+    return ""
+
+
+def plain(source: Ran | None, parameter: str | None) -> bool:
+    """Whether what an operation is given is neither learned nor made of a text."""
+    return parameter is None and (source is None or not (source.live or source.reads))
+
+
+def added_to(run: Ran, product: Ran) -> np.ndarray | None:
+    """What is added to scores on their way to a softmax that is neither learned nor made of a text; None where there is nothing."""
+    total, at = None, run.sources[0]
+    while at is not None and at is not product:
+        sides = [i for i, source in enumerate(at.sources) if source is not None and product in source.inside()]
+        if len(sides) != 1:
+            return None
+        other = 1 - sides[0]
+        if at.op in (Add, Sub) and other < len(at.inputs) and at.inputs[other] is not None and plain(at.sources[other], at.parameters[other]):
+            x = -at.inputs[other] if at.op is Sub else at.inputs[other]
+            total = x if total is None else total + x
+        at = at.sources[sides[0]]
+    return total
 
 
 def idle_positions(subject: Subject) -> str:

@@ -6,11 +6,12 @@ import numpy as np
 
 from badak.inspect.audit.batch import Batch
 from badak.inspect.audit.compare import change, pairs, real, shortened
-from badak.inspect.audit.localize import begins
+from badak.inspect.audit.localize import Begin, Clean, begins
 from badak.inspect.audit.padding import mask_left_out
 from badak.inspect.audit.probes.order import rows_apart
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject
+from badak.inspect.audit.watch import Call, Watch
 from badak.nn.embedding import Embedding
 from badak.tensor import Tensor
 
@@ -31,9 +32,34 @@ class PaddingLeak:
         found = self.other_values(subject, masks)
         if found and subject.invented and (name := mask_left_out(subject.model, subject.batch)):
             raise NotApplicable(f"the model is told of padding by {name}, which the batch does not give", moot=True)
+        found = found or self.beside(subject, masks)
         if found or subject.leaks_rows or rows_apart(subject):
             return found
         return self.other_amount(subject, masks)
+
+    def beside(self, subject: Subject, masks: dict) -> list[Finding]:
+        """Padding of other texts that the same table is asked for, such as the second of two sentences; of one answer for each row."""
+        answer = subject.reference.outputs[subject.answer] if subject.answer is not None else None
+        if answer is None or answer.ndim > 2:
+            return []
+        tables = {look.path for look in subject.reference.lookups if subject.text_of(look.indices)}
+        pads = {int(i) for name, mask in masks.items() for i in np.unique(subject.ids(name)[mask])}
+        for name in subject.batch.leaves:
+            ids = subject.batch.leaves[name].array
+            asked = [x for x in subject.reference.lookups if x.path in tables and x.indices.shape == ids.shape]
+            if name in subject.texts or not any(np.array_equal(x.indices, ids) for x in asked) or len(pads) != 1:
+                continue
+            mask = ids == next(iter(pads))
+            if not mask.any() or (np.diff(mask.astype(int), axis=1) < 0).any():
+                continue
+            edit = {path: partial(noised, subject, ids, mask) for path in tables}
+            watch = subject.forward(subject.batch, edit=edit)
+            if change(subject.reference.outputs[subject.answer], watch.outputs[subject.answer]) > 0.0:  # type: ignore[index]
+                cause = f"with other vectors in the places of padding of {name}, the answer changes"
+                clean: Clean = lambda a, b: None if a.shape[:2] == ids.shape else bool(np.array_equal(a, b, equal_nan=a.dtype.kind == "f"))
+                begin = begins(subject.reference.calls, watch.calls, clean)
+                return [Finding("padding", begin.path, cause, FIX, {}, begin.between)]
+        return []
 
     def other_values(self, subject: Subject, masks: dict) -> list[Finding]:
         edit = edits(subject, one_row(masks) if subject.leaks_rows else masks)
@@ -45,7 +71,7 @@ class PaddingLeak:
         own = {n: masks[n] for n in (subject.kind.text,) if n in masks} or masks
         if subject.clean(watch, partial(judge, paddings=all_masks(subject, own)), moves=False):
             return []
-        begin = begins(subject.reference.calls, watch.calls, clean)
+        begin = behind_states(subject, watch, clean)
         both = subject.reference.outputs, watch.outputs
         return [finding(subject, begin, "with other vectors in the places of padding", *both, masks)]
 
@@ -76,6 +102,14 @@ class PaddingLeak:
         return [finding(subject, begin, f"with {less} places of padding less", old, new, dict(zip(masks, left)))]
 
 
+def behind_states(subject: Subject, watch: Watch, clean: Clean) -> Begin:
+    """Where it begins, the last states of recurrent layers apart, which hold padding where nobody reads them; or there."""
+    rows = subject.rows
+    apart = partial(lambda clean, a, b: None if a.ndim == 3 and a.shape[1] == rows and a.shape[0] <= 4 < rows * a.shape[2] else clean(a, b), clean)
+    found = begins(subject.reference.calls, watch.calls, apart)
+    return found if found.path else begins(subject.reference.calls, watch.calls, clean)
+
+
 def row_of(padding: np.ndarray) -> int:
     """The row that has most padding, and something else."""
     return int(np.where(padding.all(axis=1), 0, padding.sum(axis=1)).argmax())
@@ -97,18 +131,23 @@ def all_masks(subject: Subject, masks: dict[str, np.ndarray]) -> list[np.ndarray
     return [each for name, mask in masks.items() for each in subject.places[name].masks(mask)]
 
 
+def noised(subject: Subject, ids: np.ndarray, where: np.ndarray, result: Tensor, call: Call) -> Tensor:
+    """What a table gave of these ids, with random vectors at some of the places."""
+    if not call.inputs or call.inputs[0].shape != ids.shape or not np.array_equal(call.inputs[0], ids):
+        return result
+    array = result._array.copy()
+    noise = subject.rng.standard_normal((int(where.sum()), array.shape[-1])) * (array.std() or 1.0)
+    array[where] = noise.astype(array.dtype)
+    return Tensor._of(array)
+
+
 def edits(subject: Subject, masks: dict) -> dict:
     """What puts random vectors where a token embedding was asked for padding."""
 
     def other(result, call):
         for name, padding in masks.items():
             where = padding if subject.batch.batch_axis == 0 else padding.T
-            ids = subject.batch.leaves[name].array
-            if call.inputs and call.inputs[0].shape == ids.shape and np.array_equal(call.inputs[0], ids):
-                array = result._array.copy()
-                noise = subject.rng.standard_normal((int(where.sum()), array.shape[-1])) * (array.std() or 1.0)
-                array[where] = noise.astype(array.dtype)
-                return Tensor._of(array)
+            result = noised(subject, subject.batch.leaves[name].array, where, result, call)
         return result
 
     modules = dict(subject.model.named_modules())

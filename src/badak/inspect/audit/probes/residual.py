@@ -194,7 +194,7 @@ def stem(path: str) -> str:
 def feed_forwards(graph: Graph, parts: list[Part]) -> list[Part]:
     """The maps behind a nonlinearity in blocks that hold an attention, or between two attentions."""
     consumers, found = graph.consumers(), {}
-    attended = numbers([core for part in parts for core in part.cores])
+    attended = numbers([each.core for each in mixers(graph)]) | numbers([core for part in parts for core in part.cores])
     last = max(attended)
     blocks = {block(part.path) for part in parts} - {""}
     for run in graph.runs:

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from badak.inspect.audit.batch import LABEL_NAMES
 from badak.inspect.audit.kind import looked_up
 from badak.inspect.audit.localize import dies
 from badak.inspect.audit.probes.batch import holds_numbers
@@ -70,27 +71,36 @@ def idle_inputs(subject: Subject) -> list[Finding]:
     """Of several inputs those that are read, and that change nothing: pictures times 0, a source that nobody looks at."""
     found = []
     for which, leaf in subject.batch.leaves.items() if len(subject.batch.leaves) > 1 and not subject.broken else ():
-        if not any(which in run.reads for run in subject.reference.runs):
+        read = any(which in run.reads for run in subject.reference.runs)
+        if not read and any(word in which.lower() for word in LABEL_NAMES[:2]):
             continue
-        try:
-            other = other_input(subject, which, leaf.array)
-            watch = None if other is None else subject.forward(subject.batch.with_({which: other}))
-        except NotApplicable:
-            continue
-        if watch and all(np.array_equal(a, b, equal_nan=True) for a, b in zip(subject.reference.outputs, watch.outputs)):
-            cause = f"with others in the place of all of {which}, nothing that the model gives changes"
-            path = dies(subject.reference.calls, watch.calls)
-            found.append(Finding("tokens", path, cause, KEPT))
+        half = leaf.array.shape[-1] // 2 if read and leaf.integer and leaf.array.ndim == 2 and which not in subject.texts else 0
+        for first, what in ((0, "all"), (half, "the second half")) if half else ((0, "all"),):
+            try:
+                other = other_input(subject, which, leaf.array, read)
+                if other is not None:
+                    other[..., :first] = leaf.array[..., :first]
+                watch = None if other is None else subject.forward(subject.batch.with_({which: other}))
+            except NotApplicable:
+                break
+            if watch and all(np.array_equal(a, b, equal_nan=True) for a, b in zip(subject.reference.outputs, watch.outputs)):
+                cause = f"with others in the place of {what} of {which}, nothing that the model gives changes"
+                path = dies(subject.reference.calls, watch.calls)
+                found.append(Finding("tokens", path, cause, KEPT))
+                break
     return found
 
 
-def other_input(subject: Subject, which: str, x: np.ndarray) -> np.ndarray | None:
+def other_input(subject: Subject, which: str, x: np.ndarray, read: bool = True) -> np.ndarray | None:
     """Other numbers, or other tokens, of one input; None for masks, labels and what says more of a text."""
     if holds_numbers(x, subject.axis_of_rows(x), subject.rows):
         return subject.other_values(which, (slice(None),))
     if which in subject.texts:
         return subject.other_tokens(which, np.ones(subject.ids(which).shape, bool)) if len(subject.texts) > 1 else None
-    size = looked_up(subject.batch, subject.reference.lookups).get(which, 0)
+    turns = [x.vocabulary for x in subject.reference.lookups if which in x.reads]
+    size = looked_up(subject.batch, subject.reference.lookups).get(which, 0) or max(turns, default=0)
+    if not read and x.dtype.kind in "iu" and x.ndim == 2 and x.shape[0] == subject.rows:
+        size = int(x.max()) + 1
     if size <= SEGMENTS:
         return None
     return np.where(x > 0, 1 + x % (size - 1), x).astype(x.dtype)  # 0 may be padding

@@ -1,6 +1,8 @@
 """The diagnoses, causes before effects: an earlier one keeps those quiet that follow from it (`explains`)."""
 
 from badak.inspect.doctor.diagnoses.accumulation import AccumulationLost, AccumulationScaled
+from badak.inspect.doctor.diagnoses.alike import AllAlike
+from badak.inspect.doctor.diagnoses.averages import NoAverage
 from badak.inspect.doctor.diagnoses.axis import WrongAxis
 from badak.inspect.doctor.diagnoses.blind import BlindRows
 from badak.inspect.doctor.diagnoses.broken import FirstNaN
@@ -16,6 +18,7 @@ from badak.inspect.doctor.diagnoses.growing import GraphGrows
 from badak.inspect.doctor.diagnoses.inside import DeadUnits, SaturatedAttention
 from badak.inspect.doctor.diagnoses.labels import LabelsNotShifted, LabelsShiftedTwice, LabelsTurned
 from badak.inspect.doctor.diagnoses.last_layer import BehindLogits
+from badak.inspect.doctor.diagnoses.leak import LabelGiven
 from badak.inspect.doctor.diagnoses.log_probabilities import LogProbabilities
 from badak.inspect.doctor.diagnoses.masks import MaskAdded, MaskInverted
 from badak.inspect.doctor.diagnoses.mixed import LabelsMixed
@@ -23,10 +26,13 @@ from badak.inspect.doctor.diagnoses.modes import EvalForgotten, TrainForgotten
 from badak.inspect.doctor.diagnoses.not_recorded import NotRecorded
 from badak.inspect.doctor.diagnoses.not_stepped import StepBeforeBackward
 from badak.inspect.doctor.diagnoses.one_class import OneClass, OneHotIntegers
+from badak.inspect.doctor.diagnoses.odd_labels import OddLabels
 from badak.inspect.doctor.diagnoses.optimizers import DecayTooHigh, MadeAnew, NeverStepped
+from badak.inspect.doctor.diagnoses.other_data import OtherData
 from badak.inspect.doctor.diagnoses.probabilities import ProbabilitiesForLogits
 from badak.inspect.doctor.diagnoses.rate import RateTooHigh, RateTooLow
 from badak.inspect.doctor.diagnoses.schedule import RateVanishes, ScheduleFirst
+from badak.inspect.doctor.diagnoses.settings import NobodyReads
 from badak.inspect.doctor.diagnoses.shapes import BatchFirst, BatchPositions, Stretched, ViewForTranspose
 from badak.inspect.doctor.diagnoses.sign import Maximised
 from badak.inspect.doctor.diagnoses.stacks import BatchOfOne, SameModule
@@ -39,10 +45,10 @@ from badak.inspect.doctor.diagnoses.zero_grad import MissingZeroGrad
 DIAGNOSES: tuple[type[Diagnosis], ...] = (
     NotRecorded, StepBeforeBackward, GraphGrows, MissingZeroGrad, AccumulationLost, AccumulationScaled,
     Maximised, OneHotIntegers, NeverStepped, MadeAnew, ClippedEarly, ClippedAway, RateVanishes, ScheduleFirst, DecayTooHigh,
-    ProbabilitiesForLogits, BehindLogits, WrongAxis, LogProbabilities, Stretched, ViewForTranspose, BatchPositions, BatchFirst,
+    NotNormalised, ProbabilitiesForLogits, BehindLogits, WrongAxis, LogProbabilities, Stretched, ViewForTranspose, BatchPositions, BatchFirst,
     LabelsMixed, LabelsNotShifted, LabelsTurned, LabelsShiftedTwice, PaddingCounted,
     LayersNotRegistered, GraphCut, StaleOptimizer, MaskInverted, MaskAdded, FutureSeen, SameModule, BatchOfOne, OneClass,
-    TestedOnTrain, DropoutInTests, DroppedAway,
-    EvalForgotten, TrainForgotten, SameIds, SameBatch, NotNormalised,
+    SameIds, TestedOnTrain, OtherData, LabelGiven, OddLabels, AllAlike, NoAverage, NobodyReads, DropoutInTests, DroppedAway,
+    EvalForgotten, TrainForgotten, SameBatch,
     BlindRows, Exploding, RateTooHigh, RateTooLow, BadStart, FirstNaN, DeadUnits, SaturatedAttention, Vanishing, NeverLearns,
 )  # fmt: skip

@@ -20,7 +20,7 @@ class SameIds(Diagnosis):
 
     code = "BADAK-221"
     title = "the ids are always the same"
-    explains = ("BADAK-222",)
+    explains = ("BADAK-222", "BADAK-238")
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
         texts = [text for step in visit.steps if (text := _text(step)) is not None]
@@ -29,10 +29,12 @@ class SameIds(Diagnosis):
         place = next((call.place for step in visit.steps for call in step.calls), "")
         tokens = np.unique(np.concatenate([np.unique(text.ids) for text in texts]))
         count = sum(text.ids.size for text in texts)
-        if len(tokens) == 1 and count >= 64:
+        real = tokens[tokens != 0] if len(tokens) == 2 and all(map(_filled, texts)) else tokens
+        if len(real) == 1 and count >= 64:
+            padding = ", padding apart" if len(tokens) == 2 else ""
             yield self.found(
                 place,
-                f"all {count:,} ids of {len(texts)} batches are {tokens[0]}, of {texts[0].rows} that the table has",
+                f"all {count:,} ids of {len(texts)} batches are {real[0]}{padding}, of {texts[0].rows} that the table has",
                 "look at the tokenizer and at what fills texts up",
                 ids=count,
             )
@@ -43,6 +45,11 @@ class SameIds(Diagnosis):
                 "look at the index in Dataset.__getitem__, and at what makes the batch",
                 batches=len(texts),
             )
+
+
+def _filled(text: Lookup) -> bool:
+    """Whether zeros stand at the ends of rows alone: padding."""
+    return text.ids.ndim == 2 and not (np.diff((text.ids == 0).astype(int), axis=1) < 0).any() and text.rows >= LEAST
 
 
 def _text(step: Step) -> Lookup | None:
@@ -113,7 +120,7 @@ class NotNormalised(Diagnosis):
 
     code = "BADAK-223"
     title = "data that is not normalised"
-    explains = ("BADAK-210", "BADAK-213", "BADAK-216", "BADAK-218", "BADAK-219", "BADAK-220")
+    explains = ("BADAK-210", "BADAK-213", "BADAK-216", "BADAK-218", "BADAK-219", "BADAK-220", "BADAK-248", "BADAK-260")
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
         by: dict[tuple, list] = {}

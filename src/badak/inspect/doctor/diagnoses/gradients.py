@@ -86,7 +86,8 @@ class NeverLearns(Diagnosis):
                 if np.isfinite(number) and total in roots:
                     by.setdefault(place, []).append(number)
         for place, numbers in by.items():
-            if len(numbers) >= 4 and len(numbers) >= len(visit.rounds) - 1 and len(set(numbers)) > len(numbers) // 2:
+            least = min(len([s for s in steps if s.fresh]) for steps in visit.by_optimizer())
+            if len(numbers) >= 4 and len(numbers) >= least - 1 and len(set(numbers)) > len(numbers) // 2:
                 yield self.found(
                     place,
                     f"a number without a graph is added to the loss, {len(numbers)} times, from {min(numbers):.3g} to "

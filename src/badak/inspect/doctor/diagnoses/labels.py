@@ -68,6 +68,7 @@ class LabelsNotShifted(Diagnosis):
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
         yield from self.nothing_masked(visit)
+        yield from self.one_by_one(visit)
         steps = [step for step in visit.steps if step.attended or not any(s.attended for s in visit.steps)][:6]
         losses = {loss.place for step in steps for loss in step.trained}
         for place in sorted(losses):
@@ -82,6 +83,25 @@ class LabelsNotShifted(Diagnosis):
                 "ids[:, :-1] goes into the model, ids[:, 1:] are the labels",
                 batches=len(every),
             )
+
+    def one_by_one(self, visit: "Visit") -> Iterator[Finding]:
+        """A decoder that is called for one token after the other, and is fed the very one that it is asked for."""
+        losses = [loss for step in visit.steps for loss in step.trained]
+        for place in dict.fromkeys(loss.place for loss in losses):
+            own = [loss for loss in losses if loss.place == place and loss.target is not None]
+            fed = [(loss.read, loss.target, loss.target != loss.ignored) for loss in own if loss.read is not None]
+            labels = [y[known] for _, y, known in fed]
+            if len(fed) < max(12, len(own)) or sum(map(len, labels)) < LEAST or len(np.unique(np.concatenate(labels))) < KINDS:
+                continue
+            if all((x[known] == y[known]).all() for x, y, known in fed):
+                yield self.found(
+                    place,
+                    f"in {len(fed)} of {len(fed)} calls, one for each place, every label is the token that the model is given: it "
+                    "need only copy",
+                    "give it the token before: the start at first, then tgt[:, t - 1], and compare with tgt[:, t]",
+                    calls=len(fed),
+                )
+                return
 
     def nothing_masked(self, visit: "Visit") -> Iterator[Finding]:
         """Some places of a text have labels, and each is the token that stands there, where the model sees it."""

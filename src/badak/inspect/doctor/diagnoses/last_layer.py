@@ -1,5 +1,7 @@
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
 
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.report import Finding
@@ -18,9 +20,11 @@ class BehindLogits(Diagnosis):
         "relu": "no logit can be below 0", "gelu": "hardly a logit can be below 0", "silu": "hardly a logit can be below 0",
         "tanh": "all logits are between -1 and 1", "dropout": "logits are set to 0 at random",
     }  # fmt: skip
+    reach: ClassVar[dict[str, tuple[float, float]]] = {"relu": (0.0, np.inf), "tanh": (-1.0, 1.0), "sigmoid": (0.0, 1.0)}
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
         said = set()
+        yield from self.out_of_reach(visit)
         for step in visit.steps:
             for loss in step.trained:
                 maker, at = (loss.below_by, loss.below_at) if loss.made_by == "log_softmax" else (loss.made_by, loss.made_at)
@@ -32,3 +36,25 @@ class BehindLogits(Diagnosis):
                         f"{loss.kind} is given what {maker} made at {at or 'a line of badak'}: {self.takes[maker]}",
                         f"leave out the {maker} behind the last layer",
                     )
+
+    def out_of_reach(self, visit: "Visit") -> Iterator[Finding]:
+        """Numbers are asked for that the last layer cannot give, or that are set to 0 at random."""
+        losses = [loss for step in visit.steps for loss in step.trained if loss.kind == "mse" and loss.labels is not None]
+        for place in dict.fromkeys(loss.place for loss in losses):
+            own = [loss for loss in losses if loss.place == place]
+            maker = own[0].made_by
+            if len(own) < 3 or any(loss.made_by != maker for loss in own):
+                continue
+            low, high = self.reach.get(maker, (-np.inf, np.inf))
+            labels = np.concatenate([loss.labels.ravel() for loss in own])  # type: ignore[union-attr]
+            share = float(((labels < low - 0.05) | (labels > high + 0.05)).mean())
+            at = own[0].made_at or "a line of badak"
+            if maker == "dropout":
+                what, fix = f"mse is given what dropout made at {at}: answers are set to 0 at random", "leave out the dropout behind the last layer"
+            elif share > 0.1:
+                what = f"{share:.0%} of the labels, from {labels.min():.3g} to {labels.max():.3g}, are out of reach of what {maker} gives at {at}"
+                fix = f"leave out the {maker} behind the last layer, or scale the labels to what it gives"
+            else:
+                continue
+            yield self.found(place, what, fix, share=share)
+            return

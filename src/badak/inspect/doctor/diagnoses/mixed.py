@@ -21,7 +21,7 @@ class LabelsMixed(Diagnosis):
         steps = [step for step in visit.rounds if step.trained]
         for place in sorted({loss.place for step in steps for loss in step.trained}):
             losses = [(step, loss) for step in steps for loss in step.trained if loss.place == place]
-            wrong = [picked for step, loss in losses if (picked := mixed(step, loss)) is not None]
+            wrong = [picked for step, loss in losses if (picked := mixed(step, loss) or sliced(step, loss)) is not None]
             if len(wrong) >= 3 and len(wrong) >= 0.8 * len(losses) and len(losses) >= len(steps) - 1:
                 yield self.found(
                     place,
@@ -41,5 +41,12 @@ def mixed(step: Step, loss: Loss) -> Picked | None:
     others = [each for each in step.picked if each.memory != picked.memory and len(each.rows) == len(picked.rows)]
     if any(np.array_equal(each.rows, picked.rows) for each in others):
         return None
-    same_rows = any(each.of == picked.of and np.array_equal(np.sort(each.rows), np.sort(picked.rows)) for each in others)
-    return picked if picked.whole or same_rows else None
+    return picked if picked.whole or any(each.of == picked.of for each in others) else None
+
+
+def sliced(step: Step, loss: Loss) -> Picked | None:
+    """The order of the rows that go into the model, where the labels are so many of as many, one after the other."""
+    if not loss.slice_of or loss.labels is None or any(each.memory == loss.labels_at for each in step.picked):
+        return None
+    fits = [each for each in step.picked if each.of == loss.slice_of and len(each.rows) == len(loss.labels)]
+    return next((each for each in fits if (np.diff(each.rows) != 1).any()), None)

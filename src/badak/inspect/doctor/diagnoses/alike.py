@@ -1,0 +1,49 @@
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.report import Finding
+from badak.nn.conv import _ConvNd
+from badak.nn.linear import Linear
+
+if TYPE_CHECKING:
+    from badak.inspect.doctor.session import Visit
+
+LEAST = 3
+
+
+class AllAlike(Diagnosis):
+    """Answers, or units, that are equal after steps of training: they got the same gradient, and will be equal for ever."""
+
+    code = "BADAK-261"
+    title = "what should differ is all alike"
+    explains = ("BADAK-217",)
+
+    def look(self, visit: "Visit") -> Iterator[Finding]:
+        for place in dict.fromkeys(loss.place for step in visit.steps for loss in step.trained):
+            own = [loss for step in visit.steps for loss in step.trained if loss.place == place and loss.classes > 1]
+            if len(own) >= LEAST and all(loss.level for loss in own):
+                yield self.found(
+                    place,
+                    f"in all {len(own)} steps the {own[0].classes} numbers that the model gives for a row are equal",
+                    "the last layer has one output for each class or label, and starts with random weights: no expand()",
+                    steps=len(own),
+                )
+                return
+        for top in visit.names.tops:
+            for module in top.modules():
+                w = getattr(module, "weight", None)
+                if not isinstance(module, Linear | _ConvNd) or w is None or id(w) not in visit.watch.reached:
+                    continue
+                flat = w._array.reshape(len(w._array), -1)
+                if len(visit.steps) >= LEAST and min(flat.shape) > 1 and id(w) in visit.trained and np.any(flat) and (flat == flat[:1]).all():
+                    yield self.found(
+                        "",
+                        f"after {len(visit.steps)} steps all {len(flat)} units of {visit.names.of(module)} hold the same numbers: "
+                        "together they are worth one",
+                        "draw the weights at random: nn.init.xavier_uniform_, kaiming_normal_",
+                        units=len(flat),
+                    )
+                    return

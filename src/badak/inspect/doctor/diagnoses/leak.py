@@ -1,0 +1,63 @@
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.report import Finding
+
+if TYPE_CHECKING:
+    from badak.inspect.doctor.session import Visit
+
+LEAST, EACH, KINDS = 96, 8, 20  # rows, rows of a class and of the others, classes that are looked at
+EXACT = 1e-9  # what is missing to a correlation of 1: float32's rounding, squared
+
+
+class LabelGiven(Diagnosis):
+    """The label is among the numbers that the model reads: it copies one of them, and will not be given it later."""
+
+    code = "BADAK-258"
+    title = "the model is given the label"
+
+    def look(self, visit: "Visit") -> Iterator[Finding]:
+        pairs = visit.watch.given.pairs
+        for place in sorted({pair.place for pair in pairs}):
+            own = [pair for pair in pairs if pair.place == place and pair.rows.shape[1] == pairs[0].rows.shape[1]]
+            rows = np.concatenate([pair.rows for pair in own]).astype(np.float64) if own else np.empty((0, 0))
+            if len(own) < 3 or len(rows) < LEAST or rows.shape[1] < 2 or not np.isfinite(rows).all():
+                continue
+            labels = np.concatenate([pair.labels for pair in own])
+            for what, target in targets(labels):
+                column = copied(rows, target)
+                if column is not None:
+                    yield self.found(
+                        place,
+                        f"number {column} of each row that the model is given is {what}, but for a factor and a sum, in all "
+                        f"{len(rows)} rows that were looked at",
+                        "take the label, and what is only known with it, out of what the model reads",
+                        column=column,
+                    )
+                    return
+
+
+def targets(labels: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
+    """(what it is, numbers): the labels themselves, or whether a label is a class."""
+    if labels.dtype.kind == "f":
+        yield "the label", labels.astype(np.float64)
+        return
+    kinds = np.unique(labels)
+    for kind in kinds if 2 <= len(kinds) <= KINDS else ():
+        yield f"whether the label is {kind}", (labels == kind).astype(np.float64)
+
+
+def copied(rows: np.ndarray, target: np.ndarray) -> int | None:
+    """The column that is a target but for a factor and a sum; None where none is."""
+    if np.isnan(target).any() or min((target == target.max()).sum(), (target != target.max()).sum()) < (
+        EACH if len(np.unique(target)) < EACH else 1
+    ):
+        return None
+    x, y = rows - rows.mean(axis=0), target - target.mean()
+    size = np.linalg.norm(x, axis=0) * np.linalg.norm(y)
+    with np.errstate(all="ignore"):
+        alike = np.where(size > 1e-9, np.abs(y @ x) / size, 0.0)
+    return int(alike.argmax()) if alike.max() > 1 - EXACT else None

@@ -1,0 +1,75 @@
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.given import Rows
+from badak.inspect.doctor.report import Finding
+
+if TYPE_CHECKING:
+    from badak.inspect.doctor.session import Visit
+
+LEAST, EACH = 32, 8  # rows in all, and of each call
+TIMES, WIDE = 2.0, 4  # spread of the one by the other; numbers of a row that move, at least
+
+
+class OtherData(Diagnosis):
+    """What a model is tested with was prepared otherwise than what it learned from: not scaled, scaled twice, of unknown words."""
+
+    code = "BADAK-257"
+    title = "tested with data that was prepared otherwise"
+
+    def look(self, visit: "Visit") -> Iterator[Finding]:
+        given = visit.watch.given
+        for key, tested in given.tested.items():
+            trained = given.trained.get(key, [])
+            if not trained or not tested:
+                continue
+            place = next((t.place for step in [*visit.steps, visit.watch.open] for t in step.tested), "")
+            a, b = joined(trained, tested[0]), joined(tested, tested[0])
+            if a is None or b is None:
+                continue
+            if a.dtype.kind == "f":
+                times = spread(a, b)
+                if times is not None and not 1 / TIMES < times < TIMES:
+                    yield self.found(
+                        place,
+                        f"what the model is tested with spreads {times:.2g} times as far as what it was trained with, in the median "
+                        f"of {a.shape[1]} numbers of a row ({len(b)} and {len(a)} rows were looked at)",
+                        "prepare both alike, once, with the mean and the spread of the training data",
+                        times=times,
+                    )
+                    return
+            elif (share := most_frequent(b)) > 0.9 and most_frequent(a) < 0.5:
+                yield self.found(
+                    place,
+                    f"{share:.0%} of the ids that the model is tested with are one id, and {most_frequent(a):.0%} of those that it "
+                    "was trained with",
+                    "make the ids of both by one vocabulary and one tokenizer",
+                    share=share,
+                )
+                return
+
+
+def joined(several: list[Rows], like: Rows) -> np.ndarray | None:
+    """The rows of calls that are of one shape; texts may differ in length. None where there are too few."""
+    ids = like.values.dtype.kind != "f"
+    fits = [each for each in several if each.whole >= EACH and each.values.dtype.kind == like.values.dtype.kind]
+    fits = [each for each in fits if ids or each.shape == like.shape]
+    if sum(len(each.values) for each in fits) < LEAST:
+        return None
+    return np.concatenate([each.values.reshape(-1, 1) if ids else each.values for each in fits])
+
+
+def spread(a: np.ndarray, b: np.ndarray) -> float | None:
+    """How far numbers of b spread, by those of a: the median over the numbers of a row that differ from row to row."""
+    one, two = a.astype(np.float64).std(axis=0), b.astype(np.float64).std(axis=0)
+    moves = one > 1e-9
+    return float(np.median(two[moves] / one[moves])) if moves.sum() >= WIDE and np.isfinite(two).all() else None
+
+
+def most_frequent(ids: np.ndarray) -> float:
+    """The share of the most frequent id; 0, which often fills texts up, is left out."""
+    kinds, counts = np.unique(ids[ids != 0], return_counts=True)
+    return float(counts.max() / counts.sum()) if len(kinds) else 0.0

@@ -1,0 +1,98 @@
+from collections.abc import Iterator
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING, Any
+
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.given import shapes_of
+from badak.inspect.doctor.report import Finding
+
+if TYPE_CHECKING:
+    from badak.inspect.doctor.session import Visit
+
+ALIKE = 0.85
+RATES = ("learning_rate", "learn_rate", "rate", "LR")
+FROZEN = "requires_grad"
+
+
+class NobodyReads(Diagnosis):
+    """A name that nobody reads was set, weights went into a model that is not used, a group holds only what is frozen."""
+
+    code = "BADAK-259"
+    title = "a setting without effect"
+
+    def look(self, visit: "Visit") -> Iterator[Finding]:
+        for what, right in [*self.names(visit), *self.rates(visit)]:
+            yield self.found("", f"{what} was set, which nobody reads", f"it is {right}", name=what)
+        yield from self.weights(visit)
+        yield from self.groups(visit)
+
+    def names(self, visit: "Visit") -> Iterator[tuple[str, str]]:
+        """Names next to requires_grad, of parameters and modules."""
+        seen = set()
+        for top in visit.names.tops:
+            for p in top.parameters():
+                seen |= {(f"p.{name}", f"p.{FROZEN}") for name in vars(p) if name != FROZEN and resembles(name, FROZEN)}
+            for module in top.modules():
+                own = {name for name, value in vars(module).items() if isinstance(value, bool) and resembles(name, FROZEN)}
+                seen |= {(f"{visit.names.of(module)}.{name}", "module.requires_grad_(False), or each p.requires_grad") for name in own}
+        yield from sorted(seen)
+
+    def rates(self, visit: "Visit") -> Iterator[tuple[str, str]]:
+        """A rate that was set on an optimizer, or under another name in its groups."""
+        for optimizer in visit.watch.optimizers.values():
+            for name in vars(optimizer):
+                if name in ("lr", *RATES) and isinstance(vars(optimizer)[name], int | float):
+                    yield f"optimizer.{name}", 'group["lr"] for group in optimizer.param_groups'
+            for name in {name for group in optimizer.param_groups for name in group} - {"params", *optimizer.defaults}:
+                if name in RATES or any(resembles(name, known) for known in optimizer.defaults if len(known) > 4):
+                    yield f'group["{name}"]', 'group["lr"]' if name in RATES else "one of " + ", ".join(optimizer.defaults)
+
+    def weights(self, visit: "Visit") -> Iterator[Finding]:
+        """Weights of which none fits, or that went into a model that is gone, where one like it is trained."""
+        used = {id(m) for top in visit.watch.called.values() for m in top.modules()}
+        inside = [m for top in visit.watch.called.values() for m in top.modules()]
+        took = {id(each.module()) for each in visit.watch.given.loaded if each.module() is not None and each.any}
+        for each in visit.watch.given.loaded:
+            module = each.module()
+            if not each.any and id(module) in used:
+                yield self.found(
+                    each.place,
+                    f"none of the weights that load_state_dict() was given has a name that {each.kind.__name__} has, and "
+                    "strict=False says nothing of it",
+                    "strict=True names the keys; load_state_dict(state, strip_prefix=...) takes a prefix off",
+                )
+                return
+            if module is not None or not each.any:
+                continue
+            twins = [m for m in inside if type(m) is each.kind and shapes_of(m) == each.shapes and self.learns(visit, m)]
+            if twins and not any(id(m) in took for m in twins):
+                yield self.found(
+                    each.place,
+                    f"load_state_dict() filled a {each.kind.__name__} that nobody kept, and another one is trained",
+                    "load into the one that is trained: model.load_state_dict(state)",
+                )
+                return
+
+    def learns(self, visit: "Visit", module: Any) -> bool:
+        return any(id(p) in visit.watch.reached for p in module.parameters())
+
+    def groups(self, visit: "Visit") -> Iterator[Finding]:
+        """A group of an optimizer, next to others, all of whose parameters are frozen."""
+        for step in {id(each.optimizer): each for each in visit.steps}.values():
+            groups = step.optimizer.param_groups
+            frozen = [g for g in groups if g["params"] and not any(p.requires_grad for p in g["params"])]
+            if len(groups) > 1 and frozen and len(frozen) < len(groups):
+                count = len(frozen[0]["params"])
+                yield self.found(
+                    step.place,
+                    f"a group of the optimizer with lr {float(frozen[0]['lr']):.3g} holds {count} parameters, and all of them are frozen "
+                    f"({visit.names.few(frozen[0]['params'])})",
+                    "p.requires_grad_(True) for them, or leave the group out",
+                    parameters=count,
+                )
+                return
+
+
+def resembles(name: str, known: str) -> bool:
+    """Whether a name is nearly another one."""
+    return SequenceMatcher(None, name.lower(), known).ratio() >= ALIKE

@@ -1,0 +1,103 @@
+"""What models were given and asked for, as numbers: some rows of each call, the labels next to them, weights that were written or loaded."""
+
+from typing import Any, NamedTuple
+from weakref import ref
+
+import numpy as np
+
+from badak.nn import Module
+from badak.tensor import Tensor
+
+ROWS, WIDE, CALLS, MOST = 64, 512, 64, 256  # rows of a call, numbers of a row, calls of a model, writes that are kept
+
+
+class Rows(NamedTuple):
+    """Some rows of what a model was given: (rows, numbers), and the shape that a row had."""
+
+    values: np.ndarray
+    shape: tuple[int, ...]
+    whole: int  # rows that there were
+
+
+class Pair(NamedTuple):
+    """What a model was given, and the labels that its answers were compared with, row by row."""
+
+    place: str
+    rows: np.ndarray
+    labels: np.ndarray
+
+
+class Loaded(NamedTuple):
+    """A module was given weights: whether any of its own keys were among them."""
+
+    module: Any  # a weak reference
+    kind: type[Module]
+    shapes: tuple
+    any: bool
+    place: str
+
+
+class Given:
+    """A sample of the data of a training and of its tests."""
+
+    def __init__(self) -> None:
+        self.trained: dict[int, list[Rows]] = {}
+        self.tested: dict[int, list[Rows]] = {}
+        self.pairs: list[Pair] = []
+        self.written: dict[int, tuple[np.ndarray, np.ndarray, int]] = {}  # memory, what it held, how often it was written to
+        self.loaded: list[Loaded] = []
+        self.example: dict[int, tuple[Module, tuple, dict]] = {}  # the first call of a model in training
+        self._last: Rows | None = None
+
+    def called(self, module: Module, args: tuple, kwargs: dict, grad: bool) -> None:
+        if grad and id(module) not in self.example and len(self.example) < 8 and all(map(is_plain, (*args, *kwargs.values()))):
+            self.example[id(module)] = module, tuple(map(copied, args)), {key: copied(x) for key, x in kwargs.items()}
+        rows = sample(args, kwargs)
+        if grad:
+            self._last = rows
+        kept = (self.trained if grad else self.tested).setdefault(id(module), [])
+        if rows is not None and len(kept) < CALLS:
+            kept.append(rows)
+
+    def compared(self, place: str, labels: np.ndarray) -> None:
+        """The answers to the last call are compared with these labels."""
+        last = self._last
+        if last is None or len(self.pairs) >= CALLS or labels.size != last.whole or last.values.dtype.kind != "f":
+            return
+        self.pairs.append(Pair(place, last.values, labels.reshape(-1)[: len(last.values)].copy()))
+
+    def wrote(self, array: np.ndarray) -> None:
+        """Something is about to be written into memory."""
+        known = self.written.get(id(array))
+        if known is not None:
+            self.written[id(array)] = known[0], known[1], known[2] + 1
+        elif len(self.written) < MOST and array.size < 1 << 20:
+            self.written[id(array)] = array, array.copy(), 1
+
+
+def is_plain(x: Any) -> bool:
+    """Whether an argument is data, and no part of a graph."""
+    return x is None or isinstance(x, bool | int | float | str) or (isinstance(x, Tensor) and x._node is None)
+
+
+def copied(x: Any) -> Any:
+    return Tensor._of(x._array.copy()) if isinstance(x, Tensor) else x
+
+
+def sample(args: tuple, kwargs: dict) -> Rows | None:
+    """Some rows of the first tensor that has rows."""
+    for x in (*args, *kwargs.values()):
+        if isinstance(x, Tensor) and x._node is None and x._array.ndim > 1 and x._array.size > 1 and x._array.dtype.kind in "fiu":
+            a = x._array
+            flat = a[:ROWS].reshape(len(a[:ROWS]), -1)
+            return Rows(flat[:, :: -(-flat.shape[1] // WIDE)].copy(), a.shape[1:], len(a))
+    return None
+
+
+def shapes_of(module: Module) -> tuple:
+    return tuple(p.shape for p in module.parameters())
+
+
+def loaded_into(module: Module, missing: list[str], place: str) -> Loaded:
+    own = {name for name, _ in module.named_parameters()}
+    return Loaded(ref(module), type(module), shapes_of(module), not own or not own <= set(missing), place)
