@@ -3,12 +3,13 @@
 import random
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 import numpy as np
 
 from badak.inspect.doctor.facts import Clip
 from badak.inspect.doctor.given import loaded_into
-from badak.inspect.doctor.names import line
+from badak.inspect.doctor.names import line, said
 from badak.nn import Module
 from badak.optim.lr_scheduler import LRScheduler
 from badak.tensor import Tensor
@@ -77,19 +78,25 @@ def seeds_told(watch: "Watch") -> Callable[[], None]:
 
 
 def loads_told(watch: "Watch") -> Callable[[], None]:
-    """Note which modules were given weights. Gives the function that ends it."""
-    plain = Module.load_state_dict
+    """Note which modules were given weights, and who keeps those of one. Gives the function that ends it."""
+    load, state = Module.load_state_dict, Module.state_dict
 
-    def told(module: Module, *args: Any, **kwargs: Any) -> Any:
-        result = plain(module, *args, **kwargs)
+    def loading(module: Module, *args: Any, **kwargs: Any) -> Any:
+        result = load(module, *args, **kwargs)
         if len(watch.given.loaded) < 64:
             watch.given.loaded.append(loaded_into(module, result.missing_keys, line()))
         return result
 
-    Module.load_state_dict = told  # type: ignore[method-assign]
+    def giving(module: Module, *args: Any, **kwargs: Any) -> Any:
+        result = state(module, *args, **kwargs)
+        if not args and not kwargs and len(watch.given.kept) < 64:
+            watch.given.kept.append((ref(result), line(), said(), watch.open.number))
+        return result
+
+    Module.load_state_dict, Module.state_dict = loading, giving  # type: ignore[method-assign,assignment]
 
     def ended() -> None:
-        del Module.load_state_dict
+        del Module.load_state_dict, Module.state_dict
 
     return ended
 

@@ -46,6 +46,7 @@ class Given:
         self.pairs: list[Pair] = []
         self.written: dict[int, tuple[np.ndarray, np.ndarray, int]] = {}  # memory, what it held, how often it was written to
         self.loaded: list[Loaded] = []
+        self.kept: list[tuple[Any, str, str, int]] = []  # state_dict(): a weak reference, where, its line, the step
         self.example: dict[int, tuple[Module, tuple, dict]] = {}  # the first call of a model in training
         self._last: Rows | None = None
 

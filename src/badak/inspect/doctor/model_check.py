@@ -27,7 +27,8 @@ def asked(visit: "Visit") -> list[Finding]:
             report = ask_all(module, (args, kwargs), None, None, None, None, 10, labels)
             modules = dict(module.named_modules())
             for each in report.findings:
-                recurrent = each.probe == "padding" and isinstance(modules.get(each.module), RNNBase)  # few pack their texts
+                alone = len(args) + len(kwargs) == 1  # nothing says how long texts are, and few pack them
+                recurrent = each.probe == "padding" and alone and isinstance(modules.get(each.module), RNNBase)
                 unordered = each.probe == "order" and report.kind not in ("causal", "encoder-decoder")  # a bag of words may be meant
                 if each.probe in ASKED and not recurrent and not unordered:
                     where = visit.names.of(modules.get(each.module)) or each.module

@@ -3,6 +3,7 @@
 import ast
 import gc
 import inspect
+import linecache
 import os
 import sys
 import textwrap
@@ -28,6 +29,16 @@ def line() -> str:
             name = _known[code] = "" if is_own(code) or _LIBRARIES in code.co_filename else os.path.basename(code.co_filename)
         if name:
             return f"{name}:{frame.f_lineno}"
+        frame = frame.f_back
+    return ""
+
+
+def said() -> str:
+    """The text of the line that `line` names."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if not is_own(frame.f_code) and _LIBRARIES not in frame.f_code.co_filename:
+            return linecache.getline(frame.f_code.co_filename, frame.f_lineno)
         frame = frame.f_back
     return ""
 

@@ -25,6 +25,11 @@ class RateVanishes(Diagnosis):
             peak = max(rates)
             still = [step for step, rate in zip(steps, rates) if rate <= 1e-4 * peak and step.number > 1]
             low = [i for i, rate in enumerate(rates) if rate < 0.01 * peak and i > rates.index(peak)]
+            if said := _restless(visit):
+                place = next(place for step in visit.steps for place, _ in step.scheduled)
+                fix = "scheduler.step(validation_loss) once for each epoch"
+                yield self.found(place, f"ReduceLROnPlateau is told the loss of each batch: {said}", fix)
+                return
             turned, fallen = _beyond(visit), len(still) >= 3 or len(low) >= 5
             factor = 1.0 if fallen or turned else _steady(visit, steps, rates)
             if not (fallen or turned or factor < 1.0) or len(rates) < 5 or peak > rates[0] * 1e3 > 0:
@@ -62,6 +67,17 @@ def _beyond(visit: "Visit") -> str:
         end, now = getattr(schedule, "T_max", None), getattr(schedule, "last_epoch", 0)
         if type(schedule).__name__ == "CosineAnnealingLR" and isinstance(end, (int, float)) and now > end + 1:
             return f"T_max={end}, and scheduler.step() was called {now} times in {len(visit.steps)} steps"
+    return ""
+
+
+def _restless(visit: "Visit") -> str:
+    """What a schedule says that waits for a better loss, and is told the loss of each batch."""
+    loaders = max(map(batches, (thing for thing in visit.alive if isinstance(thing, DataLoader))), default=0)
+    times = [place for step in visit.steps for place, _ in step.scheduled]
+    for schedule in visit.watch.schedules.values():
+        patience = getattr(schedule, "patience", None)
+        if isinstance(patience, int) and loaders >= 3 and len(times) >= 0.9 * len(visit.steps) and patience < loaders:
+            return f"patience={patience} is {patience} batches, of {loaders} in an epoch"
     return ""
 
 

@@ -1,3 +1,4 @@
+import re
 from collections.abc import Iterator
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ class NobodyReads(Diagnosis):
         for what, right in [*self.names(visit), *self.rates(visit)]:
             yield self.found("", f"{what} was set, which nobody reads", f"it is {right}", name=what)
         yield from self.weights(visit)
+        yield from self.best(visit)
         yield from self.groups(visit)
 
     def names(self, visit: "Visit") -> Iterator[tuple[str, str]]:
@@ -70,6 +72,17 @@ class NobodyReads(Diagnosis):
                     each.place,
                     f"load_state_dict() filled a {each.kind.__name__} that nobody kept, and another one is trained",
                     "load into the one that is trained: model.load_state_dict(state)",
+                )
+                return
+
+    def best(self, visit: "Visit") -> Iterator[Finding]:
+        """What is kept as the best weights is the weights themselves, which go on learning."""
+        for state, place, text, number in visit.watch.given.kept:
+            if state() is not None and re.search(r"\bbest\w*.*=", text) and not re.search(r"copy|clone", text) and number <= len(visit.steps):
+                yield self.found(
+                    place,
+                    "state_dict() gives the weights themselves, not a copy: what is kept as the best goes on learning with the model",
+                    "best = copy.deepcopy(model.state_dict()), or torch.save",
                 )
                 return
 
