@@ -32,6 +32,12 @@ LEFT_OUT = {  # edits of any program that are no fault in this one
     "wordlm": ("rate far too high",),  # six times: clipped, it learns
     "triplet": ("rate far too high",),  # what it gives is normalised
     "simclr": ("rate far too high",),
+    "statecarry": ("loss under no_grad",),  # the first model that is called is the test's
+    "babygpt": ("seed in the loop",),  # the first loop makes the text
+    "masksight": ("eval forgotten", "train forgotten"),  # what is random in it is so in eval mode, too
+    "meanteacher": ("train forgotten", "rate far too high"),  # the student is never in eval mode; and it learns
+    "unfreeze": ("rate far too low",),  # the body has a rate of its own
+    "smoothnet": ("eval forgotten",),  # the copy is tested, which stays in eval mode
     "pinn": ("rate far too high",),
     "dqn": ("eval forgotten", "train forgotten"),
 }

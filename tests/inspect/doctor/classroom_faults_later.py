@@ -213,6 +213,5 @@ EDITS: dict[str, list[tuple]] = {
         ("places of the target forgotten", "", "self.embed(tgt) + self.places[: tgt.size(1)]", "self.embed(tgt)"),
         ("source is the target", "", "logits = model(src, tgt[:, :-1])", "logits = model(tgt, tgt[:, :-1])"),
         ("softmax and its logarithm", "", "loss = criterion(logits.reshape(-1, V), tgt[:, 1:].reshape(-1))", "loss = nn.functional.nll_loss(torch.log_softmax(logits.softmax(-1), -1).reshape(-1, V), tgt[:, 1:].reshape(-1), ignore_index=PAD)"),
-        ("padding counted", "BADAK-231", "ignore_index=PAD, label", "label"),
     ],
 }  # fmt: skip

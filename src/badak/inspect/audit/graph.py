@@ -331,7 +331,10 @@ def product_after(run: Ran, consumers: dict[int, list[Ran]], depth: int = 5) -> 
 
 def scores_of(run: Ran) -> Ran | None:
     """The product of queries and keys that a softmax's scores are made of."""
-    for below in reversed(run.inside()):
-        if below.op in PRODUCTS and below.output.size == run.output.size and None not in below.sources[:2]:
-            return below if not any(below.parameters[:2]) else None
-    return None
+    fits = [
+        below for below in reversed(run.inside())
+        if below.op in PRODUCTS and below.output.size == run.output.size and None not in below.sources[:2]
+    ]  # fmt: skip
+    both = (below for below in fits if all(source.reads for source in below.sources[:2]))  # of queries with keys, not with distances
+    below = next(both, next(iter(fits), None))
+    return below if below is not None and not any(below.parameters[:2]) else None

@@ -69,7 +69,9 @@ def neighbours_changed(subject: Subject) -> Neighbours:
         changed[name] = subject.other_tokens(name, where)
     for name, leaf in subject.batch.leaves.items():
         axis = subject.axis_of_rows(leaf.array)
-        if holds_numbers(leaf.array, axis, rows):
+        if leaf.integer and leaf.array.ndim > 2 and not subject.texts and leaf.array.shape[0] == rows:
+            changed[name] = others_mixed(subject, leaf.array, row)
+        elif holds_numbers(leaf.array, axis, rows):
             changed[name] = subject.other_values(name, (*[slice(None)] * axis, np.arange(rows) != row))
     if not changed:
         raise NotApplicable("nothing in the batch could be changed for some of its rows")
@@ -107,6 +109,13 @@ def beside_a_text(subject: Subject, x: np.ndarray) -> bool:
     """Whether integers say something of each place of a text, such as the letters of each word."""
     axes = {subject.batch.leaves[name].array.shape for name in subject.texts}
     return x.ndim > 1 and x.shape[:2] in axes and x.shape[0] != x.shape[1] and x.max(initial=0) > 1
+
+
+def others_mixed(subject: Subject, x: np.ndarray, row: int) -> np.ndarray:
+    """The ids of all rows but one drawn again from those that there are; 0, which may be padding, stays."""
+    other = np.where(x == 0, 0, subject.rng.choice(x[x != 0] if x.any() else x.ravel(), x.shape)).astype(x.dtype)
+    other[row] = x[row]
+    return other
 
 
 def others_moved(x: np.ndarray, axis: int, row: int) -> np.ndarray:

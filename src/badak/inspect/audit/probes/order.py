@@ -67,6 +67,8 @@ class Order:
         shape = subject.batch.leaves[name].array.shape
         if len(shape) < 2 or (len(shape) != 4 and subject.length(name) < 4):
             raise NotApplicable("the text has fewer than four positions", moot=True)
+        if subject.batch.leaves[name].integer and len(shape) > 2:
+            raise NotApplicable("the text has sentences of words, and no one order", moot=True)
         if subject.batch.leaves[name].integer:
             places = movable(subject, name)
             if len(places) < 2:

@@ -21,11 +21,12 @@ class LabelsMixed(Diagnosis):
         steps = [step for step in visit.rounds if step.trained]
         for place in sorted({loss.place for step in steps for loss in step.trained}):
             losses = [(step, loss) for step in steps for loss in step.trained if loss.place == place]
-            wrong = [picked for step, loss in losses if (picked := mixed(step, loss) or sliced(step, loss)) is not None]
-            if len(wrong) >= 3 and len(wrong) >= 0.8 * len(losses) and len(losses) >= len(steps) - 1:
+            wrong = {step.number for step, loss in losses if mixed(step, loss) or sliced(step, loss)}
+            known = {step.number for step, loss in losses if loss.slice_of or any(x.memory == loss.labels_at for x in step.picked)}
+            if len(wrong) >= 3 and len(wrong) >= 0.8 * len(known) and len(losses) >= len(steps) - 1:
                 yield self.found(
                     place,
-                    f"in {len(wrong)} of {len(losses)} steps the labels are picked in an order of their own, and nothing that goes "
+                    f"in {len(wrong)} of {len(known)} steps the labels are picked in an order of their own, and nothing that goes "
                     "into the model is picked so",
                     "one order for both: rows = torch.randperm(n); x[rows], y[rows]",
                     steps=len(wrong),
