@@ -190,7 +190,7 @@ EDITS: dict[str, list[tuple]] = {
         ("no positions", "order", "", "        x = x + self.positions[: x.shape[1]]\n", ""),
         ("heads left in place", "heads order", "blocks.0.attn", "(weights @ v).permute(0, 2, 1, 3).flatten(start_dim=2)", "(weights @ v).reshape(n, t, w)"),
         ("softmax over heads", "axis", "blocks.0.attn", "F.softmax(q @ k, dim=-1)", "F.softmax(q @ k, dim=1)"),
-        ("residual left out", "residual", "blocks.0", "x = x + self.mlp(self.mlp_ln(x))", "x = self.mlp(self.mlp_ln(x))"),
+        ("residual left out", "residual", "blocks.0", "return x + self.mlp(self.mlp_ln(x))", "return self.mlp(self.mlp_ln(x))"),
         ("keys are values", "gradients", "blocks.0.attn.key", "k = self.key(x)", "k = self.value(x)"),
         ("mean over rows", "batch", "", "self.ln_post(x).mean(dim=1)", "self.ln_post(x).mean(dim=0)[: len(mel)]"),
         ("no softmax", "axis", "blocks.0.attn", "F.softmax(q @ k, dim=-1)", "q @ k"),

@@ -54,7 +54,7 @@ TITLES = {
     "shared": "one layer twice",
     "residual": "no way around",
     "rotary": "rotary positions",
-    "heads": "grouped heads",
+    "heads": "heads",
     "axis": "softmax over the wrong axis",
 }
 

@@ -98,7 +98,11 @@ class Subject:
         self.shown = Shown(watch.attentions, watch.lookups, sides, known, answers, triangles_in(watch), remembered)
         self.kind: Kind = kind_of(self.model, self.batch, self.shown, said)
         names = (self.kind.source, self.kind.text)
-        self.texts = [name for name in names if name is not None and self.batch.leaves[name].integer and self.batch.leaves[name].array.ndim == 2]
+        self.texts = [
+            name
+            for name in names
+            if name is not None and self.batch.leaves[name].integer and self.batch.leaves[name].array.ndim == 2
+        ]
         self.padding: dict[str, np.ndarray] = {}
         self.padding_how = ""
         if self.texts:

@@ -195,7 +195,9 @@ class Step:
     lookups: list[Lookup] = field(default_factory=list)
     attended: list[Attended] = field(default_factory=list)
     turned: list[Turned] = field(default_factory=list)
-    twice: list[tuple[str, str]] = field(default_factory=list)  # where the logarithm of a softmax is taken of a softmax, and its line
+    twice: list[tuple[str, str]] = field(
+        default_factory=list
+    )  # where the logarithm of a softmax is taken of a softmax, and its line
     carried: list[str] = field(default_factory=list)  # where a sum that hangs on steps before grew
     scalars: list[Loss] = field(default_factory=list)  # means that may be losses which no operation is named for
     constants: list[tuple[str, float, float]] = field(

@@ -1,4 +1,4 @@
-"""What models were given and asked for, as numbers: some rows of each call, the labels next to them, weights that were written or loaded."""
+"""What models were given: some rows of each call, the labels next to them, weights that were written, loaded or kept."""
 
 from typing import Any, NamedTuple
 from weakref import ref

@@ -29,8 +29,13 @@ def asked(visit: "Visit") -> list[Finding]:
             for each in report.findings:
                 alone = len(args) + len(kwargs) == 1  # nothing says how long texts are, and few pack them
                 recurrent = each.probe == "padding" and alone and isinstance(modules.get(each.module), RNNBase)
-                unordered = each.probe == "order" and report.kind not in ("causal", "encoder-decoder")  # a bag of words may be meant
+                unordered = each.probe == "order" and report.kind not in (
+                    "causal",
+                    "encoder-decoder",
+                )  # a bag of words may be meant
                 if each.probe in ASKED and not recurrent and not unordered:
                     where = visit.names.of(modules.get(each.module)) or each.module
-                    found.append(Finding(each.code, TITLES[each.probe], f"{place} {where}".strip(), each.cause, each.fix, each.numbers))
+                    found.append(
+                        Finding(each.code, TITLES[each.probe], f"{place} {where}".strip(), each.cause, each.fix, each.numbers)
+                    )
     return found

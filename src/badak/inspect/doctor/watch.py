@@ -19,8 +19,8 @@ from badak.core.tracing import Recorder
 from badak.inspect.doctor import collectors
 from badak.inspect.doctor.doors import DOORS, loads_told, seeds_told
 from badak.inspect.doctor.facts import Back, Call, Cut, Size, Step
-from badak.inspect.doctor.names import line
 from badak.inspect.doctor.given import Given
+from badak.inspect.doctor.names import line
 from badak.inspect.doctor.rows import Rows
 from badak.nn import Module
 from badak.ops.linear import Linear

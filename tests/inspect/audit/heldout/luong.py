@@ -1,4 +1,4 @@
-"""An LSTM translator with Luong's dot attention, tokens first: (S, B) and (T, B), the decoder's states ask the encoder's at once."""
+"""An LSTM translator with Luong's dot attention, tokens first: (S, B) and (T, B); all states of the decoder ask at once."""
 
 import badak as torch
 from badak import nn

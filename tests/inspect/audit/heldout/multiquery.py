@@ -1,4 +1,4 @@
-"""Multi-query attention: many heads of queries, one of keys and values; embeddings scaled, weights tied, a loss next to the logits."""
+"""Multi-query attention: heads of queries, one of keys and values; scaled embeddings, tied weights, a loss."""
 
 import badak as torch
 import badak.nn.functional as F
@@ -27,7 +27,12 @@ class Layer(nn.Module):
     def __init__(self, dim, heads, p):
         super().__init__()
         self.n1, self.n2, self.att = nn.RMSNorm(dim), nn.RMSNorm(dim), MultiQueryAttention(dim, heads)
-        self.w, self.vg, self.w2, self.drop = nn.Linear(dim, 2 * dim), nn.Linear(dim, 2 * dim), nn.Linear(2 * dim, dim), nn.Dropout(p)
+        self.w, self.vg, self.w2, self.drop = (
+            nn.Linear(dim, 2 * dim),
+            nn.Linear(dim, 2 * dim),
+            nn.Linear(2 * dim, dim),
+            nn.Dropout(p),
+        )
 
     def forward(self, x, mask):
         x = x + self.drop(self.att(self.n1(x), mask))

@@ -1,4 +1,4 @@
-"""Attention and map side by side as GPT-J has them, rotary on a part of each head, a cache of keys and values as a list of pairs."""
+"""Attention and map side by side as GPT-J has them, rotary on a part of each head, a cache as a list of pairs."""
 
 import math
 

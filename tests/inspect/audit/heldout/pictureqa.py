@@ -1,4 +1,4 @@
-"""Questions about pictures: patches and words in one text, each with a kind of its own, padding of the words hidden; a pooled answer."""
+"""Questions about pictures: patches and words in one text, padding of the words hidden; a pooled answer."""
 
 import badak as torch
 import badak.nn.functional as F

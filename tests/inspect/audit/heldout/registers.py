@@ -1,4 +1,4 @@
-"""A vision transformer as timm writes it: one product reshaped to (3, B, H, N, D), layer scale, drop path, a class token, registers."""
+"""A vision transformer as timm writes it: one product for all three, layer scale, drop path, a class token, registers."""
 
 import badak as torch
 import badak.nn.functional as F

@@ -96,4 +96,7 @@ def build():
     src, mask = torch.randint(2, 52, (4, 10)), torch.ones(4, 10, dtype=torch.long)
     for row, n in ((0, 7), (3, 6)):
         src[row, n:], mask[row, n:] = 0, 0
-    return {"model": T5ish(), "batch": {"input_ids": src, "attention_mask": mask, "decoder_input_ids": torch.randint(2, 52, (4, 8))}}
+    return {
+        "model": T5ish(),
+        "batch": {"input_ids": src, "attention_mask": mask, "decoder_input_ids": torch.randint(2, 52, (4, 8))},
+    }

@@ -1,4 +1,4 @@
-"""Sounds as pictures: a stem of convolutions over (B, 1, F, T), time steps as tokens, sinusoids, an encoder by hand, mean over time."""
+"""Sounds as pictures: a stem of convolutions, time steps as tokens, sinusoids, an encoder by hand, the mean over time."""
 
 import math
 
@@ -37,8 +37,7 @@ class ResidualBlock(nn.Module):
 
     def forward(self, x):
         x = x + self.attn(self.attn_ln(x))
-        x = x + self.mlp(self.mlp_ln(x))
-        return x
+        return x + self.mlp(self.mlp_ln(x))
 
 
 class SoundClassifier(nn.Module):

@@ -1,4 +1,4 @@
-"""A small Conformer over units of speech with their lengths: half steps, attention, a depthwise convolution; CTC's log-probabilities."""
+"""A small Conformer over units of speech with lengths: halves, attention, a depthwise convolution; log-probabilities for CTC."""
 
 import badak as torch
 import badak.nn.functional as F
@@ -8,7 +8,9 @@ from badak import nn
 class FeedForwardModule(nn.Module):
     def __init__(self, d):
         super().__init__()
-        self.net = nn.Sequential(nn.LayerNorm(d), nn.Linear(d, 2 * d), nn.SiLU(), nn.Dropout(0.1), nn.Linear(2 * d, d), nn.Dropout(0.1))
+        self.net = nn.Sequential(
+            nn.LayerNorm(d), nn.Linear(d, 2 * d), nn.SiLU(), nn.Dropout(0.1), nn.Linear(2 * d, d), nn.Dropout(0.1)
+        )
 
     def forward(self, x):
         return self.net(x)

@@ -91,7 +91,7 @@ for it in range(max_iters):
     if it % 12 == 0:
         print(it, estimate_loss())
     optimizer.zero_grad(set_to_none=True)
-    for micro in range(grad_accum):
+    for _micro in range(grad_accum):
         xb, yb = get_batch("train")
         logits, loss = model(xb, yb)
         (loss / grad_accum).backward()

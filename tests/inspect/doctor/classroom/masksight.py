@@ -1,4 +1,4 @@
-"""A masked autoencoder on small pictures: half of the patches are hidden, the decoder gives their pixels, the loss is of the hidden."""
+"""A masked autoencoder on small pictures: half of the patches are hidden, and the loss is of their pixels."""
 
 import torch
 import torch.nn as nn

@@ -20,7 +20,8 @@ class ResNet(nn.Module):
         super().__init__()
         self.stem, self.head = nn.Linear(24, width), nn.Linear(width, 6)
         self.blocks = nn.ModuleList(
-            nn.Sequential(nn.LayerNorm(width), nn.Linear(width, width), nn.GELU(), nn.Dropout(0.1), nn.Linear(width, width)) for _ in range(3)
+            nn.Sequential(nn.LayerNorm(width), nn.Linear(width, width), nn.GELU(), nn.Dropout(0.1), nn.Linear(width, width))
+            for _ in range(3)
         )
 
     def forward(self, x):

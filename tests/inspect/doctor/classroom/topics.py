@@ -9,7 +9,11 @@ from torch.utils.data import DataLoader
 
 torch.manual_seed(17)
 random.seed(17)
-TOPICS = {"sport": "ball team goal win run match", "food": "bread soup salt cook taste oven", "sea": "wave ship fish salt wind sail"}
+TOPICS = {
+    "sport": "ball team goal win run match",
+    "food": "bread soup salt cook taste oven",
+    "sea": "wave ship fish salt wind sail",
+}
 OTHERS = "the a of and with on in at it is very quite good bad new old".split()
 vocab = {"<pad>": 0, "<unk>": 1}
 for word in OTHERS + " ".join(TOPICS.values()).split():

@@ -41,8 +41,8 @@ class Copies:
 def queries_alike(subject: Subject) -> list[Finding]:
     """Learned queries that start alike: their answers, and their gradients, are the same, so they stay one."""
     modules, found = dict(subject.model.named_modules()), []
-    for name in subject.woken:
-        p, owner = subject.model.get_parameter(name), modules[name.rpartition(".")[0]]
+    for which in subject.woken:
+        p, owner = subject.model.get_parameter(which), modules[which.rpartition(".")[0]]
         if p.dim() < 2 or p.shape[-2] < 2 or isinstance(owner, Linear | Embedding | _ConvNd):
             continue
         awake = p._array.copy()
@@ -56,7 +56,7 @@ def queries_alike(subject: Subject) -> list[Finding]:
         several = [(m, m.queries) for m in mixers(watch) if m.queries.ndim > 2 and m.queries.shape[-2] > 1]
         path = next((m.path for m, q in several if np.allclose(q, q[..., :1, :], rtol=1e-4, atol=1e-6)), None)
         if path is not None:
-            cause = f"all {p.shape[-2]} rows of {name} are zeros, and what asks with them gives the same for each: they stay alike"
+            cause = f"all {p.shape[-2]} rows of {which} are zeros, and what asks with them gives the same for each: they stay alike"
             found.append(Finding("copies", path, cause, "draw them at random: nn.Parameter(torch.randn(n, d) * 0.02)"))
     return found
 

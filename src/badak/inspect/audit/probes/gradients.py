@@ -48,7 +48,10 @@ def tied_but_cut(subject: Subject, trainable: dict) -> list[Finding]:
         name = subject.text_of(look.indices) or next((n for n in subject.batch.leaves if reads(look, n, subject.batch)), None)
         if name is None or table is None or table.shape != look.table.shape:
             continue
-        if not any(indices.size == look.indices.size and np.array_equal(indices.ravel(), look.indices.ravel()) for indices, _ in subject.tables):
+        if not any(
+            indices.size == look.indices.size and np.array_equal(indices.ravel(), look.indices.ravel())
+            for indices, _ in subject.tables
+        ):
             cause = f"no gradient reaches what {look.path} gave of {name}, though its weight gets some from elsewhere"
             found.append(Finding("gradients", look.path, cause, CUT, {"table": tuple(table.shape)}))
     return found
@@ -73,7 +76,9 @@ def idle_outputs(subject: Subject, trainable: dict) -> list[Finding]:
             by = idle.reshape(parts, -1)
             if (by.all(axis=1) == by.any(axis=1)).all():
                 cause = f"{int(by.all(axis=1).sum())} of {parts} parts of what {path} gives get no gradient: nothing reads them"
-                found.append(Finding("gradients", path, cause, "use each part that chunk() or split() gives, or make the layer smaller"))
+                found.append(
+                    Finding("gradients", path, cause, "use each part that chunk() or split() gives, or make the layer smaller")
+                )
                 break
     return found
 

@@ -44,7 +44,11 @@ class Order:
             cause = f"{idle} is there for positions and adds none: it gives what it was given, or the same everywhere"
             return [Finding("order", idle, cause, FIX)]
         if far := rewarded(subject):
-            return [Finding("order", far, "what is added to the scores by distance grows with it: the farthest tokens count most", NEARER)]
+            return [
+                Finding(
+                    "order", far, "what is added to the scores by distance grows with it: the farthest tokens count most", NEARER
+                )
+            ]
         if subject.broken:
             raise NotApplicable(NO_NUMBERS)
         if found := rows_apart(subject):
@@ -53,7 +57,9 @@ class Order:
             raise NotApplicable(EXPLAINS[why], moot=True)
         if subject.forgets:
             cause = "with another token in the middle nothing behind it changes: each is read as if none came before"
-            return [Finding("order", "", cause, "hand the state on: output, state = rnn(x, state); or let queries see what came before")]
+            return [
+                Finding("order", "", cause, "hand the state on: output, state = rnn(x, state); or let queries see what came before")
+            ]
         if text := blind_to_order(subject):
             return [lost(subject, text, "its first attention gives the same behind them")]
         found = self.moved(subject, subject.kind.source or subject.kind.text)
@@ -282,7 +288,7 @@ NEARER = "a bias that falls with distance: -slope * (i - j).abs()"
 
 
 def rewarded(subject: Subject) -> str:
-    """The attention whose bias by distance, which nobody learns, is larger the farther back a key stands; "" where there is none."""
+    """The attention whose fixed bias by distance is larger the farther back a key stands; "" where there is none."""
     for run in subject.reference.runs:
         if run.op is Softmax and run.output.ndim > 2 and (product := scores_of(run)) is not None:
             bias, hidden = added_to(run, product), run.inputs[0] <= HIDDEN  # type: ignore[operator]
@@ -313,7 +319,12 @@ def added_to(run: Ran, product: Ran) -> np.ndarray | None:
         if len(sides) != 1:
             return None
         other = 1 - sides[0]
-        if at.op in (Add, Sub) and other < len(at.inputs) and at.inputs[other] is not None and plain(at.sources[other], at.parameters[other]):
+        if (
+            at.op in (Add, Sub)
+            and other < len(at.inputs)
+            and at.inputs[other] is not None
+            and plain(at.sources[other], at.parameters[other])
+        ):
             x = -at.inputs[other] if at.op is Sub else at.inputs[other]
             total = x if total is None else total + x
         at = at.sources[sides[0]]

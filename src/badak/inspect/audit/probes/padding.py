@@ -38,16 +38,16 @@ class PaddingLeak:
         return self.other_amount(subject, masks)
 
     def beside(self, subject: Subject, masks: dict) -> list[Finding]:
-        """Padding of other texts that the same table is asked for, such as the second of two sentences; of one answer for each row."""
+        """Padding of other texts that the same table is asked for, as of a second sentence; where a row has one answer."""
         answer = subject.reference.outputs[subject.answer] if subject.answer is not None else None
         if answer is None or answer.ndim > 2:
             return []
         tables = {look.path for look in subject.reference.lookups if subject.text_of(look.indices)}
         pads = {int(i) for name, mask in masks.items() for i in np.unique(subject.ids(name)[mask])}
-        for name in subject.batch.leaves:
-            ids = subject.batch.leaves[name].array
+        for which in subject.batch.leaves:
+            ids = subject.batch.leaves[which].array
             asked = [x for x in subject.reference.lookups if x.path in tables and x.indices.shape == ids.shape]
-            if name in subject.texts or not any(np.array_equal(x.indices, ids) for x in asked) or len(pads) != 1:
+            if which in subject.texts or not any(np.array_equal(x.indices, ids) for x in asked) or len(pads) != 1:
                 continue
             mask = ids == next(iter(pads))
             if not mask.any() or (np.diff(mask.astype(int), axis=1) < 0).any():
@@ -55,9 +55,8 @@ class PaddingLeak:
             edit = {path: partial(noised, subject, ids, mask) for path in tables}
             watch = subject.forward(subject.batch, edit=edit)
             if change(subject.reference.outputs[subject.answer], watch.outputs[subject.answer]) > 0.0:  # type: ignore[index]
-                cause = f"with other vectors in the places of padding of {name}, the answer changes"
-                clean: Clean = lambda a, b: None if a.shape[:2] == ids.shape else bool(np.array_equal(a, b, equal_nan=a.dtype.kind == "f"))
-                begin = begins(subject.reference.calls, watch.calls, clean)
+                cause = f"with other vectors in the places of padding of {which}, the answer changes"
+                begin = begins(subject.reference.calls, watch.calls, partial(equal_but, ids.shape))
                 return [Finding("padding", begin.path, cause, FIX, {}, begin.between)]
         return []
 
@@ -105,7 +104,10 @@ class PaddingLeak:
 def behind_states(subject: Subject, watch: Watch, clean: Clean) -> Begin:
     """Where it begins, the last states of recurrent layers apart, which hold padding where nobody reads them; or there."""
     rows = subject.rows
-    apart = partial(lambda clean, a, b: None if a.ndim == 3 and a.shape[1] == rows and a.shape[0] <= 4 < rows * a.shape[2] else clean(a, b), clean)
+    apart = partial(
+        lambda clean, a, b: None if a.ndim == 3 and a.shape[1] == rows and a.shape[0] <= 4 < rows * a.shape[2] else clean(a, b),
+        clean,
+    )
     found = begins(subject.reference.calls, watch.calls, apart)
     return found if found.path else begins(subject.reference.calls, watch.calls, clean)
 
@@ -129,6 +131,11 @@ def apart(a: np.ndarray, b: np.ndarray, paddings: list[np.ndarray]) -> bool | No
 def all_masks(subject: Subject, masks: dict[str, np.ndarray]) -> list[np.ndarray]:
     """Where padding stands, for each length that its text has on its way."""
     return [each for name, mask in masks.items() for each in subject.places[name].masks(mask)]
+
+
+def equal_but(shape: tuple, a: np.ndarray, b: np.ndarray) -> bool | None:
+    """Whether both are equal; None of what says something of each place of a text."""
+    return None if a.shape[:2] == shape else bool(np.array_equal(a, b, equal_nan=a.dtype.kind == "f"))
 
 
 def noised(subject: Subject, ids: np.ndarray, where: np.ndarray, result: Tensor, call: Call) -> Tensor:

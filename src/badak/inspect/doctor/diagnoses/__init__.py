@@ -25,8 +25,8 @@ from badak.inspect.doctor.diagnoses.mixed import LabelsMixed
 from badak.inspect.doctor.diagnoses.modes import EvalForgotten, TrainForgotten
 from badak.inspect.doctor.diagnoses.not_recorded import NotRecorded
 from badak.inspect.doctor.diagnoses.not_stepped import StepBeforeBackward
-from badak.inspect.doctor.diagnoses.one_class import OneClass, OneHotIntegers
 from badak.inspect.doctor.diagnoses.odd_labels import OddLabels
+from badak.inspect.doctor.diagnoses.one_class import OneClass, OneHotIntegers
 from badak.inspect.doctor.diagnoses.optimizers import DecayTooHigh, MadeAnew, NeverStepped
 from badak.inspect.doctor.diagnoses.other_data import OtherData
 from badak.inspect.doctor.diagnoses.probabilities import ProbabilitiesForLogits
@@ -45,10 +45,12 @@ from badak.inspect.doctor.diagnoses.zero_grad import MissingZeroGrad
 DIAGNOSES: tuple[type[Diagnosis], ...] = (
     NotRecorded, StepBeforeBackward, GraphGrows, MissingZeroGrad, AccumulationLost, AccumulationScaled,
     Maximised, OneHotIntegers, NeverStepped, MadeAnew, ClippedEarly, ClippedAway, RateVanishes, ScheduleFirst, DecayTooHigh,
-    NotNormalised, ProbabilitiesForLogits, BehindLogits, WrongAxis, LogProbabilities, Stretched, ViewForTranspose, BatchPositions, BatchFirst,
+    NotNormalised,
+    ProbabilitiesForLogits, BehindLogits, WrongAxis, LogProbabilities, Stretched, ViewForTranspose, BatchPositions, BatchFirst,
     LabelsMixed, LabelsNotShifted, LabelsTurned, LabelsShiftedTwice, PaddingCounted,
     LayersNotRegistered, GraphCut, StaleOptimizer, MaskInverted, MaskAdded, FutureSeen, SameModule, BatchOfOne, OneClass,
-    SameIds, TestedOnTrain, OtherData, LabelGiven, OddLabels, AllAlike, NoAverage, NobodyReads, DropoutInTests, DroppedAway,
+    SameIds, TestedOnTrain, OtherData, LabelGiven, OddLabels, NoAverage, NobodyReads, DropoutInTests, DroppedAway,
     EvalForgotten, TrainForgotten, SameBatch,
-    BlindRows, Exploding, RateTooHigh, RateTooLow, BadStart, FirstNaN, DeadUnits, SaturatedAttention, Vanishing, NeverLearns,
+    BlindRows, Exploding, RateTooHigh, RateTooLow, BadStart, FirstNaN, DeadUnits, AllAlike, SaturatedAttention, Vanishing,
+    NeverLearns,
 )  # fmt: skip

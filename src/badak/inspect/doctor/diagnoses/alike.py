@@ -38,7 +38,13 @@ class AllAlike(Diagnosis):
                 if not isinstance(module, Linear | _ConvNd) or w is None or id(w) not in visit.watch.reached:
                     continue
                 flat = w._array.reshape(len(w._array), -1)
-                if len(visit.steps) >= LEAST and min(flat.shape) > 1 and id(w) in visit.trained and np.any(flat) and (flat == flat[:1]).all():
+                if (
+                    len(visit.steps) >= LEAST
+                    and min(flat.shape) > 1
+                    and id(w) in visit.trained
+                    and np.any(flat)
+                    and (flat == flat[:1]).all()
+                ):
                     yield self.found(
                         "",
                         f"after {len(visit.steps)} steps all {len(flat)} units of {visit.names.of(module)} hold the same numbers: "

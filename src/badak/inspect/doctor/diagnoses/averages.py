@@ -38,7 +38,9 @@ class NoAverage(Diagnosis):
                 said = f"the weights of the copy of {name} are {times:.2g} times as large as those that it should be an average of"
             else:
                 continue
-            yield self.found("", said, "average = a * average + (1 - a) * weights: average.mul_(a).add_(weights, alpha=1 - a)", times=times)
+            yield self.found(
+                "", said, "average = a * average + (1 - a) * weights: average.mul_(a).add_(weights, alpha=1 - a)", times=times
+            )
             return
 
 

@@ -15,7 +15,7 @@ class DeadUnits(Diagnosis):
 
     code = "BADAK-215"
     title = "dead ReLU"
-    explains = ("BADAK-217", "BADAK-218")
+    explains = ("BADAK-217", "BADAK-218", "BADAK-261")
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
         by: dict[tuple, list] = {}

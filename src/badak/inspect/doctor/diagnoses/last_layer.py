@@ -50,9 +50,15 @@ class BehindLogits(Diagnosis):
             share = float(((labels < low - 0.05) | (labels > high + 0.05)).mean())
             at = own[0].made_at or "a line of badak"
             if maker == "dropout":
-                what, fix = f"mse is given what dropout made at {at}: answers are set to 0 at random", "leave out the dropout behind the last layer"
+                what, fix = (
+                    f"mse is given what dropout made at {at}: answers are set to 0 at random",
+                    "leave out the dropout behind the last layer",
+                )
             elif share > 0.1:
-                what = f"{share:.0%} of the labels, from {labels.min():.3g} to {labels.max():.3g}, are out of reach of what {maker} gives at {at}"
+                what = (
+                    f"{share:.0%} of the labels, from {labels.min():.3g} to {labels.max():.3g}, are out of reach of what {maker} "
+                    f"gives at {at}"
+                )
                 fix = f"leave out the {maker} behind the last layer, or scale the labels to what it gives"
             else:
                 continue

@@ -56,7 +56,10 @@ class OddLabels(Diagnosis):
             wanted = (1 - share) / share if 0 < share < 1 else 1.0
             if weights.size != 1 or not (wanted > 3 and weights.item() < 0.5 or wanted < 1 / 3 and weights.item() > 2):
                 return None
-            said, fix = f"pos_weight is {weights.item():.2g}, and {share:.0%} of the labels are 1", f"pos_weight = negatives / positives, about {wanted:.2g}"
+            said, fix = (
+                f"pos_weight is {weights.item():.2g}, and {share:.0%} of the labels are 1",
+                f"pos_weight = negatives / positives, about {wanted:.2g}",
+            )
         else:
             counts = np.bincount(labels[(labels >= 0) & (labels < weights.size)].astype(int), minlength=weights.size)
             known = counts > 0
@@ -66,7 +69,8 @@ class OddLabels(Diagnosis):
             slope = float(((x - x.mean()) * (y - y.mean())).sum() / np.square(x - x.mean()).sum())
             if slope < 0.4:
                 return None
-            said = f"the most frequent of {weights.size} classes has weight {weights[counts.argmax()]:.2g}, the rarest {weights[np.where(known, counts, counts.max() + 1).argmin()]:.2g}"
+            most, least = weights[counts.argmax()], weights[np.where(known, counts, counts.max() + 1).argmin()]
+            said = f"the most frequent of {weights.size} classes has weight {most:.2g}, the rarest {least:.2g}"
             fix = "the rarer, the larger: weight = 1 / counts"
         return self.found(place, f"the loss is weighted towards what is frequent: {said}", fix)
 

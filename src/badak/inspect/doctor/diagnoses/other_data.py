@@ -35,8 +35,8 @@ class OtherData(Diagnosis):
                 if times is not None and not 1 / TIMES < times < TIMES:
                     yield self.found(
                         place,
-                        f"what the model is tested with spreads {times:.2g} times as far as what it was trained with, in the median "
-                        f"of {a.shape[1]} numbers of a row ({len(b)} and {len(a)} rows were looked at)",
+                        f"what the model is tested with spreads {times:.2g} times as far as what it was trained with, in the "
+                        f"median of {a.shape[1]} numbers of a row ({len(b)} and {len(a)} rows were looked at)",
                         "prepare both alike, once, with the mean and the spread of the training data",
                         times=times,
                     )

@@ -27,8 +27,8 @@ class ProbabilitiesForLogits(Diagnosis):
             said.add(place)
             yield self.found(
                 place,
-                f"the logarithm of a softmax is taken of what softmax made at {at or 'a line of badak'}, in {len(twice)} steps: the "
-                "numbers are from 0 to 1, and no answer can be certain",
+                f"the logarithm of a softmax is taken of what softmax made at {at or 'a line of badak'}, in {len(twice)} steps: "
+                "the numbers are from 0 to 1, and no answer can be certain",
                 "leave out the softmax: give the loss, or Categorical(logits=...), the logits; probabilities are its probs",
                 steps=len(twice),
             )

@@ -36,7 +36,9 @@ class NobodyReads(Diagnosis):
                 seen |= {(f"p.{name}", f"p.{FROZEN}") for name in vars(p) if name != FROZEN and resembles(name, FROZEN)}
             for module in top.modules():
                 own = {name for name, value in vars(module).items() if isinstance(value, bool) and resembles(name, FROZEN)}
-                seen |= {(f"{visit.names.of(module)}.{name}", "module.requires_grad_(False), or each p.requires_grad") for name in own}
+                seen |= {
+                    (f"{visit.names.of(module)}.{name}", "module.requires_grad_(False), or each p.requires_grad") for name in own
+                }
         yield from sorted(seen)
 
     def rates(self, visit: "Visit") -> Iterator[tuple[str, str]]:
@@ -78,10 +80,15 @@ class NobodyReads(Diagnosis):
     def best(self, visit: "Visit") -> Iterator[Finding]:
         """What is kept as the best weights is the weights themselves, which go on learning."""
         for state, place, text, number in visit.watch.given.kept:
-            if state() is not None and re.search(r"\bbest\w*.*=", text) and not re.search(r"copy|clone", text) and number <= len(visit.steps):
+            if (
+                state() is not None
+                and re.search(r"\bbest\w*.*=", text)
+                and not re.search(r"copy|clone", text)
+                and number <= len(visit.steps)
+            ):
                 yield self.found(
                     place,
-                    "state_dict() gives the weights themselves, not a copy: what is kept as the best goes on learning with the model",
+                    "state_dict() gives the weights themselves, no copy: what is kept as the best goes on learning with the model",
                     "best = copy.deepcopy(model.state_dict()), or torch.save",
                 )
                 return
@@ -98,8 +105,8 @@ class NobodyReads(Diagnosis):
                 count = len(frozen[0]["params"])
                 yield self.found(
                     step.place,
-                    f"a group of the optimizer with lr {float(frozen[0]['lr']):.3g} holds {count} parameters, and all of them are frozen "
-                    f"({visit.names.few(frozen[0]['params'])})",
+                    f"a group of the optimizer with lr {float(frozen[0]['lr']):.3g} holds {count} parameters, and all of them are "
+                    f"frozen ({visit.names.few(frozen[0]['params'])})",
                     "p.requires_grad_(True) for them, or leave the group out",
                     parameters=count,
                 )
