@@ -335,8 +335,6 @@ def scores_of(run: Ran) -> Ran | None:
         below for below in reversed(run.inside())
         if below.op in PRODUCTS and below.output.size == run.output.size and None not in below.sources[:2]
     ]  # fmt: skip
-    both = (
-        below for below in fits if all(source.reads for source in below.sources[:2])
-    )  # of queries with keys, not with distances
-    below = next(both, next(iter(fits), None))
+    both = (below for below in fits if all(source is not None and source.reads for source in below.sources[:2]))
+    below = next(both, next(iter(fits), None))  # of queries with keys, not with distances
     return below if below is not None and not any(below.parameters[:2]) else None

@@ -62,9 +62,9 @@ class Order:
             ]
         if text := blind_to_order(subject):
             return [lost(subject, text, "its first attention gives the same behind them")]
-        found = self.moved(subject, subject.kind.source or subject.kind.text)
         alone = subject.kind.source and not any(own(each, subject.kind.text) for each in mixers(subject.reference))
-        return found or (self.moved(subject, subject.kind.text) if alone else [])  # a decoder without attention of its own
+        several = self.moved(subject, subject.kind.source or subject.kind.text)
+        return several or (self.moved(subject, subject.kind.text) if alone else [])  # a decoder without attention of its own
 
     def moved(self, subject: Subject, name: str) -> list[Finding]:
         """What is found with the tokens, or the patches, in another order."""
@@ -290,12 +290,14 @@ NEARER = "a bias that falls with distance: -slope * (i - j).abs()"
 def rewarded(subject: Subject) -> str:
     """The attention whose fixed bias by distance is larger the farther back a key stands; "" where there is none."""
     for run in subject.reference.runs:
+        scores: np.ndarray | None = None
         if run.op is Softmax and run.output.ndim > 2 and (product := scores_of(run)) is not None:
-            bias, hidden = added_to(run, product), run.inputs[0] <= HIDDEN  # type: ignore[operator]
-        elif issubclass(run.op, Attention) and run.inputs[4] is not None and plain(run.sources[4], run.parameters[4]):
-            bias, hidden = run.inputs[4], run.inputs[4] <= HIDDEN
-        else:
+            bias, scores = added_to(run, product), run.inputs[0]
+        elif issubclass(run.op, Attention) and plain(run.sources[4], run.parameters[4]):
+            bias = scores = run.inputs[4]
+        if scores is None:
             continue
+        hidden = np.asarray(scores <= HIDDEN)
         T = bias.shape[-1] if bias is not None and bias.ndim > 1 else 0
         if bias is None or T < 4 or bias.shape[-2] != T:
             continue
@@ -313,7 +315,8 @@ def plain(source: Ran | None, parameter: str | None) -> bool:
 
 def added_to(run: Ran, product: Ran) -> np.ndarray | None:
     """What is added to scores on their way to a softmax that is neither learned nor made of a text; None where there is nothing."""
-    total, at = None, run.sources[0]
+    total: np.ndarray | None = None
+    at = run.sources[0]
     while at is not None and at is not product:
         sides = [i for i, source in enumerate(at.sources) if source is not None and product in source.inside()]
         if len(sides) != 1:
@@ -325,8 +328,7 @@ def added_to(run: Ran, product: Ran) -> np.ndarray | None:
             and at.inputs[other] is not None
             and plain(at.sources[other], at.parameters[other])
         ):
-            x = -at.inputs[other] if at.op is Sub else at.inputs[other]
-            total = x if total is None else total + x
+            total = (0.0 if total is None else total) + (-1.0 if at.op is Sub else 1.0) * np.asarray(at.inputs[other])
         at = at.sources[sides[0]]
     return total
 

@@ -88,8 +88,8 @@ class LabelsNotShifted(Diagnosis):
         """A decoder that is called for one token after the other, and is fed the very one that it is asked for."""
         losses = [loss for step in visit.steps for loss in step.trained]
         for place in dict.fromkeys(loss.place for loss in losses):
-            own = [loss for loss in losses if loss.place == place and loss.target is not None]
-            fed = [(loss.read, loss.target, loss.target != loss.ignored) for loss in own if loss.read is not None]
+            own = [(loss.read, loss.target, loss.ignored) for loss in losses if loss.place == place and loss.target is not None]
+            fed = [(x, y, y != ignored) for x, y, ignored in own if x is not None and y is not None]
             labels = [y[known] for _, y, known in fed]
             if len(fed) < max(12, len(own)) or sum(map(len, labels)) < LEAST or len(np.unique(np.concatenate(labels))) < KINDS:
                 continue

@@ -78,14 +78,14 @@ class OddLabels(Diagnosis):
         """All labels of zeros and ones, wherever they are asked for, are one of both."""
         if len(losses) < 5:
             return None
-        first = losses[0].labels.ravel()[0]  # type: ignore[union-attr]
-        count = sum(loss.labels.size for loss in losses)  # type: ignore[union-attr]
-        if count < 64 or not all((loss.labels == first).all() for loss in losses):  # type: ignore[union-attr]
+        labels = np.concatenate([loss.labels.ravel() for loss in losses])  # type: ignore[union-attr]
+        first, count = labels[0], labels.size
+        if count < 64 or (labels != first).any():
             return None
         return self.found(
             losses[0].place,
             f"all {count:,} labels of {len(losses)} batches are {float(first):.3g}: any answer that is always the same is right",
-            "look at what makes the labels: a comparison, a cast to whole numbers, a column of another name",
+            "look at what makes the labels: a comparison, a cast to integers, a column of another name",
             labels=count,
         )
 
