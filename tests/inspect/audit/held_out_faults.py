@@ -158,11 +158,11 @@ EDITS: dict[str, list[tuple]] = {
         ("one distance for all", "order", "", ".clamp(0, self.reach)", ".clamp(0, 0)"),
         ("distances forgotten", "order gradients", "", '        w = w + torch.einsum("bhid,ijd->bhij", query, self.distance(gap))\n', ""),
         ("merged without permute", "future heads", "h.0.attn", "a.permute(0, 2, 1, 3).contiguous().view(b, t, c)", "a.contiguous().view(b, t, c)"),
-        ("split by places", "future batch heads", "h.0.attn", "self.c_attn(x).split(c, dim=2)", "self.c_attn(x).view(b, 3 * t, c).split(t, dim=1)"),
+        ("split by places", "future batch heads", "h.0.attn h.1.attn", "self.c_attn(x).split(c, dim=2)", "self.c_attn(x).view(b, 3 * t, c).split(t, dim=1)"),
         ("tie undone", "ties", "head", "self.head.weight = self.wte.weight", "self.head.weight = nn.Parameter(self.wte.weight.detach().clone())"),
     ],
     "pictureqa": [
-        ("padding of words seen", "padding", "layers.0.attention", "question != 0], dim=1)", "question >= 0], dim=1)"),
+        ("padding of words seen", "padding", "", "question != 0], dim=1)", "question >= 0], dim=1)"),
         ("padding in the mean", "padding", "", "self.norm(x) * keep.unsqueeze(-1).float()", "self.norm(x)"),
         ("mask put together the other way", "padding", "", "torch.cat([torch.ones(p.shape[:2], dtype=torch.bool), question != 0], dim=1)", "torch.cat([question != 0, torch.ones(p.shape[:2], dtype=torch.bool)], dim=1)"),
         ("patches without places", "order gradients", "", " + self.patch_places + self.kinds[0]", " + self.kinds[0]"),
@@ -176,7 +176,7 @@ EDITS: dict[str, list[tuple]] = {
         ("softmax over rows", "axis batch", "attention", "scores.softmax(dim=2)", "scores.softmax(dim=0)"),
         ("rows for steps", "batch", "decoder", "self.decoder(self.drop(self.tgt_embed(tgt)))", "self.decoder(self.drop(self.tgt_embed(tgt)).transpose(0, 1).contiguous().view(*tgt.shape, -1))"),
         ("encoder cut", "gradients", "encoder", "decoded, encoded, src == 0", "decoded, encoded.detach(), src == 0"),
-        ("decoder reads backwards", "future", "decoder", "decoded, _ = self.decoder(self.drop(self.tgt_embed(tgt)))", "decoded, _ = self.decoder(self.drop(self.tgt_embed(tgt)).flip(0))"),
+        ("decoder reads backwards", "future", "", "decoded, _ = self.decoder(self.drop(self.tgt_embed(tgt)))", "decoded, _ = self.decoder(self.drop(self.tgt_embed(tgt)).flip(0))"),
     ],
     "hierarchy": [
         ("padding of words in the pool", "padding", "words.pool words", "e.masked_fill(~keep, -1e4).softmax(dim=-1)", "e.softmax(dim=-1)"),

@@ -57,9 +57,8 @@ class Order:
             raise NotApplicable(EXPLAINS[why], moot=True)
         if subject.forgets:
             cause = "with another token in the middle nothing behind it changes: each is read as if none came before"
-            return [
-                Finding("order", "", cause, "hand the state on: output, state = rnn(x, state); or let queries see what came before")
-            ]
+            fix = "hand the state on: output, state = rnn(x, state); or let queries see what came before"
+            return [Finding("order", where_positions_are_lost(subject, subject.kind.text), cause, fix)]
         if text := blind_to_order(subject):
             return [lost(subject, text, "its first attention gives the same behind them")]
         alone = subject.kind.source and not any(own(each, subject.kind.text) for each in mixers(subject.reference))

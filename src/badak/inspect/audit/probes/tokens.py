@@ -75,7 +75,7 @@ def idle_inputs(subject: Subject) -> list[Finding]:
         if not read and any(word in which.lower() for word in LABEL_NAMES[:2]):
             continue
         half = leaf.array.shape[-1] // 2 if read and leaf.integer and leaf.array.ndim == 2 and which not in subject.texts else 0
-        for first, what in ((0, "all"), (half, "the second half")) if half else ((0, "all"),):
+        for first in (0, half) if half else (0,):
             try:
                 other = other_input(subject, which, leaf.array, read)
                 if other is not None:
@@ -84,7 +84,11 @@ def idle_inputs(subject: Subject) -> list[Finding]:
             except NotApplicable:
                 break
             if watch and all(np.array_equal(a, b, equal_nan=True) for a, b in zip(subject.reference.outputs, watch.outputs)):
-                cause = f"with others in the place of {what} of {which}, nothing that the model gives changes"
+                cause = (
+                    f"with others in the place of the second half of {which}, nothing that the model gives changes"
+                    if first
+                    else f"with others in the place of all of {which}, nothing that the model gives changes"
+                )
                 path = dies(subject.reference.calls, watch.calls)
                 found.append(Finding("tokens", path, cause, KEPT))
                 break

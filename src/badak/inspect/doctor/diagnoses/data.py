@@ -31,13 +31,14 @@ class SameIds(Diagnosis):
         count = sum(text.ids.size for text in texts)
         real = tokens[tokens != 0] if len(tokens) == 2 and all(map(_filled, texts)) else tokens
         if len(real) == 1 and count >= 64:
-            padding = ", padding apart" if len(tokens) == 2 else ""
             yield self.found(
                 place,
-                f"all {count:,} ids of {len(texts)} batches are {real[0]}{padding}, of {texts[0].rows} that the table has",
+                f"all {count:,} ids of {len(texts)} batches are {real[0]}, of {texts[0].rows} that the table has"
+                if len(tokens) == 1 else
+                f"all {count:,} ids of {len(texts)} batches are {real[0]} or padding, of {texts[0].rows} that the table has",
                 "look at the tokenizer and at what fills texts up",
                 ids=count,
-            )
+            )  # fmt: skip
         elif all(t.ids.ndim == 2 and len(t.ids) >= 4 and t.ids.shape[1] >= 4 and (t.ids == t.ids[:1]).all() for t in texts):
             yield self.found(
                 place,

@@ -27,27 +27,30 @@ class LabelGiven(Diagnosis):
             if len(own) < 3 or len(rows) < LEAST or rows.shape[1] < 2 or not np.isfinite(rows).all():
                 continue
             labels = np.concatenate([pair.labels for pair in own])
-            for what, target in targets(labels):
+            for kind, target in targets(labels):
                 column = copied(rows, target)
                 if column is not None:
                     yield self.found(
                         place,
-                        f"number {column} of each row that the model is given is {what}, but for a factor and a sum, in all "
-                        f"{len(rows)} rows that were looked at",
+                        f"number {column} of each row that the model is given is the label, but for a factor and a sum, in all "
+                        f"{len(rows)} rows that were looked at"
+                        if kind is None else
+                        f"number {column} of each row that the model is given says whether the label is {kind}, in all {len(rows)} "
+                        "rows that were looked at",
                         "take the label, and what is only known with it, out of what the model reads",
                         column=column,
-                    )
+                    )  # fmt: skip
                     return
 
 
-def targets(labels: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
-    """(what it is, numbers): the labels themselves, or whether a label is a class."""
+def targets(labels: np.ndarray) -> Iterator[tuple[int | None, np.ndarray]]:
+    """(class, numbers): the labels themselves, or whether a label is that class."""
     if labels.dtype.kind == "f":
-        yield "the label", labels.astype(np.float64)
+        yield None, labels.astype(np.float64)
         return
     kinds = np.unique(labels)
     for kind in kinds if 2 <= len(kinds) <= KINDS else ():
-        yield f"whether the label is {kind}", (labels == kind).astype(np.float64)
+        yield int(kind), (labels == kind).astype(np.float64)
 
 
 def copied(rows: np.ndarray, target: np.ndarray) -> int | None:

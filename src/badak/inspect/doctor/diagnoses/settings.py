@@ -36,9 +36,7 @@ class NobodyReads(Diagnosis):
                 seen |= {(f"p.{name}", f"p.{FROZEN}") for name in vars(p) if name != FROZEN and resembles(name, FROZEN)}
             for module in top.modules():
                 own = {name for name, value in vars(module).items() if isinstance(value, bool) and resembles(name, FROZEN)}
-                seen |= {
-                    (f"{visit.names.of(module)}.{name}", "module.requires_grad_(False), or each p.requires_grad") for name in own
-                }
+                seen |= {(f"{visit.names.of(module)}.{name}", "module.requires_grad_(False)") for name in own}
         yield from sorted(seen)
 
     def rates(self, visit: "Visit") -> Iterator[tuple[str, str]]:
@@ -46,10 +44,11 @@ class NobodyReads(Diagnosis):
         for optimizer in visit.watch.optimizers.values():
             for name in vars(optimizer):
                 if name in ("lr", *RATES) and isinstance(vars(optimizer)[name], int | float):
-                    yield f"optimizer.{name}", 'group["lr"] for group in optimizer.param_groups'
+                    yield f"optimizer.{name}", 'group["lr"]'
             for name in {name for group in optimizer.param_groups for name in group} - {"params", *optimizer.defaults}:
-                if name in RATES or any(resembles(name, known) for known in optimizer.defaults if len(known) > 4):
-                    yield f'group["{name}"]', 'group["lr"]' if name in RATES else "one of " + ", ".join(optimizer.defaults)
+                meant = next((known for known in optimizer.defaults if len(known) > 4 and resembles(name, known)), "")
+                if meant or name in RATES:
+                    yield f'group["{name}"]', f'group["{meant or "lr"}"]'
 
     def weights(self, visit: "Visit") -> Iterator[Finding]:
         """Weights of which none fits, or that went into a model that is gone, where one like it is trained."""
