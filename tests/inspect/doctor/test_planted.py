@@ -60,7 +60,8 @@ def test_every_diagnosis_is_planted_and_stands_on_its_page():
     page = (Path(__file__).resolve().parents[3] / "docs" / "how-to" / "doctor.md").read_text(encoding="utf-8")
     here = Path(__file__).parent
     quiet = "".join(
-        (here / name).read_text(encoding="utf-8") for name in ("test_quiet_faults.py", "test_classroom.py", "test_orders.py")
+        (here / name).read_text(encoding="utf-8")
+        for name in ("test_quiet_faults.py", "test_classroom.py", "test_orders.py", "test_given.py")
     )
     for diagnosis in DIAGNOSES:
         assert f"| {diagnosis.code} | {diagnosis.title} |" in page

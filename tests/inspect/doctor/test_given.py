@@ -1,0 +1,185 @@
+"""What goes into a model and its loss: data of a test, labels among the inputs, odd labels, settings without effect."""
+
+import copy
+
+import pytest
+
+import badak
+from badak import nn, optim
+from badak.nn import functional as F
+from tests.inspect.doctor.test_classroom import checked, codes, mlp, trained
+
+
+def guessed(model):
+    """Cross entropy of random labels."""
+    return F.cross_entropy(model(badak.randn(16, 6)), badak.randint(4, (16,)))
+
+
+@pytest.mark.parametrize(("scale", "found"), [(1.0, False), (1.5, False), (5.0, True), (0.1, True)])
+def test_data_of_a_test_that_was_prepared_otherwise(scale, found):
+    model = mlp()
+
+    def after(*_):
+        model.eval()
+        with badak.no_grad():
+            model(badak.randn(40, 6) * scale)
+        model.train()
+
+    assert codes(trained(model, lambda step: guessed(model), after=after)) == ["BADAK-257"] * found
+
+
+@pytest.mark.parametrize("kind", ["numbers", "classes", "noisy"])
+def test_a_label_among_the_inputs(kind):
+    model = mlp()
+
+    def loss(step):
+        x, y = badak.randn(16, 6), badak.randint(4, (16,))
+        if kind == "classes":
+            x[:, 2] = (y == 1).float() * 3 - 1
+            return F.cross_entropy(model(x), y)
+        x[:, 2] = y.float() * 0.5 + (0.01 * badak.randn(16) if kind == "noisy" else 0.0)
+        return F.mse_loss(model(x)[:, 0], y.float())
+
+    assert codes(trained(model, loss)) == ["BADAK-258"] * (kind != "noisy")
+
+
+def misspelt(model, optimizer):
+    next(model.parameters()).require_grad = False
+
+
+def on_the_module(model, optimizer):
+    model[0].requires_grad = False
+
+
+def on_the_optimizer(model, optimizer):
+    optimizer.lr = 1e-4
+
+
+def in_the_group(model, optimizer):
+    optimizer.param_groups[0]["learning_rate"] = 1e-4
+
+
+def into_another(model, optimizer):
+    mlp().load_state_dict(model.state_dict())
+
+
+def of_other_names(model, optimizer):
+    model.load_state_dict({f"net.{name}": value for name, value in model.state_dict().items()}, strict=False)
+
+
+def as_it_should_be(model, optimizer):
+    optimizer.param_groups[0]["lr"] = 1e-4
+    model.load_state_dict(mlp().state_dict())
+
+
+EVERY = [misspelt, on_the_module, on_the_optimizer, in_the_group, into_another, of_other_names, as_it_should_be]
+
+
+@pytest.mark.parametrize("do", EVERY)
+def test_settings_that_nobody_reads(do):
+    model = mlp()
+
+    def train():
+        optimizer = optim.AdamW(model.parameters(), lr=1e-3)
+        do(model, optimizer)
+        for _ in range(8):
+            optimizer.zero_grad()
+            guessed(model).backward()
+            optimizer.step()
+
+    assert codes(checked(train)) == ["BADAK-259"] * (do is not as_it_should_be)
+
+
+@pytest.mark.parametrize("frozen", [True, False])
+def test_a_group_of_what_is_frozen(frozen):
+    model = mlp()
+    model[0].requires_grad_(not frozen)
+    make = lambda p: optim.AdamW([{"params": model[0].parameters(), "lr": 1e-4}, {"params": model[2].parameters()}], lr=1e-3)
+    assert codes(trained(model, lambda step: guessed(model), make=make)) == ["BADAK-259"] * frozen
+
+
+@pytest.mark.parametrize("copied", [True, False])
+def test_the_best_weights_are_a_copy(copied):
+    model = mlp()
+    kept = []
+
+    def after(model, optimizer, step, made):
+        if step == 2 and copied:
+            kept.append(copy.deepcopy(model.state_dict()))
+        elif step == 2:
+            best_state = model.state_dict()
+            kept.append(best_state)
+
+    assert codes(trained(model, lambda step: guessed(model), after=after)) == ["BADAK-259"] * (not copied)
+
+
+def several_classes(model):
+    return F.cross_entropy(model(badak.randn(16, 6)), (badak.rand(16, 4) < 0.5).float())
+
+
+def shares(model):
+    return F.cross_entropy(model(badak.randn(16, 6)), badak.rand(16, 4).softmax(1))
+
+
+def positives(weight):
+    y = (badak.arange(32) < 4).float()
+    return lambda model: F.binary_cross_entropy_with_logits(model(badak.randn(32, 6))[:, 0], y, pos_weight=badak.tensor([weight]))
+
+
+def weighted(*weight):
+    y = (badak.arange(32) > 24).long() + (badak.arange(32) > 29).long()
+    w = badak.tensor([*weight, 1.0])
+    return lambda model: F.cross_entropy(model(badak.randn(32, 6)), y[badak.randperm(32)], weight=w)
+
+
+def all_zero(model):
+    return F.binary_cross_entropy_with_logits(model(badak.randn(16, 6))[:, 0], badak.zeros(16))
+
+
+def hundreds(model):
+    return F.mse_loss(model(badak.randn(16, 6))[:, 0], 400 + 50 * badak.randn(16))
+
+
+CASES = [
+    (several_classes, True), (shares, False), (positives(0.14), True), (positives(7.0), False), (weighted(3.0, 1.0, 0.3), True),
+    (weighted(0.3, 1.0, 3.0), False), (all_zero, True), (hundreds, True),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("loss", "found"), CASES)
+def test_labels_that_do_not_fit_the_loss(loss, found):
+    model = mlp()
+    assert ("BADAK-260" in codes(trained(model, lambda step: loss(model)))) == found
+
+
+@pytest.mark.parametrize("alike", ["answers", "units", "nothing"])
+def test_what_should_differ_is_all_alike(alike):
+    model = mlp()
+    if alike == "units":
+        for p in model.parameters():
+            nn.init.constant_(p, 0.1)
+
+    def loss(step):
+        z = model(badak.randn(16, 6))
+        return F.cross_entropy(z[:, :1].expand(-1, 4) if alike == "answers" else z, badak.randint(4, (16,)))
+
+    assert ("BADAK-261" in codes(trained(model, loss))) == (alike != "nothing")
+
+
+AVERAGES = [
+    (lambda a, b: a.mul_(0.9).add_(b, alpha=0.1), False), (lambda a, b: a.lerp_(b, 0.1), False), (lambda a, b: a.copy_(b), False),
+    (lambda a, b: a.mul_(0.5), True), (lambda a, b: a.lerp_(a, 0.1), True), (lambda a, b: a.add_(b, alpha=0.9), True),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("average", "found"), AVERAGES)
+def test_an_average_of_the_weights(average, found):
+    model = mlp()
+    copied = copy.deepcopy(model).requires_grad_(False)
+
+    def after(*_):
+        with badak.no_grad():
+            for a, b in zip(copied.parameters(), model.parameters()):
+                average(a, b)
+
+    assert codes(trained(model, lambda step: guessed(model), after=after)) == ["BADAK-262"] * found
