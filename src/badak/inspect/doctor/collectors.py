@@ -149,7 +149,7 @@ def compared(watch: "Watch", seen: Loss, op, inputs, arrays) -> None:
     seen.level = x.ndim == 2 and x.shape[1] > 1 and bool((x == x[:, :1]).all())
     whole = y.base
     if isinstance(whole, np.ndarray) and whole.ndim == y.ndim and whole.shape[1:] == y.shape[1:] and len(whole) > len(y):
-        seen.slice_of = len(whole)
+        seen.slice_of = len(whole), whole.__array_interface__["data"][0]
     watch.given.compared(seen.place, y)
 
 
@@ -222,7 +222,8 @@ def picked(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> No
             and len(watch.open.picked) < 32
         ):
             watch._held.append(y)
-            watch.open.picked.append(Picked(y.__array_interface__["data"][0], len(x), rows.copy()))
+            memory, source = (each.__array_interface__["data"][0] for each in (y, x))
+            watch.open.picked.append(Picked(memory, len(x), rows.copy(), source))
 
 
 def lookup(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:

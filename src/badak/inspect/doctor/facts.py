@@ -40,7 +40,7 @@ class Loss:
     size: float = 0.0  # of the answers: the root of their mean square
     level: bool = False  # all numbers of each row of the answers are equal
     read: np.ndarray | None = None  # one id for each label: what was looked up last, where that is as many
-    slice_of: int = 0  # rows of the data that its labels are a slice of, one after the other
+    slice_of: tuple[int, int] = (0, 0)  # rows and memory of the data that its labels are a slice of, one after the other
 
 
 @dataclass
@@ -50,6 +50,7 @@ class Picked:
     memory: int
     of: int
     rows: np.ndarray
+    source: int  # the memory that they were picked from
 
     @property
     def whole(self) -> bool:

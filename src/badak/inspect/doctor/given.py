@@ -24,6 +24,7 @@ class Pair(NamedTuple):
 
     place: str
     rows: np.ndarray
+    shape: tuple[int, ...]  # of a row
     labels: np.ndarray
 
 
@@ -65,7 +66,7 @@ class Given:
         last = self._last
         if last is None or len(self.pairs) >= CALLS or labels.size != last.whole or last.values.dtype.kind != "f":
             return
-        self.pairs.append(Pair(place, last.values, labels.reshape(-1)[: len(last.values)].copy()))
+        self.pairs.append(Pair(place, last.values, last.shape, labels.reshape(-1)[: len(last.values)].copy()))
 
     def wrote(self, array: np.ndarray) -> None:
         """Something is about to be written into memory."""

@@ -28,6 +28,8 @@ class NoAverage(Diagnosis):
             own = [p for p in copy.parameters() if id(p._array) in written and written[id(p._array)][2] >= LEAST]
             if not own or any(id(p) in visit.trained for p in copy.parameters()):
                 continue
+            if not any(written[id(p._array)][1].any() for p in own):  # one that begins at 0, and is scaled by its user
+                continue
             twin = next((m for m in models if type(m) is type(copy) and shapes_of(m) == shapes_of(copy)), None)
             if twin is None:
                 continue

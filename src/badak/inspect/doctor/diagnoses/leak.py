@@ -22,14 +22,18 @@ class LabelGiven(Diagnosis):
     def look(self, visit: "Visit") -> Iterator[Finding]:
         pairs = visit.watch.given.pairs
         for place in sorted({pair.place for pair in pairs}):
-            own = [pair for pair in pairs if pair.place == place and pair.rows.shape[1] == pairs[0].rows.shape[1]]
+            own = [pair for pair in pairs if pair.place == place and pair.shape == pairs[0].shape]
+            if not own or len(own[0].shape) > 2 or own[0].rows.shape[1] != np.prod(own[0].shape):
+                continue
+            late = own[0].shape[-1]  # of a window the last step: to remember the first one may be the task
             rows = np.concatenate([pair.rows for pair in own]).astype(np.float64) if own else np.empty((0, 0))
             if len(own) < 3 or len(rows) < LEAST or rows.shape[1] < 2 or not np.isfinite(rows).all():
                 continue
             labels = np.concatenate([pair.labels for pair in own])
             for kind, target in targets(labels):
-                column = copied(rows, target)
+                column = copied(rows[:, -late:], target)
                 if column is not None:
+                    column += rows.shape[1] - late
                     yield self.found(
                         place,
                         f"number {column} of each row that the model is given is the label, but for a factor and a sum, in all "

@@ -22,7 +22,9 @@ class LabelsMixed(Diagnosis):
         for place in sorted({loss.place for step in steps for loss in step.trained}):
             losses = [(step, loss) for step in steps for loss in step.trained if loss.place == place]
             wrong = {step.number for step, loss in losses if mixed(step, loss) or sliced(step, loss)}
-            known = {step.number for step, loss in losses if loss.slice_of or any(x.memory == loss.labels_at for x in step.picked)}
+            known = {
+                step.number for step, loss in losses if loss.slice_of[0] or any(x.memory == loss.labels_at for x in step.picked)
+            }
             if len(wrong) >= 3 and len(wrong) >= 0.8 * len(known) and len(losses) >= len(steps) - 1:
                 yield self.found(
                     place,
@@ -42,12 +44,14 @@ def mixed(step: Step, loss: Loss) -> Picked | None:
     others = [each for each in step.picked if each.memory != picked.memory and len(each.rows) == len(picked.rows)]
     if any(np.array_equal(each.rows, picked.rows) for each in others):
         return None
-    return picked if picked.whole or any(each.of == picked.of for each in others) else None
+    apart = [each for each in others if each.of == picked.of and each.source != picked.source]  # of one text labels are neighbours
+    return picked if picked.whole or apart else None
 
 
 def sliced(step: Step, loss: Loss) -> Picked | None:
     """The order of the rows that go into the model, where the labels are so many of as many, one after the other."""
-    if not loss.slice_of or loss.labels is None or any(each.memory == loss.labels_at for each in step.picked):
+    of, source = loss.slice_of
+    if not of or loss.labels is None or any(each.memory == loss.labels_at for each in step.picked):
         return None
-    fits = [each for each in step.picked if each.of == loss.slice_of and len(each.rows) == len(loss.labels)]
+    fits = [each for each in step.picked if each.of == of and each.source != source and len(each.rows) == len(loss.labels)]
     return next((each for each in fits if (np.diff(each.rows) != 1).any()), None)

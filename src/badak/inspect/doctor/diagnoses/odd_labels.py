@@ -10,7 +10,7 @@ from badak.inspect.doctor.report import Finding
 if TYPE_CHECKING:
     from badak.inspect.doctor.session import Visit
 
-LEAST = 3  # steps
+LEAST, FAR = 3, 50.0  # steps; the size of labels that is far from what a model starts with
 
 
 class OddLabels(Diagnosis):
@@ -99,7 +99,7 @@ class OddLabels(Diagnosis):
         labels = np.concatenate([loss.labels.ravel() for loss in known])  # type: ignore[union-attr]
         size = float(np.sqrt(np.square(labels.astype(np.float64)).mean()))
         reached = max(loss.size for loss in known)
-        if not np.isfinite(size) or size < 10 or reached > 0.1 * size:
+        if not np.isfinite(size) or size < FAR or reached > 0.1 * size:
             return None
         return self.found(
             place,

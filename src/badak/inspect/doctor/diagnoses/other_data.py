@@ -56,17 +56,25 @@ def joined(several: list[Rows], like: Rows) -> np.ndarray | None:
     """The rows of calls that are of one shape; texts may differ in length. None where there are too few."""
     ids = like.values.dtype.kind != "f"
     fits = [each for each in several if each.whole >= EACH and each.values.dtype.kind == like.values.dtype.kind]
-    fits = [each for each in fits if ids or each.shape == like.shape]
+    fits = [each for each in fits if (each.values.shape[1] >= WIDE if ids else each.shape == like.shape)]
     if sum(len(each.values) for each in fits) < LEAST:
         return None
     return np.concatenate([each.values.reshape(-1, 1) if ids else each.values for each in fits])
 
 
 def spread(a: np.ndarray, b: np.ndarray) -> float | None:
-    """How far numbers of b spread, by those of a: the median over the numbers of a row that differ from row to row."""
-    one, two = a.astype(np.float64).std(axis=0), b.astype(np.float64).std(axis=0)
+    """How far numbers of b spread, by those of a, in the median: from row to row, or within a row, whichever is nearer to 1.
+
+    A part of a series spreads less than the whole; a window of it spreads as far.
+    """
+    x, y = a.astype(np.float64), b.astype(np.float64)
+    one, two = x.std(axis=0), y.std(axis=0)
     moves = one > 1e-9
-    return float(np.median(two[moves] / one[moves])) if moves.sum() >= WIDE and np.isfinite(two).all() else None
+    if moves.sum() < WIDE or not np.isfinite(two).all() or not (inside := float(np.median(x.std(axis=1)))):
+        return None
+    return min(
+        float(np.median(two[moves] / one[moves])), float(np.median(y.std(axis=1))) / inside, key=lambda t: abs(np.log(t + 1e-9))
+    )
 
 
 def most_frequent(ids: np.ndarray) -> float:

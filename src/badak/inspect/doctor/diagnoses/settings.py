@@ -1,6 +1,9 @@
+import linecache
 import re
+import sys
 from collections.abc import Iterator
 from difflib import SequenceMatcher
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
@@ -42,6 +45,8 @@ class NobodyReads(Diagnosis):
     def rates(self, visit: "Visit") -> Iterator[tuple[str, str]]:
         """A rate that was set on an optimizer, or under another name in its groups."""
         for optimizer in visit.watch.optimizers.values():
+            if not type(optimizer).__module__.startswith("badak."):  # one of the program's own may read what it likes
+                continue
             for name in vars(optimizer):
                 if name in ("lr", *RATES) and isinstance(vars(optimizer)[name], int | float):
                     yield f"optimizer.{name}", 'group["lr"]'
@@ -100,7 +105,7 @@ class NobodyReads(Diagnosis):
         for step in {id(each.optimizer): each for each in visit.steps}.values():
             groups = step.optimizer.param_groups
             frozen = [g for g in groups if g["params"] and not any(p.requires_grad for p in g["params"])]
-            if len(groups) > 1 and frozen and len(frozen) < len(groups):
+            if len(groups) > 1 and frozen and len(frozen) < len(groups) and not thaws():
                 count = len(frozen[0]["params"])
                 yield self.found(
                     step.place,
@@ -110,6 +115,19 @@ class NobodyReads(Diagnosis):
                     parameters=count,
                 )
                 return
+
+
+THAWS = re.compile(r"requires_grad(_\(\s*\)|\w*\W{1,4}True|_\(\w+=True)|unfreeze|thaw")
+
+
+def thaws() -> bool:
+    """Whether the program, or a file next to it, says that something frozen will learn later."""
+    folder, own = Path(sys.argv[0]).parent, Path(sys.argv[0]).suffix == ".py"
+    files = sorted(folder.glob("*.py"))[:FILES] if own else []
+    return any(THAWS.search("".join(linecache.getlines(str(each)))) for each in files)
+
+
+FILES = 64  # next to a program that are looked through
 
 
 def resembles(name: str, known: str) -> bool:
