@@ -3,6 +3,7 @@
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from badak.inspect.audit.questions import ask_all
 from badak.inspect.audit.report import TITLES
 from badak.inspect.audit.report import Finding as Audited
 from badak.inspect.doctor.report import Finding
@@ -17,8 +18,6 @@ ASKED = ("future", "padding", "positions", "order", "residual", "rotary", "heads
 
 def asked(visit: "Visit") -> list[Finding]:
     """The findings of those probes of the audit, of the first trained model that has some. It is left exactly as it was."""
-    from badak.inspect.audit.questions import ask_all
-
     labels = [loss.target for step in visit.steps[:1] for loss in step.losses if loss.target is not None]
     mixes = any(step.attended for step in visit.steps)
     for module, args, kwargs in list(visit.watch.given.example.values()):
