@@ -6,6 +6,7 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from badak import optim
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.given import shapes_of
 from badak.inspect.doctor.report import Finding
@@ -45,7 +46,7 @@ class NobodyReads(Diagnosis):
     def rates(self, visit: "Visit") -> Iterator[tuple[str, str]]:
         """A rate that was set on an optimizer, or under another name in its groups."""
         for optimizer in visit.watch.optimizers.values():
-            if not type(optimizer).__module__.startswith("badak."):  # one of the program's own may read what it likes
+            if vars(optim).get(type(optimizer).__name__) is not type(optimizer):  # one of the program's own may read what it likes
                 continue
             for name in vars(optimizer):
                 if name in ("lr", *RATES) and isinstance(vars(optimizer)[name], int | float):
