@@ -101,7 +101,7 @@ MEANINGS = {
     "same for queries and keys, in all of the head unless the model says how much of it. Look at whether sin and cos are laid out "
     "for the same pairs that are turned: halves (i, i + D/2) or neighbours (2i, 2i + 1).",
     "heads": "With fewer heads of keys than of queries, query head h reads key head h // (H / G): repeat_interleave, not repeat. "
-    "Keys and values must be laid out alike.",
+    "Keys and values must be laid out alike. A view alone, without transpose(1, 2), takes places for heads.",
     "axis": "The weights of an attention must sum to 1 over the keys, along the axis that the product with the values sums over. A "
     "softmax over queries, heads or rows compares what belongs to different answers.",
 }
