@@ -496,6 +496,7 @@ from badak.inspect.audit import audit as audit
 from badak.inspect.visualize import look as look
 from badak.inspect.doctor import doctor as doctor
 from badak.kernels import info as info
+from badak.autograd.use import use as use
 from badak.autograd import enable_grad as enable_grad
 from badak.autograd import inference_mode as inference_mode
 from badak.autograd import is_grad_enabled as is_grad_enabled

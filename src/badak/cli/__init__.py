@@ -27,6 +27,7 @@ COMMANDS = {  # name: module below badak.cli, what it does
     "run": ("run", "Run a PyTorch program unchanged."),
     "launch": ("launch", "Run a program on several ranks."),
     "look": ("look", "Show attention, layers, gradients and operations as an HTML page."),
+    "learn": ("learn", "Learn the Transformer by exercises that badak checks."),
     "explain": ("explain", "Explain an error by its code or by a word."),
     "audit": ("audit", "Find silent bugs: leakage and parameters that never learn."),
     "doctor": ("doctor", "Watch the first training steps and report mistakes."),

@@ -53,7 +53,7 @@ class Compiled:
 
     def __call__(self, *args, **kwargs):
         recording = modes.observer is not None and any(each.eager for each in modes.observers)
-        plain = recording or modes.anomaly or modes.casting is not None or (self._leaves_graph and modes.grad)
+        plain = recording or modes.anomaly or modes.casting is not None or modes.replaced or (self._leaves_graph and modes.grad)
         if plain or not self._turn.acquire(blocking=False):
             return self.function(*args, **kwargs)
         try:

@@ -14,6 +14,7 @@ class _Modes(threading.local):
         self.grad = True  # record what a backward needs
         self.inference = False  # as grad = False, and for good: what is made now never joins a graph
         self.casting: Any = None  # what autocast makes of the inputs of an operation; None outside of it
+        self.replaced: dict = {}  # operations that somebody else's function computes (`badak.use`)
         self.batching: tuple = ()  # the vmaps under way, from the outermost in (`tensor/vmap.py`)
         self.anomaly = False  # look for the first operation that made a NaN or an Inf
         self.awaiting: tuple = ()  # who wants each leaf's gradient as early as can be, and a word at the end of backward
@@ -28,7 +29,7 @@ class _Anywhere:
 
     def __init__(self) -> None:
         self.observers = 0
-        self.casting = 0  # how many blocks of autocast, and vmaps, are open in all threads
+        self.casting = 0  # how many blocks of autocast and of `use`, and vmaps, are open in all threads
         self.has_observers = 0  # those of them that want to know more than inference mode does: what operations make
 
 

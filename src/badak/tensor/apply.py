@@ -33,6 +33,8 @@ def apply(op, *inputs, **attributes):
     Returns a tensor, or a tuple of tensors where the operation has several outputs.
     """
     if anywhere.casting:
+        if op in modes.replaced:
+            return modes.replaced[op](inputs, attributes)
         if modes.batching and (made := batched_run[0](op, inputs, attributes)) is not NotImplemented:
             return made
         if modes.casting is not None:

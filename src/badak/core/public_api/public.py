@@ -231,6 +231,7 @@ TABLE = {
     "kernels": Names(
         functions="info",
     ),
+    "autograd.use": Names(functions="use"),
     "autograd": Names(
         functions=("enable_grad inference_mode is_grad_enabled is_inference_mode_enabled no_grad set_grad_enabled"),
     ),

@@ -1,0 +1,215 @@
+"""badak learn [start|check|hint|solution|report|verify]"""
+
+import json
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import click
+
+from badak.cli.help import Context
+from badak.cli.options import PLACE
+from badak.cli.output import echo
+from badak.core.i18n import columns, padded, say
+from badak.io.atomic import write_file
+
+if TYPE_CHECKING:
+    from badak.learn.check import Verdict
+    from badak.learn.course import Folder
+    from badak.learn.exercise import Exercise
+
+
+class Steps(click.Group):
+    """A group whose help, and that of its commands, is in one language."""
+
+    context_class = Context
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        found = super().get_command(ctx, name)
+        if found is not None:
+            found.context_class = Context
+        return found
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, say(self.commands[name].get_short_help_str(80))) for name in self.list_commands(ctx)])
+
+
+def place(function):
+    """The option of the learner's folder."""
+    return click.option("--dir", "folder", type=PLACE, metavar="FOLDER", help="folder of the course [default: badak-course]")(
+        function
+    )
+
+
+exercise = click.argument("word", metavar="EXERCISE")
+
+
+def opened(folder: str | None) -> "Folder":
+    """The learner's folder."""
+    from badak.learn.course import FOLDER, Folder
+
+    return Folder(folder or FOLDER)
+
+
+@click.group(cls=Steps, invoke_without_command=True)
+@place
+@click.pass_context
+def command(ctx: click.Context, folder: str | None) -> None:
+    """Learn the Transformer by exercises, each a few lines, checked inside badak.
+
+    Without a command it lists the exercises and your progress. EXERCISE is a number or a name: 03, attention.
+    """
+    ctx.obj = folder
+    if ctx.invoked_subcommand is None:
+        listed(opened(folder))
+
+
+def listed(own: "Folder") -> None:
+    """Print the course."""
+    from badak.learn.course import COURSE
+
+    marks = {"done": say("done"), "open": say("started"), "": ""}
+    width = max(columns(mark) for mark in marks.values())
+    done = 0
+    for each in COURSE.values():
+        state = "done" if own.is_done(each) else "open" if own.file(each).is_file() else ""
+        done += state == "done"
+        click.echo(f"  {padded(marks[state], width)}  {each.number:02}  {each.title}")
+    echo(f"{done} of {len(COURSE)} done, in {own.path}")
+    following = next((each for each in COURSE.values() if not own.is_done(each)), None)
+    if following is not None:
+        step = "check" if own.file(following).is_file() else "start"
+        echo(f"next: badak learn {step} {following.number:02}")
+
+
+@command.command()
+@place
+@click.option("--force", is_flag=True, help="write the file again: what you wrote is lost")
+@exercise
+@click.pass_obj
+def start(outer: str | None, folder: str | None, force: bool, word: str) -> None:
+    """Write the file of an exercise: its text, a signature and holes."""
+    from badak.learn.course import exercise_of
+
+    meant, own = exercise_of(word), opened(folder or outer)
+    file = own.start(meant, force)
+    echo(f"{file} is written: {meant.title}")
+    echo(f"write your code in the holes, then: badak learn check {meant.number:02}")
+
+
+@command.command()
+@place
+@click.option("--seconds", type=click.FloatRange(1), default=30, show_default=True, help="time limit")
+@exercise
+@click.pass_obj
+def check(outer: str | None, folder: str | None, seconds: float, word: str) -> int:
+    """Check your file of an exercise: cases, gradients, and a small model that trains with it.
+
+    It runs in a process of its own. Exit code: 0 if it is right, 1 otherwise.
+    """
+    from badak.learn.course import exercise_of, hash_of
+    from badak.learn.run import run
+
+    meant, own = exercise_of(word), opened(folder or outer)
+    file = own.started(meant)
+    was = hash_of(file)
+    verdict = run(meant, file, seconds)
+    facts = {"attempts": own.of(meant).get("attempts", 0) + 1}
+    if verdict.ok:
+        facts |= {"passed": was, "when": datetime.now(UTC).isoformat(timespec="seconds")}
+    own.note(meant, **facts)
+    shown(meant, verdict)
+    return 0 if verdict.ok else 1
+
+
+def shown(meant: "Exercise", verdict: "Verdict") -> None:
+    """Print a verdict."""
+    if verdict.printed:
+        echo("your program printed:")
+        for line, text in verdict.printed:
+            click.echo(f"  {meant.file}:{line}: {text}")
+        echo("fix: take print out when you are done; what it prints is not judged")
+    if verdict.ok:
+        echo(f"right: {verdict.cases} cases in {verdict.seconds:.1f} s")
+        if verdict.trial:
+            click.echo(verdict.trial)
+        return
+    where = f"{meant.file}:{verdict.line}: " if verdict.line else ""
+    case = f" ({verdict.case})" if verdict.case else ""
+    click.echo(f"{say('error:')} {where}{verdict.cause}{case}")
+    click.echo(f"{say('fix:')} {verdict.fix}")
+    if verdict.mistake:
+        echo(f"it looks like this mistake: {verdict.mistake}")
+    if verdict.rows:
+        titles = ("", say("yours"), say("expected"))
+        widths = [max(columns(row[i]) for row in [titles, *verdict.rows]) for i in range(3)]
+        for row in [titles, *verdict.rows]:
+            click.echo("  " + "  ".join(padded(cell, width, right=i > 0) for i, (cell, width) in enumerate(zip(row, widths))))
+    echo(f"badak learn hint {meant.number:02} helps")
+
+
+@command.command()
+@place
+@exercise
+@click.pass_obj
+def hint(outer: str | None, folder: str | None, word: str) -> None:
+    """Show the next of three hints."""
+    from badak.learn.course import exercise_of
+
+    meant, own = exercise_of(word), opened(folder or outer)
+    seen = min(own.of(meant).get("hints", 0) + 1, len(meant.hints))
+    own.note(meant, hints=seen)
+    for number, text in enumerate(meant.hints[:seen], 1):
+        click.echo(f"{number}/{len(meant.hints)}  {text}")
+
+
+@command.command()
+@place
+@exercise
+@click.pass_obj
+def solution(outer: str | None, folder: str | None, word: str) -> None:
+    """Show a solution with its derivation. Your report says that you asked."""
+    from badak.learn.course import exercise_of
+
+    meant, own = exercise_of(word), opened(folder or outer)
+    own.note(meant, solution=1)
+    click.echo(f"{meant.solution}\n{meant.derivation}")
+
+
+@command.command()
+@place
+@click.option("--name", default="", help="your name, as your lecturer knows it")
+@click.option("-o", "--out", type=PLACE, default="badak-course.json", show_default=True, help="file to write")
+@click.pass_obj
+def report(outer: str | None, folder: str | None, name: str, out: str) -> None:
+    """Write a summary with your programs and a hash, for a lecturer."""
+    from badak.learn.report import report as summary
+
+    made = summary(opened(folder or outer), name)
+    text = json.dumps(made, ensure_ascii=False, indent=1).encode("utf-8", "replace")
+    write_file(out, lambda file: file.write(text))
+    echo(f"{out} is written: {made['done']} of {made['exercises']} done, {made['sha256'][:16]}")
+
+
+@command.command()
+@click.option("--run", "is_run", is_flag=True, help="check each program again; it is run on this machine")
+@click.argument("file", type=PLACE)
+def verify(is_run: bool, file: str) -> int:
+    """Verify a report: that it was not changed, and with --run that its programs are right.
+
+    The hash is no signature: whoever changes a report can compute it again. --run runs other people's programs: use a machine or an
+    account that holds nothing of value. Exit code: 1 if a program that the report calls done is wrong.
+    """
+    from badak.learn.report import again, read
+
+    made, wrong = read(file), 0
+    echo(f"{made['name']}: {made['done']} of {made['exercises']} done, written {made['written']}, {made['sha256'][:16]}")
+    verdicts = {row["exercise"]: verdict.ok for row, verdict in again(made)} if is_run else {}
+    for row in made["rows"]:
+        ok = verdicts.get(row["exercise"])
+        wrong += row["done"] and ok is False
+        state = say("done") if row["done"] else say("started")
+        checked = "" if ok is None else say("right") if ok else say("wrong")
+        counts = say(f"{row['attempts']} checks, {row['hints']} hints") + (say(", solution asked for") if row["solution"] else "")
+        click.echo(f"  {row['exercise']} {row['name']}: {state}  {checked}  {counts}")
+    return 1 if wrong else 0

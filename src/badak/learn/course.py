@@ -1,0 +1,96 @@
+"""The course: its exercises in their order, and a learner's folder with the files and the progress."""
+
+import dataclasses
+import hashlib
+import importlib
+import json
+import pkgutil
+from pathlib import Path
+from typing import Any
+
+from badak.core.errors import ArgumentError, FileError
+from badak.io.atomic import write_file
+from badak.learn import exercises
+from badak.learn.exercise import Exercise
+
+FOLDER = "badak-course"
+PROGRESS = "progress.json"
+
+
+def _course() -> dict[int, Exercise]:
+    """Every module of `exercises/` by the number in its name."""
+    found = {}
+    for each in sorted(info.name for info in pkgutil.iter_modules(exercises.__path__)):
+        if each[:1] == "e" and each[1:3].isdigit():
+            made = importlib.import_module(f"{exercises.__name__}.{each}").EXERCISE
+            found[int(each[1:3])] = dataclasses.replace(made, number=int(each[1:3]))
+    return found
+
+
+COURSE = _course()
+
+
+def exercise_of(word: str) -> Exercise:
+    """The exercise that was meant by "03", "3" or "attention"."""
+    for each in COURSE.values():
+        if word == each.name or (word.isdecimal() and int(word) == each.number):
+            return each
+    raise ArgumentError(f"learn: no exercise is called {word[:40]}", "badak learn lists them")
+
+
+class Folder:
+    """A learner's folder: one file for each exercise that was started, and `progress.json`."""
+
+    def __init__(self, path: str | Path = FOLDER):
+        self.path = Path(path)
+        self.progress: dict[str, dict[str, Any]] = {}
+        file = self.path / PROGRESS
+        if file.is_file():
+            try:
+                found = json.loads(file.read_text(encoding="utf-8"))
+                self.progress = {f"{int(key):02}": dict(row) for key, row in found.items()}
+            except (ValueError, TypeError, AttributeError):
+                raise FileError(f"{file}: not the progress of a course", "remove it: the files of the exercises stay") from None
+
+    def file(self, exercise: Exercise) -> Path:
+        """Where the learner's program for an exercise is."""
+        return self.path / exercise.file
+
+    def note(self, exercise: Exercise, **facts: Any) -> None:
+        """Remember something of an exercise."""
+        row = self.progress.setdefault(f"{exercise.number:02}", {})
+        row.update(facts)
+        self.path.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(dict(sorted(self.progress.items())), indent=1, sort_keys=True).encode()
+        write_file(self.path / PROGRESS, lambda file: file.write(text))
+
+    def of(self, exercise: Exercise) -> dict[str, Any]:
+        """What is known of an exercise."""
+        return self.progress.get(f"{exercise.number:02}", {})
+
+    def start(self, exercise: Exercise, force: bool = False) -> Path:
+        """Write the file of an exercise. A file that is there stays, unless `force`."""
+        file = self.file(exercise)
+        if file.exists() and not force:
+            raise FileError(f"{file} is there already", f"badak learn check {exercise.number:02}, or --force to begin again")
+        self.path.mkdir(parents=True, exist_ok=True)
+        text = exercise.template().encode()
+        write_file(file, lambda stream: stream.write(text))
+        return file
+
+    def started(self, exercise: Exercise) -> Path:
+        """The file of an exercise; FileError where there is none."""
+        file = self.file(exercise)
+        if not file.is_file():
+            raise FileError(f"{file}: no such file", f"badak learn start {exercise.number:02}")
+        return file
+
+    def is_done(self, exercise: Exercise) -> bool:
+        """Whether the file as it is now has passed its check."""
+        file, passed = self.file(exercise), self.of(exercise).get("passed")
+        return bool(passed) and file.is_file() and passed == hash_of(file)
+
+
+def hash_of(file: Path) -> str:
+    """SHA-256 of a file."""
+    return hashlib.sha256(file.read_bytes()).hexdigest()

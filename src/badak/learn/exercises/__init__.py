@@ -1,0 +1,1 @@
+"""The exercises, one file for each. The number in the name is the order."""

@@ -1,0 +1,86 @@
+"""A summary for a lecturer: which exercises were done, with the programs themselves, and a hash over all of it.
+
+The hash shows that a file was not changed since it was written. It is no signature: whoever changes the file can compute it
+again, and a program may be somebody else's. What the programs do shows only when they are checked again (`again`).
+"""
+
+import hashlib
+import json
+import tempfile
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from badak.core.errors import FileError
+from badak.core.public_api.version import version
+from badak.io.atomic import SMALL
+from badak.learn.check import Verdict
+from badak.learn.course import COURSE, Folder
+from badak.learn.run import run
+
+FORMAT = "badak learn report 1"
+COUNTS = ("attempts", "hints", "solution")
+
+
+def report(folder: Folder, name: str) -> dict[str, Any]:
+    """The summary of a learner's folder.
+
+    Args:
+        folder: of the learner
+        name: of the learner, as the lecturer knows it
+
+    Returns: what `json.dump` takes, with "sha256" over the rest
+    """
+    rows = []
+    for exercise in COURSE.values():
+        file = folder.file(exercise)
+        if file.is_file():
+            known = folder.of(exercise)
+            rows.append({
+                "exercise": f"{exercise.number:02}", "name": exercise.name, "done": folder.is_done(exercise),
+                "when": known.get("when", ""), "program": file.read_text(encoding="utf-8", errors="replace"),
+                **{key: known.get(key, 0) for key in COUNTS},
+            })  # fmt: skip
+    made = {"format": FORMAT, "badak": version(), "name": name, "written": datetime.now(UTC).isoformat(timespec="seconds"),
+            "exercises": len(COURSE), "done": sum(row["done"] for row in rows), "rows": rows}  # fmt: skip
+    return made | {"sha256": sealed(made)}
+
+
+def sealed(made: dict[str, Any]) -> str:
+    """SHA-256 over a report without its hash."""
+    rest = {key: value for key, value in made.items() if key != "sha256"}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True, ensure_ascii=False).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def read(path: str | Path) -> dict[str, Any]:
+    """A report from a file.
+
+    Raises:
+        FileError: it is no report, or it was changed after it was written
+    """
+    file = Path(path)
+    try:
+        if file.stat().st_size > SMALL:
+            raise FileError(f"{file}: too large for a report", "badak learn report writes one")
+        made = json.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise FileError(f"{file}: {error.strerror}", "badak learn report writes one") from None
+    except ValueError:
+        raise FileError(f"{file}: not a report of badak learn", "badak learn report writes one") from None
+    if not isinstance(made, dict) or made.get("format") != FORMAT or not isinstance(made.get("rows"), list):
+        raise FileError(f"{file}: not a report of badak learn", "badak learn report writes one")
+    if made.get("sha256") != sealed(made):
+        raise FileError(f"{file}: changed after it was written: its hash differs", "ask for the file that badak learn report wrote")
+    return made
+
+
+def again(made: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Verdict]]:
+    """Each row with the verdict of a new check of its program on this machine. The programs are run: they are other people's."""
+    with tempfile.TemporaryDirectory() as folder:
+        for row in made["rows"]:
+            exercise = COURSE.get(int(row["exercise"]))
+            if exercise is not None:
+                file = Path(folder) / exercise.file
+                file.write_text(row["program"], encoding="utf-8", errors="replace")
+                yield row, run(exercise, file)

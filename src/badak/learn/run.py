@@ -1,0 +1,61 @@
+"""Runs the check of a learner's file in a process of its own, with a time limit."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from badak.core.i18n import say
+from badak.learn.check import Verdict
+from badak.learn.exercise import Exercise
+
+SECONDS = 30.0  # for one check
+GRACE = 20.0  # behind them: the start of Python, and a program that holds the interpreter
+
+
+def run(exercise: Exercise, file: Path, seconds: float = SECONDS) -> Verdict:
+    """The verdict on `file`. Nothing that the program does to its process reaches this one.
+
+    Args:
+        exercise: of the course
+        file: the learner's program
+        seconds: time limit of the check
+
+    Returns: a `Verdict`
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        result = Path(folder) / "result.json"
+        command = [
+            sys.executable,
+            "-P",
+            "-m",
+            "badak.learn.worker",
+            str(exercise.number),
+            str(file.resolve()),
+            str(result),
+            str(seconds),
+        ]
+        try:
+            done = subprocess.run(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                env=os.environ | {"BADAK_KERNELS": "reference"},
+                timeout=seconds + GRACE,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            return Verdict(False, say(f"not done after {seconds:g} seconds"), say("look for a loop that never ends"))
+        try:
+            found = json.loads(result.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            last = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
+            return Verdict(
+                False,
+                say(f"the program ended its process (code {done.returncode}) {' '.join(last)}".rstrip()),
+                say("look for os._exit, os.kill or a crash"),
+            )
+    return Verdict(**found)
