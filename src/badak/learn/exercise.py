@@ -108,11 +108,11 @@ class Exercise:
         return "\n".join([*out, *lines[last:]]) + "\n"
 
 
-def module(source: str, name: str = "exercise", path: str = "<solution>") -> ModuleType:
+def module(source: str, name: str = "exercise", path: str | None = "<solution>") -> ModuleType:
     """A program as a module."""
     made = ModuleType(name)
-    made.__file__ = path
-    exec(compile(source, path, "exec"), made.__dict__)
+    made.__file__, made.__source__ = path, source  # type: ignore[attr-defined]
+    exec(compile(source, path or "<exercise>", "exec"), made.__dict__)
     return made
 
 

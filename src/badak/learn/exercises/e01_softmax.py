@@ -83,5 +83,5 @@ def softmax(x, dim):
         Mistake("it divides by the maximum instead of subtracting it", "최댓값을 빼지 않고 나누었습니다", ("x - top", "x / top")),
     ),
     forbidden=("softmax", "log_softmax", "logsumexp", "log_sum_exp"),
-    trial=lambda program: used(program, "softmax"),
+    trial=lambda program: used(program.softmax, "softmax"),
 )  # fmt: skip

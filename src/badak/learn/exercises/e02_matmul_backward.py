@@ -85,5 +85,5 @@ def reduced(d, x):
         Mistake("the factors of db are in the wrong order", "db의 곱하는 순서가 바뀌었습니다",
                 ("a.transpose(-2, -1) @ dy", "(dy.transpose(-2, -1) @ a)")),
     ),
-    trial=lambda program: used(program, "matmul_backward"),
+    trial=lambda program: used(program.matmul_backward, "matmul_backward"),
 )  # fmt: skip
