@@ -16,6 +16,7 @@ from badak.core.i18n import say
 from badak.learn.compare import Difference, Gradients, array_of, brief, difference, tensors
 from badak.learn.exercise import HEAD, Case, Exercise, Refused, module
 from badak.tensor import Tensor
+from badak.tensor.random import fork_rng, manual_seed
 
 OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
@@ -47,7 +48,8 @@ class Outcome:
         self.error: BaseException | None = None
         self.watch = _Operations()
         try:
-            with self.watch, heard_anew():
+            with self.watch, heard_anew(), fork_rng():
+                manual_seed(0)
                 call = case.call or (lambda program, *given: getattr(program, exercise.function)(*given))
                 self.value = call(program, *inputs)
             self.value = self.value if not _wanted(case.inputs) else (self.value, self._gradients(inputs))
