@@ -47,7 +47,7 @@ class use(ContextDecorator):
         if not callable(function):
             raise ArgumentTypeError(f"use: expected a function, got {type(function).__name__}", "badak.use(my_softmax, 'softmax')")
         self.function: Callable[..., Any] = function
-        self.name: str = name or getattr(function, "__name__", "")
+        self.name = str(name or getattr(function, "__name__", ""))
         found = _operations()
         self.op = found.get(self.name) or found.get(self.name.removesuffix(BACKWARD))
         if self.op is None or self.op.view:
@@ -76,13 +76,14 @@ class use(ContextDecorator):
             if self.is_backward:
                 return _Backward.apply(self, attributes, *inputs)
             self.calls += 1
-            return self.function(*self._taken(list(inputs), 0), **self._named(attributes))
+            return self.function(*self._taken(list(inputs), 0, attributes), **self._named(attributes))
         finally:
             modes.replaced = before
 
-    def _taken(self, inputs: list, first: int) -> list:
+    def _taken(self, inputs: list, first: int, attributes: dict[str, Any]) -> list:
         """The inputs that the function has parameters for; behind them only None may stand."""
-        places = [p for p in inspect.signature(self.function).parameters.values() if p.kind <= p.POSITIONAL_OR_KEYWORD]
+        own = inspect.signature(self.function).parameters.values()
+        places = [p for p in own if p.kind <= p.POSITIONAL_OR_KEYWORD and p.name not in attributes]
         names = [p.name for p in inspect.signature(self.op.forward).parameters.values()][1:]  # type: ignore[union-attr]
         while inputs and inputs[-1] is None and len(inputs) > len(places) - first:
             inputs.pop()
@@ -124,7 +125,7 @@ class _Backward(Function):
     def backward(ctx: Any, dy: Any) -> Any:
         own = ctx.replacement
         own.calls += 1
-        made = own.function(dy, *own._taken(list(ctx.saved_tensors), 1), **own._named(ctx.attributes))
+        made = own.function(dy, *own._taken(list(ctx.saved_tensors), 1, ctx.attributes), **own._named(ctx.attributes))
         gradients = tuple(made) if isinstance(made, tuple | list) else (made,)
         return None, None, *gradients, *[None] * (len(ctx.saved_tensors) - len(gradients))
 

@@ -94,7 +94,9 @@ class Exercise:
 
     def holes(self) -> list[str]:
         """The names that the learner's program must define."""
-        return [node.name for node in ast.parse(self.solution).body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+        body = [node for node in ast.parse(self.solution).body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+        helpers = {n.id for node in body for n in ast.walk(node) if isinstance(n, ast.Name) and n.id != node.name}
+        return [node.name for node in body if node.name not in helpers]
 
     def _with_holes(self) -> str:
         lines, out, last = self.solution.splitlines(), [], 0
