@@ -31,7 +31,8 @@ class Steps(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl([(name, say(self.commands[name].get_short_help_str(80))) for name in self.list_commands(ctx)])
+            rows = [(name, " ".join((self.commands[name].help or "").split("\n\n")[0].split())) for name in self.list_commands(ctx)]
+            formatter.write_dl(rows)
 
 
 def place(function):
