@@ -1,16 +1,19 @@
 """Wrong programs made of right ones: `python -m tests.learn.mutate [NUMBER ...]` says how many the checks refuse.
 
 A mutant differs from the solution in one place of its syntax tree: a constant, an operator, a comparison, an axis, a missing
-line, two swapped arguments. One that gives what the solution gives is right; EQUIVALENT names those by hand.
+line, two swapped arguments. Some are right: dim=-1 for dim=1, the two axes of
+a transpose swapped. They are printed for a reader to judge.
 """
 
 import ast
 import copy
+import dataclasses
+import signal
 import sys
 import warnings
 from collections.abc import Iterator
 
-from badak.learn.check import check
+from badak.learn.check import Verdict, check
 from badak.learn.course import COURSE
 from badak.learn.exercise import HEAD, Exercise, module
 
@@ -59,7 +62,23 @@ def accepted(exercise: Exercise, most: int = 10**6) -> tuple[int, list[str]]:
     """How many mutants were made, and those that the check calls right."""
     every = sorted(set(mutants(exercise.solution, exercise.given)))
     chosen = every[:: max(1, -(-len(every) // most))]
-    return len(chosen), [each for each in chosen if verdict(exercise, each).ok]
+    cases_only = dataclasses.replace(exercise, trial=None)
+    return len(chosen), [each for each in chosen if within(5, cases_only, each).ok]
+
+
+def within(seconds: int, exercise: Exercise, source: str):
+    """The verdict, where a loop that never ends is an error of the program."""
+
+    def stop(*ignored):
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds, 1)
+    try:
+        return verdict(exercise, source)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def verdict(exercise: Exercise, source: str):
@@ -68,8 +87,6 @@ def verdict(exercise: Exercise, source: str):
         try:
             program = module(HEAD + source, path="<learner>")
         except Exception as error:
-            from badak.learn.check import Verdict
-
             return Verdict(False, repr(error))
         return check(exercise, program)
 
