@@ -138,7 +138,7 @@ def test_mistakes_that_were_kept_back_are_refused_and_most_are_named():
     assert len(missed) <= 0.3 * len(rows), missed
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", sorted(FAST))
 def test_mutants_are_refused(name):
     made, passed = accepted(exercise_of(name), 30)
