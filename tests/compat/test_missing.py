@@ -87,6 +87,7 @@ class Mine(Tracer):
     def trace(self): return 1
 print(isinstance(1, Tracer), isinstance(torch.ones(1), (torch.nn.Linear, AdaptiveLogSoftmaxWithLoss)))
 print(issubclass(int, Tracer), wrap(f) is f)
+print(repr(__import__("copy").deepcopy([AdaptiveLogSoftmaxWithLoss])))
 try:
     Mine()
 except AttributeError as error:
@@ -94,7 +95,9 @@ except AttributeError as error:
 """
     )
     done = python("-c", code)
-    assert done.out == "False False\nFalse True\ntorch.fx.Tracer\n", done.err
+    assert (
+        done.out == "False False\nFalse True\n[<torch.nn.AdaptiveLogSoftmaxWithLoss, which badak does not have>]\ntorch.fx.Tracer\n"
+    ), done.err
 
 
 @pytest.mark.slow

@@ -1,6 +1,7 @@
 """gather, scatter and their kin against PyTorch."""
 
 import pytest
+import torch
 
 import badak as bk
 from badak.core.errors import DTypeError, IndexOutOfRangeError, ShapeError
@@ -54,6 +55,7 @@ def test_whole_slices():
     agree_both("index_copy", floats(4, 3), 0, bk.tensor([2, 0]), floats(2, 3))
     for index in (bk.tensor([2, 0]), NO_ROWS, bk.tensor(1)):
         agree_both("index_fill", floats(4, 3), 0, index, -1.0)
+    agree_both("index_copy", floats(4), 0, bk.tensor([2]), bk.tensor(5.0))
     agree_both("index_put", floats(4, 3), (bk.tensor([1, 2]), bk.tensor([0, 1])), floats(2))
     agree_both("index_put", floats(4, 3), (bk.tensor([1, 1]), bk.tensor([0, 0])), floats(2), accumulate=True)
 
@@ -73,6 +75,43 @@ def test_single_slices():
     agree_both("select", floats(2, 3), 1, 3)
     agree_both("narrow", floats(2, 5), 1, 1, 3)
     agree_both("narrow", floats(2, 5), 1, 3, 3)
+
+
+@pytest.mark.filterwarnings("ignore:indexing with dtype torch.uint8")
+def test_bytes_are_a_mask_wherever_they_index():
+    for m in (torch, bk):
+        mask = m.tensor([0, 1, 0, 1], dtype=m.uint8)
+        assert m.arange(4.0).index_put((mask,), m.tensor([9.0, 8.0])).tolist() == [0, 9, 2, 8]
+        assert m.arange(4.0)[mask].tolist() == [1, 3]
+        with pytest.warns(UserWarning, match="indexing with dtype torch.uint8 is now deprecated") as said:
+            m.ones(4, 4)[mask, mask]
+        assert m is torch or len(said) == 2  # PyTorch's own count is that of the process
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda m: m.zeros(5, 5)[[0, 1], [0, 1, 2]],
+        lambda m: m.zeros(5, 5).__setitem__(([0, 1], [0, 1, 2]), 0),
+        lambda m: m.zeros(2, 3)[m.tensor([True, True]), m.tensor([True, True, True])],
+        lambda m: m.zeros(10, 0)[:, [0, 1]],
+        lambda m: m.zeros(2, 3, 3).fill_diagonal_(1.0),
+        lambda m: m.take_along_dim(m.zeros(2, 3), m.zeros(3, dtype=m.int64), dim=0),
+    ],
+)
+def test_an_index_that_does_not_fit_is_told_in_pytorchs_words(wrong):
+    with pytest.raises((IndexError, RuntimeError)) as theirs:
+        wrong(torch)
+    with pytest.raises((IndexError, RuntimeError)) as ours:
+        wrong(bk)
+    assert isinstance(ours.value, theirs.type) and str(ours.value).startswith(str(theirs.value))
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int32", "float32"])
+def test_take_along_dim_takes_int64_alone(dtype):
+    for m in (torch, bk):
+        with pytest.raises(RuntimeError, match="dtype of indices should be Long but got"):
+            m.take_along_dim(m.zeros(2, 3), m.zeros(2, 3).to(getattr(m, dtype)), dim=0)
 
 
 @pytest.mark.parametrize("name", ["index_copy_", "index_copy", "index_add"])

@@ -3,6 +3,8 @@
 Basic keys (ints, slices, ..., None) give views. Keys with lists, arrays or tensors of indices, or masks, gather copies.
 """
 
+import warnings
+
 import numpy as np
 
 from badak.core import events
@@ -177,7 +179,7 @@ def _part(part):
             "index with ints, slices, lists, or integer and bool tensors",
         )
     if part.dtype == np.uint8:
-        return part.astype(bool)  # PyTorch's old masks
+        return old_mask(part)
     if part.dtype.kind not in "ib":
         raise IndexOutOfRangeError(
             f"tensors used as indices must be long, int, byte or bool tensors; got {part.dtype}", "index.long()"
@@ -186,6 +188,14 @@ def _part(part):
         return part
     events.read("an index")
     return int(part)
+
+
+def old_mask(part: np.ndarray) -> np.ndarray:
+    """Bytes as the mask that they are in PyTorch, which warns of it."""
+    warnings.warn(
+        "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.", UserWarning, stacklevel=4
+    )
+    return part.astype(bool)
 
 
 def _slice(part: slice) -> slice:
@@ -229,6 +239,21 @@ def _check(x: Tensor, key) -> None:
             continue
         _check_part(part, shape, dim)
         dim += _dims(part)
+    if sum(isinstance(part, np.ndarray) for part in key) > 1:
+        _check_together([part for part in key if isinstance(part, np.ndarray)])
+
+
+def _check_together(parts: list[np.ndarray]) -> None:
+    """Raise where the index arrays of one key do not broadcast; a mask counts as the vector of its True."""
+    shapes = [(int(np.count_nonzero(part)),) if part.dtype == bool else part.shape for part in parts]
+    try:
+        np.broadcast_shapes(*shapes)
+    except ValueError:
+        said = ", ".join(str(list(shape)) for shape in shapes)
+        raise IndexOutOfRangeError(
+            f"shape mismatch: indexing tensors could not be broadcast together with shapes {said}",
+            "give them one length, or x[rows][:, columns] for every pair",
+        ) from None
 
 
 def _dims(part) -> int:
@@ -249,6 +274,8 @@ def _check_part(part, shape, dim: int) -> None:
                     f"{list(shape)} at index {dim}",
                     "give the mask the shape of the dims that it indexes",
                 )
+        elif part.size and not shape[dim]:
+            raise IndexOutOfRangeError("index is out of bounds for dimension with size 0", "that dimension is empty")
         elif part.size and (part.max() >= shape[dim] or part.min() < -shape[dim]):
             worst = part.max() if part.max() >= shape[dim] else part.min()
             raise _out_of_bounds(worst, dim, shape)

@@ -17,6 +17,7 @@ from badak.tensor.convert import cast
 from badak.tensor.create import zeros
 from badak.tensor.data import fit
 from badak.tensor.elementwise import check_mask, where
+from badak.tensor.getset import old_mask
 from badak.tensor.promote import into, operand
 from badak.tensor.tensor import Tensor
 
@@ -94,8 +95,16 @@ def take_along_dim(input, indices, dim=None) -> Tensor:
 
     Indices below 0 count from the end.
     """
+    if indices.dtype.name != "int64":
+        raise DTypeError(f"take_along_dim(): dtype of indices should be Long but got {indices.dtype.word}", "indices.long()")
     if dim is None:
         input, indices, dim = input.reshape(-1), indices.reshape(-1), 0
+    if input._array.ndim != indices._array.ndim:
+        raise ShapeError(
+            "torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
+            f"{input._array.ndim} dimensions for input, and {indices._array.ndim} dimensions for indices",
+            "indices.unsqueeze(dim)",
+        )
     dim = axis_of(dim, input._array.ndim)
     indices = where(indices < 0, indices + input._array.shape[dim], indices)
     a, b = list(input._array.shape), list(indices._array.shape)
@@ -211,8 +220,15 @@ def index_copy(input, dim: int, index, source) -> Tensor:
     """x with slice index[k] along dim = source[k].   dx = dy, 0 there;   dsource[k] = dy[index[k]]."""
     if not input._array.ndim:
         return index_copy(input.reshape(1), dim, index, source.reshape(-1)).reshape(())
+    source = as_slice(input, source)
     dim, index = check_index_copy(input, dim, index, source)
     return apply(along.IndexCopy, input, index, source, dim=dim)
+
+
+def as_slice(input, source):
+    """source, or the vector of it, where it is the one number that goes into a vector."""
+    scalar = isinstance(source, Tensor) and not source._array.ndim and input._array.ndim == 1
+    return source.reshape(1) if scalar else source
 
 
 def check_index_copy(input, dim: int, index, source):
@@ -248,7 +264,8 @@ def index_fill(input, dim: int, index, value) -> Tensor:
 
 def index_put(input, indices, values, accumulate: bool = False) -> Tensor:
     """x with x[indices] = values, or += to accumulate."""
-    key = tuple(slice(None) if i is None else i._array for i in indices)
+    arrays = (slice(None) if i is None else i._array for i in indices)
+    key = tuple(old_mask(each) if getattr(each, "dtype", None) == np.uint8 else each for each in arrays)
     if values.dtype is not input.dtype:
         raise DTypeError(
             f"Index put requires the source and destination dtypes match, got {input.dtype.word} for the destination and "

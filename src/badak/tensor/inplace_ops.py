@@ -14,7 +14,7 @@ from badak.core.modes import modes
 from badak.ops._check import axis_of
 from badak.tensor import arithmetic, shape
 from badak.tensor.data import fit
-from badak.tensor.index import check_index_copy, index_copy
+from badak.tensor.index import as_slice, check_index_copy, index_copy
 from badak.tensor.inplace import changed_, read_only, write_
 from badak.tensor.meta_storage import unfilled
 from badak.tensor.promote import can_cast, operand
@@ -108,8 +108,18 @@ def zero_(input) -> Tensor:
 
 
 def fill_diagonal_(input, fill_value, wrap: bool = False) -> Tensor:
-    """The main diagonal = fill_value."""
-    fill_(shape.diagonal(input), fill_value)
+    """The main diagonal, x[i, i, ...], = fill_value; with wrap, of a tall matrix, it begins anew below each end."""
+    sizes = input._array.shape
+    if len(sizes) < 2:
+        raise ShapeError(f"fill_diagonal_: dimensions must larger than 1; got shape {sizes}", "x.fill_(value)")
+    if len(sizes) > 2 and len(set(sizes)) > 1:
+        raise ShapeError(f"all dimensions of input must be of equal length; got shape {sizes}", "x[i] for each matrix x[i] in it")
+    again = sizes[1] + 1 if wrap and len(sizes) == 2 else max(sizes[0], 1)
+    for top in range(0, sizes[0], again):
+        part = input[top:]
+        while part._array.ndim > 1:
+            part = shape.diagonal(part, 0, 0, -1)
+        fill_(part, fill_value)
     return input
 
 
@@ -120,6 +130,7 @@ def copy_(input, src, non_blocking: bool = False) -> Tensor:
 
 def index_copy_(input, dim: int, index, source) -> Tensor:
     """The slices index[0], index[1], ... along dim = those of source, in place."""
+    source = as_slice(input, source)
     check_index_copy(input, dim, index, source)
     if modes.grad and (input.requires_grad or source.requires_grad):
         return store(input, index_copy(input, dim, index, source), "index_copy_")

@@ -163,6 +163,9 @@ class Missing(ModuleType):
             return type(thing)(thing.__name__, (thing,), {"__new__": self._refusal(), "__module__": thing.__module__})
         return wraps(thing)(self._refusal())
 
+    def __reduce__(self):
+        return Missing, (self._dotted,)  # so that what holds one can be copied
+
     def __repr__(self) -> str:
         return f"<torch.{self._dotted}, which badak does not have>"
 
