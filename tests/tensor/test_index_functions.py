@@ -107,6 +107,12 @@ def test_an_index_that_does_not_fit_is_told_in_pytorchs_words(wrong):
     assert isinstance(ours.value, theirs.type) and str(ours.value).startswith(str(theirs.value))
 
 
+@pytest.mark.parametrize("shape", [(), (3,), (2, 3)])
+def test_reversed_is_a_tensor_that_begins_at_the_end(shape):
+    x = floats(*shape)
+    assert reversed(x).tolist() == reversed(torch.tensor(x.tolist())).tolist()
+
+
 @pytest.mark.parametrize("dtype", ["bool", "int32", "float32"])
 def test_take_along_dim_takes_int64_alone(dtype):
     for m in (torch, bk):

@@ -59,6 +59,7 @@ CALLS = [
     ("fill_diagonal_", floats(8, 3), 7.0, True),
     ("fill_diagonal_", floats(3, 3, 3), 7.0),
     ("fill_diagonal_", floats(2, 2, 2, 2), 7.0, True),
+    ("index_copy_", floats(1).reshape(()), 0, bk.tensor([0]), bk.tensor(5.0)),
     ("index_copy_", floats(4), 0, bk.tensor([2]), bk.tensor(5.0)),
     ("unsqueeze_", whole(3, 3), 0),
     ("squeeze_", whole(3, 1, 3)),

@@ -130,6 +130,9 @@ def copy_(input, src, non_blocking: bool = False) -> Tensor:
 
 def index_copy_(input, dim: int, index, source) -> Tensor:
     """The slices index[0], index[1], ... along dim = those of source, in place."""
+    if not input._array.ndim and isinstance(source, Tensor):
+        index_copy_(input.reshape(1), dim, index, source.reshape(-1))
+        return input
     source = as_slice(input, source)
     check_index_copy(input, dim, index, source)
     if modes.grad and (input.requires_grad or source.requires_grad):

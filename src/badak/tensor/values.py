@@ -131,6 +131,9 @@ class Values(History):
             raise ArgumentTypeError("iteration over a 0-d tensor", "x.item() gives its value")
         return iter(self.unbind(0))
 
+    def __reversed__(self):
+        return self.flip(0) if self.ndim else self
+
     def __contains__(self, value) -> bool:
         self._read("in")
         if isinstance(value, Values):
