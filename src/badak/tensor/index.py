@@ -265,7 +265,7 @@ def index_fill(input, dim: int, index, value) -> Tensor:
 def index_put(input, indices, values, accumulate: bool = False) -> Tensor:
     """x with x[indices] = values, or += to accumulate."""
     arrays = (slice(None) if i is None else i._array for i in indices)
-    key = tuple(old_mask(each) if getattr(each, "dtype", None) == np.uint8 else each for each in arrays)
+    key = tuple(old_mask(each) if isinstance(each, np.ndarray) and each.dtype == np.uint8 else each for each in arrays)
     if values.dtype is not input.dtype:
         raise DTypeError(
             f"Index put requires the source and destination dtypes match, got {input.dtype.word} for the destination and "

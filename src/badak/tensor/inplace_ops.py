@@ -108,7 +108,7 @@ def zero_(input) -> Tensor:
 
 
 def fill_diagonal_(input, fill_value, wrap: bool = False) -> Tensor:
-    """The main diagonal, x[i, i, ...], = fill_value; with wrap, of a tall matrix, it begins anew below each end."""
+    """The main diagonal, x[i, i, ...], = fill_value; with wrap, of a tall matrix, it begins again below each end."""
     sizes = input._array.shape
     if len(sizes) < 2:
         raise ShapeError(f"fill_diagonal_: dimensions must larger than 1; got shape {sizes}", "x.fill_(value)")

@@ -459,7 +459,7 @@ class Methods:
     def fill_(self, value) -> Tensor:
         """Every entry = value, a number or a 0-d tensor."""
     def fill_diagonal_(self, fill_value, wrap: _bool = False) -> Tensor:
-        """The main diagonal = fill_value."""
+        """The main diagonal, x[i, i, ...], = fill_value; with wrap, of a tall matrix, it begins again below each end."""
     def fix(self, *, out=None) -> Tensor:
         """y = x without its fraction;   dx = 0. Integers stay as they are."""
     def fix_(self, *, out=None) -> Tensor:
