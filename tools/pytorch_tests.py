@@ -1,0 +1,137 @@
+"""docs/reference/pytorch-tests.md: PyTorch's own tests on badak, counted file by file.
+
+    apt-get source --download-only pytorch && tar xf pytorch_*.orig.tar.xz      Debian's source of PyTorch 1.13
+    python tools/pytorch_tests.py pytorch-1.13.1 test_nn test_torch             run these files on both, record, write the page
+    python tools/pytorch_tests.py                                               write the page from what is recorded
+
+Each file runs on the installed PyTorch and on badak, where `import torch` gives badak; what passes on PyTorch counts. The helpers
+of the tests are the installed PyTorch's (`tools/torch_helpers.py`). Nothing of PyTorch's is kept but counts and names.
+"""
+
+import argparse
+import datetime
+import importlib.metadata
+import importlib.util
+import json
+import os
+import re
+import sys
+from collections import Counter
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(HERE))
+
+from tools.their_tests import Outcome, Suite, cause, outcomes  # noqa: E402
+
+RECORD, PAGE = HERE / "tests" / "world" / "pytorch_tests.json", HERE / "docs" / "reference" / "pytorch-tests.md"
+OPTIONS = "-p tools.torch_helpers --assert=plain -W ignore --tb=line"
+NUMBER = re.compile(r"not (close|equal)|mismatch|[Jj]acobian|!= |is not true|False is not|differ", re.I)
+MISSING = re.compile(r"badak does not have|has no attribute|no such operator|unexpected keyword|not understood")
+REASONS = [("'cpu' != 'meta'", "a storage of a meta tensor says cpu")]  # of other numbers, by a part of what is said
+
+
+def kind(error: str) -> str:
+    """What stops a test: a name, another number, or another error."""
+    return "missing" if MISSING.search(error) else "number" if NUMBER.search(error) else "other"
+
+
+def compared(source: Path, file: str, limit: float, every: int = 1) -> dict:
+    """Both counts of a file, and of each test that passes on PyTorch alone the cause."""
+    spec = importlib.util.find_spec("torch")
+    if spec is None or spec.origin is None:
+        raise SystemExit("no PyTorch here\nfix: pip install torch, whose results and helpers of tests are needed")
+    here = {"PYTHONPATH": os.pathsep.join([str(HERE / "src"), str(HERE)])}  # with tools
+    suite = Suite(
+        f"{file}.py",
+        "test",
+        options=OPTIONS,
+        environment=here | {"PYTORCH_PRINT_REPRO_ON_FAILURE": "0", "TORCH_TESTS_EVERY": str(every)},
+    )
+    expected = outcomes(sys.executable, (), suite, source, limit)
+    suite.environment["TORCH_TESTING"] = str(Path(spec.origin).parent / "testing")
+    found = outcomes(sys.executable, ("-m", "badak", "run"), suite, source, limit)
+    return {"every": every} | counted(expected, found)
+
+
+def counted(expected: dict[str, Outcome], found: dict[str, Outcome]) -> dict:
+    """How many tests pass on PyTorch, how many of these on badak, and what stops the others."""
+    wanted = sorted(test for test, one in expected.items() if one.word == "passed")
+    none = Outcome("missing", "not collected")
+    stopped = {test: found.get(test, none) for test in wanted if found.get(test, none).word != "passed"}
+    kinds = Counter(kind(one.error) for one in stopped.values())
+    causes = Counter(f"{kind(one.error)}: {cause(one.error or one.word)}" for one in stopped.values())
+    numbers = {test.rpartition("::")[2]: one.error[:110] for test, one in stopped.items() if kind(one.error) == "number"}
+    counts = {"torch": len(wanted), "badak": len(wanted) - len(stopped), "date": str(datetime.date.today())}
+    return counts | {"kinds": dict(kinds), "causes": dict(causes.most_common(12)), "numbers": numbers}
+
+
+def page() -> str:
+    """The page, from what is recorded."""
+    known = json.loads(RECORD.read_text(encoding="utf-8"))
+    rows, parts, numbers = [], [], []
+    for name, kept in known["files"].items():
+        share = f"{kept['badak'] / max(1, kept['torch']):.1%}"
+        kinds = " | ".join(str(kept["kinds"].get(each, 0)) for each in ("missing", "number", "other"))
+        rows.append(f"| {name}.py | {kept['every']} | {kept['torch']} | {kept['badak']} | {share} | {kinds} | {kept['date']} |")
+        causes = "\n".join(f"| {count} | {_cell(what)} |" for what, count in kept["causes"].items())
+        for test, what in kept["numbers"].items():
+            numbers.append(f"| {name}.py | {test} | {_cell(what)} | {next((why for key, why in REASONS if key in what), 'open')} |")
+        parts.append(f"### {name}.py\n\n| tests | cause |\n| --- | --- |\n{causes}\n" if causes else "")
+    return f"""# PyTorch's own tests on badak
+
+Written by `tools/pytorch_tests.py`.
+
+The test files of PyTorch {known["release"]} were run on the CPU by PyTorch {known["torch"]} and by `badak run -m pytest`, with the
+helpers of tests that PyTorch {known["torch"]} brings. Counted are the tests that pass on PyTorch, some of every file ("one test
+of"), chosen by their names. What the older files ask of names that are gone, of a GPU or of a compiler fails or is skipped on
+PyTorch, and is not counted. A test that takes more than 20 s fails, on both sides.
+
+| file | one test of | pass on PyTorch | of these on badak | share | a name is missing | another number | another error | run on |
+| --- | --- | --- | --- | --- | --- | --- | --- | --- |
+{chr(10).join(rows)}
+
+## What stops the others
+
+The causes that stop most, per file; numbers in the messages are written N.
+
+{chr(10).join(filter(None, parts))}
+## Other numbers
+
+Tests that say that two values differ, where neither a name nor an argument is missing. The last column says what is known of the reason.
+
+| file | test | what it says | reason |
+| --- | --- | --- | --- |
+{chr(10).join(numbers)}
+"""
+
+
+def _cell(text: str) -> str:
+    return "`" + text.replace("|", "\\|").replace("`", "'") + "`"
+
+
+def main() -> None:
+    """Run what was asked for, record it and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("source", type=Path, nargs="?", help="the folder of PyTorch's source, which has a folder test")
+    parser.add_argument("files", nargs="*", help="test_nn, distributions/test_distributions")
+    parser.add_argument("--limit", type=float, default=900, help="seconds that one file may take on each side")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="run one test of N, chosen by its name")
+    args = parser.parse_args()
+    for file in args.files:
+        kept = compared(args.source.resolve(), file, args.limit, args.every)
+        print(f"{file}: {kept['badak']} of {kept['torch']}")
+        for what, count in kept["causes"].items():
+            print(f"{count:6} {what}")
+        known = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {"files": {}}
+        known |= {
+            "release": args.source.resolve().name.removeprefix("pytorch-"),
+            "torch": importlib.metadata.version("torch").partition("+")[0],
+        }
+        known["files"] = dict(sorted((known["files"] | {file: kept}).items()))
+        RECORD.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
+    PAGE.write_text(page(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,186 @@
+"""What the test files of PyTorch 1.13 import and neither PyTorch 2.13 nor badak has: a plugin of pytest, used alike for both.
+
+With PyTorch it gives a few names back that were there in 1.13. Where badak stands in for torch it also lets `torch.testing._...`
+be PyTorch's own files, from the folder that the environment variable TORCH_TESTING names (the testing folder of an installed
+PyTorch): they are Python, and reach the library only through `import torch`. `tools/their_tests.py` loads it.
+"""
+
+import importlib
+import importlib.util
+import math
+import os
+import signal
+import sys
+import unittest
+from contextlib import suppress
+from functools import reduce
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from types import ModuleType, SimpleNamespace
+from typing import Any
+from zlib import crc32
+
+import pytest
+
+SECONDS = 20  # that a test may take
+ALSO = ("torch.utils._import_utils", "torch.utils._mode_utils")  # of which the helpers take functions
+EVERY = int(os.environ.get("TORCH_TESTS_EVERY", "1"))  # one test of so many is run, chosen by its name
+FOLDER = os.environ.get("TORCH_TESTING", "")
+
+
+class Helpers(MetaPathFinder):
+    """Finds torch.testing._... in FOLDER."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        if not name.startswith("torch.testing._") and name not in ALSO:
+            return None
+        at = os.path.join(os.path.dirname(FOLDER), *name.split(".")[1:])
+        if os.path.isdir(at):
+            return importlib.util.spec_from_file_location(name, os.path.join(at, "__init__.py"), submodule_search_locations=[at])
+        return importlib.util.spec_from_file_location(name, at + ".py") if os.path.isfile(at + ".py") else None
+
+
+class Nothing(ModuleType):
+    """A switch of PyTorch's compilers, devices or C++ that its helpers set or ask while they are imported: off, and empty."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and name != "__call__":
+            raise AttributeError(name)
+        return self
+
+    def __call__(self, *args: Any, **kwargs: Any) -> "Nothing":
+        return self
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __iter__(self) -> Any:
+        return iter(())
+
+    def __enter__(self) -> "Nothing":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        return None
+
+
+OFF = """
+torch.backends.disable_global_flags torch.cpu.get_capabilities torch.cpu._is_avx2_supported torch._C._jit_set_profiling_executor
+torch._C._get_graph_executor_optimize torch._C.ScriptFunction torch._C.ScriptMethod torch._C._get_cpu_capability
+torch._C._DisableTorchDispatch torch._C._DisableFuncTorch
+""".split()
+ABSENT = "complex32 quint8 qint8 qint32 quint4x2 quint2x4 float4_e2m1fn_x2".split()  # dtypes, which tests are made for
+ZERO = "torch._C._len_torch_function_stack torch._C._get_torch_function_state".split()
+
+
+def switches() -> None:
+    """Give badak what PyTorch's helpers need while they are imported."""
+    devices = ModuleType("torch._utils")
+    devices.__dict__["_is_privateuse1_backend_available"] = lambda: False
+    sys.modules["torch._utils"] = devices
+    things: dict[str, Any] = {name: Nothing(name) for name in OFF} | {name: lambda: 0 for name in ZERO}
+    things["torch._C._TorchFunctionState"] = SimpleNamespace(ENABLED=0)
+    things |= {f"torch.sparse_{layout}": f"sparse_{layout}" for layout in ("coo", "csr", "csc", "bsr", "bsc")}
+    things["torch._mkldnn"] = "mkldnn"
+    things["torch.utils.deterministic"] = SimpleNamespace(fill_uninitialized_memory=True)  # which a guard of theirs sets
+    things["torch.sparse"] = SimpleNamespace(check_sparse_tensor_invariants=Nothing("invariants"))
+    for name, thing in things.items():
+        space, _, last = name.rpartition(".")
+        _give(reduce(getattr, space.split(".")[1:], importlib.import_module("torch")), **{last: thing})
+
+
+def lenient() -> None:
+    """Let badak give a placeholder to whatever is asked for while a file is imported, and a name to every dtype."""
+    missing = importlib.import_module("badak.core.public_api.missing")
+    wants = missing.wants_placeholder
+    missing.wants_placeholder = lambda: wants() or importing()
+    torch = importlib.import_module("torch")
+    known = importlib.import_module("badak.tensor.dtypes")._names  # by which copy.deepcopy finds them
+    for name in ABSENT:
+        known[name] = torch.dtype(name, "complex" if "complex" in name else "other", 8)
+        _give(torch, **{name: known[name]})
+    torch.chalf = torch.complex32
+    for name in ALSO:
+        setattr(torch.utils, name.rpartition(".")[2], importlib.import_module(name))
+
+
+def importing() -> bool:
+    """Whether an import waits for what runs now."""
+    frame = sys._getframe(1)
+    while frame is not None and "importlib" not in frame.f_code.co_filename:
+        frame = frame.f_back
+    return frame is not None
+
+
+def same(thing: Any) -> Any:
+    """A decorator that changes nothing."""
+    return thing
+
+
+def old_names() -> None:
+    """Names of 1.13 that tests import, as they were."""
+    six = ModuleType("torch._six")
+    vars(six).update(inf=math.inf, nan=math.nan, string_classes=(str, bytes))
+    sys.modules["torch._six"] = six
+    utils, cuda, nn = (importlib.import_module(f"torch.testing._internal.common_{name}") for name in ("utils", "cuda", "nn"))
+    _give(utils, skipIfMps=same)
+    utils.open_source_signpost = lambda **options: None  # which tells PyTorch's makers of the run
+    utils.TestCase.run = unittest.TestCase.run  # without the switches of compilers around each test
+    _give(cuda, tf32_is_not_fp32=lambda: False, CUDA11OrLater=False, CUDA9=False)
+    _give(nn, new_module_tests=nn.get_new_module_tests())
+    creation = importlib.import_module("torch.testing._creation")
+    torch = importlib.import_module("torch")
+    pairs = {torch.float16: torch.complex32, torch.float32: torch.complex64, torch.float64: torch.complex128}
+    _give(creation, float_to_corresponding_complex_type_map=pairs)
+    data = importlib.import_module("torch.utils.data")
+    _give(data, DataLoader2=data.DataLoader, communication=ModuleType("communication"))
+    _give(torch._C, has_mkldnn=False)
+    functional = importlib.import_module("torch.nn.utils.stateless")
+    sys.modules["torch.nn.utils._stateless"] = functional
+    with suppress(ImportError, AttributeError):
+        samples = importlib.import_module("torch.testing._internal.common_methods_invocations")
+        refs = [each for each in samples.python_ref_db if isinstance(each, samples.BinaryUfuncInfo)]
+        _give(samples, binary_ufuncs_and_refs=samples.binary_ufuncs + refs)
+
+
+def _give(module: Any, **names: Any) -> None:
+    for name, thing in names.items():
+        if name not in vars(module):
+            setattr(module, name, thing)
+
+
+TEXTS = {"test_nn.py": (b"def test_activations_bfloat16_cpu(", b"def test_activations_bfloat16_on_the_cpu(")}
+
+
+def adapted(loader: Any, path: str, read: Any = SourceFileLoader.get_data) -> bytes:
+    """The bytes of a source file, with what 2.13's helpers refuse in it changed."""
+    data = read(loader, path)
+    return data.replace(*TEXTS[name]) if (name := os.path.basename(path)) in TEXTS else data
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep one test of EVERY."""
+    items[:] = [item for item in items if crc32(item.name.encode()) % EVERY == 0]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Any:
+    """End a test that takes too long."""
+    signal.signal(signal.SIGALRM, _late)
+    signal.alarm(SECONDS)
+    try:
+        return (yield)
+    finally:
+        signal.alarm(0)
+
+
+def _late(*_: Any) -> None:
+    raise TimeoutError(f"the test takes more than {SECONDS} s")
+
+
+SourceFileLoader.get_data = adapted  # type: ignore[method-assign]
+if FOLDER:
+    sys.meta_path.insert(0, Helpers())
+    switches()
+    lenient()
+old_names()
