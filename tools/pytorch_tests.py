@@ -98,7 +98,8 @@ The causes that stop most, per file; numbers in the messages are written N.
 {chr(10).join(filter(None, parts))}
 ## Other numbers
 
-Tests that say that two values differ, where neither a name nor an argument is missing. The last column says what is known of the reason.
+Tests that say that two values differ, where neither a name nor an argument is missing. The last column
+says what is known of the reason.
 
 | file | test | what it says | reason |
 | --- | --- | --- | --- |
