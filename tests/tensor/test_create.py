@@ -71,3 +71,10 @@ def test_a_legacy_constructor_stays_on_the_cpu_within_another_device(lib):
     with lib.device("meta"):
         made = [lib.FloatTensor(1, 2), lib.FloatTensor(), lib.LongTensor([1]), lib.Tensor(2), lib.Tensor([1.0]), lib.ones(2)]
     assert [x.device.type for x in made] == [*["cpu"] * 5, "meta"]
+
+
+def test_new_takes_a_size_as_sizes_and_a_tuple_as_data():
+    for m in (torch, badak):
+        x = m.ones(4, 3)
+        assert tuple(x.new(x.shape).shape) == (4, 3)
+        assert x.new((4, 3)).tolist() == [4, 3] and tuple(x.new(4, 3).shape) == (4, 3)

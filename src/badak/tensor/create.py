@@ -9,7 +9,7 @@ from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, Shap
 from badak.kernels.memory_format import channels_innermost, laid
 from badak.tensor import dtypes
 from badak.tensor.data import as_array, fit
-from badak.tensor.dtypes import CPU, check_place, default_dtype, to_dtype
+from badak.tensor.dtypes import CPU, Size, check_place, default_dtype, to_dtype
 from badak.tensor.layouts import order_asked
 from badak.tensor.meta_storage import description, unfilled
 from badak.tensor.promote import into
@@ -300,8 +300,8 @@ def new_tensor(input: Tensor, data, *, dtype=None, device=None, requires_grad: b
 
 
 def new(input: Tensor, *data) -> Tensor:
-    """PyTorch's old x.new(...): sizes give an uninitialised tensor, data a copy, in input's dtype."""
-    if len(data) == 1 and not isinstance(data[0], int):
+    """PyTorch's old x.new(...): sizes, or a Size, give an uninitialised tensor, data a copy, in input's dtype."""
+    if len(data) == 1 and not isinstance(data[0], int | Size):
         return new_tensor(input, data[0])
     return new_empty(input, *(data or (0,)))
 
