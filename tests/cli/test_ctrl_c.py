@@ -35,7 +35,7 @@ LINES = {  # the words, and the function in which Ctrl-C comes
 }  # fmt: skip
 PROGRAMS = ["run", "doctor", "summary", "audit", "profile"]
 AT_ONCE = {"explain", "info", "source"}  # they only print
-ELSEWHERE = {"launch", "bench", "warmup", "chat"}  # tests/distributed/test_launch.py; of processes; of a terminal
+ELSEWHERE = {"launch", "bench", "warmup", "chat", "learn"}  # tests/distributed/test_launch.py; of processes; of a terminal
 
 
 @pytest.fixture(scope="module")

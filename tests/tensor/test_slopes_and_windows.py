@@ -76,7 +76,7 @@ def test_a_window_around_another_center():
         (lambda: badak.signal.windows.gaussian(5, std=0.0), "Standard deviation must be positive, got: 0.0"),
         (lambda: badak.signal.windows.exponential(5, tau=-1.0), "Tau must be positive"),
         (lambda: badak.signal.windows.exponential(5, center=1), "Center must be None for symmetric windows"),
-        (lambda: badak.signal.windows.hann(-1), "hann requires non-negative window length, got -1"),
+        (lambda: badak.signal.windows.hann(-1), "hann requires non-negative window_length, got window_length=-1"),
     ],
 )
 def test_mistakes(call, said):

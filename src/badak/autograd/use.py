@@ -1,15 +1,17 @@
 """badak.use: your own function in the place of one of badak's operations."""
 
 import inspect
-from collections.abc import Callable
-from contextlib import ContextDecorator
+from collections.abc import Callable, Iterator
+from contextlib import ContextDecorator, contextmanager
 from typing import Any
 
 from badak.autograd.function import Function
+from badak.autograd.grad_mode import enable_grad
 from badak.core.errors import ArgumentError, ArgumentTypeError
 from badak.core.modes import anywhere, modes
 from badak.ops.op import Op
 from badak.tensor.apply import apply
+from badak.tensor.tensor import Tensor
 
 BACKWARD = "_backward"
 
@@ -71,12 +73,18 @@ class use(ContextDecorator):
 
     def _run(self, inputs: tuple, attributes: dict[str, Any]) -> Any:
         """What `apply` gives for the operation."""
-        before, modes.replaced = modes.replaced, {op: run for op, run in modes.replaced.items() if op is not self.op}
-        try:
+        with self._paused():
             if self.is_backward:
                 return _Backward.apply(self, attributes, *inputs)
             self.calls += 1
             return self.function(*self._taken(list(inputs), 0, attributes), **self._named(attributes))
+
+    @contextmanager
+    def _paused(self) -> Iterator[None]:
+        """Within it, badak's own operation is back."""
+        before, modes.replaced = modes.replaced, {op: run for op, run in modes.replaced.items() if op is not self.op}
+        try:
+            yield
         finally:
             modes.replaced = before
 
@@ -125,7 +133,11 @@ class _Backward(Function):
     def backward(ctx: Any, dy: Any) -> Any:
         own = ctx.replacement
         own.calls += 1
-        made = own.function(dy, *own._taken(list(ctx.saved_tensors), 1, ctx.attributes), **own._named(ctx.attributes))
+        inputs = list(ctx.saved_tensors)
+        if not modes.grad:  # no second derivative is asked for: the function may use NumPy, or differentiate by itself
+            inputs = [x.detach() if isinstance(x, Tensor) else x for x in inputs]
+        with enable_grad(), own._paused():
+            made = own.function(dy, *own._taken(inputs, 1, ctx.attributes), **own._named(ctx.attributes))
         gradients = tuple(made) if isinstance(made, tuple | list) else (made,)
         return None, None, *gradients, *[None] * (len(ctx.saved_tensors) - len(gradients))
 

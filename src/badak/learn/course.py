@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from badak.core.errors import ArgumentError, FileError
-from badak.io.atomic import write_file
+from badak.io.atomic import make_folder, read_small, write_file
 from badak.learn import exercises
 from badak.learn.exercise import Exercise
 
@@ -47,7 +47,7 @@ class Folder:
         file = self.path / PROGRESS
         if file.is_file():
             try:
-                found = json.loads(file.read_text(encoding="utf-8"))
+                found = json.loads(read_small(file).decode())
                 self.progress = {f"{int(key):02}": dict(row) for key, row in found.items()}
             except (ValueError, TypeError, AttributeError):
                 raise FileError(f"{file}: not the progress of a course", "remove it: the files of the exercises stay") from None
@@ -60,7 +60,7 @@ class Folder:
         """Remember something of an exercise."""
         row = self.progress.setdefault(f"{exercise.number:02}", {})
         row.update(facts)
-        self.path.mkdir(parents=True, exist_ok=True)
+        make_folder(self.path)
         text = json.dumps(dict(sorted(self.progress.items())), indent=1, sort_keys=True).encode()
         write_file(self.path / PROGRESS, lambda file: file.write(text))
 
@@ -73,7 +73,7 @@ class Folder:
         file = self.file(exercise)
         if file.exists() and not force:
             raise FileError(f"{file} is there already", f"badak learn check {exercise.number:02}, or --force to begin again")
-        self.path.mkdir(parents=True, exist_ok=True)
+        make_folder(self.path)
         text = exercise.template().encode()
         write_file(file, lambda stream: stream.write(text))
         return file
@@ -93,4 +93,4 @@ class Folder:
 
 def hash_of(file: Path) -> str:
     """SHA-256 of a file."""
-    return hashlib.sha256(file.read_bytes()).hexdigest()
+    return hashlib.sha256(read_small(file)).hexdigest()

@@ -14,7 +14,7 @@ from typing import Any
 
 from badak.core.errors import FileError
 from badak.core.public_api.version import version
-from badak.io.atomic import SMALL
+from badak.io.atomic import new_file, read_small
 from badak.learn.check import Verdict
 from badak.learn.course import COURSE, Folder
 from badak.learn.run import run
@@ -39,7 +39,7 @@ def report(folder: Folder, name: str) -> dict[str, Any]:
             known = folder.of(exercise)
             rows.append({
                 "exercise": f"{exercise.number:02}", "name": exercise.name, "done": folder.is_done(exercise),
-                "when": known.get("when", ""), "program": file.read_text(encoding="utf-8", errors="replace"),
+                "when": known.get("when", ""), "program": read_small(file).decode("utf-8", "replace"),
                 **{key: known.get(key, 0) for key in COUNTS},
             })  # fmt: skip
     made = {"format": FORMAT, "badak": version(), "name": name, "written": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -61,11 +61,7 @@ def read(path: str | Path) -> dict[str, Any]:
     """
     file = Path(path)
     try:
-        if file.stat().st_size > SMALL:
-            raise FileError(f"{file}: too large for a report", "badak learn report writes one")
-        made = json.loads(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise FileError(f"{file}: {error.strerror}", "badak learn report writes one") from None
+        made = json.loads(read_small(file).decode())
     except ValueError:
         raise FileError(f"{file}: not a report of badak learn", "badak learn report writes one") from None
     if not isinstance(made, dict) or made.get("format") != FORMAT or not isinstance(made.get("rows"), list):
@@ -82,5 +78,6 @@ def again(made: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Verdict]]:
             exercise = COURSE.get(int(row["exercise"]))
             if exercise is not None:
                 file = Path(folder) / exercise.file
-                file.write_text(row["program"], encoding="utf-8", errors="replace")
+                with new_file(file) as stream:
+                    stream.write(row["program"].encode("utf-8", "replace"))
                 yield row, run(exercise, file)

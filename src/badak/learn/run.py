@@ -7,7 +7,9 @@ import sys
 import tempfile
 from pathlib import Path
 
+from badak.core.errors import FileError
 from badak.core.i18n import say
+from badak.io.atomic import read_small
 from badak.learn.check import Verdict
 from badak.learn.exercise import Exercise
 
@@ -50,8 +52,8 @@ def run(exercise: Exercise, file: Path, seconds: float = SECONDS) -> Verdict:
         except subprocess.TimeoutExpired:
             return Verdict(False, say(f"not done after {seconds:g} seconds"), say("look for a loop that never ends"))
         try:
-            found = json.loads(result.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+            found = json.loads(read_small(result).decode())
+        except (FileError, ValueError):
             last = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
             return Verdict(
                 False,

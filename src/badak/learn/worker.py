@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from badak.core.i18n import say
+from badak.io.atomic import read_small, write_file
 from badak.learn.check import Verdict, check, raised
 from badak.learn.course import COURSE
 from badak.learn.exercise import module
@@ -48,8 +49,8 @@ def main(number: int, path: str, result: str, seconds: float) -> None:
 
     def write(verdict: Verdict) -> None:
         verdict.printed, verdict.seconds = printed, time.perf_counter() - start
-        with open(result, "w", encoding="utf-8") as file:
-            json.dump(dataclasses.asdict(verdict), file)
+        text = json.dumps(dataclasses.asdict(verdict)).encode()
+        write_file(result, lambda file: file.write(text))
 
     def stop() -> None:
         frame, line = sys._current_frames().get(thread or 0), 0
@@ -73,9 +74,7 @@ def main(number: int, path: str, result: str, seconds: float) -> None:
 def opened(exercise: Any, path: str) -> Verdict:
     """The verdict on the file."""
     try:
-        with open(path, encoding="utf-8") as file:
-            source = file.read()
-        program = module(source, "exercise", path)
+        program = module(read_small(path).decode(), "exercise", path)
     except SyntaxError as error:
         return Verdict(False, f"{type(error).__name__}: {error.msg}", say("Python cannot read this line"), error.lineno or 0)
     except UnicodeDecodeError:

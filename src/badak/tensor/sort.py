@@ -257,6 +257,7 @@ def quantile(
     a = None if dim is None else axis_of(dim, len(shape))
     x = input.reshape(-1, 1) if a is None or not shape else input.movedim(a, -1).unsqueeze(0).movedim(-1, 0).flatten(1)
     y = _quantiles(sort(x, 0)[0], q.reshape(-1), interpolation, _of_numbers)  # (Q, rows)
+    y = y.t().contiguous().t() if _of_numbers and q._array.ndim else y
     rest = (1,) * len(shape) if a is None else shape[:a] + (1,) * (a < len(shape)) + shape[a + 1 :]
     if not keepdim:
         rest = () if a is None else shape[:a] + shape[a + 1 :]
@@ -268,7 +269,7 @@ def _quantiles(x, q, interpolation: str, of_numbers: bool) -> Tensor:
     """(Q, rows) from the sorted columns of x (n, rows)."""
     last = x._array.shape[0] - 1
     if of_numbers:
-        at = (q.unsqueeze(1) * (x.isnan().logical_not().sum(0) - 1).clamp(min=0).to(q.dtype)).t().contiguous().t()
+        at = q.unsqueeze(1) * (x.isnan().logical_not().sum(0) - 1).clamp(min=0).to(q.dtype)
     else:
         at = q.unsqueeze(1) * last
         at = at.expand(-1, x._array.shape[1])

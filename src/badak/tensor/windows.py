@@ -23,7 +23,7 @@ def made(name: str, values: Callable, n: int, periodic: bool, dtype, device, req
     if not kind.is_floating_point:
         raise DTypeError(f"{name} expects floating point dtypes, got: {kind}", "dtype=badak.float32")
     if n < 0:
-        raise ArgumentError(f"{name} requires non-negative window length, got {n}", "400 factors")
+        raise ArgumentError(f"{name} requires non-negative window_length, got window_length={n}", "window_length=400")
     factors = np.ones(n) if n < 2 else values(n + 1)[:-1] if periodic else values(n)
     y = Tensor._of(np.asarray(factors, kind.numpy))
     return y.requires_grad_() if requires_grad else y

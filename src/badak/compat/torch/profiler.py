@@ -18,13 +18,13 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from enum import Enum
 from functools import wraps
-from pathlib import Path
 from time import perf_counter_ns, time_ns
 from typing import Any, NoReturn
 
 from badak.compat.torch.profiler_events import EventList, FunctionEvent, FunctionEventAvg, Range
 from badak.core.errors import ArgumentError, NotSupportedError, StateError, warn_once
 from badak.core.events import Observer
+from badak.io.atomic import make_folder
 from badak.optim.optimizer import is_step
 from badak.tensor.grad_fn import name_of
 
@@ -298,8 +298,7 @@ def tensorboard_trace_handler(dir_name: str, worker_name: str | None = None, use
     """on_trace_ready that writes each trace into this folder."""
 
     def write(profiler: profile) -> None:
-        folder = Path(dir_name)
-        folder.mkdir(parents=True, exist_ok=True)
+        folder = make_folder(dir_name)
         worker = worker_name or f"{socket.gethostname()}_{os.getpid()}"
         profiler.export_chrome_trace(folder / f"{worker}.{time_ns()}.pt.trace.json{'.gz' if use_gzip else ''}")
 

@@ -95,14 +95,15 @@ def living(*kinds: type) -> list[Any]:
         if kind not in every:
             every.add(kind)
             pending += kind.__subclasses__()
-    return [thing for thing in gc.get_objects() if type(thing) in every]
+    found = [thing for thing in gc.get_objects() if type(thing) in every]
+    return [thing for thing in found if not isinstance(thing, Module) or "_modules" in vars(thing)]  # else its __init__ has failed
 
 
 def _tops(called: Iterable[Module], alive: Iterable[Any]) -> list[Module]:
     """The modules that no other holds, of those that were called and what holds these."""
     parents: dict[int, Module] = {}
     for thing in alive:
-        if isinstance(thing, Module) and "_modules" in thing.__dict__:
+        if isinstance(thing, Module):
             for child in thing._modules.values():
                 if child is not None:
                     parents.setdefault(id(child), thing)

@@ -131,8 +131,8 @@ def softmin(input, dim=None, _stacklevel=3, dtype=None) -> Tensor:
 
 
 def _cast(x, dtype, where_: str) -> Tensor:
-    x = real_tensor(x, where_)
-    return x if dtype is None else x.to(dtype)
+    x = tensor(x, where_)
+    return real_tensor(x if dtype is None else x.to(dtype), where_)
 
 
 def _dim(dim, x: Tensor, name: str) -> int:

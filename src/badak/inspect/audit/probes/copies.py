@@ -4,6 +4,7 @@ from collections import defaultdict
 
 import numpy as np
 
+from badak.autograd import no_grad
 from badak.inspect.audit.graph import mixers
 from badak.inspect.audit.probes.ties import correlation
 from badak.inspect.audit.report import Finding
@@ -45,14 +46,16 @@ def queries_alike(subject: Subject) -> list[Finding]:
         p, owner = subject.model.get_parameter(which), modules[which.rpartition(".")[0]]
         if p.dim() < 2 or p.shape[-2] < 2 or isinstance(owner, Linear | Embedding | _ConvNd):
             continue
-        awake = p._array.copy()
-        p._array[...] = awake[..., :1, :]
+        awake = p.detach().clone()
+        with no_grad():
+            p.copy_(awake[..., :1, :].expand_as(awake))
         try:
             watch = subject.facts(subject.batch)
         except NotApplicable:
             break
         finally:
-            p._array[...] = awake
+            with no_grad():
+                p.copy_(awake)
         several = [(m, m.queries) for m in mixers(watch) if m.queries.ndim > 2 and m.queries.shape[-2] > 1]
         path = next((m.path for m, q in several if np.allclose(q, q[..., :1, :], rtol=1e-4, atol=1e-6)), None)
         if path is not None:
