@@ -39,7 +39,7 @@ def test_strided_rows_and_what_is_left_to_tiles():
 
 
 @looped(dtype=[np.float32, np.float64])
-@pytest.mark.parametrize("depth", [1, 15, 16, 17, 385, 800])
+@pytest.mark.parametrize("depth", [1, 15, 16, 17, 385, 800, 1024, 3072])  # the last two: rows that share places of the cache
 @pytest.mark.parametrize("width", [1, 16, 17, 50])
 def test_few_rows_have_the_bits_of_a_product_of_tiles(dtype, depth, width):
     x, w, b = (RANDOM.standard_normal(shape).astype(dtype) for shape in ((9, depth), (width, depth), width))

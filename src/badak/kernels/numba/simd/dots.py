@@ -129,6 +129,47 @@ def _emit(kind, rows):
     return several
 
 
+@instruction
+def _crowded(typingctx, alpha, w, step, count, x, pairs, base, y):
+    """One row of x, and rows of w that share places of the cache, of which half as many are read side by side: 2 `pairs` pieces of
+    each, two at a time, a lane for each row and piece. (alpha, address of w, bytes from row to row, rows of w at most, of x, how
+    many pairs of pieces, of base or 0, of y.)
+    """
+
+    def codegen(context, builder, signature, values):
+        alpha, w, step, count, x, pairs, base, y = values
+        v = Vectors(builder, signature.args[0])
+        half, piece = v.lanes // 2, DEPTH * v.bytes
+        rows = rows_from(builder, w, half, count, step)
+        starts = [*rows, *(builder.add(row, I64(piece)) for row in rows)]
+        order = [*range(half), *range(v.lanes + half, 2 * v.lanes)]
+        mask = v.first(count)
+
+        def line(at, total):
+            ask_ahead(v, rows, step, at, 1)
+            ask_ahead(v, rows, step, builder.add(at, I64(piece)), 1)
+            for offset in range(0, _LINE, _PART):
+                for number, column in enumerate(v.columns(starts, builder.add(at, I64(offset)))):
+                    place = builder.add(x, builder.add(at, I64(offset + number * v.bytes)))
+                    both = v._shuffled(v.number(place), v.number(builder.add(place, I64(piece))), order)
+                    total = v.fma(both, column, total)
+            return [total]
+
+        def pair(number, known):
+            first = builder.mul(number, I64(2 * piece))
+            lines = I64(piece // _LINE)
+            (total,) = v.repeat(lines, [v.zero], lambda i, sums: line(builder.add(first, builder.mul(i, I64(_LINE))), *sums))
+            second = v._shuffled(total, total, [*range(half, v.lanes), *range(half)])
+            return [v.fma(second, v.splat(alpha), v.fma(total, v.splat(alpha), *known))]
+
+        some = v.first(builder.select(builder.icmp_signed("!=", base, I64(0)), I64(v.lanes), I64(0)))
+        (made,) = v.repeat(pairs, [v.load(base, 0, builder.and_(mask, some))], pair)
+        v.store(made, y, 0, mask)
+        return context.get_dummy_value()
+
+    return returns(None, (alpha,), 7), codegen
+
+
 _SEVERAL = [[_emit(kind, rows) for rows in (1, 2, 4)] for kind in (_NUMBERS, _HALVES, _PAIRS)]
 
 
@@ -136,6 +177,7 @@ _SEVERAL = [[_emit(kind, rows) for rows in (1, 2, 4)] for kind in (_NUMBERS, _HA
 def _(w, x, alpha, base, y):
     one, two, four = _SEVERAL[(1 + is_bfloat16(x)) if is_bfloat16(w) else _NUMBERS]
     number, word = y.dtype, 2 if is_bfloat16(w) else 1
+    pair = 2 * DEPTH if _GROUPS == 1 and not is_bfloat16(w) else 0  # numbers of a row
     together = _LINE // (y.dtype.bitwidth // 8)
 
     def run(w, x, alpha, base, y):
@@ -152,6 +194,15 @@ def _(w, x, alpha, base, y):
                 elif left >= 2:
                     two(factor, start, w.strides[0], count, line, x.strides[0], size, added, out, y.strides[0])
                     m += 2
+                elif pair and w.strides[0] % 4096 == 0 and size >= pair:
+                    step, pairs, half = w.strides[0], size // pair, together // 2
+                    for behind in range(0, count, half):
+                        own, at = added + behind * y.itemsize if added else 0, behind * y.itemsize
+                        _crowded(factor, start + behind * step, step, min(half, count - behind), line, pairs, own, out + at)
+                    done, rest = pairs * pair * y.itemsize, size - pairs * pair
+                    if rest:  # behind what is in y by now
+                        one(factor, start + done, step, count, line + done, x.strides[0], rest, out, out, y.strides[0])
+                    m += 1
                 else:
                     one(factor, start, w.strides[0], count, line, x.strides[0], size, added, out, y.strides[0])
                     m += 1
