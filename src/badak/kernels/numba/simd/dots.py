@@ -3,9 +3,9 @@
 A register of sums has a lane for each row of the matrix, and takes its numbers in the order of k: pieces of rows are transposed on
 the way, which reading them from memory hides. Each sum is that of `gemm`, to the bit: over k in order, in pieces of DEPTH, so a row
 of a result does not depend on how many rows it is computed with. Sums along the rows, with a lane for every k, are the first to be
-thought of, and were 1e-6 away from those of products of tiles. Where a row is a multiple of 4 KiB long, sixteen of them share
-places of the cache: 3072 x 768 float32 came at 33 GB/s on one core with sums along the rows, and comes at 26 (AMD EPYC 26/2);
-others came and come at 32 to 33.
+thought of, and were 1e-6 away from those of products of tiles. Rows that are a
+multiple of 4 KiB apart share places of the cache; where sixteen pushed each other out, eight are read, two pieces of each
+(`_crowded`): 3072 x 768 float32 comes at 33 GB/s on one core, as with sums along the rows, in place of 26 (AMD EPYC 26/2).
 """
 
 from badak.kernels.numba.codegen.amx import Wide, has
