@@ -175,3 +175,17 @@ def test_what_is_not_measured_says_so():
     with pytest.raises(NotSupportedError, match="stacks are not recorded\nfix: "):
         profiler.export_stacks("x")
     assert badak.profiler.supported_activities() == {badak.profiler.ProfilerActivity.CPU}
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: badak.profiler.profile(activities=3), "profile: expected activities; got int"),
+        (lambda: badak.profiler.profile(schedule=3), "profile: schedule: expected a function; got int"),
+        (lambda: badak.profiler.schedule(wait="a"), "Invalid profiler schedule arguments"),
+        (lambda: badak.utils.flop_counter.FlopCounterMode(depth="a"), "expected depth, how many levels; got str"),
+    ],
+)
+def test_wrong_settings_are_named(call, said):
+    with pytest.raises(ValueError, match=f"{said}\nfix: "):
+        call()

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from badak.cli import main
 from tools import learn
 
 pytestmark = pytest.mark.slow
@@ -67,3 +68,20 @@ def test_a_page_leads_to_its_neighbours_and_to_its_other_language(page):
 )
 def test_outputs_are_compared_by_their_words_and_numbers(shown, now, equal):
     assert learn.same(shown, now) is equal
+
+
+@pytest.mark.parametrize(
+    ("words", "cause"),
+    [
+        (["learn", "verify", "none.json"], "none.json: no such file"),
+        (["learn", "verify", "file.json"], "file.json: not a report of badak learn"),
+        (["learn", "--dir", "file.json"], "file.json: not a folder"),
+        (["learn", "start", "99"], "learn: no exercise is called 99"),
+    ],
+)
+def test_what_is_no_report_no_folder_or_no_exercise(words, cause, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file.json").write_text("{")
+    assert main(words) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 2 and lines[0] == f"error: {cause}" and lines[1].startswith("fix: ")

@@ -42,8 +42,8 @@ COMMANDS = {  # name: module below badak.cli, what it does
 LINE = 600  # characters of a complaint: what somebody typed may be longer
 
 
-class Chooser(click.Group):
-    """A group that shows its help where no command was named (code 2, for nothing was done), and all help in one language."""
+class Group(click.Group):
+    """A group whose help, and that of its commands, is in one language."""
 
     context_class = Context
 
@@ -55,7 +55,12 @@ class Chooser(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl([(name, self.commands[name].help or "") for name in self.list_commands(ctx)])
+            rows = [(name, " ".join((self.commands[name].help or "").split("\n\n")[0].split())) for name in self.list_commands(ctx)]
+            formatter.write_dl(rows)
+
+
+class Chooser(Group):
+    """One that shows its help where no command was named: code 2, for nothing was done."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if not args:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from badak.cli.help import Context
+from badak.cli import Group
 from badak.cli.options import PLACE
 from badak.cli.output import echo
 from badak.core.i18n import columns, padded, say
@@ -16,23 +16,6 @@ if TYPE_CHECKING:
     from badak.learn.check import Verdict
     from badak.learn.course import Folder
     from badak.learn.exercise import Exercise
-
-
-class Steps(click.Group):
-    """A group whose help, and that of its commands, is in one language."""
-
-    context_class = Context
-
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        found = super().get_command(ctx, name)
-        if found is not None:
-            found.context_class = Context
-        return found
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            rows = [(name, " ".join((self.commands[name].help or "").split("\n\n")[0].split())) for name in self.list_commands(ctx)]
-            formatter.write_dl(rows)
 
 
 def place(function):
@@ -52,7 +35,7 @@ def opened(folder: str | None) -> "Folder":
     return Folder(folder or FOLDER)
 
 
-@click.group(cls=Steps, invoke_without_command=True)
+@click.group(cls=Group, invoke_without_command=True)
 @place
 @click.pass_context
 def command(ctx: click.Context, folder: str | None) -> None:

@@ -44,10 +44,13 @@ class Folder:
     def __init__(self, path: str | Path = FOLDER):
         self.path = Path(path)
         self.progress: dict[str, dict[str, Any]] = {}
+        if self.path.exists() and not self.path.is_dir():
+            raise FileError(f"{self.path}: not a folder", "choose another folder")
         file = self.path / PROGRESS
         if file.is_file():
+            data = read_small(file)
             try:
-                found = json.loads(read_small(file).decode())
+                found = json.loads(data.decode())
                 self.progress = {f"{int(key):02}": dict(row) for key, row in found.items()}
             except (ValueError, TypeError, AttributeError):
                 raise FileError(f"{file}: not the progress of a course", "remove it: the files of the exercises stay") from None

@@ -60,8 +60,9 @@ def read(path: str | Path) -> dict[str, Any]:
         FileError: it is no report, or it was changed after it was written
     """
     file = Path(path)
+    data = read_small(file)
     try:
-        made = json.loads(read_small(file).decode())
+        made = json.loads(data.decode())
     except ValueError:
         raise FileError(f"{file}: not a report of badak learn", "badak learn report writes one") from None
     if not isinstance(made, dict) or made.get("format") != FORMAT or not isinstance(made.get("rows"), list):

@@ -178,13 +178,23 @@ def _kth(array, k: int, dim: int):
 
 def median(input, dim=None, keepdim: bool = False):
     """The middle value, of two middle ones the lower: of all, or (values, indices) along dim. A NaN makes it NaN."""
-    in_order("median", input)
+    return _median("median", _middle, input, dim, keepdim)
+
+
+def nanmedian(input, dim=None, keepdim: bool = False):
+    """As median, of the values that are not NaN; NaN where there are none."""
+    return _median("nanmedian", _middle_number, input, dim, keepdim)
+
+
+def _median(name: str, middle, input, dim, keepdim: bool):
+    in_order(name, input)
     if dim is None:
-        _not_empty("median", input, None)
-        return along(input.reshape(-1), _middle(input._array.reshape(-1), 0), 0, False)[0]
+        _not_empty(name, input, None)
+        return along(input.reshape(-1), middle(input._array.reshape(-1), 0), 0, False)[0]
     dim = axis_of(dim, input._array.ndim)
-    _not_empty("median", input, dim)
-    return returns.median(*along(input, _middle(input._array, dim) if input._array.ndim else None, dim, keepdim))
+    _not_empty(name, input, dim)
+    found = along(input, middle(input._array, dim) if input._array.ndim else None, dim, keepdim)
+    return getattr(returns, name)(*found)
 
 
 @events.pure(along="dim")
@@ -195,17 +205,6 @@ def _middle(array, dim: int):
         return middle
     nan = np.isnan(array)
     return np.where(nan.any(dim), nan.argmax(dim), middle)
-
-
-def nanmedian(input, dim=None, keepdim: bool = False):
-    """As median, of the values that are not NaN; NaN where there are none."""
-    in_order("nanmedian", input)
-    if dim is None:
-        _not_empty("nanmedian", input, None)
-        return along(input.reshape(-1), _middle_number(input._array.reshape(-1), 0), 0, False)[0]
-    dim = axis_of(dim, input._array.ndim)
-    _not_empty("nanmedian", input, dim)
-    return returns.nanmedian(*along(input, _middle_number(input._array, dim) if input._array.ndim else None, dim, keepdim))
 
 
 @events.pure(along="dim")

@@ -22,7 +22,7 @@ from time import perf_counter_ns, time_ns
 from typing import Any, NoReturn
 
 from badak.compat.torch.profiler_events import EventList, FunctionEvent, FunctionEventAvg, Range
-from badak.core.errors import ArgumentError, NotSupportedError, StateError, warn_once
+from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, StateError, expect_function, warn_once
 from badak.core.events import Observer
 from badak.io.atomic import make_folder
 from badak.optim.optimizer import is_step
@@ -161,6 +161,11 @@ class profile:  # noqa: N801
             if asked:
                 fix = "badak profile program.py, or badak.summary(model, batch)"
                 warn_once(f"profiler {name}", f"profile: {name} is not measured", fix)
+        for name, function in {"schedule": schedule, "on_trace_ready": on_trace_ready}.items():
+            if function is not None:
+                expect_function(f"profile: {name}", function)
+        if activities is not None and not isinstance(activities, Iterable):
+            raise ArgumentTypeError(f"profile: expected activities; got {type(activities).__name__}", "[ProfilerActivity.CPU]")
         self.enabled, self.schedule, self.on_trace_ready = enabled, schedule, on_trace_ready
         self.activities = set(activities or supported_activities())
         self.record_shapes, self.with_flops = record_shapes, with_flops
@@ -272,7 +277,8 @@ def schedule(
     *, wait: int = 0, warmup: int = 0, active: int = 1, repeat: int = 0, skip_first: int = 0, skip_first_wait: int = 0
 ) -> Callable[[int], ProfilerAction]:
     """The function from a step's number to what is done in it: wait, warm up, record, again and again; repeat 0: without end."""
-    if min(wait, warmup, repeat, skip_first) < 0 or active <= 0:
+    numbers = (wait, warmup, active, repeat, skip_first, skip_first_wait)
+    if any(type(number) is not int for number in numbers) or min(numbers) < 0 or active == 0:
         raise ArgumentError("Invalid profiler schedule arguments", "schedule(wait=1, warmup=1, active=3)")
 
     def action(step: int) -> ProfilerAction:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from badak.core.errors import NotSupportedError
+from badak.core.errors import ArgumentTypeError, NotSupportedError
 from badak.core.events import Observer
 from badak.nn.module import Module
 
@@ -47,6 +47,8 @@ class FlopCounterMode(Observer):
             raise NotSupportedError(
                 "FlopCounterMode: custom_mapping is not supported", "a class derived from badak.ops.Op with flops"
             )
+        if depth is not None and type(depth) is not int:
+            raise ArgumentTypeError(f"FlopCounterMode: expected depth, how many levels; got {type(depth).__name__}", "depth=2")
         self.depth, self.display = depth, display
         self.flop_counts: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
         self._names: WeakKeyDictionary = WeakKeyDictionary()
