@@ -15,7 +15,7 @@ from tests.sources import PACKAGE
 OPTIONAL = {
     "resource",  # not on Windows
     "tqdm",  # tqdm.auto imports what notebooks need
-    "numba", "llvmlite", "matplotlib",
+    "numba", "llvmlite", "matplotlib", "scipy",
     "huggingface_hub", "jinja2", "tokenizers", "pygments", "sacrebleu", "sentencepiece", "mpi4py",
 }  # fmt: skip
 

@@ -98,3 +98,30 @@ def test_a_file_that_stands_for_a_module_of_pytorch_answers_for_what_it_has_not(
     text = f"import torch.{name} as there\ntry:\n    print(there._no_such_name_of_pytorch)\nexcept AttributeError as error:\n"
     done = python("-m", "badak", "run", program(text + "    print(error.args[0].splitlines()[0])\n"))
     assert "badak does not have it" in done.out or "has no attribute" in done.out, done.err
+
+
+QUESTIONS = """
+import torch
+def asks(x, layer):
+    yield isinstance(layer, torch.distributed.fsdp.FSDPModule)
+    yield isinstance(layer, (torch.nn.Linear, torch.distributed.fsdp.FSDPModule))
+    yield issubclass(type(layer), torch.distributed.fsdp.FSDPModule)
+    yield x.dtype in (torch.complex32, torch.bits8) or x.dtype == torch.complex32
+    yield type(layer) is torch.ao.nn.quantized.dynamic.Linear
+def uses():
+    yield lambda: torch.distributed.fsdp.FSDPModule
+    yield lambda: torch.lobpcg == 3
+    yield lambda: torch.backends.quantized.no_such_engine != "none"
+    yield lambda: torch.lobpcg(3) == 3
+print(list(asks(torch.ones(1), torch.nn.Linear(1, 1))))
+for use in uses():
+    try:
+        print("no error", use())
+    except AttributeError:
+        print("an error")
+"""
+
+
+def test_a_function_may_ask_whether_something_is_of_a_class_that_is_missing(python, program):
+    done = python("-m", "badak", "run", program(QUESTIONS))
+    assert done.out == "[False, True, False, False, False]\n" + 4 * "an error\n", done.err

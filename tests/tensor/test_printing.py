@@ -44,3 +44,11 @@ def test_print_options_are_those_of_pytorch(options):
     finally:
         badak.set_printoptions(profile="default")
         torch.set_printoptions(profile="default")
+
+
+def test_a_derived_class_prints_its_name():
+    for space in (badak, torch):
+        kept = type("Kept", (space.nn.Parameter,), {})
+        made = type("Made", (space.Tensor,), {})
+        assert repr(kept(space.ones(2))) == "Parameter containing:\nParameter(Kept([1., 1.], requires_grad=True))"
+        assert repr(space.ones(2).as_subclass(made)) == "Made([1., 1.])"

@@ -1,5 +1,7 @@
 """grad and backward: gradients of several outputs with respect to several inputs."""
 
+import warnings
+
 from badak.core.errors import GraphError, ShapeError
 from badak.tensor import Tensor, stack
 from badak.tensor import vmap as batching
@@ -22,6 +24,7 @@ def grad(
     grad_outputs=None,
     retain_graph=None,
     create_graph=False,
+    only_inputs=True,
     allow_unused=None,
     is_grads_batched=False,
     materialize_grads=False,
@@ -39,6 +42,7 @@ def grad(
         grad_outputs: d loss / d outputs; 1 for single values
         retain_graph: keep what was saved
         create_graph: the gradients have a history
+        only_inputs: True; PyTorch takes nothing else
         allow_unused: None for an input that no output depends on
         is_grads_batched: grad_outputs have a leading axis of rows, and so have the gradients: one walk for all rows
         materialize_grads: zeros in place of None
@@ -50,6 +54,8 @@ def grad(
         >>> badak.autograd.grad(x * x, x)[0].item()
         6.0
     """
+    if not only_inputs:
+        warnings.warn("only_inputs argument is deprecated and is ignored now (defaults to True).", FutureWarning, stacklevel=2)
     outputs, inputs = _as_list(outputs), _as_list(inputs)
     if not inputs:
         raise GraphError("`inputs` argument to `grad()` cannot be empty.", "grad(loss, list(model.parameters()))")

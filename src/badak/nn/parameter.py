@@ -31,15 +31,14 @@ class Parameter(Tensor):
         True
     """
 
+    _is_param = True
+
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True):
         parameter = _same_memory(cls, data)
         parameter.requires_grad_(requires_grad)
         return parameter
 
     __torch_function__ = classmethod(overriding.disabled)  # what is computed from a parameter is a tensor
-
-    def __init__(self, data: Tensor | None = None, requires_grad: bool = True):
-        pass  # __new__ has done it; Tensor's own __init__ would make another array
 
     def __deepcopy__(self, memo):
         """A parameter of the same values: as in PyTorch without .grad, and without what a program has set on this one."""
@@ -63,9 +62,6 @@ class Buffer(Tensor):
         buffer = _same_memory(cls, data)
         buffer.persistent = persistent
         return buffer
-
-    def __init__(self, data: Tensor | None = None, *, persistent: bool = True):
-        pass
 
 
 def _same_memory(cls: type, data: Tensor | None) -> Any:

@@ -46,6 +46,8 @@ class Methods:
         ...
     def __delitem__(self, key) -> None:
         ...
+    def __div__(self, other) -> Tensor:
+        ...
     def __eq__(self, other) -> Tensor:  # type: ignore[override]
         ...
     def __floordiv__(self, other) -> Tensor:
@@ -59,6 +61,8 @@ class Methods:
     def __iadd__(self, other) -> Tensor:
         ...
     def __iand__(self, other) -> Tensor:
+        ...
+    def __idiv__(self, other) -> Tensor:
         ...
     def __ifloordiv__(self, other) -> Tensor:
         ...
@@ -108,7 +112,11 @@ class Methods:
         ...
     def __rand__(self, other) -> Tensor:
         ...
+    def __rdiv__(self, other) -> Tensor:
+        ...
     def __rfloordiv__(self, other) -> Tensor:
+        ...
+    def __rlshift__(self, other) -> Tensor:
         ...
     def __rmatmul__(self, other) -> Tensor:
         ...
@@ -119,6 +127,8 @@ class Methods:
     def __ror__(self, other) -> Tensor:
         ...
     def __rpow__(self, other) -> Tensor:
+        ...
+    def __rrshift__(self, other) -> Tensor:
         ...
     def __rshift__(self, other) -> Tensor:
         ...
@@ -145,11 +155,11 @@ class Methods:
     def absolute_(self, *, out=None) -> Tensor:
         """absolute, in place."""
     def acos(self, *, out=None) -> Tensor:
-        """y = arccos(x);   dx = -dy / sqrt(1 - x^2). An integer input gives the default float dtype."""
+        """y = arccos(x);   dx = -dy / sqrt(1 - x^2)."""
     def acos_(self, *, out=None) -> Tensor:
         """acos, in place."""
     def acosh(self, *, out=None) -> Tensor:
-        """y = arcosh(x);   dx = dy / sqrt(x^2 - 1), for complex x with the root's sign of sqrt(x - 1) sqrt(x + 1). An integer input gives the default float dtype."""
+        """y = arcosh(x);   dx = dy / sqrt(x^2 - 1), for complex x with the root's sign of sqrt(x - 1) sqrt(x + 1)."""
     def acosh_(self, *, out=None) -> Tensor:
         """acosh, in place."""
     def add(self, other, *, alpha=1, out=None) -> Tensor:
@@ -197,23 +207,23 @@ class Methods:
     def any(self, dim=None, keepdim=False, *, axis=None, out=None) -> Tensor:
         """Whether any value is nonzero: over dim, or over all. uint8 gives uint8, as in PyTorch."""
     def arccos(self, *, out=None) -> Tensor:
-        """y = arccos(x);   dx = -dy / sqrt(1 - x^2). An integer input gives the default float dtype."""
+        """y = arccos(x);   dx = -dy / sqrt(1 - x^2)."""
     def arccos_(self, *, out=None) -> Tensor:
         """arccos, in place."""
     def arccosh(self, *, out=None) -> Tensor:
-        """y = arcosh(x);   dx = dy / sqrt(x^2 - 1), for complex x with the root's sign of sqrt(x - 1) sqrt(x + 1). An integer input gives the default float dtype."""
+        """y = arcosh(x);   dx = dy / sqrt(x^2 - 1), for complex x with the root's sign of sqrt(x - 1) sqrt(x + 1)."""
     def arccosh_(self, *, out=None) -> Tensor:
         """arccosh, in place."""
     def arcsin(self, *, out=None) -> Tensor:
-        """y = arcsin(x);   dx = dy / sqrt(1 - x^2). An integer input gives the default float dtype."""
+        """y = arcsin(x);   dx = dy / sqrt(1 - x^2)."""
     def arcsin_(self, *, out=None) -> Tensor:
         """arcsin, in place."""
     def arcsinh(self, *, out=None) -> Tensor:
-        """y = arsinh(x);   dx = dy / sqrt(x^2 + 1). An integer input gives the default float dtype."""
+        """y = arsinh(x);   dx = dy / sqrt(x^2 + 1)."""
     def arcsinh_(self, *, out=None) -> Tensor:
         """arcsinh, in place."""
     def arctan(self, *, out=None) -> Tensor:
-        """y = arctan(x);   dx = dy / (1 + x^2). An integer input gives the default float dtype."""
+        """y = arctan(x);   dx = dy / (1 + x^2)."""
     def arctan2(self, other, *, out=None) -> Tensor:
         """y = the angle of the point (b, a), in (-pi, pi];   da = dy b / (a^2 + b^2), db = -dy a / (a^2 + b^2)."""
     def arctan2_(self, other, *, out=None) -> Tensor:
@@ -221,7 +231,7 @@ class Methods:
     def arctan_(self, *, out=None) -> Tensor:
         """arctan, in place."""
     def arctanh(self, *, out=None) -> Tensor:
-        """y = artanh(x);   dx = dy / (1 - x^2). An integer input gives the default float dtype."""
+        """y = artanh(x);   dx = dy / (1 - x^2)."""
     def arctanh_(self, *, out=None) -> Tensor:
         """arctanh, in place."""
     def argmax(self, dim=None, keepdim: _bool = False, *, axis=None, out=None) -> Tensor:
@@ -237,15 +247,15 @@ class Methods:
     def as_strided_scatter(self, src, size, stride, storage_offset=None) -> Tensor:
         """input with the entries that as_strided shows replaced by src."""
     def asin(self, *, out=None) -> Tensor:
-        """y = arcsin(x);   dx = dy / sqrt(1 - x^2). An integer input gives the default float dtype."""
+        """y = arcsin(x);   dx = dy / sqrt(1 - x^2)."""
     def asin_(self, *, out=None) -> Tensor:
         """asin, in place."""
     def asinh(self, *, out=None) -> Tensor:
-        """y = arsinh(x);   dx = dy / sqrt(x^2 + 1). An integer input gives the default float dtype."""
+        """y = arsinh(x);   dx = dy / sqrt(x^2 + 1)."""
     def asinh_(self, *, out=None) -> Tensor:
         """asinh, in place."""
     def atan(self, *, out=None) -> Tensor:
-        """y = arctan(x);   dx = dy / (1 + x^2). An integer input gives the default float dtype."""
+        """y = arctan(x);   dx = dy / (1 + x^2)."""
     def atan2(self, other, *, out=None) -> Tensor:
         """y = the angle of the point (b, a), in (-pi, pi];   da = dy b / (a^2 + b^2), db = -dy a / (a^2 + b^2)."""
     def atan2_(self, other, *, out=None) -> Tensor:
@@ -253,7 +263,7 @@ class Methods:
     def atan_(self, *, out=None) -> Tensor:
         """atan, in place."""
     def atanh(self, *, out=None) -> Tensor:
-        """y = artanh(x);   dx = dy / (1 - x^2). An integer input gives the default float dtype."""
+        """y = artanh(x);   dx = dy / (1 - x^2)."""
     def atanh_(self, *, out=None) -> Tensor:
         """atanh, in place."""
     def baddbmm(self, batch1, batch2, *, beta=1, alpha=1, out=None) -> Tensor:
@@ -305,7 +315,7 @@ class Methods:
     def cdouble(self, memory_format=None) -> Tensor:
         """x in complex128; x itself where it is so already."""
     def ceil(self, *, out=None) -> Tensor:
-        """y = the smallest integer >= x;   dx = 0. Integers stay as they are."""
+        """y = the smallest integer >= x;   dx = 0."""
     def ceil_(self, *, out=None) -> Tensor:
         """ceil, in place."""
     def cfloat(self, memory_format=None) -> Tensor:
@@ -353,11 +363,11 @@ class Methods:
     def corrcoef(self) -> Tensor:
         """The correlation of variables: cov over the product of standard deviations, in [-1, 1]."""
     def cos(self, *, out=None) -> Tensor:
-        """y = cos(x);   dx = -dy sin(x). An integer input gives the default float dtype."""
+        """y = cos(x);   dx = -dy sin(x)."""
     def cos_(self, *, out=None) -> Tensor:
         """cos, in place."""
     def cosh(self, *, out=None) -> Tensor:
-        """y = cosh(x);   dx = dy sinh(x). An integer input gives the default float dtype."""
+        """y = cosh(x);   dx = dy sinh(x)."""
     def cosh_(self, *, out=None) -> Tensor:
         """cosh, in place."""
     def count_nonzero(self, *dims, dim=None) -> Tensor:
@@ -427,21 +437,21 @@ class Methods:
     def equal(self, other) -> _bool:
         """Whether both have the same shape and the same values."""
     def erf(self, *, out=None) -> Tensor:
-        """y = erf(x) = 2/sqrt(pi) int_0^x exp(-t^2) dt;   dx = dy 2/sqrt(pi) exp(-x^2). An integer input gives the default float dtype."""
+        """y = erf(x) = 2/sqrt(pi) int_0^x exp(-t^2) dt;   dx = dy 2/sqrt(pi) exp(-x^2)."""
     def erf_(self, *, out=None) -> Tensor:
         """erf, in place."""
     def erfc(self, *, out=None) -> Tensor:
-        """y = 1 - erf(x), exact where it is small;   dx = -dy 2/sqrt(pi) exp(-x^2). An integer input gives the default float dtype."""
+        """y = 1 - erf(x), exact where it is small;   dx = -dy 2/sqrt(pi) exp(-x^2)."""
     def erfc_(self, *, out=None) -> Tensor:
         """erfc, in place."""
     def erfinv(self, *, out=None) -> Tensor:
-        """y with erf(y) = x;   dx = dy sqrt(pi)/2 exp(y^2). An integer input gives the default float dtype."""
+        """y with erf(y) = x;   dx = dy sqrt(pi)/2 exp(y^2)."""
     def erfinv_(self, *, out=None) -> Tensor:
         """erfinv, in place."""
     def exp(self, *, out=None) -> Tensor:
-        """y = exp(x);   dx = dy y. An integer input gives the default float dtype."""
+        """y = exp(x);   dx = dy y."""
     def exp2(self, *, out=None) -> Tensor:
-        """y = 2^x;   dx = dy y ln 2. An integer input gives the default float dtype."""
+        """y = 2^x;   dx = dy y ln 2."""
     def exp2_(self, *, out=None) -> Tensor:
         """exp2, in place."""
     def exp_(self, *, out=None) -> Tensor:
@@ -451,7 +461,7 @@ class Methods:
     def expand_as(self, other) -> Tensor:
         """expand(other.shape)."""
     def expm1(self, *, out=None) -> Tensor:
-        """y = exp(x) - 1, exact near 0;   dx = dy (y + 1). An integer input gives the default float dtype."""
+        """y = exp(x) - 1, exact near 0;   dx = dy (y + 1)."""
     def expm1_(self, *, out=None) -> Tensor:
         """expm1, in place."""
     def exponential_(self, lambd=1.0, *, generator=None) -> Tensor:
@@ -461,7 +471,7 @@ class Methods:
     def fill_diagonal_(self, fill_value, wrap: _bool = False) -> Tensor:
         """The main diagonal, x[i, i, ...], = fill_value; with wrap, of a tall matrix, it begins again below each end."""
     def fix(self, *, out=None) -> Tensor:
-        """y = x without its fraction;   dx = 0. Integers stay as they are."""
+        """y = x without its fraction;   dx = 0."""
     def fix_(self, *, out=None) -> Tensor:
         """fix, in place."""
     def flatten(self, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
@@ -479,7 +489,7 @@ class Methods:
     def float_power_(self, exponent) -> Tensor:
         """float_power, in place."""
     def floor(self, *, out=None) -> Tensor:
-        """y = the largest integer <= x;   dx = 0. Integers stay as they are."""
+        """y = the largest integer <= x;   dx = 0."""
     def floor_(self, *, out=None) -> Tensor:
         """floor, in place."""
     def floor_divide(self, other, *, out=None) -> Tensor:
@@ -545,7 +555,7 @@ class Methods:
     def hypot_(self, other) -> Tensor:
         """hypot, in place."""
     def i0(self, *, out=None) -> Tensor:
-        """y = I_0(x);   dx = dy I_1(x). An integer input gives the default float dtype."""
+        """y = I_0(x);   dx = dy I_1(x)."""
     def i0_(self, *, out=None) -> Tensor:
         """i0, in place."""
     def igamma(self, other, *, out=None) -> Tensor:
@@ -638,21 +648,21 @@ class Methods:
     def less_equal_(self, other, *, out=None) -> Tensor:
         """less_equal, in place."""
     def lgamma(self, *, out=None) -> Tensor:
-        """y = log(abs(Gamma(x)));   dx = dy digamma(x). An integer input gives the default float dtype."""
+        """y = log(abs(Gamma(x)));   dx = dy digamma(x)."""
     def lgamma_(self, *, out=None) -> Tensor:
         """lgamma, in place."""
     def log(self, *, out=None) -> Tensor:
-        """y = log(x);   dx = dy / x. An integer input gives the default float dtype."""
+        """y = log(x);   dx = dy / x."""
     def log10(self, *, out=None) -> Tensor:
-        """y = log10 x;   dx = dy / (x ln 10). An integer input gives the default float dtype."""
+        """y = log10 x;   dx = dy / (x ln 10)."""
     def log10_(self, *, out=None) -> Tensor:
         """log10, in place."""
     def log1p(self, *, out=None) -> Tensor:
-        """y = log(1 + x), exact near 0;   dx = dy / (1 + x). An integer input gives the default float dtype."""
+        """y = log(1 + x), exact near 0;   dx = dy / (1 + x)."""
     def log1p_(self, *, out=None) -> Tensor:
         """log1p, in place."""
     def log2(self, *, out=None) -> Tensor:
-        """y = log2 x;   dx = dy / (x ln 2). An integer input gives the default float dtype."""
+        """y = log2 x;   dx = dy / (x ln 2)."""
     def log2_(self, *, out=None) -> Tensor:
         """log2, in place."""
     def log_(self, *, out=None) -> Tensor:
@@ -857,7 +867,7 @@ class Methods:
     def real(self) -> Tensor:
         """The real part; a view."""
     def reciprocal(self, *, out=None) -> Tensor:
-        """y = 1 / x;   dx = -dy y^2. An integer input gives the default float dtype."""
+        """y = 1 / x;   dx = -dy y^2."""
     def reciprocal_(self, *, out=None) -> Tensor:
         """reciprocal, in place."""
     def relu(self) -> Tensor:
@@ -897,7 +907,7 @@ class Methods:
     def round_(self, *, decimals: _int = 0, out=None) -> Tensor:
         """round, in place."""
     def rsqrt(self, *, out=None) -> Tensor:
-        """y = 1 / sqrt(x);   dx = -dy y^3 / 2. An integer input gives the default float dtype."""
+        """y = 1 / sqrt(x);   dx = -dy y^3 / 2."""
     def rsqrt_(self, *, out=None) -> Tensor:
         """rsqrt, in place."""
     def scatter(self, dim: _int, index, src=None, *, value=None, reduce=None) -> Tensor:
@@ -925,7 +935,7 @@ class Methods:
     def short(self, memory_format=None) -> Tensor:
         """x in int16; x itself where it is so already."""
     def sigmoid(self, *, out=None) -> Tensor:
-        """y = 1 / (1 + exp(-x));   dx = dy y (1 - y). An integer input gives the default float dtype."""
+        """y = 1 / (1 + exp(-x));   dx = dy y (1 - y)."""
     def sigmoid_(self, *, out=None) -> Tensor:
         """sigmoid, in place."""
     def sign(self, *, out=None) -> Tensor:
@@ -935,15 +945,15 @@ class Methods:
     def signbit(self, *, out=None) -> Tensor:
         """Where the sign is set, of -0.0 too."""
     def sin(self, *, out=None) -> Tensor:
-        """y = sin(x);   dx = dy cos(x). An integer input gives the default float dtype."""
+        """y = sin(x);   dx = dy cos(x)."""
     def sin_(self, *, out=None) -> Tensor:
         """sin, in place."""
     def sinc(self, *, out=None) -> Tensor:
-        """y = sin(pi x) / (pi x), 1 at 0;   dx = dy (cos(pi x) - y) / x, 0 at 0. An integer input gives the default float dtype."""
+        """y = sin(pi x) / (pi x), 1 at 0;   dx = dy (cos(pi x) - y) / x, 0 at 0."""
     def sinc_(self, *, out=None) -> Tensor:
         """sinc, in place."""
     def sinh(self, *, out=None) -> Tensor:
-        """y = sinh(x);   dx = dy cosh(x). An integer input gives the default float dtype."""
+        """y = sinh(x);   dx = dy cosh(x)."""
     def sinh_(self, *, out=None) -> Tensor:
         """sinh, in place."""
     def slice_scatter(self, src, dim: _int = 0, start=None, end=None, step: _int = 1) -> Tensor:
@@ -959,7 +969,7 @@ class Methods:
     def split_with_sizes(self, split_sizes, dim: _int = 0) -> tuple:
         """Pieces of these sizes along dim; views."""
     def sqrt(self, *, out=None) -> Tensor:
-        """y = sqrt(x);   dx = dy / (2 y). An integer input gives the default float dtype."""
+        """y = sqrt(x);   dx = dy / (2 y)."""
     def sqrt_(self, *, out=None) -> Tensor:
         """sqrt, in place."""
     def square(self, *, out=None) -> Tensor:
@@ -1007,11 +1017,11 @@ class Methods:
     def take_along_dim(self, indices, dim=None) -> Tensor:
         """gather, with input and indices broadcast against each other apart from dim; without dim on the flat input."""
     def tan(self, *, out=None) -> Tensor:
-        """y = tan(x);   dx = dy (1 + y^2). An integer input gives the default float dtype."""
+        """y = tan(x);   dx = dy (1 + y^2)."""
     def tan_(self, *, out=None) -> Tensor:
         """tan, in place."""
     def tanh(self, *, out=None) -> Tensor:
-        """y = tanh(x);   dx = dy (1 - y^2). An integer input gives the default float dtype."""
+        """y = tanh(x);   dx = dy (1 - y^2)."""
     def tanh_(self, *, out=None) -> Tensor:
         """tanh, in place."""
     def tensor_split(self, indices_or_sections, dim: _int = 0) -> tuple:
@@ -1045,7 +1055,7 @@ class Methods:
     def true_divide_(self, other, *, rounding_mode=None, out=None) -> Tensor:
         """true_divide, in place."""
     def trunc(self, *, out=None) -> Tensor:
-        """y = x without its fraction;   dx = 0. Integers stay as they are."""
+        """y = x without its fraction;   dx = 0."""
     def trunc_(self, *, out=None) -> Tensor:
         """trunc, in place."""
     def type(self, dtype=None, non_blocking: _bool = False) -> Any:

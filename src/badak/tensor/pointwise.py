@@ -85,20 +85,29 @@ def _pair(name: str, op: type[Pointwise]) -> Function:
 
 
 _TAKES = {
-    "float": (_float, " An integer input gives the default float dtype."),
-    "real": (_real, " An integer input gives the default float dtype."),
-    "number": (_number, ""),
-    "rounding": (_rounding, " Integers stay as they are."),
+    "float": (_float, "; integers become the default float dtype"),
+    "real": (_real, "; integers become the default float dtype; no complex numbers"),
+    "number": (_number, "; integers stay integers; no booleans"),
+    "rounding": (_rounding, "; integers stay as they are"),
 }
+_SECTIONS = """{says}
+
+Args:
+    {arguments}{note}
+    out: where the result is written
+
+Returns: tensor of {shape} shape
+"""
 
 
 def public_function(op: type[Pointwise]) -> Function:
     """The function of an operation."""
     name = (*op.names, *op.special)[0]
-    make, note = (_pair, "") if op.inputs == 2 else _TAKES[op.takes]
+    make, note = (_pair, "; they broadcast") if op.inputs == 2 else _TAKES[op.takes]
     function = make(name, op)
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"{op.__doc__}{note}"
+    arguments, shape = ("input, other: tensors or numbers", "their common") if op.inputs == 2 else ("input: any shape", "input's")
+    function.__doc__ = _SECTIONS.format(says=op.__doc__, arguments=arguments, note=note, shape=shape)
     return function
 
 

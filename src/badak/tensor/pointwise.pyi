@@ -10,35 +10,35 @@ SPECIAL: dict[str, Callable[..., Tensor]]
 def real(name: str, x) -> Tensor:
     """x as floats that are real numbers."""
 def tanh(input, *, out=None) -> Tensor:
-    """y = tanh(x);   dx = dy (1 - y^2). An integer input gives the default float dtype."""
+    """y = tanh(x);   dx = dy (1 - y^2)."""
 def sigmoid(input, *, out=None) -> Tensor:
-    """y = 1 / (1 + exp(-x));   dx = dy y (1 - y). An integer input gives the default float dtype."""
+    """y = 1 / (1 + exp(-x));   dx = dy y (1 - y)."""
 def expit(input, *, out=None) -> Tensor:
-    """y = 1 / (1 + exp(-x));   dx = dy y (1 - y). An integer input gives the default float dtype."""
+    """y = 1 / (1 + exp(-x));   dx = dy y (1 - y)."""
 def exp(input, *, out=None) -> Tensor:
-    """y = exp(x);   dx = dy y. An integer input gives the default float dtype."""
+    """y = exp(x);   dx = dy y."""
 def exp2(input, *, out=None) -> Tensor:
-    """y = 2^x;   dx = dy y ln 2. An integer input gives the default float dtype."""
+    """y = 2^x;   dx = dy y ln 2."""
 def expm1(input, *, out=None) -> Tensor:
-    """y = exp(x) - 1, exact near 0;   dx = dy (y + 1). An integer input gives the default float dtype."""
+    """y = exp(x) - 1, exact near 0;   dx = dy (y + 1)."""
 def log(input, *, out=None) -> Tensor:
-    """y = log(x);   dx = dy / x. An integer input gives the default float dtype."""
+    """y = log(x);   dx = dy / x."""
 def log1p(input, *, out=None) -> Tensor:
-    """y = log(1 + x), exact near 0;   dx = dy / (1 + x). An integer input gives the default float dtype."""
+    """y = log(1 + x), exact near 0;   dx = dy / (1 + x)."""
 def log2(input, *, out=None) -> Tensor:
-    """y = log2 x;   dx = dy / (x ln 2). An integer input gives the default float dtype."""
+    """y = log2 x;   dx = dy / (x ln 2)."""
 def log10(input, *, out=None) -> Tensor:
-    """y = log10 x;   dx = dy / (x ln 10). An integer input gives the default float dtype."""
+    """y = log10 x;   dx = dy / (x ln 10)."""
 def sqrt(input, *, out=None) -> Tensor:
-    """y = sqrt(x);   dx = dy / (2 y). An integer input gives the default float dtype."""
+    """y = sqrt(x);   dx = dy / (2 y)."""
 def rsqrt(input, *, out=None) -> Tensor:
-    """y = 1 / sqrt(x);   dx = -dy y^3 / 2. An integer input gives the default float dtype."""
+    """y = 1 / sqrt(x);   dx = -dy y^3 / 2."""
 def square(input, *, out=None) -> Tensor:
     """y = x^2;   dx = dy 2 x."""
 def reciprocal(input, *, out=None) -> Tensor:
-    """y = 1 / x;   dx = -dy y^2. An integer input gives the default float dtype."""
+    """y = 1 / x;   dx = -dy y^2."""
 def erf(input, *, out=None) -> Tensor:
-    """y = erf(x) = 2/sqrt(pi) int_0^x exp(-t^2) dt;   dx = dy 2/sqrt(pi) exp(-x^2). An integer input gives the default float dtype."""
+    """y = erf(x) = 2/sqrt(pi) int_0^x exp(-t^2) dt;   dx = dy 2/sqrt(pi) exp(-x^2)."""
 def abs(input, *, out=None) -> Tensor:
     """y = abs(x);   dx = dy sign(x), 0 at 0; for complex x: dx = dy x / abs(x)."""
 def absolute(input, *, out=None) -> Tensor:
@@ -46,53 +46,53 @@ def absolute(input, *, out=None) -> Tensor:
 def sgn(input, *, out=None) -> Tensor:
     """y = -1, 0, 1 as x is negative, zero, positive, 0 where it is not a number;   dx = 0."""
 def floor(input, *, out=None) -> Tensor:
-    """y = the largest integer <= x;   dx = 0. Integers stay as they are."""
+    """y = the largest integer <= x;   dx = 0."""
 def ceil(input, *, out=None) -> Tensor:
-    """y = the smallest integer >= x;   dx = 0. Integers stay as they are."""
+    """y = the smallest integer >= x;   dx = 0."""
 def trunc(input, *, out=None) -> Tensor:
-    """y = x without its fraction;   dx = 0. Integers stay as they are."""
+    """y = x without its fraction;   dx = 0."""
 def fix(input, *, out=None) -> Tensor:
-    """y = x without its fraction;   dx = 0. Integers stay as they are."""
+    """y = x without its fraction;   dx = 0."""
 def frac(input, *, out=None) -> Tensor:
     """y = x - trunc(x);   dx = dy."""
 def erfc(input, *, out=None) -> Tensor:
-    """y = 1 - erf(x), exact where it is small;   dx = -dy 2/sqrt(pi) exp(-x^2). An integer input gives the default float dtype."""
+    """y = 1 - erf(x), exact where it is small;   dx = -dy 2/sqrt(pi) exp(-x^2)."""
 def erfinv(input, *, out=None) -> Tensor:
-    """y with erf(y) = x;   dx = dy sqrt(pi)/2 exp(y^2). An integer input gives the default float dtype."""
+    """y with erf(y) = x;   dx = dy sqrt(pi)/2 exp(y^2)."""
 def lgamma(input, *, out=None) -> Tensor:
-    """y = log(abs(Gamma(x)));   dx = dy digamma(x). An integer input gives the default float dtype."""
+    """y = log(abs(Gamma(x)));   dx = dy digamma(x)."""
 def gammaln(input, *, out=None) -> Tensor:
-    """y = log(abs(Gamma(x)));   dx = dy digamma(x). An integer input gives the default float dtype."""
+    """y = log(abs(Gamma(x)));   dx = dy digamma(x)."""
 def xlogy(input, other, *, out=None) -> Tensor:
     """y = a log(b), 0 where a = 0, NaN where b is;   da = dy log(b), 0 where a = 0 and b <= 0;   db = dy a / b."""
 def xlog1py(input, other, *, out=None) -> Tensor:
     """y = a log(1 + b), 0 where a = 0, NaN where b is;   da = dy log(1 + b), 0 where a = 0 and b <= -1;   db = dy a / (1 + b)."""
 def sinc(input, *, out=None) -> Tensor:
-    """y = sin(pi x) / (pi x), 1 at 0;   dx = dy (cos(pi x) - y) / x, 0 at 0. An integer input gives the default float dtype."""
+    """y = sin(pi x) / (pi x), 1 at 0;   dx = dy (cos(pi x) - y) / x, 0 at 0."""
 def i0(input, *, out=None) -> Tensor:
-    """y = I_0(x);   dx = dy I_1(x). An integer input gives the default float dtype."""
+    """y = I_0(x);   dx = dy I_1(x)."""
 def modified_bessel_i0(input, *, out=None) -> Tensor:
-    """y = I_0(x);   dx = dy I_1(x). An integer input gives the default float dtype."""
+    """y = I_0(x);   dx = dy I_1(x)."""
 def i0e(input, *, out=None) -> Tensor:
-    """y = exp(-abs(x)) I_0(x);   dx = dy (exp(-abs(x)) I_1(x) - sign(x) y). An integer input gives the default float dtype."""
+    """y = exp(-abs(x)) I_0(x);   dx = dy (exp(-abs(x)) I_1(x) - sign(x) y)."""
 def i1(input, *, out=None) -> Tensor:
-    """y = I_1(x);   dx = dy (I_0(x) - y / x), dy / 2 at 0. An integer input gives the default float dtype."""
+    """y = I_1(x);   dx = dy (I_0(x) - y / x), dy / 2 at 0."""
 def modified_bessel_i1(input, *, out=None) -> Tensor:
-    """y = I_1(x);   dx = dy (I_0(x) - y / x), dy / 2 at 0. An integer input gives the default float dtype."""
+    """y = I_1(x);   dx = dy (I_0(x) - y / x), dy / 2 at 0."""
 def i1e(input, *, out=None) -> Tensor:
-    """y = exp(-abs(x)) I_1(x);   dx = dy (exp(-abs(x)) I_0(x) - y (sign(x) + 1 / x)), dy / 2 at 0. An integer input gives the default float dtype."""
+    """y = exp(-abs(x)) I_1(x);   dx = dy (exp(-abs(x)) I_0(x) - y (sign(x) + 1 / x)), dy / 2 at 0."""
 def erfcx(input, *, out=None) -> Tensor:
-    """y = exp(x^2) erfc(x);   dx = dy (2 x y - 2 / sqrt(pi)). An integer input gives the default float dtype."""
+    """y = exp(x^2) erfc(x);   dx = dy (2 x y - 2 / sqrt(pi))."""
 def spherical_bessel_j0(input, *, out=None) -> Tensor:
-    """y = sin(x) / x, 1 at 0;   dx = dy (cos(x) - y) / x, 0 at 0. An integer input gives the default float dtype."""
+    """y = sin(x) / x, 1 at 0;   dx = dy (cos(x) - y) / x, 0 at 0."""
 def modified_bessel_k0(input, *, out=None) -> Tensor:
-    """y = K_0(x);   dx = -dy K_1(x). An integer input gives the default float dtype."""
+    """y = K_0(x);   dx = -dy K_1(x)."""
 def modified_bessel_k1(input, *, out=None) -> Tensor:
-    """y = K_1(x);   dx = -dy (K_0(x) + y / x). An integer input gives the default float dtype."""
+    """y = K_1(x);   dx = -dy (K_0(x) + y / x)."""
 def scaled_modified_bessel_k0(input, *, out=None) -> Tensor:
-    """y = exp(x) K_0(x);   dx = dy (y - exp(x) K_1(x)). An integer input gives the default float dtype."""
+    """y = exp(x) K_0(x);   dx = dy (y - exp(x) K_1(x))."""
 def scaled_modified_bessel_k1(input, *, out=None) -> Tensor:
-    """y = exp(x) K_1(x);   dx = dy (y - y / x - exp(x) K_0(x)). An integer input gives the default float dtype."""
+    """y = exp(x) K_1(x);   dx = dy (y - y / x - exp(x) K_0(x))."""
 def igamma(input, other, *, out=None) -> Tensor:
     """y = P(a, x), x = b;   dx = dy x^(a-1) exp(-x) / Gamma(a);   da = dy times how P moves with a (`gammainc_slope`)."""
 def gammainc(input, other, *, out=None) -> Tensor:
@@ -102,39 +102,39 @@ def igammac(input, other, *, out=None) -> Tensor:
 def gammaincc(input, other, *, out=None) -> Tensor:
     """y = Q(a, x) = 1 - P(a, x): the gradients of P with the other sign."""
 def sin(input, *, out=None) -> Tensor:
-    """y = sin(x);   dx = dy cos(x). An integer input gives the default float dtype."""
+    """y = sin(x);   dx = dy cos(x)."""
 def cos(input, *, out=None) -> Tensor:
-    """y = cos(x);   dx = -dy sin(x). An integer input gives the default float dtype."""
+    """y = cos(x);   dx = -dy sin(x)."""
 def tan(input, *, out=None) -> Tensor:
-    """y = tan(x);   dx = dy (1 + y^2). An integer input gives the default float dtype."""
+    """y = tan(x);   dx = dy (1 + y^2)."""
 def asin(input, *, out=None) -> Tensor:
-    """y = arcsin(x);   dx = dy / sqrt(1 - x^2). An integer input gives the default float dtype."""
+    """y = arcsin(x);   dx = dy / sqrt(1 - x^2)."""
 def arcsin(input, *, out=None) -> Tensor:
-    """y = arcsin(x);   dx = dy / sqrt(1 - x^2). An integer input gives the default float dtype."""
+    """y = arcsin(x);   dx = dy / sqrt(1 - x^2)."""
 def acos(input, *, out=None) -> Tensor:
-    """y = arccos(x);   dx = -dy / sqrt(1 - x^2). An integer input gives the default float dtype."""
+    """y = arccos(x);   dx = -dy / sqrt(1 - x^2)."""
 def arccos(input, *, out=None) -> Tensor:
-    """y = arccos(x);   dx = -dy / sqrt(1 - x^2). An integer input gives the default float dtype."""
+    """y = arccos(x);   dx = -dy / sqrt(1 - x^2)."""
 def atan(input, *, out=None) -> Tensor:
-    """y = arctan(x);   dx = dy / (1 + x^2). An integer input gives the default float dtype."""
+    """y = arctan(x);   dx = dy / (1 + x^2)."""
 def arctan(input, *, out=None) -> Tensor:
-    """y = arctan(x);   dx = dy / (1 + x^2). An integer input gives the default float dtype."""
+    """y = arctan(x);   dx = dy / (1 + x^2)."""
 def sinh(input, *, out=None) -> Tensor:
-    """y = sinh(x);   dx = dy cosh(x). An integer input gives the default float dtype."""
+    """y = sinh(x);   dx = dy cosh(x)."""
 def cosh(input, *, out=None) -> Tensor:
-    """y = cosh(x);   dx = dy sinh(x). An integer input gives the default float dtype."""
+    """y = cosh(x);   dx = dy sinh(x)."""
 def asinh(input, *, out=None) -> Tensor:
-    """y = arsinh(x);   dx = dy / sqrt(x^2 + 1). An integer input gives the default float dtype."""
+    """y = arsinh(x);   dx = dy / sqrt(x^2 + 1)."""
 def arcsinh(input, *, out=None) -> Tensor:
-    """y = arsinh(x);   dx = dy / sqrt(x^2 + 1). An integer input gives the default float dtype."""
+    """y = arsinh(x);   dx = dy / sqrt(x^2 + 1)."""
 def acosh(input, *, out=None) -> Tensor:
-    """y = arcosh(x);   dx = dy / sqrt(x^2 - 1), for complex x with the root's sign of sqrt(x - 1) sqrt(x + 1). An integer input gives the default float dtype."""
+    """y = arcosh(x);   dx = dy / sqrt(x^2 - 1), for complex x with the root's sign of sqrt(x - 1) sqrt(x + 1)."""
 def arccosh(input, *, out=None) -> Tensor:
-    """y = arcosh(x);   dx = dy / sqrt(x^2 - 1), for complex x with the root's sign of sqrt(x - 1) sqrt(x + 1). An integer input gives the default float dtype."""
+    """y = arcosh(x);   dx = dy / sqrt(x^2 - 1), for complex x with the root's sign of sqrt(x - 1) sqrt(x + 1)."""
 def atanh(input, *, out=None) -> Tensor:
-    """y = artanh(x);   dx = dy / (1 - x^2). An integer input gives the default float dtype."""
+    """y = artanh(x);   dx = dy / (1 - x^2)."""
 def arctanh(input, *, out=None) -> Tensor:
-    """y = artanh(x);   dx = dy / (1 - x^2). An integer input gives the default float dtype."""
+    """y = artanh(x);   dx = dy / (1 - x^2)."""
 def atan2(input, other, *, out=None) -> Tensor:
     """y = the angle of the point (b, a), in (-pi, pi];   da = dy b / (a^2 + b^2), db = -dy a / (a^2 + b^2)."""
 def arctan2(input, other, *, out=None) -> Tensor:

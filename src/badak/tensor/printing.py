@@ -9,9 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from badak.core.public_api.overriding import is_own
 from badak.tensor.dtypes import bool_, default_dtype, int64
-
-_PREFIX = "tensor("
 
 
 @dataclass
@@ -130,9 +129,20 @@ def _complex_writer(values: np.ndarray):
 
 
 def format_tensor(x) -> str:
-    """`tensor([...], dtype=..., requires_grad=True)`: the dtype is left out where it is the default."""
+    """`tensor([...], dtype=..., requires_grad=True)`: the dtype is left out where it is the default.
+
+    A class that a program derives has its own name in the place of "tensor".
+    """
+    if is_own(type(x)):
+        return _written(x, "tensor(")
+    text = _written(x, f"{type(x).__name__}(")
+    return f"Parameter({text})" if getattr(x, "_is_param", False) else text
+
+
+def _written(x, prefix: str) -> str:
+    """The values and the notes after them, behind `prefix`."""
     if x._meta is not None:
-        return _without_values(x)
+        return _without_values(x, prefix)
     array = x._array
     if array.dtype.kind == "V":
         array = array.astype(np.float32)
@@ -146,7 +156,7 @@ def format_tensor(x) -> str:
         summarise = array.size > OPTIONS.threshold
         shown = _summarised(array) if summarise else array
         write = _complex_writer(shown) if array.dtype.kind == "c" else Formatter(shown)
-        text = _block(array, len(_PREFIX), summarise, write)
+        text = _block(array, len(prefix), summarise, write)
         plain = x.dtype in (default_dtype(), bool_, int64) or (array.dtype.kind == "c" and x.dtype.to_real() is default_dtype())
     if not plain:
         notes.append(f"dtype={x.dtype}")
@@ -154,17 +164,17 @@ def format_tensor(x) -> str:
         notes.append(f"grad_fn=<{type(x.grad_fn).__name__}>")
     elif x.requires_grad:
         notes.append("requires_grad=True")
-    return _with_notes(_PREFIX + text, notes, len(_PREFIX)) + ")"
+    return _with_notes(prefix + text, notes, len(prefix)) + ")"
 
 
-def _without_values(x) -> str:
+def _without_values(x, prefix: str) -> str:
     """A tensor on the meta device."""
     notes = ["...", "device='meta'", f"size={tuple(x.shape)}"]
     if x.dtype is not default_dtype():
         notes.append(f"dtype={x.dtype}")
     if x.requires_grad:
         notes.append("requires_grad=True")
-    return f"tensor({', '.join(notes)})"
+    return f"{prefix}{', '.join(notes)})"
 
 
 def _with_notes(text: str, notes: list[str], indent: int) -> str:

@@ -20,6 +20,9 @@ class UntypedStorage:
         dtypes.check_device(device)
         self._bytes = np.empty(size, np.uint8) if isinstance(size, int) else np.array(list(size), np.uint8)
 
+    def __sizeof__(self) -> int:
+        return super().__sizeof__() + self.nbytes()
+
     @classmethod
     def _of(cls, array: np.ndarray) -> "UntypedStorage":
         """The storage of this very array of bytes."""

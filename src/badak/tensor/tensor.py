@@ -60,15 +60,14 @@ class Tensor(Values):
 
     __array_priority__ = 1000  # NumPy on the left defers to us
 
-    def __init__(self, *data, device=None):
+    def __new__(cls, *data, device=None):
         dtypes.check_device(device)
         if len(data) == 1 and not isinstance(data[0], int):
             values = data[0]._array if isinstance(data[0], Tensor) else data[0]
             if isinstance(values, dtypes.Size):
                 values = np.empty(values, np.float32)
-            self._array = np.array(values, dtypes.default_dtype().numpy)
-        else:
-            self._array = np.empty(data, dtypes.default_dtype().numpy)
+            return cls._of(np.array(values, dtypes.default_dtype().numpy), cls)
+        return cls._of(np.empty(data, dtypes.default_dtype().numpy), cls)
 
     @classmethod
     def _of(cls, array, kind=None) -> "Tensor":

@@ -6,7 +6,7 @@ import numpy as np
 
 from badak.core import events
 from badak.core.errors import ArgumentTypeError, GraphError, ShapeError
-from badak.core.modes import anywhere
+from badak.core.modes import anywhere, modes
 from badak.tensor.batched import Batched, no_number
 from badak.tensor.history import History
 from badak.tensor.notebook import html_of
@@ -38,7 +38,7 @@ class Values(History):
             array([1., 1.], dtype=float32)
         """
         self._read("numpy")
-        if self.requires_grad and not force:
+        if self.requires_grad and not force and modes.grad:
             raise GraphError(
                 "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.",
                 "tensor.detach().numpy()",
@@ -54,7 +54,7 @@ class Values(History):
         return np.array(array, dtype=dtype, copy=copy)
 
     def __dlpack__(self, **options):
-        if self.requires_grad:
+        if self.requires_grad and modes.grad:
             raise GraphError("Can't export tensors that require gradient, use tensor.detach()", "tensor.detach()")
         self._read("DLPack")
         return self._array.__dlpack__(**options)
@@ -100,6 +100,8 @@ class Values(History):
     def __int__(self) -> int:
         return int(self.item())
 
+    __long__ = __int__
+
     def __complex__(self) -> complex:
         return complex(self.item())
 
@@ -112,6 +114,8 @@ class Values(History):
                 "use x.any() or x.all(), or x is None to test for absence",
             )
         return bool(self._array.item())
+
+    __nonzero__ = __bool__
 
     def __index__(self) -> int:
         self._read("an index")

@@ -5,6 +5,7 @@ import importlib
 from typing import Any
 
 from badak.core.errors import NotSupportedError
+from badak.core.modes import modes
 from badak.core.public_api import door as _door
 from badak.core.public_api import overriding
 from badak.tensor import Generator as Generator
@@ -91,6 +92,11 @@ def is_traceable_wrapper_subclass(t: Any) -> bool:
 
 def _get_tracing_state() -> None:
     """None: nothing is traced."""
+
+
+def _are_functorch_transforms_active() -> bool:
+    """Whether a function runs for many examples at once, within vmap."""
+    return bool(modes.batching)
 
 
 def _log_api_usage_once(event: str) -> None:

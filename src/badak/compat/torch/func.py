@@ -294,7 +294,7 @@ def _leaf(x: Tensor) -> Tensor:
 def _depends_on_others(outputs: list, leaves: list) -> bool:
     """Whether the outputs have gradients with respect to more than these leaves: then their slopes have them, too."""
     outputs, leaves = ([batching.real_of(x) for x in xs if isinstance(x, Tensor)] for xs in (outputs, leaves))
-    own = {x._edge()[0] for x in leaves if x.is_leaf}
+    own = {x._edge()[0] for x in leaves if x.is_leaf and x.requires_grad}
     pending = [y._edge()[0] for y in outputs if y.requires_grad]
     seen = set(pending)
     while pending:

@@ -60,7 +60,7 @@ def classes(args: Any, kwargs: dict) -> list[Any]:
         asked = getattr(kind, "__torch_function__", None)
         if (
             asked is None
-            or _is_own(kind)
+            or is_own(kind)
             or getattr(asked, "__func__", asked) is disabled
             or any(type(one) is kind for one in found)
         ):
@@ -70,7 +70,8 @@ def classes(args: Any, kwargs: dict) -> list[Any]:
     return found
 
 
-def _is_own(kind: type) -> bool:
+def is_own(kind: type) -> bool:
+    """Whether a class of tensors is badak's, and none that a program derives."""
     return kind.__dict__.get("_is_badaks", False)
 
 

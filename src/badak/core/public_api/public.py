@@ -257,9 +257,22 @@ TABLE = {
             "max_pool1d_with_indices poisson_nll_loss rrelu triplet_margin_loss"
         ),
     ),
+    "autograd.anomaly_mode": Names(functions="is_anomaly_enabled"),
     "inspect.introspection.draw": Names(functions="draw"),
     "inspect.introspection.sources": Names(functions="source"),
     "inspect.introspection.summary": Names(functions="summary"),
+    "compat.torch.checks": Names(
+        functions=(
+            "_assert _assert_async _check _check_index _check_is_size _check_not_implemented _check_tensor_all "
+            "_check_tensor_all_with _check_type _check_value _check_with is_storage sym_float sym_int sym_ite sym_max sym_min "
+            "sym_not sym_sum typename"
+        ),
+    ),
+    "compat.torch.amp.autocast_mode": Names(
+        functions=(
+            "get_autocast_cpu_dtype get_autocast_gpu_dtype is_autocast_cache_enabled is_autocast_cpu_enabled"
+        ),
+    ),
     "compat.torch": Names(
         functions=(
             "autocast get_autocast_dtype is_autocast_enabled compile OutOfMemoryError "

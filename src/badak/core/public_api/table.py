@@ -26,6 +26,10 @@ PLACES = {
     "badak.compiler": "badak.compat.torch.compiler",
     "badak.cpu": "badak.compat.torch.devices.cpu",
     "badak.cuda": "badak.compat.torch.cuda",
+    "badak.cuda.graphs": "badak.compat.torch.cuda",
+    "badak.cuda.memory": "badak.compat.torch.cuda",
+    "badak.cuda.random": "badak.compat.torch.cuda",
+    "badak.cuda.streams": "badak.compat.torch.cuda",
     "badak.distributed": "badak.distributed",  # packages that are loaded when they are first asked for
     "badak.distributions": "badak.distributions",
     "badak.distributions.beta": "badak.distributions",
@@ -103,6 +107,7 @@ PLACES = {
     "badak.nn.parallel": "badak.compat.torch.parallel",
     "badak.nn.utils.stateless": "badak.compat.torch.func",
     "badak.onnx": "badak.compat.torch.onnx",
+    "badak.quasirandom": "badak.compat.torch.quasirandom",
     "badak.overrides": "badak.compat.torch.overrides",
     "badak.profiler": "badak.compat.torch.profiler",
     "badak.storage": "badak.tensor.storage",

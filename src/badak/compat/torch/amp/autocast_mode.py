@@ -101,3 +101,23 @@ def get_autocast_dtype(device_type: str):
     """The dtype that autocast uses there."""
     within = modes.casting if device_type == "cpu" else None
     return _DEFAULTS.get(device_type, dtypes.float16) if within is None else within.kind
+
+
+def get_autocast_cpu_dtype():
+    """The dtype that autocast uses on the CPU."""
+    return get_autocast_dtype("cpu")
+
+
+def get_autocast_gpu_dtype():
+    """The dtype that autocast would use on a GPU."""
+    return get_autocast_dtype("cuda")
+
+
+def is_autocast_cpu_enabled() -> bool:
+    """Whether this stands within a block of autocast for the CPU."""
+    return is_autocast_enabled("cpu")
+
+
+def is_autocast_cache_enabled() -> bool:
+    """Whether autocast casts a parameter once for the whole block."""
+    return modes.casting is None or modes.casting.keep

@@ -1,0 +1,61 @@
+"""Classes that programs derive from Tensor are made as in PyTorch: by __new__, while __init__ is theirs alone."""
+
+import sys
+
+import numpy as np
+import pytest
+import torch
+
+import badak
+
+
+def answers(space) -> list:
+    class Plain(space.Tensor):
+        pass
+
+    class Named(space.Tensor):
+        def __init__(self, data, label="none"):
+            super().__init__()
+            self.label = label
+
+    class Placed(space.Tensor):
+        @staticmethod
+        def __new__(cls, data, *, place, **kwargs):
+            made = space.Tensor._make_subclass(cls, data, kwargs.pop("requires_grad", False))
+            made.place = place
+            return made
+
+    class Both(Placed, space.nn.Parameter):
+        pass
+
+    x = Placed(space.ones(2), place=3, requires_grad=True)
+    both = Both(space.ones(2), place=4, requires_grad=True)
+    made = (Plain(2, 3), Plain([1.0, 2.0]), Named([1.0]), x, both, space.nn.Parameter(space.ones(2), False))
+    shown = [(type(each).__name__, tuple(each.shape), each.requires_grad) for each in made]
+    return [shown, Named([1.0]).label, x.place, both.place, isinstance(both, space.nn.Parameter)]
+
+
+def test_as_in_pytorch():
+    assert answers(badak) == answers(torch)
+
+
+def test_values_of_a_parameter_are_read_where_nothing_is_recorded():
+    for space in (badak, torch):
+        x = space.nn.Parameter(space.ones(2))
+        with space.no_grad():
+            assert np.asarray(x).tolist() == x.numpy().tolist() == [1.0, 1.0]
+        with pytest.raises(RuntimeError, match="requires grad"):
+            x.numpy()
+
+
+def test_old_names_of_operators():
+    for space in (badak, torch):
+        x = space.tensor([8])
+        assert (1 << x).tolist() == [256] and (512 >> x).tolist() == [2]
+        assert x.__div__(2).tolist() == [4.0] and x.__rdiv__(4).tolist() == [0.5]
+        assert x.__long__() == 8 and x.__nonzero__()
+
+
+def test_a_storage_is_as_large_as_its_memory():
+    for space in (badak, torch):
+        assert 400 < sys.getsizeof(space.ones(100).untyped_storage()) < 600
