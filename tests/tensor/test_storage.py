@@ -1,9 +1,11 @@
 """Storages next to PyTorch's: how much memory a tensor sees, where it begins, and who sees the same."""
 
+import numpy as np
 import pytest
 import torch
 
 import badak
+from badak.core.errors import FileError
 
 
 def sizes(library):
@@ -37,3 +39,19 @@ def test_the_storage_of_a_tensor_on_the_meta_device_has_a_size_and_no_place(make
 def test_bytes_of_the_meta_device_are_not_there():
     with pytest.raises(badak.core.errors.NoDataError, match="a shape and a dtype, and no values\nfix: "):
         badak.zeros(2, device="meta").untyped_storage().tolist()
+
+
+def test_a_file_as_a_tensor(tmp_path):
+    path = tmp_path / "numbers"
+    for space in (badak, torch):
+        path.write_bytes(np.arange(4, dtype=np.int32).tobytes())
+        x = space.from_file(str(path), False, 3, dtype=space.int32)
+        x[0] = 9
+        assert x.tolist() == [9, 1, 2] and np.fromfile(path, np.int32).tolist() == [0, 1, 2, 3]
+        y = space.from_file(str(path), shared=True, size=5, dtype=space.int32)
+        y[0] = 7
+        assert y.tolist() == [7, 1, 2, 3, 0] and np.fromfile(path, np.int32)[0] == 7
+        with pytest.raises((OSError, RuntimeError)):
+            space.from_file(str(tmp_path / "none"), False, 3)
+    with pytest.raises(FileError, match="\\nfix: "):
+        badak.from_file(path, False, 300)

@@ -17,7 +17,8 @@ from tests.wrong_input import calls
 from tests.wrong_input.spoil import spoiled
 
 SILENT = {  # public names that take no tensor: settings, switches, files, other programs' doors
-    "are_deterministic_algorithms_enabled", "audit", "compile", "fork_rng", "from_dlpack", "frombuffer", "get_autocast_cpu_dtype", "get_autocast_dtype",
+    "are_deterministic_algorithms_enabled", "audit", "compile", "fork_rng", "from_dlpack", "frombuffer",
+    "get_autocast_cpu_dtype", "get_autocast_dtype", "from_file",
     "get_autocast_gpu_dtype", "is_anomaly_enabled", "is_autocast_cache_enabled", "is_autocast_cpu_enabled", "is_storage",
     "sym_float", "sym_int", "sym_ite", "sym_max", "sym_min", "sym_not", "sym_sum", "typename",
     "get_default_device", "get_default_dtype", "get_float32_matmul_precision", "get_num_interop_threads", "get_num_threads",

@@ -6,13 +6,41 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from badak.core import events
-from badak.core.errors import ArgumentTypeError
+from badak.core.errors import ArgumentTypeError, undefined
 from badak.core.modes import modes
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-class _Switch:
+class _DecoratorContextManager:
+    """A context manager that decorates functions too, generators and classes among them: each call is a block of its own."""
+
+    def __enter__(self) -> Any:
+        raise undefined(self, "def __enter__(self)")
+
+    def __exit__(self, *error: object) -> None:
+        raise undefined(self, "def __exit__(self, *error)")
+
+    def clone(self):
+        """Another one, for nested use."""
+        return type(self)()
+
+    def __call__(self, function: Function) -> Function:
+        if inspect.isclass(function):
+            function.__init__ = self(function.__init__)  # type: ignore[method-assign]
+            return function
+        if inspect.isgeneratorfunction(function):
+            return _switched_generator(self, function)  # type: ignore[return-value]
+
+        @functools.wraps(function)
+        def switched(*args, **kwargs):
+            with self.clone():
+                return function(*args, **kwargs)
+
+        return switched  # type: ignore[return-value]
+
+
+class _Switch(_DecoratorContextManager):
     """Sets values of `modes` for a block; usable as `with no_grad():`, `@no_grad()` and `@no_grad`."""
 
     _values: dict[str, bool] = {}
@@ -50,22 +78,8 @@ class _Switch:
         made._values, made._before = self._values, []
         return made
 
-    def __call__(self, function: Function) -> Function:
-        if inspect.isclass(function):
-            function.__init__ = self(function.__init__)  # type: ignore[method-assign]
-            return function
-        if inspect.isgeneratorfunction(function):
-            return _switched_generator(self, function)  # type: ignore[return-value]
 
-        @functools.wraps(function)
-        def switched(*args, **kwargs):
-            with self.clone():
-                return function(*args, **kwargs)
-
-        return switched  # type: ignore[return-value]
-
-
-def _switched_generator(switch: _Switch, function):
+def _switched_generator(switch: _DecoratorContextManager, function):
     """A generator that is switched while it runs, and not while its caller does."""
 
     @functools.wraps(function)

@@ -46,6 +46,12 @@ class _Everywhere:
 
 
 EVERYWHERE = _Everywhere()
+# PyTorch's names, which libraries ask whether there are any
+_global_backward_hooks, _global_backward_pre_hooks = EVERYWHERE.backward, EVERYWHERE.backward_pre
+_global_forward_hooks, _global_forward_pre_hooks = EVERYWHERE.forward, EVERYWHERE.forward_pre
+_global_buffer_registration_hooks = EVERYWHERE.registration["buffer"]
+_global_module_registration_hooks = EVERYWHERE.registration["module"]
+_global_parameter_registration_hooks = EVERYWHERE.registration["parameter"]
 
 
 def register_module_forward_pre_hook(hook: Callable) -> RemovableHandle:

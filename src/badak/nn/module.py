@@ -22,7 +22,18 @@ from badak.core.public_api.explain import FOREIGN, explain
 from badak.core.public_api.homes import home
 from badak.core.public_api.missing import AbsentName
 from badak.nn.errors import ModuleAttributeError, ModuleNameError, kind
-from badak.nn.hooks import EVERYWHERE, Hooks, registered
+from badak.nn.hooks import (  # noqa: F401  (PyTorch has these here, and libraries look)
+    EVERYWHERE,
+    Hooks,
+    _global_backward_hooks,
+    _global_backward_pre_hooks,
+    _global_buffer_registration_hooks,
+    _global_forward_hooks,
+    _global_forward_pre_hooks,
+    _global_module_registration_hooks,
+    _global_parameter_registration_hooks,
+    registered,
+)
 from badak.nn.hooks import register_module_backward_hook as register_module_backward_hook
 from badak.nn.hooks import register_module_buffer_registration_hook as register_module_buffer_registration_hook
 from badak.nn.hooks import register_module_forward_hook as register_module_forward_hook

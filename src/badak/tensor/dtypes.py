@@ -12,7 +12,7 @@ import ml_dtypes
 import numpy as np
 
 from badak.core import config
-from badak.core.errors import ArgumentTypeError, DeviceError, DTypeError, NoDataError, package
+from badak.core.errors import ArgumentTypeError, DeviceError, DTypeError, NoDataError, NotSupportedError, package
 
 
 class dtype:  # noqa: N801  (PyTorch's name)
@@ -26,12 +26,14 @@ class dtype:  # noqa: N801  (PyTorch's name)
 
     @cached_property
     def numpy(self) -> np.dtype:
+        if self.name in NAMED_ONLY:
+            raise NotSupportedError(f"{self}: badak has the name of this dtype, and no tensors of it", "float16, bfloat16 or int8")
         return np.dtype(getattr(ml_dtypes, self.name, self.name))
 
     @property
     def word(self) -> str:
         """PyTorch's other word for it, which its messages use: Float, Long, Byte."""
-        return _WORDS[self.name]
+        return _WORDS.get(self.name, self.name)
 
     def to_complex(self) -> "dtype":
         return {"float16": complex64, "bfloat16": complex64, "float32": complex64, "float64": complex128}.get(self.name, self)
@@ -74,6 +76,24 @@ float8_e8m0fnu = dtype("float8_e8m0fnu", "float", 8)  # powers of two only: scal
 complex64 = dtype("complex64", "complex", 64)
 complex128 = dtype("complex128", "complex", 128)
 
+_BITS = {"bits8": 8, "bits16": 16, "bits1x8": 8, "bits2x4": 8, "bits4x2": 8}
+_QUANTIZED = {"qint8": 8, "qint32": 32, "quint8": 8, "quint4x2": 8, "quint2x4": 8}
+NAMED_ONLY = {  # for programs that ask whether a dtype is one of them
+    **{f"{kind}{bits}": dtype(f"{kind}{bits}", kind, 8) for kind in ("int", "uint") for bits in range(1, 8)},
+    **{name: dtype(name, "bits", bits) for name, bits in _BITS.items()},
+    **{name: dtype(name, "int" if name[1] == "i" else "uint", bits) for name, bits in _QUANTIZED.items()},
+    "complex32": dtype("complex32", "complex", 32),
+    "float4_e2m1fn_x2": dtype("float4_e2m1fn_x2", "float", 8),
+}
+
+
+def __getattr__(name: str) -> dtype:
+    try:
+        return NAMED_ONLY[name]
+    except KeyError:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
+
+
 FLOAT8 = (float8_e4m3fn, float8_e5m2, float8_e4m3fnuz, float8_e5m2fnuz, float8_e8m0fnu)
 WIDE = (uint16, uint32, uint64)
 ALL = (
@@ -99,7 +119,7 @@ _of_python = {bool: bool_, int: int64, float: float64, complex: complex128}
 
 
 def _by_name(name: str) -> dtype:
-    return _names[name]
+    return _names.get(name) or NAMED_ONLY[name]
 
 
 def of_numpy(numpy_dtype: np.dtype) -> dtype:

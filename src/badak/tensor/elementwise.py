@@ -1,6 +1,6 @@
 """Choices between elements, and functions of one number that are more than a row of `ops/pointwise.py`."""
 
-from badak.core.errors import ArgumentError, DTypeError
+from badak.core.errors import ArgumentError, DTypeError, ShapeError
 from badak.ops import activation, select
 from badak.ops import elementwise as ops
 from badak.ops import softmax as _softmax
@@ -8,11 +8,12 @@ from badak.ops._broadcast import stretched
 from badak.ops._check import expect_real, in_order
 from badak.tensor import dtypes
 from badak.tensor.apply import apply
+from badak.tensor.casting import in_half
 from badak.tensor.complex import view_as_complex, view_as_real
 from badak.tensor.convert import cast
 from badak.tensor.data import fit
 from badak.tensor.pointwise import sgn, sqrt, square
-from badak.tensor.promote import binary, floating, into, number, operand, result_type, same, tensor_of
+from badak.tensor.promote import binary, floating, into, not_a_tensor, number, operand, result_type, same, tensor_of
 from badak.tensor.tensor import Tensor
 from badak.tensor.upcast import in_float32
 
@@ -38,6 +39,32 @@ def relu(input) -> Tensor:
     if kind == "b":
         raise DTypeError("Boolean inputs not supported for relu", "x.float()")
     return clamp(input, min=0)
+
+
+def prelu(input, weight) -> Tensor:
+    """y = x where x > 0, else weight x; weight has one number, or one for each channel (dim 1)."""
+    for each in (input, weight):
+        if not isinstance(each, Tensor):
+            raise not_a_tensor("prelu", each)
+    x, weight = in_half(input), in_half(weight)
+    if weight.dtype is not x.dtype:
+        raise DTypeError(f"prelu: Type promoting not supported. Got {x.dtype.word} and {weight.dtype.word}", "weight.to(x.dtype)")
+    if weight.numel() != 1:
+        channels = x.shape[1] if x.dim() > 1 else 1
+        if weight.dim() != 1 or weight.numel() != channels:
+            raise ShapeError(
+                f"prelu: expected weight of 1 or {channels} numbers; got weight={tuple(weight.shape)}, x={tuple(x.shape)}",
+                "num_parameters = the size of dim 1",
+            )
+        weight = weight.reshape(channels, *(1,) * (x.dim() - 2))
+    elif not x.dim():
+        weight = weight.reshape(())
+    return where(x > 0, x, weight * x)
+
+
+def hardshrink(input, lambd=0.5) -> Tensor:
+    """y = x where |x| > lambd, else 0."""
+    return where((input >= -lambd) & (input <= lambd), 0.0, input)
 
 
 def softmax(input, dim: int | None = None, dtype=None, *, _stacklevel=3) -> Tensor:

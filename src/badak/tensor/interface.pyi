@@ -206,6 +206,8 @@ class Methods:
         """The angle of each complex number in (-pi, pi]; of a real one 0, pi where it is negative."""
     def any(self, dim=None, keepdim=False, *, axis=None, out=None) -> Tensor:
         """Whether any value is nonzero: over dim, or over all. uint8 gives uint8, as in PyTorch."""
+    def apply_(self, callable) -> Tensor:
+        """y[i] = callable(y[i]), one number after the other, by Python; in place."""
     def arccos(self, *, out=None) -> Tensor:
         """y = arccos(x);   dx = -dy / sqrt(1 - x^2)."""
     def arccos_(self, *, out=None) -> Tensor:
@@ -540,6 +542,8 @@ class Methods:
         """gt, in place."""
     def half(self, memory_format=None) -> Tensor:
         """x in float16; x itself where it is so already."""
+    def hardshrink(self, lambd=0.5) -> Tensor:
+        """y = x where |x| > lambd, else 0."""
     def heaviside(self, other, *, out=None) -> Tensor:
         """0 below 0, 1 above, other at 0; without gradient."""
     def heaviside_(self, other, *, out=None) -> Tensor:
@@ -717,6 +721,10 @@ class Methods:
     @property
     def mT(self) -> Tensor:
         """The last two dims exchanged; a view."""
+    def map2_(self, x, y, callable) -> Tensor:
+        """self[i] = callable(self[i], x[i], y[i]), one number after the other, by Python; in place. The shapes broadcast."""
+    def map_(self, tensor, callable) -> Tensor:
+        """y[i] = callable(y[i], tensor[i]), one number after the other, by Python; in place. The shapes broadcast."""
     def masked_fill(self, mask, value) -> Tensor:
         """value where mask, else input (in input's dtype).   dinput = 0 where mask, else dy.   mask: bool, True = replace."""
     def masked_fill_(self, mask, value) -> Tensor:
@@ -845,6 +853,8 @@ class Methods:
         """input^exponent.   dinput = dy exponent input^(exponent - 1), dexponent = dy y ln(input)."""
     def pow_(self, exponent, *, out=None) -> Tensor:
         """pow, in place."""
+    def prelu(self, weight) -> Tensor:
+        """y = x where x > 0, else weight x; weight has one number, or one for each channel (dim 1)."""
     def prod(self, dim=None, keepdim=False, *, dtype=None, axis=None, out=None) -> Tensor:
         """prod x; integers and booleans give int64.   dx = dy times the product of the others."""
     def put(self, index, source, accumulate: _bool = False) -> Tensor:

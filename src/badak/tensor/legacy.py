@@ -1,8 +1,11 @@
-"""PyTorch's legacy constructors: FloatTensor, LongTensor, ... are names for a dtype."""
+"""PyTorch's legacy: FloatTensor, LongTensor, ..., which are names for a dtype, and functions of Python on each number."""
+
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from badak.core.errors import DTypeError
+from badak.core.errors import ArgumentTypeError, DTypeError, GraphError
 from badak.tensor import dtypes
 from badak.tensor.create import empty
 from badak.tensor.data import as_array
@@ -57,3 +60,35 @@ def set_default_tensor_type(t) -> None:
             "set_default_dtype(badak.float32)",
         )
     dtypes.set_default_dtype(kind)
+
+
+def apply_(self, callable) -> Tensor:
+    """y[i] = callable(y[i]), one number after the other, by Python; in place."""
+    return _by_python("apply_", callable, self)
+
+
+def map_(self, tensor, callable) -> Tensor:
+    """y[i] = callable(y[i], tensor[i]), one number after the other, by Python; in place. The shapes broadcast."""
+    return _by_python("map_", callable, self, tensor)
+
+
+def map2_(self, x, y, callable) -> Tensor:
+    """self[i] = callable(self[i], x[i], y[i]), one number after the other, by Python; in place. The shapes broadcast."""
+    return _by_python("map2_", callable, self, x, y)
+
+
+def _by_python(name: str, callable: Callable[..., Any], target: Tensor, *others: Tensor) -> Tensor:
+    for each in (target, *others):
+        if not isinstance(each, Tensor):
+            raise ArgumentTypeError(f"{name}: expected a tensor; got {type(each).__name__}", "badak.tensor(data)")
+        if each.requires_grad:
+            raise GraphError(
+                f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() instead.", "x.detach()"
+            )
+        if each.dtype is not target.dtype:
+            raise DTypeError(
+                f"{name}: expected tensors of one dtype; got {target.dtype.word} and {each.dtype.word}", "x.to(y.dtype)"
+            )
+    columns = [each.expand(target.shape).reshape(-1).tolist() for each in (target, *others)]
+    made = np.array([callable(*values) for values in zip(*columns)], target.dtype.numpy)
+    return target.copy_(Tensor._of(made.reshape(target.shape)))

@@ -52,6 +52,7 @@ class About(Methods):
         return self._meta is None
 
     is_cuda = is_mps = is_xpu = is_sparse = is_quantized = is_nested = False
+    is_ipu = is_maia = is_mkldnn = is_mtia = is_vulkan = is_xla = False
     layout = strided
 
     def size(self, dim: int | None = None):
@@ -100,6 +101,8 @@ class About(Methods):
         """The address of the first value; 0 on the meta device."""
         return self._array.ctypes.data if self._meta is None else 0
 
+    const_data_ptr = data_ptr
+
     def is_contiguous(self, memory_format=None) -> bool:
         if memory_format is None or not (order := order_asked(memory_format, self._array.ndim)):
             return self._array.flags.c_contiguous
@@ -120,6 +123,24 @@ class About(Methods):
     def is_inference(self) -> bool:
         """Whether it was made under inference_mode()."""
         return self._inference
+
+    def is_neg(self) -> bool:
+        """Whether its numbers wait to be negated: never, -x is computed at once."""
+        return False
+
+    def is_distributed(self) -> bool:
+        return False
+
+    def is_set_to(self, tensor) -> bool:
+        """Whether it is the same view of the same memory."""
+        same = self.data_ptr() == tensor.data_ptr() and self.dtype is tensor.dtype
+        return same and self.shape == tensor.shape and self.stride() == tensor.stride()
+
+    def dim_order(self) -> tuple[int, ...]:
+        """The axes, from the one with the largest step in memory to the one with the smallest."""
+        if self.is_contiguous():
+            return tuple(range(self.ndim))
+        return tuple(sorted(range(self.ndim), key=lambda axis: (-self.stride(axis), -self.shape[axis], axis)))
 
     def get_device(self) -> int:
         """The number of the GPU it is on: -1, it is on the CPU."""

@@ -292,3 +292,27 @@ def set_(input: Tensor, source: Any = None, storage_offset: int = 0, size: Any =
     events.redefine(input, "set_ of a tensor")
     input._array, input._base, input._steps, input._counter = array, None, (), None
     return input
+
+
+def from_file(filename, shared=None, size: int = 0, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
+    """The first numbers of a file, mapped into memory: read where they are looked at.
+
+    Args:
+        filename: whose bytes are the numbers, one after the other, and nothing else
+        shared: changes go to the file, which is made longer where it is too short
+        size: how many numbers
+        dtype: theirs; the default float dtype unless given
+        layout, device, pin_memory: accepted
+        requires_grad: whether gradients are wanted
+
+    Returns: tensor (size,)
+
+    Raises:
+        FileError: for a file that is not there, or too short
+    """
+    dtypes.check_device(device)
+    kind = dtypes.to_dtype(dtype) if dtype is not None else dtypes.default_dtype()
+    if not isinstance(size, int) or size < 0:
+        raise ArgumentTypeError(f"from_file: expected size, a number of elements; got {size!r}", "size=8")
+    storage = UntypedStorage.from_file(filename, bool(shared), size * kind.itemsize)
+    return Tensor._of(storage._bytes.view(kind.numpy)).requires_grad_(requires_grad)

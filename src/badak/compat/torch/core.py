@@ -12,6 +12,7 @@ from badak.tensor import Generator as Generator
 from badak.tensor import Size as Size
 from badak.tensor import device as device
 from badak.tensor import dtype as dtype
+from badak.tensor.batched import Batched
 
 
 class _Keys:
@@ -97,6 +98,11 @@ def _get_tracing_state() -> None:
 def _are_functorch_transforms_active() -> bool:
     """Whether a function runs for many examples at once, within vmap."""
     return bool(modes.batching)
+
+
+def is_batchedtensor(tensor: Any) -> bool:
+    """Whether a tensor stands for one example of many, within vmap."""
+    return type(getattr(tensor, "_array", None)) is Batched
 
 
 def _log_api_usage_once(event: str) -> None:

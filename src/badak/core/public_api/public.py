@@ -95,14 +95,15 @@ TABLE = {
             "double=float64 dtype finfo float=float32 float16 float32 float64 get_default_dtype half=float16 "
             "float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu "
             "iinfo int=int32 int16 int32 int64 int8 long=int64 set_default_dtype short=int16 Size uint16 uint32 "
-            "uint64 uint8"
+            "uint64 uint8 bits16 bits1x8 bits2x4 bits4x2 bits8 complex32 chalf=complex32 float4_e2m1fn_x2 int1 int2 int3 int4 int5 "
+            "int6 int7 qint32 qint8 quint2x4 quint4x2 quint8 uint1 uint2 uint3 uint4 uint5 uint6 uint7"
         ),
     ),
     "tensor.random_ops": Names(functions="binomial poisson"),
     "tensor.elementwise": Names(
         both=(
-            "clamp clamp_max clamp_min clip hypot log_softmax logaddexp masked_fill maximum minimum nan_to_num relu round sign "
-            "softmax"
+            "clamp clamp_max clamp_min clip hardshrink hypot log_softmax logaddexp masked_fill maximum minimum nan_to_num prelu "
+            "relu round sign softmax"
         ),
         functions="where",
         methods="where=where_method",
@@ -138,6 +139,7 @@ TABLE = {
             "BFloat16Tensor BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor HalfTensor IntTensor "
             "LongTensor set_default_tensor_type ShortTensor"
         ),
+        methods="apply_ map_ map2_",
     ),
     "tensor.linalg.einsum": Names(functions="einsum tensordot"),
     "tensor.linalg.factors": Names(
@@ -207,7 +209,7 @@ TABLE = {
         ),
         functions="bucketize searchsorted",
     ),
-    "tensor.storage": Names(functions="TypedStorage UntypedStorage", methods="set_ storage to_dense untyped_storage"),
+    "tensor.storage": Names(functions="TypedStorage UntypedStorage from_file", methods="set_ storage to_dense untyped_storage"),
     "tensor.signal": Names(
         both="istft stft",
         functions="bartlett_window blackman_window hamming_window hann_window kaiser_window",
@@ -243,8 +245,8 @@ TABLE = {
     "nn.functional": Names(
         functions=(
             "adaptive_avg_pool1d avg_pool1d bilinear celu celu_ channel_shuffle conv1d conv2d conv3d "
-            "conv_transpose1d conv_transpose2d conv_transpose3d cosine_similarity hardshrink max_pool1d "
-            "max_pool2d max_pool3d pairwise_distance pdist pixel_shuffle pixel_unshuffle prelu rms_norm rrelu_ "
+            "conv_transpose1d conv_transpose2d conv_transpose3d cosine_similarity max_pool1d "
+            "max_pool2d max_pool3d pairwise_distance pdist pixel_shuffle pixel_unshuffle rms_norm rrelu_ "
             "selu selu_ threshold threshold_"
         ),
     ),
@@ -269,9 +271,7 @@ TABLE = {
         ),
     ),
     "compat.torch.amp.autocast_mode": Names(
-        functions=(
-            "get_autocast_cpu_dtype get_autocast_gpu_dtype is_autocast_cache_enabled is_autocast_cpu_enabled"
-        ),
+        functions=("get_autocast_cpu_dtype get_autocast_gpu_dtype is_autocast_cache_enabled is_autocast_cpu_enabled"),
     ),
     "compat.torch": Names(
         functions=(

@@ -9,6 +9,7 @@ from typing import Any
 # PyTorch's place: badak's. A longer name below it goes along: badak.cuda.amp is badak.compat.torch.cuda.amp.
 PLACES = {
     "badak._C": "badak.compat.torch.core",
+    "badak._C._functorch": "badak.compat.torch.core",
     "badak._C._nn": "badak.compat.torch.core_nn",
     "badak.Future": "badak.distributed.futures.Future",
     "badak.SymBool": "badak.compat.torch.core.SymBool",
@@ -115,6 +116,7 @@ PLACES = {
     "badak.testing._internal.common_utils": "badak.compat.torch.common_utils",
     "badak.torch_version": "badak.core.public_api.version",
     "badak.types": "badak.compat.torch.types",
+    "badak.utils._contextlib": "badak.autograd.grad_mode",
     "badak.utils._foreach_utils": "badak.compat.torch.foreach_utils",
     "badak.utils._python_dispatch": "badak.compat.torch.core",
     "badak.utils._pytree": "badak.compat.torch.pytree",

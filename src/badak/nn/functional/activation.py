@@ -3,12 +3,13 @@
 `inplace=True` writes the result into the input, as in PyTorch, and saves no memory here.
 """
 
-from badak.core.errors import ArgumentError, DTypeError, ShapeError, warn_once
+from badak.core.errors import ArgumentError, ShapeError, warn_once
 from badak.nn.functional._common import original, placed, real_tensor, tensor
 from badak.ops import activation as ops
 from badak.ops.softmax import LogSoftmax, Softmax
 from badak.tensor import Tensor, apply, float64, ones_like, where, zeros, zeros_like
-from badak.tensor.casting import in_half
+from badak.tensor.elementwise import hardshrink as hardshrink
+from badak.tensor.elementwise import prelu as prelu
 from badak.tensor.elementwise import relu as of_tensor
 from badak.tensor.random import default_generator
 from badak.tensor.upcast import in_float32
@@ -225,24 +226,6 @@ def leaky_relu(input, negative_slope=0.01, inplace=False) -> Tensor:
     return placed(where(x > 0, x, x * negative_slope), input, inplace, "leaky_relu_")
 
 
-def prelu(input, weight) -> Tensor:
-    """y = x where x > 0, else weight x; weight has one number, or one for each channel (dim 1)."""
-    x, weight = in_half(tensor(input, "prelu")), in_half(weight)
-    if weight.dtype is not x.dtype:
-        raise DTypeError(f"prelu: Type promoting not supported. Got {x.dtype.word} and {weight.dtype.word}", "weight.to(x.dtype)")
-    if weight.numel() != 1:
-        channels = x.shape[1] if x.dim() > 1 else 1
-        if weight.dim() != 1 or weight.numel() != channels:
-            raise ShapeError(
-                f"prelu: expected weight of 1 or {channels} numbers; got weight={tuple(weight.shape)}, x={tuple(x.shape)}",
-                "num_parameters = the size of dim 1",
-            )
-        weight = weight.reshape(channels, *(1,) * (x.dim() - 2))
-    elif not x.dim():
-        weight = weight.reshape(())
-    return where(x > 0, x, weight * x)
-
-
 def elu(input, alpha=1.0, inplace=False) -> Tensor:
     """y = x where x > 0, else alpha (exp(x) - 1). Clevert et al. 2016."""
     x = original(input, inplace, "elu")
@@ -293,11 +276,6 @@ def softsign(input) -> Tensor:
 def tanhshrink(input) -> Tensor:
     """y = x - tanh(x)."""
     return input - input.tanh()
-
-
-def hardshrink(input, lambd=0.5) -> Tensor:
-    """y = x where |x| > lambd, else 0."""
-    return where((input >= -lambd) & (input <= lambd), 0.0, input)
 
 
 def softshrink(input, lambd=0.5) -> Tensor:
