@@ -113,6 +113,14 @@ class Observer:
     def on_module_access(self, module) -> None:
         """A module is called, or asked for a member."""
 
+    def on_module_call(self, module, args, kwargs):
+        """A module is about to be called: what the call gives in its place, or NotImplemented."""
+        return NotImplemented
+
+    def on_member(self, module, name: str):
+        """A module is asked for a parameter, a buffer or a child: what is given in its place, or NotImplemented."""
+        return NotImplemented
+
     def on_module_enter(self, module, args, kwargs) -> None:
         """A module is called."""
 
@@ -152,10 +160,12 @@ class _Several(Observer):
             elif handlers and name in _PROCEEDING:
                 setattr(self, name, partial(_one_within_the_other, _PROCEEDING[name], handlers))
             elif handlers:
-                setattr(self, name, partial(_handed_on if name in _WRAPPING else _tell_all, handlers))
+                way = _handed_on if name in _WRAPPING else _answer_of if name in _ANSWERING else _tell_all
+                setattr(self, name, partial(way, handlers))
 
 
 _WRAPPING = ("on_op_enter", "on_backward_enter")
+_ANSWERING = ("on_module_call", "on_member")
 _PROCEEDING: dict[str, Callable] = {  # what the next observer is given, where the one before proceeds with these arguments
     "on_call": lambda told, args, kwargs: (told[0], args, kwargs),
     "on_accumulate": lambda told, args, kwargs: (told[0], *args),
@@ -172,6 +182,11 @@ def _handed_on(handlers, what, function):
     for handler in handlers:
         function = handler(what, function)
     return function
+
+
+def _answer_of(handlers, *event):
+    answers = (handler(*event) for handler in handlers)
+    return next((answer for answer in answers if answer is not NotImplemented), NotImplemented)
 
 
 def _one_within_the_other(again: Callable, handlers, *event):

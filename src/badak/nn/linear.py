@@ -3,6 +3,7 @@
 import math
 
 from badak.core.errors import ArgumentTypeError
+from badak.core.public_api import overriding
 from badak.nn import functional as F
 from badak.nn import init
 from badak.nn.errors import kind
@@ -69,6 +70,8 @@ class Linear(Module):
 
     def forward(self, input):
         weight, bias = self._held("weight", "bias")
+        if overriding.active:  # somebody may answer for the public function
+            return F.linear(input, weight, bias)
         return apply(ops.Linear, input, weight, bias)
 
     def extra_repr(self) -> str:

@@ -86,6 +86,8 @@ class Module(Moving, State, Hooks):
         observer = modes.observer if anywhere.has_observers else None
         if observer is not None:
             observer.on_module_access(self)
+            if (answer := observer.on_module_call(self, args, kwargs)) is not NotImplemented:
+                return answer
             observer.on_module_enter(self, args, kwargs)
         own = self._forward_hooks or self._forward_pre_hooks or self._backward_hooks or self._backward_pre_hooks
         hooked = own or EVERYWHERE.any
@@ -125,6 +127,8 @@ class Module(Moving, State, Hooks):
         # Reached only when ordinary look-up has failed. Every use of a parameter or a child comes this way.
         if anywhere.has_observers and modes.observer is not None:
             modes.observer.on_module_access(self)
+            if (answer := modes.observer.on_member(self, name)) is not NotImplemented:
+                return answer
         own = self.__dict__
         if "_modules" in own:  # False before Module.__init__
             if name in (held := own["_modules"]):

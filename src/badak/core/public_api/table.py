@@ -71,6 +71,7 @@ PLACES = {
     "badak.distributions.transformed_distribution": "badak.distributions",
     "badak.distributions.uniform": "badak.distributions",
     "badak.distributions.weibull": "badak.distributions",
+    "badak._assert": "badak.compat.torch.core._assert",
     "badak.func": "badak.compat.torch.func",
     "badak.functional": "badak.tensor",
     "badak.futures": "badak.distributed.futures",

@@ -1,0 +1,120 @@
+"""torch.fx: mistakes have two lines, and graphs stay graphs. What it traces is compared with PyTorch's in programs/fx_*.py."""
+
+import copy
+import operator
+import pickle
+from collections import namedtuple
+
+import pytest
+import torch
+
+import badak
+from badak import fx, nn
+from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, StateError
+
+
+def traced() -> fx.GraphModule:
+    return fx.symbolic_trace(nn.Sequential(nn.Linear(2, 3), nn.ReLU()))
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: fx.symbolic_trace(3), ArgumentTypeError, "symbolic_trace"),
+        (lambda: fx.symbolic_trace(lambda x: x, concrete_args={"y": 1}), ArgumentError, "concrete_args has 'y'"),
+        (lambda: fx.symbolic_trace(lambda x: x, concrete_args=[1]), ArgumentTypeError, "as a dict"),
+        (lambda: fx.symbolic_trace(lambda x: x, concrete_args={"x": (1, 2)}), NotSupportedError, "is a tuple"),
+        (lambda: fx.symbolic_trace(lambda x: list(x)), fx.proxy.TraceError, "cannot be iterated"),
+        (lambda: fx.symbolic_trace(lambda x: len(x)), fx.proxy.TraceError, "'len' is not supported"),
+        (lambda: fx.symbolic_trace(lambda x: range(x.shape[0])), fx.proxy.TraceError, "has no number"),
+        (lambda: fx.symbolic_trace(lambda x: copy.deepcopy(x)), fx.proxy.TraceError, "cannot be copied"),
+        (lambda: fx.wrap(3), ArgumentTypeError, "wrap"),
+        (lambda: fx.wrap("f"), NotSupportedError, "top level"),
+        (lambda: fx.GraphModule(3, fx.Graph()), ArgumentTypeError, "as root"),
+        (lambda: fx.GraphModule({}, 3), ArgumentTypeError, "expected a Graph"),
+        (lambda: fx.GraphModule({}, traced().graph), ArgumentError, "which the dict has not"),
+        (lambda: fx.GraphModule(nn.Module(), traced().graph), ArgumentError, "which the root has not"),
+        (lambda: fx.Graph().create_node("call", "x"), ArgumentError, "expected op of"),
+        (lambda: fx.Graph().call_function("relu"), ArgumentError, "a Callable is expected"),
+        (lambda: fx.Graph().call_method("relu", (traced().graph.output_node(),)), ArgumentError, "does not belong"),
+        (lambda: fx.Graph().erase_node(traced().graph.output_node()), StateError, "wrong graph"),
+        (lambda: fx.Graph().inserting_before(3), ArgumentError, "expected a node of this graph"),
+        (lambda: fx.Interpreter(traced()).run(), ArgumentError, "was not passed in"),
+        (lambda: fx.replace_pattern(3, 4, 5), ArgumentTypeError, "expected a GraphModule"),
+        (lambda: fx.replace_pattern(traced(), lambda x: x, lambda x, y: x), ArgumentError, "arguments"),
+        (lambda: pickle.dumps(traced()), NotSupportedError, "would hold code"),
+        (lambda: traced()(badak.ones(1, 2), True, bad=1), TypeError, "bad"),
+    ],
+)
+def test_a_mistake_is_explained(call, error, words):
+    with pytest.raises(error, match=words) as raised:
+        call()
+    assert error is TypeError or "\nfix: " in str(raised.value)
+
+
+def test_arguments_of_nodes_do_not_change():
+    node = next(iter(fx.symbolic_trace(lambda x: badak.cat([x, x])).graph.find_nodes(op="call_function")))
+    with pytest.raises(NotImplementedError, match="does not support mutation"):
+        node.args[0].append(3)
+    node.update_kwarg("dim", 1)
+    assert node.kwargs == {"dim": 1} and len(node.users) == 1
+
+
+def test_a_graph_that_is_none_is_found():
+    graph = fx.Graph()
+    x = graph.placeholder("x")
+    y = graph.call_function(operator.neg, (x,))
+    z = graph.call_function(badak.relu, (y,))
+    graph.output(z)
+    graph.lint()
+    z.append(y)
+    with pytest.raises(StateError, match="was used before it has been defined"):
+        graph.lint()
+    assert y > z and not z > y
+
+
+def test_names_of_a_file_are_no_code():
+    graph = fx.Graph()
+    x = graph.placeholder('x, y=__import__("os").system("false")')
+    graph.output(x)
+    with pytest.raises(ArgumentError, match="is no name of an argument"):
+        fx.GraphModule({}, graph)
+    graph = fx.Graph()
+    graph.output(graph.call_method('a"), 1/0, getattr(x, "b', (graph.placeholder("x"),)))
+    with pytest.raises(AttributeError):
+        fx.GraphModule({}, graph)(badak.ones(1))
+
+
+def test_a_copy_has_a_graph_of_its_own():
+    one = traced()
+    two = copy.deepcopy(one)
+    node = two.graph.find_nodes(op="call_module")[1]
+    node.replace_all_uses_with(node.args[0])
+    two.graph.erase_node(node)
+    two.recompile()
+    x = badak.tensor([[1.0, -2.0]])
+    assert one.graph is not two.graph and two.graph.owning_module is two
+    assert badak.equal(one(x), two(x).relu()) and len(one.graph.nodes) == 4 and len(two.graph.nodes) == 3
+    assert two.get_submodule("0").weight is not one.get_submodule("0").weight
+
+
+def test_a_mode_or_a_tracer_sees_linear():
+    class Deep(fx.Tracer):
+        def is_leaf_module(self, m, qualname):
+            return False
+
+    graph = Deep().trace(nn.Linear(2, 3))
+    assert [node.name for node in graph.nodes] == ["input_1", "weight", "bias", "linear", "output"]
+
+
+Pair = namedtuple("Pair", "a b")
+
+
+def test_structures_come_through():
+    def program(x):
+        return Pair(x + 1, [x[..., 0], {"s": x.sum((0, 1))}]), slice(x.shape[0])
+
+    ours, theirs = fx.symbolic_trace(program), torch.fx.symbolic_trace(program)
+    assert [node.name for node in ours.graph.nodes] == [node.name for node in theirs.graph.nodes]
+    pair, cut = ours(badak.ones(2, 3))
+    assert type(pair) is Pair and pair.b[1]["s"].item() == 6.0 and cut == slice(2)
