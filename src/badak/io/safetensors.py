@@ -111,11 +111,16 @@ def load_file(filename: str | os.PathLike, device: Any = "cpu") -> dict[str, Ten
 
 def load(data: bytes, where: str = "safetensors data") -> dict[str, Tensor]:
     """As `load_file`, from bytes; `where` stands for the file's name in messages."""
+    return load_with_metadata(data, where)[0]
+
+
+def load_with_metadata(data: bytes, where: str = "safetensors data") -> tuple[dict[str, Tensor], dict[str, str]]:
+    """As `load`, with the texts that the bytes carry next to the tensors."""
     file = BytesIO(data)
     entries, metadata, base = _read_header(file, len(data), where)
     _second_opinion(lambda: library.deserialize(bytes(data)), where)
     found = {name: _read_tensor(file, entry, base, name, where) for name, entry in entries.items()}
-    return _restore_ties(found, metadata, where)
+    return _restore_ties(found, metadata, where), metadata
 
 
 def read_metadata(filename: str | os.PathLike) -> dict[str, str]:

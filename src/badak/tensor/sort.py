@@ -131,10 +131,12 @@ def _top(array, k: int, dim: int, largest: bool):
 
 
 def _position(name: str, pick) -> Callable[..., Tensor]:
-    @events.pure(along="dim")
-    def along_one(input, dim: int, keepdim: bool) -> Tensor:
+    def along(input, dim: int, keepdim: bool) -> Tensor:
         array = input._array
         return Tensor._of(pick(array, axis=dim, keepdims=keepdim) if array.ndim else np.zeros((), np.int64))
+
+    along.__qualname__ = f"{name}_along"
+    along_one = events.pure(along, along="dim")
 
     def function(input, dim=None, keepdim: bool = False, *, axis=None, out=None) -> Tensor:
         if type(keepdim) is not bool:

@@ -279,7 +279,43 @@ def _read_vocabulary(path: Path) -> Vocabulary:
     return CharVocabulary.load(path)
 
 
+# traced programs
+
+
+def _programs_of_jit() -> list[bytes]:
+    badak.manual_seed(0)
+    net = nn.Sequential(nn.Conv2d(1, 2, 3), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(2, 3), nn.GELU(), nn.LayerNorm(3)).eval()
+    attention = nn.TransformerEncoderLayer(4, 2, 8, batch_first=True).eval()
+    found = []
+    for module, x in ((net, badak.ones(2, 1, 4, 4)), (attention, badak.ones(2, 3, 4)), (nn.LSTM(2, 3), badak.ones(4, 2, 2))):
+        file = io.BytesIO()
+        badak.jit.trace(module, x).save(file)
+        found.append(file.getvalue())
+    return found
+
+
+def _change_program_of_jit(data: bytes, chance: Random) -> bytes:
+    if chance.random() < 0.2:
+        return _change_tensors(data, chance)
+    length = struct.unpack("<Q", data[:8])[0]
+    header = json.loads(data[8 : 8 + length])
+    program = json.loads(header["__metadata__"]["badak.program"])
+    for _ in range(chance.randint(1, 3)):
+        program = edited(program, chance)
+    header["__metadata__"]["badak.program"] = as_json(program, chance).decode("utf-8", "surrogatepass")
+    text = json.dumps(header).encode()
+    return struct.pack("<Q", len(text)) + text + data[8 + length :]
+
+
+def _load_program(path: Path) -> Any:
+    loaded = badak.jit.load(path)
+    signature = loaded.__dict__["_signature"]
+    sizes = [[3 if isinstance(n, str) else min(n, 9) for n in shape] for shape in signature.shapes]
+    return loaded.run(*(badak.ones(shape, dtype=kind) for shape, kind in zip(sizes, signature.dtypes)))
+
+
 READERS: dict[str, Reader] = {
+    "jit": Reader(_programs_of_jit, _change_program_of_jit, _load_program),
     "pt": Reader(lambda: [_saved(value) for value in _values()], damaged, _load_strict),
     "pickle": Reader(lambda: [_saved(value) for value in _values()], _change_pickle, _load_strict),
     "legacy": Reader(_legacy, _change_legacy, _load_strict),

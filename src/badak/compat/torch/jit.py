@@ -1,30 +1,192 @@
-"""`torch.jit`: a program or model is taken as it is; badak neither scripts nor traces. Files of it cannot be read."""
+"""`torch.jit`: modules are traced into graphs, and saved as data. Scripting takes a module as it is: its Python runs.
+
+A trace is what one run did (`tracing/`); sizes of the inputs that the program follows may vary, everything else is fixed. A file
+holds the weights and the graph, and no code: reading it runs nothing. TorchScript archives of PyTorch's are refused.
+"""
 
 import builtins
+import warnings
+from collections.abc import Callable
 from types import SimpleNamespace
-from typing import Any, NoReturn, Optional
+from typing import Any, Optional
 from typing import Final as Final
 
-from badak.core.errors import NotSupportedError
-from badak.nn import Module
+from badak.compat.torch.pytree import tree_flatten
+from badak.compat.torch.tracing import archive
+from badak.compat.torch.tracing.module import Traced
+from badak.compat.torch.tracing.program import differing, found_sizes, graph_of, signature
+from badak.compat.torch.tracing.program import trace as traced
+from badak.core.errors import ArgumentError, NotSupportedError, StateError, expect_function
+from badak.nn import Module, Parameter
+from badak.tensor import Tensor
+
+
+class TracerWarning(Warning):
+    """A trace may not be what the program does for other inputs."""
+
+
+class TracingCheckError(StateError):
+    """A trace gives something else than the program."""
 
 
 class ScriptModule(Module):
-    """What scripting would make; nothing is one unless a class derives from it."""
+    """What scripting or tracing makes."""
 
 
-class ScriptFunction:
-    """What scripting a function would make; nothing is one."""
+class TracedModule(Traced, ScriptModule):
+    """What `trace` makes of a module, and `load` of a file: the graph of one run, with the weights."""
+
+    _where = "traced module"
+
+    def save(self, f: Any, _extra_files: dict[str, Any] | None = None) -> None:
+        """Write weights and graph to a path, or into an open file. `_extra_files`: name -> text."""
+        save(self, f, _extra_files)
+
+
+TopLevelTracedModule = RecursiveScriptModule = TracedModule
+
+
+class ScriptFunction(TracedModule):
+    """What `trace` makes of a function."""
 
 
 def script(obj, *args, **kwargs):
-    """The module, class or function itself."""
+    """The module, class or function itself: its Python runs as it is written."""
     return obj
 
 
-def trace(func, example_inputs=None, *args, **kwargs):
-    """The module or function itself."""
-    return func
+def trace(
+    func: Module | Callable, example_inputs: Any = None, optimize: Any = None, check_trace: bool = True, check_inputs: Any = None,
+    check_tolerance: float = 1e-5, strict: bool = True, *, example_kwarg_inputs: dict[str, Any] | None = None, **options: Any,
+) -> TracedModule:  # fmt: skip
+    """Run a module or function once and keep what it did, as a graph that can be saved.
+
+    The sizes of the inputs that may vary are found by further runs at other sizes. Control flow is that of the example.
+
+    Args:
+        func: module or function of tensors
+        example_inputs: a tensor, or a tuple of arguments
+        check_trace: compare the graph with the program, also on other values of the same shapes
+        check_inputs: further tuples of arguments to compare them on
+        check_tolerance: how far the results may be apart
+        example_kwarg_inputs: arguments by name
+        optimize, strict, options: not needed
+
+    Returns: TracedModule, with the parameters of the module
+
+    Raises:
+        NotSupportedError: the run draws random numbers, or does what a graph has no form for
+        TracingCheckError: the results differ
+
+    Example:
+        >>> traced = badak.jit.trace(nn.Linear(2, 3), badak.ones(4, 2))
+        >>> tuple(traced(badak.ones(7, 2)).shape)
+        (7, 3)
+    """
+    expect_function("jit.trace", func)
+    if example_inputs is None and not example_kwarg_inputs:
+        raise ArgumentError("jit.trace: expected example_inputs; got none", "torch.jit.trace(module, (x,))")
+    args = () if example_inputs is None else example_inputs if builtins.isinstance(example_inputs, tuple) else (example_inputs,)
+    if builtins.isinstance(example_inputs, list):
+        args = tuple(example_inputs)
+    kwargs = example_kwarg_inputs or {}
+    sizes = found_sizes(func, args, kwargs)
+    program = traced("jit.trace", func, args, kwargs, sizes)
+    if program.trace.draws:
+        raise NotSupportedError(
+            f"jit.trace: the run draws random numbers ({program.trace.draws[0]}), which a graph would repeat", "module.eval() first"
+        )
+    for how, line in dict.fromkeys(program.trace.reads):
+        warnings.warn(
+            f"{line}: a tensor goes to Python ({how}), so that the trace might not generalize to other inputs",
+            TracerWarning,
+            stacklevel=2,
+        )
+    graph, tensors = graph_of("jit.trace", program)
+    kind = TracedModule if builtins.isinstance(func, Module) else ScriptFunction
+    found = kind(graph, tensors, signature(program))
+    found.training = getattr(func, "training", False)
+    if check_trace and not program.trace.reads:
+        _check(program, func, found, check_inputs or (), check_tolerance)
+    return found
+
+
+def trace_module(mod: Module, inputs: dict[str, Any], *args: Any, **kwargs: Any) -> TracedModule:
+    """`trace(mod, inputs["forward"])`."""
+    if set(inputs) != {"forward"}:
+        raise NotSupportedError(
+            f"jit.trace_module: expected inputs for 'forward'; got {sorted(inputs)}", "a module for each method"
+        )
+    return trace(mod, inputs["forward"], *args, **kwargs)
+
+
+def _check(program: Any, func: Callable, found: TracedModule, inputs: Any, tolerance: float) -> None:
+    where = differing(program, func, found.run, max(tolerance, 1e-5))
+    for args in inputs:
+        args = args if builtins.isinstance(args, tuple) else (args,)
+        pairs = zip(tree_flatten(func(*args))[0], tree_flatten(found(*args))[0])
+        if not all(
+            a.shape == b.shape and a.allclose(b, atol=tolerance, rtol=tolerance) for a, b in pairs if builtins.isinstance(a, Tensor)
+        ):
+            where = "the result for check_inputs"
+    if where is not None:
+        raise TracingCheckError(
+            f"jit.trace: {where} of the graph differs from the program's on other values: it depends on values in Python",
+            "compute with tensors there, or check_trace=False for a graph of this example",
+        )
+
+
+def save(m: Any, f: Any, _extra_files: dict[str, Any] | None = None) -> None:
+    """Write a traced module to a path, or into an open file: weights and graph, as data.
+
+    Args:
+        m: what `trace` made
+        f: path or open binary file
+        _extra_files: name -> text, kept with it
+
+    Raises:
+        NotSupportedError: for a module that was not traced
+    """
+    if not builtins.isinstance(m, Traced):
+        raise NotSupportedError(
+            f"torch.jit.save: {type(m).__name__} was not traced; badak writes no Python code into files",
+            "torch.jit.trace(model, example).save(path), or save model.state_dict()",
+        )
+    held = m.held()
+    more = {
+        "parameters": [name for name, x in held.items() if builtins.isinstance(x, Parameter)],
+        "frozen": [name for name, x in held.items() if builtins.isinstance(x, Parameter) and not x.requires_grad],
+        "kind": "function" if builtins.isinstance(m, ScriptFunction) else "module", "training": m.training,
+    }  # fmt: skip
+    text = archive.packed("jit.save", m.graph, m.__dict__["_signature"], more)
+    archive.write("jit.save", f, held, text, _extra_files)
+
+
+def load(f: Any, map_location: Any = None, _extra_files: dict[str, Any] | None = None) -> TracedModule:
+    """Read what `save` wrote. Nothing in the file is run: the graph is data, of names that badak knows.
+
+    Args:
+        f: path or open binary file
+        map_location: the CPU
+        _extra_files: filled with the texts that were saved under its names
+
+    Raises:
+        FileError: the file is no traced module, or damaged, or PyTorch's
+    """
+    graph, call, tensors, said, extra = archive.read("torch.jit.load", f)
+    named, frozen = said.get("parameters"), said.get("frozen")
+    lists = builtins.isinstance(named, list) and builtins.isinstance(frozen, list)
+    parameters, still = (set(map(str, named)), set(map(str, frozen))) if lists else (set(), set())
+    held = {
+        name: Parameter(x, requires_grad=name not in still) if name in parameters and x.is_floating_point() else x
+        for name, x in tensors.items()
+    }
+    for name in _extra_files or ():
+        if name in extra:
+            _extra_files[name] = extra[name]  # type: ignore[index]
+    found = (ScriptFunction if said.get("kind") == "function" else TracedModule)(graph, held, call)
+    found.training = said.get("training") is True
+    return found
 
 
 def script_if_tracing(fn):
@@ -68,16 +230,6 @@ def freeze(mod, *args, **kwargs):
 
 
 optimize_for_inference = freeze
-
-
-def save(m, f, *args, **kwargs) -> NoReturn:
-    """Raises NotSupportedError: there is no scripted program to write."""
-    raise NotSupportedError("torch.jit.save: badak does not write TorchScript", "save model.state_dict()")
-
-
-def load(f, *args, **kwargs) -> NoReturn:
-    """Raises NotSupportedError: such a file holds a program, which badak does not run."""
-    raise NotSupportedError("torch.jit.load: badak does not run TorchScript", "save the state_dict with PyTorch and load that")
 
 
 def fork(func, *args, **kwargs):

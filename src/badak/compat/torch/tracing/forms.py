@@ -1,0 +1,379 @@
+"""Each operation as a call of a public function: what a traced graph says, prints and saves.
+
+A form takes the inputs and the attributes of a step and gives (function, args, kwargs). A pointwise operation that declares its
+public name (`ops/pointwise.py`) has its form by that. tests/compat/test_forms.py runs each form on the samples of its operation.
+"""
+
+import importlib
+import operator
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import badak
+from badak.core.errors import ArgumentError, ArgumentTypeError, BadakError, NotSupportedError
+from badak.core.public_api.explain import FOREIGN, described
+from badak.nn import functional as F
+from badak.ops.op import Op
+from badak.ops.pointwise import DECLARED, Pointwise
+from badak.tensor import Tensor, apply
+
+Call = tuple[Callable, tuple, dict]
+_Form = Callable[..., Call]
+
+
+def call(function: Callable, *args: Any, **kwargs: Any) -> Call:
+    """A call as data."""
+    return function, args, kwargs
+
+
+class Primitive:
+    """An operation that no public function is alone: called by a graph as it is. Its forward checks what it is given."""
+
+    def __init__(self, op: type[Op], tensors: int) -> None:
+        self.op, self.tensors = op, tensors
+        self.__name__ = self.__qualname__ = op.name
+        self.__module__ = "badak.ops"
+
+    def __call__(self, *inputs: Any, **attributes: Any) -> Any:
+        """apply(op, ...)."""
+        tensors = [*inputs, *(None,) * (self.tensors - len(inputs))]
+        if len(tensors) != self.tensors or not all(x is None or isinstance(x, Tensor) for x in tensors):
+            raise ArgumentTypeError(f"{self.__name__}: expected {self.tensors} tensors or None", "trace the program again")
+        try:
+            _guard(self.__name__, tensors, attributes)
+            return apply(self.op, *tensors, **_arrays(attributes))
+        except FOREIGN as error:
+            if isinstance(error, BadakError):
+                raise
+            raise ArgumentError(f"{self.__name__}: {error}", "trace the program again") from None
+
+    def __repr__(self) -> str:
+        return f"<operation {self.__name__}>"
+
+
+def _guard(name: str, tensors: list, attributes: dict) -> None:
+    """Complain of what the forward of a primitive takes on trust."""
+
+    def need(ok: bool, rule: str) -> None:
+        if not ok:
+            raise ArgumentError(f"{name}: expected {rule}; got {described(list(attributes.values()))}", "trace the program again")
+
+    def whole(*names: str) -> bool:
+        values = [attributes.get(each) for each in names]
+        return all(type(x) is tuple and x and all(type(n) is int and n >= 0 for n in x) for x in values)
+
+    x = tensors[0]
+    need(x is not None, "a tensor first")
+    if name in ("lstm", "gru", "rnn"):
+        lengths = attributes.get("lengths")
+        need(
+            x.dim() == 3 and all(each is not None for each in tensors[1 : _needed_inputs(name)]),
+            "gates (T, B, n H), states and weight",
+        )
+        if lengths is not None:
+            inside = isinstance(lengths, Tensor) and lengths.dtype == badak.int64 and lengths.shape == x.shape[1:2]
+            need(inside and bool(((lengths >= 0) & (lengths <= x.shape[0])).all()), "lengths (B,) from 0 to T")
+        need(name != "lstm" or tensors[1].shape == tensors[2].shape, "hidden and cell states of one shape")
+        last = tensors[-1]
+        need(last is None or last.dtype == tensors[-2].dtype and last.shape == tensors[-2].shape[:1], "a bias (n H,)")
+    elif name in ("layer_norm", "rms_norm"):
+        axes = attributes.get("axes", 1)
+        need(type(axes) is int and 1 <= axes <= x.dim() and type(attributes.get("eps", 0.0)) in (int, float), "1 to x.dim() axes")
+    elif name == "attention":
+        causal = attributes.get("causal")
+        need(all(each is not None for each in tensors[:3]) and (causal is None or type(causal) is int), "query, key and value")
+        drop = tensors[5]
+        need(drop is None or drop.dtype == badak.bool, "a mask of booleans")
+    elif name == "unfold":
+        need(
+            whole("kernel", "stride", "padding", "dilation", "out") and x.dim() == 2 + len(attributes["kernel"]),
+            "the windows of images",
+        )
+        spans = [attributes[each] for each in ("kernel", "stride", "padding", "dilation", "out")]
+        need(len(set(map(len, spans))) == 1, "as many numbers of each")
+        need(
+            all(s and d and k and (o - 1) * s + d * (k - 1) < n + 2 * p for n, k, s, p, d, o in zip(x.shape[2:], *spans)),
+            "windows inside",
+        )
+    elif name == "fold":
+        need(whole("size", "stride", "padding", "dilation") and x.dim() == 2 + 2 * len(attributes["size"]), "the windows of images")
+        axes = len(attributes["size"])
+        spans = [
+            attributes["size"],
+            x.shape[2 : 2 + axes],
+            *(attributes[each] for each in ("stride", "padding", "dilation")),
+            x.shape[2 + axes :],
+        ]
+        need(len(set(map(len, spans))) == 1, "as many numbers of each")
+        need(all(s and d and (o - 1) * s + d * (k - 1) < n + 2 * p for n, k, s, p, d, o in zip(*spans)), "windows inside")
+
+
+def _needed_inputs(name: str) -> int:
+    """Up to which of its inputs a recurrent operation needs them: the bias may be missing."""
+    return {"lstm": 4, "gru": 3, "rnn": 3}[name]
+
+
+def _arrays(a: Any) -> Any:
+    """A nest with arrays for tensors."""
+    if isinstance(a, Tensor):
+        return a._array
+    if isinstance(a, dict):
+        return {name: _arrays(x) for name, x in a.items()}
+    return type(a)(map(_arrays, a)) if isinstance(a, tuple | list) else a
+
+
+def _op(name: str) -> type[Op]:
+    file, _, kind = name.partition(".")
+    return getattr(importlib.import_module(f"badak.ops.{file}"), kind)
+
+
+def _reduced(function: Callable) -> _Form:
+    def form(x: Any, axis: Any = None, keepdims: bool = False) -> Call:
+        return call(function, x) if axis is None and not keepdims else call(function, x, axis, keepdims)
+
+    return form
+
+
+def _spread(function: Callable) -> _Form:
+    return lambda x, axis=None, correction=1, keepdims=False: call(function, x, axis, correction=correction, keepdim=keepdims)
+
+
+def _pads(x: Any, pads: tuple, value: float = 0.0) -> Call:
+    return call(F.pad, x, [n for pair in reversed(pads) for n in pair], "constant", value)
+
+
+def _softmax(function: Callable) -> _Form:
+    return lambda x, dim=-1: call(function, x, dim)
+
+
+def _cat(function: Callable) -> _Form:
+    return lambda *xs, axis: call(function, list(xs), axis)
+
+
+def _conv(name: str) -> _Form:
+    def form(x: Any, w: Any, b: Any, stride: Any, padding: Any, dilation: Any, groups: int = 1, output_padding: Any = None) -> Call:
+        function = getattr(F, f"{name}{len(stride)}d")
+        if output_padding is not None:
+            return call(function, x, w, b, stride, padding, output_padding, groups, dilation)
+        return call(function, x, w, b, stride, padding, dilation, groups)
+
+    return form
+
+
+def _avg_pool(
+    x: Any, kernel: tuple, stride: tuple, padding: tuple, ceil_mode: bool, include_pad: bool = True, divisor: int = 0
+) -> Call:
+    more = {"divisor_override": divisor} if divisor else {}
+    return call(getattr(F, f"avg_pool{len(kernel)}d"), x, kernel, stride, padding, ceil_mode, include_pad, **more)
+
+
+def _itself(name: str) -> _Form:
+    return partial(call, getattr(badak, name))
+
+
+def _primitive(name: str) -> _Form:
+    return lambda *inputs, **attributes: call(PRIMITIVES[name], *inputs, **attributes)
+
+
+def _loss(function: Callable, **renamed: str) -> _Form:
+    def form(x: Any, target: Any, weight: Any = None, **options: Any) -> Call:
+        options = {renamed.get(name, name): value for name, value in options.items() if name != "shape"}
+        return call(function, x, target, weight=weight, **options)
+
+    return form
+
+
+PRIMITIVES = {
+    name: Primitive(_op(name), tensors)
+    for name, tensors in {
+        "attention.Attention": 6, "recurrent.LSTM": 5, "recurrent.GRU": 4, "recurrent.RNN": 4,
+        "norm.LayerNorm": 3, "norm.RMSNorm": 2, "pad.PadBy": 1, "windows.Unfold": 1, "windows.Fold": 1,
+    }.items()
+}  # fmt: skip
+FORMS: dict[str, _Form] = {
+    "arithmetic.Add": lambda a, b: call(badak.add, a, b),
+    "arithmetic.Shift": lambda x, c: call(badak.add, x, c),
+    "arithmetic.Sub": lambda a, b: call(badak.sub, a, b),
+    "arithmetic.SubFrom": lambda x, c: call(badak.rsub, x, c),
+    "arithmetic.Mul": lambda a, b: call(badak.mul, a, b),
+    "arithmetic.Scale": lambda x, c: call(badak.mul, x, c),
+    "arithmetic.Div": lambda a, b: call(badak.div, a, b),
+    "arithmetic.DivBy": lambda x, c: call(badak.div, x, c),
+    "arithmetic.DivInto": lambda x, c: call(operator.truediv, c, x),
+    "arithmetic.FloorDiv": lambda a, b: call(badak.floor_divide, a, b),
+    "arithmetic.TruncDiv": lambda a, b: call(badak.div, a, b, rounding_mode="trunc"),
+    "arithmetic.Remainder": lambda a, b: call(badak.remainder, a, b),
+    "arithmetic.Fmod": lambda a, b: call(badak.fmod, a, b),
+    "arithmetic.Neg": lambda x: call(badak.neg, x),
+    "activation.GELU": lambda x, approximate="none", **_: call(F.gelu, x, approximate=approximate),
+    "activation.ReLU": lambda x: call(badak.relu, x),
+    "activation.SiLU": lambda x: call(F.silu, x),
+    "elementwise.Logaddexp": lambda a, b: call(badak.logaddexp, a, b),
+    "elementwise.Round": lambda x, **attributes: call(badak.round, x, **attributes),
+    "special.Copysign": lambda a, b: call(badak.copysign, a, b),
+    "special.Fmax": lambda a, b: call(badak.fmax, a, b),
+    "special.Fmin": lambda a, b: call(badak.fmin, a, b),
+    "power.PowBy": lambda x, c: call(badak.pow, x, c),
+    "power.PowOf": lambda x, c: call(badak.pow, c, x),
+    "power.Pow": lambda a, b: call(badak.pow, a, b),
+    "along.Gather": lambda x, index, dim: call(badak.gather, x, dim, index),
+    "along.TakeAlong": lambda x, index, dim: call(badak.take_along_dim, x, index, dim),
+    "along.Scatter": lambda x, index, src, dim: call(badak.scatter, x, dim, index, src),
+    "along.ScatterFill": lambda x, index, c, dim: call(badak.scatter, x, dim, index, c),
+    "along.ScatterAdd": lambda x, index, src, dim: call(badak.scatter_add, x, dim, index, src),
+    "along.IndexSelect": lambda x, index, dim: call(badak.index_select, x, dim, index),
+    "along.IndexAdd": lambda x, index, src, dim, c=1: call(badak.index_add, x, dim, index, src, alpha=c),
+    "along.IndexCopy": lambda x, index, src, dim: call(badak.index_copy, x, dim, index, src),
+    "along.IndexFill": lambda x, index, c, dim: call(badak.index_fill, x, dim, index, c),
+    "index.Select": lambda x, key: call(operator.getitem, x, key),
+    "index.Index": lambda x, key: call(operator.getitem, x, key),
+    "index.MaskedSelect": lambda x, mask: call(badak.masked_select, x, mask),
+    "index.MaskedScatter": lambda x, mask, src: call(badak.masked_scatter, x, mask, src),
+    "index.Take": lambda x, index: call(badak.take, x, index),
+    "pad.Pad": _pads,
+    "cast.Cast": lambda x, dtype: call(badak.Tensor.to, x, dtype),
+    "cast.Clone": lambda x, order=None: call(badak.clone, x),
+    "matmul.MatMul": lambda a, b: call(badak.matmul, a, b),
+    "linear.Linear": lambda x, w, b: call(F.linear, x, w, b),
+    "linear.AddMM": lambda b, x, w: call(badak.addmm, b, x, w),
+    "loss.CrossEntropy": _loss(F.cross_entropy, smoothing="label_smoothing"),
+    "loss.CrossEntropySoft": _loss(F.cross_entropy, smoothing="label_smoothing"),
+    "loss.NLL": _loss(F.nll_loss),
+    "loss.MSE": lambda x, target, reduction="mean": call(F.mse_loss, x, target, reduction=reduction),
+    "loss.KLDiv": lambda x, target, **options: call(F.kl_div, x, target, **options),
+    "loss.BCEWithLogits": lambda x, target, weight, pos_weight, reduction="mean": call(
+        F.binary_cross_entropy_with_logits, x, target, weight, reduction=reduction, pos_weight=pos_weight
+    ),
+    "concat.Cat": _cat(badak.cat),
+    "concat.Stack": _cat(badak.stack),
+    "shape.View": lambda x, shape: call(badak.reshape, x, shape),
+    "rearrange.Reshape": lambda x, shape: call(badak.reshape, x, shape),
+    "shape.Transpose": lambda x, a, b: call(badak.transpose, x, a, b),
+    "shape.Permute": lambda x, axes: call(badak.permute, x, axes),
+    "shape.Expand": lambda x, shape: call(badak.broadcast_to, x, shape),
+    "shape.Split": lambda x, sizes, axis: call(badak.split, x, list(sizes), axis),
+    "shape.Unbind": lambda x, axis: call(badak.unbind, x, axis),
+    "shape.Diagonal": lambda x, offset, a, b: call(badak.diagonal, x, offset, a, b),
+    "shape.Unfold": lambda x, axis, size, step: call(badak.Tensor.unfold, x, axis, size, step),
+    "rearrange.Flip": lambda x, axes: call(badak.flip, x, axes),
+    "rearrange.Roll": lambda x, shifts, axes: call(badak.roll, x, shifts, axes),
+    "rearrange.Repeat": lambda x, times: call(badak.tile, x, times),
+    "rearrange.RepeatInterleave": lambda x, times, axis: call(badak.repeat_interleave, x, times, axis),
+    "select.Clamp": lambda x, lo, hi: call(badak.clamp, x, lo, hi),
+    "select.ClampBetween": lambda x, lo, hi: call(badak.clamp, x, lo, hi),
+    "select.Maximum": lambda a, b: call(badak.maximum, a, b),
+    "select.Minimum": lambda a, b: call(badak.minimum, a, b),
+    "select.Where": lambda keep, a, b: call(badak.where, keep, a, b),
+    "select.MaskedFill": lambda x, mask, c: call(badak.masked_fill, x, mask, c),
+    "softmax.Softmax": _softmax(F.softmax),
+    "softmax.LogSoftmax": _softmax(F.log_softmax),
+    "lerp.Lerp": lambda a, b, w: call(badak.lerp, a, b, w),
+    "lerp.LerpBy": lambda a, b, c: call(badak.lerp, a, b, c),
+    "lerp.Addcmul": lambda x, a, b, c: call(badak.addcmul, x, a, b, value=c),
+    "lerp.Addcdiv": lambda x, a, b, c: call(badak.addcdiv, x, a, b, value=c),
+    "reduce.Sum": _reduced(badak.sum),
+    "reduce.Mean": _reduced(badak.mean),
+    "reduce.Var": _spread(badak.var),
+    "reduce.Std": _spread(badak.std),
+    "reduce.Amax": lambda x, axis=None, keepdims=False: call(badak.amax, x, () if axis is None else axis, keepdims),
+    "reduce.Amin": lambda x, axis=None, keepdims=False: call(badak.amin, x, () if axis is None else axis, keepdims),
+    "reduce.LogSumExp": _reduced(badak.logsumexp),
+    "reduce.Norm": lambda x, p=2, axis=None, keepdims=False: call(badak.norm, x, p, axis, keepdims),
+    "reduce.CumSum": lambda x, axis: call(badak.cumsum, x, axis),
+    "reduce.CumProd": lambda x, axis: call(badak.cumprod, x, axis),
+    "windows.MaxPool": lambda x, kernel, stride, padding, ceil_mode, dilation: call(
+        getattr(F, f"max_pool{len(kernel)}d"), x, kernel, stride, padding, dilation, ceil_mode, return_indices=True
+    ),
+    "windows.AvgPool": _avg_pool,
+    "conv.Conv": _conv("conv"),
+    "conv.ConvTranspose": _conv("conv_transpose"),
+    "triangular.Tril": lambda x, k=0: call(badak.tril, x, k),
+    "triangular.Triu": lambda x, k=0: call(badak.triu, x, k),
+    "embedding.Embedding": lambda w, ids, padding_idx=None, scale_grad_by_freq=False: call(
+        F.embedding, ids, w, padding_idx, scale_grad_by_freq=scale_grad_by_freq
+    ),
+    "einsum.Contract": lambda a, b, ta, tb, ty: call(badak.einsum, f"{ta},{tb}->{ty}", a, b),
+    "einsum.SumTo": lambda x, tx, ty: call(badak.einsum, f"{tx}->{ty}", x),
+}
+FORMS |= {name: _primitive(name) for name in PRIMITIVES}
+
+# functions without an operation (`events.pure`, `events.writes`): their places, as `sizes.name_of` gives them
+PURE: dict[str, _Form] = {
+    f"compare.{name}": _itself(name)
+    for name in (
+        "eq ne lt le gt ge isnan isinf isfinite logical_not logical_and logical_or logical_xor bitwise_not bitwise_and "
+        "bitwise_or bitwise_xor isclose isin"
+    ).split()
+}
+PURE |= {
+    "sort._order": lambda array, dim, descending: call(badak.argsort, array, dim, descending, stable=True),
+    "sort.argmax_along": lambda input, dim, keepdim: call(badak.argmax, input, dim, keepdim),
+    "sort.argmin_along": lambda input, dim, keepdim: call(badak.argmin, input, dim, keepdim),
+    "reduce._argmax": lambda array, dim: call(badak.argmax, array, dim),
+    "reduce._argmin": lambda array, dim: call(badak.argmin, array, dim),
+    "sort._top": lambda array, k, dim, largest: call(_top_indices, array, k, dim, largest),
+    "embedding._one_hot": lambda tensor, num_classes: call(F.one_hot, tensor, num_classes),
+    "inplace._put": lambda x, value, name: call(badak.Tensor.copy_, x, value),
+    "inplace_ops._fill": lambda x, value: call(badak.Tensor.fill_, x, value),
+    "inplace_ops._replace_slices": lambda x, dim, index, source: call(badak.Tensor.index_copy_, x, dim, index, source),
+    "getset._assign": lambda x, key, value: call(operator.setitem, x, key, value),
+}
+
+
+def _top_indices(x: Any, k: int, dim: int, largest: bool) -> Any:
+    return badak.topk(x, k, dim, largest)[1]
+
+
+_WORDS = """
+add addcdiv addcmul addmm amax amin arange argmax argmin argsort bitwise_and bitwise_not bitwise_or bitwise_xor broadcast_to cat
+clamp clone copysign cumprod cumsum diagonal div einsum eq flip floor_divide fmax fmin fmod full gather ge gt index_add
+index_copy index_fill index_put index_select isclose isfinite isin isinf isnan le lerp logaddexp logical_and logical_not
+logical_or logical_xor logsumexp lt masked_fill masked_scatter masked_select matmul maximum mean minimum mul ne neg norm permute
+pow relu remainder repeat_interleave reshape roll round rsub scatter scatter_add split stack std sub sum take take_along_dim
+tile transpose tril triu unbind var where
+"""
+_LAYERS = """
+avg_pool1d avg_pool2d avg_pool3d max_pool1d max_pool2d max_pool3d binary_cross_entropy_with_logits conv1d conv2d conv3d
+conv_transpose1d conv_transpose2d conv_transpose3d cross_entropy embedding gelu kl_div linear log_softmax mse_loss nll_loss
+one_hot pad silu softmax
+"""
+
+
+def _functions() -> dict[str, Callable]:
+    """The functions that a graph in a file may name."""
+    found: dict[str, Callable] = {name: getattr(badak, name) for name in _WORDS.split()}
+    found |= {f"nn.functional.{name}": getattr(F, name) for name in _LAYERS.split()}
+    found |= {f"Tensor.{name}": getattr(badak.Tensor, name) for name in ("to", "copy_", "fill_", "index_copy_", "unfold")}
+    found |= {
+        f"operator.{f.__name__}": f for f in (operator.getitem, operator.setitem, operator.truediv, operator.mul, operator.add)
+    }
+    found |= {f"ops.{primitive.__name__}": primitive for primitive in PRIMITIVES.values()}
+    for op in DECLARED.values():
+        for space, names in (("", op.names[:1]), ("special.", op.special[:1] if not op.names else ())):
+            found |= {f"{space}{name}": getattr(badak.special if space else badak, name) for name in names}
+    return found | {"top_indices": _top_indices}
+
+
+FUNCTIONS = _functions()
+_NAMES = {id(function): name for name, function in FUNCTIONS.items()}
+
+
+def name_in_files(function: Callable) -> str | None:
+    """The word of a file for a function; None where there is none."""
+    return _NAMES.get(id(function))
+
+
+def form_of(function: Any, name: str) -> _Form | None:
+    """The form of an operation or function; None where it has none."""
+    if name in FORMS or name in PURE:
+        return FORMS.get(name) or PURE[name]
+    if isinstance(function, type) and issubclass(function, Pointwise) and (function.names or function.special):
+        public = getattr(badak, function.names[0]) if function.names else getattr(badak.special, function.special[0])
+        return lambda *inputs, **attributes: call(public, *inputs, **attributes)
+    return None
+
+
+def without_form(name: str, where: str) -> NotSupportedError:
+    """The error for an operation that a graph cannot say."""
+    return NotSupportedError(f"{where}: a graph has no form for the operation {name}", "write that part with other functions")

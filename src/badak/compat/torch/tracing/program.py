@@ -1,0 +1,351 @@
+"""A traced program: what a run did, for all sizes of the inputs that may vary, as a `torch.fx` graph."""
+
+import inspect
+import operator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import badak
+from badak.autograd import no_grad
+from badak.compat.torch.fx.graph import Graph
+from badak.compat.torch.fx.node import Node
+from badak.compat.torch.pytree import TreeSpec, tree_flatten, tree_unflatten
+from badak.compat.torch.tracing.forms import form_of, without_form
+from badak.compat.torch.tracing.record import Ref, Trace, record
+from badak.compat.torch.tracing.signature import Signature
+from badak.compat.torch.tracing.sizes import MOST, Expression, corners, name_of, unified
+from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
+from badak.nn import Module, Parameter
+from badak.tensor import Tensor
+
+Place = tuple[int, int]  # (number of an input, axis)
+
+
+class Program(NamedTuple):
+    """A trace, and how it is called."""
+
+    trace: Trace
+    names: list[str]  # of the tensors that go in
+    symbols: dict[str, list[Place]]  # a size that varies, and where the inputs have it
+    examples: list[Tensor]
+    spec: TreeSpec  # of (args, kwargs)
+    fixed: dict[int, Any]  # leaves of the arguments that are no tensors
+    held: dict[str, Tensor]
+    outputs: list[Any]  # numbers of values, or what else the leaves of the result are
+    out_spec: TreeSpec
+
+
+def trace(
+    where: str, function: Callable, args: tuple, kwargs: dict | None = None, sizes: dict[Place, str] | None = None
+) -> Program:
+    """What function(*args, **kwargs) does.
+
+    Args:
+        where: who asks, for errors
+        function: a module or a function of tensors
+        args, kwargs: examples of its arguments
+        sizes: (number of the tensor, axis) -> the name of a size that may vary; one name is one size
+
+    Returns: Program
+    """
+    if not callable(function):
+        raise ArgumentTypeError(f"{where}: expected a module or a function; got {type(function).__name__}", "a module")
+    kwargs = kwargs or {}
+    leaves, spec = tree_flatten((tuple(args), kwargs))
+    inputs = [x for x in leaves if isinstance(x, Tensor)]
+    if not inputs:
+        raise ArgumentError(f"{where}: expected a tensor among the example inputs; got none", "(badak.randn(2, 3),)")
+    inputs = [x.detach().clone() for x in inputs]
+    fixed = {i: x for i, x in enumerate(leaves) if not isinstance(x, Tensor)}
+    held = _held(function)
+    symbols: dict[str, list[Place]] = {}
+    for place, name in (sizes or {}).items():
+        symbols.setdefault(name, []).append(place)
+    base = _base(where, inputs, symbols)
+
+    def run(point: tuple[int, ...]) -> Trace:
+        resized = _resized(inputs, symbols, point)
+        args, kwargs = _call(resized, spec, fixed)
+        with _unchanged(held):
+            return record(function, args, kwargs, resized, held)
+
+    if not symbols:
+        result, points = run(()), []
+    else:
+        points = [*corners(base), tuple(n + 3 for n in base)]
+        traces = [run(point) for point in points]
+        outputs = [_flat(each) for each in traces]
+        if any(spec != outputs[0][1] or flat != outputs[0][0] for flat, spec in outputs):
+            raise NotSupportedError(f"{where}: the result has another structure for other sizes", "leave the sizes fixed")
+        result = unified(traces, points)
+    flat, out_spec = _flat(result)
+    examples = _resized(inputs, symbols, base)
+    return Program(result, _names(function, args, kwargs), symbols, examples, spec, fixed, held, flat, out_spec)
+
+
+def _base(where: str, inputs: list[Tensor], symbols: dict[str, list[Place]]) -> tuple[int, ...]:
+    """The size of each symbol in the examples, at least 2: a size of 1 would be broadcast."""
+    if len(symbols) > MOST:
+        raise NotSupportedError(f"{where}: {len(symbols)} sizes vary; at most {MOST} may", "name equal sizes alike, or fix some")
+    found = []
+    for name, places in symbols.items():
+        for i, axis in places:
+            if not 0 <= i < len(inputs) or not 0 <= axis < inputs[i].dim():
+                raise ArgumentError(f"{where}: no input has dim {axis} that is called {name!r}", "dims from 0 to x.dim() - 1")
+        if len(of := {inputs[i].shape[axis] for i, axis in places}) > 1:
+            raise ArgumentError(f"{where}: the size {name!r} is {sorted(of)} in the examples: one name is one size", "two names")
+        found.append(max(2, of.pop()))
+    return tuple(found)
+
+
+def _resized(inputs: list[Tensor], symbols: dict[str, list[Place]], point: tuple[int, ...]) -> list[Tensor]:
+    """The examples at other sizes: cut, or repeated from their start."""
+    arrays = [x._array for x in inputs]
+    for places, n in zip(symbols.values(), point):
+        for i, axis in places:
+            if arrays[i].shape[axis] != n:
+                arrays[i] = np.take(arrays[i], np.arange(n) % max(1, arrays[i].shape[axis]), axis)
+    return [Tensor._of(np.array(array, order="C")) for array in arrays]
+
+
+def _call(tensors: list[Tensor], spec: TreeSpec, fixed: dict[int, Any]) -> tuple[tuple, dict]:
+    rest = iter(tensors)
+    args, kwargs = tree_unflatten([fixed[i] if i in fixed else next(rest) for i in range(len(tensors) + len(fixed))], spec)
+    return args, kwargs
+
+
+def _flat(trace: Trace) -> tuple[list, TreeSpec]:
+    """The leaves of the result, numbers of values for tensors."""
+    leaves, spec = tree_flatten(trace.outputs)
+    return [trace.ref(x) if isinstance(x, Tensor) else x for x in leaves], spec
+
+
+@contextmanager
+def _unchanged(held: dict[str, Tensor]) -> Iterator[None]:
+    """A block after which buffers are what they were before: a run to look at is none of the program's."""
+    before = [(x, x._array.copy()) for x in held.values() if not isinstance(x, Parameter)]
+    try:
+        yield
+    finally:
+        for x, array in before:
+            if not np.array_equal(x._array, array, equal_nan=array.dtype.kind == "f"):
+                with no_grad():
+                    x.copy_(Tensor._of(array))
+
+
+def _held(function: Any) -> dict[str, Tensor]:
+    owner = function if isinstance(function, Module) else getattr(function, "__self__", None)
+    if not isinstance(owner, Module):
+        return {}
+    return dict([*owner.named_parameters(), *owner.named_buffers()])
+
+
+def _names(function: Any, args: tuple, kwargs: dict) -> list[str]:
+    """A name for each tensor among the arguments: x, or x_0, x_1 where x holds several."""
+    target = function.forward if isinstance(function, Module) else function
+    try:
+        given = inspect.signature(target).bind(*args, **kwargs).arguments
+    except (TypeError, ValueError):
+        given = {f"arg_{i}": x for i, x in enumerate(args)} | kwargs
+    names: list[str] = []
+    for name, value in given.items():
+        parameter = inspect.signature(target).parameters.get(name) if callable(target) else None
+        several = value if parameter is not None and parameter.kind is parameter.VAR_KEYWORD else {name: value}
+        for inner, each in several.items():
+            tensors = [x for x in tree_flatten(each)[0] if isinstance(x, Tensor)]
+            names += [inner] if len(tensors) == 1 else [f"{inner}_{i}" for i in range(len(tensors))]
+    return names
+
+
+# ---------------------------------------------------------------- as a graph
+
+
+class _Builder:
+    """Makes the nodes of a program."""
+
+    def __init__(self, where: str, program: Program) -> None:
+        self.where, self.program = where, program
+        self.graph = Graph()
+        self.nodes: dict[int, Node] = {}
+        self.attributes: dict[str, Tensor] = {}
+        self.sizes: dict[str, Node] = {}
+        self.expressions: dict[Expression, Any] = {}
+
+    def build(self) -> Graph:
+        """The graph."""
+        trace, needed = self.program.trace, _needed(self.program)
+        places = [self.graph.placeholder(name) for name in self.program.names]
+        for number, node in enumerate(places):
+            self.nodes[number] = node
+        for name, spots in self.program.symbols.items():
+            self.sizes[name] = self.graph.create_node("call_method", "size", (places[spots[0][0]], spots[0][1]), name=f"sym_{name}")
+        for step in trace.steps:
+            if step.kind == "write" or any(ref.number in needed for ref in step.outputs):
+                self._step(step)
+        self.graph.output([self._value(x) if isinstance(x, Ref) else x for x in self.program.outputs])
+        for node in reversed(self.graph.nodes):
+            if (
+                node.op in ("call_method", "call_function")
+                and not node.users
+                and node.target in ("size", operator.mul, operator.add)
+            ):
+                self.graph.erase_node(node)
+        return self.graph
+
+    def _step(self, step: Any) -> None:
+        name = name_of(step.function)
+        form = form_of(step.function, name)
+        if form is None:
+            raise without_form(name, self.where)
+        function, args, kwargs = form(*map(self._arg, step.inputs), **{key: self._arg(x) for key, x in step.attributes.items()})
+        made = self.graph.call_function(function, args, kwargs)
+        made.meta["step"] = step
+        if len(step.outputs) == 1 and function not in MANY:
+            self.nodes[step.outputs[0].number] = made
+        else:
+            for i, ref in enumerate(step.outputs):
+                self.nodes[ref.number] = self.graph.call_function(operator.getitem, (made, i))
+
+    def _arg(self, a: Any) -> Any:
+        """An argument: nodes for values and sizes."""
+        if isinstance(a, Ref):
+            return self._value(a)
+        if isinstance(a, Expression):
+            return self._size(a)
+        if isinstance(a, tuple | list):
+            return type(a)(map(self._arg, a))
+        if isinstance(a, slice):
+            return slice(*map(self._arg, (a.start, a.stop, a.step)))
+        if isinstance(a, np.dtype | type) and not isinstance(a, badak.dtype):
+            return _dtype_of(a)
+        return a
+
+    def _value(self, ref: Ref) -> Node:
+        if ref.number not in self.nodes:
+            value = self.program.trace.values[ref.number]
+            if value.made is not None:
+                self.nodes[ref.number] = self._constant(value.made)
+            else:
+                name = value.name or f"_tensor_constant{sum(key.startswith('_tensor_constant') for key in self.attributes)}"
+                held = self.program.held.get(name)
+                self.attributes[name] = held if held is not None else Tensor._of(value.array)
+                self.nodes[ref.number] = self.graph.get_attr(name)
+        return self.nodes[ref.number]
+
+    def _constant(self, made: Any) -> Node:
+        if made.how == "full":
+            return self.graph.call_function(
+                badak.full, (self._arg(made.shape), self._arg(made.start)), {"dtype": _dtype_of(made.dtype)}
+            )
+        start, n = self._arg(made.start), self._arg(made.shape[0])
+        n = n if made.step == 1 else self.graph.call_function(operator.mul, (n, made.step))
+        stop = n if start == 0 else self.graph.call_function(operator.add, (n, start))
+        return self.graph.call_function(badak.arange, (start, stop, made.step), {"dtype": _dtype_of(made.dtype)})
+
+    def _size(self, a: Expression) -> Any:
+        """An expression of sizes as nodes."""
+        if a not in self.expressions:
+            names = list(self.program.symbols)
+            total: Any = None
+            for term, c in a.terms:
+                part: Any = c
+                for i in term:
+                    part = (
+                        self.sizes[names[i]] if part == 1 else self.graph.call_function(operator.mul, (part, self.sizes[names[i]]))
+                    )
+                total = part if total is None else self.graph.call_function(operator.add, (total, part))
+            self.expressions[a] = total
+        return self.expressions[a]
+
+
+MANY = (badak.split, badak.unbind)
+
+
+def _dtype_of(kind: Any) -> badak.dtype:
+    return Tensor._of(np.empty(0, kind)).dtype
+
+
+def _needed(program: Program) -> set[int]:
+    """The numbers of the values that the result, or a write, depends on."""
+    needed = {x.number for x in program.outputs if isinstance(x, Ref)}
+    for step in reversed(program.trace.steps):
+        if step.kind == "write" or any(ref.number in needed for ref in step.outputs):
+            needed |= {ref.number for ref in refs_in((step.inputs, step.attributes))}
+    return needed
+
+
+def refs_in(a: Any) -> list[Ref]:
+    """The values in a nest."""
+    if isinstance(a, Ref):
+        return [a]
+    if isinstance(a, dict):
+        a = list(a.values())
+    return [ref for part in a for ref in refs_in(part)] if isinstance(a, tuple | list) else []
+
+
+def graph_of(where: str, program: Program) -> tuple[Graph, dict[str, Tensor]]:
+    """The program as a graph, tensors in and a list of the leaves of the result out, and the tensors that it names."""
+    builder = _Builder(where, program)
+    return builder.build(), builder.attributes
+
+
+def signature(program: Program, ranges: dict[str, tuple[int, float]] | None = None) -> Signature:
+    """How the program is called."""
+    of = {place: name for name, places in program.symbols.items() for place in places}
+    shapes = [tuple(of.get((i, axis), n) for axis, n in enumerate(x.shape)) for i, x in enumerate(program.examples)]
+    kinds = [x.dtype for x in program.examples]
+    return Signature(program.names, shapes, kinds, program.spec, program.fixed, program.out_spec, ranges or {})
+
+
+def differing(program: Program, function: Callable, run: Callable, tolerance: float = 1e-4) -> str | None:
+    """What differs between function and its graph, on inputs with other values; None where nothing does.
+
+    A number that depends on values, and was written down as a constant, shows here, and so does a branch not taken.
+    """
+    for change in (lambda a: a, lambda a: np.roll(a, 1), lambda a: -np.roll(a, 2) if a.dtype.kind == "f" else np.roll(a, 2)):
+        changed = [Tensor._of(np.ascontiguousarray(change(x._array))) for x in program.examples]
+        args, kwargs = _call(changed, program.spec, program.fixed)
+        with no_grad(), _unchanged(program.held):
+            try:
+                expected = tree_flatten(function(*args, **kwargs))[0]
+            except Exception:  # noqa: BLE001  (such values it does not take)
+                continue
+        with no_grad(), _unchanged(program.held):
+            found = run(*(Tensor._of(np.ascontiguousarray(change(x._array))) for x in program.examples))
+        for i, (a, b) in enumerate(zip(expected, found)):
+            if isinstance(a, Tensor) and not (
+                a.shape == b.shape and badak.allclose(a, b, rtol=10 * tolerance, atol=tolerance, equal_nan=True)
+            ):
+                return f"output {i}"
+    return None
+
+
+def found_sizes(function: Callable, args: tuple, kwargs: dict | None) -> dict[Place, str]:
+    """The sizes of the inputs that may vary: those with which the program runs, and is the same one.
+
+    Equal sizes at equal axes of several inputs are one size.
+    """
+    inputs = [x for x in tree_flatten((tuple(args), kwargs or {}))[0] if isinstance(x, Tensor)]
+    groups: dict[tuple[int, int], list[Place]] = {}
+    for i, x in enumerate(inputs):
+        for axis, n in enumerate(x.shape):
+            groups.setdefault((axis, n), []).append((i, axis))
+    found: dict[Place, str] = {}
+    for number, (_, places) in enumerate(sorted(groups.items())):
+        name = f"s{number}"
+        chosen = dict.fromkeys(places, name)
+        if len(set(found.values())) < MOST and _runs(function, args, kwargs, chosen):
+            if not found or _runs(function, args, kwargs, found | chosen):
+                found |= chosen
+    return found
+
+
+def _runs(function: Callable, args: tuple, kwargs: dict | None, sizes: dict[Place, str]) -> bool:
+    try:
+        graph_of("", trace("", function, args, kwargs, sizes))
+    except Exception:  # noqa: BLE001  (whatever the program says to that size)
+        return False
+    return True

@@ -1,0 +1,200 @@
+"""torch.jit: traces are what PyTorch's are, files hold no code, mistakes have two lines."""
+
+import io
+import json
+import struct
+import warnings
+import zipfile
+
+import numpy as np
+import pytest
+import torch
+
+import badak
+from badak import jit, nn
+from badak.core.errors import ArgumentError, BadakError, DTypeError, FileError, NotSupportedError, ShapeError
+
+NETS = {
+    "mlp": (lambda lib: lib.nn.Sequential(lib.nn.Linear(4, 5), lib.nn.GELU(), lib.nn.Linear(5, 2)), (3, 4), (7, 4)),
+    "cnn": (
+        lambda lib: lib.nn.Sequential(
+            lib.nn.Conv2d(3, 4, 3, padding=1), lib.nn.BatchNorm2d(4), lib.nn.ReLU(), lib.nn.MaxPool2d(2), lib.nn.Flatten(),
+            lib.nn.Linear(64, 2),
+        ),
+        (2, 3, 8, 8),
+        (5, 3, 8, 8),
+    ),
+    "lstm": (lambda lib: lib.nn.LSTM(4, 3, 2, batch_first=True, bidirectional=True), (2, 5, 4), (3, 7, 4)),
+    "encoder": (
+        lambda lib: lib.nn.TransformerEncoder(
+            lib.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), 2, enable_nested_tensor=False
+        ),
+        (2, 5, 8),
+        (3, 7, 8),
+    ),
+    "pools": (
+        lambda lib: lib.nn.Sequential(lib.nn.AvgPool2d(3, 2, padding=1), lib.nn.GroupNorm(1, 3), lib.nn.AdaptiveAvgPool2d(2)),
+        (2, 3, 8, 8),
+        (4, 3, 8, 8),
+    ),
+}  # fmt: skip
+
+
+def flat(y) -> list:
+    return [y] if hasattr(y, "shape") else [x for part in y for x in flat(part)]
+
+
+@pytest.mark.parametrize("name", NETS)
+def test_a_trace_is_the_module_at_other_sizes_and_after_a_file(name):
+    make, shape, other = NETS[name]
+    theirs, ours = make(torch).eval(), make(badak).eval()
+    ours.load_state_dict({key: badak.tensor(x.numpy()) for key, x in theirs.state_dict().items()})
+    x, y = (np.random.default_rng(0).standard_normal(each).astype(np.float32) for each in (shape, other))
+    traced = jit.trace(ours, badak.tensor(x))
+    with warnings.catch_warnings(action="ignore"):  # PyTorch's own modules have control flow
+        expected = torch.jit.trace(theirs, torch.tensor(x), check_trace=False)(torch.tensor(y))
+    file = io.BytesIO()
+    traced.save(file)
+    loaded = jit.load(io.BytesIO(file.getvalue()))
+    assert set(loaded.state_dict()) == set(traced.state_dict()) <= set(ours.state_dict())
+    for module in (traced, loaded):
+        for a, b, c in zip(flat(module(badak.tensor(y))), flat(ours(badak.tensor(y))), flat(expected), strict=True):
+            np.testing.assert_array_equal(a.detach().numpy(), b.detach().numpy())
+            np.testing.assert_allclose(a.detach().numpy(), c.detach().numpy(), rtol=1e-4, atol=1e-5)
+
+
+def test_a_trace_learns_with_the_parameters_of_the_module():
+    model = nn.Linear(2, 1)
+    traced = jit.trace(model, badak.ones(3, 2))
+    traced(badak.ones(4, 2)).sum().backward()
+    assert model.weight.grad.tolist() == [[4.0, 4.0]] and traced.weight is model.weight
+
+
+def test_structures_functions_and_arguments_by_name_come_through():
+    def program(x, pair, scale=2.0):
+        return {"sum": x + pair[0], "rest": [pair[1] * scale, (x.argmax(-1),)]}
+
+    args = (badak.ones(2, 3), (badak.ones(2, 3), badak.ones(1)), 3.0)
+    traced = jit.trace(program, args)
+    file = io.BytesIO()
+    jit.save(traced, file, _extra_files={"notes": "text"})
+    extra = {"notes": "", "other": ""}
+    loaded = jit.load(io.BytesIO(file.getvalue()), _extra_files=extra)
+    found = loaded(badak.ones(5, 3), (badak.ones(5, 3), badak.ones(1)), 3.0)
+    assert type(loaded) is jit.ScriptFunction and extra == {"notes": "text", "other": ""}
+    assert found["sum"].shape == (5, 3) and found["rest"][0].item() == 3.0 and found["rest"][1][0].tolist() == [0] * 5
+    with pytest.raises(ArgumentError, match=r"traced with 3\.0"):
+        loaded(*args[:2], 4.0)
+    named = jit.trace(lambda a, b: a - b, example_kwarg_inputs={"a": badak.ones(2), "b": badak.zeros(2)})
+    assert named(b=badak.ones(2), a=badak.zeros(2)).tolist() == [-1.0, -1.0]
+
+
+def test_writes_into_memory_are_done_again():
+    def program(x):
+        out = badak.zeros(x.shape[0], 3)
+        out[:, 0] = x[:, 0]
+        out[:, 1] += 2
+        return out.relu_()
+
+    traced = jit.trace(program, badak.randn(2, 3))
+    x = badak.randn(4, 3)
+    assert badak.equal(traced(x), program(x)) and badak.equal(traced(x), program(x))
+
+
+def test_a_trace_leaves_the_module_as_it_was():
+    model = nn.BatchNorm1d(3)
+    traced = jit.trace(model, badak.randn(4, 3))
+    assert model.running_mean.tolist() == [0.0] * 3 and model.num_batches_tracked.item() == 0 and traced.training
+    twin = nn.BatchNorm1d(3)
+    x = badak.randn(6, 3)
+    assert badak.equal(traced(x), twin(x)) and badak.equal(model.running_var, twin.running_var)
+
+
+def test_control_flow_warns_and_a_number_that_depends_on_values_is_found():
+    with pytest.warns(jit.TracerWarning, match="goes to Python"):
+        traced = jit.trace(lambda x: x if x.sum() > 0 else -x, badak.ones(2))
+    assert traced(-badak.ones(2)).tolist() == [-1.0, -1.0]
+    with pytest.raises(jit.TracingCheckError, match="depends on values in Python"):
+        jit.trace(lambda x: x + badak.tensor(np.asarray(x._array).max()), badak.rand(3))
+
+
+MODEL = nn.Linear(2, 3)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: jit.trace(3, 4), BadakError, "expected a function"),
+        (lambda: jit.trace(MODEL), ArgumentError, "expected example_inputs"),
+        (lambda: jit.trace(MODEL, (3,)), ArgumentError, "expected a tensor among"),
+        (lambda: jit.trace(MODEL, badak.ones(4)[:3]), BadakError, "in_features|shape"),
+        (lambda: jit.trace(nn.Dropout(), badak.ones(3)), NotSupportedError, "draws random numbers"),
+        (
+            lambda: jit.trace(lambda x: badak.linalg.cholesky(x), badak.eye(2)),
+            NotSupportedError,
+            "no form for the operation linalg.Cholesky",
+        ),
+        (lambda: jit.trace_module(MODEL, {"other": badak.ones(2)}), NotSupportedError, "'forward'"),
+        (lambda: jit.trace(MODEL, badak.ones(1, 2))(badak.ones(1, 3)), ShapeError, "traced with input of shape"),
+        (lambda: jit.trace(MODEL, badak.ones(1, 2))(badak.ones(2)), ShapeError, "traced with input of shape"),
+        (lambda: jit.trace(MODEL, badak.ones(1, 2))(badak.ones(1, 2).double()), DTypeError, "float64"),
+        (lambda: jit.trace(MODEL, badak.ones(1, 2))(1, 2), ArgumentError, "another structure"),
+        (lambda: jit.trace(MODEL, badak.ones(1, 2))("x"), ArgumentError, "got str"),
+        (lambda: jit.save(MODEL, io.BytesIO()), NotSupportedError, "was not traced"),
+        (lambda: jit.load("no such file"), BadakError, "no such file"),
+        (lambda: jit.load(io.BytesIO(b"nothing")), FileError, "damaged"),
+        (lambda: jit.load(io.BytesIO(badak.io.safetensors.save({"a": badak.ones(1)}))), FileError, "holds tensors, and no program"),
+    ],
+)
+def test_a_mistake_is_explained(call, error, words):
+    with pytest.raises(error, match=words) as raised:
+        call()
+    assert "\nfix: " in str(raised.value)
+
+
+def test_an_archive_of_pytorch_is_refused():
+    file = io.BytesIO()
+    torch.jit.save(torch.jit.trace(torch.nn.Linear(2, 3), torch.ones(1, 2)), file)
+    assert zipfile.is_zipfile(file)
+    file.seek(0)
+    with pytest.raises(FileError, match="holds a program as code, which badak does not run\nfix: "):
+        jit.load(file)
+
+
+def changed(change) -> io.BytesIO:
+    file = io.BytesIO()
+    jit.trace(MODEL, badak.ones(1, 2)).save(file)
+    data = file.getvalue()
+    n = struct.unpack("<Q", data[:8])[0]
+    header = json.loads(data[8 : 8 + n])
+    program = json.loads(header["__metadata__"]["badak.program"])
+    change(program)
+    header["__metadata__"]["badak.program"] = json.dumps(program)
+    text = json.dumps(header).encode()
+    return io.BytesIO(struct.pack("<Q", len(text)) + text + data[8 + n :])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda p: p["nodes"][3].update(target="os.system"),
+        lambda p: p["nodes"][3].update(target="Tensor.__class__"),
+        lambda p: p["nodes"][3].update(op="call_module"),
+        lambda p: p["nodes"][3].update(op="call_method", target="numpy"),
+        lambda p: p["nodes"][1].update(target="forward.__globals__"),
+        lambda p: p["nodes"][0].update(target="x, y=print(1)"),
+        lambda p: p["nodes"][3].update(args={"tuple": [{"node": "output"}]}),
+        lambda p: p["nodes"][3].update(args={"tuple": [{"code": "1/0"}]}),
+        lambda p: p["nodes"].pop(),
+        lambda p: p["nodes"].append(p["nodes"][-1]),
+        lambda p: p["nodes"][1].update(name="input_1"),
+        lambda p: p["call"].update(names=["a", "b"]),
+        lambda p: p["call"].update(dtypes=["device"]),
+        lambda p: p["call"].update(shapes=[[-1, 2]]),
+        lambda p: p["call"].update(spec=["object", None, []]),
+        lambda p: p.update(version=99),
+    ],
+)
+def test_a_file_that_names_what_no_graph_names_is_damaged(change):
+    with pytest.raises(FileError, match=r"the program in it is damaged \(.*\)\nfix: "):
+        jit.load(changed(change))
