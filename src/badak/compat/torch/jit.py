@@ -158,7 +158,7 @@ def save(m: Any, f: Any, _extra_files: dict[str, Any] | None = None) -> None:
         "frozen": [name for name, x in held.items() if builtins.isinstance(x, Parameter) and not x.requires_grad],
         "kind": "function" if builtins.isinstance(m, ScriptFunction) else "module", "training": m.training,
     }  # fmt: skip
-    text = archive.packed("jit.save", m.graph, m.__dict__["_signature"], more)
+    text = archive.packed("jit.save", m.graph, m.__dict__["_signature"], held, more)
     archive.write("jit.save", f, held, text, _extra_files)
 
 

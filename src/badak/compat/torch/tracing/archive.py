@@ -25,8 +25,8 @@ _CONTAINERS = {"tuple": tuple, "list": list, "dict": dict}
 MOST_DEPTH = 40
 
 
-def packed(where: str, graph: Graph, signature: Signature, more: dict[str, Any]) -> str:
-    """A program as text. more: what else the file says, in JSON's kinds."""
+def packed(where: str, graph: Graph, signature: Signature, held: dict[str, Tensor], more: dict[str, Any]) -> str:
+    """A program as text. held: its tensors; more: what else the file says, in JSON's kinds."""
     nodes = [
         {"name": node.name, "op": node.op, "target": _target(where, node), "args": _encoded(where, node.args)}
         | ({"kwargs": _encoded(where, node.kwargs)} if node.kwargs else {})
@@ -38,7 +38,7 @@ def packed(where: str, graph: Graph, signature: Signature, more: dict[str, Any])
         "fixed": [[i, _encoded(where, x)] for i, x in signature.fixed.items()],
         "ranges": {name: [low, None if high == math.inf else high] for name, (low, high) in signature.ranges.items()},
     }  # fmt: skip
-    return json.dumps({"version": VERSION, "nodes": nodes, "call": call, **more})
+    return json.dumps({"version": VERSION, "nodes": nodes, "call": call, "tensors": list(held), **more})
 
 
 def _target(where: str, node: Node) -> str:
@@ -137,6 +137,11 @@ def read(where: str, file: Any) -> tuple[Graph, Signature, dict[str, Tensor], di
         extra = json.loads(metadata.get(EXTRA, "{}"))
         if not isinstance(extra, dict) or not all(isinstance(x, str) for x in extra.values()):
             raise _Wrong("its extra files are no texts")
+        order = said.get("tensors")
+        _need(
+            isinstance(order, list) and all(isinstance(x, str) for x in order) and sorted(order) == sorted(tensors), "its tensors"
+        )
+        tensors = {name: tensors[name] for name in order}
     except (_Wrong, ValueError, RecursionError) as error:
         raise FileError(f"{name}: the program in it is damaged ({error})", "write it again with the save that made it") from None
     return graph, signature, tensors, said, extra

@@ -1,6 +1,7 @@
 """A traced program: what a run did, for all sizes of the inputs that may vary, as a `torch.fx` graph."""
 
 import inspect
+import math
 import operator
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -22,6 +23,8 @@ from badak.nn import Module, Parameter
 from badak.tensor import Tensor
 
 Place = tuple[int, int]  # (number of an input, axis)
+Range = tuple[int, float]  # least and most
+SPAN = 3  # between the least and the largest size that is tried
 
 
 class Program(NamedTuple):
@@ -39,8 +42,9 @@ class Program(NamedTuple):
 
 
 def trace(
-    where: str, function: Callable, args: tuple, kwargs: dict | None = None, sizes: dict[Place, str] | None = None
-) -> Program:
+    where: str, function: Callable, args: tuple, kwargs: dict | None = None, sizes: dict[Place, str] | None = None,
+    ranges: dict[str, Range] | None = None,
+) -> Program:  # fmt: skip
     """What function(*args, **kwargs) does.
 
     Args:
@@ -48,6 +52,7 @@ def trace(
         function: a module or a function of tensors
         args, kwargs: examples of its arguments
         sizes: (number of the tensor, axis) -> the name of a size that may vary; one name is one size
+        ranges: name of a size -> (least, most)
 
     Returns: Program
     """
@@ -64,7 +69,7 @@ def trace(
     symbols: dict[str, list[Place]] = {}
     for place, name in (sizes or {}).items():
         symbols.setdefault(name, []).append(place)
-    base = _base(where, inputs, symbols)
+    base = _base(where, inputs, symbols, ranges or {})
 
     def run(point: tuple[int, ...]) -> Trace:
         resized = _resized(inputs, symbols, point)
@@ -75,19 +80,19 @@ def trace(
     if not symbols:
         result, points = run(()), []
     else:
-        points = [*corners(base), tuple(n + 3 for n in base)]
+        points = [*corners(base), tuple(n + SPAN for n in base)]
         traces = [run(point) for point in points]
         outputs = [_flat(each) for each in traces]
+        result = unified(traces, points)
         if any(spec != outputs[0][1] or flat != outputs[0][0] for flat, spec in outputs):
             raise NotSupportedError(f"{where}: the result has another structure for other sizes", "leave the sizes fixed")
-        result = unified(traces, points)
     flat, out_spec = _flat(result)
-    examples = _resized(inputs, symbols, base)
+    examples = _resized(inputs, symbols, base) if symbols else inputs
     return Program(result, _names(function, args, kwargs), symbols, examples, spec, fixed, held, flat, out_spec)
 
 
-def _base(where: str, inputs: list[Tensor], symbols: dict[str, list[Place]]) -> tuple[int, ...]:
-    """The size of each symbol in the examples, at least 2: a size of 1 would be broadcast."""
+def _base(where: str, inputs: list[Tensor], symbols: dict[str, list[Place]], ranges: dict[str, Range]) -> tuple[int, ...]:
+    """The least of the sizes tried, for each symbol: three below the example where possible, at least 2, as 1 is broadcast."""
     if len(symbols) > MOST:
         raise NotSupportedError(f"{where}: {len(symbols)} sizes vary; at most {MOST} may", "name equal sizes alike, or fix some")
     found = []
@@ -97,7 +102,17 @@ def _base(where: str, inputs: list[Tensor], symbols: dict[str, list[Place]]) -> 
                 raise ArgumentError(f"{where}: no input has dim {axis} that is called {name!r}", "dims from 0 to x.dim() - 1")
         if len(of := {inputs[i].shape[axis] for i, axis in places}) > 1:
             raise ArgumentError(f"{where}: the size {name!r} is {sorted(of)} in the examples: one name is one size", "two names")
-        found.append(max(2, of.pop()))
+        least, most = ranges.get(name, (0, math.inf))
+        if not least <= (n := of.pop()) <= most:
+            raise ArgumentError(
+                f"{where}: the size {name!r} is {n} in the example, outside {least} to {most}", "an example in the range"
+            )
+        base = max(2, n - SPAN, least)
+        if base + SPAN > most:
+            base = int(most) - SPAN
+        if base < max(1, least):
+            raise ArgumentError(f"{where}: the range {least} to {most} of {name!r} is too small to try sizes in", "a fixed size")
+        found.append(base)
     return tuple(found)
 
 

@@ -1,0 +1,379 @@
+"""`torch.export`: a module as a graph for all sizes of its inputs that may vary, with its weights as arguments of the graph.
+
+The graph is that of one run (`tracing/`), proven by runs at other sizes: it is the same for all of them, or the export is
+refused. Its functions are badak's public ones ("torch.nn.functional.linear"), where PyTorch's are aten's. No code in a file is run.
+"""
+
+import math
+from collections.abc import Callable
+from enum import Enum
+from typing import Any, NamedTuple
+
+from badak.compat.torch.fx.graph import Graph
+from badak.compat.torch.fx.graph_module import GraphModule
+from badak.compat.torch.fx.node import Node
+from badak.compat.torch.pytree import tree_flatten
+from badak.compat.torch.tracing import archive
+from badak.compat.torch.tracing.module import Traced
+from badak.compat.torch.tracing.program import Place, Program, Range, differing, found_sizes, graph_of, signature, trace
+from badak.compat.torch.tracing.signature import Signature
+from badak.core.errors import ArgumentError, ArgumentTypeError, FileError, NotSupportedError, StateError
+from badak.core.public_api import door as _door
+from badak.nn import Module, Parameter
+from badak.tensor import Tensor
+
+__all__ = [
+    "Dim", "ExportGraphSignature", "ExportedProgram", "InputKind", "InputSpec", "OutputSpec", "dims", "export", "load", "save",
+]  # fmt: skip
+
+
+class _Hint(NamedTuple):
+    """Dim.AUTO, Dim.DYNAMIC or Dim.STATIC."""
+
+    name: str
+
+    def __repr__(self) -> str:
+        return f"DimHint({self.name})"
+
+
+class Dim:
+    """A size that may vary, from `min` to `max`; one Dim at several places is one size.
+
+    Dim.AUTO and Dim.DYNAMIC: a size of its own; AUTO stays fixed where the module wants it. Dim.STATIC, or an integer: fixed.
+    """
+
+    AUTO, DYNAMIC, STATIC = _Hint("AUTO"), _Hint("DYNAMIC"), _Hint("STATIC")
+
+    def __init__(self, name: str, *, min: int | None = None, max: int | None = None) -> None:  # noqa: A002
+        if not isinstance(name, str) or not name.isidentifier():
+            raise ArgumentError(f"Dim: expected a name such as 'batch'; got {name!r}", "Dim('batch')")
+        self.__name__, self.min, self.max = name, 0 if min is None else min, math.inf if max is None else max
+        if not self.min < self.max:
+            raise ArgumentError(f"Dim: expected min < max; got {min} and {max}", "an integer is a fixed size")
+
+    def __repr__(self) -> str:
+        most = "" if self.max == math.inf else f", max={self.max}"
+        return f"Dim('{self.__name__}', min={self.min}{most})"
+
+    def _derived(self, other: Any) -> Any:
+        raise NotSupportedError(f"Dim: {self.__name__} in a formula is not supported", "Dim.AUTO, or a Dim of its own")
+
+    __add__ = __radd__ = __sub__ = __mul__ = __rmul__ = _derived
+
+
+def dims(*names: str, min: int | None = None, max: int | None = None) -> tuple[Dim, ...]:  # noqa: A002
+    """A Dim for each name."""
+    return tuple(Dim(name, min=min, max=max) for name in names)
+
+
+class InputKind(Enum):
+    """What an argument of the graph is."""
+
+    USER_INPUT, PARAMETER, BUFFER, CONSTANT_TENSOR = range(4)
+
+
+class InputSpec(NamedTuple):
+    """An argument of the graph, and the name of what it is in the module."""
+
+    kind: InputKind
+    arg: str
+    target: str | None = None
+
+
+class OutputSpec(NamedTuple):
+    """A result of the graph."""
+
+    arg: str
+
+
+class ExportGraphSignature(NamedTuple):
+    """What the arguments and results of a graph are."""
+
+    input_specs: list[InputSpec]
+    output_specs: list[OutputSpec]
+
+    def _of(self, *kinds: InputKind) -> dict[str, str]:
+        return {spec.arg: spec.target or "" for spec in self.input_specs if spec.kind in kinds}
+
+    @property
+    def inputs_to_parameters(self) -> dict[str, str]:
+        """Argument -> parameter."""
+        return self._of(InputKind.PARAMETER)
+
+    @property
+    def inputs_to_buffers(self) -> dict[str, str]:
+        """Argument -> buffer."""
+        return self._of(InputKind.BUFFER)
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of the parameters."""
+        return tuple(self.inputs_to_parameters.values())
+
+    @property
+    def buffers(self) -> tuple[str, ...]:
+        """The names of the buffers."""
+        return tuple(self.inputs_to_buffers.values())
+
+    @property
+    def user_inputs(self) -> tuple[str, ...]:
+        """The arguments that a call gives."""
+        return tuple(self._of(InputKind.USER_INPUT))
+
+    @property
+    def user_outputs(self) -> tuple[str, ...]:
+        """The results that a call gets."""
+        return tuple(spec.arg for spec in self.output_specs)
+
+    def __str__(self) -> str:
+        lines = ["# inputs"]
+        for spec in self.input_specs:
+            lines.append(f"{spec.arg}: {spec.kind.name}" + ("" if spec.target is None else f" target='{spec.target}'"))
+        return "\n".join([*lines, "", "# outputs", *(f"{spec.arg}: USER_OUTPUT" for spec in self.output_specs), ""])
+
+
+class ExportedModule(Traced):
+    """What `ExportedProgram.module()` gives: called as the module was."""
+
+    _where = "exported module"
+
+
+class ExportedProgram:
+    """A graph, whose first arguments are the weights, and the weights.
+
+    `module()` is called as the original was. `graph_module`, `graph`, `graph_signature`, `state_dict`, `constants`,
+    `range_constraints` and `example_inputs` say what it is.
+    """
+
+    def __init__(self, graph: Graph, held: dict[str, Tensor], call: Signature, persistent: set[str], examples: Any = None) -> None:
+        self._plain, self._call, self._held = graph, call, held
+        self.example_inputs = examples
+        self.state_dict = {name: x for name, x in held.items() if name in persistent}
+        self.constants = {name: x for name, x in held.items() if name not in persistent}
+        self.range_constraints = call.ranges
+        lifted, self.graph_signature = _lifted(graph, held, persistent)
+        self.graph_module = GraphModule({}, lifted)
+
+    graph = property(lambda self: self.graph_module.graph)
+
+    def module(self, check_guards: bool = True) -> ExportedModule:
+        """The module of it, with the same weights."""
+        return ExportedModule(self._plain, self._held, self._call)
+
+    def parameters(self) -> list[Tensor]:
+        """The parameters."""
+        return [x for x in self._held.values() if isinstance(x, Parameter)]
+
+    def named_parameters(self) -> list[tuple[str, Tensor]]:
+        """The parameters by name."""
+        return [(name, x) for name, x in self._held.items() if isinstance(x, Parameter)]
+
+    def buffers(self) -> list[Tensor]:
+        """The buffers."""
+        return [self._held[name] for name in self.graph_signature.buffers]
+
+    def named_buffers(self) -> list[tuple[str, Tensor]]:
+        """The buffers by name."""
+        return [(name, self._held[name]) for name in self.graph_signature.buffers]
+
+    def run_decompositions(self, decomp_table: Any = None) -> "ExportedProgram":
+        """The program itself: its functions are badak's operations already."""
+        return self
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise StateError("Unable to call ExportedProgram directly.", "exported_program.module()(...)")
+
+    def __str__(self) -> str:
+        code = self.graph_module.print_readable(print_output=False).replace("\n", "\n    ")
+        rest = f"Graph signature: \n{self.graph_signature}\nRange constraints: {self.range_constraints}\n"
+        return f"ExportedProgram:\n    {code}\n{rest}"
+
+
+def _lifted(graph: Graph, held: dict[str, Tensor], persistent: set[str]) -> tuple[Graph, ExportGraphSignature]:
+    """The graph with a placeholder for each weight, and what its arguments are."""
+    made, known, specs = Graph(), {}, []
+    places: dict[str, Node] = {}
+    for name, x in held.items():
+        constant = name not in persistent
+        kind = InputKind.CONSTANT_TENSOR if constant else InputKind.PARAMETER if isinstance(x, Parameter) else InputKind.BUFFER
+        letter = {InputKind.PARAMETER: "p", InputKind.BUFFER: "b"}.get(kind, "c")
+        places[name] = made.placeholder(f"{letter}_{name.replace('.', '_')}")
+        specs.append(InputSpec(kind, places[name].name, name))
+    for node in graph.nodes:
+        if node.op == "get_attr":
+            known[node] = places[node.target]
+            continue
+        if node.op == "output":
+            result = [known[x] if isinstance(x, Node) else x for x in node.args[0]]
+            made.output(tuple(result))
+            continue
+        known[node] = made.node_copy(node, lambda x: known[x])
+        known[node].meta.pop("step", None)
+        if node.op == "placeholder":
+            specs.append(InputSpec(InputKind.USER_INPUT, known[node].target))
+    return made, ExportGraphSignature(specs, [OutputSpec(str(x)) for x in result])
+
+
+def export(
+    mod: Module, args: tuple, kwargs: dict[str, Any] | None = None, *, dynamic_shapes: Any = None, strict: bool = False,
+    preserve_module_call_signature: tuple[str, ...] = (), **options: Any,
+) -> ExportedProgram:  # fmt: skip
+    """Export a module: its graph for all sizes that `dynamic_shapes` leaves open, and its weights.
+
+    Args:
+        mod: module
+        args, kwargs: example inputs
+        dynamic_shapes: for each argument (by name, or in order) {dim: Dim}, a list with an entry for each dim, or None
+        strict, preserve_module_call_signature, options: not needed
+
+    Returns: ExportedProgram
+
+    Raises:
+        NotSupportedError: the program is another one for other sizes, its result depends on values in Python, it draws random
+            numbers, or does what a graph has no form for
+
+    Example:
+        >>> program = badak.export.export(nn.Linear(2, 3), (badak.ones(4, 2),), dynamic_shapes=({0: badak.export.Dim("n")},))
+        >>> tuple(program.module()(badak.ones(7, 2)).shape)
+        (7, 3)
+    """
+    if not isinstance(mod, Module):
+        raise ArgumentTypeError(f"export: expected a module; got {type(mod).__name__}", "a class derived from nn.Module")
+    program, ranges = exported("export", mod, args, kwargs, dynamic_shapes)
+    graph, tensors = graph_of("export", program)
+    held = {**dict(mod.named_parameters()), **dict(mod.named_buffers())} | tensors
+    persistent = set(dict(mod.named_parameters())) | set(dict(mod.named_buffers()))
+    return ExportedProgram(graph, held, signature(program, ranges), persistent, (tuple(args), kwargs or {}))
+
+
+def exported(where: str, mod: Callable, args: Any, kwargs: Any, dynamic_shapes: Any) -> tuple[Program, dict[str, Range]]:
+    """The program of a module, checked on other values: (program, ranges of the sizes)."""
+    if not isinstance(args, tuple):
+        raise ArgumentTypeError(f"{where}: expected a tuple of example inputs; got {type(args).__name__}", "args=(x,)")
+    sizes, ranges, free = _sizes_of(where, mod, args, kwargs or {}, dynamic_shapes)
+    if free:
+        found = found_sizes(mod, args, kwargs)
+        sizes |= {place: f"{found[place]}_auto" for place in free if place in found and place not in sizes}
+    program = trace(where, mod, args, kwargs, sizes, ranges)
+    if program.trace.draws:
+        raise NotSupportedError(
+            f"{where}: the run draws random numbers ({program.trace.draws[0]}), which a graph would repeat", "module.eval() first"
+        )
+    graph, tensors = graph_of(where, program)
+    different = differing(program, mod, Traced(graph, tensors, signature(program)).run)
+    if different:
+        reads = ", ".join(dict.fromkeys(f"{how} at {line}" for how, line in program.trace.reads)) or "a value in Python"
+        raise NotSupportedError(
+            f"{where}: {different} of the graph differs from the module's on other values: it depends on {reads}",
+            "compute with tensors there, as by torch.where",
+        )
+    return program, {name: ranges.get(name, (0, math.inf)) for name in program.symbols}
+
+
+def _sizes_of(
+    where: str, mod: Any, args: tuple, kwargs: dict, given: Any
+) -> tuple[dict[Place, str], dict[str, Range], list[Place]]:
+    """(place -> name of its size, their ranges, places that are to be found out) of dynamic_shapes."""
+    sizes: dict[Place, str] = {}
+    ranges: dict[str, Range] = {}
+    free: list[Place] = []
+    number = 0
+
+    def one(x: Tensor, dims: Any) -> None:
+        nonlocal number
+        here, number = number, number + 1
+        if dims is None:
+            return
+        if isinstance(dims, tuple | list):
+            dims = dict(enumerate(dims))
+        if not isinstance(dims, dict) or not all(type(axis) is int and -x.dim() <= axis < x.dim() for axis in dims):
+            raise ArgumentError(
+                f"{where}: expected dynamic_shapes of a tensor of {x.dim()} dims as {{dim: Dim}}; got {dims}", "{0: Dim('n')}"
+            )
+        for axis, dim in dims.items():
+            place = here, axis % x.dim()
+            if isinstance(dim, Dim):
+                sizes[place] = dim.__name__
+                ranges[dim.__name__] = dim.min, dim.max
+            elif dim in (Dim.AUTO, Dim.DYNAMIC):
+                free.append(place)
+            elif isinstance(dim, str):
+                sizes[place] = dim
+            elif dim is not None and dim != Dim.STATIC and type(dim) is not int:
+                raise ArgumentError(f"{where}: expected a Dim for dim {axis}; got {dim!r}", "Dim('n'), Dim.AUTO or None")
+
+    def walk(value: Any, shapes: Any) -> None:
+        if isinstance(value, Tensor):
+            one(value, shapes)
+        elif isinstance(value, dict):
+            for name, part in value.items():
+                walk(part, shapes.get(name) if isinstance(shapes, dict) else None)
+        elif isinstance(value, tuple | list):
+            parts = shapes if isinstance(shapes, tuple | list) else [None] * len(value)
+            if len(parts) != len(value):
+                raise ArgumentError(
+                    f"{where}: dynamic_shapes has {len(parts)} entries for {len(value)} values", "one entry for each"
+                )
+            for part, shape in zip(value, parts):
+                walk(part, shape)
+        else:
+            number_of = len([x for x in tree_flatten(value)[0] if isinstance(x, Tensor)])
+            nonlocal number
+            number += number_of
+
+    values = [*args, *kwargs.values()]
+    names = _argument_names(mod, args, kwargs)
+    if isinstance(given, dict):
+        if unknown := sorted(given.keys() - set(names)):
+            raise ArgumentError(
+                f"{where}: dynamic_shapes has {unknown[0]!r}; the arguments are {', '.join(names)}", "names of arguments"
+            )
+        given = [given.get(name) for name in names]
+    if given is not None and (not isinstance(given, tuple | list) or len(given) > len(values)):
+        raise ArgumentError(
+            f"{where}: expected dynamic_shapes for {len(values)} arguments; got {given!r}", "a dict, or a tuple in their order"
+        )
+    for value, shapes in zip(values, [*(given or ()), *[None] * len(values)]):
+        walk(value, shapes)
+    return sizes, ranges, free
+
+
+def _argument_names(mod: Any, args: tuple, kwargs: dict) -> list[str]:
+    code = getattr(getattr(mod, "forward", mod), "__code__", None)
+    named = list(code.co_varnames[: code.co_argcount]) if code else []
+    named = named[1:] if named[:1] == ["self"] else named
+    return [*(named[i] if i < len(named) else f"arg_{i}" for i in range(len(args))), *kwargs]
+
+
+def save(ep: ExportedProgram, f: Any, *, extra_files: dict[str, Any] | None = None, **options: Any) -> None:
+    """Write an exported program to a path (.pt2), or into an open file: weights and graph, as data."""
+    if not isinstance(ep, ExportedProgram):
+        raise ArgumentTypeError(
+            f"export.save: expected an ExportedProgram; got {type(ep).__name__}", "torch.export.export(module, args)"
+        )
+    more = {
+        "parameters": [name for name, x in ep._held.items() if isinstance(x, Parameter)],
+        "persistent": list(ep.state_dict), "kind": "export",
+    }  # fmt: skip
+    archive.write("export.save", f, ep._held, archive.packed("export.save", ep._plain, ep._call, ep._held, more), extra_files)
+
+
+def load(f: Any, *, extra_files: dict[str, Any] | None = None, **options: Any) -> ExportedProgram:
+    """Read what `save` wrote. Nothing in the file is run.
+
+    Raises:
+        FileError: the file holds no exported program, or is damaged, or PyTorch's
+    """
+    graph, call, tensors, said, extra = archive.read("torch.export.load", f)
+    lists = [said.get("parameters"), said.get("persistent")]
+    if said.get("kind") != "export" or not all(isinstance(x, list) for x in lists):
+        raise FileError(f"{f}: no exported program", "torch.jit.load for what torch.jit.save wrote")
+    parameters, persistent = (set(map(str, x)) for x in lists)
+    held = {name: Parameter(x) if name in parameters and x.is_floating_point() else x for name, x in tensors.items()}
+    for name in extra_files or ():
+        if name in extra:
+            extra_files[name] = extra[name]  # type: ignore[index]
+    return ExportedProgram(graph, held, call, persistent & held.keys())
+
+
+__getattr__ = _door("badak.export")
