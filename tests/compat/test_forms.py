@@ -20,7 +20,7 @@ def test_the_graph_of_an_operation_gives_its_bits(row):
         arrays = call.arrays(np.float32)
         tensors = [Tensor._of(np.array(a, order="C")) for a in arrays if a is not None]
         attributes = call.attributes
-        if row.op.__name__ == "LogSumExp" and attributes["axis"] is None:
+        if row.op.__name__ in ("LogSumExp", "Prod") and attributes["axis"] is None:
             continue  # the public function takes a dim
 
         def program(*given, arrays=arrays, attributes=attributes):

@@ -3,6 +3,8 @@
 import json
 import os
 
+import numpy as np
+import onnxruntime
 import pytest
 import torch
 
@@ -12,7 +14,7 @@ from badak.cli import main
 from badak.core.errors import ArgumentError, FileError
 from badak.data.tokenizer import Tokenizer
 from badak.generation.folder import open_folder
-from badak.training.export import export
+from badak.training.export import export, export_onnx
 from badak.training.load import load_fill_mask, load_generator
 from tests.generation.exported import FAMILIES, RUNS, compare_writing, judge, make_family, theirs_of
 
@@ -293,3 +295,20 @@ def test_a_word_that_was_never_seen_is_refused_as_by_the_run(run, tmp_path, caps
         assert main(["generate", str(folder), "the Quick nonsense"]) == 2
         said.append(capsys.readouterr().err)
     assert said[0] == said[1] and "has never seen the word" in said[0]
+
+
+@pytest.mark.slow
+def test_an_onnx_file_of_a_run_gives_its_logits_at_any_length(run, tmp_path, capsys):
+    assert main(["export", str(run), str(tmp_path / "out.onnx")]) == 0
+    assert "inputs input_ids, output logits" in capsys.readouterr().out
+    model = load_generator(run).model
+    session = onnxruntime.InferenceSession(str(tmp_path / "out.onnx"), providers=["CPUExecutionProvider"])
+    for shape in ((1, 1), (3, 32)):
+        ids = np.random.default_rng(0).integers(0, model.config.vocab_size, shape)
+        with badak.no_grad():
+            expected = model(badak.tensor(ids)).numpy()
+        np.testing.assert_allclose(session.run(None, {"input_ids": ids})[0], expected, rtol=1e-4, atol=1e-5)
+    with pytest.raises(FileError, match="exists|already"):
+        export_onnx(run, tmp_path / "out.onnx")
+    assert main(["export", str(run), str(tmp_path / "other.onnx"), "--dtype", "float16"]) != 0
+    assert "is for folders" in capsys.readouterr().err

@@ -4,7 +4,8 @@ import click
 
 from badak.cli.options import PLACE
 from badak.cli.output import echo
-from badak.training.export import DTYPES, export
+from badak.core.errors import ArgumentError
+from badak.training.export import DTYPES, export, export_onnx
 
 
 @click.command()
@@ -12,9 +13,17 @@ from badak.training.export import DTYPES, export
 @click.argument("out", type=PLACE)
 @click.option("--dtype", type=click.Choice(list(DTYPES)), default="float32", show_default=True, help="precision of the weights")
 def command(run: str, out: str, dtype: str) -> None:
-    """Export the model in RUN (from badak train) to the new folder OUT, in Hugging Face format.
+    """Export the model in RUN (from badak train) to the new folder OUT, in Hugging Face format, or to the new file OUT.onnx.
 
-    Writes weights, config, tokenizer, generation config and a README.md. Existing files are never overwritten.
+    A folder has weights, config, tokenizer, generation config and a README.md. An ONNX file takes any batch size, and any length
+    up to the context; it needs the extra badak[onnx]. Existing files are never overwritten.
     """
+    if out.endswith(".onnx"):
+        if dtype != "float32":
+            raise ArgumentError(
+                f"badak export: --dtype {dtype} is for folders; an ONNX file has float32 weights", "leave --dtype out"
+            )
+        echo(f"{out}: an ONNX model; inputs {', '.join(export_onnx(run, out))}, output logits")
+        return
     architecture = export(run, out, dtype)
     echo(f"{out}: {architecture}, for transformers and badak; README.md says what it is, its licence is yours to choose")

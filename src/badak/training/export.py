@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from badak.autograd import no_grad
+from badak.compat.torch import onnx
+from badak.compat.torch.export import Dim
 from badak.core.errors import ArgumentError
 from badak.data.tokenizer_files import token_ids, tokenizer_files
 from badak.generation.filters import GenerationConfig
@@ -18,6 +20,7 @@ from badak.models.card import card_of
 from badak.models.hints import MARKS, OWN, Hints
 from badak.models.pretrained import architecture_of
 from badak.models.seq2seq import Seq2Seq
+from badak.tensor import Tensor, arange, zeros
 from badak.tensor.dtypes import bfloat16, float16, float32
 from badak.training.build import Trained, open_model
 from badak.training.describe import describe
@@ -44,6 +47,37 @@ def export(run: str | os.PathLike, out: str | os.PathLike, dtype: str = "float32
     with whole_folder(out) as stage:
         model.save_pretrained(stage, DTYPES[dtype])
     return architecture
+
+
+def export_onnx(run: str | os.PathLike, out: str | os.PathLike) -> list[str]:
+    """Write the model of a run as one ONNX file, for any batch and length up to its context; the names of its inputs.
+
+    Raises FileError where there is something at `out` already, ArgumentError for a run of badak.training.fit.
+    """
+    expect_free(out)
+    opened = Run.open(as_path(run))
+    kind = opened.setup.experiment
+    if kind not in HINTS and kind != "classify":
+        expect_family(run, kind)
+    trained = open_model(opened.folder, kind)
+    model: Any = trained.model.eval()
+    if kind in HINTS:
+        HINTS[kind](trained)  # which puts a regressor back into its units
+    inputs, shapes = _examples(kind, model.config)
+    onnx.export(model, tuple(inputs.values()), out, input_names=list(inputs), output_names=["logits"], dynamic_shapes=tuple(shapes))
+    return list(inputs)
+
+
+def _examples(kind: str, config: Any) -> tuple[dict[str, Tensor], list[dict[int, Dim]]]:
+    """Inputs of a model by their names in transformers, and the sizes of them that vary."""
+    batch = Dim("batch")
+    if kind == "classify":
+        return {"pixel_values": zeros(5, config.rows, config.row_width)}, [{0: batch}]
+    length = min(8, config.context)
+    ids = (arange(5 * length) * 7 + 5).reshape(5, length) % config.vocab_size
+    names = ("input_ids", "decoder_input_ids")[: 2 if kind == "translate" else 1]
+    lengths = [Dim(name, max=config.context) for name in (("length",) if len(names) == 1 else ("source", "target"))]
+    return dict.fromkeys(names, ids), [{0: batch, 1: each} for each in lengths]
 
 
 def expect_family(run: str | os.PathLike, kind: str) -> None:

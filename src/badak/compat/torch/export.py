@@ -250,10 +250,11 @@ def exported(where: str, mod: Callable, args: Any, kwargs: Any, dynamic_shapes: 
     """The program of a module, checked on other values: (program, ranges of the sizes)."""
     if not isinstance(args, tuple):
         raise ArgumentTypeError(f"{where}: expected a tuple of example inputs; got {type(args).__name__}", "args=(x,)")
-    sizes, ranges, free = _sizes_of(where, mod, args, kwargs or {}, dynamic_shapes)
-    if free:
+    said = _sizes_of(where, mod, args, kwargs or {}, dynamic_shapes)
+    sizes, ranges = said.named, said.ranges
+    if said.free:
         found = found_sizes(mod, args, kwargs)
-        sizes |= {place: f"{found[place]}_auto" for place in free if place in found and place not in sizes}
+        sizes |= {place: f"{found[place]}_auto" for place in said.free if place in found and place not in sizes}
     program = trace(where, mod, args, kwargs, sizes, ranges)
     if program.trace.draws:
         raise NotSupportedError(
@@ -270,72 +271,67 @@ def exported(where: str, mod: Callable, args: Any, kwargs: Any, dynamic_shapes: 
     return program, {name: ranges.get(name, (0, math.inf)) for name in program.symbols}
 
 
-def _sizes_of(
-    where: str, mod: Any, args: tuple, kwargs: dict, given: Any
-) -> tuple[dict[Place, str], dict[str, Range], list[Place]]:
-    """(place -> name of its size, their ranges, places that are to be found out) of dynamic_shapes."""
-    sizes: dict[Place, str] = {}
-    ranges: dict[str, Range] = {}
-    free: list[Place] = []
-    number = 0
+class _Sizes:
+    """Reads dynamic_shapes, tensor by tensor."""
 
-    def one(x: Tensor, dims: Any) -> None:
-        nonlocal number
-        here, number = number, number + 1
-        if dims is None:
-            return
-        if isinstance(dims, tuple | list):
-            dims = dict(enumerate(dims))
-        if not isinstance(dims, dict) or not all(type(axis) is int and -x.dim() <= axis < x.dim() for axis in dims):
-            raise ArgumentError(
-                f"{where}: expected dynamic_shapes of a tensor of {x.dim()} dims as {{dim: Dim}}; got {dims}", "{0: Dim('n')}"
-            )
-        for axis, dim in dims.items():
-            place = here, axis % x.dim()
-            if isinstance(dim, Dim):
-                sizes[place] = dim.__name__
-                ranges[dim.__name__] = dim.min, dim.max
-            elif dim in (Dim.AUTO, Dim.DYNAMIC):
-                free.append(place)
-            elif isinstance(dim, str):
-                sizes[place] = dim
-            elif dim is not None and dim != Dim.STATIC and type(dim) is not int:
-                raise ArgumentError(f"{where}: expected a Dim for dim {axis}; got {dim!r}", "Dim('n'), Dim.AUTO or None")
+    def __init__(self, where: str) -> None:
+        self.where = where
+        self.named: dict[Place, str] = {}
+        self.ranges: dict[str, Range] = {}
+        self.free: list[Place] = []  # that are to be found out
+        self._count = 0
 
-    def walk(value: Any, shapes: Any) -> None:
+    def read(self, value: Any, shapes: Any) -> None:
+        """An argument, and what is said of its sizes."""
         if isinstance(value, Tensor):
-            one(value, shapes)
+            self._tensor(value, shapes)
         elif isinstance(value, dict):
             for name, part in value.items():
-                walk(part, shapes.get(name) if isinstance(shapes, dict) else None)
+                self.read(part, shapes.get(name) if isinstance(shapes, dict) else None)
         elif isinstance(value, tuple | list):
             parts = shapes if isinstance(shapes, tuple | list) else [None] * len(value)
             if len(parts) != len(value):
-                raise ArgumentError(
-                    f"{where}: dynamic_shapes has {len(parts)} entries for {len(value)} values", "one entry for each"
-                )
+                cause = f"{self.where}: dynamic_shapes has {len(parts)} entries for {len(value)} values"
+                raise ArgumentError(cause, "one entry for each")
             for part, shape in zip(value, parts):
-                walk(part, shape)
+                self.read(part, shape)
         else:
-            number_of = len([x for x in tree_flatten(value)[0] if isinstance(x, Tensor)])
-            nonlocal number
-            number += number_of
+            self._count += sum(isinstance(x, Tensor) for x in tree_flatten(value)[0])
 
-    values = [*args, *kwargs.values()]
-    names = _argument_names(mod, args, kwargs)
+    def _tensor(self, x: Tensor, dims: Any) -> None:
+        here, self._count = self._count, self._count + 1
+        dims = dict(enumerate(dims)) if isinstance(dims, tuple | list) else {} if dims is None else dims
+        if not isinstance(dims, dict) or not all(type(axis) is int and -x.dim() <= axis < x.dim() for axis in dims):
+            cause = f"{self.where}: expected dynamic_shapes of a tensor of {x.dim()} dims as {{dim: Dim}}; got {dims}"
+            raise ArgumentError(cause, "{0: Dim('n')}")
+        for axis, dim in dims.items():
+            place = here, axis % x.dim()
+            if isinstance(dim, Dim):
+                self.named[place] = dim.__name__
+                self.ranges[dim.__name__] = dim.min, dim.max
+            elif isinstance(dim, str):
+                self.named[place] = dim
+            elif dim in (Dim.AUTO, Dim.DYNAMIC):
+                self.free.append(place)
+            elif dim is not None and dim != Dim.STATIC and type(dim) is not int:
+                raise ArgumentError(f"{self.where}: expected a Dim for dim {axis}; got {dim!r}", "Dim('n'), Dim.AUTO or None")
+
+
+def _sizes_of(where: str, mod: Any, args: tuple, kwargs: dict, given: Any) -> _Sizes:
+    """What dynamic_shapes says of these arguments."""
+    values, names = [*args, *kwargs.values()], _argument_names(mod, args, kwargs)
     if isinstance(given, dict):
         if unknown := sorted(given.keys() - set(names)):
-            raise ArgumentError(
-                f"{where}: dynamic_shapes has {unknown[0]!r}; the arguments are {', '.join(names)}", "names of arguments"
-            )
+            cause = f"{where}: dynamic_shapes has {unknown[0]!r}; the arguments are {', '.join(names)}"
+            raise ArgumentError(cause, "names of arguments")
         given = [given.get(name) for name in names]
     if given is not None and (not isinstance(given, tuple | list) or len(given) > len(values)):
-        raise ArgumentError(
-            f"{where}: expected dynamic_shapes for {len(values)} arguments; got {given!r}", "a dict, or a tuple in their order"
-        )
+        cause = f"{where}: expected dynamic_shapes for {len(values)} arguments; got {given!r}"
+        raise ArgumentError(cause, "a dict, or a tuple in their order")
+    sizes = _Sizes(where)
     for value, shapes in zip(values, [*(given or ()), *[None] * len(values)]):
-        walk(value, shapes)
-    return sizes, ranges, free
+        sizes.read(value, shapes)
+    return sizes
 
 
 def _argument_names(mod: Any, args: tuple, kwargs: dict) -> list[str]:

@@ -16,6 +16,7 @@ from badak.compat.torch.tracing import archive
 from badak.compat.torch.tracing.module import Traced
 from badak.compat.torch.tracing.program import differing, found_sizes, graph_of, signature
 from badak.compat.torch.tracing.program import trace as traced
+from badak.compat.torch.tracing.record import is_tracing as is_tracing
 from badak.core.errors import ArgumentError, NotSupportedError, StateError, expect_function
 from badak.nn import Module, Parameter
 from badak.tensor import Tensor
@@ -219,9 +220,6 @@ def isinstance(obj, target_type) -> bool:  # noqa: A001  (PyTorch's name)
 def is_scripting() -> bool:
     """False."""
     return False
-
-
-is_tracing = is_scripting
 
 
 def freeze(mod, *args, **kwargs):

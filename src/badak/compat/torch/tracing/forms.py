@@ -188,7 +188,7 @@ PRIMITIVES = {
     name: Primitive(_op(name), tensors)
     for name, tensors in {
         "attention.Attention": 6, "recurrent.LSTM": 5, "recurrent.GRU": 4, "recurrent.RNN": 4,
-        "norm.LayerNorm": 3, "norm.RMSNorm": 2, "pad.PadBy": 1, "windows.Unfold": 1, "windows.Fold": 1,
+        "norm.LayerNorm": 3, "norm.RMSNorm": 2, "pad.PadBy": 1, "windows.Unfold": 1, "windows.Fold": 1, "reduce.Prod": 1,
     }.items()
 }  # fmt: skip
 FORMS: dict[str, _Form] = {

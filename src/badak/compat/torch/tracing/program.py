@@ -17,7 +17,7 @@ from badak.compat.torch.pytree import TreeSpec, tree_flatten, tree_unflatten
 from badak.compat.torch.tracing.forms import form_of, without_form
 from badak.compat.torch.tracing.record import Ref, Trace, record
 from badak.compat.torch.tracing.signature import Signature
-from badak.compat.torch.tracing.sizes import MOST, Expression, corners, name_of, unified
+from badak.compat.torch.tracing.sizes import MOST, Differs, Expression, corners, fitted, name_of, unified
 from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
 from badak.nn import Module, Parameter
 from badak.tensor import Tensor
@@ -39,6 +39,7 @@ class Program(NamedTuple):
     held: dict[str, Tensor]
     outputs: list[Any]  # numbers of values, or what else the leaves of the result are
     out_spec: TreeSpec
+    shapes: list[Any]  # of the leaves of the result, integers and expressions; None where a size follows in no simple way
 
 
 def trace(
@@ -77,8 +78,10 @@ def trace(
         with _unchanged(held):
             return record(function, args, kwargs, resized, held)
 
+    shapes: list[Any]
     if not symbols:
-        result, points = run(()), []
+        result = run(())
+        shapes = [tuple(x.shape) if isinstance(x, Tensor) else None for x in tree_flatten(result.outputs)[0]]
     else:
         points = [*corners(base), tuple(n + SPAN for n in base)]
         traces = [run(point) for point in points]
@@ -86,9 +89,10 @@ def trace(
         result = unified(traces, points)
         if any(spec != outputs[0][1] or flat != outputs[0][0] for flat, spec in outputs):
             raise NotSupportedError(f"{where}: the result has another structure for other sizes", "leave the sizes fixed")
+        shapes = [_shape_of(leaves, points) for leaves in zip(*(tree_flatten(each.outputs)[0] for each in traces))]
     flat, out_spec = _flat(result)
     examples = _resized(inputs, symbols, base) if symbols else inputs
-    return Program(result, _names(function, args, kwargs), symbols, examples, spec, fixed, held, flat, out_spec)
+    return Program(result, _names(function, args, kwargs), symbols, examples, spec, fixed, held, flat, out_spec, shapes)
 
 
 def _base(where: str, inputs: list[Tensor], symbols: dict[str, list[Place]], ranges: dict[str, Range]) -> tuple[int, ...]:
@@ -149,6 +153,39 @@ def _unchanged(held: dict[str, Tensor]) -> Iterator[None]:
             if not np.array_equal(x._array, array, equal_nan=array.dtype.kind == "f"):
                 with no_grad():
                     x.copy_(Tensor._of(array))
+
+
+def _shape_of(leaves: tuple, points: list) -> Any:
+    """The shape of a leaf of the results, by the sizes that vary."""
+    if not isinstance(leaves[0], Tensor):
+        return None
+    try:
+        return tuple(fitted([x.shape[axis] for x in leaves], points, "a result") for axis in range(leaves[0].dim()))
+    except Differs:
+        return None
+
+
+def expect_no_alias(where: str, program: Program) -> None:
+    """Complain of a write into memory that another value shows, which is read afterwards."""
+    trace = program.trace
+    results = {x.number for x in program.outputs if isinstance(x, Ref)}
+    for i, step in enumerate(trace.steps):
+        if step.kind != "write":
+            continue
+        target = step.inputs[0]
+        own, made_by = {target.number}, {ref.number: each for each in trace.steps[:i] for ref in each.outputs}
+        number = target.number
+        while number in made_by and name_of(made_by[number].function) == "index.Select":  # a view, and what it is a view of
+            number = made_by[number].inputs[0].number
+            own.add(number)
+        later = results | {ref.number for each in trace.steps[i + 1 :] for ref in refs_in((each.inputs, each.attributes))}
+        for number in later - own:
+            made_later = any(ref.number == number for each in trace.steps[i + 1 :] for ref in each.outputs)
+            if not made_later and np.shares_memory(trace.values[number].alive, trace.values[target.number].alive):
+                raise NotSupportedError(
+                    f"{where}: {name_of(step.function)} writes into memory that another tensor shows",
+                    "x = x.clone() before the write",
+                )
 
 
 def _held(function: Any) -> dict[str, Tensor]:

@@ -9,6 +9,7 @@ from badak.autograd import no_grad
 from badak.core import events
 from badak.core.errors import user_line
 from badak.core.events import Observer
+from badak.core.modes import modes
 from badak.nn.functional.pooling import _counts as counts_of
 from badak.ops.shape import View
 from badak.ops.windows import AvgPool, MaxPool
@@ -132,6 +133,11 @@ def _same_bytes(array: np.ndarray, base: np.ndarray) -> bool:
     """Whether it is `base` in another shape."""
     both = array.flags.c_contiguous and base.flags.c_contiguous and array.dtype == base.dtype
     return both and array.size == base.size and array.ctypes.data == base.ctypes.data
+
+
+def is_tracing() -> bool:
+    """Whether this thread writes down what it does."""
+    return any(isinstance(each, Trace) for each in modes.observers)
 
 
 def record(function: Callable, args: tuple, kwargs: dict, inputs: list[Tensor], held: dict[str, Tensor]) -> Trace:
