@@ -1,5 +1,4 @@
-"""`torch._C`, `torch.utils._python_dispatch`: the few names of PyTorch's compiled core that libraries mention; badak has no such
-core and no dispatcher."""
+"""`torch._C`: the few names of PyTorch's compiled core that libraries mention; badak has no such core."""
 
 import importlib
 from typing import Any

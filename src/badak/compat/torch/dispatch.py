@@ -1,0 +1,239 @@
+"""`torch.utils._python_dispatch`: modes that see each operation, with names such as "aten.add.Tensor"; and fake tensors.
+
+A mode is an observer of the thread (`core/events.py`). It is told of badak's operations: a linear layer is one
+("aten.linear.default", which PyTorch cuts into two), and what NumPy makes without one, such as zeros(3), it does not see.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import badak
+from badak.compat.torch.core import is_traceable_wrapper_subclass as is_traceable_wrapper_subclass
+from badak.compat.torch.tracing.forms import form_of
+from badak.compat.torch.tracing.sizes import name_of
+from badak.core import events
+from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, undefined
+from badak.core.events import Observer
+from badak.core.public_api import door as _door
+from badak.tensor import Tensor
+from badak.tensor import device as device_type
+
+_OVERLOADS = {
+    **dict.fromkeys("add sub mul div floor_divide remainder fmod eq ne lt le gt ge bitwise_and bitwise_or".split(), "Tensor"),
+    "rsub": "Scalar", "pow": "Tensor_Scalar", "sum": "dim_IntList", "mean": "dim", "transpose": "int", "cat": "default",
+    "where": "self", "masked_fill": "Scalar", "split": "sizes", "unbind": "int",
+    "index_select": "default", "getitem": "Tensor", "full": "default", "arange": "start_step", "to": "dtype",
+}  # fmt: skip
+_PACKETS = {
+    "getitem": "index", "truediv": "div", "setitem": "index_put_", "to": "_to_copy", "reshape": "view", "broadcast_to": "expand",
+    "softmax": "_softmax", "log_softmax": "_log_softmax",
+}  # fmt: skip
+
+
+class OpOverloadPacket:
+    """aten.add: an operation, whatever it is called with."""
+
+    def __init__(self, name: str, namespace: str = "aten") -> None:
+        self.__name__, self._namespace = name, namespace
+        self._qualified_op_name = f"{namespace}::{name}"
+
+    def __getattr__(self, name: str) -> "OpOverload":
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return OpOverload(self, name)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        function = getattr(badak, self.__name__, None) or getattr(badak.nn.functional, self.__name__, None)
+        if function is None:
+            raise NotSupportedError(f"torch.ops.{self}: badak has no such function", "call the public function")
+        return function(*args, **kwargs)
+
+    def __str__(self) -> str:
+        return f"{self._namespace}.{self.__name__}"
+
+    def __repr__(self) -> str:
+        return f"<OpOverloadPacket(op='{self}')>"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, OpOverloadPacket) and str(self) == str(other)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+
+class OpOverload:
+    """aten.add.Tensor: what a mode is given. Calling it does what would have been done."""
+
+    def __init__(self, packet: OpOverloadPacket, overload: str, run: Callable | None = None) -> None:
+        self.overloadpacket = self._overloadpacket = packet
+        self._overloadname, self._run = overload, run
+        self.namespace = packet._namespace
+        self.__name__ = f"{packet.__name__}.{overload}"
+
+    def name(self) -> str:
+        """ "aten::add.Tensor"."""
+        suffix = "" if self._overloadname == "default" else f".{self._overloadname}"
+        return f"{self.overloadpacket._qualified_op_name}{suffix}"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return (self._run or self.overloadpacket)(*args, **kwargs)
+
+    def __str__(self) -> str:
+        return f"{self.overloadpacket}.{self._overloadname}"
+
+    def __repr__(self) -> str:
+        return f"<OpOverload(op='{self.overloadpacket}', overload='{self._overloadname}')>"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, OpOverload) and str(self) == str(other)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+
+@cache
+def _named(name: str) -> tuple[OpOverloadPacket, str]:
+    """aten's name of an operation or public function."""
+    return OpOverloadPacket(_PACKETS.get(name, name)), _OVERLOADS.get(name, "default")
+
+
+class TorchDispatchMode(Observer):
+    """`with mode:` every operation goes to mode.__torch_dispatch__(func, types, args, kwargs), which gives the result.
+
+    Within it the mode is off, so that `return func(*args, **(kwargs or {}))` does what would have been done. The backward's
+    operations come as "aten.linear_backward.default", with the gradients of the results. What a mode gives in place of a result is
+    taken; the gradient stays that of the operation.
+
+    Example:
+        >>> from badak.compat.torch.dispatch import TorchDispatchMode
+        >>> class Log(TorchDispatchMode):
+        ...     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        ...         print(func)
+        ...         return func(*args, **(kwargs or {}))
+        >>> with Log():
+        ...     _ = badak.ones(2) + badak.ones(2)
+        aten.add.Tensor
+    """
+
+    eager = True
+
+    def __init__(self, _dispatch_key: Any = None) -> None:
+        pass
+
+    def __torch_dispatch__(self, func: Callable, types: Any, args: tuple = (), kwargs: dict | None = None) -> Any:
+        raise undefined(self, "def __torch_dispatch__(self, func, types, args=(), kwargs=None)")
+
+    def _ask(self, name: str, plain: Callable, args: tuple, kwargs: dict, again: Callable | None) -> Any:
+        """What the mode gives. plain(): the result as tensors; again: what gives it for other arguments."""
+        made: list[Any] = []
+
+        def run(*given: Any, **named: Any) -> Any:
+            if len(given) == len(args) and all(map(_is, given, args)) and all(map(_is, named.values(), kwargs.values())):
+                if not made:
+                    made.append(plain())
+                return made[0]
+            if again is None:
+                raise NotSupportedError(f"{name}: badak runs this one on its own arguments only", "func(*args, **kwargs)")
+            return again(*given, **named)
+
+        packet, overload = _named(name)
+        if name == "sum" and len(args) == 1:
+            overload = "default"
+        events.watch(self, False)
+        try:
+            result = self.__torch_dispatch__(OpOverload(packet, overload, run), (), args, kwargs)
+            if not made:  # the backward needs what the operation keeps
+                made.append(plain())
+        finally:
+            events.watch(self)
+        found, expected = (x if isinstance(x, tuple | list) else (x,) for x in (result, made[0]))
+        if len(found) != len(expected) or not all(isinstance(x, Tensor) or x is None for x in found):
+            cause = f"__torch_dispatch__ of {name} gave {type(result).__name__}"
+            raise ArgumentTypeError(cause, "return func(*args, **(kwargs or {}))")
+        return result
+
+    def on_op_enter(self, op, forward: Callable) -> Callable:
+        def dispatched(save, *arrays, **attributes):
+            tensors = [None if a is None else Tensor._of(a) for a in arrays]
+            form = form_of(op, name_of(op))
+            function, args, kwargs = (None, tuple(tensors), attributes) if form is None else form(*tensors, **attributes)
+
+            def plain() -> Any:
+                made = forward(save, *arrays, **attributes)
+                return tuple(map(Tensor._of, made)) if type(made) is tuple else Tensor._of(made)
+
+            name = op.name if function is None else function.__name__
+            if name == "matmul":
+                name = {(2, 2): "mm", (3, 3): "bmm"}.get(tuple(a.ndim for a in arrays), name)
+            result = self._ask(name, plain, tuple(args), kwargs, function)
+            return tuple(y._array for y in result) if isinstance(result, tuple | list) else result._array
+
+        return dispatched
+
+    def on_backward_enter(self, node, backward: Callable) -> Callable:
+        def dispatched(saved, *dys):
+            shown = tuple(None if dy is None else Tensor._of(dy) for dy in dys)
+            single: list[bool] = []
+
+            def plain() -> Any:
+                made = backward(saved, *dys)
+                single.append(type(made) is not tuple)
+                return tuple(None if dx is None else Tensor._of(dx) for dx in (made if type(made) is tuple else (made,)))
+
+            result = self._ask(f"{node.op.name}_backward", plain, shown, {}, None)
+            arrays = tuple(None if dx is None else dx._array for dx in result)
+            return arrays[0] if single[0] else arrays
+
+        return dispatched
+
+    def on_call(self, effect, args, kwargs, proceed: Callable) -> Any:
+        if effect.kind != "pure" or not any(isinstance(x, Tensor) for x in args):
+            return proceed(*args, **kwargs)
+        return self._ask(effect.function.__name__.strip("_"), lambda: proceed(*args, **kwargs), args, kwargs, proceed)
+
+
+def _is(a: Any, b: Any) -> bool:
+    return a is b or type(a) is type(b) and not isinstance(a, Tensor) and a == b
+
+
+class _Fake(type):
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, Tensor) and instance.is_meta
+
+
+class FakeTensor(metaclass=_Fake):
+    """A tensor without values: one of the meta device."""
+
+
+class FakeTensorMode:
+    """`with FakeTensorMode() as mode:` new tensors have shapes and no values; `mode.from_tensor(x)` gives one like x.
+
+    A model that is made or called within runs for its shapes alone.
+
+    Example:
+        >>> from badak.compat.torch.dispatch import FakeTensorMode
+        >>> with FakeTensorMode():
+        ...     y = nn.Linear(1000, 10)(badak.randn(64, 1000))
+        >>> tuple(y.shape), y.is_meta
+        ((64, 10), True)
+    """
+
+    def __init__(self, *, allow_non_fake_inputs: bool = False, **options: Any) -> None:
+        self._device = device_type("meta")
+
+    def __enter__(self) -> "FakeTensorMode":
+        self._device.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._device.__exit__(*error)
+
+    def from_tensor(self, tensor: Tensor, **options: Any) -> Tensor:
+        """A tensor like this one, without values."""
+        if not isinstance(tensor, Tensor):
+            raise ArgumentError(f"FakeTensorMode: expected a tensor; got {type(tensor).__name__}", "badak.tensor(data)")
+        return tensor.detach().to("meta").requires_grad_(tensor.requires_grad)
+
+
+__getattr__ = _door("badak.utils._python_dispatch")
