@@ -220,7 +220,7 @@ class FakeTensorMode:
     """
 
     def __init__(self, *, allow_non_fake_inputs: bool = False, **options: Any) -> None:
-        self._device = device_type("meta")
+        self._device: Any = device_type("meta")
 
     def __enter__(self) -> "FakeTensorMode":
         self._device.__enter__()

@@ -361,7 +361,7 @@ def load(f: Any, *, extra_files: dict[str, Any] | None = None, **options: Any) -
         FileError: the file holds no exported program, or is damaged, or PyTorch's
     """
     graph, call, tensors, said, extra = archive.read("torch.export.load", f)
-    lists = [said.get("parameters"), said.get("persistent")]
+    lists: list[Any] = [said.get("parameters"), said.get("persistent")]
     if said.get("kind") != "export" or not all(isinstance(x, list) for x in lists):
         raise FileError(f"{f}: no exported program", "torch.jit.load for what torch.jit.save wrote")
     parameters, persistent = (set(map(str, x)) for x in lists)

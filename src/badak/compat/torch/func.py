@@ -18,7 +18,7 @@ from badak.tensor import Tensor, eye, ones_like, stack, zeros_like
 from badak.tensor import vmap as batching
 
 __all__ = [
-    "functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp",
+    "functional_call", "functionalize", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp",
     "linearize", "replace_all_batch_norm_modules_", "stack_module_state", "vjp", "vmap",
 ]  # fmt: skip
 
@@ -308,6 +308,16 @@ def _depends_on_others(outputs: list, leaves: list) -> bool:
 
 
 # ---------------------------------------------------------------------- modules
+
+
+def functionalize(func: Callable, *, remove: str = "mutations") -> Callable:
+    """The function itself: what it gives is the same, and badak has no tracer for which writes would have to go."""
+    expect_function("functionalize", func)
+    if remove not in ("mutations", "mutations_and_views"):
+        raise ArgumentError(
+            f"functionalize: expected remove='mutations' or 'mutations_and_views'; got {remove!r}", "remove='mutations'"
+        )
+    return func
 
 
 def functional_call(

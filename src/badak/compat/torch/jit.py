@@ -175,7 +175,8 @@ def load(f: Any, map_location: Any = None, _extra_files: dict[str, Any] | None =
         FileError: the file is no traced module, or damaged, or PyTorch's
     """
     graph, call, tensors, said, extra = archive.read("torch.jit.load", f)
-    named, frozen = said.get("parameters"), said.get("frozen")
+    named: Any = said.get("parameters")
+    frozen: Any = said.get("frozen")
     lists = builtins.isinstance(named, list) and builtins.isinstance(frozen, list)
     parameters, still = (set(map(str, named)), set(map(str, frozen))) if lists else (set(), set())
     held = {

@@ -200,12 +200,13 @@ class Code:
         if node.op == "call_module":
             return to + self.call(_path(self.root, node.target), args, node.kwargs)
         target = node.target
-        if getattr(operator, target.__name__ if hasattr(target, "__name__") else "", None) is target and not node.kwargs:
+        word = str(getattr(target, "__name__", ""))
+        if getattr(operator, word, None) is target and not node.kwargs:
             texts = [self.text(a) for a in args]
-            if target.__name__ in inplace_methods:
-                return f"{inplace_methods[target.__name__].format(*texts)};  {to}{texts[0]}"
-            if target.__name__ in magic_methods:
-                return to + magic_methods[target.__name__].format(*texts)
+            if word in inplace_methods:
+                return f"{inplace_methods[word].format(*texts)};  {to}{texts[0]}"
+            if word in magic_methods:
+                return to + magic_methods[word].format(*texts)
         name = self.name_of(target)
         if target is getattr and len(args) == 2 and isinstance(args[1], str) and args[1].isidentifier():
             return f"{to}{_path(self.text(args[0]), args[1])}"

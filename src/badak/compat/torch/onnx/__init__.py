@@ -108,7 +108,7 @@ def _shapes_of_axes(args: tuple, kwargs: dict, inputs: Any, outputs: Any, axes: 
     names = [*(inputs or from_forward[: len(args)]), *kwargs]
     if unknown := sorted(set(axes) - set(names) - set(outputs or ()) - {f"output_{i}" for i in range(64)}):
         raise ArgumentError(f"onnx.export: dynamic_axes has {unknown[0]!r}; the inputs are {', '.join(names)}", "input_names=[...]")
-    found = []
+    found: list[Any] = []
     for name, value in zip(names, values):
         given = axes.get(name)
         if given is None or value is None:

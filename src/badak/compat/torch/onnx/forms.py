@@ -14,6 +14,7 @@ from badak.compat.torch.tracing.record import Ref
 from badak.compat.torch.tracing.sizes import Expression
 from badak.core.errors import NotSupportedError
 
+BOOL = np.dtype(bool)
 _SAME = {
     "activation.ReLU": "Relu", "activation.Tanh": "Tanh", "activation.Sigmoid": "Sigmoid", "arithmetic.Neg": "Neg",
     "elementwise.Exp": "Exp", "elementwise.Log": "Log", "elementwise.Sqrt": "Sqrt", "elementwise.Erf": "Erf",
@@ -45,7 +46,7 @@ def _register() -> None:
     for name, kind in _COMPARED.items():
         form(f"compare.{name}")(lambda w, out, a, b, kind=kind, name=name, **_: _compared(w, a, b, kind, name))
     for name, kind in (("logical_and", "And"), ("logical_or", "Or"), ("logical_xor", "Xor")):
-        form(f"compare.{name}")(lambda w, out, a, b, kind=kind, **_: w.op(kind, w.as_dtype(a, bool), w.as_dtype(b, bool)))
+        form(f"compare.{name}")(lambda w, out, a, b, kind=kind, **_: w.op(kind, w.as_dtype(a, BOOL), w.as_dtype(b, BOOL)))
     for name, kind in (("bitwise_and", "And"), ("bitwise_or", "Or"), ("bitwise_xor", "Xor")):
         form(f"compare.{name}")(lambda w, out, a, b, kind=kind, **_: _bits(w, out, a, b, kind))
 
@@ -71,7 +72,7 @@ def _compared(w: Writer, a: Any, b: Any, kind: str, name: str) -> str:
 def _bits(w: Writer, out: np.ndarray, a: Any, b: Any, kind: str) -> str:
     if out.dtype.kind != "b":
         raise NotSupportedError(f"onnx: bitwise {kind.lower()} of {out.dtype} has no form", "booleans")
-    return w.op(kind, w.as_dtype(a, bool), w.as_dtype(b, bool))
+    return w.op(kind, w.as_dtype(a, BOOL), w.as_dtype(b, BOOL))
 
 
 _register()

@@ -14,7 +14,7 @@ try:
     import onnx
     from onnx import helper, numpy_helper
 except ImportError:  # the extra is asked for where it is used
-    onnx = None
+    onnx = None  # type: ignore[assignment]
 
 INT = np.dtype(np.int64)
 

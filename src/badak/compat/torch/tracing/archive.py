@@ -137,7 +137,7 @@ def read(where: str, file: Any) -> tuple[Graph, Signature, dict[str, Tensor], di
         extra = json.loads(metadata.get(EXTRA, "{}"))
         if not isinstance(extra, dict) or not all(isinstance(x, str) for x in extra.values()):
             raise _Wrong("its extra files are no texts")
-        order = said.get("tensors")
+        order: Any = said.get("tensors")
         _need(
             isinstance(order, list) and all(isinstance(x, str) for x in order) and sorted(order) == sorted(tensors), "its tensors"
         )

@@ -78,9 +78,10 @@ class Traced(Module):
                 owner, name = args
                 values[slot] = getattr(self.get_submodule(owner), name)
                 continue
-            args, kwargs = [_filled(a, values) for a in args], {name: _filled(a, values) for name, a in kwargs.items()}
+            given = [_filled(a, values) for a in args]
+            named = {name: _filled(a, values) for name, a in kwargs.items()}
             try:
-                values[slot] = function(*args, **kwargs)
+                values[slot] = function(*given, **named)
             except FOREIGN as error:  # what Python's own operators say
                 if isinstance(error, BadakError):
                     raise

@@ -99,16 +99,16 @@ class Trace(Observer):
         self.steps.append(Step("op", op, what, self.nest(attributes), self._made(outputs)))
 
     def on_call(self, effect, args, kwargs, proceed: Callable) -> Any:
-        before = (self.nest(args), self.nest(kwargs)) if effect.kind in ("pure", "writes") else ((), {})
+        before: tuple[tuple, dict] = (self.nest(args), self.nest(kwargs)) if effect.kind in ("pure", "writes") else ((), {})
         events.watch(self, False)
         try:
             result = proceed(*args, **kwargs)
         finally:
             events.watch(self)
         if effect.kind == "pure":
-            self.steps.append(Step("pure", effect.function, *before, self._made(result)))
+            self.steps.append(Step("pure", effect.function, before[0], before[1], self._made(result)))
         elif effect.kind == "writes":
-            self.steps.append(Step("write", effect.function, *before, ()))
+            self.steps.append(Step("write", effect.function, before[0], before[1], ()))
         elif effect.kind == "state":
             self.draws.append(effect.function.__qualname__)
         return result

@@ -1,0 +1,109 @@
+"""`torch.autograd.forward_ad`: dual numbers, a value with a slope along a direction.
+
+A slope is found by two walks backwards (`func.jvp`): J v = d/du (J^T u . v), exactly, for about three times the cost of a backward,
+where PyTorch carries slopes along. So the graph must be recorded: under no_grad() there are no slopes, and that is an error.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from badak.compat.torch.func import _leaf, _slopes
+from badak.core.errors import ArgumentTypeError, GraphError, ShapeError
+from badak.core.modes import modes
+from badak.core.public_api import door as _door
+from badak.tensor import Tensor
+
+__all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
+_levels: list[list[tuple[Tensor, Tensor]]] = []  # of each level, the dual numbers that were made: (value, slope)
+
+
+class UnpackedDualTensor(NamedTuple):
+    """A value, and its slope; None where it has none."""
+
+    primal: Tensor
+    tangent: Tensor | None
+
+
+class dual_level:  # noqa: N801  (PyTorch's name)
+    """A block in which there are dual numbers; they end with it.
+
+    Example:
+        >>> import badak.compat.torch.forward_ad as fwAD
+        >>> with fwAD.dual_level():
+        ...     x = fwAD.make_dual(badak.tensor([2.0]), badak.tensor([1.0]))
+        ...     slope = fwAD.unpack_dual(x**3).tangent
+        >>> slope.tolist()
+        [12.0]
+    """
+
+    def __enter__(self) -> int:
+        return enter_dual_level()
+
+    def __exit__(self, *error: Any) -> None:
+        exit_dual_level()
+
+
+def enter_dual_level() -> int:
+    """Begin a level; its number. There is one at a time, as in PyTorch."""
+    if _levels:
+        raise GraphError("Nested forward mode AD is not supported at the moment", "torch.func.jvp of jvp")
+    _levels.append([])
+    return 0
+
+
+def exit_dual_level(*, level: int | None = None) -> None:
+    """End the level."""
+    if not _levels:
+        raise GraphError("Trying to exit a forward AD level but no level was entered", "with dual_level(): ...")
+    _levels.pop()
+
+
+def _expect(function: Callable) -> list[tuple[Tensor, Tensor]]:
+    if not _levels:
+        raise GraphError(f"{function.__name__}: expected to be within a level of dual numbers", "with dual_level(): ...")
+    if not modes.grad:
+        raise GraphError(
+            f"{function.__name__}: within no_grad() there are no slopes: badak finds them by the graph", "enable_grad()"
+        )
+    return _levels[-1]
+
+
+def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
+    """The value with the slope `tangent`.
+
+    Args:
+        tensor: floats
+        tangent: of tensor's shape and dtype
+
+    Returns: tensor of the same values
+
+    Raises:
+        GraphError: outside of a level, or within no_grad()
+    """
+    if not isinstance(tensor, Tensor) or not isinstance(tangent, Tensor) or not tensor.is_floating_point():
+        raise ArgumentTypeError("make_dual: expected two tensors of floats as value and slope", "x.float()")
+    pairs = _expect(make_dual)
+    if tensor.shape != tangent.shape or tensor.dtype != tangent.dtype:
+        raise ShapeError(
+            f"make_dual: expected a slope of {tuple(tensor.shape)} {tensor.dtype}; got {tuple(tangent.shape)} {tangent.dtype}",
+            "torch.ones_like(x)",
+        )
+    dual = _leaf(tensor)
+    pairs.append((dual, tangent))
+    return dual
+
+
+def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
+    """(value, slope) of a tensor; the slope is None outside of a level, and where it depends on no dual number."""
+    if not isinstance(tensor, Tensor):
+        raise ArgumentTypeError(f"unpack_dual: expected a tensor; got {type(tensor).__name__}", "torch.tensor(data)")
+    if not _levels:
+        return UnpackedDualTensor(tensor, None)
+    pairs = _expect(unpack_dual)
+    found = next((tangent for dual, tangent in pairs if dual is tensor), None)
+    if found is None and tensor.requires_grad and pairs:
+        found = _slopes([tensor], [dual for dual, _ in pairs], True)([tangent for _, tangent in pairs])[0]
+    return UnpackedDualTensor(tensor, found)
+
+
+__getattr__ = _door("badak.autograd.forward_ad")
