@@ -27,6 +27,7 @@ from badak.compat.torch.devices import cpu as cpu
 from badak.compat.torch import cuda as cuda
 from badak import distributed as distributed
 from badak import distributions as distributions
+from badak.compat.torch import export as export
 from badak.compat.torch import func as func
 from badak.compat.torch import fx as fx
 from badak.compat.torch import hub as hub

@@ -103,7 +103,7 @@ class Tracer(TracerBase):
             return self.create_proxy("call_module", name, args, kwargs)
         return forward(*args, **kwargs)
 
-    def getattr(self, attr: str, attr_val: Any, parameter_proxy_cache: dict[str, Proxy]) -> Any:
+    def _member(self, attr: str, attr_val: Any, parameter_proxy_cache: dict[str, Proxy]) -> Any:
         """The proxy of a parameter of the root, made once; anything else as it is."""
         owned = {id(p): name for name, p in [*self.root.named_buffers(), *self.root.named_parameters()]}
         name = owned.get(id(attr_val))
@@ -112,6 +112,8 @@ class Tracer(TracerBase):
         if name not in parameter_proxy_cache:
             parameter_proxy_cache[name] = self.create_proxy("get_attr", name, (), {})
         return parameter_proxy_cache[name]
+
+    getattr = _member  # PyTorch's name
 
     def create_arg(self, a: Any) -> Any:
         """As that of TracerBase; tensors and modules become get_attr nodes, of constants of the root where nobody holds them."""
