@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from badak.core.public_api import overriding
 from badak.tensor import Tensor
 from badak.tensor.storage import TypedStorage, UntypedStorage
 
@@ -70,9 +71,14 @@ def _check_tensor_all(cond: Tensor, message: Callable[[], object] | None = None)
 
 
 def _assert(condition: Any, message: str) -> None:
-    """Python's assert, as a function."""
-    if not condition:
+    """Python's assert, as a function: one that a trace keeps."""
+    if overriding.classes((condition,), {}) and not isinstance(condition, Tensor):
+        overriding.dispatch(_assert, (condition, message), {})
+    elif not condition:
         raise AssertionError(message)
+
+
+_assert.__module__ = "badak"
 
 
 def _assert_async(input: Tensor, assert_msg: str = "Expected Tensor with single nonzero value, but got zero") -> None:

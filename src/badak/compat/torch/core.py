@@ -3,13 +3,12 @@
 import importlib
 from typing import Any
 
-from badak.core.errors import ArgumentError, NotSupportedError
+from badak.core.errors import NotSupportedError
 from badak.core.modes import modes
 from badak.core.public_api import door as _door
 from badak.core.public_api import overriding
 from badak.tensor import Generator as Generator
 from badak.tensor import Size as Size
-from badak.tensor import Tensor
 from badak.tensor import device as device
 from badak.tensor import dtype as dtype
 from badak.tensor.batched import Batched
@@ -114,15 +113,6 @@ def _get_privateuse1_backend_name() -> str:
     return "privateuseone"
 
 
-def _assert(condition: Any, message: str) -> None:
-    """assert condition, message: one that a trace keeps."""
-    if overriding.classes((condition,), {}) and not isinstance(condition, Tensor):
-        overriding.dispatch(_assert, (condition, message), {})
-    elif not condition:
-        raise ArgumentError(message, "the condition that this program states")
-
-
-_assert.__module__ = "badak"
 _has_cuda = _has_xpu = _has_mps = _has_mtia = _has_xnnpack = _has_cudnn = False
 has_openmp = has_mkl = has_lapack = has_mkldnn = has_spectral = False
 

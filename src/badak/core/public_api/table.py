@@ -74,7 +74,6 @@ PLACES = {
     "badak._subclasses": "badak.compat.torch.dispatch",
     "badak._subclasses.fake_tensor": "badak.compat.torch.dispatch",
     "badak._ops": "badak.compat.torch.dispatch",
-    "badak._assert": "badak.compat.torch.core._assert",
     "badak.autograd.forward_ad": "badak.compat.torch.forward_ad",
     "badak.export": "badak.compat.torch.export",
     "badak.func": "badak.compat.torch.func",

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from types import FunctionType, ModuleType
 from typing import Any
 
-from badak.compat.torch.core import _assert
+from badak.compat.torch.checks import _assert
 from badak.compat.torch.fx.graph import Graph
 from badak.compat.torch.fx.graph_module import GraphModule
 from badak.compat.torch.fx.node import map_aggregate
