@@ -32,6 +32,7 @@ from badak.tensor import fft as fft
 from badak.tensor import linalg as linalg
 from badak.tensor import random as random
 from badak.tensor import returns as return_types  # noqa: F401
+from badak.tensor import sparse as sparse
 from badak.tensor import special as special
 from badak.tensor.foreach import FUNCTIONS as _foreach
 

@@ -3,12 +3,14 @@
 import warnings
 
 from badak.core.errors import GraphError, ShapeError
+from badak.ops.rows import Rows
 from badak.tensor import Tensor, stack
 from badak.tensor import vmap as batching
 from badak.tensor.backward import backward as _backward
 from badak.tensor.backward import walk_back
 from badak.tensor.convert import cast
 from badak.tensor.create import zeros_like
+from badak.tensor.sparse.layout import SparseTensor
 
 
 def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, grad_variables=None, inputs=None) -> None:
@@ -79,11 +81,16 @@ def grad(
                 "allow_unused=True gives None there",
             )
         if dx is None:
-            made.append(zeros_like(x) if materialize_grads else None)
+            like = x._entries if isinstance(x, SparseTensor) else x
+            made.append(zeros_like(like) if materialize_grads else None)
         elif create_graph:
             made.append(dx.to(x.dtype))
+        elif type(dx) is Rows:
+            made.append(Rows.as_tensor(dx))
         else:
             made.append(cast(Tensor._of(dx), x.dtype, copy=True))
+        if isinstance(x, SparseTensor) and made[-1] is not None:
+            made[-1] = x.same_values(made[-1])
     return tuple(made)
 
 

@@ -16,6 +16,7 @@ from badak.core import events
 from badak.core.modes import anywhere, modes
 from badak.kernels import LARGE
 from badak.kernels import of as kernels_of
+from badak.ops.rows import Rows
 
 
 def backpropagate(roots, retain_graph: bool = False, targets=None):
@@ -140,7 +141,13 @@ def _run_hooks(node, gradients) -> None:
         for hook in list(hooks.values()):
             shown = hook(shown)
         if shown is not gradients[2 * slot]:  # a hook may have kept it: others are not to write there
-            gradients[2 * slot], gradients[2 * slot + 1] = shown._array.copy(order="K"), True
+            gradients[2 * slot], gradients[2 * slot + 1] = _array_of(shown), True
+
+
+def _array_of(shown):
+    if shown.is_sparse and type(rows := shown.as_rows()) is Rows:
+        return rows
+    return (shown.to_dense() if shown.is_sparse else shown)._array.copy(order="K")
 
 
 def _step(node: Node, gradients, buffers, heap) -> None:
@@ -154,8 +161,9 @@ def _step(node: Node, gradients, buffers, heap) -> None:
     if type(dxs) is not tuple:
         dxs = (dxs,)
     if observed and modes.observer is not None:
-        dxs = tuple([None if dx is None else np.asarray(dx) for dx in dxs])
-        modes.observer.on_backward(node, gradients[::2], dxs)
+        shown = tuple([None if dx is None else np.asarray(dx) for dx in dxs])
+        dxs = tuple([dx if type(dx) is Rows else seen for dx, seen in zip(dxs, shown)])
+        modes.observer.on_backward(node, gradients[::2], shown)
     for edge, dx in zip(node.edges, dxs, strict=True):
         if edge is not None and dx is not None:
             _add(buffers, heap, edge[0], edge[1], dx, op.owns_grads)
@@ -163,7 +171,7 @@ def _step(node: Node, gradients, buffers, heap) -> None:
 
 def _add(buffers, heap, node, slot: int, dy, owned: bool) -> None:
     """Add dy to what has come for (node, slot). A buffer is [gradient, owned] for each output, flat."""
-    if type(dy) is not np.ndarray:
+    if type(dy) is not np.ndarray and (type(dy) is not Rows or type(node) is not Leaf):
         dy = np.asarray(dy)  # a NumPy scalar cannot be added to in place
     gradients = buffers.get(node)
     if gradients is None:
@@ -173,6 +181,9 @@ def _add(buffers, heap, node, slot: int, dy, owned: bool) -> None:
     held, owned_too = gradients[2 * slot], gradients[2 * slot + 1]
     if held is None:
         gradients[2 * slot], gradients[2 * slot + 1] = dy, owned
+        return
+    if type(held) is Rows or type(dy) is Rows:
+        gradients[2 * slot], gradients[2 * slot + 1] = held + dy if type(held) is Rows else dy + held, True
         return
     if held.size >= LARGE or (anywhere.has_observers and modes.observer is not None):  # a recording replays kernels without Python
         gradients[2 * slot] = _sum(held, owned_too, dy, owned)

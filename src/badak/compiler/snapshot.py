@@ -22,6 +22,7 @@ from badak.autograd.node import Node, Version
 from badak.compiler.provenance import Living
 from badak.core.public_api.homes import home
 from badak.tensor import Tensor
+from badak.tensor.sparse.layout import SparseTensor
 from badak.tensor.attributes import held_by, is_a
 
 NUMBERS = (int, float, complex, bool, str, bytes, type(None))
@@ -162,6 +163,9 @@ class StateSnapshot:
                 continue
             if is_a(thing, Tensor):
                 self._tensors.put(thing, weakref.ref(thing))
+                if is_a(thing, SparseTensor):
+                    pending.extend((where, part) for part in held_by(thing).values())
+                    continue
                 self.note(thing._array, where or "a tensor")
                 pending.append((f"{where}.grad", thing._grad))
                 continue

@@ -25,7 +25,8 @@ from badak.io.limits import KEYS, Keys
 from badak.io.program import fill
 from badak.io.storage import CLASSES, Storage
 from badak.io.unpickler import Name, Vouched, anything, derived, exactly, named
-from badak.tensor import Tensor, dtypes
+from badak.tensor import Tensor, dtypes, layouts
+from badak.tensor.sparse.create import sparse_coo_tensor, sparse_csc_tensor, sparse_csr_tensor
 
 MAX_ITEMS = 2**31  # of a range
 FACTORIES = (list, dict, set, int, float, str, tuple, bool)
@@ -109,6 +110,23 @@ def _tensor(storage, offset, size, stride, requires_grad=False, hooks=None, meta
 def _tensor_v3(storage, offset, size, stride, requires_grad, hooks, dtype, metadata=None) -> Tensor:
     made = storage.tensor(offset, size, stride, dtype)
     return made.requires_grad_() if requires_grad is True else made
+
+
+def _layout(name: str) -> layouts.layout:
+    found = {f"torch.{each.name}": each for each in (layouts.strided, *SPARSE)}
+    if name not in found:
+        raise ValueError(f"the layout {shown(name)}")
+    return found[name]
+
+
+def _sparse(layout: layouts.layout, parts: tuple) -> Tensor:
+    """A sparse tensor; its parts are checked as those that a program hands over."""
+    make = SPARSE.get(layout)
+    if make is None or not 3 <= len(parts) <= 5 or not all(exactly(Tensor)(part) for part in parts[: 2 if make is COO else 3]):
+        raise TypeError(f"parts of a sparse tensor: {shown(parts)}")
+    if make is not COO:
+        return make(*parts[:4])
+    return make(*parts[:3], is_coalesced=True if parts[3:] == (True,) else None)
 
 
 def _with_attributes(function: Name, kind: Any, args: tuple, state: Any) -> Tensor:
@@ -200,12 +218,16 @@ def _nothing(made: Any, state: Any) -> None:
     pass
 
 
+COO = sparse_coo_tensor
+SPARSE = {layouts.sparse_coo: COO, layouts.sparse_csr: sparse_csr_tensor, layouts.sparse_csc: sparse_csc_tensor}
 SIZES = exactly(tuple, dtypes.Size, list)
 SEEN = (exactly(Storage), INT, SIZES, SIZES)  # storage, offset, size, stride
 TENSORS = [
     Name("torch._utils._rebuild_tensor", _tensor, *SEEN),
     Name("torch._utils._rebuild_tensor_v2", _tensor, *SEEN, *[anything] * 3, needs=4),
     Name("torch._utils._rebuild_tensor_v3", _tensor_v3, *SEEN, *[anything] * 2, exactly(dtypes.dtype), anything, needs=7),
+    Name("torch._utils._rebuild_sparse_tensor", _sparse, exactly(layouts.layout), TUPLE),
+    Name("torch.serialization._get_layout", _layout, TEXT),
     Name("torch._tensor._rebuild_from_type_v2", _with_attributes, named, exactly(type), TUPLE, exactly(dict, tuple)),
     Name("torch.Tensor", value=Tensor),
     Name("torch.Size", lambda items=(): dtypes.Size(_ints(items)), exactly(tuple, list), needs=0),

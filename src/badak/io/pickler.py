@@ -17,6 +17,8 @@ from badak.core.public_api.homes import home
 from badak.io.errors import UnpicklableError
 from badak.io.storage import UNTYPED
 from badak.tensor import Tensor, dtypes
+from badak.tensor.layouts import layout
+from badak.tensor.sparse.layout import CompressedTensor, CooTensor, SparseTensor
 
 BATCH = 1000  # items between two marks
 MODULES = {"builtins": "__builtin__", "copyreg": "copy_reg"}  # protocol 2 is Python 2's
@@ -203,6 +205,16 @@ class Pickler:
     def _dtype(self, value: dtypes.dtype) -> None:
         self._name(f"torch.{value.name}")
 
+    def _layout(self, value: layout) -> None:
+        self._called("torch.serialization._get_layout", f"torch.{value.name}")
+        self._put(value)
+
+    def _sparse(self, value: SparseTensor) -> None:
+        coalesced = (value._tidy,) if isinstance(value, CooTensor) else ()
+        parts = (*value.parts().values(), value._entries.detach(), value.shape, *coalesced)
+        self._called("torch._utils._rebuild_sparse_tensor", value.layout, parts)
+        self._put(value)
+
     def _tensor(self, value: Tensor) -> None:
         key, storage, count, offset, stride = self.place(value)
         wrapper = WRAPPED.get(type(value))
@@ -295,4 +307,7 @@ WRITERS: dict[type, Callable[[Pickler, Any], None]] = {
     dtypes.Size: Pickler._size,
     dtypes.device: Pickler._device,
     dtypes.dtype: Pickler._dtype,
+    layout: Pickler._layout,
+    CooTensor: Pickler._sparse,
+    CompressedTensor: Pickler._sparse,
 }

@@ -24,7 +24,7 @@ class Embedding(Module):
         padding_idx: this row starts at 0 and gets no gradient
         max_norm, norm_type: rows that are looked up are first scaled, in place, to a norm of at most max_norm
         scale_grad_by_freq: the gradient of a row is divided by how often it occurs in ids
-        sparse: accepted; the gradient is dense (parity: PyTorch gives a sparse one, with the same values)
+        sparse: the gradient of the table is a sparse tensor, for SGD, Adagrad and SparseAdam
         device, dtype: of the table; float32 on the CPU by default
 
     Returns: module; `forward` maps integer ids (...) to (..., C)

@@ -20,6 +20,7 @@ from badak.optim.radam import RAdam as RAdam
 from badak.optim.rmsprop import RMSprop as RMSprop
 from badak.optim.rprop import Rprop as Rprop
 from badak.optim.sgd import SGD as SGD
+from badak.optim.sparse_adam import SparseAdam as SparseAdam
 
 _elsewhere = _door(__name__)
 

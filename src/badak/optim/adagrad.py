@@ -2,9 +2,13 @@
 
 from typing import Any
 
+import numpy as np
+
 from badak.kernels.update import fma, sqrt
 from badak.optim.elementwise import Elementwise, Slot
+from badak.optim.optimizer import count
 from badak.optim.settings import a_switch, at_least_zero, number
+from badak.tensor import Tensor
 
 
 class Adagrad(Elementwise):
@@ -16,6 +20,7 @@ class Adagrad(Elementwise):
 
     params: tensors, named tensors or groups (see Optimizer); the other settings are numbers >= 0.
     Remembers `step` (t) and `sum` (s) for each parameter, from the start on.
+    A sparse gradient changes the rows that it names; weight_decay is refused with one.
     Source: Duchi, Hazan and Singer 2011, "Adaptive Subgradient Methods for Online Learning and Stochastic Optimization".
     """
 
@@ -56,3 +61,11 @@ class Adagrad(Elementwise):
         g = fma(decay, p, sign * g)
         s = s + g * g
         return p + -rate * g / (sqrt(s) + eps), s
+
+    def _update_sparse(self, p: Tensor, g: Any, group: dict[str, Any]) -> None:
+        self._begin(p, group)
+        memory, at = self.state[p], tuple(g._at._array)
+        sign, _, rate, eps = self.scalars(group, count(memory["step"]._array))
+        values = sign * g._entries._array
+        memory["sum"]._array[at] += values * values
+        p._array[at] -= rate * (values / (np.sqrt(memory["sum"]._array[at]) + eps))

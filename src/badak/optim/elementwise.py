@@ -24,11 +24,14 @@ import numpy as np
 
 from badak import kernels
 from badak.core.errors import BadakError, NotSupportedError
+from badak.core.public_api import overriding
 from badak.kernels.update import Update
 from badak.optim.optimizer import Optimizer, begin_number, count, loss_of
 from badak.optim.settings import check_implementation, check_settings, number
 from badak.optim.state import OptimizerStateError, check_memory
 from badak.tensor import Tensor
+from badak.tensor.sparse.create import coalesce
+from badak.tensor.sparse.layout import CooTensor
 
 
 @dataclass(frozen=True)
@@ -84,11 +87,29 @@ class Elementwise(Optimizer):
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """One update of every parameter that has a gradient; returns what `closure` returned."""
         loss = loss_of(closure)
+        if CooTensor in overriding.active:
+            self._step_sparse()
         for batch in self._batches():
             scalars, arrays = batch.next_scalars(), batch.arrays
             kernels.of(arrays[0]).update_all(self.UPDATE, arrays, batch.grads, batch.columns, scalars, batch.memo)
             self._changed(batch.params)
         return loss
+
+    def _step_sparse(self) -> None:
+        """The update of the parameters that have a sparse gradient, which is that of some rows."""
+        for group in self.param_groups:
+            for p in [p for p in group["params"] if p._grad is not None and p._grad.is_sparse]:
+                if group.get("weight_decay"):
+                    raise NotSupportedError("weight_decay option is not compatible with sparse gradients", "weight_decay=0")
+                self._update_sparse(p, coalesce(p._grad), group)
+                self._changed([p])
+
+    def _update_sparse(self, p: Tensor, g: Any, group: dict[str, Any]) -> None:
+        """Change p by a coalesced gradient."""
+        raise NotSupportedError(
+            f"{type(self).__name__} does not support sparse gradients, please consider SparseAdam instead",
+            "optim.SparseAdam, SGD or Adagrad for tables with sparse=True",
+        )
 
     def _kept_step(self) -> Callable[[], bool] | None:
         if type(self).step is not Elementwise.step or self._has_step_hooks():
@@ -123,7 +144,7 @@ class Elementwise(Optimizer):
     def _batches(self) -> Iterator["_Batch"]:
         """The parameters that have gradients, those of one group and dtype together."""
         for at, group in enumerate(self.param_groups):
-            ready = [p for p in group["params"] if p._grad is not None]
+            ready = [p for p in group["params"] if p._grad is not None and not p._grad.is_sparse]
             kinds = {p._array.dtype.char for p in ready}
             for kind in kinds:
                 batch = ready if len(kinds) == 1 else [p for p in ready if p._array.dtype.char == kind]

@@ -6,6 +6,9 @@ from badak.core.errors import ArgumentError
 from badak.kernels.update import fma
 from badak.optim.elementwise import Elementwise, Slot
 from badak.optim.settings import a_number, a_switch, at_least_zero, number
+from badak.tensor import Tensor
+from badak.tensor.sparse.create import coalesce
+from badak.tensor.sparse.functions import clone
 
 
 class SGD(Elementwise):
@@ -18,8 +21,9 @@ class SGD(Elementwise):
     params: tensors, named tensors or groups (see Optimizer). lr, momentum, weight_decay: numbers >= 0; dampening: a number.
     Remembers `momentum_buffer` (m) for each parameter where momentum is not 0.
     foreach and fused are accepted and change nothing: the update is one kernel call for all parameters of a group.
+    A sparse gradient changes the rows that it names; the memory of momentum is sparse then.
     Raises ArgumentError for settings outside their range, ArgumentTypeError for those of another kind, NotSupportedError for
-    differentiable=True.
+    differentiable=True, and for weight_decay with a sparse gradient.
 
     Sources: Robbins and Monro 1951; momentum as in Sutskever, Martens, Dahl and Hinton 2013, "On the importance of
     initialization and momentum in deep learning", with lr outside m as in PyTorch.
@@ -89,3 +93,13 @@ class SGD(Elementwise):
             return fma(-lr, g, p), None
         buffer = fma(rest, g, m * momentum)
         return fma(-lr, fma(momentum, buffer, g) if nesterov != 0 else buffer, p), buffer
+
+    def _update_sparse(self, p: Tensor, g: Any, group: dict[str, Any]) -> None:
+        g = -g if group["maximize"] else g
+        if group["momentum"]:
+            before = self.state[p].get("momentum_buffer")
+            rest = 1 - number(group["dampening"])
+            buffer = clone(g) if before is None else coalesce(before * number(group["momentum"]) + g * rest)
+            self.state[p]["momentum_buffer"] = buffer
+            g = coalesce(g + buffer * number(group["momentum"])) if group["nesterov"] else buffer
+        p._array[tuple(g._at._array)] -= number(group["lr"]) * g._entries._array

@@ -11,6 +11,7 @@ from badak.tensor import meta as meta
 from badak.tensor import methods as methods
 from badak.tensor import random as random
 from badak.tensor import returns as returns
+from badak.tensor import sparse as sparse
 from badak.tensor.apply import apply as apply
 
 globals().update(_public.functions("tensor."))

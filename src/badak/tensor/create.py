@@ -5,12 +5,12 @@ import math
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, ShapeError, warn_once
+from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, NotSupportedError, ShapeError, warn_once
 from badak.kernels.memory_format import channels_innermost, laid
 from badak.tensor import dtypes
 from badak.tensor.data import as_array, fit
 from badak.tensor.dtypes import CPU, Size, check_place, default_dtype, to_dtype
-from badak.tensor.layouts import order_asked
+from badak.tensor.layouts import order_asked, strided
 from badak.tensor.meta_storage import description, unfilled
 from badak.tensor.promote import into
 from badak.tensor.tensor import Tensor
@@ -152,7 +152,9 @@ def _new(make, size, options, *value) -> Tensor:
 def _finish(array, options) -> Tensor:
     check_place(options.pop("device", None))
     requires_grad, out = options.pop("requires_grad", False), options.pop("out", None)
-    for known in ("layout", "pin_memory", "memory_format"):
+    if options.pop("layout", None) not in (None, strided):
+        raise NotSupportedError("tensors with all their values are dense: their layout is strided", "x.to_sparse()")
+    for known in ("pin_memory", "memory_format"):
         options.pop(known, None)
     if options:
         raise ArgumentTypeError(f"got an unexpected keyword argument '{next(iter(options))}'", "dtype=, device=, requires_grad=")

@@ -11,6 +11,7 @@ from badak.autograd.node import Leaf, Version
 from badak.core import events
 from badak.core.errors import ArgumentTypeError, DTypeError, GraphError, ShapeError
 from badak.core.modes import anywhere, modes
+from badak.ops.rows import Rows
 from badak.tensor.attributes import held_by
 from badak.tensor.backward import backward
 from badak.tensor.batched import Batched
@@ -158,8 +159,10 @@ class History(About):
         else:
             self._take_gradient(dy, owned)
 
-    def _take_recorded(self, dy: "Tensor") -> None:
-        """Add a gradient that has a history of its own."""
+    def _take_recorded(self, dy: "Tensor | Rows") -> None:
+        """Add a gradient that has a history of its own, or one that names rows."""
+        if type(dy) is Rows:
+            dy = Rows.as_tensor(dy)
         self._set_grad(dy if self._grad is None else self._grad + dy)
         if self._backward_hooks_after:
             self._call_hooks_after()
@@ -170,6 +173,8 @@ class History(About):
         if self._grad is None:
             keep = owned and dy.flags.c_contiguous
             self._grad = self._of(dy if keep else np.array(dy, order="C"))
+        elif self._grad.is_sparse:
+            self._grad = self._of(dy) + self._grad
         else:
             self._grad._array += dy
         if self._backward_hooks_after:
@@ -295,6 +300,8 @@ class _TensorHook:
 
     def __call__(self, gradient):
         """The tensor that comes after this hook: all hooks of a gradient see one, with what they set on it."""
+        if type(gradient) is Rows:
+            gradient = Rows.as_tensor(gradient)
         given = gradient if isinstance(gradient, History) else self._tensor_of(gradient)
         return self.of_tensor(given)
 

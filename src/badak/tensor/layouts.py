@@ -19,7 +19,7 @@ class _Word:
 
 
 class layout(_Word):  # noqa: N801  (PyTorch's name)
-    """How the values of a tensor are kept; badak has `strided` only."""
+    """How the values of a tensor are kept: `strided` is dense, see `tensor/sparse/` for the others."""
 
 
 class memory_format(_Word):  # noqa: N801
@@ -29,6 +29,7 @@ class memory_format(_Word):  # noqa: N801
 strided = layout("strided")
 sparse_coo = layout("sparse_coo")
 sparse_csr = layout("sparse_csr")
+sparse_csc = layout("sparse_csc")
 jagged = layout("jagged")
 contiguous_format = memory_format("contiguous_format")
 preserve_format = memory_format("preserve_format")

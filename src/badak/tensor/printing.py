@@ -12,6 +12,8 @@ import numpy as np
 from badak.core.public_api.overriding import is_own
 from badak.tensor.dtypes import bool_, default_dtype, int64
 
+_PREFIX = "tensor("
+
 
 @dataclass
 class PrintOptions:
@@ -134,7 +136,7 @@ def format_tensor(x) -> str:
     A class that a program derives has its own name in the place of "tensor".
     """
     if is_own(type(x)):
-        return _written(x, "tensor(")
+        return _written(x, _PREFIX)
     text = _written(x, f"{type(x).__name__}(")
     return f"Parameter({text})" if getattr(x, "_is_param", False) else text
 
@@ -144,27 +146,52 @@ def _written(x, prefix: str) -> str:
     if x._meta is not None:
         return _without_values(x, prefix)
     array = x._array
-    if array.dtype.kind == "V":
-        array = array.astype(np.float32)
     notes = []
     if array.size == 0:
-        text = "[]"
         if array.ndim != 1:
             notes.append(f"size={tuple(array.shape)}")
         plain = x.dtype is default_dtype()
     else:
-        summarise = array.size > OPTIONS.threshold
-        shown = _summarised(array) if summarise else array
-        write = _complex_writer(shown) if array.dtype.kind == "c" else Formatter(shown)
-        text = _block(array, len(prefix), summarise, write)
-        plain = x.dtype in (default_dtype(), bool_, int64) or (array.dtype.kind == "c" and x.dtype.to_real() is default_dtype())
+        plain = _is_plain(x.dtype)
     if not plain:
         notes.append(f"dtype={x.dtype}")
+    return _with_notes(prefix + _numbers(array, len(prefix)), notes + _history(x), len(prefix)) + ")"
+
+
+def format_sparse(x) -> str:
+    """`tensor(indices=tensor(...), values=tensor(...), size=..., nnz=..., layout=...)`."""
+    lines = []
+    for name, part in (*x.parts().items(), ("values", x._entries)):
+        start = f"{name}=tensor("
+        empty = f", size={tuple(part.shape)}" if part.numel() == 0 else ""
+        lines.append(f"{start}{_numbers(part._array, len(_PREFIX) + len(start))}{empty})")
+    notes = [f"size={tuple(x.shape)}", f"nnz={x._entries.shape[0]}"]
+    if not _is_plain(x.dtype):
+        notes.append(f"dtype={x.dtype}")
+    notes += [f"layout={x.layout}", *_history(x)]
+    return _with_notes(_PREFIX + (",\n" + " " * len(_PREFIX)).join(lines), notes, len(_PREFIX), x.is_sparse) + ")"
+
+
+def _numbers(array: np.ndarray, indent: int) -> str:
+    if array.size == 0:
+        return "[]"
+    if array.dtype.kind == "V":
+        array = array.astype(np.float32)
+    summarise = array.size > OPTIONS.threshold
+    shown = _summarised(array) if summarise else array
+    write = _complex_writer(shown) if array.dtype.kind == "c" else Formatter(shown)
+    return _block(array, indent, summarise, write)
+
+
+def _is_plain(dtype) -> bool:
+    """Whether the dtype is one that numbers have where none is asked for."""
+    return dtype in (default_dtype(), bool_, int64) or (dtype.is_complex and dtype.to_real() is default_dtype())
+
+
+def _history(x) -> list[str]:
     if x.grad_fn is not None:
-        notes.append(f"grad_fn=<{type(x.grad_fn).__name__}>")
-    elif x.requires_grad:
-        notes.append("requires_grad=True")
-    return _with_notes(prefix + text, notes, len(prefix)) + ")"
+        return [f"grad_fn=<{type(x.grad_fn).__name__}>"]
+    return ["requires_grad=True"] if x.requires_grad else []
 
 
 def _without_values(x, prefix: str) -> str:
@@ -177,11 +204,12 @@ def _without_values(x, prefix: str) -> str:
     return f"{prefix}{', '.join(notes)})"
 
 
-def _with_notes(text: str, notes: list[str], indent: int) -> str:
-    """Append the notes, on the last line where they fit, each on a new line where they do not."""
-    width = len(text) - text.rfind("\n") - 1 if "\n" in text else len(text)
+def _with_notes(text: str, notes: list[str], indent: int, new_line: bool = False) -> str:
+    """Append the notes, on the last line where they fit, each on a new line where they do not; the first on one where asked."""
+    width = len(text) - text.rfind("\n") + 1  # as PyTorch counts: two columns stay free on the last line of the numbers
     for note in notes:
-        if width + len(note) + 2 > OPTIONS.linewidth:
+        if new_line or width + len(note) + 2 > OPTIONS.linewidth:
+            new_line = False
             text += ",\n" + " " * indent + note
             width = indent + len(note)
         else:

@@ -51,7 +51,7 @@ class About(Methods):
     def is_cpu(self) -> bool:
         return self._meta is None
 
-    is_cuda = is_mps = is_xpu = is_sparse = is_quantized = is_nested = False
+    is_cuda = is_mps = is_xpu = is_sparse = is_sparse_csr = is_quantized = is_nested = False
     is_ipu = is_maia = is_mkldnn = is_mtia = is_vulkan = is_xla = False
     layout = strided
 

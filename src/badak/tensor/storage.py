@@ -259,11 +259,6 @@ def storage(input: Tensor) -> TypedStorage:
     return TypedStorage(wrap_storage=untyped_storage(input), dtype=input.dtype)
 
 
-def to_dense(input: Tensor, dtype: Any = None, *, masked_grad: bool | None = None) -> Tensor:
-    """input, which is dense; in another dtype where one is given."""
-    return input if dtype is None else input.to(dtype)
-
-
 def set_(input: Tensor, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None) -> Tensor:
     """Let input see other memory: that of a tensor, or a part of a storage from the number at storage_offset on."""
     if isinstance(source, Tensor):

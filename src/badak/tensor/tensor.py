@@ -141,7 +141,7 @@ class Tensor(Values):
             twin = Tensor._like_meta(self._meta, type(self))
         twin._requires_grad = self._requires_grad
         if self._grad is not None:
-            twin._grad = Tensor._of(self._grad._array.copy("K"))
+            twin._grad = deepcopy(self._grad) if self._grad.is_sparse else Tensor._of(self._grad._array.copy("K"))
         memo[id(self)] = twin
         vars(twin).update(deepcopy(dict(vars(self)), memo))
         return twin

@@ -15,8 +15,8 @@ _counting = threading.Lock()
 NEVER = frozenset(
     """arange as_subclass as_tensor asarray broadcast_shapes can_cast compile empty eye fftfreq finfo from_dlpack from_numpy full
     get_default_dtype iinfo is_grad_enabled is_storage is_tensor linspace load logspace manual_seed ones promote_types rand
-    randint randn randperm result_type rfftfreq save set_default_dtype set_grad_enabled sparse_coo_tensor tensor tril_indices
-    triu_indices vmap zeros""".split()
+    randint randn randperm result_type rfftfreq save set_default_dtype set_grad_enabled sparse_coo_tensor
+    sparse_csc_tensor sparse_csr_tensor tensor tril_indices triu_indices vmap zeros""".split()
 )  # of PyTorch's functions those for which nobody can answer
 
 

@@ -131,7 +131,7 @@ TABLE = {
     "tensor.layouts": Names(
         functions=(
             "channels_last channels_last_3d contiguous_format jagged layout memory_format preserve_format "
-            "sparse_coo sparse_csr strided"
+            "sparse_coo sparse_csc sparse_csr strided"
         ),
     ),
     "tensor.legacy": Names(
@@ -188,7 +188,17 @@ TABLE = {
         both="cummax cummin logcumsumexp",
         functions="cumulative_trapezoid gradient trapezoid trapz",
     ),
-    "tensor.sparse_coo": Names(functions="sparse_coo_tensor"),
+    "tensor.sparse.create": Names(
+        functions="sparse_coo_tensor sparse_csr_tensor sparse_csc_tensor",
+        methods="coalesce sparse_mask to_dense to_sparse to_sparse_coo to_sparse_csr to_sparse_csc",
+    ),
+    "tensor.sparse.functions": Names(
+        methods=(
+            "indices values crow_indices col_indices ccol_indices row_indices is_coalesced sparse_dim dense_dim _nnz _indices "
+            "_values"
+        ),
+    ),
+    "tensor.sparse.products": Names(functions="spmm=mm"),
     "tensor.scatter": Names(
         both=("as_strided as_strided_scatter diagonal_scatter index_reduce put scatter_reduce select_scatter slice_scatter"),
         in_place="index_reduce_ put_ scatter_reduce_",
@@ -209,7 +219,7 @@ TABLE = {
         ),
         functions="bucketize searchsorted",
     ),
-    "tensor.storage": Names(functions="TypedStorage UntypedStorage from_file", methods="set_ storage to_dense untyped_storage"),
+    "tensor.storage": Names(functions="TypedStorage UntypedStorage from_file", methods="set_ storage untyped_storage"),
     "tensor.signal": Names(
         both="istft stft",
         functions="bartlett_window blackman_window hamming_window hann_window kaiser_window",

@@ -143,7 +143,6 @@ _LAZY["conv"] = "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTransp
 PLACES |= {f"badak.nn.modules.{a}.Lazy{b}": f"badak.nn.lazy.Lazy{b}" for a, names in _LAZY.items() for b in names.split()}
 
 INSTEAD = {  # what PyTorch has and badak has not: what serves in its place
-    "optim.SparseAdam": "optim.Adam: the gradients of embeddings are dense here",
     "linalg.ldl_factor": "linalg.lu_factor, or linalg.eigh of a symmetric matrix",
     "linalg.ldl_factor_ex": "linalg.lu_factor_ex, or linalg.eigh of a symmetric matrix",
     "linalg.ldl_solve": "linalg.solve",
@@ -152,7 +151,6 @@ INSTEAD = {  # what PyTorch has and badak has not: what serves in its place
     "nn.utils.prune": "parametrize.register_parametrization, with a module that multiplies by a mask",
     "segment_reduce": "scatter_reduce, or index_reduce",
     "utils.model_zoo": "download the file yourself and read it with badak.load or safetensors",
-    "sparse": "dense tensors: badak has no sparse ones",
     "nested": "padded tensors with a mask",
     "quantization": "badak.quantize(model): int8 or bfloat16 weights, for inference",
     "ao": "badak.quantize(model): int8 or bfloat16 weights, for inference",

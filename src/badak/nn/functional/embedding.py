@@ -8,6 +8,7 @@ from badak.core.errors import ArgumentError, DTypeError, IndexOutOfRangeError
 from badak.kernels.memory_format import row_major
 from badak.nn.functional._common import tensor
 from badak.ops.embedding import Embedding, check
+from badak.ops.sparse import SparseEmbedding
 from badak.tensor import Tensor, apply
 from badak.tensor.inplace import changed_
 
@@ -18,7 +19,8 @@ def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, sca
     """y[..., :] = weight[ids[...], :].   dweight[v] = sum of dy where ids == v.
 
     ids int (...), weight (V, C) -> (..., C). The row `padding_idx` gets no gradient. With `max_norm`, rows that are used
-    and longer than that are first shortened to it, in place. `sparse` is accepted; the gradient is dense.
+    and longer than that are first shortened to it, in place. With `sparse` the gradient of a leaf is a sparse tensor that names
+    the rows that were used.
 
     Args:
         input: integer ids (...)
@@ -27,7 +29,7 @@ def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, sca
         max_norm: rows that are used are first shortened to this norm, in place
         norm_type: p of that norm
         scale_grad_by_freq: divide the gradient of a row by how often it occurs
-        sparse: accepted; the gradient is dense
+        sparse: the gradient of the table is a sparse tensor
 
     Returns: (..., C)
 
@@ -49,7 +51,8 @@ def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, sca
         padding_idx %= rows
     if max_norm is not None:
         _shorten(weight, ids, max_norm, norm_type)
-    return apply(Embedding, weight, ids, padding_idx=padding_idx, scale_grad_by_freq=scale_grad_by_freq)
+    op = SparseEmbedding if sparse else Embedding
+    return apply(op, weight, ids, padding_idx=padding_idx, scale_grad_by_freq=scale_grad_by_freq)
 
 
 @events.writes

@@ -35,7 +35,9 @@ def embedding_bag(
         )
     if padding_idx is not None:
         padding_idx %= weight.shape[0]
-    rows = embedding(ids.reshape(-1), weight, padding_idx, max_norm, norm_type, scale_grad_by_freq)
+    if sparse and mode == "max":
+        raise ArgumentError("embedding_bag: max mode does not support sparse weights", "sparse=False")
+    rows = embedding(ids.reshape(-1), weight, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse)
     bags, count = _bags(ids, offsets, include_last_offset)
     keep = rows.new_ones(rows.shape[:1]) if padding_idx is None else (ids.reshape(-1) != padding_idx).to(rows.dtype)
     if mode == "max":
