@@ -56,6 +56,7 @@ import torch
 from badak.ops import mixed
 from badak.ops.op import Op, Saved
 from badak.ops.pointwise import Pointwise
+from badak.ops.rows import Rows
 
 DIFFERENTIABLE = "fc"  # the kinds of dtype that have gradients
 EXTREME = np.array([0.0, -0.0, 1.0, -1.0, 1e-30, -1e-30, 88.0, -88.0, 1e4, -1e4, 1e30, -1e30, np.inf, -np.inf, np.nan])
@@ -207,6 +208,7 @@ class Call:
         """One gradient for each input, None where there is none or none is wanted."""
         dxs = self.row.op.backward(saved, *dys)
         dxs = dxs if isinstance(dxs, tuple) else (dxs,)
+        dxs = tuple(np.asarray(dx) if isinstance(dx, Rows) else dx for dx in dxs)
         return tuple(dx if wanted else None for dx, wanted in zip(dxs, saved.needs, strict=True))
 
     def cotangents(self, ys, ones: bool = False) -> list[np.ndarray | None]:

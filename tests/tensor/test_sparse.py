@@ -253,11 +253,18 @@ def test_indices_are_checked_where_pytorch_trusts_them():
         lambda: badak.sparse_coo_tensor([[0, 5]], [1.0, 2.0], (2,)),
         lambda: badak.sparse_coo_tensor([[-1, 0]], [1.0, 2.0], (2,)),
         lambda: badak.sparse_coo_tensor([[0.5]], [1.0]),
-        lambda: badak.sparse_coo_tensor([[1, 0]], [1.0, 2.0], (2,), is_coalesced=True),
         lambda: badak.ones(2, 2, 2).to_sparse_csr(),
     ):
         with pytest.raises(badak.core.errors.BadakError, match="\nfix: "):
             make()
+
+
+def test_a_wrong_claim_to_be_coalesced_gives_no_wrong_number():
+    for lib in LIBRARIES:
+        x = lib.sparse_coo_tensor([[1, 0, 1], [0, 1, 0]], [1.0, 2.0, 4.0], (2, 2), is_coalesced=True)
+        assert x.is_coalesced() and x.indices().tolist() == [[1, 0, 1], [0, 1, 0]] and (x @ lib.ones(2, 1)).tolist() == [[2], [5]]
+    x = badak.sparse_coo_tensor([[1, 0, 1], [0, 1, 0]], [1.0, 2.0, 4.0], (2, 2))._coalesced_(True)
+    assert x.is_coalesced() and (x * x).to_dense().tolist() == [[0, 4], [25, 0]]
 
 
 def test_a_replay_never_stands_for_a_sparse_tensor():
@@ -280,7 +287,7 @@ def test_both_backends_agree_on_any_number_of_threads():
     for name in ("reference", "numba"):
         with badak.kernels.use(name) as kernels:
             made = kernels.sparse_mm(values, x, row, col, 500)
-            ordered = kernels.sparse_mm(values[order], x, row[order], col[order], 500, True)
+            ordered = kernels.sparse_mm(values[order], x, row[order], col[order], 500)
             found.append((made, ordered, kernels.sparse_mm_backward(dy, x, row, col)))
             assert np.array_equal(made, ordered)
     for ours, theirs in zip(*found):

@@ -100,16 +100,11 @@ class Module(Moving, State, Hooks):
                 if observer is not None:
                     observer.on_module_exit(self, None, error)
                 if not hooked and isinstance(error, FOREIGN):
-                    self._explain(error, args, kwargs)
+                    _explain(self, error, args, kwargs)
                 raise
         if observer is not None:
             observer.on_module_exit(self, output)
         return output
-
-    def _explain(self, error: BaseException, args, kwargs) -> None:
-        """Say in two lines why the forward of one of our own layers failed, where no check foresaw it."""
-        if home(type(self)).startswith("badak."):
-            explain(error, self.forward, type(self).__name__, args, kwargs, "badak.nn")
 
     if TYPE_CHECKING:
         forward: Callable[..., Any]  # of a subclass: with arguments of its own
@@ -358,3 +353,9 @@ def framed(name: str, extra: str, children: list[str]) -> str:
     if extra and len(lines) == 1:
         return f"{name}({extra})"
     return f"{name}(" + ("\n  " + "\n  ".join(lines) + "\n" if lines else "") + ")"
+
+
+def _explain(module: Module, error: BaseException, args, kwargs) -> None:
+    """Say in two lines why the forward of one of our own layers failed, where no check foresaw it."""
+    if home(type(module)).startswith("badak."):
+        explain(error, module.forward, type(module).__name__, args, kwargs, "badak.nn")

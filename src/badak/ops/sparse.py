@@ -18,14 +18,12 @@ class SparseMm(Op):
     values (K,), d (N, C), row and col int (K,) -> (rows, C).
 
         dvalues[k] = dy[row[k]] . d[col[k]]        dd[n] = sum of values[k] dy[row[k]] over the entries with col[k] = n
-
-    ordered: row never falls from one entry to the next.
     """
 
     @staticmethod
-    def forward(save, values, d, row, col, rows, ordered=False):
+    def forward(save, values, d, row, col, rows):
         save.values, save.d, save.row, save.col = values, d, row, col
-        return kernels.of(d).sparse_mm(values, d, row, col, rows, ordered)
+        return kernels.of(d).sparse_mm(values, d, row, col, rows)
 
     @staticmethod
     def backward(saved, dy):

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-import badak
+from badak.compat.torch.aten import OpOverload, OpOverloadPacket
 from badak.compat.torch.core import is_traceable_wrapper_subclass as is_traceable_wrapper_subclass
 from badak.compat.torch.tracing.forms import form_of
 from badak.compat.torch.tracing.sizes import name_of
@@ -29,67 +29,6 @@ _PACKETS = {
     "getitem": "index", "truediv": "div", "setitem": "index_put_", "to": "_to_copy", "reshape": "view", "broadcast_to": "expand",
     "softmax": "_softmax", "log_softmax": "_log_softmax",
 }  # fmt: skip
-
-
-class OpOverloadPacket:
-    """aten.add: an operation, whatever it is called with."""
-
-    def __init__(self, name: str, namespace: str = "aten") -> None:
-        self.__name__, self._namespace = name, namespace
-        self._qualified_op_name = f"{namespace}::{name}"
-
-    def __getattr__(self, name: str) -> "OpOverload":
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return OpOverload(self, name)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        function = getattr(badak, self.__name__, None) or getattr(badak.nn.functional, self.__name__, None)
-        if function is None:
-            raise NotSupportedError(f"torch.ops.{self}: badak has no such function", "call the public function")
-        return function(*args, **kwargs)
-
-    def __str__(self) -> str:
-        return f"{self._namespace}.{self.__name__}"
-
-    def __repr__(self) -> str:
-        return f"<OpOverloadPacket(op='{self}')>"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, OpOverloadPacket) and str(self) == str(other)
-
-    def __hash__(self) -> int:
-        return hash(str(self))
-
-
-class OpOverload:
-    """aten.add.Tensor: what a mode is given. Calling it does what would have been done."""
-
-    def __init__(self, packet: OpOverloadPacket, overload: str, run: Callable | None = None) -> None:
-        self.overloadpacket = self._overloadpacket = packet
-        self._overloadname, self._run = overload, run
-        self.namespace = packet._namespace
-        self.__name__ = f"{packet.__name__}.{overload}"
-
-    def name(self) -> str:
-        """ "aten::add.Tensor"."""
-        suffix = "" if self._overloadname == "default" else f".{self._overloadname}"
-        return f"{self.overloadpacket._qualified_op_name}{suffix}"
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return (self._run or self.overloadpacket)(*args, **kwargs)
-
-    def __str__(self) -> str:
-        return f"{self.overloadpacket}.{self._overloadname}"
-
-    def __repr__(self) -> str:
-        return f"<OpOverload(op='{self.overloadpacket}', overload='{self._overloadname}')>"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, OpOverload) and str(self) == str(other)
-
-    def __hash__(self) -> int:
-        return hash(str(self))
 
 
 @cache

@@ -4,15 +4,15 @@ An operator is a Python function here: its kernel for the CPU, with an autograd 
 other devices, fake kernels and batching rules are kept, and not called: badak has no such device and traces nothing.
 """
 
-import importlib
 import inspect
 from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
 from badak.autograd import Function, no_grad
+from badak.compat.torch.aten import OpOverloadPacket
 from badak.core.errors import ArgumentError, NotSupportedError, StateError
 from badak.core.modes import modes
-from badak.core.public_api import MissingName, is_pytorch, names_of
+from badak.core.public_api import MissingName
 from badak.tensor import Tensor
 
 _ANY = ("CompositeExplicitAutograd", "CompositeImplicitAutograd", "default")
@@ -119,11 +119,10 @@ class Namespace:
     def __init__(self, name: str):
         self._name = name
 
-    def __getattr__(self, name: str) -> Any:
-        known = is_pytorch(name) or name in names_of("nn.functional") | names_of("Tensor") or name.endswith("_backward")
-        if self._name == "aten" and f"aten::{name}" not in OPERATORS and known:
-            return importlib.import_module("badak.compat.torch.dispatch").OpOverloadPacket(name)  # it stands on this file's layer
+    def __getattr__(self, name: str) -> "Operator | OpOverloadPacket":
         found = OPERATORS.get(f"{self._name}::{name}")
+        if found is None and self._name == "aten" and not name.startswith("__"):
+            return OpOverloadPacket(name)
         if found is None:
             raise MissingName(
                 f"'_OpNamespace' '{self._name}' object has no attribute '{name}': no such operator is registered",

@@ -189,13 +189,16 @@ TABLE = {
         functions="cumulative_trapezoid gradient trapezoid trapz",
     ),
     "tensor.sparse.create": Names(
-        functions="sparse_coo_tensor sparse_csr_tensor sparse_csc_tensor",
+        functions=(
+            "sparse_coo_tensor sparse_csr_tensor sparse_csc_tensor _convert_indices_from_coo_to_csr "
+            "_convert_indices_from_csr_to_coo"
+        ),
         methods="coalesce sparse_mask to_dense to_sparse to_sparse_coo to_sparse_csr to_sparse_csc",
     ),
     "tensor.sparse.functions": Names(
         methods=(
             "indices values crow_indices col_indices ccol_indices row_indices is_coalesced sparse_dim dense_dim _nnz _indices "
-            "_values"
+            "_values _coalesced_"
         ),
     ),
     "tensor.sparse.products": Names(functions="spmm=mm"),

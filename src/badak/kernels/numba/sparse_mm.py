@@ -43,14 +43,14 @@ def dot_rows(task, y, a, b, row, col, entries, wrong):
         y[k] = total
 
 
-def sparse_mm(values, dense, row, col, rows, ordered=False):
+def sparse_mm(values, dense, row, col, rows):
     """y[row[k]] += values[k] dense[col[k]], k = 0, 1, ...: tasks own rows where these are in order, columns elsewhere."""
     if values.dtype != dense.dtype:
-        return reference.sparse_mm(values, dense, row, col, rows, ordered)
+        return reference.sparse_mm(values, dense, row, col, rows)
     channels = dense.shape[1]
     y = np.zeros((rows, channels), dense.dtype)
     row, col, wrong = _whole(row), _whole(col), np.zeros(1, np.int64)
-    if ordered:
+    if bool((row[1:] >= row[:-1]).all()):
         step, columns = max(1, -(-rows // PARTS)), max(channels, 1)
         starts = np.searchsorted(row, np.arange(0, rows + step, step)).astype(np.int64)
         starts[0], starts[-1] = 0, row.size

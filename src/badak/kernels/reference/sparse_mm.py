@@ -6,11 +6,8 @@ from badak.kernels.reference._arrays import Array, by_rows
 
 
 @by_rows
-def sparse_mm(values: Array, dense: Array, row: Array, col: Array, rows: int, ordered: bool = False) -> Array:
-    """y[row[k]] += values[k] dense[col[k]], k = 0, 1, ...    values (K,), dense (N, C) -> (rows, C).
-
-    ordered: row never falls from one k to the next.
-    """
+def sparse_mm(values: Array, dense: Array, row: Array, col: Array, rows: int) -> Array:
+    """y[row[k]] += values[k] dense[col[k]], k = 0, 1, ...    values (K,), dense (N, C) -> (rows, C)."""
     y = np.zeros((rows, dense.shape[1]), dense.dtype)
     np.add.at(y, row, values[:, None] * dense[col])
     return y

@@ -30,7 +30,7 @@ def sparse_coo_tensor(
         device: accepted: "cpu"
         requires_grad: whether a gradient is wanted, with respect to the values of the new tensor
         check_invariants: accepted; indices are always checked
-        is_coalesced: True says that the places are in order and none stands twice; this is checked
+        is_coalesced: True says that the places are in order and none stands twice; nothing relies on it but what it is asked
 
     Returns: tensor of layout sparse_coo
 
@@ -59,10 +59,11 @@ def sparse_coo_tensor(
                 "one column of indices for each value",
             )
         shape = _fitting(place._array, filled, size)
-    tidy = _tidy(place._array, shape)
-    if is_coalesced and not tidy:
-        raise ArgumentError("sparse_coo_tensor: is_coalesced=True, but a place stands twice or out of order", "x.coalesce()")
-    return _wanted(coo(place, filled, shape, bool(is_coalesced) or filled.shape[0] < 2), filled, requires_grad)
+    tidy = filled.shape[0] < 2 or bool(is_coalesced and _tidy(place._array, shape))
+    made = _wanted(coo(place, filled, shape, tidy), filled, requires_grad)
+    if is_coalesced:
+        made._claimed = True
+    return made
 
 
 def sparse_csr_tensor(
@@ -268,6 +269,23 @@ def sparse_mask(input: Tensor, mask: Tensor) -> Tensor:
     return mask.like(to_dense(input)[tuple(to_sparse_coo(mask)._at)])
 
 
+def _convert_indices_from_coo_to_csr(input: Tensor, size: int, *, out_int32: bool = False) -> Tensor:
+    """Where each of `size` rows begins, and the last one ends, among row indices in order."""
+    count = np.bincount(input._array, minlength=size)
+    if count.size > size:
+        raise IndexOutOfRangeError(f"expected row indices in 0 .. {size - 1}; got {count.size - 1}", f"size={count.size}")
+    return Tensor._of(np.concatenate([[0], np.cumsum(count)]).astype(np.int32 if out_int32 else np.int64))
+
+
+def _convert_indices_from_csr_to_coo(
+    crow_indices: Tensor, col_indices: Tensor, *, out_int32: bool = False, transpose: bool = False
+) -> Tensor:
+    """(2, count): the row and the column of each value of a CSR tensor; the other way round where `transpose`."""
+    kind = np.int32 if out_int32 else np.int64
+    both = [np.repeat(np.arange(crow_indices.numel() - 1), np.diff(crow_indices._array)), col_indices._array]
+    return Tensor._of(np.stack(both[:: -1 if transpose else 1]).astype(kind))
+
+
 def _size(where: str, size: Any) -> tuple[int, ...]:
     try:
         shape = tuple(int(n) for n in size)
@@ -374,9 +392,9 @@ def _coo_of(input: Tensor, sparse_dim: Any) -> CooTensor:
         return input
     if isinstance(input, CompressedTensor):
         need_matrix("to_sparse_coo", input)
-        lines, tidy = lines_of(input), input.layout is layouts.sparse_csr
-        at = np.stack([lines, input._places._array.astype(np.int64)][:: 1 if tidy else -1])
-        return coo(Tensor._of(at), input._entries, input._size, tidy)
+        tidy = input.layout is layouts.sparse_csr
+        at = _convert_indices_from_csr_to_coo(input._starts, input._places, transpose=not tidy)
+        return coo(at, input._entries, input._size, tidy)
     ndim = input.ndim
     sparse = ndim if sparse_dim is None else sparse_dim
     if not isinstance(sparse, int) or not 0 <= sparse <= ndim or (ndim and not sparse):
@@ -386,11 +404,6 @@ def _coo_of(input: Tensor, sparse_dim: Any) -> CooTensor:
     place = np.stack(np.nonzero(there.any(axis=tuple(range(sparse, ndim))))) if ndim else np.empty((0, int(there)), np.int64)
     at = Tensor._of(place.astype(np.int64))
     return coo(at, input[tuple(at)] if ndim else input.reshape(1)[: int(there)], input.shape, True)
-
-
-def lines_of(x: CompressedTensor) -> np.ndarray:
-    """The row of each value of a CSR tensor, the column of each value of a CSC one."""
-    return np.repeat(np.arange(x._starts.shape[0] - 1), np.diff(x._starts._array))
 
 
 def _lines_of(input: Tensor, layout: Any) -> Tensor:
@@ -405,7 +418,6 @@ def _lines_of(input: Tensor, layout: Any) -> Tensor:
     if layout is layouts.sparse_csc:
         order = np.argsort(along, kind="stable")
         along, across, entries = along[order], across[order], entries[Tensor._of(order)]
-    count = np.bincount(along, minlength=input.shape[0 if layout is layouts.sparse_csr else 1])
-    starts = np.concatenate([[0], np.cumsum(count)])
-    return compressed(Tensor._of(starts), Tensor._of(np.ascontiguousarray(across)), entries, input.shape, layout)
+    starts = _convert_indices_from_coo_to_csr(Tensor._of(along), input.shape[0 if layout is layouts.sparse_csr else 1])
+    return compressed(starts, Tensor._of(np.ascontiguousarray(across)), entries, input.shape, layout)
 

@@ -48,7 +48,7 @@ def _values(input: Tensor) -> Tensor:
 
 def _coalesced(name: str, input: Tensor) -> CooTensor:
     x = expect_coo(name, input)
-    if not x._tidy:
+    if not (x._tidy or x._claimed):
         raise ArgumentError(f"Cannot get {name} on an uncoalesced tensor, please call .coalesce() first", f"x.coalesce().{name}()")
     return x
 
@@ -75,7 +75,15 @@ def row_indices(input: Tensor) -> Tensor:
 
 def is_coalesced(input: Tensor) -> bool:
     """Whether the places of a COO tensor are known to be in order, none twice."""
-    return expect_coo("is_coalesced", input)._tidy
+    x = expect_coo("is_coalesced", input)
+    return x._tidy or x._claimed
+
+
+def _coalesced_(input: Tensor, coalesced: bool) -> Tensor:
+    """Say of a COO tensor that its places are in order, none twice."""
+    x = expect_coo("_coalesced_", input)
+    x._claimed = bool(coalesced)
+    return x
 
 
 def sparse_dim(input: Tensor) -> int:
@@ -405,7 +413,7 @@ FUNCTIONS |= {name: _told(name) for name in _TELL.split()}
 FUNCTIONS |= {
     function.__name__: function
     for function in (
-        indices, values, _indices, _values, crow_indices, col_indices, ccol_indices, row_indices, is_coalesced, sparse_dim,
+        indices, values, _indices, _values, crow_indices, col_indices, ccol_indices, row_indices, is_coalesced, _coalesced_, sparse_dim,
         dense_dim, _nnz, size, add, sub, mul, div, pow, add_, sub_, mul_, div_, zero_, to, clone, detach, requires_grad_,
         transpose, permute, t, index_select, select, unsqueeze, stack, zeros_like, cat, norm, coalesce, sparse_mask, to_dense, to_sparse, to_sparse_coo,
         to_sparse_csr, to_sparse_csc, softmax, log_softmax, products.matmul, products.mv, products.addmm,

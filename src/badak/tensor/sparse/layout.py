@@ -136,6 +136,7 @@ class CooTensor(SparseTensor):
     layout = layouts.sparse_coo
     _at: Tensor  # int64 (sparse dims, count)
     _tidy: bool  # coalesced: places in order, none twice
+    _claimed: bool = False  # the program says so, by `_coalesced_`: it may read the places, and nothing relies on it
 
     def like(self, entries: Tensor, size: Any = None) -> "CooTensor":
         return coo(self._at, entries, self._size if size is None else size, self._tidy)

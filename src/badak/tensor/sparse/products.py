@@ -10,7 +10,7 @@ from badak.tensor import layouts
 from badak.tensor.apply import apply
 from badak.tensor.index import index_select
 from badak.tensor.scatter import scatter_reduce
-from badak.tensor.sparse.create import coalesce, lines_of, to_sparse, to_sparse_coo
+from badak.tensor.sparse.create import coalesce, to_sparse, to_sparse_coo
 from badak.tensor.sparse.layout import CooTensor, SparseTensor, coo, expect_compressed, need_matrix
 from badak.tensor.tensor import Tensor
 
@@ -114,7 +114,8 @@ def sampled_addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, a
             f"{tuple(mat2.shape)}",
             "(N, M) and (M, P)",
         )
-    product = apply(SampledMm, mat1, mat2.t().contiguous(), Tensor._of(lines_of(x)), x._places.long())
+    at = to_sparse_coo(x)._at
+    product = apply(SampledMm, mat1, mat2.t().contiguous(), at[0], at[1])
     return x.like(x._entries * beta + product * alpha)
 
 
@@ -141,7 +142,7 @@ def _product(a: Tensor, b: Tensor) -> Tensor:
     if isinstance(b, SparseTensor):
         made = _of_two(x, coalesce(to_sparse_coo(b)))
         return made if isinstance(a, CooTensor) else to_sparse(made, layout=a.layout)
-    return apply(SparseMm, x._entries, b, x._at[0], x._at[1], rows=a.shape[0], ordered=x._tidy)
+    return apply(SparseMm, x._entries, b, x._at[0], x._at[1], rows=a.shape[0])
 
 
 def _of_two(a: CooTensor, b: Any) -> CooTensor:
