@@ -24,6 +24,7 @@ NEEDS = {
     "pyro": "pyro",
     "pytorch_optimizer": "pytorch_optimizer",
     "skorch": "skorch",
+    "torch_geometric": "torch_geometric",
 }
 
 
