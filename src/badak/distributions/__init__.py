@@ -1,5 +1,4 @@
-"""Probability distributions: draws, log-probabilities, entropies, moments. Draws are PyTorch's for the same seed, except where
-gamma, Poisson or binomial numbers enter (`tensor/random_ops.py`): these come from NumPy's generators, seeded by badak's."""
+"""Probability distributions: draws, log-probabilities, entropies, moments. Draws are PyTorch's for the same seed."""
 
 from badak.core.public_api import door as _door
 from badak.distributions import constraints as constraints

@@ -1,4 +1,4 @@
-"""Distributions of integers. Poisson's, binomial and gamma numbers are not PyTorch's for a seed."""
+"""Distributions of integers."""
 
 import math
 

@@ -1,10 +1,10 @@
-"""Distributions of positive numbers and of proportions. Draws that need gamma numbers are not PyTorch's for a seed."""
+"""Distributions of positive numbers and of proportions."""
 
 from badak.core.errors import ArgumentError
 from badak.distributions.constraints import independent, nonnegative, positive, real, simplex, unit_interval
 from badak.distributions.distribution import Distribution, batch_of, broadcast_all
 from badak.tensor import Size, Tensor, digamma, empty, finfo, lgamma, randn, stack, xlogy
-from badak.tensor.random_ops import gamma
+from badak.tensor.random_ops import dirichlet, gamma
 
 
 class Exponential(Distribution):
@@ -118,10 +118,7 @@ class Dirichlet(Distribution):
 
     def rsample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
         """Gamma numbers over their sum: gradients reach concentration."""
-        g = gamma(self.concentration.expand(self._extended_shape(sample_shape)))
-        tiny = finfo(g.dtype).tiny
-        g = g.clamp(min=tiny)
-        return g / g.sum(-1, keepdim=True)
+        return dirichlet(self.concentration.expand(self._extended_shape(sample_shape)))
 
     def log_prob(self, value: Tensor) -> Tensor:
         if self._validate_args:
@@ -200,8 +197,8 @@ class StudentT(Distribution):
         """Draws: gradients reach all three."""
         shape = self._extended_shape(sample_shape)
         z = randn(shape, dtype=self.df.dtype)
-        c = gamma((self.df / 2).expand(shape)) * 2
-        return self.loc + self.scale * z * (c / self.df).rsqrt()
+        c = (gamma((0.5 * self.df).expand(shape)) / 0.5).clamp(min=finfo(z.dtype).tiny)
+        return self.loc + self.scale * (z * (c / self.df).rsqrt())
 
     def log_prob(self, value: Tensor) -> Tensor:
         if self._validate_args:

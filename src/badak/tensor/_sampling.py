@@ -287,6 +287,20 @@ class Source(Twister):
         tangent = _kernels().c_function(math.pi * (self._unit64(_size(shape)) - 0.5), "tan")
         return _narrow(_kernels().scaled(tangent, float(sigma), float(median)), dtype).reshape(shape)
 
+    # ------------------------------------------------------------------ by rejection
+
+    @events.state(alone=True)
+    def rejection(self, name, a, b=None, single=True):
+        """Numbers "gamma" (of a), "poisson" (of rate a) or "binomial" (of a, b), float64, one after the other in a's order.
+
+        single: PyTorch's numbers for float32 parameters.
+        """
+        spare = np.array([self.spare is not None, self.spare or 0.0])
+        wide = [np.ascontiguousarray(x, np.float64).reshape(-1) for x in (a, a if b is None else b)]
+        drawn = self.draw("random_rejection", wide[0].size, name, spare, *wide, single)
+        self.spare = float(spare[1]) if spare[0] else None
+        return drawn.reshape(a.shape)
+
     # ------------------------------------------------------------------ classes
 
     @events.state(alone=True)

@@ -1,9 +1,4 @@
-"""Draws that NumPy's generators make: gamma, Poisson, binomial. Each call takes its seed from badak's generator.
-
-So the same badak.manual_seed gives the same numbers, but not PyTorch's, as for the other draws.
-"""
-
-from typing import Any
+"""Draws by rejection: gamma, Poisson, binomial numbers and proportions. A seed gives PyTorch's (`kernels/reference/_rejection.py`)."""
 
 import numpy as np
 
@@ -13,7 +8,9 @@ from badak.kernels.reference import special
 from badak.ops._broadcast import quiet
 from badak.ops.op import Op
 from badak.tensor.apply import apply
+from badak.tensor.dtypes import finfo
 from badak.tensor.random import or_default
+from badak.tensor.shape import broadcast_tensors
 from badak.tensor.tensor import Tensor
 
 
@@ -35,35 +32,47 @@ class GammaDraw(Op):
         return dy * special.gamma_slope(saved.x, saved.a), None
 
 
-@events.state
-def _numbers(kind: str, generator, dtype: Any, *parameters: Tensor) -> Tensor:
-    seed = or_default(generator).integers(0, 2**62, (2,))
-    draw = getattr(np.random.Generator(np.random.PCG64(seed.tolist())), kind)
-    return Tensor._of(np.asarray(draw(*[p._array for p in parameters])).astype(dtype))
-
-
 def poisson(input, generator=None) -> Tensor:
-    """Integers with mean input, in its dtype, without gradient. Other numbers than PyTorch's for a seed."""
+    """Integers with mean input, in its dtype, without gradient."""
     if not input.is_floating_point():
         raise DTypeError(f"poisson: expected floats; got {input.dtype}", "x.float()")
     _at_least_zero(input, "invalid Poisson rate, expected rate to be non-negative")
-    return _numbers("poisson", generator, input._array.dtype, input.detach())
+    return _drawn("poisson", generator, input)
 
 
 def binomial(count, prob, generator=None) -> Tensor:
-    """How often of `count` times something of probability `prob` happens; without gradient. Not PyTorch's numbers."""
+    """How often of `count` times something of probability `prob` happens, in their dtype; without gradient."""
     _at_least_zero(count, "binomial: expected count >= 0")
     _at_least_zero(prob, "binomial: expected prob >= 0")
-    return _numbers("binomial", generator, prob._array.dtype, count.detach().long(), prob.detach().clamp(0, 1))
+    if not prob.is_floating_point():
+        raise DTypeError(f"binomial: expected floats; got {prob.dtype}", "prob.float()")
+    count, prob = broadcast_tensors(count.to(prob.dtype), prob)
+    return _drawn("binomial", generator, count, prob)
 
 
 def gamma(concentration: Tensor, generator=None) -> Tensor:
-    """Draws of the gamma distribution with scale 1.   dconcentration: as the quantile stays. Other numbers than PyTorch's."""
-    drawn = _numbers("standard_gamma", generator, concentration._array.dtype, concentration.detach())
-    return apply(GammaDraw, concentration, drawn)
+    """Draws of the gamma distribution with scale 1.   dconcentration: as the quantile stays."""
+    _at_least_zero(concentration, "gamma: expected concentration >= 0")
+    drawn = _drawn("gamma", generator, concentration)
+    return apply(GammaDraw, concentration, drawn.clamp(min=finfo(drawn.dtype).tiny))
+
+
+def dirichlet(concentration: Tensor, generator=None) -> Tensor:
+    """Gamma numbers over their sum, computed in float64.   dconcentration: that of the gamma numbers."""
+    wide = gamma(concentration.double(), generator)
+    shares = (wide / wide.sum(-1, keepdim=True)).to(concentration.dtype)
+    kind = shares._array.dtype.type
+    return shares.clamp(min=finfo(shares.dtype).tiny, max=float(np.nextafter(kind(1), kind(0))))
+
+
+@events.state
+def _drawn(name: str, generator, x: Tensor, y: Tensor | None = None) -> Tensor:
+    kind = x._array.dtype
+    parameters = [None if p is None else np.asarray(p._array, np.float64) for p in (x, y)]
+    return Tensor._of(or_default(generator).rejection(name, *parameters, kind != np.float64).astype(kind))
 
 
 @events.check
 def _at_least_zero(x: Tensor, rule: str) -> None:
-    if x._array.size and not x._array.min() >= 0:
-        raise ArgumentError(f"{rule}; got {x._array.min()}", "x.clamp(min=0)")
+    if x._array.size and not (x._array.min() >= 0 and np.isfinite(x._array.max())):
+        raise ArgumentError(f"{rule}; got numbers from {x._array.min()} to {x._array.max()}", "x.clamp(min=0), of finite numbers")

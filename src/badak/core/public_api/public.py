@@ -99,7 +99,7 @@ TABLE = {
             "int6 int7 qint32 qint8 quint2x4 quint4x2 quint8 uint1 uint2 uint3 uint4 uint5 uint6 uint7"
         ),
     ),
-    "tensor.random_ops": Names(functions="binomial poisson"),
+    "tensor.random_ops": Names(functions="binomial poisson _standard_gamma=gamma _sample_dirichlet=dirichlet"),
     "tensor.elementwise": Names(
         both=(
             "clamp clamp_max clamp_min clip hardshrink hypot log_softmax logaddexp masked_fill maximum minimum nan_to_num prelu "

@@ -59,6 +59,7 @@ from badak.kernels.numba.random import random_integers as random_integers
 from badak.kernels.numba.random import random_normal as random_normal
 from badak.kernels.numba.random import random_pairs as random_pairs
 from badak.kernels.numba.random import random_permutation as random_permutation
+from badak.kernels.numba.random import random_rejection as random_rejection
 from badak.kernels.numba.random import random_uniform as random_uniform
 from badak.kernels.numba.random import random_words as random_words
 from badak.kernels.numba.random import scaled as scaled

@@ -8,6 +8,7 @@ import math
 import numpy as np
 
 from badak.kernels import reference
+from badak.kernels.reference import _rejection
 from badak.kernels.numba._blocks import block, blocks_of, flat
 from badak.kernels.numba.codegen.compile import kernel
 from badak.kernels.numba.codegen.floats import fma, rounded
@@ -236,6 +237,38 @@ def box_muller_pairs(task, z):
         z[i + 1] = radius * math.sin(theta)
 
 
+# ---------------------------------------------------------------- by rejection: see reference/_rejection.py
+
+rounded(_rejection.narrow)(lambda x, single: _rejection.narrow)
+rounded(_rejection.normal)(lambda uniform, stream: _rejection.normal)
+rounded(_rejection.gamma)(lambda uniform, stream, a, single: _rejection.gamma)
+rounded(_rejection.poisson)(lambda uniform, stream, rate: _rejection.poisson)
+rounded(_rejection.tail)(lambda k, single: _rejection.tail)
+rounded(_rejection.few)(lambda uniform, stream, n, p, single: _rejection.few)
+rounded(_rejection.many)(lambda uniform, stream, n, p, single: _rejection.many)
+rounded(_rejection.binomial)(lambda uniform, stream, n, p, single: _rejection.binomial)
+
+
+@kernel
+def _next_uniform(stream):
+    words = stream[1]
+    _draw(words, stream[0])
+    return _wide(words, 0) * 2.0**-53
+
+
+@parallel_exact("W1 R1 R1 W1 W1 i ?", dtypes=(np.float64,))
+def fill_rejection(task, out, a, b, state, spare, which, single):
+    """out = gamma numbers (0), Poisson's (1) or binomial ones (2) of the parameters a and b."""
+    stream = state.view(np.uint32), np.empty(2, np.uint32), spare
+    for i in range(len(out)):
+        if which == 0:
+            out[i] = _rejection.gamma(_next_uniform, stream, a[i], single)
+        elif which == 1:
+            out[i] = _rejection.poisson(_next_uniform, stream, a[i])
+        else:
+            out[i] = _rejection.binomial(_next_uniform, stream, a[i], b[i], single)
+
+
 @parallel_exact("W1 R1 i f f")
 def map_function(task, y, x, which, factor, shift):
     """y = exp x, tan x, log1p x, or x factor + shift."""
@@ -321,6 +354,16 @@ def random_permutation(state, n):
     order = np.empty(n, np.int64)
     shuffle(1, 0, _floats(state), order)
     return order
+
+
+_DRAWS = ("gamma", "poisson", "binomial")
+
+
+def random_rejection(state, n, name, spare, a, b, single):
+    """n gamma, poisson or binomial numbers of the parameters a (and b), float64 (n,)."""
+    out = np.empty(n)
+    fill_rejection(1, 0, out, a, b, _floats(state, np.float64), spare, _DRAWS.index(name), single)
+    return out
 
 
 _FUNCTIONS = ("exp", "tan", "log1p")

@@ -61,6 +61,7 @@ from badak.kernels.reference.random import random_integers as random_integers
 from badak.kernels.reference.random import random_normal as random_normal
 from badak.kernels.reference.random import random_pairs as random_pairs
 from badak.kernels.reference.random import random_permutation as random_permutation
+from badak.kernels.reference.random import random_rejection as random_rejection
 from badak.kernels.reference.random import random_uniform as random_uniform
 from badak.kernels.reference.random import random_words as random_words
 from badak.kernels.reference.random import scaled as scaled

@@ -20,6 +20,7 @@ import numpy as np
 
 from badak.kernels.reference._arrays import Array
 from badak.kernels.reference._boxmuller import fma64, libm, normal_blocks, scalar_pairs
+from badak.kernels.reference._rejection import binomial, gamma, poisson
 
 _BLOCK = 65_536  # numbers at a time: the words stay in the cache
 _MASK24, _MASK53 = np.uint32((1 << 24) - 1), np.uint64((1 << 53) - 1)
@@ -88,6 +89,26 @@ def random_integers(state: Array, n: int, low: int, span: int) -> Array:
         values = (values % np.uint64(span) if span < 1 << 64 else values).view(np.int64)
     values += np.int64(low if span < 1 << 64 else 0)
     return values
+
+
+def random_rejection(state: Array, n: int, name: str, spare: Array, a: Array, b: Array, single: bool) -> Array:
+    """n gamma, poisson or binomial numbers of the parameters a (and b), float64 (n,).    spare: (whether, which) normal is kept."""
+    twister = np.random.RandomState(0)
+    twister.set_state(("MT19937", state[:_KEY], int(state[_KEY]), 0, 0.0))
+    out, stream = np.empty(n), (twister, None, spare)
+    for i, (x, y) in enumerate(zip(a.tolist(), b.tolist())):
+        if name == "gamma":
+            out[i] = gamma(_next_uniform, stream, x, single)
+        elif name == "poisson":
+            out[i] = poisson(_next_uniform, stream, x)
+        else:
+            out[i] = binomial(_next_uniform, stream, x, y, single)
+    _, state[:_KEY], state[_KEY], _, _ = twister.get_state()
+    return out
+
+
+def _next_uniform(stream: Any) -> float:
+    return (int(stream[0].randint(0, 1 << 64, dtype=np.uint64)) & ((1 << 53) - 1)) * 2.0**-53
 
 
 def random_permutation(state: Array, n: int) -> Array:
