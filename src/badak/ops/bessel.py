@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 
+from badak.core.errors import NotSupportedError
 from badak.kernels.reference import bessel
 from badak.ops._broadcast import quiet, summed
 from badak.ops.op import NotRecordable
@@ -159,3 +160,66 @@ GammaIncC = pointwise(
     public="igammac", special="gammaincc", takes="real", in_place="method", op_name="igammac",
     double_backward=staticmethod(lambda saved, dy: _gammainc_twice(saved, -dy)),
 )  # fmt: skip
+
+_WAVES = ((0.0, -0.0, 1e-20, 0.3, -2.0, 5.0, -20.0, 24.9, 25.1, 60.0, np.inf, np.nan),)
+J0: type[Pointwise] = pointwise(
+    "J0", "y = J_0(x);   dx = -dy J_1(x).", bessel.j0, lambda dy, x: -dy * J1.of(x),
+    special="bessel_j0", op_name="bessel_j0", laid_out=False,
+    samples=Samples(extremes=_WAVES, slack=16, slope=lambda torch, x: -torch.special.bessel_j1(x)),
+)  # fmt: skip
+J1: type[Pointwise] = pointwise(
+    "J1", "y = J_1(x);   dx = dy (J_0(x) - y / x), dy / 2 at 0.", bessel.j1,
+    lambda dy, x, y: dy * np.where(x == 0, x.dtype.type(0.5), J0.of(x) - y / without_zero(x)),
+    special="bessel_j1", op_name="bessel_j1", laid_out=False,
+    samples=Samples(extremes=_WAVES, extremes_backward=False, slack=64, slope=lambda torch, x: torch.where(  # a difference
+        x == 0, 0.5, torch.special.bessel_j0(x) - torch.special.bessel_j1(x) / x)),
+)  # fmt: skip
+Y0: type[Pointwise] = pointwise(
+    "Y0", "y = Y_0(x);   dx = -dy Y_1(x).", bessel.y0, lambda dy, x: -dy * Y1.of(x),
+    special="bessel_y0", op_name="bessel_y0", laid_out=False,
+    samples=Samples((0.1, 40.0), _WAVES, extremes_backward=False, slack=64, slope=lambda torch, x: -torch.special.bessel_y1(x)),
+)  # fmt: skip
+Y1: type[Pointwise] = pointwise(
+    "Y1", "y = Y_1(x);   dx = dy (Y_0(x) - y / x).", bessel.y1, lambda dy, x, y: dy * (Y0.of(x) - y / x),
+    special="bessel_y1", op_name="bessel_y1", laid_out=False,
+    samples=Samples((0.1, 40.0), _WAVES, extremes_backward=False, slack=64, slope=lambda torch, x: (
+        torch.special.bessel_y0(x) - torch.special.bessel_y1(x) / x)),
+)  # fmt: skip
+AiryAi = pointwise(
+    "AiryAi", "y = Ai(x);   dx = dy Ai'(x).", bessel.airy_ai, lambda dy, x: dy * AirySlope.of(x),
+    special="airy_ai", op_name="airy_ai", laid_out=False,
+)  # fmt: skip
+AirySlope = pointwise(
+    "AirySlope", "y = Ai'(x);   dx = dy x Ai(x).", bessel.airy_ai_slope, lambda dy, x: dy * x * AiryAi.of(x),
+    op_name="airy_ai_slope", laid_out=False,
+)  # fmt: skip
+
+
+def _of_degree(dy, a, b):
+    raise NotSupportedError("the degree of a polynomial is a whole number: it has no gradient", "n.detach()")
+
+
+def _family(kind: str, formula: str) -> type[Pointwise]:
+    """The polynomials p_n(x) of a family, x = a and n = b."""
+    names = {"hermite_h": "hermite_polynomial_h", "hermite_he": "hermite_polynomial_he", "laguerre": "laguerre_polynomial_l",
+             "legendre": "legendre_polynomial_p"}  # fmt: skip
+    name = names.get(kind) or kind.replace("chebyshev_", "chebyshev_polynomial_")
+    return pointwise(
+        "".join(part.capitalize() for part in kind.split("_")), formula, quiet(partial(bessel.polynomial, kind)),
+        lambda dy, a, b: dy * bessel.polynomial(kind, a, b, True), _of_degree,
+        special=name, takes="real", op_name=name, laid_out=False,
+    )  # fmt: skip
+
+
+ChebyshevT = _family("chebyshev_t", "y = T_n(x), n = b: cos(n t) of cos t;   dx = dy T_n'(x).")
+ChebyshevU = _family("chebyshev_u", "y = U_n(x), n = b: sin((n + 1) t) / sin t of cos t;   dx = dy U_n'(x).")
+ChebyshevV = _family("chebyshev_v", "y = V_n(x), n = b: cos((n + 1/2) t) / cos(t / 2) of cos t;   dx = dy V_n'(x).")
+ChebyshevW = _family("chebyshev_w", "y = W_n(x), n = b: sin((n + 1/2) t) / sin(t / 2) of cos t;   dx = dy W_n'(x).")
+ShiftedT = _family("shifted_chebyshev_t", "y = T_n(2 x - 1), n = b;   dx = 2 dy T_n'(2 x - 1).")
+ShiftedU = _family("shifted_chebyshev_u", "y = U_n(2 x - 1), n = b;   dx = 2 dy U_n'(2 x - 1).")
+ShiftedV = _family("shifted_chebyshev_v", "y = V_n(2 x - 1), n = b;   dx = 2 dy V_n'(2 x - 1).")
+ShiftedW = _family("shifted_chebyshev_w", "y = W_n(2 x - 1), n = b;   dx = 2 dy W_n'(2 x - 1).")
+HermiteH = _family("hermite_h", "y = H_n(x), n = b, the physicists' polynomials;   dx = dy H_n'(x).")
+HermiteHe = _family("hermite_he", "y = He_n(x), n = b, the probabilists' polynomials;   dx = dy He_n'(x).")
+Laguerre = _family("laguerre", "y = L_n(x), n = b;   dx = dy L_n'(x).")
+Legendre = _family("legendre", "y = P_n(x), n = b;   dx = dy P_n'(x).")

@@ -58,6 +58,159 @@ def i1(x: Array) -> Array:
     return np.where(np.isinf(x), x, _scaled(1, x) * np.exp(np.abs(x)))
 
 
+_ANGLES = (np.arange(40) + 0.5) * np.pi / 80  # of the trapezoidal rule on a circle, whose other quarters are alike
+_SINES = np.sin(_ANGLES)
+_LOGS = ((-1.0) ** np.arange(1, 41) / np.arange(1, 41)) @ np.cos(2 * np.outer(np.arange(1, 41), _ANGLES))
+_OSCILLATES_FAR = 25.0
+EULER = 0.57721566490153286
+
+
+def _oscillating(x: Array) -> tuple[Array, Array, Array, Array]:
+    """J_0, J_1, Y_0, Y_1 of x >= 0: below 25 the mean of cos(x sin t) and its like over a circle, above an asymptotic series.
+
+    Y_0 = 2 / pi (ln(x / 2) + gamma) J_0 - 4 / pi sum over k of (-1)^k J_2k / k, in which J_2k is the mean of cos(x sin t) cos(2 k t);
+    Y_1 = -Y_0'.   Sources: DLMF 10.9.1, 10.8.3 (in the form of Neumann's series), 10.17.3 to 10.17.4.
+    """
+    near, far = np.minimum(x, _OSCILLATES_FAR), np.maximum(x, _OSCILLATES_FAR)
+    turned = near[..., None] * _SINES
+    cosines, sines = np.cos(turned), np.sin(turned) * _SINES
+    j0, j1 = cosines.mean(-1), sines.mean(-1)
+    safe = np.where(near == 0, 1.0, near)
+    log = np.log(safe / 2) + EULER
+    y0 = 2 / np.pi * (log * j0 - 2 * (cosines * _LOGS).mean(-1))
+    y1 = 2 / np.pi * (log * j1 - j0 / safe - 2 * (sines * _LOGS).mean(-1))
+    phase_cos, phase_sin = (np.cos(far) + np.sin(far)) / np.sqrt(2), (np.sin(far) - np.cos(far)) / np.sqrt(2)
+    found = []
+    for n, close, other, cosine, sine in ((0, j0, y0, phase_cos, phase_sin), (1, j1, y1, phase_sin, -phase_cos)):
+        p, q = _hankel(n, far)
+        root = np.sqrt(2 / (np.pi * far))
+        found.append((np.where(x < _OSCILLATES_FAR, close, root * (p * cosine - q * sine)),
+                      np.where(x < _OSCILLATES_FAR, other, root * (p * sine + q * cosine))))  # fmt: skip
+    return found[0][0], found[1][0], found[0][1], found[1][1]
+
+
+def _hankel(n: float, x: Array) -> tuple[Array, Array]:
+    """The even and the odd part of the asymptotic series, with their signs."""
+    term, p, q = np.ones_like(x), np.ones_like(x), np.zeros_like(x)
+    for k in range(1, 26):
+        term = term * (4 * n * n - (2 * k - 1) ** 2) / (8 * k * x)
+        sign = 1 if k % 4 < 2 else -1
+        p, q = (p, q + sign * term) if k % 2 else (p + sign * term, q)
+    return p, q
+
+
+@_in_double
+def j0(x: Array) -> Array:
+    """J_0(x), 0 far out."""
+    return np.where(np.isinf(x), 0.0, _oscillating(np.abs(x))[0])
+
+
+@_in_double
+def j1(x: Array) -> Array:
+    """J_1(x), 0 far out."""
+    return np.where(np.isinf(x), 0.0, np.copysign(1.0, x) * _oscillating(np.abs(x))[1])
+
+
+@_in_double
+def y0(x: Array) -> Array:
+    """Y_0(x): infinite at 0, NaN below."""
+    return _of_positive(x, _oscillating(np.abs(x))[2])
+
+
+@_in_double
+def y1(x: Array) -> Array:
+    """Y_1(x): infinite at 0, NaN below."""
+    return _of_positive(x, _oscillating(np.abs(x))[3])
+
+
+def _of_positive(x: Array, y: Array) -> Array:
+    return np.where(np.isinf(x), 0.0, np.where(x == 0, -np.inf, np.where(x < 0, np.nan, y)))
+
+
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(120)
+_RAY, _WIDTHS = 4.0 * (_NODES + 1), 4.0 * _WEIGHTS
+_TURN = np.exp(1j * np.pi / 6)
+_FALLS, _WAVES_FAR = 1.0, -9.0
+
+
+def _airy(x: Array, slope: bool) -> Array:
+    """Ai(x), or Ai'(x). 1 / pi Re of the integral of exp(i (t^3 / 3 + x t)) along t = s exp(i pi / 6), s > 0, where x is in [-9, 1];
+    above that with what falls taken out, along a line through the saddle; below by an asymptotic series.
+
+    Sources: DLMF 9.5.1, 9.5.4, 9.7.9, 9.7.10.
+    """
+    mid = np.clip(x, _WAVES_FAR, _FALLS)[..., None]
+    t = _RAY * _TURN
+    along = np.exp(-(_RAY**3) / 3 + 1j * mid * t) * _TURN * (1j * t if slope else 1.0)
+    middle = (along.real @ _WIDTHS) / np.pi
+    big = np.maximum(x, _FALLS)[..., None]
+    root = np.sqrt(big)
+    line = _RAY / np.maximum(1.0, big**0.25)  # t = i sqrt(x) + s: i (t^3 / 3 + x t) = -2/3 x^1.5 - sqrt(x) s^2 + i s^3 / 3
+    waves = np.exp(-root * line**2 + 1j * line**3 / 3) * (1j * (1j * root + line) if slope else 1.0)
+    high = (waves.real @ _WIDTHS) / np.maximum(1.0, big**0.25)[..., 0] / np.pi * np.exp(-2 / 3 * big[..., 0] * root[..., 0])
+    z = np.maximum(-x, -_WAVES_FAR)
+    zeta = 2 / 3 * z**1.5
+    p, q = _airy_series(zeta, slope)
+    turned = zeta - np.pi / 4
+    if slope:
+        low = z**0.25 / np.sqrt(np.pi) * (np.sin(turned) * p - np.cos(turned) * q)
+    else:
+        low = (np.cos(turned) * p + np.sin(turned) * q) / (np.sqrt(np.pi) * z**0.25)
+    return np.where(x > _FALLS, high, np.where(x < _WAVES_FAR, low, middle))
+
+
+def _airy_series(zeta: Array, slope: bool) -> tuple[Array, Array]:
+    """The even and the odd terms of DLMF 9.7.9 or 9.7.10, with their signs."""
+    term, p, q = np.ones_like(zeta), np.ones_like(zeta), np.zeros_like(zeta)
+    for k in range(1, 34):
+        term = term * (6 * k - 5) * (6 * k - 3) * (6 * k - 1) / ((2 * k - 1) * 216 * k * zeta)
+        value = term * (6 * k + 1) / (1 - 6 * k) if slope else term
+        sign = 1 if k % 4 < 2 else -1
+        p, q = (p, q + sign * value) if k % 2 else (p + sign * value, q)
+    return p, q
+
+
+@_in_double
+def airy_ai(x: Array) -> Array:
+    """Ai(x), 0 far out on both sides."""
+    return np.where(np.isinf(x), 0.0, _airy(np.where(np.isinf(x), 0.0, x), False))
+
+
+@_in_double
+def airy_ai_slope(x: Array) -> Array:
+    """Ai'(x)."""
+    return _airy(x, True)
+
+
+def _recurrence(kind: str, x: Array, n: int) -> tuple[Array, Array]:
+    """(p_n, p_n') of a family of orthogonal polynomials, by p_k+1 = ((a x + b) p_k - c p_k-1) / d. Source: DLMF 18.9."""
+    one, zero = np.ones_like(x), np.zeros_like(x)
+    first = {"chebyshev_v": (2.0, -1.0), "chebyshev_w": (2.0, 1.0), "chebyshev_u": (2.0, 0.0), "hermite_h": (2.0, 0.0),
+             "laguerre": (-1.0, 1.0)}.get(kind, (1.0, 0.0))  # fmt: skip
+    p, slope, before, slope_before = first[0] * x + first[1], first[0] * one, one, zero
+    if n < 1:
+        return (one, zero) if n == 0 else (zero, zero)
+    for k in range(1, n):
+        a, b, c, d = {"hermite_h": (2, 0, 2 * k, 1), "hermite_he": (1, 0, k, 1), "laguerre": (-1, 2 * k + 1, k, k + 1),
+                      "legendre": (2 * k + 1, 0, k, k + 1)}.get(kind, (2, 0, 1, 1))  # fmt: skip
+        step = a * x + b
+        slope, slope_before = (a * p + step * slope - c * slope_before) / d, slope
+        p, before = (step * p - c * before) / d, p
+    return p, slope
+
+
+def polynomial(kind: str, x: Array, n: Array, slope: bool = False) -> Array:
+    """p_n(x) of a family, or its slope; the degree is cut to an integer, and below 0 the value is 0."""
+    x, n = np.broadcast_arrays(x, n)
+    y = np.zeros(x.shape, np.float64)
+    shifted = kind.startswith("shifted_")
+    for degree in np.unique(np.trunc(n)):
+        here = np.trunc(n) == degree
+        at = x[here].astype(np.float64)
+        y[here] = _recurrence(kind.removeprefix("shifted_"), 2 * at - 1 if shifted else at, int(degree))[slope]
+    return (2 * y if slope and shifted else y).astype(x.dtype)
+
+
 @_in_double
 def erfcx(x: Array) -> Array:
     """exp(x^2) erfc(x), which falls as 1 / (x sqrt(pi))."""
