@@ -15,6 +15,7 @@ from badak.tensor import fft as fft
 from badak.tensor import linalg as linalg
 from badak.tensor import random as random
 from badak.tensor import returns as return_types
+from badak.tensor import sparse as sparse
 from badak.tensor import special as special
 from badak.compat.torch.core import SymBool as SymBool
 from badak.compat.torch.core import SymFloat as SymFloat
@@ -248,6 +249,10 @@ from badak.tensor.dtypes import uint6 as uint6
 from badak.tensor.dtypes import uint7 as uint7
 from badak.tensor.random_ops import binomial as binomial
 from badak.tensor.random_ops import poisson as poisson
+from badak.tensor.random_ops import gamma as __standard_gamma_
+_standard_gamma = __standard_gamma_
+from badak.tensor.random_ops import dirichlet as __sample_dirichlet_
+_sample_dirichlet = __sample_dirichlet_
 from badak.tensor.elementwise import clamp as clamp
 from badak.tensor.elementwise import clamp_max as clamp_max
 from badak.tensor.elementwise import clamp_min as clamp_min
@@ -304,6 +309,7 @@ from badak.tensor.layouts import layout as layout
 from badak.tensor.layouts import memory_format as memory_format
 from badak.tensor.layouts import preserve_format as preserve_format
 from badak.tensor.layouts import sparse_coo as sparse_coo
+from badak.tensor.layouts import sparse_csc as sparse_csc
 from badak.tensor.layouts import sparse_csr as sparse_csr
 from badak.tensor.layouts import strided as strided
 from badak.tensor.legacy import BFloat16Tensor as BFloat16Tensor
@@ -436,7 +442,13 @@ from badak.tensor.running import cumulative_trapezoid as cumulative_trapezoid
 from badak.tensor.running import gradient as gradient
 from badak.tensor.running import trapezoid as trapezoid
 from badak.tensor.running import trapz as trapz
-from badak.tensor.sparse_coo import sparse_coo_tensor as sparse_coo_tensor
+from badak.tensor.sparse.create import sparse_coo_tensor as sparse_coo_tensor
+from badak.tensor.sparse.create import sparse_csr_tensor as sparse_csr_tensor
+from badak.tensor.sparse.create import sparse_csc_tensor as sparse_csc_tensor
+from badak.tensor.sparse.create import _convert_indices_from_coo_to_csr as _convert_indices_from_coo_to_csr
+from badak.tensor.sparse.create import _convert_indices_from_csr_to_coo as _convert_indices_from_csr_to_coo
+from badak.tensor.sparse.products import mm as _spmm_
+spmm = _spmm_
 from badak.tensor.scatter import as_strided as as_strided
 from badak.tensor.scatter import as_strided_scatter as as_strided_scatter
 from badak.tensor.scatter import diagonal_scatter as diagonal_scatter

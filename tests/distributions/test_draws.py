@@ -16,7 +16,9 @@ DRAWS = {
     ),
     "binomial, certain": lambda lib, d: lib.distributions.Binomial(lib.tensor(9.0, dtype=d), lib.tensor([0.0, 1.0], dtype=d)),
     "chi2": lambda lib, d: lib.distributions.Chi2(lib.tensor([1.0, 3.0, 7.5], dtype=d)),
-    "student": lambda lib, d: lib.distributions.StudentT(lib.tensor([1.0, 3.0, 7.5], dtype=d), lib.tensor([1.0, 2.0, 0.0], dtype=d)),
+    "student": lambda lib, d: lib.distributions.StudentT(
+        lib.tensor([1.0, 3.0, 7.5], dtype=d), lib.tensor([1.0, 2.0, 0.0], dtype=d)
+    ),
     "fisher": lambda lib, d: lib.distributions.FisherSnedecor(lib.tensor([1.0, 3.0], dtype=d), lib.tensor([4.0, 2.0], dtype=d)),
     "negative binomial": lambda lib, d: lib.distributions.NegativeBinomial(
         lib.tensor([5.0, 20.0], dtype=d), lib.tensor([0.3, 0.7], dtype=d)

@@ -156,7 +156,9 @@ def test_states_travel():
     ours = table(badak)
     mine = badak.optim.SparseAdam(list(ours.parameters()))
     state = optimizer.state_dict()
-    state["state"] = {k: {n: badak.tensor(x.tolist()) if hasattr(x, "tolist") else x for n, x in v.items()} for k, v in state["state"].items()}
+    state["state"] = {
+        k: {n: badak.tensor(x.tolist()) if hasattr(x, "tolist") else x for n, x in v.items()} for k, v in state["state"].items()
+    }
     mine.load_state_dict(state)
     for lib, m, o in ((badak, ours, mine), (torch, model, optimizer)):
         o.zero_grad()

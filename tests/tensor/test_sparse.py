@@ -3,7 +3,6 @@
 import copy
 import pickle
 import random
-import warnings
 
 import numpy as np
 import pytest
@@ -27,7 +26,10 @@ def described(x):
         about += [x.is_coalesced(), x._nnz(), x.sparse_dim(), x.dense_dim(), x._indices().tolist()]
     if layout == "sparse_csr":
         about += [x._nnz(), x.crow_indices().tolist(), x.col_indices().tolist()]
-    return [*about, np.round(x.detach().to_dense().to(LIBRARIES[0 if isinstance(x, badak.Tensor) else 1].float64).numpy(), 4).tolist()]
+    return [
+        *about,
+        np.round(x.detach().to_dense().to(LIBRARIES[0 if isinstance(x, badak.Tensor) else 1].float64).numpy(), 4).tolist(),
+    ]
 
 
 def both(program):
@@ -42,7 +44,9 @@ def matrix(lib, seed, n=5, m=4, count=7, grad=False, dtype="float32", tail=()):
     count = at.shape[1]
     values = draw.integers(1, 9, (count, *tail)) / 4
     made = lib.tensor(values.tolist() if count else np.zeros((0, *tail)), dtype=getattr(lib, dtype)).reshape(count, *tail)
-    return lib.sparse_coo_tensor(lib.tensor(at.tolist(), dtype=lib.int64).reshape(2, count), made.requires_grad_(grad), (n, m, *tail))
+    return lib.sparse_coo_tensor(
+        lib.tensor(at.tolist(), dtype=lib.int64).reshape(2, count), made.requires_grad_(grad), (n, m, *tail)
+    )
 
 
 def dense(lib, seed, *shape, grad=False):
@@ -50,7 +54,10 @@ def dense(lib, seed, *shape, grad=False):
     return lib.tensor(values.tolist(), dtype=lib.float32).reshape(shape).requires_grad_(grad)
 
 
-UNARY = "abs asin asinh atan atanh ceil deg2rad erf expm1 floor frac log1p neg rad2deg relu round sgn sign sin sinh sqrt square tan tanh trunc"
+UNARY = (
+    "abs asin asinh atan atanh ceil deg2rad erf expm1 floor frac log1p neg rad2deg relu round sgn sign sin sinh sqrt square tan "
+    "tanh trunc"
+)
 PROGRAMS = {
     "mm": lambda lib, s: lib.sparse.mm(matrix(lib, s), dense(lib, s, 4, 3)),
     "torch.mm": lambda lib, s: lib.mm(matrix(lib, s), dense(lib, s, 4, 3)),
@@ -124,21 +131,36 @@ PROGRAMS = {
     "norm": lambda lib, s: matrix(lib, s).norm(),
     "double": lambda lib, s: [matrix(lib, s).double(), matrix(lib, s).to(lib.float64), matrix(lib, s).to("cpu")],
     "clone": lambda lib, s: [matrix(lib, s).clone(), matrix(lib, s).detach(), copy.deepcopy(matrix(lib, s))],
-    "pickle": lambda lib, s: [pickle.loads(pickle.dumps(matrix(lib, s))), pickle.loads(pickle.dumps(matrix(lib, s).to_sparse_csr()))],
+    "pickle": lambda lib, s: [
+        pickle.loads(pickle.dumps(matrix(lib, s))),
+        pickle.loads(pickle.dumps(matrix(lib, s).to_sparse_csr())),
+    ],
     "ints": lambda lib, s: [matrix(lib, s, dtype="int64").coalesce(), matrix(lib, s, dtype="int64") * 2],
     "promotion": lambda lib, s: (matrix(lib, s, dtype="int64") + matrix(lib, s)).coalesce(),
     "empty": lambda lib, s: [lib.sparse.mm(matrix(lib, s, count=0), dense(lib, s, 4, 3)), matrix(lib, s, count=0).coalesce()],
     "no rows": lambda lib, s: lib.sparse.mm(matrix(lib, s, n=0, count=0), dense(lib, s, 4, 3)),
     "no columns": lambda lib, s: lib.sparse.mm(matrix(lib, s), dense(lib, s, 4, 0)),
-    "told": lambda lib, s: [matrix(lib, s).is_sparse, matrix(lib, s).to_sparse_csr().is_sparse_csr, dense(lib, s, 2).is_sparse,
-                            matrix(lib, s).numel(), len(matrix(lib, s)), matrix(lib, s).is_floating_point(), matrix(lib, s).size(1)],
+    "told": lambda lib, s: [
+        matrix(lib, s).is_sparse,
+        matrix(lib, s).to_sparse_csr().is_sparse_csr,
+        dense(lib, s, 2).is_sparse,
+        matrix(lib, s).numel(),
+        len(matrix(lib, s)),
+        matrix(lib, s).is_floating_point(),
+        matrix(lib, s).size(1),
+    ],
     "zero_": lambda lib, s: matrix(lib, s).zero_(),
     "mul_": lambda lib, s: [matrix(lib, s).mul_(2), matrix(lib, s).div_(2)],
-    "add_": lambda lib, s: [dense(lib, s, 5, 4).add_(matrix(lib, s), alpha=-0.5), matrix(lib, s).add_(matrix(lib, s + 1)).coalesce()],
-    "sampled": lambda lib, s: lib.sparse.sampled_addmm(matrix(lib, s).to_sparse_csr(), dense(lib, s, 5, 3), dense(lib, s, 3, 4), beta=2),
+    "add_": lambda lib, s: [
+        dense(lib, s, 5, 4).add_(matrix(lib, s), alpha=-0.5),
+        matrix(lib, s).add_(matrix(lib, s + 1)).coalesce(),
+    ],
+    "sampled": lambda lib, s: lib.sparse.sampled_addmm(
+        matrix(lib, s).to_sparse_csr(), dense(lib, s, 5, 3), dense(lib, s, 3, 4), beta=2
+    ),
     **{name: lambda lib, s, name=name: getattr(lib, name)(matrix(lib, s) * 0.3) for name in UNARY.split() if name != "relu"},
     "relu": lambda lib, s: lib.relu(matrix(lib, s) - matrix(lib, s + 1)).coalesce(),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("seed", (0, 1, 2))
@@ -214,11 +236,24 @@ def test_second_derivatives_of_a_product():
 
 
 SHOWN = [
-    "x", "x.coalesce()", "x * 2", "-x", "x.to_sparse_csr()", "x.double()", "x.t()", "lib.sparse_coo_tensor(size=(2, 3))", "x.requires_grad_()",
-    "lib.sparse_coo_tensor([[0, 1]], lib.ones(2, 2), (3, 2))", "matrix(lib, 1, n=60, m=60, count=1200)", "lib.eye(3).to_sparse_csr()",
-    "matrix(lib, 1, dtype='int64')", "lib.eye(3).to_sparse_csc()", "lib.eye(2).to_sparse_csr().requires_grad_()", "lib.eye(40).to_sparse()",
+    "x",
+    "x.coalesce()",
+    "x * 2",
+    "-x",
+    "x.to_sparse_csr()",
+    "x.double()",
+    "x.t()",
+    "lib.sparse_coo_tensor(size=(2, 3))",
+    "x.requires_grad_()",
+    "lib.sparse_coo_tensor([[0, 1]], lib.ones(2, 2), (3, 2))",
+    "matrix(lib, 1, n=60, m=60, count=1200)",
+    "lib.eye(3).to_sparse_csr()",
+    "matrix(lib, 1, dtype='int64')",
+    "lib.eye(3).to_sparse_csc()",
+    "lib.eye(2).to_sparse_csr().requires_grad_()",
+    "lib.eye(40).to_sparse()",
     "lib.sparse_coo_tensor([[0]], [1e-8], (3,))",
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("expression", SHOWN)
@@ -227,17 +262,19 @@ def test_it_prints_as_pytorchs(expression):
     assert ours.replace("badak.", "torch.") == theirs
 
 
-REFUSED = """x + 1 | x + lib.ones(5, 4) | x - lib.ones(5, 4) | x / x | 1 / x | 1 - x | lib.exp(x) | x.cos() | x.numpy() | x.reshape(20) |
-x.view(20) | x.indices() | x.values() | x.crow_indices() | lib.ones(2).coalesce() | lib.ones(2).indices() | lib.ones(2)._nnz() |
-x.max() | x.argmax() | x == x | x > 0 | lib.equal(x, x) | lib.allclose(x, x) | x.tolist() | float(x) | x.item() | bool(x) |
-x.contiguous() | x.storage() | lib.where(lib.ones(5, 4) > 0, x, x) | x.fill_(1) | x.normal_() | lib.ones_like(x) | lib.rand_like(x) |
-lib.ones(2, layout=lib.sparse_coo) | x.narrow(0, 0, 1) | x.clamp(0, 1) | lib.einsum('ij,jk', x, lib.ones(4, 2)) | x.diagonal() |
-x.flatten() | x.expand(2, 5, 4) | x.repeat(2, 1) | lib.linalg.norm(x) | x.transpose(0, 2) | lib.mm(x, lib.ones(3, 3)) |
-x @ lib.ones(4, 3).double() | lib.sparse.mm(x, [1]) | lib.sparse.softmax(lib.ones(2), 0) | lib.sparse.sum(x, 5) |
-lib.sparse_coo_tensor([0, 1], [1.0, 2.0]) | lib.sparse_coo_tensor([[0, 1]], [1.0]) | lib.sparse_coo_tensor() |
-lib.sparse_coo_tensor([[0]], [1.0], (1, 2, 3)) | lib.sparse_coo_tensor([[0]], [1.0], (-1,)) |
+REFUSED = """x + 1 | x + lib.ones(5, 4) | x - lib.ones(5, 4) | x / x | 1 / x | 1 - x | lib.exp(x) | x.cos() | x.numpy() |
+x.reshape(20) | x.view(20) | x.indices() | x.values() | x.crow_indices() | lib.ones(2).coalesce() |
+lib.ones(2).indices() | lib.ones(2)._nnz() | x.max() | x.argmax() | x == x | x > 0 | lib.equal(x, x) |
+lib.allclose(x, x) | x.tolist() | float(x) | x.item() | bool(x) | x.contiguous() | x.storage() |
+lib.where(lib.ones(5, 4) > 0, x, x) | x.fill_(1) | x.normal_() | lib.ones_like(x) | lib.rand_like(x) |
+lib.ones(2, layout=lib.sparse_coo) | x.narrow(0, 0, 1) | x.clamp(0, 1) | lib.einsum('ij,jk', x, lib.ones(4, 2)) |
+x.diagonal() | x.flatten() | x.expand(2, 5, 4) | x.repeat(2, 1) | lib.linalg.norm(x) | x.transpose(0, 2) |
+lib.mm(x, lib.ones(3, 3)) | x @ lib.ones(4, 3).double() | lib.sparse.mm(x, [1]) | lib.sparse.softmax(lib.ones(2), 0) |
+lib.sparse.sum(x, 5) | lib.sparse_coo_tensor([0, 1], [1.0, 2.0]) | lib.sparse_coo_tensor([[0, 1]], [1.0]) |
+lib.sparse_coo_tensor() | lib.sparse_coo_tensor([[0]], [1.0], (1, 2, 3)) | lib.sparse_coo_tensor([[0]], [1.0], (-1,)) |
 x.sum(0).sum(3) | lib.cat([x, lib.ones(5, 4)]) | lib.nn.functional.conv1d(x, x) | x + x.t() |
-x.index_select(0, lib.tensor([9])) | x[7] | lib.nn.functional.mse_loss(x, x) | lib.stack([x, lib.ones(5, 4)]) | x.sort()"""
+x.index_select(0, lib.tensor([9])) | x[7] | lib.nn.functional.mse_loss(x, x) | lib.stack([x, lib.ones(5, 4)]) |
+x.sort()"""
 
 
 @pytest.mark.parametrize("expression", [each.strip() for each in REFUSED.split("|")])
@@ -297,10 +334,20 @@ def test_both_backends_agree_on_any_number_of_threads():
 
 
 CSR = [
-    ([0, 2], [0], [1.0], (1, 2)), ([0, 1, 1], [3], [1.0], (2, 3)), ([1, 1], [0], [1.0], (1, 2)), ([0, 2, 1], [0, 1], [1.0, 2.0], (2, 2)),
-    ([0, 1], [0], [1.0], (2, 2)), ([0, 2], [1, 0], [1.0, 2.0], (1, 2)), ([0, 2], [1, 1], [1.0, 2.0], (1, 2)), ([0, 1], [-1], [1.0], (1, 2)),
-    ([0, 1], [0], [[1.0]], (1, 2)), ([0, 1], [0.5], [1.0], (1, 2)), ([0, 1], [0], [1.0], (1, 2, 3)), (0, [0], [1.0], (1, 2)), ([0, 1], [0], [1.0], "ab"),
-]  # fmt: skip
+    ([0, 2], [0], [1.0], (1, 2)),
+    ([0, 1, 1], [3], [1.0], (2, 3)),
+    ([1, 1], [0], [1.0], (1, 2)),
+    ([0, 2, 1], [0, 1], [1.0, 2.0], (2, 2)),
+    ([0, 1], [0], [1.0], (2, 2)),
+    ([0, 2], [1, 0], [1.0, 2.0], (1, 2)),
+    ([0, 2], [1, 1], [1.0, 2.0], (1, 2)),
+    ([0, 1], [-1], [1.0], (1, 2)),
+    ([0, 1], [0], [[1.0]], (1, 2)),
+    ([0, 1], [0.5], [1.0], (1, 2)),
+    ([0, 1], [0], [1.0], (1, 2, 3)),
+    (0, [0], [1.0], (1, 2)),
+    ([0, 1], [0], [1.0], "ab"),
+]
 
 
 @pytest.mark.parametrize("parts", CSR)

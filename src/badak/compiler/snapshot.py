@@ -22,8 +22,8 @@ from badak.autograd.node import Node, Version
 from badak.compiler.provenance import Living
 from badak.core.public_api.homes import home
 from badak.tensor import Tensor
-from badak.tensor.sparse.layout import SparseTensor
 from badak.tensor.attributes import held_by, is_a
+from badak.tensor.sparse.layout import SparseTensor
 
 NUMBERS = (int, float, complex, bool, str, bytes, type(None))
 _ENDS = (*NUMBERS, type, types.ModuleType, types.BuiltinFunctionType, types.CodeType, Iterator, Node, Version, np.dtype, np.generic)

@@ -219,7 +219,11 @@ def _nothing(made: Any, state: Any) -> None:
 
 
 COO = sparse_coo_tensor
-SPARSE = {layouts.sparse_coo: COO, layouts.sparse_csr: sparse_csr_tensor, layouts.sparse_csc: sparse_csc_tensor}
+SPARSE: dict[Any, Callable[..., Tensor]] = {
+    layouts.sparse_coo: COO,
+    layouts.sparse_csr: sparse_csr_tensor,
+    layouts.sparse_csc: sparse_csc_tensor,
+}
 SIZES = exactly(tuple, dtypes.Size, list)
 SEEN = (exactly(Storage), INT, SIZES, SIZES)  # storage, offset, size, stride
 TENSORS = [

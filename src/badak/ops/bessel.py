@@ -161,42 +161,35 @@ GammaIncC = pointwise(
     double_backward=staticmethod(lambda saved, dy: _gammainc_twice(saved, -dy)),
 )  # fmt: skip
 
-_WAVES = ((0.0, -0.0, 1e-20, 0.3, -2.0, 5.0, -20.0, 24.9, 25.1, 60.0, np.inf, np.nan),)
 J0: type[Pointwise] = pointwise(
     "J0", "y = J_0(x);   dx = -dy J_1(x).", bessel.j0, lambda dy, x: -dy * J1.of(x),
     special="bessel_j0", op_name="bessel_j0", laid_out=False,
-    samples=Samples(extremes=_WAVES, slack=16, slope=lambda torch, x: -torch.special.bessel_j1(x)),
 )  # fmt: skip
 J1: type[Pointwise] = pointwise(
     "J1", "y = J_1(x);   dx = dy (J_0(x) - y / x), dy / 2 at 0.", bessel.j1,
     lambda dy, x, y: dy * np.where(x == 0, x.dtype.type(0.5), J0.of(x) - y / without_zero(x)),
     special="bessel_j1", op_name="bessel_j1", laid_out=False,
-    samples=Samples(extremes=_WAVES, extremes_backward=False, slack=64, slope=lambda torch, x: torch.where(  # a difference
-        x == 0, 0.5, torch.special.bessel_j0(x) - torch.special.bessel_j1(x) / x)),
 )  # fmt: skip
 Y0: type[Pointwise] = pointwise(
     "Y0", "y = Y_0(x);   dx = -dy Y_1(x).", bessel.y0, lambda dy, x: -dy * Y1.of(x),
     special="bessel_y0", op_name="bessel_y0", laid_out=False,
-    samples=Samples((0.1, 40.0), _WAVES, extremes_backward=False, slack=64, slope=lambda torch, x: -torch.special.bessel_y1(x)),
 )  # fmt: skip
 Y1: type[Pointwise] = pointwise(
     "Y1", "y = Y_1(x);   dx = dy (Y_0(x) - y / x).", bessel.y1, lambda dy, x, y: dy * (Y0.of(x) - y / x),
     special="bessel_y1", op_name="bessel_y1", laid_out=False,
-    samples=Samples((0.1, 40.0), _WAVES, extremes_backward=False, slack=64, slope=lambda torch, x: (
-        torch.special.bessel_y0(x) - torch.special.bessel_y1(x) / x)),
 )  # fmt: skip
-AiryAi = pointwise(
+AiryAi: type[Pointwise] = pointwise(
     "AiryAi", "y = Ai(x);   dx = dy Ai'(x).", bessel.airy_ai, lambda dy, x: dy * AirySlope.of(x),
     special="airy_ai", op_name="airy_ai", laid_out=False,
 )  # fmt: skip
-AirySlope = pointwise(
+AirySlope: type[Pointwise] = pointwise(
     "AirySlope", "y = Ai'(x);   dx = dy x Ai(x).", bessel.airy_ai_slope, lambda dy, x: dy * x * AiryAi.of(x),
     op_name="airy_ai_slope", laid_out=False,
 )  # fmt: skip
 
 
 def _of_degree(dy, a, b):
-    raise NotSupportedError("the degree of a polynomial is a whole number: it has no gradient", "n.detach()")
+    raise NotSupportedError("the degree of a polynomial is an integer: it has no gradient", "n.detach()")
 
 
 def _family(kind: str, formula: str) -> type[Pointwise]:

@@ -1,15 +1,13 @@
 """Products with a sparse matrix, whose entry k has the value values[k] and stands at (row[k], col[k])."""
 
-from typing import ClassVar
-
 import numpy as np
 
 from badak import kernels
 from badak.core.errors import NotSupportedError
-from badak.ops.rows import Rows
 from badak.ops._complex import conj
 from badak.ops.embedding import Embedding
 from badak.ops.op import Count, Op
+from badak.ops.rows import Rows
 
 
 class SparseMm(Op):
@@ -71,7 +69,7 @@ class SparseEmbedding(Embedding):
 
     data_movement = True
     owns_grads = False
-    double_backward: ClassVar = Embedding.backward
+    double_backward = Embedding.backward
 
     @staticmethod
     def backward(saved, dy):

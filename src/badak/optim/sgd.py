@@ -8,7 +8,7 @@ from badak.optim.elementwise import Elementwise, Slot
 from badak.optim.settings import a_number, a_switch, at_least_zero, number
 from badak.tensor import Tensor
 from badak.tensor.sparse.create import coalesce
-from badak.tensor.sparse.functions import clone
+from badak.tensor.sparse.forms import clone
 
 
 class SGD(Elementwise):

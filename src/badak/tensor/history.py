@@ -161,9 +161,8 @@ class History(About):
 
     def _take_recorded(self, dy: "Tensor | Rows") -> None:
         """Add a gradient that has a history of its own, or one that names rows."""
-        if type(dy) is Rows:
-            dy = Rows.as_tensor(dy)
-        self._set_grad(dy if self._grad is None else self._grad + dy)
+        gradient = Rows.as_tensor(dy) if isinstance(dy, Rows) else dy
+        self._set_grad(gradient if self._grad is None else self._grad + gradient)
         if self._backward_hooks_after:
             self._call_hooks_after()
 

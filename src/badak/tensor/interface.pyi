@@ -146,6 +146,14 @@ class Methods:
         ...
     def __xor__(self, other) -> Tensor:
         ...
+    def _coalesced_(self, coalesced: _bool) -> Tensor:
+        """Say of a COO tensor that its places are in order, none twice."""
+    def _indices(self) -> Tensor:
+        """(sparse dims, count): the places of a COO tensor, coalesced or not."""
+    def _nnz(self) -> _int:
+        """How many values a sparse tensor holds."""
+    def _values(self) -> Tensor:
+        """The values of a COO tensor, coalesced or not, without history."""
     def abs(self, *, out=None) -> Tensor:
         """y = abs(x);   dx = dy sign(x), 0 at 0; for complex x: dx = dy x / abs(x)."""
     def abs_(self, *, out=None) -> Tensor:
@@ -314,6 +322,8 @@ class Methods:
         """x in uint8; x itself where it is so already."""
     def cauchy_(self, median=0.0, sigma=1.0, *, generator=None) -> Tensor:
         """Fill x with median + sigma tan(pi (u - 1/2))."""
+    def ccol_indices(self) -> Tensor:
+        """Where the columns of a CSC tensor begin and end in its values."""
     def cdouble(self, memory_format=None) -> Tensor:
         """x in complex128; x itself where it is so already."""
     def ceil(self, *, out=None) -> Tensor:
@@ -350,6 +360,10 @@ class Methods:
         """clip, in place."""
     def clone(self, *, memory_format=None) -> Tensor:
         """A copy with its own memory, which lies as input does or as memory_format says.   dx = dy."""
+    def coalesce(self) -> Tensor:
+        """The same COO tensor with its places in order, each once, and their values added up."""
+    def col_indices(self) -> Tensor:
+        """The column of each value of a CSR tensor."""
     def conj(self) -> Tensor:
         """The complex conjugate; of a real tensor the tensor itself."""
     def conj_physical(self) -> Tensor:
@@ -380,6 +394,8 @@ class Methods:
         """x, which is on the CPU."""
     def cross(self, other, dim=None, *, out=None) -> Tensor:
         """As linalg.cross; without `dim` along the first one of size 3."""
+    def crow_indices(self) -> Tensor:
+        """Where the rows of a CSR tensor begin and end in its values."""
     def cuda(self, device=None, non_blocking=False, memory_format=None) -> Tensor:
         """Raises: badak computes on the CPU."""
     def cummax(self, dim: _int, *, out=None) -> Any:
@@ -398,6 +414,8 @@ class Methods:
         """Degrees in radians: x pi / 180."""
     def deg2rad_(self, *, out=None) -> Tensor:
         """deg2rad, in place."""
+    def dense_dim(self) -> _int:
+        """How many dims are dense."""
     def det(self, *, out=None) -> Tensor:
         """The determinant of each matrix."""
     def diag(self, diagonal: _int = 0) -> Tensor:
@@ -595,12 +613,16 @@ class Methods:
         """index_reduce, in place."""
     def index_select(self, dim: _int, index, *, out=None) -> Tensor:
         """The slices index[0], index[1], ... along dim.   dx's slice index[k] += dy's slice k."""
+    def indices(self) -> Tensor:
+        """(sparse dims, count): the places of a coalesced COO tensor."""
     def inner(self, other) -> Tensor:
         """Products summed over the last dim of both."""
     def int(self, memory_format=None) -> Tensor:
         """x in int32; x itself where it is so already."""
     def inverse(self, *, out=None) -> Tensor:
         """As linalg.inv."""
+    def is_coalesced(self) -> _bool:
+        """Whether the places of a COO tensor are known to be in order, none twice."""
     def is_conj(self) -> _bool:
         """False: a conjugate is computed at once here."""
     def is_nonzero(self) -> _bool:
@@ -916,6 +938,8 @@ class Methods:
         """The nearest number with `decimals` digits; halves go to the even neighbour.   dx = 0."""
     def round_(self, *, decimals: _int = 0, out=None) -> Tensor:
         """round, in place."""
+    def row_indices(self) -> Tensor:
+        """The row of each value of a CSC tensor."""
     def rsqrt(self, *, out=None) -> Tensor:
         """y = 1 / sqrt(x);   dx = -dy y^3 / 2."""
     def rsqrt_(self, *, out=None) -> Tensor:
@@ -974,6 +998,10 @@ class Methods:
         """exp(x) / sum exp(x) along `dim`, in `dtype` if given.   dx = y (dy - sum(dy y))."""
     def sort(self, dim: _int = -1, descending: _bool = False, stable: _bool = False, *, out=None) -> Any:
         """(values, indices) in order along dim.   dx = dy put back at `indices`."""
+    def sparse_dim(self) -> _int:
+        """How many dims are sparse; 0 of a dense tensor."""
+    def sparse_mask(self, mask: Tensor) -> Tensor:
+        """The values of input at the places of a sparse tensor."""
     def split(self, split_size_or_sections, dim: _int = 0) -> tuple:
         """Pieces of a size (the last may be smaller), or of the sizes listed, along dim; views."""
     def split_with_sizes(self, split_sizes, dim: _int = 0) -> tuple:
@@ -1041,7 +1069,15 @@ class Methods:
     def to(self, *args, **options) -> Tensor:
         """to(dtype), to(device), to(device, dtype), to(other): x in that dtype; badak's only device is the CPU."""
     def to_dense(self, dtype: Any = None, *, masked_grad: _bool | None = None) -> Tensor:
-        """input, which is dense; in another dtype where one is given."""
+        """All values, with the zeros; a dense tensor as it is. dvalues: the gradient at their places."""
+    def to_sparse(self, sparse_dim: Any = None, *, layout: Any = None, blocksize: Any = None, dense_dim: Any = None) -> Tensor:
+        """The tensor as a sparse one: what is not 0 and where it stands."""
+    def to_sparse_coo(self) -> Any:
+        """to_sparse of layout sparse_coo."""
+    def to_sparse_csc(self, dense_dim: Any = None) -> Tensor:
+        """A matrix as a sparse one of layout sparse_csc."""
+    def to_sparse_csr(self, dense_dim: Any = None) -> Tensor:
+        """A matrix as a sparse one of layout sparse_csr."""
     def topk(self, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True, *, out=None) -> Any:
         """(values, indices) of the k largest (or smallest) along dim, in order.   dx = dy put back at `indices`."""
     def trace(self) -> Tensor:
@@ -1096,6 +1132,8 @@ class Methods:
         """unsqueeze, in place."""
     def untyped_storage(self) -> Any:
         """The memory that input sees, all of it, as bytes."""
+    def values(self) -> Tensor:
+        """The values of a CSR tensor or a coalesced COO tensor, with their history."""
     def var(self, dim=None, unbiased=None, keepdim=False, *, correction=None, axis=None, out=None) -> Tensor:
         """sum (x - mean)^2 / (n - correction), correction 1 (unbiased) unless told.   dx = 2 dy (x - mean) / (n - correction)."""
     def vdot(self, other, *, out=None) -> Tensor:

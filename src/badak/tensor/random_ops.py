@@ -1,4 +1,4 @@
-"""Draws by rejection: gamma, Poisson, binomial numbers and proportions. A seed gives PyTorch's (`kernels/reference/_rejection.py`)."""
+"""Draws by rejection: gamma, Poisson, binomial numbers and proportions; see `kernels/reference/_rejection.py`."""
 
 import numpy as np
 

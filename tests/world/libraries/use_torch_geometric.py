@@ -4,8 +4,20 @@ import torch
 import torch.nn.functional as F
 from torch_geometric.data import Batch, Data
 from torch_geometric.nn import (
-    ARMAConv, ChebConv, EdgeConv, GATConv, GATv2Conv, GCNConv, GINConv, GraphConv, MessagePassing, RGCNConv, SAGEConv,
-    TransformerConv, global_max_pool, global_mean_pool,
+    ARMAConv,
+    ChebConv,
+    EdgeConv,
+    GATConv,
+    GATv2Conv,
+    GCNConv,
+    GINConv,
+    GraphConv,
+    MessagePassing,
+    RGCNConv,
+    SAGEConv,
+    TransformerConv,
+    global_max_pool,
+    global_mean_pool,
 )  # fmt: skip
 from torch_geometric.utils import degree, scatter, softmax, to_torch_coo_tensor, to_torch_csr_tensor, to_undirected
 

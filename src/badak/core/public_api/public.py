@@ -195,7 +195,7 @@ TABLE = {
         ),
         methods="coalesce sparse_mask to_dense to_sparse to_sparse_coo to_sparse_csr to_sparse_csc",
     ),
-    "tensor.sparse.functions": Names(
+    "tensor.sparse.parts": Names(
         methods=(
             "indices values crow_indices col_indices ccol_indices row_indices is_coalesced sparse_dim dense_dim _nnz _indices "
             "_values _coalesced_"

@@ -8,11 +8,11 @@ import math
 import numpy as np
 
 from badak.kernels import reference
-from badak.kernels.reference import _rejection
 from badak.kernels.numba._blocks import block, blocks_of, flat
 from badak.kernels.numba.codegen.compile import kernel
 from badak.kernels.numba.codegen.floats import fma, rounded
 from badak.kernels.numba.threadpool.parallel import parallel_exact
+from badak.kernels.reference import _rejection
 
 _f = np.float32
 _KEY, _SHIFT = 624, 397

@@ -68,8 +68,8 @@ EULER = 0.57721566490153286
 def _oscillating(x: Array) -> tuple[Array, Array, Array, Array]:
     """J_0, J_1, Y_0, Y_1 of x >= 0: below 25 the mean of cos(x sin t) and its like over a circle, above an asymptotic series.
 
-    Y_0 = 2 / pi (ln(x / 2) + gamma) J_0 - 4 / pi sum over k of (-1)^k J_2k / k, in which J_2k is the mean of cos(x sin t) cos(2 k t);
-    Y_1 = -Y_0'.   Sources: DLMF 10.9.1, 10.8.3 (in the form of Neumann's series), 10.17.3 to 10.17.4.
+    Y_0 = 2 / pi (ln(x / 2) + gamma) J_0 - 4 / pi sum over k of (-1)^k J_2k / k, in which J_2k is the mean of
+    cos(x sin t) cos(2 k t);   Y_1 = -Y_0'.   Sources: DLMF 10.9.1, 10.8.3 (in the form of Neumann's series), 10.17.3 to 10.17.4.
     """
     near, far = np.minimum(x, _OSCILLATES_FAR), np.maximum(x, _OSCILLATES_FAR)
     turned = near[..., None] * _SINES
@@ -134,7 +134,7 @@ _FALLS, _WAVES_FAR = 1.0, -9.0
 
 
 def _airy(x: Array, slope: bool) -> Array:
-    """Ai(x), or Ai'(x). 1 / pi Re of the integral of exp(i (t^3 / 3 + x t)) along t = s exp(i pi / 6), s > 0, where x is in [-9, 1];
+    """Ai(x), or Ai'(x). 1 / pi Re of the integral of exp(i (t^3 / 3 + x t)) along t = s exp(i pi / 6), s > 0, for x in [-9, 1];
     above that with what falls taken out, along a line through the saddle; below by an asymptotic series.
 
     Sources: DLMF 9.5.1, 9.5.4, 9.7.9, 9.7.10.

@@ -10,7 +10,14 @@ from badak.tensor.create import as_tensor, zeros
 from badak.tensor.dtypes import check_place
 from badak.tensor.index import index_add, index_put
 from badak.tensor.sparse.layout import (
-    CompressedTensor, CooTensor, SparseTensor, compressed, coo, distinct, expect_coo, need_matrix,
+    CompressedTensor,
+    CooTensor,
+    SparseTensor,
+    compressed,
+    coo,
+    distinct,
+    expect_coo,
+    need_matrix,
 )  # fmt: skip
 from badak.tensor.tensor import Tensor
 
@@ -60,7 +67,7 @@ def sparse_coo_tensor(
             )
         shape = _fitting(place._array, filled, size)
     tidy = filled.shape[0] < 2 or bool(is_coalesced and _tidy(place._array, shape))
-    made = _wanted(coo(place, filled, shape, tidy), filled, requires_grad)
+    made: Any = _wanted(coo(place, filled, shape, tidy), filled, requires_grad)
     if is_coalesced:
         made._claimed = True
     return made
@@ -168,7 +175,9 @@ def to_sparse(input: Tensor, sparse_dim: Any = None, *, layout: Any = None, bloc
     if isinstance(sparse_dim, layouts.layout):
         sparse_dim, layout = None, sparse_dim
     if blocksize is not None or dense_dim:
-        raise ArgumentError("to_sparse: badak has no layouts of blocks, and no dense dims but of sparse_coo", "to_sparse(sparse_dim)")
+        raise ArgumentError(
+            "to_sparse: badak has no layouts of blocks, and no dense dims but of sparse_coo", "to_sparse(sparse_dim)"
+        )
     if layout in (None, layouts.sparse_coo):
         return _coo_of(input, sparse_dim)
     if layout not in (layouts.sparse_csr, layouts.sparse_csc):
@@ -420,4 +429,3 @@ def _lines_of(input: Tensor, layout: Any) -> Tensor:
         along, across, entries = along[order], across[order], entries[Tensor._of(order)]
     starts = _convert_indices_from_coo_to_csr(Tensor._of(along), input.shape[0 if layout is layouts.sparse_csr else 1])
     return compressed(starts, Tensor._of(np.ascontiguousarray(across)), entries, input.shape, layout)
-

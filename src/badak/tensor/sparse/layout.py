@@ -7,7 +7,7 @@ answered by `__torch_function__`, from the table FUNCTIONS, which the other file
 from collections.abc import Callable
 from copy import deepcopy
 from functools import cache
-from typing import Any, ClassVar, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from badak.tensor.printing import format_sparse
 from badak.tensor.tensor import Tensor
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {}  # the public functions that know sparse tensors, by name
+TAKE_DENSE: set[str] = set()  # of these, those whose first argument may be dense where another one is sparse
 DENSE = "x.to_dense()"
 BY_HAND = "a sparse tensor is used"  # a recording of arrays does not see where its values stand
 
@@ -39,9 +40,11 @@ class SparseTensor(Tensor):
     def __torch_function__(cls, func, types, args=(), kwargs=None):
         name = _name_of(func)
         events.user_code(BY_HAND)
-        if name in FUNCTIONS and func.__module__ in ("badak", "badak.Tensor", "badak.nn.functional"):
+        given = _all(args, kwargs)
+        kind = next(x.layout for x in given if isinstance(x, SparseTensor))
+        known = name in FUNCTIONS and func.__module__ in ("badak", "badak.Tensor", "badak.nn.functional")
+        if known and (name in TAKE_DENSE or isinstance(given[0], SparseTensor)):
             return FUNCTIONS[name](*args, **(kwargs or {}))
-        kind = next(x.layout for x in _all(args, kwargs) if isinstance(x, SparseTensor))
         raise NotSupportedError(f"{name} does not know sparse tensors (layout {kind})", DENSE)
 
     def like(self, entries: Tensor, size: Any = None) -> "SparseTensor":
@@ -92,12 +95,18 @@ class SparseTensor(Tensor):
     @grad.setter
     def grad(self, value: Tensor | None) -> None:
         if value is not None:
-            raise NotSupportedError("the gradient of a sparse tensor cannot be set", "x.grad = None, or values that require gradients")
+            raise NotSupportedError(
+                "the gradient of a sparse tensor cannot be set", "x.grad = None, or values that require gradients"
+            )
         self._entries.grad = None
 
     @property
-    def data(self) -> "SparseTensor":
+    def data(self) -> Tensor:  # type: ignore[override]
         return self.like(self._entries.detach())
+
+    @data.setter
+    def data(self, value: Tensor) -> None:
+        raise NotSupportedError("the data of a sparse tensor cannot be set", "y = badak.sparse_coo_tensor(indices, values, size)")
 
     def _edge(self):
         return self._entries._edge()
@@ -113,7 +122,7 @@ class SparseTensor(Tensor):
         return memo[id(self)]
 
     def __reduce_ex__(self, protocol):
-        return _again, (type(self), {name: value for name, value in held_by(self).items()})
+        return _again, (type(self), dict(held_by(self)))
 
     def __len__(self) -> int:
         return self._size[0]
@@ -132,7 +141,7 @@ class SparseTensor(Tensor):
 class CooTensor(SparseTensor):
     """values[k] at the place indices[:, k] and 0 elsewhere; what stands at one place twice counts as its sum."""
 
-    is_sparse: ClassVar[bool] = True  # PyTorch says so of this layout only
+    is_sparse = True  # PyTorch says so of this layout only
     layout = layouts.sparse_coo
     _at: Tensor  # int64 (sparse dims, count)
     _tidy: bool  # coalesced: places in order, none twice
@@ -170,10 +179,6 @@ class CompressedTensor(SparseTensor):
         names = ("crow_indices", "col_indices") if self.layout is layouts.sparse_csr else ("ccol_indices", "row_indices")
         return dict(zip(names, (self._starts, self._places)))
 
-    @property
-    def is_sparse_csr(self) -> bool:
-        return self.layout is layouts.sparse_csr
-
 
 SparseTensor._is_badaks = CooTensor._is_badaks = CompressedTensor._is_badaks = False  # so that public functions ask them
 
@@ -185,14 +190,22 @@ def coo(at: Tensor, entries: Tensor, size: Any, tidy: bool) -> CooTensor:
 
 def compressed(starts: Tensor, places: Tensor, entries: Tensor, size: Any, layout: Any) -> CompressedTensor:
     """A CSR or CSC tensor of parts that fit."""
-    return _made(CompressedTensor, _size=dtypes.Size(size), _starts=starts, _places=places, _entries=entries, layout=layout)
+    return _made(
+        CompressedTensor,
+        _size=dtypes.Size(size),
+        _starts=starts,
+        _places=places,
+        _entries=entries,
+        layout=layout,
+        is_sparse_csr=layout is layouts.sparse_csr,
+    )
 
 
 def _made(kind: type, **state: Any) -> Any:
     if kind not in overriding.active:
         overriding.add(kind)
     events.user_code(BY_HAND)
-    made = object.__new__(kind)
+    made: Any = object.__new__(kind)
     held_by(made).update(state)
     return made
 
@@ -227,11 +240,13 @@ def expect_compressed(where: str, x: Any, layout: Any) -> CompressedTensor:
 def need_matrix(where: str, x: SparseTensor) -> None:
     """Raise unless x has two dims, both sparse."""
     if len(x.shape) != 2 or x._entries.ndim != 1:
-        raise ShapeError(f"{where}: expected a sparse matrix with two sparse dims; got {tuple(x.shape)}", "a matrix, or x.to_dense()")
+        raise ShapeError(
+            f"{where}: expected a sparse matrix with two sparse dims; got {tuple(x.shape)}", "a matrix, or x.to_dense()"
+        )
 
 
 def _all(args: Any, kwargs: dict | None) -> list:
-    found = []
+    found: list[Any] = []
     for value in (*args, *(kwargs or {}).values()):
         found += value if isinstance(value, list | tuple) else [value]
     return found

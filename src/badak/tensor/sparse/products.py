@@ -41,7 +41,7 @@ def mm(mat1: Tensor, mat2: Tensor, reduce: str = "sum") -> Tensor:
         return _product(mat1, mat2)
     if not isinstance(mat1, SparseTensor) or isinstance(mat2, SparseTensor):
         raise ArgumentError(f"sparse.mm: reduce={reduce!r} takes a sparse mat1 and a dense mat2", 'reduce="sum"')
-    x = coalesce(to_sparse_coo(mat1))
+    x: Any = coalesce(to_sparse_coo(mat1))
     terms = x._entries.unsqueeze(1) * index_select(mat2, 0, x._at[1])
     to = x._at[0].unsqueeze(1).expand(terms.shape)
     return scatter_reduce(mat2.new_zeros(mat1.shape[0], mat2.shape[1]), 0, to, terms, reduce, include_self=False)
@@ -85,7 +85,9 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: An
     """
     product = mm(mat1, mat2)
     if isinstance(product, SparseTensor) != isinstance(input, SparseTensor):
-        raise ArgumentTypeError(f"addmm: input and the product must both be dense or sparse; got {input.layout}", "input.to_dense()")
+        raise ArgumentTypeError(
+            f"addmm: input and the product must both be dense or sparse; got {input.layout}", "input.to_dense()"
+        )
     product = product if alpha == 1 else product * alpha
     return product if beta == 0 else product + (input if beta == 1 else input * beta)
 
