@@ -21,6 +21,13 @@ REFUSED = {
     "LinearInt8": "for models that answer, without any derivative",
     "LinearBFloat16": "for models that answer, without any derivative",
     "CTC": "the sums over all ways to spell are one kernel",
+    **{
+        f"{family}": "the slope of a polynomial is one kernel"
+        for family in (
+            "ChebyshevT ChebyshevU ChebyshevV ChebyshevW ShiftedChebyshevT ShiftedChebyshevU ShiftedChebyshevV ShiftedChebyshevW "
+            "HermiteH HermiteHe Laguerre Legendre"
+        ).split()
+    },
 }
 ROWS = [row for row in samples.rows() if row.op.__name__ not in REFUSED]
 

@@ -55,7 +55,8 @@ def optimizers():
 def _as_badak(x, known: dict):
     if isinstance(x, torch.Tensor):
         if id(x) not in known:
-            made = badak.from_numpy(x.detach().numpy().copy())
+            made = badak.from_numpy(x.detach().to_dense().numpy().copy())
+            made = made.to_sparse() if x.is_sparse else made
             known[id(x)] = badak.nn.Parameter(made) if isinstance(x, torch.nn.Parameter) else made
             if x.grad is not None:
                 known[id(x)].grad = badak.from_numpy(x.grad.numpy().copy())

@@ -21,7 +21,9 @@ UNARY_IN_PLACE = (
     "sigmoid sin sinh sqrt square tan tanh trunc nan_to_num deg2rad rad2deg erfc logit sinc"
 ).split()
 BY_HAND: dict[str, list] = {  # name: [args], or [args, kwargs]
-    "sparse_coo_tensor": [[I(), badak.ones(2), (2, 2)]],
+    "sparse_coo_tensor": [[I(), badak.ones(2), (2, 2)]], "spmm": [[badak.eye(2).to_sparse(), X()]],
+    "sparse_csr_tensor": [[badak.tensor([0, 1, 2]), badak.tensor([0, 1]), badak.ones(2), (2, 2)]],
+    "sparse_csc_tensor": [[badak.tensor([0, 1, 2]), badak.tensor([0, 1]), badak.ones(2), (2, 2)]],
     "as_tensor": [[[1.0, 2.0]]], "asarray": [[[1.0, 2.0]]], "tensor": [[[1.0, 2.0]]],
     "rand": [[2, 3]], "randperm": [[5]], "from_numpy": [[X().numpy()]],
     "clip": [[X(), -1.0, 1.0]], "clamp_": [[X(), -1.0, 1.0]], "clip_": [[X(), -1.0, 1.0]], "clamp_max_": [[X(), 1.0]],

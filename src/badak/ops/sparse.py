@@ -18,6 +18,8 @@ class SparseMm(Op):
         dvalues[k] = dy[row[k]] . d[col[k]]        dd[n] = sum of values[k] dy[row[k]] over the entries with col[k] = n
     """
 
+    batching = None
+
     @staticmethod
     def forward(save, values, d, row, col, rows):
         save.values, save.d, save.row, save.col = values, d, row, col
@@ -44,6 +46,8 @@ class SampledMm(Op):
 
         da[m] = sum of dy[k] b[col[k]] over the k with row[k] = m        db[n] = sum of dy[k] a[row[k]] over those with col[k] = n
     """
+
+    batching = None
 
     @staticmethod
     def forward(save, a, b, row, col):

@@ -74,5 +74,6 @@ def _drawn(name: str, generator, x: Tensor, y: Tensor | None = None) -> Tensor:
 
 @events.check
 def _at_least_zero(x: Tensor, rule: str) -> None:
-    if x._array.size and not (x._array.min() >= 0 and np.isfinite(x._array.max())):
-        raise ArgumentError(f"{rule}; got numbers from {x._array.min()} to {x._array.max()}", "x.clamp(min=0), of finite numbers")
+    proper = np.isfinite(x._array) & (x._array >= 0)
+    if not proper.all():
+        raise ArgumentError(f"{rule}; got {x._array[~proper].flat[0]}", "x.clamp(min=0), of finite numbers")

@@ -4,6 +4,7 @@ Sources: NIST Digital Library of Mathematical Functions, 10.25.2 and 10.40.1 (Be
 """
 
 import math
+from functools import cache
 
 import numpy as np
 
@@ -127,10 +128,16 @@ def _of_positive(x: Array, y: Array) -> Array:
     return np.where(np.isinf(x), 0.0, np.where(x == 0, -np.inf, np.where(x < 0, np.nan, y)))
 
 
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(120)
-_RAY, _WIDTHS = 4.0 * (_NODES + 1), 4.0 * _WEIGHTS
 _TURN = np.exp(1j * np.pi / 6)
 _FALLS, _WAVES_FAR = 1.0, -9.0
+
+
+@cache
+def _ray() -> tuple[Array, Array]:
+    """Places and widths of Gauss and Legendre's quadrature on [0, 8]: of the Jacobi matrix (Golub and Welsch 1969)."""
+    k = np.arange(1, 120)
+    places, vectors = np.linalg.eigh(np.diag(k / np.sqrt(4.0 * k * k - 1), 1), UPLO="U")
+    return 4.0 * (places + 1), 8.0 * vectors[0] ** 2
 
 
 def _airy(x: Array, slope: bool) -> Array:
@@ -139,15 +146,16 @@ def _airy(x: Array, slope: bool) -> Array:
 
     Sources: DLMF 9.5.1, 9.5.4, 9.7.9, 9.7.10.
     """
+    ray, widths = _ray()
     mid = np.clip(x, _WAVES_FAR, _FALLS)[..., None]
-    t = _RAY * _TURN
-    along = np.exp(-(_RAY**3) / 3 + 1j * mid * t) * _TURN * (1j * t if slope else 1.0)
-    middle = (along.real @ _WIDTHS) / np.pi
+    t = ray * _TURN
+    along = np.exp(-(ray**3) / 3 + 1j * mid * t) * _TURN * (1j * t if slope else 1.0)
+    middle = (along.real @ widths) / np.pi
     big = np.maximum(x, _FALLS)[..., None]
     root = np.sqrt(big)
-    line = _RAY / np.maximum(1.0, big**0.25)  # t = i sqrt(x) + s: i (t^3 / 3 + x t) = -2/3 x^1.5 - sqrt(x) s^2 + i s^3 / 3
+    line = ray / np.maximum(1.0, big**0.25)  # t = i sqrt(x) + s: i (t^3 / 3 + x t) = -2/3 x^1.5 - sqrt(x) s^2 + i s^3 / 3
     waves = np.exp(-root * line**2 + 1j * line**3 / 3) * (1j * (1j * root + line) if slope else 1.0)
-    high = (waves.real @ _WIDTHS) / np.maximum(1.0, big**0.25)[..., 0] / np.pi * np.exp(-2 / 3 * big[..., 0] * root[..., 0])
+    high = (waves.real @ widths) / np.maximum(1.0, big**0.25)[..., 0] / np.pi * np.exp(-2 / 3 * big[..., 0] * root[..., 0])
     z = np.maximum(-x, -_WAVES_FAR)
     zeta = 2 / 3 * z**1.5
     p, q = _airy_series(zeta, slope)
