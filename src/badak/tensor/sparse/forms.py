@@ -82,7 +82,8 @@ def index_select(input: SparseTensor, dim: int, index: Tensor, *, out: Any = Non
     n, wanted = x._at.shape[0], index._array.reshape(-1)
     if wanted.size and (wanted.min() < 0 or wanted.max() >= x.shape[dim]):
         raise IndexOutOfRangeError(
-            f"index_select: expected indices in 0 .. {x.shape[dim] - 1}; got {int(wanted.max())}", "indices in range"
+            f"index_select: expected indices in 0 .. {x.shape[dim] - 1}; got {int(wanted.min())} .. {int(wanted.max())}",
+            "indices in range",
         )
     shape = (*x.shape[:dim], wanted.size, *x.shape[dim + 1 :])
     if dim >= n:
