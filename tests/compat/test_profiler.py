@@ -82,7 +82,7 @@ def test_sums_of_a_training_step():
         for _ in range(3):
             step(model, optimizer, x)
     sums = {each.key: each for each in profiler.key_averages()}
-    assert sums["linear"].count == sums["LinearBackward0"].count == 6
+    assert sums["linear"].count == sums["AddmmBackward0"].count == 6
     assert sums["relu"].count == sums["ReluBackward0"].count == sums["Optimizer.step#SGD.step"].count == 3
     assert sums["linear"].flops == 3 * 2 * 3 * (4 * 8 + 8 * 2)
     shapes = {

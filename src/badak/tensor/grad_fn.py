@@ -12,20 +12,43 @@ from badak.autograd.node import Leaf
 from badak.core import events
 from badak.core.errors import ArgumentTypeError, GraphError
 
-_SHOWN_AS = {
-    "ReLU": "Relu",
-    "GELU": "Gelu",
-    "MSE": "MseLoss",
-    "LayerNorm": "NativeLayerNorm",
-    "Scale": "Mul",
-    "Shift": "Add",
-    "SubFrom": "Rsub",
-    "Cast": "ToCopy",
-    "DivBy": "Div",
-    "DivInto": "Div",
-    "PowBy": "Pow",
-    "PowOf": "Pow",
-}  # what PyTorch calls them
+_SHOWN_AS = {  # what PyTorch calls them, with the number of the overload where it is not 0
+    "AddMM": "Addmm", "AvgPool": "AvgPool2D", "BCEWithLogits": "BinaryCrossEntropyWithLogits", "Cast": "ToCopy",
+    "Cholesky": "LinalgCholeskyEx", "Clamp": "Clamp 1", "Conv": "Convolution", "CrossEntropy": "NllLoss", "CumMax": "Cummax",
+    "CumMin": "Cummin", "CumProd": "Cumprod", "CumSum": "Cumsum", "Det": "LinalgDet", "DivBy": "Div", "DivInto": "Mul",
+    "Dropout": "Mul", "Eigh": "LinalgEigh", "GELU": "Gelu", "Inverse": "LinalgInvEx", "LayerNorm": "NativeLayerNorm",
+    "LerpBy": "Lerp", "Linear": "Addmm", "Log1p": "Log1P", "LogSumExp": "Logsumexp", "MSE": "MseLoss", "MatMul": "Mm",
+    "MaxPool": "MaxPool2DWithIndices", "NLL": "NllLoss", "Norm": "LinalgVectorNorm", "Pad": "ConstantPadNd", "Pow": "Pow 1",
+    "PowBy": "Pow", "PowOf": "Pow 2", "QR": "LinalgQr", "RMSNorm": "Mul", "ReLU": "Relu", "SVD": "LinalgSvd", "Scale": "Mul",
+    "ScatterFill": "Scatter 1", "Shift": "Add", "SiLU": "Silu", "Solve": "LinalgSolveEx", "Square": "Pow",
+    "SubFrom": "Rsub 1",
+}  # fmt: skip
+
+
+def _reduced(node: Any) -> str:
+    return node.op.__name__ if node.saved.axis is None else f"{node.op.__name__} 1"
+
+
+def _product(node: Any) -> str:
+    ndims = node.saved.a.ndim, node.saved.b.ndim
+    return {(1, 1): "Dot", (2, 1): "Mv", (2, 2): "Mm", (3, 3): "Bmm"}.get(ndims, "UnsafeView")
+
+
+def _linear(node: Any) -> str:
+    biased = node.edges[2] is not None
+    if node.saved.x.ndim == 2:
+        return "Addmm" if biased else "Mm"
+    return "View" if biased else "UnsafeView"
+
+
+def _pool(node: Any) -> str:
+    kind = "MaxPool{}DWithIndices" if node.op.__name__ == "MaxPool" else "AvgPool{}D"
+    return kind.format(len(node.saved.size))
+
+
+_BY_NODE = {  # what PyTorch calls them depends on shapes or dims
+    "Sum": _reduced, "Mean": _reduced, "Prod": _reduced, "MatMul": _product, "Linear": _linear, "MaxPool": _pool, "AvgPool": _pool,
+}  # fmt: skip
 
 
 class GradFn:
@@ -119,8 +142,12 @@ def name_of(node: Any) -> str:
     op = getattr(node, "op", None)
     if op is None:
         return "AccumulateGrad"
-    number = "" if hasattr(getattr(op, "inner", op), "of_tensors") else "0"
-    return f"{_SHOWN_AS.get(op.__name__, op.__name__)}Backward{number}"
+    if hasattr(getattr(op, "inner", op), "of_tensors"):
+        return f"{op.__name__}Backward"
+    by_node = _BY_NODE.get(op.__name__)
+    found = by_node(node) if by_node and node.saved is not None else _SHOWN_AS.get(op.__name__, op.__name__)
+    name, _, number = found.partition(" ")
+    return f"{name}Backward{number or 0}"
 
 
 _shown: "weakref.WeakValueDictionary[int, GradFn]" = weakref.WeakValueDictionary()  # by the id of the node, which it holds

@@ -53,6 +53,10 @@ class Values(History):
         array = self.numpy()
         return np.array(array, dtype=dtype, copy=copy)
 
+    def __array_wrap__(self, array, context=None, return_scalar=False):
+        """What NumPy's functions give for a tensor: a tensor without history; yes and no are uint8, as in PyTorch."""
+        return self._of(np.asarray(array.astype(np.uint8) if array.dtype == bool else array))
+
     def __dlpack__(self, **options):
         if self.requires_grad and modes.grad:
             raise GraphError("Can't export tensors that require gradient, use tensor.detach()", "tensor.detach()")
