@@ -49,9 +49,9 @@ In a notebook, `import badak.as_torch` as the first line does the same. In code 
 
 - **Names, positions, defaults, promotion, views, in-place rules, `state_dict` keys and their order.** The facts below
   are printed by one program, word for word as PyTorch prints them.
-- **The numbers of a seed**: `rand`, `randn`, `randint`, `randperm`, `multinomial`, dropout, every `nn.init`, the
-  order in which modules draw, DataLoader shuffling. A lecture's training script prints PyTorch's losses, and then
-  writes PyTorch's 500 characters.
+- **The numbers of a seed**: `rand`, `randn`, `randint`, `randperm`, `multinomial`, the distributions (gamma, beta,
+  Poisson and binomial numbers too), dropout, every `nn.init`, the order in which modules draw, DataLoader shuffling.
+  A lecture's training script prints PyTorch's losses, and then writes PyTorch's 500 characters.
 - **Files**: `torch.load` reads `.pt` files of tensors, state_dicts and plain values; `torch.save` writes what PyTorch
   reads with `weights_only=True`. Each record is checked by its CRC; with `mmap=True` the numbers are not, since they are
   mapped and not read.
@@ -140,6 +140,14 @@ DIFFERENT = [  # what, PyTorch, badak, why
     ("`DataParallel`, a process group of one", "spread the work", "call the model", "there is one device"),
     ("CUDA tensors", "work", "an error that says so", "one machine's CPU"),
     ("Several processes", "torchrun, gloo or nccl", "`badak launch`, MPI", "[many machines](../how-to/distributed.md)"),
+    (
+        "the gradient of a sparse leaf",
+        "dense behind `t()`, `to_dense()` and CSR",
+        "sparse, at its places",
+        "its values are the leaf",
+    ),
+    ("indices of a sparse tensor", "checked where asked", "always checked", "a wrong one writes to foreign memory"),
+    ("batches of CSR matrices, BSR, BSC", "work", "an error that says so", "graph networks need none"),
     ("a name that badak lacks", "", "is imported, and fails where it is used", "most programs never come there"),
 ]
 

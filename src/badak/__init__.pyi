@@ -42,6 +42,7 @@ from badak.compat.torch import overrides as overrides
 from badak.compat.torch import profiler as profiler
 from badak.compat.torch import testing as testing
 from badak.compat.torch import types as types
+from badak.compat.torch.control import cond as cond
 from badak.compat.torch import version as version
 from badak.compat.torch.func import vmap as vmap
 from badak.compat.torch.devices import xpu as xpu
@@ -157,6 +158,8 @@ from badak.tensor.create import as_tensor as as_tensor
 from badak.tensor.create import asarray as asarray
 from badak.tensor.create import empty as empty
 from badak.tensor.create import empty_like as empty_like
+from badak.tensor.create import empty_permuted as empty_permuted
+from badak.tensor.create import empty_strided as empty_strided
 from badak.tensor.create import eye as eye
 from badak.tensor.create import from_dlpack as from_dlpack
 from badak.tensor.create import from_numpy as from_numpy
@@ -285,6 +288,7 @@ from badak.tensor.index import masked_scatter as masked_scatter
 from badak.tensor.index import masked_select as masked_select
 from badak.tensor.index import narrow as narrow
 from badak.tensor.index import nonzero as nonzero
+from badak.tensor.index import nonzero_static as nonzero_static
 from badak.tensor.index import scatter as scatter
 from badak.tensor.index import scatter_add as scatter_add
 from badak.tensor.index import select as select
@@ -500,6 +504,7 @@ from badak.tensor.sort import topk as topk
 from badak.tensor.sort import unique as unique
 from badak.tensor.sort import unique_consecutive as unique_consecutive
 from badak.tensor.sort import bucketize as bucketize
+from badak.tensor.sort import histogramdd as histogramdd
 from badak.tensor.sort import searchsorted as searchsorted
 from badak.tensor.storage import TypedStorage as TypedStorage
 from badak.tensor.storage import UntypedStorage as UntypedStorage

@@ -213,6 +213,27 @@ def empty(*size, **options) -> Tensor:
     return _new(np.empty, size, options)
 
 
+def empty_strided(size, stride, **options) -> Tensor:
+    """An uninitialised tensor of that shape whose neighbours along each dim are `stride` elements apart."""
+    shape, steps = _shape((size,), {}), tuple(stride)
+    if len(steps) != len(shape) or any(step < 0 for step in steps):
+        raise ShapeError(
+            f"empty_strided: expected a stride >= 0 for each size; got {list(shape)}, {list(steps)}", "as many strides"
+        )
+    reach = 1 + sum((n - 1) * step for n, step in zip(shape, steps)) if all(shape) else 0
+    memory = empty(reach, **options)
+    return memory.as_strided(shape, steps)
+
+
+def empty_permuted(size, physical_layout, **options) -> Tensor:
+    """An uninitialised tensor of that shape whose dims lie in memory in this order, the last one densest."""
+    shape, order = _shape((size,), {}), list(physical_layout)
+    if sorted(order) != list(range(len(shape))):
+        raise ShapeError(f"empty_permuted: expected each of {len(shape)} dims once; got {order}", "physical_layout=(0, 1)")
+    made = empty([shape[dim] for dim in order], **options)
+    return made.permute([order.index(dim) for dim in range(len(shape))])
+
+
 def full(size, fill_value, **options) -> Tensor:
     """A tensor of that shape filled with `fill_value`, in its dtype (a float: the default one).
 

@@ -320,6 +320,16 @@ def nonzero(input, *, as_tuple: bool = False, out=None):
     return y if out is None else into(out, y)
 
 
+def nonzero_static(input, *, size: int, fill_value: int = -1) -> Tensor:
+    """The first `size` rows of nonzero, filled up with fill_value: (size, dims)."""
+    if size < 0:
+        raise ShapeError(f"nonzero_static: expected size >= 0; got {size}", "size=x.numel()")
+    found = nonzero(input)._array[:size]
+    made = np.full((size, found.shape[1]), fill_value, np.int64)
+    made[: len(found)] = found
+    return Tensor._of(made)
+
+
 def argwhere(input) -> Tensor:
     """The indices of the entries that are not 0: (count, dims)."""
     return nonzero(input)

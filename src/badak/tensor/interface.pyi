@@ -847,6 +847,8 @@ class Methods:
         """nextafter, in place."""
     def nonzero(self, *, as_tuple: _bool = False, out=None) -> Any:
         """The indices of the entries that are not 0: (count, dims), or with as_tuple a vector for each dim."""
+    def nonzero_static(self, *, size: _int, fill_value: _int = -1) -> Tensor:
+        """The first `size` rows of nonzero, filled up with fill_value: (size, dims)."""
     def norm(self, p='fro', dim=None, keepdim=False, out=None, dtype=None) -> Tensor:
         '(sum |x|^p)^(1/p); p may be inf, -inf, 0 (the number of nonzeros) or "fro" (2).   p = 2: dx = dy x / y.'
     def normal_(self, mean=0.0, std=1.0, *, generator=None) -> Tensor:

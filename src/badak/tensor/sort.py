@@ -378,6 +378,33 @@ def histogram(input, bins, *, range=None, weight=None, density: bool = False, ou
     return returns.histogram(into(None if out is None else out[0], Tensor._of(counts)), Tensor._of(edges))
 
 
+def histogramdd(input, bins, *, range=None, weight=None, density: bool = False):  # noqa: A002
+    """(hist, bin_edges) of points (..., N): how many, or how much weight, fall into each box of a grid of N dims.
+
+    bins: how many equal ranges in each dim, one number or N; or N tensors of edges. range: 2 N bounds, low and high of each dim.
+    """
+    in_order("histogramdd", input)
+    if not input.is_floating_point() or input.ndim < 1 or input.shape[-1] < 1:
+        raise DTypeError(f"histogramdd: expected float points (..., N); got {input.dtype}, {tuple(input.shape)}", "x.float()")
+    points = input._array.reshape(-1, input.shape[-1])
+    dims = points.shape[1]
+    edges = list(bins) if isinstance(bins, list | tuple) else [bins] * dims
+    if len(edges) != dims or (range is not None and len(range) != 2 * dims):
+        raise ArgumentError(
+            f"histogramdd: expected bins, and two bounds, for each of {dims} dims; got {len(edges)} bins", "bins=10"
+        )
+    for i, each in enumerate(edges):
+        if isinstance(each, Tensor):
+            edges[i] = each._array
+            continue
+        low, high = range[2 * i : 2 * i + 2] if range else (points[:, i].min(), points[:, i].max()) if len(points) else (0, 0)
+        low, high = (low - 0.5, high + 0.5) if low == high else (low, high)
+        edges[i] = np.linspace(low, high, int(each) + 1).astype(points.dtype)
+    weights = None if weight is None else weight._array.reshape(-1)
+    counts = np.histogramdd(points, edges, weights=weights, density=density)[0].astype(points.dtype)
+    return returns.histogramdd(Tensor._of(counts), tuple(Tensor._of(each) for each in edges))
+
+
 def searchsorted(sorted_sequence, input, *, right: bool = False, side=None, out_int32: bool = False, sorter=None) -> Tensor:
     """Where each value would go into the sorted sequence (its last dim) so that it stays sorted: before equal ones,
     with right=True after them. Leading dims of both agree, or the sequence is one vector. `sorter` gives the order in

@@ -83,7 +83,8 @@ TABLE = {
     ),
     "tensor.create": Names(
         functions=(
-            "arange as_tensor asarray empty empty_like eye from_dlpack from_numpy frombuffer full full_like "
+            "arange as_tensor asarray empty empty_like empty_permuted empty_strided eye from_dlpack from_numpy frombuffer full "
+            "full_like "
             "is_tensor linspace logspace ones ones_like scalar_tensor tensor tril_indices triu_indices zeros "
             "zeros_like"
         ),
@@ -116,7 +117,7 @@ TABLE = {
     "tensor.index": Names(
         both=(
             "argwhere gather index_add index_copy index_fill index_put index_select masked_scatter masked_select "
-            "narrow nonzero scatter scatter_add select take take_along_dim"
+            "narrow nonzero nonzero_static scatter scatter_add select take take_along_dim"
         ),
         in_place_both="index_put_",
         in_place="scatter_ scatter_add_ index_fill_ index_add_ masked_scatter_",
@@ -220,7 +221,7 @@ TABLE = {
             "argmax argmin argsort bincount histc histogram kthvalue median mode msort nanmedian nanquantile quantile sort topk "
             "unique unique_consecutive"
         ),
-        functions="bucketize searchsorted",
+        functions="bucketize histogramdd searchsorted",
     ),
     "tensor.storage": Names(functions="TypedStorage UntypedStorage from_file", methods="set_ storage untyped_storage"),
     "tensor.signal": Names(

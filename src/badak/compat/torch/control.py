@@ -1,0 +1,36 @@
+"""Control flow as functions: `torch.cond`."""
+
+from collections.abc import Callable
+from typing import Any
+
+from badak.core.errors import ArgumentTypeError, ShapeError, expect_function
+from badak.tensor import Tensor
+
+
+def cond(pred: Any, true_fn: Callable, false_fn: Callable, operands: Any = ()) -> Any:
+    """true_fn(*operands) where pred is True, false_fn(*operands) elsewhere.
+
+    Args:
+        pred: a bool, or a tensor of one value
+        true_fn: a function of the operands
+        false_fn: another one
+        operands: a tuple or a list of arguments
+
+    Returns: what the function returns
+
+    Raises:
+        ShapeError: for a pred of more than one value
+
+    Example:
+        >>> badak.cond(badak.tensor(True), lambda x: x + 1, lambda x: x - 1, (badak.tensor(1.0),)).item()
+        2.0
+    """
+    expect_function("cond", true_fn)
+    expect_function("cond", false_fn)
+    if not isinstance(operands, tuple | list):
+        raise ArgumentTypeError(f"cond: expected a tuple or a list of operands; got {type(operands).__name__}", "operands=(x,)")
+    if not isinstance(pred, Tensor | bool | int | float):
+        raise ArgumentTypeError(f"cond: expected pred to be a bool or a tensor of one; got {type(pred).__name__}", "(x > 0).all()")
+    if isinstance(pred, Tensor) and pred.numel() != 1:
+        raise ShapeError(f"cond: expected pred to have one value; got shape {tuple(pred.shape)}", "pred.all(), or badak.where")
+    return (true_fn if bool(pred) else false_fn)(*operands)
