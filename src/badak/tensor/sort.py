@@ -397,7 +397,7 @@ def histogramdd(input, bins, *, range=None, weight=None, density: bool = False):
         if isinstance(each, Tensor):
             edges[i] = each._array
             continue
-        low, high = range[2 * i : 2 * i + 2] if range else (points[:, i].min(), points[:, i].max()) if len(points) else (0, 0)
+        low, high = range[2 * i : 2 * i + 2] if range else (points[:, i].min(), points[:, i].max()) if len(points) else (0, 1)
         low, high = (low - 0.5, high + 0.5) if low == high else (low, high)
         edges[i] = np.linspace(low, high, int(each) + 1).astype(points.dtype)
     weights = None if weight is None else weight._array.reshape(-1)
