@@ -14,6 +14,7 @@ from badak.core.events import Effect
 from badak.nn import Module
 from badak.nn.members import HOOKS, MEMBERS
 from badak.tensor import Tensor
+from badak.tensor.layouts import strided
 from badak.tensor.random import get_rng_state, set_rng_state
 
 
@@ -37,9 +38,9 @@ class Kept:
         ]
         tensors = {id(x): x for x in _tensors(self.modules)}
         later = {id(p): (name, p) for name, p in model.named_parameters()} if lazily else {}
-        self.values = [(x, x._array.copy()) for x in tensors.values() if id(x) not in later]
+        self.values = [(x, x._array.copy()) for x in tensors.values() if id(x) not in later and x.layout is strided]
         self.uncopied = {key: (name, p, p._array, fingerprint(p._array)) for key, (name, p) in later.items()}
-        self.grads = [(x, x.grad, None if x.grad is None or lazily else x.grad._array.copy()) for x in tensors.values()]
+        self.grads = [(x, x.grad, None if lazily else _copied(x.grad)) for x in tensors.values()]
 
     def about_to(self, effect: Effect, args: tuple, kwargs: dict) -> None:
         """A function that changes memory or state is about to be called: copy the parameters that it may write to."""
@@ -141,3 +142,8 @@ def as_it_was(model: Module, lazily: bool = False) -> Iterator[Kept]:
         random.setstate(python_state)
         set_rng_state(own_state)
         kept.restore()
+
+
+def _copied(grad: Tensor | None) -> np.ndarray | None:
+    """Its values; None where there are none, or where nothing writes to them."""
+    return None if grad is None or grad.is_sparse else grad._array.copy()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def clipped(watch: "Watch", by_value: bool, proceed: Callable, parameters: Any, limit: Any, **kwargs: Any) -> Any:
     """clip_grad_norm_, clip_grad_value_: how large the gradients were, and what is let through."""
     parameters = [parameters] if isinstance(parameters, Tensor) else list(parameters)
-    gradients = [p._grad._array for p in parameters if isinstance(p, Tensor) and p._grad is not None]
+    gradients = [p._grad.to_dense()._array for p in parameters if isinstance(p, Tensor) and p._grad is not None]
     early = bool(parameters) and not any(g.any() for g in gradients) and not watch.open.backs
     before = max((float(abs(g).max()) for g in gradients if g.size), default=0.0) if by_value else 0.0
     result = proceed(parameters, limit, **kwargs)

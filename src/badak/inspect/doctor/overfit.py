@@ -147,7 +147,7 @@ def _norms(parameters: list, names: Names) -> dict[str, float]:
     squares: dict[str, float] = {}
     for p in parameters:
         name = names.of(names.owners.get(id(p))) or "-"
-        squares[name] = squares.get(name, 0.0) + (square(p._grad._array) if p._grad is not None else 0.0)
+        squares[name] = squares.get(name, 0.0) + (square(p._grad.to_dense()._array) if p._grad is not None else 0.0)
     return {name: value**0.5 for name, value in squares.items()}
 
 

@@ -65,7 +65,7 @@ class Recorder(Watch):
     def _keep_gradients(self) -> None:
         """So that it is seen when something else changes them."""
         reached = [(key, p) for key, p in self.reached.items() if p._grad is not None]
-        self._gradients = {key: (p, p._grad._array.copy()) for key, p in reached}
+        self._gradients = {key: (p, p._grad.to_dense()._array.copy()) for key, p in reached}
 
     # the step
 
@@ -96,7 +96,7 @@ class Recorder(Watch):
                 "badak doctor without --overfit",
             )
         for p, before in self._gradients.values():
-            if p._grad is not None and not np.array_equal(p._grad._array, before, equal_nan=True):
+            if p._grad is not None and not np.array_equal(p._grad.to_dense()._array, before, equal_nan=True):
                 raise ArgumentError(
                     "the first step cannot be repeated: something else than clipping changed the gradients after backward()",
                     "badak doctor without --overfit",

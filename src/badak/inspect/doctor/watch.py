@@ -277,13 +277,13 @@ class Watch(Recorder):
                 continue
             step.gradients += 1
             if used.get(key):
-                left, squares = left + 1, squares + collectors.square(grad._array)
+                left, squares = left + 1, squares + collectors.square(grad.to_dense()._array)
             used[key] = True
             if key in before:
                 old = before[key]
                 old_size = collectors.square(old) ** 0.5
                 moved = collectors.square(np.subtract(p._array, old, out=old)) ** 0.5
-                step.sizes[key] = Size(collectors.square(grad._array) ** 0.5, old_size, moved)
+                step.sizes[key] = Size(collectors.square(grad.to_dense()._array) ** 0.5, old_size, moved)
         if step.backs:
             step.backs[-1].nodes = self._walked
         step.leftover = left, squares**0.5

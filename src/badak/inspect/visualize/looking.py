@@ -245,7 +245,7 @@ def _backward(seen: Seen, loss: Tensor | None) -> None:
         return
     seen.loss_run = seen.trace.maker(loss._array)
     loss.backward()
-    seen.grads = {name: p.grad._array for name, p in seen.model.named_parameters() if p.grad is not None}
+    seen.grads = {name: p.grad.to_dense()._array for name, p in seen.model.named_parameters() if p.grad is not None}
     if seen.loss is not None and seen.loss["of"] != "token":
         seen.wanted = _wanted(seen.loss_run, seen)
 

@@ -69,7 +69,7 @@ def idle_outputs(subject: Subject, trainable: dict) -> list[Finding]:
         w = trainable.get(f"{path}.weight".lstrip("."))
         if not isinstance(module, Linear) or w is None or w.grad is None or len(w) < 8:
             continue
-        idle = ~np.any(w.grad._array, axis=1)
+        idle = ~np.any(w.grad.to_dense()._array, axis=1)
         for parts in PARTS if idle.any() and not idle.all() else ():
             if len(w) % parts or len(w) < 4 * parts:
                 continue
@@ -161,7 +161,7 @@ def _weights(subject: Subject, y: Tensor) -> Tensor:
 
 def note_zeros(subject: Subject, trainable: dict) -> None:
     """Gradients of zero are gradients; where a whole matrix has one, it is worth a look."""
-    zero = [name for name, p in trainable.items() if p.dim() > 1 and p.grad is not None and not np.any(p.grad._array)]
+    zero = [name for name, p in trainable.items() if p.dim() > 1 and p.grad is not None and not np.any(p.grad.to_dense()._array)]
     if zero:
         subject.notes.append(f"{len(zero)} matrices have a gradient of zero throughout, e.g. {zero[0]}: are they of use?")
 
