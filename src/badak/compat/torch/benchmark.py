@@ -104,13 +104,16 @@ class Timer:
             raise ArgumentError("Timer: badak measures Python, not C++", 'language="python"')
         if not isinstance(num_threads, int) or num_threads < 1:
             raise ArgumentError(f"Timer: expected num_threads >= 1; got {num_threads!r}", "num_threads=1")
-        self._spec = {"stmt": stmt, "setup": setup, "label": label, "sub_label": sub_label, "description": description, "env": env,
-                      "num_threads": num_threads}  # fmt: skip
+        self._threads = num_threads
+        self._spec: dict[str, Any] = {
+            "stmt": stmt, "setup": setup, "label": label, "sub_label": sub_label, "description": description, "env": env,
+            "num_threads": num_threads,
+        }  # fmt: skip
         self._timer = timeit.Timer(stmt, setup, timer, dict(globals or {}))
 
     def _time(self, number: int) -> float:
         before = get_num_threads()
-        set_num_threads(self._spec["num_threads"])
+        set_num_threads(self._threads)
         try:
             return self._timer.timeit(number)
         finally:
@@ -136,7 +139,8 @@ class Timer:
 
     def blocked_autorange(self, callback: Callable | None = None, min_run_time: float = 0.2) -> Measurement:
         """Measurements of equal size until they have taken min_run_time seconds together."""
-        number, times = self._runs(min_run_time / 1000), []
+        number = self._runs(min_run_time / 1000)
+        times: list[float] = []
         while sum(times) < min_run_time or not times:
             times.append(self._time(number))
             if callback:
@@ -147,7 +151,8 @@ class Timer:
         self, threshold: float = 0.1, *, min_run_time: float = 0.01, max_run_time: float = 10.0, callback: Callable | None = None
     ) -> Measurement:
         """Measurements until the quartiles lie within `threshold` of the median, at most max_run_time seconds."""
-        number, times = self._runs(min_run_time / 1000), []
+        number = self._runs(min_run_time / 1000)
+        times: list[float] = []
         while True:
             times.append(self._time(number))
             if callback:
