@@ -70,7 +70,8 @@ class SparseAdam(Optimizer):
         memory, at = self.state[p], tuple(g._at._array)
         memory.setdefault("step", 0)
         for name in ("exp_avg", "exp_avg_sq"):
-            memory.setdefault(name, p.detach().new_zeros(p.shape))
+            if name not in memory:
+                memory[name] = p.detach().new_zeros(p.shape)
         memory["step"] += 1
         (beta1, beta2), step, lr = map(number, group["betas"]), int(memory["step"]), number(group["lr"])
         values = -g._entries._array if group["maximize"] else g._entries._array
