@@ -102,15 +102,15 @@ def igammac(input, other, *, out=None) -> Tensor:
 def gammaincc(input, other, *, out=None) -> Tensor:
     """y = Q(a, x) = 1 - P(a, x): the gradients of P with the other sign."""
 def bessel_j0(input, *, out=None) -> Tensor:
-    """y = J_0(x);   dx = -dy J_1(x). An integer input gives the default float dtype."""
+    """y = J_0(x);   dx = -dy J_1(x)."""
 def bessel_j1(input, *, out=None) -> Tensor:
-    """y = J_1(x);   dx = dy (J_0(x) - y / x), dy / 2 at 0. An integer input gives the default float dtype."""
+    """y = J_1(x);   dx = dy (J_0(x) - y / x), dy / 2 at 0."""
 def bessel_y0(input, *, out=None) -> Tensor:
-    """y = Y_0(x);   dx = -dy Y_1(x). An integer input gives the default float dtype."""
+    """y = Y_0(x);   dx = -dy Y_1(x)."""
 def bessel_y1(input, *, out=None) -> Tensor:
-    """y = Y_1(x);   dx = dy (Y_0(x) - y / x). An integer input gives the default float dtype."""
+    """y = Y_1(x);   dx = dy (Y_0(x) - y / x)."""
 def airy_ai(input, *, out=None) -> Tensor:
-    """y = Ai(x);   dx = dy Ai'(x). An integer input gives the default float dtype."""
+    """y = Ai(x);   dx = dy Ai'(x)."""
 def chebyshev_polynomial_t(input, other, *, out=None) -> Tensor:
     """y = T_n(x), n = b: cos(n t) of cos t;   dx = dy T_n'(x)."""
 def chebyshev_polynomial_u(input, other, *, out=None) -> Tensor:
