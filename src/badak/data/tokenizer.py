@@ -120,20 +120,9 @@ class Tokenizer:
     def pieces(self, ids: Iterable[int], skip_special: bool = False, after: Sequence[int] = ()) -> Iterator[str]:
         """The text of numbers as they come: a piece as soon as its characters are whole. after: the numbers of what stands before,
         to which the first one may be joined by a space."""
-        stream = library().decoders.DecodeStream(skip_special_tokens=skip_special)
-        for number in after:
-            stream.step(self.library, int(number))
-        given = [int(number) for number in after]
-        written = len(self.decode(given, skip_special))
-        for number in ids:
-            given.append(int(number))
-            with _asked("decode"):
-                piece = stream.step(self.library, int(number))
-            if piece:
-                written += len(piece)
-                yield piece
-        rest = self.decode(given, skip_special)[written:]
-        if rest:  # bytes of a character that was not finished
+        stream = TextStream(self, after, skip_special)
+        yield from filter(None, map(stream.push, ids))
+        if rest := stream.rest():
             yield rest
 
     def surround(self, before: str | None, behind: str | None) -> None:
@@ -291,6 +280,29 @@ class Tokenizer:
             ),
         )
         return cls(_wordpieces(made.get_vocab(), small))
+
+
+class TextStream:
+    """The text of numbers that come one by one: a piece as soon as its characters are whole. after: as in `Tokenizer.pieces`."""
+
+    def __init__(self, tokenizer: Tokenizer, after: Sequence[int] = (), skip_special: bool = False):
+        self.tokenizer, self.skip_special, self.given = tokenizer, skip_special, [int(number) for number in after]
+        self.stream = library().decoders.DecodeStream(skip_special_tokens=skip_special)
+        for number in self.given:
+            self.stream.step(tokenizer.library, number)
+        self.written = len(tokenizer.decode(self.given, skip_special))
+
+    def push(self, number: int) -> str:
+        """The characters that are whole with this one, "" for none."""
+        self.given.append(int(number))
+        with _asked("decode"):
+            piece = self.stream.step(self.tokenizer.library, int(number)) or ""
+        self.written += len(piece)
+        return piece
+
+    def rest(self) -> str:
+        """What is left at the end: bytes of a character that was not finished."""
+        return self.tokenizer.decode(self.given, self.skip_special)[self.written :]
 
 
 def expect_size(where: str, size: Any, least: int) -> None:

@@ -8,8 +8,9 @@ Where the model's folder has a chat template the turns are written as it says. E
 line.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 import numpy as np
 
@@ -70,7 +71,7 @@ class Chat:
         )
         pieces = pieces_of(writer.vocabulary, noted(tokens, writer.ends))
         if writer.template is None:
-            pieces = until(_begun(pieces), ["\n"])
+            pieces = until(pieces, ["\n"], stripped=True)
         try:
             for piece in pieces:
                 said.append(piece)
@@ -105,21 +106,19 @@ class Chat:
             self.tell(f"the model sees {context} tokens: what was said first is left out from now on")
 
     def _text(self, turns: list[Turn]) -> str:
-        turns = [*self.system, *turns]
-        if self.writer.template is not None:
-            return self.writer.template(turns)
-        between = " " if self.writer.alone else "\n"
-        return "".join(f"{self.before[turn['role']]}{turn['content']}{between}" for turn in turns) + self.before["assistant"]
+        return conversation(self.writer, [*self.system, *turns], self.before)
 
 
-def _begun(pieces: Iterable[str]) -> Iterator[str]:
-    """The pieces from the first letter on: a line that ends before it begins is no answer."""
-    begun = False
-    for piece in pieces:
-        piece = piece if begun else piece.lstrip()
-        begun = begun or bool(piece)
-        if piece:
-            yield piece
+def conversation(writer: TextGenerator, turns: Sequence[Turn], before: Mapping[str, str] = MappingProxyType({})) -> str:
+    """The text of turns, up to where the next answer begins: as the folder's template writes it, else a line for each turn.
+
+    before: what stands before the turns of a role, where turns are lines.
+    """
+    if writer.template is not None:
+        return writer.template(turns)
+    between = " " if writer.alone else "\n"
+    said = "".join(f"{before.get(turn['role'], '')}{turn['content']}{between}" for turn in turns)
+    return said + before.get("assistant", "")
 
 
 _guard_types(globals(), __name__)

@@ -47,9 +47,14 @@ def widened(logits: Tensor) -> Tensor:
 
 def next_logits(reader: "Reader", ids: Tensor, ends: tuple[int, ...], suppress_tokens: Sequence[int]) -> Tensor:
     """The logits (B, V) of what may come after ids: of 32 bits at least, without `suppress_tokens`."""
-    logits = widened(reader.read(ids))
+    return checked_logits(reader.model, reader.read(ids), ends, suppress_tokens)
+
+
+def checked_logits(model: Module, logits: Tensor, ends: tuple[int, ...], suppress_tokens: Sequence[int]) -> Tensor:
+    """What a model answered, (B, V), as `next_logits` gives it."""
+    logits = widened(logits)
     expect_known(ends, logits.shape[-1])
-    expect_answers(reader.model, logits)
+    expect_answers(model, logits)
     return forbid(logits, suppress_tokens)
 
 

@@ -10,7 +10,7 @@ from badak.core.errors import ArgumentError, BadakWarning
 from badak.core.public_api import guard_names as _guard_names
 from badak.data.pieces import PieceVocabulary
 from badak.data.text import CharVocabulary, WordVocabulary
-from badak.data.tokenizer import Tokenizer
+from badak.data.tokenizer import TextStream, Tokenizer
 from badak.data.validation import several, text
 from badak.generation.explain import loop_in
 from badak.generation.fill_mask import fill_mask
@@ -76,28 +76,70 @@ def noted(tokens: Iterator[int], ends: Sequence[int], written: list[int] | None 
 
 def pieces_of(vocabulary: TextVocabulary, tokens: Iterator[int], after: Sequence[int] | np.ndarray = ()) -> Iterator[str]:
     """The text of tokens as they come, behind the text of others."""
-    if isinstance(vocabulary, Tokenizer):
-        return vocabulary.pieces(tokens, after=[int(token) for token in after])
-    gap = " " if isinstance(vocabulary, WordVocabulary) else ""
-    return (gap + vocabulary.decode([token]) for token in tokens)
+    stream = text_stream(vocabulary, after)
+    yield from map(stream.push, tokens)
+    if rest := stream.rest():
+        yield rest
 
 
-def until(pieces: Iterable[str], stop: Sequence[str]) -> Iterator[str]:
-    """The pieces up to the first of the texts `stop`, which may begin in one piece and end in another."""
-    stop, held = [one for one in stops(stop) if one], ""
-    for piece in pieces:
-        held += piece
-        place = min((at for one in stop if (at := held.find(one)) >= 0), default=-1)
+class TokenStream:
+    """The text of tokens that each are text by themselves, of a vocabulary of characters or words."""
+
+    def __init__(self, vocabulary: TextVocabulary):
+        self.vocabulary, self.gap = vocabulary, " " if isinstance(vocabulary, WordVocabulary) else ""
+
+    def push(self, token: int) -> str:
+        """The text of the next token."""
+        return self.gap + self.vocabulary.decode([token])
+
+    def rest(self) -> str:
+        """Nothing: each token is whole."""
+        return ""
+
+
+def text_stream(vocabulary: TextVocabulary, after: Sequence[int] | np.ndarray = ()) -> TextStream | TokenStream:
+    """What makes text of tokens that come one by one, behind the text of others."""
+    return TextStream(vocabulary, after) if isinstance(vocabulary, Tokenizer) else TokenStream(vocabulary)  # type: ignore[arg-type]
+
+
+class Until:
+    """Text that comes in pieces, up to the first of the texts `stop`, which may begin in one piece and end in another.
+
+    stripped: without the white space before the first letter. `ended` turns True where a text of `stop` was found.
+    """
+
+    def __init__(self, stop: Sequence[str], stripped: bool = False):
+        self.stop, self.held, self.stripped, self.ended = [one for one in stops(stop) if one], "", stripped, False
+
+    def push(self, piece: str) -> str:
+        """What of the text is for sure before `stop` now, and was not before."""
+        if self.stripped:
+            piece = piece.lstrip()
+            self.stripped = not piece
+        held = self.held + piece
+        place = min((at for one in self.stop if (at := held.find(one)) >= 0), default=-1)
         if place >= 0:
-            if held[:place]:
-                yield held[:place]
-            return
-        open_ = max((n for one in stop for n in range(1, len(one)) if held.endswith(one[:n])), default=0)
-        ready, held = held[: len(held) - open_], held[len(held) - open_ :]
-        if ready:
+            self.ended, self.held = True, ""
+            return held[:place]
+        open_ = max((n for one in self.stop for n in range(1, len(one)) if held.endswith(one[:n])), default=0)
+        self.held = held[len(held) - open_ :]
+        return held[: len(held) - open_]
+
+    def rest(self) -> str:
+        """What was held back when the text ends."""
+        return self.held
+
+
+def until(pieces: Iterable[str], stop: Sequence[str], stripped: bool = False) -> Iterator[str]:
+    """The pieces of a text as `Until` lets them through."""
+    text = Until(stop, stripped)
+    for piece in pieces:
+        if ready := text.push(piece):
             yield ready
-    if held:
-        yield held
+        if text.ended:
+            return
+    if text.held:
+        yield text.held
 
 
 def stops(stop: Any) -> list[str]:
