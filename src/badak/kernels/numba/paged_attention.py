@@ -1,0 +1,51 @@
+"""`attention_of_one` where keys and values lie in pages: the same sums in the same order, page after page."""
+
+import numpy as np
+
+from badak.kernels.memory_format import heads_like
+from badak.kernels.numba.attention import _scale, attention
+from badak.kernels.numba.codegen.arrays import unit_stride
+from badak.kernels.numba.decode_attention import _TOGETHER, _plus_zero, _softmax
+from badak.kernels.numba.simd.accumulators import in_full, rounded_to, summing
+from badak.kernels.numba.simd.dots import dots
+from badak.kernels.numba.simd.streams import add_rows
+from badak.kernels.numba.threadpool.parallel import parallel
+from badak.kernels.reference.paged_attention import rows_alone
+
+
+@parallel("X4 V4 V4 V4 Ri2 Ri1 Ri1 f")
+def attention_in_pages(task, out, q, k, v, table, firsts, ends, scale):
+    """out (B, H, 1, E) of the one query of one head, as `attention_of_one` of the keys firsts[b] <= j < ends[b]."""
+    heads, size = q.shape[1], k.shape[2]
+    b, h = task // heads, task % heads
+    g = h // (heads // k.shape[1])
+    first, end = firsts[b], ends[b]
+    scores, sums = np.empty((1, end - first), q.dtype), summing(unit_stride(out[b, h, 0])).reshape(1, -1)
+    query = in_full(True, q[b, h], np.empty(q.shape[2:], q.dtype))
+    at = first
+    while at < end:
+        stop = min((at // size + 1) * size, end)
+        keys = k[table[b, at // size], g, at % size : at % size + stop - at]
+        dots(keys, query, scale, scores[0, :0], scores[:, at - first : stop - first])
+        at = stop
+    _softmax(scores[0])
+    room = np.empty((_TOGETHER, v.shape[3]), q.dtype)
+    at = first
+    while at < end:
+        stop = min((at // size + 1) * size, end, at + _TOGETHER)
+        values = in_full(True, v[table[b, at // size], g, at % size : at % size + stop - at], room)
+        add_rows(sums, scores[:, at - first : stop - first], values)
+        at = stop
+    _plus_zero(sums[0])
+    rounded_to(unit_stride(out[b, h, 0]), sums[0])
+
+
+def paged_attention(q, k, v, table, firsts, ends):
+    """See `reference.paged_attention`."""
+    batch, heads, _, width = q.shape
+    if width == 0 or (q.itemsize == 2 and width % 2) or any(x.strides[-1] != x.itemsize for x in (q, k, v)):
+        return rows_alone(attention, q, k, v, table, firsts, ends)
+    out = heads_like(q, v.shape[3])
+    work = int((ends - firsts).sum()) * k.shape[1] * (width + v.shape[3]) // 3
+    attention_in_pages(batch * heads, work, out, q, k, v, table, firsts, ends, _scale(None, q))
+    return out
