@@ -1,0 +1,318 @@
+"""Many texts at once: requests join and leave between tokens, and each text has the bits that it has alone.
+
+    engine = Engine(model, vocabulary, Limits())
+    engine.submit(Job(ids, GenerationConfig(seed=3), deliver=print))        prints the Piece of each token
+    engine.close()
+
+One thread does all of it, in rounds. Texts that have ended, were cancelled or are late leave. Waiting ones join, in the order in
+which they came, as soon as the shared cache has pages for their prompt and all that they may write. One piece of one prompt is
+read; prompts take turns, so that a long one holds nobody up for longer than a piece takes. All other texts get one token each, in
+one forward.
+"""
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from badak.core.errors import ArgumentError, BadakError, NotSupportedError
+from badak.generation.filters import GenerationConfig, filter_logits
+from badak.generation.reader import answering, checked_logits, widened
+from badak.generation.sampling import drawn
+from badak.generation.text import TextVocabulary, Until, text_stream
+from badak.nn import Module
+from badak.nn.paged_cache import PAGE, PagedCache, PagePool
+from badak.serving.errors import BusyError, Crash, TooLongError
+from badak.serving.limits import Limits
+from badak.tensor import Generator, Tensor, from_numpy, zeros
+
+LOGPROBS = 20  # alternatives of a token that are told at most
+DEFAULTS = Limits()
+RAREST = -9999.0  # what OpenAI tells for log 0, which JSON has no word for
+
+
+class Guide(Protocol):
+    """What a text may go on with: a grammar."""
+
+    def masked(self, logits: Tensor) -> Tensor:
+        """logits (1, V) without the tokens that may not come next."""
+
+    def take(self, token: int) -> bool:
+        """Go on behind this token; whether the text is whole now and nothing may follow."""
+
+
+@dataclass(frozen=True)
+class Token:
+    """A token of an answer. start: where its text begins in that of the answer; logprob: of the model, before any filter."""
+
+    id: int
+    logprob: float
+    start: int
+    top: tuple[tuple[int, float], ...]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """What is new of an answer. finish: "" while more comes, then "stop", "length", "cancelled", "late" or "error"."""
+
+    text: str = ""
+    tokens: tuple[Token, ...] = ()
+    written: int = 0  # tokens of the whole answer so far, without its end mark
+    finish: str = ""
+    error: BadakError | None = None
+
+
+@dataclass(eq=False)
+class Job:
+    """A text that is asked for.
+
+    ids         the prompt (T,), at least one token
+    deliver     called with each Piece, by the engine's thread; it must return at once
+    stop        texts before which the answer ends; stripped: the answer begins with its first letter
+    after       tokens behind which the text is to be read, to which its first word may be joined
+    logprobs    how many alternatives of each token are told, None for not even the token's own probability
+    deadline    when the answer is cut off, by time.monotonic()
+    """
+
+    ids: np.ndarray
+    config: GenerationConfig
+    deliver: Callable[[Piece], None]
+    ends: tuple[int, ...] = ()
+    suppress_tokens: Sequence[int] = ()
+    stop: Sequence[str] = ()
+    stripped: bool = False
+    after: Sequence[int] | np.ndarray = ()
+    logprobs: int | None = None
+    guide: Guide | None = None
+    deadline: float = float("inf")
+    cancelled: bool = field(default=False, init=False)
+
+    @property
+    def tokens(self) -> int:
+        """The most tokens that go through the model."""
+        return len(self.ids) + self.config.max_new_tokens
+
+
+class _Row:
+    """A job that has its pages."""
+
+    def __init__(self, job: Job, vocabulary: TextVocabulary, pages: np.ndarray):
+        self.job, self.pages, self.read, self.written = job, pages, 0, 0
+        self.ids = np.concatenate([job.ids, np.zeros(job.config.max_new_tokens, np.int64)])[None]
+        self.generator = Generator().manual_seed(job.config.seed)
+        self.stream, self.until = text_stream(vocabulary, job.after), Until(job.stop, job.stripped)
+        self.tokens: deque[Token] = deque()  # told with the text that they begin in
+        self.pushed = self.told = 0  # characters
+
+    @property
+    def text(self) -> Tensor:
+        """Prompt and answer so far (1, T)."""
+        return from_numpy(self.ids[:, : len(self.job.ids) + self.written])
+
+    def add(self, token: int, logprob: float, top: tuple[tuple[int, float], ...]) -> str:
+        """The text that is sure now."""
+        self.ids[0, len(self.job.ids) + self.written] = token
+        self.written += 1
+        self.tokens.append(Token(token, logprob, self.pushed, top))
+        piece = self.stream.push(token)
+        self.pushed += len(piece)
+        return self.until.push(piece)
+
+    def tell(self, text: str, finish: str = "", error: BadakError | None = None) -> None:
+        """Deliver what is new, and the tokens that begin in it; what a stop text cut off is not told."""
+        self.told += len(text)
+        ready = []
+        while self.tokens and (self.tokens[0].start < self.told or (finish and not self.until.ended)):
+            ready.append(self.tokens.popleft())
+        if text or ready or finish:
+            self.job.deliver(Piece(text, tuple(ready), self.written, finish, error))
+
+
+class Engine:
+    """Writes the texts of a model that `takes_cache`. Its numbers: `running`, `waiting`, `tokens_read`, `tokens_written`."""
+
+    def __init__(self, model: Module, vocabulary: TextVocabulary, limits: Limits = DEFAULTS):
+        if not getattr(model, "takes_cache", False) or not getattr(model, "takes_starts", False):
+            raise NotSupportedError(
+                f"serve: a {type(model).__name__} reads no text with a cache", "a folder of GPT-2, Llama, Qwen or Mistral"
+            )
+        self.model, self.vocabulary, self.limits = model, vocabulary, limits
+        self.context: int = model.config.context
+        self.longest = min(self.context, limits.cache_tokens or self.context)
+        pages = -(-(limits.cache_tokens or limits.streams * min(self.context, limits.usual_tokens)) // PAGE)
+        self.pool = PagePool(model.config.layers, max(pages, -(-self.longest // PAGE)))
+        self.queue: deque[Job] = deque()
+        self.reading: deque[_Row] = deque()
+        self.writing: list[_Row] = []
+        self.tokens_read = self.tokens_written = 0
+        self.closing = ""  # "drain": what was begun is finished; "now"
+        self.changed = threading.Condition()
+        self.thread = threading.Thread(target=self._run, name="badak-engine", daemon=True)
+        self.thread.start()
+
+    @property
+    def running(self) -> int:
+        """Texts that have joined."""
+        return len(self.reading) + len(self.writing)
+
+    @property
+    def waiting(self) -> int:
+        """Texts that have not."""
+        return len(self.queue)
+
+    def submit(self, *jobs: Job) -> None:
+        """Let texts be written: all of them or, where they are too long or too many wait, none."""
+        for job in jobs:
+            if not len(job.ids):
+                raise ArgumentError("serve: the prompt has no token", "a prompt with a word")
+            if job.tokens > self.longest:
+                raise TooLongError(len(job.ids), job.config.max_new_tokens, self.longest)
+        with self.changed:
+            if self.closing:
+                raise BusyError("the server is about to end", "ask again in a moment")
+            if len(self.queue) + len(jobs) > self.limits.queue + self.limits.streams - self.running:
+                raise BusyError(
+                    f"{self.waiting} requests wait already", f"ask again later, or serve with --queue {2 * self.limits.queue}"
+                )
+            self.queue += jobs
+            self.changed.notify()
+
+    def cancel(self, *jobs: Job) -> None:
+        """Nobody waits for these any more: what they held is free from the next token on."""
+        with self.changed:
+            for job in jobs:
+                job.cancelled = True
+            self.changed.notify()
+
+    def close(self, drain: bool = False, seconds: float | None = None) -> None:
+        """End: at once, or when all that was asked for is written, `seconds` later at most."""
+        with self.changed:
+            self.closing = "drain" if drain else "now"
+            self.changed.notify()
+        self.thread.join(seconds)
+        if self.thread.is_alive() and self.closing != "now":
+            self.close()
+
+    def _run(self) -> None:
+        with answering(self.model):
+            while self._wait():
+                self._read_piece()
+                self._write_tokens()
+        for row in (*self.reading, *self.writing):
+            self._leave(row, "cancelled")
+        for job in self.queue:
+            job.deliver(Piece(finish="cancelled"))
+
+    def _wait(self) -> bool:
+        """Sleep while there is nothing to do; then let texts leave and join. False at the end."""
+        with self.changed:
+            while not (self.queue or self.running or self.closing):
+                self.changed.wait()
+            if self.closing == "now" or (self.closing and not self.queue and not self.running):
+                return False
+            now = time.monotonic()
+            for row in (*self.reading, *self.writing):
+                if row.job.cancelled or now > row.job.deadline:
+                    self._leave(row, "cancelled" if row.job.cancelled else "late")
+            kept: deque[Job] = deque()
+            for job in self.queue:
+                if job.cancelled or now > job.deadline:
+                    job.deliver(Piece(finish="cancelled" if job.cancelled else "late"))
+                else:
+                    kept.append(job)
+            self.queue = kept
+            while self.queue and self.running < self.limits.streams and self.pool.fits(self.queue[0].tokens):
+                job = self.queue.popleft()
+                self.reading.append(_Row(job, self.vocabulary, self.pool.take(job.tokens)))
+        return True
+
+    def _leave(self, row: _Row, finish: str, error: BadakError | None = None, text: str = "") -> None:
+        """Take a text out, with its last word."""
+        (self.reading if row in self.reading else self.writing).remove(row)
+        self.pool.put_back(row.pages)
+        row.tell(text, finish, error)
+
+    def _logits(self, rows: Sequence[_Row], ids: np.ndarray) -> Tensor | None:
+        """The logits (B, V) behind ids (B, T), which follow what each row has read. None where that failed: the rows have left."""
+        cache = PagedCache(self.pool, [row.pages for row in rows], [row.read for row in rows], ids.shape[1])
+        try:
+            logits = self.model(from_numpy(ids), cache=cache, starts=zeros(len(rows), dtype=from_numpy(ids).dtype))[:, -1]
+        except Exception as error:
+            for row in rows:
+                self._leave(row, "error", error if isinstance(error, BadakError) else Crash(error))
+            return None
+        for row in rows:
+            row.read += ids.shape[1]
+        return logits
+
+    def _read_piece(self) -> None:
+        """Read a piece of the prompt whose turn it is; behind its last one comes the first token."""
+        if not self.reading:
+            return
+        row = self.reading[0]
+        if not row.job.config.max_new_tokens:
+            self._leave(row, "length")
+            return
+        ids = row.job.ids[None, row.read : row.read + self.limits.prefill_tokens]
+        logits = self._logits([row], ids)
+        self.tokens_read += ids.shape[1]
+        if logits is None:
+            return
+        self.reading.rotate(-1)
+        if row.read == len(row.job.ids):
+            self.reading.remove(row)
+            self.writing.append(row)
+            self._choose(row, logits)
+
+    def _write_tokens(self) -> None:
+        """One more token for each text."""
+        rows = [row for row in self.writing if row.read < len(row.job.ids) + row.written]
+        if not rows:
+            return
+        ids = np.array([row.ids[0, row.read : row.read + 1] for row in rows])
+        logits = self._logits(rows, ids)
+        if logits is not None:
+            for b, row in enumerate(rows):
+                self._choose(row, logits[b : b + 1])
+
+    def _choose(self, row: _Row, logits: Tensor) -> None:
+        """Add the next token of a text, as `generate` chooses it, and tell it."""
+        job = row.job
+        try:
+            allowed = checked_logits(self.model, logits, job.ends, job.suppress_tokens)
+            if job.guide is not None:
+                allowed = job.guide.masked(allowed)
+            token = int(drawn(filter_logits(allowed, row.text, job.config), job.config, row.generator))
+            whole = job.guide is not None and job.guide.take(token)
+            if token in job.ends:
+                self._leave(row, "stop", text=self._rest(row))
+                return
+            text = row.add(token, *_chances(logits, token, job.logprobs))
+        except Exception as error:
+            self._leave(row, "error", error if isinstance(error, BadakError) else Crash(error))
+            return
+        self.tokens_written += 1
+        if row.until.ended:
+            self._leave(row, "stop", text=text)
+        elif whole or row.written == job.config.max_new_tokens:
+            self._leave(row, "stop" if whole else "length", text=text + self._rest(row))
+        else:
+            row.tell(text)
+
+    @staticmethod
+    def _rest(row: _Row) -> str:
+        """What was held back, now that the text ends."""
+        return row.until.push(row.stream.rest()) + row.until.rest()
+
+
+def _chances(logits: Tensor, token: int, top: int | None) -> tuple[float, tuple[tuple[int, float], ...]]:
+    """log P of a token, and the most likely ones with theirs."""
+    if top is None:
+        return 0.0, ()
+    logprobs: Any = widened(logits).log_softmax(dim=-1)[0]
+    values, indices = logprobs.topk(min(top, len(logprobs)))
+    return float(logprobs[token]), tuple((i, max(value, RAREST)) for i, value in zip(indices.tolist(), values.tolist()))
