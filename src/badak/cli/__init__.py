@@ -19,6 +19,7 @@ COMMANDS = {  # name: module below badak.cli, what it does
     "predict": ("predict", "Classify images and texts."),
     "generate": ("generate", "Generate text from a prompt."),
     "chat": ("chat", "Chat with a model."),
+    "serve": ("serve", "Serve models over HTTP with the API of OpenAI."),
     "translate": ("translate", "Translate sentences."),
     "fill-mask": ("fill_mask", "Predict the words behind [MASK]."),
     "export": ("export", "Export a trained model in Hugging Face format."),

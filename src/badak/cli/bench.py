@@ -1,28 +1,33 @@
-"""badak bench"""
+"""badak bench, badak bench serve MODEL"""
 
 import json
 import math
 
 import click
 
-from badak.cli.options import PLACE
+from badak.cli import Group
+from badak.cli.options import PLACE, precision_option
 from badak.cli.output import echo
 from badak.core.errors import ArgumentError
 from badak.inspect.profiling.contest import TASKS, Standing, compete, libraries
 from badak.inspect.profiling.machine import describe
+from badak.inspect.profiling.serving import measure, served
 from badak.io.atomic import write_file
 
 
-@click.command()
+@click.group(cls=Group, invoke_without_command=True)
 @click.option("--threads", default=None, type=click.IntRange(1), help="threads per library  [default: all cores]")
 @click.option("--rounds", default=3, show_default=True, type=click.IntRange(1), help="rounds per library")
 @click.option("--secs", default=1.5, show_default=True, type=click.FloatRange(0), help="seconds per round")
 @click.option("--json", "path", type=PLACE, metavar="FILE", help="also write the figures to this file")
-def command(threads: int | None, rounds: int, secs: float, path: str | None) -> None:
+@click.pass_context
+def command(context: click.Context, threads: int | None, rounds: int, secs: float, path: str | None) -> None:
     """Measure training steps on this machine, next to PyTorch if it is installed. Takes about two minutes.
 
     Both libraries run the same model with the same weights in two processes, interleaved.
     """
+    if context.invoked_subcommand is not None:
+        return
     if path:
         write_file(path, lambda file: None)  # before two minutes are spent
     if math.isnan(secs) or math.isinf(secs):
@@ -53,3 +58,36 @@ def line_of(standing: Standing) -> str:
     spread = max(ours["spread"], theirs["spread"])
     verdict = f"yes ({standing.apart:.0e} apart)" if standing.agrees else f"NO ({standing.apart:.0e} apart)"
     return f"{head}{theirs['ms']:>12.2f}{standing.ratio:>8.2f}{spread:>8.0%}  {verdict}"
+
+
+@command.command("serve")
+@click.argument("model", type=PLACE)
+@click.option("--streams", default="1,4,16", show_default=True, metavar="N,N", help="numbers of clients that ask at once")
+@click.option("--prompt-tokens", default=64, show_default=True, type=click.IntRange(1), help="length of each prompt")
+@click.option("--tokens", default=64, show_default=True, type=click.IntRange(1), help="length of each answer")
+def serve(model: str, streams: str, prompt_tokens: int, tokens: int, precision: str) -> None:
+    """Measure how fast badak serve answers with MODEL: tokens per second of all clients, and time to the first token."""
+    try:
+        counts = [int(one) for one in streams.split(",")]
+    except ValueError:
+        counts = [0]
+    if min(counts) < 1:
+        raise ArgumentError(f"bench serve: expected numbers of clients; got --streams {streams[:60]}", "--streams 1,4,16")
+    click.echo(", ".join(f"{name} {fact}" for name, fact in describe(None).items()))
+    echo(f"{'clients':>8}{'tokens/s':>11}{'first token, median':>22}{'worst':>10}  same texts")
+    known: tuple[str, ...] = ()
+    with served(model, "--precision", precision, "--streams", str(max(counts)), "--queue", str(max(counts))) as port:
+        measure(port, 1, prompt_tokens, min(tokens, 4))  # kernels are compiled
+        for count in counts:
+            load = measure(port, count, prompt_tokens, tokens)
+            same = all(one == other for one, other in zip(known, load.texts))
+            known = max(known, load.texts, key=len)
+            click.echo(
+                f"{count:>8}{load.tokens_per_second:>11.1f}{1e3 * load.first_median:>19.0f} ms{1e3 * load.first_worst:>7.0f} ms  "
+                f"{'yes' if same else 'NO'}"
+            )
+            if not same:
+                raise click.exceptions.Exit(1)
+
+
+serve.params.append(precision_option())

@@ -11,6 +11,7 @@ BADAK_CUDA_AS_CPU=1         names of CUDA devices mean the CPU  (tensor/dtypes.p
 BADAK_DIST_CHECK=0          ranks do not compare what they are about to do (distributed/)
 BADAK_ALONE=1               this process works by itself, whatever its starter says of others (distributed/places.py)
 BADAK_BOARD                 where a rank tells its guard what it does; `badak launch` sets it
+BADAK_API_KEY               what requests to `badak serve` must know (cli/serve.py)
 BADAK_RUN_PROGRAM           the script of `badak run`, which sets it for processes that it starts
 """
 
@@ -23,7 +24,7 @@ from badak.core.i18n import say
 
 NAMES = (
     "KERNELS", "NUM_THREADS", "CPU", "DEBUG", "COMPILE_CHECK", "CACHE", "LANG", "RUN_PROGRAM", "CUDA_AS_CPU", "DIST_CHECK", "BOARD",
-    "ALONE",
+    "ALONE", "API_KEY",
 )  # fmt: skip
 _ON, _OFF = ("1", "true", "yes", "on"), ("", "0", "false", "no", "off")
 

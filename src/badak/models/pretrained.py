@@ -196,7 +196,12 @@ class Pretrained(nn.Module):
 def from_pretrained(folder: str | os.PathLike, dtype: DType | None = None) -> Pretrained:
     """The model of a folder, of the class that its config.json asks for: see `Pretrained.from_pretrained`."""
     _expect_dtype("from_pretrained", dtype)
-    return _class_of(read_settings(found(folder))).from_pretrained(folder, dtype)
+    return class_of(folder).from_pretrained(folder, dtype)
+
+
+def class_of(folder: str | os.PathLike) -> type[Pretrained]:
+    """The class that the config.json of a folder asks for."""
+    return _class_of(read_settings(found(folder)))
 
 
 def _format_of(model: Pretrained) -> Format:

@@ -13,8 +13,11 @@ from badak.generation.embed import TextEncoder
 from badak.generation.folder import TextGenerator, is_published, open_folder, own_words, place_of, read_labels
 from badak.generation.settings import sample_config
 from badak.generation.translate import MARKS, TranslateConfig
-from badak.models.bert import BERT, BERTClassifier
+from badak.models.bert import BERT, BERTClassifier, BERTEncoder
+from badak.models.gpt import GPT
 from badak.models.hints import GENERATION
+from badak.models.llama import Llama
+from badak.models.pretrained import class_of
 from badak.models.seq2seq import Seq2Seq
 from badak.nn import Module
 from badak.nn.quantization import quantize
@@ -34,6 +37,26 @@ def load_generator(folder: str | Path, precision: str = "float32") -> TextGenera
     writer = open_folder(folder, _whole(precision))
     _narrow(writer.model, precision)
     return writer
+
+
+TASKS = {"gpt": "generate", "bert": "fill-mask", "text": "classify", "translate": "translate"}  # of runs
+CLASSES: dict[type, str] = {
+    GPT: "generate", Llama: "generate", BERT: "fill-mask", BERTClassifier: "classify", Seq2Seq: "translate", BERTEncoder: "embed",
+}  # fmt: skip
+
+
+def task_of(folder: str | Path) -> str:
+    """What a model answers: "generate", "embed", "classify", "translate" or "fill-mask". Its weights are not read."""
+    place = place_of(folder)
+    if is_published(place):
+        kind = class_of(place)
+        return next(task for cls, task in CLASSES.items() if issubclass(kind, cls))
+    run = Run.open(place)
+    if run.setup.experiment not in TASKS:
+        raise ArgumentError(
+            f"{folder} is a run of {run.made_by()}, which answers no text", f"a run of badak train {', '.join(TASKS)}"
+        )
+    return TASKS[run.setup.experiment]
 
 
 def _whole(precision: str) -> Any:
