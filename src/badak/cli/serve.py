@@ -41,19 +41,17 @@ def run_serve(
         raise ArgumentError(
             "a key is given, and --no-api-key", f"leave out the one or the other; the key is {KEY} or --api-key-file"
         )
-    at = listen(host, port)
-    served = open_all(models, precision, limits)
     logging.basicConfig(stream=sys.stderr, format="%(asctime)s %(message)s")
     logging.getLogger("badak.serve").setLevel(logging.INFO)
-    service = Service(served, limits, log_requests)
-
-    address = at.getsockname()
-    shown = f"[{address[0]}]" if ":" in address[0] else address[0]
-    for model in served.values():
-        echo(f"{model.name}: {WAYS[model.task]}")
-    echo(f"badak serves at http://{shown}:{address[1]}/ (Ctrl-C ends it)")  # the socket listens: who asks now waits a moment
-    sys.stdout.flush()
-    serve(service, at, key, host)
+    with listen(host, port) as at:
+        served = open_all(models, precision, limits)
+        for model in served.values():
+            echo(f"{model.name}: {WAYS[model.task]}")
+        address, number = at.getsockname()[:2]
+        shown = f"[{address}]" if ":" in address else address
+        echo(f"badak serves at http://{shown}:{number}/ (Ctrl-C ends it)")  # the socket listens: who asks now waits a moment
+        sys.stdout.flush()
+        serve(Service(served, limits, log_requests), at, key, host)
 
 
 def key_of(file: str | None) -> str | None:
