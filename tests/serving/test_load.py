@@ -29,7 +29,14 @@ def asked_at_once(server, count, clients):
         with httpx.Client(base_url=server.url, timeout=600) as http:
             while kinds:
                 kind = kinds.pop() % 16
-                body = {"prompt": PROMPTS[kind % 4], "seed": kind, "max_tokens": 8 + kind, "temperature": 1.1, "top_k": 0, "stream": kind % 3 == 0}
+                body = {
+                    "prompt": PROMPTS[kind % 4],
+                    "seed": kind,
+                    "max_tokens": 8 + kind,
+                    "temperature": 1.1,
+                    "top_k": 0,
+                    "stream": kind % 3 == 0,
+                }
                 told = http.post("/v1/completions", json=body)
                 assert told.status_code == 200, told.text
                 if kind % 3:

@@ -85,9 +85,9 @@ class Service:
                 "texts; with langchain-openai: OpenAIEmbeddings(check_embedding_ctx_length=False)", param="input",
             )  # fmt: skip
         texts = fields.texts("input", self.limits.max_inputs)
-        form = fields.take("encoding_format", "float", lambda x: x in ("float", "base64"), "float or base64")
+        form = fields.pick("encoding_format", "float", lambda x: x in ("float", "base64"), "float or base64")
         truncate = fields.flag("truncate")
-        fields.take("dimensions", None, lambda x: x == model.width and type(x) is int, f"{model.width}, as the model has")
+        fields.pick("dimensions", None, lambda x: x == model.width and type(x) is int, f"{model.width}, as the model has")
         fields.close()
         lengths = [len(ids) for ids in await self._aside(partial(model.encoder.tokenizer.encode_all, texts, marks=True))]
         longest = max(lengths)
@@ -307,7 +307,7 @@ def _texts_or_pairs(fields: Fields, most: int) -> list[Text]:
     is_pair: Callable[[Any], bool] = lambda one: isinstance(one, list) and len(one) == 2 and all(map(is_text, one))
     if isinstance(value, list) and value and isinstance(value[0], list):
         example = '"input": [["a text", "another"]]'
-        pairs = fields.take(
+        pairs = fields.pick(
             "input", None, lambda x: len(x) <= most and all(map(is_pair, x)), f"texts, or at most {most:,} pairs of texts", example
         )
         return [(first, second) for first, second in pairs]

@@ -134,18 +134,18 @@ def _logprobs(chat: bool, fields: Fields) -> int | None:
 def _stops(fields: Fields) -> list[str]:
     kind = f"a text, or a list of at most {STOPS} texts"
     many: Callable[[Any], bool] = lambda x: isinstance(x, list) and len(x) <= STOPS and all(is_text(one) and one for one in x)
-    found = fields.take("stop", [], lambda x: (is_text(x) and bool(x)) or many(x), kind, '"stop": ["."]')
+    found = fields.pick("stop", [], lambda x: (is_text(x) and bool(x)) or many(x), kind, '"stop": ["."]')
     return [found] if isinstance(found, str) else found
 
 
 def _conversation(model: Writer, fields: Fields) -> _Prompt:
     """The prompt that the messages of a chat make."""
-    messages = fields.take(
+    messages = fields.pick(
         "messages", None, lambda x: isinstance(x, list) and len(x) > 0 and all(isinstance(one, dict) for one in x),
         "a list of messages", '"messages": [{"role": "user", "content": "Hello"}]',
     )  # fmt: skip
     if messages is None:
-        raise fields.refuse("messages", "a list of messages", '"messages": [{"role": "user", "content": "Hello"}]')
+        raise fields.misfit("messages", "a list of messages", '"messages": [{"role": "user", "content": "Hello"}]')
     turns = [_turn(Fields(message, f"messages[{at}].")) for at, message in enumerate(messages)]
     writer = model.writer
     text = conversation(writer, turns[-1:] if writer.alone else turns)
@@ -155,13 +155,13 @@ def _conversation(model: Writer, fields: Fields) -> _Prompt:
 
 def _turn(message: Fields) -> Turn:
     roles = " or ".join(ROLES)
-    role = message.take("role", None, lambda x: isinstance(x, str) and x in ROLES, roles)
-    content = message.take(
+    role = message.pick("role", None, lambda x: isinstance(x, str) and x in ROLES, roles)
+    content = message.pick(
         "content", None, lambda x: is_text(x) or isinstance(x, list), "a text, or parts of text",
         'images and sounds are not read here',
     )  # fmt: skip
     if role is None or content is None:
-        raise message.refuse("role" if role is None else "content", roles if role is None else "a text")
+        raise message.misfit("role" if role is None else "content", roles if role is None else "a text")
     message.text("name")
     message.close()
     if isinstance(content, str):
@@ -173,7 +173,7 @@ def _turn(message: Fields) -> Turn:
                 f"{message.where}content[{at}]: expected an object", '{"type": "text", "text": "Hello"}', param="messages"
             )
         one = Fields(part, f"{message.where}content[{at}].")
-        one.take("type", None, lambda x: x == "text", "text", "images and sounds are not read here")
+        one.pick("type", None, lambda x: x == "text", "text", "images and sounds are not read here")
         parts.append(one.text("text", ""))
         one.close()
     return {"role": ROLES[role], "content": "".join(parts)}

@@ -122,7 +122,7 @@ class _Row:
         self.pushed += len(piece)
         return self.until.push(piece)
 
-    def tell(self, text: str, finish: str = "", error: BadakError | None = None) -> None:
+    def hand_out(self, text: str, finish: str = "", error: BadakError | None = None) -> None:
         """Deliver what is new, and the tokens that begin in it; what a stop text cut off is not told."""
         self.told += len(text)
         ready = []
@@ -234,7 +234,7 @@ class Engine:
         """Take a text out, with its last word."""
         (self.reading if row in self.reading else self.writing).remove(row)
         self.pool.put_back(row.pages)
-        row.tell(text, finish, error)
+        row.hand_out(text, finish, error)
 
     def _logits(self, rows: Sequence[_Row], ids: np.ndarray) -> Tensor | None:
         """The logits (B, V) behind ids (B, T), which follow what each row has read. None where that failed: the rows have left."""
@@ -301,7 +301,7 @@ class Engine:
         elif whole or row.written == job.config.max_new_tokens:
             self._leave(row, "stop" if whole else "length", text=text + self._rest(row))
         else:
-            row.tell(text)
+            row.hand_out(text)
 
     @staticmethod
     def _rest(row: _Row) -> str:

@@ -30,7 +30,7 @@ def parsed(body: bytes) -> "Fields":
     except ValueError as error:
         raise RequestError(f"the body is not JSON: {str(error)[:100]}", fix) from None
     if not isinstance(value, dict):
-        raise RequestError(f"the body is {_kind(value)}; expected an object", fix)
+        raise RequestError(f"the body is {_named_kind(value)}; expected an object", fix)
     return Fields(value)
 
 
@@ -44,47 +44,47 @@ class Fields:
     def __init__(self, values: dict[str, Any], where: str = ""):
         self.values, self.where = {name: value for name, value in values.items() if value is not None}, where
 
-    def refuse(self, name: str, expected: str, fix: str | None = None) -> RequestError:
+    def misfit(self, name: str, expected: str, fix: str | None = None) -> RequestError:
         """The complaint about a field."""
         got = f"; got {shown(self.values[name])}" if name in self.values else ""
         return RequestError(
             f"{self.where}{name}: expected {expected}{got}", fix or "see docs/how-to/serve.md", param=self.where + name
         )
 
-    def take(self, name: str, default: Any, good: Callable[[Any], bool], expected: str, fix: str | None = None) -> Any:
+    def pick(self, name: str, default: Any, good: Callable[[Any], bool], expected: str, fix: str | None = None) -> Any:
         """A value that is `good`, or the default where there is none."""
         if name not in self.values:
             return default
         if not good(self.values[name]):
-            raise self.refuse(name, expected, fix)
+            raise self.misfit(name, expected, fix)
         return self.values.pop(name)
 
     def number(self, name: str, default: Any = None) -> Any:
         """A finite number; its limits are known to whoever takes it."""
-        return self.take(name, default, lambda x: type(x) in (int, float) and abs(x) < 1e30 and math.isfinite(x), "a number")
+        return self.pick(name, default, lambda x: type(x) in (int, float) and abs(x) < 1e30 and math.isfinite(x), "a number")
 
     def whole(self, name: str, default: Any = None, least: int = 0, most: int = 1 << 31) -> Any:
         """An integer in least..most."""
         kind = f"an integer in {least}..{most}" if most < 1 << 31 else f"an integer of at least {least}"
-        return self.take(name, default, lambda x: type(x) is int and least <= x <= most, kind, f'"{name}": {max(least, 1)}')
+        return self.pick(name, default, lambda x: type(x) is int and least <= x <= most, kind, f'"{name}": {max(least, 1)}')
 
     def flag(self, name: str) -> bool:
         """true or false; false where there is none."""
-        return self.take(name, False, lambda x: isinstance(x, bool), "true or false")
+        return self.pick(name, False, lambda x: isinstance(x, bool), "true or false")
 
     def text(self, name: str, default: Any = None) -> Any:
         """A text."""
-        return self.take(name, default, is_text, "a text of Unicode characters", f'"{name}": "a text"')
+        return self.pick(name, default, is_text, "a text of Unicode characters", f'"{name}": "a text"')
 
     def table(self, name: str) -> "Fields | None":
         """An object within this one."""
-        value = self.take(name, None, lambda x: isinstance(x, dict), "an object")
+        value = self.pick(name, None, lambda x: isinstance(x, dict), "an object")
         return None if value is None else Fields(value, f"{self.where}{name}.")
 
     def texts(self, name: str, most: int) -> list[str]:
         """A text, or a list of 1..most texts."""
         kind = f"a text, or a list of 1 to {most:,} texts"
-        value = self.take(name, None, lambda x: is_text(x) or _all(x, is_text, most), kind, f'"{name}": ["a text"]')
+        value = self.pick(name, None, lambda x: is_text(x) or _all(x, is_text, most), kind, f'"{name}": ["a text"]')
         if value is None:
             raise RequestError(f"{self.where}{name} is missing: {kind}", f'"{name}": ["a text"]', param=self.where + name)
         return [value] if isinstance(value, str) else value
@@ -120,6 +120,6 @@ def is_tokens(value: Any, most: int) -> bool:
     return _all(value, lambda one: type(one) is int and 0 <= one < 1 << 31, most)
 
 
-def _kind(value: Any) -> str:
+def _named_kind(value: Any) -> str:
     kinds: Sequence[tuple[type, str]] = ((list, "a list"), (str, "a text"), (bool, "true or false"), (type(None), "null"))
     return next((name for kind, name in kinds if isinstance(value, kind)), "a number")

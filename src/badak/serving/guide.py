@@ -37,9 +37,9 @@ class Grammars:
         if form is None:
             return None if grammar is None else self._checked(library().LLMatcher.grammar_from_lark(grammar), "grammar")
         kinds = ("text", "json_object", "json_schema")
-        kind = form.take("type", None, lambda x: x in kinds, " or ".join(kinds))
+        kind = form.pick("type", None, lambda x: x in kinds, " or ".join(kinds))
         if kind is None:
-            raise form.refuse("type", " or ".join(kinds))
+            raise form.misfit("type", " or ".join(kinds))
         schema = form.table("json_schema")
         form.close()
         if kind == "text":
@@ -49,16 +49,16 @@ class Grammars:
         wanted: Any = {"type": "object"}
         if kind == "json_schema":
             if schema is None:
-                raise form.refuse(
+                raise form.misfit(
                     "json_schema", "an object with a schema", '"json_schema": {"name": "x", "schema": {"type": "object"}}'
                 )
             schema.text("name"), schema.text("description"), schema.flag("strict")
-            wanted = schema.take("schema", {}, lambda x: isinstance(x, dict), "an object, a JSON schema")
+            wanted = schema.pick("schema", {}, lambda x: isinstance(x, dict), "an object, a JSON schema")
             schema.close()
         try:
             made = library().LLMatcher.grammar_from_json_schema(json.dumps(wanted), defaults=COMPACT)
         except ValueError as error:
-            raise _refused(str(error), "response_format") from None
+            raise _no_grammar(str(error), "response_format") from None
         return self._checked(made, "response_format")
 
     def _checked(self, grammar: str, param: str) -> "TokenGuide":
@@ -66,7 +66,7 @@ class Grammars:
             self.made = self._tokens()
         matcher = library().LLMatcher(self.made, grammar, log_level=0)
         if matcher.is_error():
-            raise _refused(matcher.get_error(), param)
+            raise _no_grammar(matcher.get_error(), param)
         return TokenGuide(matcher, self.made.vocab_size, self.ends)
 
     def _tokens(self) -> Any:
@@ -138,6 +138,6 @@ class TokenGuide:
         return self.matcher.is_stopped()
 
 
-def _refused(why: str, param: str) -> RequestError:
+def _no_grammar(why: str, param: str) -> RequestError:
     """The complaint about a grammar that is none."""
     return RequestError(f"{param}: llguidance refuses it: {why.splitlines()[0][:200]}", "a grammar that it knows", param=param)

@@ -83,7 +83,7 @@ class Answer:
         if self.asked.chat:
             return {
                 "content": [
-                    {**_told(name, one.id, one.logprob), "top_logprobs": [_told(name, *other) for other in one.top]}
+                    {**_token_of(name, one.id, one.logprob), "top_logprobs": [_token_of(name, *other) for other in one.top]}
                     for one in tokens
                 ],
                 "refusal": None,
@@ -146,7 +146,7 @@ def _text_of(vocabulary: TextVocabulary, token: int) -> str:
     return vocabulary.decode([token]) if token < len(vocabulary) else ""
 
 
-def _told(name: Callable[[int], str], token: int, logprob: float) -> dict[str, Any]:
+def _token_of(name: Callable[[int], str], token: int, logprob: float) -> dict[str, Any]:
     text = name(token)
     return {"token": text, "logprob": logprob, "bytes": None if "\ufffd" in text else list(text.encode())}
 
