@@ -150,7 +150,7 @@ class KeyValueCache:
         """The places of the next `tokens` in the text, int64 (T,)."""
         return arange(self._length, self._length + tokens)
 
-    def seen(self, starts: Tensor, tokens: int) -> AnyMask:
+    def seen(self, starts: Tensor, tokens: int) -> AnyMask | None:
         """Which keys the next `tokens` see where the text of each row begins at `starts` (B,)."""
         mask = StartsMask(starts)
         watched = anywhere.has_observers and modes.observer is not None

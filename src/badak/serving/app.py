@@ -26,7 +26,7 @@ from badak.serving.guard import Guard
 from badak.serving.limits import Limits
 from badak.serving.metrics import Metrics
 from badak.serving.models import Classifier, Encoder, Filler, Interpreter, Served, Writer
-from badak.serving.responses import LOG, EventStream, error_of, response_to, until_gone
+from badak.serving.responses import LOG, EventStream, response_to, until_gone
 from badak.serving.telling import Answer
 
 GONE = 499  # what proxies note for somebody who did not wait
@@ -69,7 +69,7 @@ class Service:
             first = await until_gone(request, answer.next())
             self.metrics.first(model.name, time.monotonic() - began)
             streams = True
-            return EventStream(answer.events(first, error_of))
+            return EventStream(answer.events(first))
         finally:
             if not streams:
                 answer.leave()

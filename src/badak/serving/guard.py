@@ -17,7 +17,7 @@ class Guard:
     """An application behind a key. local: only names of this machine are answered, so that no page of another site gets here."""
 
     def __init__(self, app: ASGIApp, key: str | None, local: bool, timeout: float):
-        self.app, self.key, self.local, self.timeout = app, key and key.encode(), local, timeout
+        self.app, self.key, self.local, self.timeout = app, None if key is None else key.encode(), local, timeout
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request through, or refuse it."""

@@ -65,7 +65,7 @@ class Encoder(Served):
     def __init__(self, name: str, encoder: TextEncoder, limits: Limits):
         super().__init__(name)
         self.encoder = encoder
-        self.worker = self.lane = Lane(encoder.encode, TOGETHER, limits.queue)
+        self.worker = self.lane = Lane(lambda texts: [*encoder.encode(texts)], TOGETHER, limits.queue)
         self.width: int = encoder.model.config.d_model
 
 
@@ -155,5 +155,5 @@ def open_all(places: Sequence[str], precision: str, limits: Limits) -> dict[str,
     if twice is not None:
         raise ArgumentError(f"two models are called {twice}", "folders of different names")
     for place in places:
-        task_of(place)  # all that can be refused is, before the first weights are read
+        task_of(place)  # all that can be refused is, before weights are read
     return {name: open_served(place, name, precision, limits) for name, place in zip(names, places)}

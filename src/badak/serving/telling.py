@@ -4,7 +4,7 @@ import asyncio
 import json
 import secrets
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -13,6 +13,7 @@ from badak.serving.asking import Asked
 from badak.serving.engine import Piece, Token
 from badak.serving.errors import BusyError, RequestError
 from badak.serving.models import Writer
+from badak.serving.responses import error_of
 
 
 class Answer:
@@ -95,7 +96,7 @@ class Answer:
             "text_offset": [len(self.asked.before[at]) + one.start for one in tokens],
         }
 
-    async def events(self, first: tuple[int, Piece], error_of: Callable[[BaseException], dict[str, Any]]) -> AsyncIterator[bytes]:
+    async def events(self, first: tuple[int, Piece]) -> AsyncGenerator[bytes, None]:
         """Server-sent events, the first piece being known. Only a stream whose answers are whole ends with [DONE]."""
         try:
             for at in range(len(self.asked.jobs)):
