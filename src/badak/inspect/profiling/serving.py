@@ -31,16 +31,15 @@ class Load:
 def served(model: str, *options: str) -> Iterator[int]:
     """The port at which a process serves a model for the length of the block. FileError where it does not begin."""
     line = [sys.executable, "-m", "badak", "serve", model, "--port", "0", *options]
-    process = subprocess.Popen(line, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    try:
-        found = next((match for text in process.stdout if (match := re.search(r"http://127\.0\.0\.1:(\d+)/", text))), None)
-        if found is None:
-            raise FileError(f"{model}: badak serve ended with {process.wait()}", f"badak serve {model} says why")
-        yield int(found[1])
-    finally:
-        process.terminate()
-        process.wait()
+    with subprocess.Popen(line, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            found = next((match for text in process.stdout if (match := re.search(r"http://127\.0\.0\.1:(\d+)/", text))), None)
+            if found is None:
+                raise FileError(f"{model}: badak serve ended with {process.wait()}", f"badak serve {model} says why")
+            yield int(found[1])
+        finally:
+            process.terminate()
 
 
 def ask(port: int, body: dict[str, Any]) -> tuple[str, list[float]]:
