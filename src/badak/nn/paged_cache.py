@@ -14,7 +14,7 @@ import numpy as np
 
 from badak import kernels
 from badak.core.errors import ArgumentError, IndexOutOfRangeError
-from badak.kernels.reference.paged_attention import gathered
+from badak.kernels.pages import gathered
 from badak.nn.cache import KeyValueCache
 from badak.nn.mask import AnyMask
 from badak.tensor import Tensor, from_numpy

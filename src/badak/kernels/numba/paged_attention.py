@@ -10,7 +10,7 @@ from badak.kernels.numba.simd.accumulators import in_full, rounded_to, summing
 from badak.kernels.numba.simd.dots import dots
 from badak.kernels.numba.simd.streams import add_rows
 from badak.kernels.numba.threadpool.parallel import parallel
-from badak.kernels.reference.paged_attention import rows_alone
+from badak.kernels.pages import rows_alone
 
 
 @parallel("X4 V4 V4 V4 Ri2 Ri1 Ri1 f")

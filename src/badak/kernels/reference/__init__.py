@@ -55,7 +55,6 @@ from badak.kernels.reference.matmul import matmul as matmul
 from badak.kernels.reference.mixed import add_mixed as add_mixed
 from badak.kernels.reference.optimizer import update_all as update_all
 from badak.kernels.reference.optimizer import update_kept as update_kept
-from badak.kernels.reference.paged_attention import paged_attention as paged_attention
 from badak.kernels.reference.random import c_function as c_function
 from badak.kernels.reference.random import random_bernoulli as random_bernoulli
 from badak.kernels.reference.random import random_integers as random_integers
