@@ -191,6 +191,10 @@ def test_streams_that_are_left_free_their_places(server):
         for _ in range(draws(10)):
             with socket.create_connection(("127.0.0.1", server.port), timeout=5) as to:
                 to.sendall(post(json.dumps(body).encode()))
+                if stream:
+                    found = b""
+                    while b"data: " not in found:
+                        found += to.recv(65_536)
                 until(lambda: engine.running)
         until(lambda: engine.running == engine.waiting == 0)
         assert engine.tokens_written - before < 0.9 * draws(10) * 4 * 240

@@ -31,6 +31,7 @@ from badak.serving.telling import Answer
 
 GONE = 499  # what proxies note for somebody who did not wait
 BODY_SECONDS = 30.0  # for a body to come
+END_SECONDS = 2.0  # that a model may take to end what it is at
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"  # noqa: E501
 
 
@@ -69,7 +70,7 @@ class Service:
             first = await until_gone(request, answer.next())
             self.metrics.first(model.name, time.monotonic() - began)
             streams = True
-            return EventStream(answer.events(first))
+            return EventStream(answer.events(first), answer.leave)
         finally:
             if not streams:
                 answer.leave()
@@ -266,11 +267,11 @@ class Service:
 
         return run
 
-    def close(self, drain: bool = False) -> None:
-        """End all models."""
+    def close(self) -> None:
+        """End all models, and what they are at."""
         self.ending = True
         for model in self.models.values():
-            model.worker.close(drain, self.limits.drain)
+            model.worker.close(seconds=END_SECONDS)
         self.pool.shutdown(wait=False, cancel_futures=True)
 
 

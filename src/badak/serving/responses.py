@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import traceback
-from collections.abc import AsyncGenerator, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from typing import Any, TypeVar
 
 from starlette.requests import ClientDisconnect, Request
@@ -56,14 +56,14 @@ async def until_gone(request: Request, work: Coroutine[Any, Any, T]) -> T:
 
 
 class EventStream(Response):
-    """Server-sent events. Whoever leaves ends them: the generator is closed, and with it goes what it holds."""
+    """Server-sent events. leave: called at their end, also where whoever asked left before."""
 
     media_type = "text/event-stream"
 
-    def __init__(self, events: AsyncGenerator[bytes, None]):
+    def __init__(self, events: AsyncGenerator[bytes, None], leave: Callable[[], None]):
         super().__init__(headers={"cache-control": "no-store", "x-accel-buffering": "no"})
         del self.headers["content-length"]
-        self.events = events
+        self.events, self.leave = events, leave
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send all events, until somebody leaves."""
@@ -76,6 +76,7 @@ class EventStream(Response):
         finally:
             gone.cancel()
             sending.cancel()
+            self.leave()
             await asyncio.wait((sending,))
             await self.events.aclose()
 
