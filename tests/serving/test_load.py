@@ -2,9 +2,13 @@
 
 import os
 import random
+import re
+import subprocess
+import sys
 import threading
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 
 import httpx
 import pytest
@@ -15,9 +19,9 @@ from tests.serving.test_safety import goes_on
 PROMPTS = ["to be or", "ein hund rennt durch das hohe gras und", "바닥부터", "that is the question " * 6]
 
 
-def resident():
-    """Bytes of memory that this process holds."""
-    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+def resident(pid):
+    """Bytes of memory that a process holds."""
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def asked_at_once(server, count, clients):
@@ -67,9 +71,15 @@ def test_the_same_seed_gives_the_same_text_at_any_load(server, count):
 
 @pytest.mark.nightly
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is read from /proc")
-def test_memory_stays_flat(server):
-    asked_at_once(server, 400, 24)
-    before = resident()
-    for _ in range(5):
-        asked_at_once(server, 400, 24)
-    assert resident() - before < 20 << 20
+def test_memory_stays_flat(folders):
+    line = [sys.executable, "-m", "badak", "serve", folders["writer"], "--port", "0"]
+    with subprocess.Popen(line, stdout=subprocess.PIPE, text=True) as process:  # alone: clients hold memory, too
+        try:
+            server = SimpleNamespace(url=[re.search(r"http://[\d.:]+|$", process.stdout.readline())[0] for _ in range(2)][1])
+            asked_at_once(server, 400, 24)
+            before = resident(process.pid)
+            for _ in range(5):
+                asked_at_once(server, 400, 24)
+            assert resident(process.pid) - before < 4 << 20
+        finally:
+            process.terminate()
