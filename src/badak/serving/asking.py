@@ -73,6 +73,7 @@ def ask(chat: bool, model: Writer, fields: Fields, limits: Limits) -> Asked:
     if options is not None:
         options.close()
     fields.close()
+    guide = model.grammars.guide(form, grammar)
     jobs = []
     for at, prompt in enumerate(prompts):
         room = model.engine.longest - len(prompt.ids)
@@ -84,7 +85,7 @@ def ask(chat: bool, model: Writer, fields: Fields, limits: Limits) -> Asked:
             job = Job(
                 prompt.ids, replace(config, seed=seed, max_new_tokens=most), _to_nobody, model.writer.ends, model.suppress_tokens,
                 [*stop, "\n"] if prompt.stripped else stop, prompt.stripped, prompt.after, logprobs,
-                model.grammars.guide(form and Fields(dict(form.values), form.where), grammar),
+                guide and guide.copy(),
                 time.monotonic() + limits.timeout,
             )  # fmt: skip
             jobs.append(job)

@@ -26,7 +26,7 @@ from badak.generation.sampling import drawn
 from badak.generation.text import TextVocabulary, Until, text_stream
 from badak.nn import Module
 from badak.nn.paged_cache import PAGE, PagedCache, PagePool
-from badak.serving.errors import BusyError, Crash, TooLongError
+from badak.serving.errors import BusyError, Crash, EndingError, TooLongError
 from badak.serving.limits import Limits
 from badak.tensor import Generator, Tensor, from_numpy, zeros
 
@@ -173,7 +173,7 @@ class Engine:
                 raise TooLongError(len(job.ids), job.config.max_new_tokens, self.longest)
         with self.changed:
             if self.closing:
-                raise BusyError("the server is about to end", "ask again in a moment")
+                raise EndingError()
             if len(self.queue) + len(jobs) > self.limits.queue + self.limits.streams - self.running:
                 raise BusyError(
                     f"{self.waiting} requests wait already", f"ask again later, or serve with --queue {2 * self.limits.queue}"

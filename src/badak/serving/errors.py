@@ -33,6 +33,15 @@ class BusyError(RequestError):
         super().__init__(cause, fix, code="rate_limit_exceeded")
 
 
+class EndingError(BusyError):
+    """A server that is about to end."""
+
+    status, type = 503, "server_error"
+
+    def __init__(self, cause: str = "the server is about to end"):
+        super().__init__(cause, "ask again in a moment")
+
+
 class Crash(RequestError):
     """An error of badak's own. The request is told that it happened; what it was is for the log."""
 

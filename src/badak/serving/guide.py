@@ -116,9 +116,15 @@ class TokenGuide:
         self.matcher, self.ends = matcher, ends
         self.bits = library().numpy.allocate_token_bitmask(1, size)
 
+    def copy(self) -> "TokenGuide":
+        """The same place, for another answer."""
+        return TokenGuide(self.matcher.deep_copy(), 32 * self.bits.shape[1], self.ends)
+
     def masked(self, logits: Tensor) -> Tensor:
         """logits (1, V) without the tokens that the grammar does not allow next."""
         library().numpy.fill_next_token_bitmask(self.matcher, self.bits)
+        if self.matcher.is_error():
+            raise self._failed()
         allowed = np.unpackbits(self.bits.view(np.uint8), bitorder="little")[: logits.shape[1]].astype(bool)
         if len(allowed) < logits.shape[1]:
             allowed = np.concatenate([allowed, np.zeros(logits.shape[1] - len(allowed), bool)])
@@ -134,8 +140,12 @@ class TokenGuide:
         if token in self.ends:
             return True
         if not self.matcher.consume_token(token):
-            raise RequestError(f"the grammar failed: {self.matcher.get_error()[:200]}", "a simpler grammar")
+            raise self._failed()
         return self.matcher.is_stopped()
+
+    def _failed(self) -> RequestError:
+        why = self.matcher.get_error().split("\n")[0][:200]
+        return RequestError(f"the grammar failed: {why}", "a simpler grammar")
 
 
 def _no_grammar(why: str, param: str) -> RequestError:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from badak.core.errors import BadakError
-from badak.serving.errors import BusyError, Crash
+from badak.serving.errors import BusyError, Crash, EndingError
 
 
 class Lane:
@@ -37,7 +37,7 @@ class Lane:
         future = loop.create_future()
         with self.changed:
             if self.closing:
-                raise BusyError("the server is about to end", "ask again in a moment")
+                raise EndingError()
             if len(self.queue) > self.limit:
                 raise BusyError(f"{self.waiting} requests wait already", f"ask again later, or serve with --queue {2 * self.limit}")
             self.queue.append(([*items], future, loop))

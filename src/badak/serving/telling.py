@@ -11,7 +11,7 @@ from typing import Any
 from badak.generation.text import TextVocabulary
 from badak.serving.asking import Asked
 from badak.serving.engine import Piece, Token
-from badak.serving.errors import BusyError, RequestError
+from badak.serving.errors import EndingError, RequestError
 from badak.serving.models import Writer
 from badak.serving.responses import error_of
 
@@ -50,7 +50,7 @@ class Answer:
                 "the answer took longer than the server's --timeout", "a smaller max_tokens", status=504, code="timeout"
             )
         if piece.finish == "cancelled":
-            raise BusyError("the server ends, and the answer is not whole", "ask again in a moment")
+            raise EndingError("the server ends, and the answer is not whole")
         return at, piece
 
     @property
