@@ -279,3 +279,13 @@ def test_the_end_drains_or_cuts_off(model, engine):
     server.submit(*(one.job for one in asked))
     server.close()
     assert [one.wait().pieces[-1].finish for one in asked] == ["cancelled"] * 2
+
+
+def test_a_text_that_cannot_begin_leaves_the_engine_at_work(model, engine):
+    server = engine(model)
+    broken = Asked([1], stop=[5])  # refused where it joins
+    server.submit(broken.job)
+    assert broken.wait().pieces[-1].finish == "error" and len(server.pool.free) == server.pool.pages
+    good = Asked([1])
+    server.submit(good.job)
+    assert good.wait().pieces[-1].finish == "length"

@@ -226,9 +226,17 @@ class Engine:
                     kept.append(job)
             self.queue = kept
             while self.queue and self.running < self.limits.streams and self.pool.fits(self.queue[0].tokens):
-                job = self.queue.popleft()
-                self.reading.append(_Row(job, self.vocabulary, self.pool.take(job.tokens)))
+                self._join(self.queue.popleft())
         return True
+
+    def _join(self, job: Job) -> None:
+        """Give a text its pages."""
+        pages = self.pool.take(job.tokens)
+        try:
+            self.reading.append(_Row(job, self.vocabulary, pages))
+        except Exception as error:
+            self.pool.put_back(pages)
+            job.deliver(Piece(finish="error", error=_told(error)))
 
     def _leave(self, row: _Row, finish: str, error: BadakError | None = None, text: str = "") -> None:
         """Take a text out, with its last word."""
@@ -243,7 +251,7 @@ class Engine:
             logits = self.model(from_numpy(ids), cache=cache, starts=zeros(len(rows), dtype=from_numpy(ids).dtype))[:, -1]
         except Exception as error:
             for row in rows:
-                self._leave(row, "error", error if isinstance(error, BadakError) else Crash(error))
+                self._leave(row, "error", _told(error))
             return None
         for row in rows:
             row.read += ids.shape[1]
@@ -293,7 +301,7 @@ class Engine:
                 return
             text = row.add(token, *_chances(logits, token, job.logprobs))
         except Exception as error:
-            self._leave(row, "error", error if isinstance(error, BadakError) else Crash(error))
+            self._leave(row, "error", _told(error))
             return
         self.tokens_written += 1
         if row.until.ended:
@@ -307,6 +315,11 @@ class Engine:
     def _rest(row: _Row) -> str:
         """What was held back, now that the text ends."""
         return row.until.push(row.stream.rest()) + row.until.rest()
+
+
+def _told(error: Exception) -> BadakError:
+    """What is told of an error."""
+    return error if isinstance(error, BadakError) else Crash(error)
 
 
 def _chances(logits: Tensor, token: int, top: int | None) -> tuple[float, tuple[tuple[int, float], ...]]:
