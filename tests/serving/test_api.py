@@ -136,7 +136,7 @@ WRONG = [
     ({"max_tokens": 1.5}, "max_tokens: expected an integer", "max_tokens"),
     ({"max_tokens": 10_000}, "together at most 256 are read", "max_tokens"),
     ({"n": 0}, "n: expected an integer in 1..128; got 0", "n"),
-    ({"n": 128, "prompt": ["a", "b"]}, "256 answers are asked for; 128 at most", "n"),
+    ({"n": 128, "prompt": ["a", "b"]}, "256 answers are asked for; 80 at most", "n"),
     ({"seed": -1}, "seed: expected an integer", "seed"),
     ({"stop": ["a"] * 17}, "stop: expected a text, or a list of at most 16 texts", "stop"),
     ({"stop": ""}, "stop: expected", "stop"),

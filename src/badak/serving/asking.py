@@ -67,8 +67,11 @@ def ask(chat: bool, model: Writer, fields: Fields, limits: Limits) -> Asked:
         raise RequestError("the tokens of a prompt have no logprobs here", "echo or logprobs", param="echo")
     config = _config(model, fields)
     form, grammar = fields.table("response_format"), fields.text("grammar")
-    if n * len(prompts) > MANY:
-        raise RequestError(f"{n * len(prompts)} answers are asked for; {MANY} at most", "fewer prompts, or a smaller n", param="n")
+    most_answers = min(MANY, limits.streams + limits.queue)  # more would never find room at once
+    if n * len(prompts) > most_answers:
+        raise RequestError(
+            f"{n * len(prompts)} answers are asked for; {most_answers} at most", "fewer prompts, or a smaller n", param="n"
+        )
     usage = options is not None and options.flag("include_usage")
     if options is not None:
         options.close()
