@@ -31,8 +31,8 @@ def made(kind, weights):
             if parameter.dim() > 1:
                 parameter.normal_(std=0.2)
     model.eval()
-    if weights in ("int8", "bfloat16"):
-        badak.quantize(model, getattr(badak, weights))
+    if weights in ("int8", "bfloat16", "q8_0", "q4_0"):
+        badak.quantize(model, weights)
     return model.to(badak.bfloat16) if weights == "all bfloat16" else model
 
 
@@ -71,7 +71,7 @@ def read(random, model, ids, starts, cached, cut):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("weights", ["float32", "int8", "bfloat16", "all bfloat16"])
+@pytest.mark.parametrize("weights", ["float32", "int8", "bfloat16", "q8_0", "q4_0", "all bfloat16"])
 @pytest.mark.parametrize("kind", ["gpt", "llama", "window"])
 def test_logits_are_those_of_the_request_alone(kind, weights, threads):
     random = np.random.default_rng(1)
@@ -98,7 +98,7 @@ def test_logits_are_those_of_the_request_alone(kind, weights, threads):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("weights", ["float32", "int8", "bfloat16"])
+@pytest.mark.parametrize("weights", ["float32", "int8", "bfloat16", "q8_0", "q4_0"])
 @pytest.mark.parametrize("kind", ["gpt", "llama"])
 def test_texts_are_those_that_each_prompt_gives_alone_also_compiled(kind, weights, threads):
     random = np.random.default_rng(2)
@@ -115,7 +115,7 @@ def test_texts_are_those_that_each_prompt_gives_alone_also_compiled(kind, weight
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("weights", ["float32", "int8", "bfloat16"])
+@pytest.mark.parametrize("weights", ["float32", "int8", "bfloat16", "q8_0", "q4_0"])
 def test_a_translator_decodes_the_same_bits_in_any_company(weights, threads):
     random = np.random.default_rng(3)
     model = made("seq2seq", weights)

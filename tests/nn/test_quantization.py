@@ -20,6 +20,7 @@ from badak.core.errors import (
 from badak.io import safetensors
 from badak.models.gpt import GPT, GPTConfig
 from badak.nn.quantization import Int8Linear, LinearOf16Bits, QuantizedAttention
+from badak.nn.quantized import BlockEmbedding, BlockLinear
 
 
 @pytest.fixture
@@ -133,8 +134,53 @@ def test_weights_of_16_bits(encoder, x, tmp_path):
     assert attention and badak.equal(other(x), y)
 
 
+@pytest.mark.parametrize("form, most", [("q8", 0.02), ("q4", 0.3)])
+def test_weights_in_blocks(encoder, x, form, most, tmp_path):
+    expected, whole = encoder(x), copy.deepcopy(encoder)
+    made = badak.quantize(encoder, form)
+    assert 0 < off(made(x), expected) < most and type(made.layers[0].linear1) is BlockLinear
+    assert "form=q" in repr(made.layers[0].linear1) and made.layers[0].linear1.weight.dtype is badak.uint8
+    y = made(x)
+    assert badak.equal(made(x[:1]), y[:1])  # the same bits in any company
+    safetensors.save_file(made.state_dict(), tmp_path / "blocks.safetensors")
+    other = badak.quantize(whole, form)
+    other.load_state_dict(safetensors.load_file(tmp_path / "blocks.safetensors"))
+    assert badak.equal(other(x), y) and badak.equal(copy.deepcopy(made)(x), y)
+    layer = made.layers[0].linear1
+    assert badak.equal(layer(x.double()), layer(x).double()) and badak.equal(layer(x.half()), layer(x.half().float()).half())
+    for move in (lambda m: m.to(badak.float16), lambda m: m.double(), lambda m: m.cpu()):
+        assert move(layer) is layer and layer.weight.dtype is badak.uint8
+
+
+@pytest.mark.parametrize("form", ["q8_0", "q4_0"])
+def test_an_embedding_in_blocks_is_the_tied_head_too(form):
+    badak.manual_seed(0)
+    model = GPT(GPTConfig(vocab_size=50, d_model=48, heads=4, layers=1, context=8)).eval()
+    ids = badak.tensor([[3, 49, 0]])
+    expected = model(ids)
+    badak.quantize(model, form)
+    kinds = {type(module) for module in model.modules()}
+    assert type(model.token) is BlockEmbedding and nn.Linear not in kinds and type(model.position) is nn.Embedding
+    assert off(model(ids), expected) < 0.3
+    numbers = badak.tensor(model.token.numbers())
+    assert badak.equal(model.token(ids), numbers[ids]) and off(model.token.logits(numbers), numbers @ numbers.T) < 0.01
+    with pytest.raises(IndexOutOfRangeError, match="Embedding has 50 rows|ids in 0"):
+        model(badak.tensor([[50]]))
+    left = badak.quantize(GPT(GPTConfig(vocab_size=50, d_model=48, heads=4, layers=1)), form, skip_modules=("token",))
+    assert type(left.token) is nn.Embedding
+
+
+def test_a_gradient_goes_through_weights_in_blocks():
+    badak.manual_seed(0)
+    layer = badak.quantize(nn.Linear(64, 5), "q4_0")
+    x = badak.randn(3, 64, requires_grad=True)
+    (layer(x) * badak.arange(5.0)).sum().backward()
+    expected = badak.arange(5.0) @ badak.tensor(layer.numbers())
+    assert off(x.grad, expected.expand(3, -1)) < 1e-6
+
+
 @pytest.mark.parametrize("rows", [1, 40])
-@pytest.mark.parametrize("dtype", ["int8", "bfloat16"])
+@pytest.mark.parametrize("dtype", ["int8", "bfloat16", "q8_0", "q4_0"])
 def test_a_compiled_model_sees_weights_that_change(rows, dtype):
     badak.manual_seed(0)
     model = badak.quantize(nn.Sequential(nn.Linear(64, 32), nn.GELU(), nn.Linear(32, 5)), dtype)
@@ -145,7 +191,7 @@ def test_a_compiled_model_sees_weights_that_change(rows, dtype):
             assert badak.equal(step(x), model(x))
         assert step.fallback_reason == ""
         before = model(inputs[0])
-        model[0].weight.neg_()
+        model[0].weight.copy_(model[0].weight.flip(0))
         assert badak.equal(step(inputs[0]), model(inputs[0])) and not badak.equal(model(inputs[0]), before)
 
 
@@ -164,7 +210,7 @@ def test_what_cannot_be_quantized(encoder):
         lambda: quantize({}),
     )
     for dtype, name in ((badak.float16, "float16"), ("int4", "int4"), (8, "int")):
-        with pytest.raises(DTypeError, match=f"quantize: expected int8 or bfloat16; got {name}\nfix: badak.quantize"):
+        with pytest.raises(DTypeError, match=f"quantize: expected int8, bfloat16, q8_0 or q4_0; got {name}\nfix: badak.quantize"):
             quantize(encoder, dtype)
     refused(
         ArgumentError,
@@ -235,7 +281,7 @@ def test_what_a_quantized_model_refuses(encoder, x):
 
 
 @pytest.mark.parametrize("dtype", [badak.int64, badak.int8, badak.uint8, badak.bool, badak.complex64], ids=str)
-@pytest.mark.parametrize("bits", ["int8", "bfloat16"])
+@pytest.mark.parametrize("bits", ["int8", "bfloat16", "q8_0", "q4_0"])
 def test_inputs_that_a_layer_of_floats_refuses_are_refused(bits, dtype):
     layer = nn.Linear(4, 3)
     x = badak.ones(2, 4).to(dtype)

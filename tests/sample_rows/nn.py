@@ -6,13 +6,14 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
+from badak.kernels import reference
 from badak.ops.attention import Attention
 from badak.ops.dropout import Dropout
 from badak.ops.embedding import Embedding
 from badak.ops.linear import AddMM, Linear, LinearOfEach
 from badak.ops.matmul import MatMul
 from badak.ops.norm import LayerNorm, RMSNorm
-from badak.ops.quantized import LinearBFloat16, LinearInt8
+from badak.ops.quantized import EmbeddingBlocks, LinearBFloat16, LinearBlocks, LinearInt8
 from badak.ops.softmax import LogSoftmax, Softmax
 from tests.samples import Draw, Sample, bools, case, complexes, ints, uniform
 
@@ -77,6 +78,28 @@ def linear_int8(x, w, scale, b):
     q = torch.where(fine, rows, torch.zeros(())).mul(inverse).round()
     y = (q.double() @ w.double().T).float() * (steps * scale.float())
     return (y if b is None else y + b.float()).to(x.dtype)
+
+
+def blocks(form, *shape):
+    """Random weights as bytes."""
+    return Draw(lambda rng: reference.quantize_blocks(rng.standard_normal(shape).astype(np.float32), form))
+
+
+def numbers(w, form, size):
+    return torch.from_numpy(reference.dequantize_blocks(w.numpy(), form, size))
+
+
+def linear_blocks(x, w, b, form, size):
+    """The formula, in float32 whatever x is."""
+    parts = F.pad(x.float(), (0, -size % 32)).unflatten(-1, (-1, 32))
+    largest = parts.abs().amax(-1, keepdim=True)
+    fine, some = largest.isfinite(), largest.isfinite() & (largest >= 2.0**-120)
+    steps = torch.where(some, largest / 127, torch.where(fine, 0.0, torch.nan))
+    inverse = torch.where(some, 127 / largest, torch.zeros(()))
+    q = torch.where(fine, parts, torch.zeros(())).mul(inverse).round()
+    w = numbers(w, form, -(-size // 32) * 32)
+    y = (q * steps).flatten(-2).double() @ w.double().T
+    return (y if b is None else y + b.double()).to(x.dtype)
 
 
 def heads(B, H, G, T, S, D, E, keep=None, bias=None, drop=None, **attributes):
@@ -161,6 +184,20 @@ ROWS = [
                                            uniform(0.01, 1, 6), (6,))],
            threads=[((400, 96), int8s(130, 96), uniform(0.01, 1, 130), (130,)),
                     ((3, 300), int8s(1000, 300), uniform(0.01, 1, 1000), None)]),
+    Sample(LinearBlocks, linear_blocks,
+           [case((7, 64), blocks("q8_0", 5, 64), (5,), form="q8_0", size=64),
+            case((2, 3, 40), blocks("q4_0", 5, 40), None, form="q4_0", size=40),
+            case((544,), blocks("q4_0", 65, 544), (65,), form="q4_0", size=544),
+            case((0, 32), blocks("q8_0", 5, 32), (5,), form="q8_0", size=32),
+            case((1, 1), blocks("q8_0", 1, 1), (1,), form="q8_0", size=1),
+            case((40, 100), blocks("q4_0", 37, 100), (37,), form="q4_0", size=100)],
+           no_grad=(0, 1, 2), threads=[case((400, 96), blocks("q4_0", 130, 96), (130,), form="q4_0", size=96),
+                                       case((3, 300), blocks("q8_0", 1000, 300), None, form="q8_0", size=300)]),
+    Sample(EmbeddingBlocks, lambda w, ids, form, size: F.embedding(ids, numbers(w, form, size)),
+           [case(blocks("q4_0", 10, 40), ints(10, 2, 7), form="q4_0", size=40),
+            case(blocks("q8_0", 3, 32), ints(3, 9), form="q8_0", size=32),
+            case(blocks("q8_0", 4, 33), ints(4, 0), form="q8_0", size=33)],
+           no_grad=(0,), threads=[case(blocks("q4_0", 50, 70), ints(50, 8, 64), form="q4_0", size=70)]),
     # A gradient that leaves out a row or divides by a count is not the derivative: against the twin only, as extremes.
     Sample(Embedding, embedding,
            [((10, 4), ints(10, 2, 7)), ((3, 1), ints(3, 9)), ((4, 3), ints(4, 0)), ((1, 1), ints(1, 1)), ((5, 2), ints(5))],

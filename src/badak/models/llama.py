@@ -23,7 +23,7 @@ from badak import nn
 from badak.core.errors import ArgumentError, IndexOutOfRangeError
 from badak.io.config import check, option
 from badak.models.gpt import expect_fits, places_from, seen
-from badak.models.heads import check_heads
+from badak.models.heads import check_heads, tied
 from badak.models.pretrained import Pretrained
 from badak.nn import functional as F
 from badak.nn.cache import KeyValueCache
@@ -206,6 +206,8 @@ class Llama(Pretrained):
     longer than the context, ArgumentError for a cache of other layers.
     """
 
+    lookups = ("token",)
+
     def __init__(self, config: LlamaConfig):
         super().__init__()
         self.config = config
@@ -229,7 +231,7 @@ class Llama(Pretrained):
         if cache is not None:
             cache.advance(ids.shape[1])
         h = self.norm(h)
-        return F.linear(h, self.token.weight) if self.output is None else self.output(h)  # (B, T, V)
+        return tied(self.token, h) if self.output is None else self.output(h)  # (B, T, V)
 
     def rows_of(self, name: str, parts: int) -> list[int]:
         """Queries, keys and values have as many rows as their heads have channels."""

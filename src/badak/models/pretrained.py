@@ -105,6 +105,7 @@ class Pretrained(nn.Module):
     formats: ClassVar[list[Format]] = []  # the first one that fits is written
     writes: ClassVar[bool] = True  # whether it writes texts, token by token
     marks: ClassVar[tuple[str, str]] = ("", "")  # what stands before and behind each text, as a Tokenizer calls it
+    lookups: ClassVar[tuple[str, ...]] = ()  # embeddings of which only rows are read, and `heads.tied`: they may be in blocks
     hints: Hints = Hints()
 
     @classmethod

@@ -5,103 +5,24 @@ A model that writes one token after the other reads all its weights for each of 
 
 import difflib
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from badak import kernels
 from badak.core import events
 from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, IndexOutOfRangeError
-from badak.kernels.half import BFLOAT16
+from badak.kernels.block_formats import ALSO, FORMATS
 from badak.nn.attention import MultiheadAttention
+from badak.nn.embedding import Embedding
 from badak.nn.errors import kind
 from badak.nn.linear import Linear
 from badak.nn.members import HOOKS, MEMBERS
 from badak.nn.module import Module
-from badak.ops.quantized import LinearBFloat16, LinearInt8
-from badak.tensor import Tensor, apply
+from badak.nn.quantized import MOST_INPUTS, BlockEmbedding, BlockLinear, Int8Linear, LinearOf16Bits, Quantized
+from badak.tensor import Tensor
 from badak.tensor import int8 as int8_
 from badak.tensor.dtypes import dtype as dtype_type
-
-MOST_INPUTS = 131_072  # of an int8 layer: a sum of more products could leave 32 bits
-
-
-class Quantized(Module):
-    """What layers with narrow weights have in common: they answer, and that is all."""
-
-    in_features: int
-    out_features: int
-    bias: Tensor | None
-
-    def _expect_trainable(self) -> None:
-        raise ArgumentError(
-            f"train: {type(self).__name__} holds weights that cannot be trained",
-            "keep the float32 model for training, and badak.quantize a copy of it",
-        )
-
-    def _apply(self, fn: Callable, recurse: bool = True):
-        """As in Module, but floats keep their dtype: a 16-bit scale would make every weight wrong."""
-
-        def moved(t: Tensor) -> Tensor:
-            new = fn(t)
-            return new if new.dtype is t.dtype else t
-
-        return super()._apply(moved, recurse)
-
-    def extra_repr(self) -> str:
-        return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
-
-
-class Int8Linear(Quantized):
-    """y = x W^T + b with W[n] = scale[n] weight[n], weight int8: a row of W is rounded to 255 steps, each row of x likewise.
-
-        scale[n] = max |W[n]| / 127          weight[n] = W[n] / scale[n], rounded to the nearest
-
-    x (..., in_features) -> y (..., out_features). Sums of products are integers and exact, so the bits of y are the same on
-    every CPU and any number of threads. No gradient.
-    """
-
-    def __init__(self, weight: np.ndarray, bias: np.ndarray | None) -> None:
-        super().__init__()
-        self.training = False
-        self.out_features, self.in_features = weight.shape
-        numbers, scale = kernels.active().quantize_rows(np.ascontiguousarray(weight, np.float32))
-        self.register_buffer("weight", Tensor._of(numbers))
-        self.register_buffer("scale", Tensor._of(scale))
-        self.register_buffer("bias", None if bias is None else Tensor._of(np.array(bias, np.float32)))
-
-    def forward(self, input):
-        own = self._buffers
-        return apply(LinearInt8, input, own["weight"], own["scale"], own["bias"])
-
-    def part(self, input: Tensor, number: int, parts: int) -> Tensor:
-        """The outputs of one of so many equal parts."""
-        weight, scale = (self._buffers[name].chunk(parts)[number] for name in ("weight", "scale"))
-        bias = self._buffers["bias"]
-        return apply(LinearInt8, input, weight, scale, None if bias is None else bias.chunk(parts)[number])
-
-
-class LinearOf16Bits(Quantized):
-    """y = x W^T + b with weight = W rounded to bfloat16; x is rounded likewise where it is multiplied, sums are float32.
-
-    x (..., in_features) -> y (..., out_features), in x's dtype. No gradient.
-    """
-
-    def __init__(self, weight: np.ndarray, bias: np.ndarray | None) -> None:
-        super().__init__()
-        self.training = False
-        self.out_features, self.in_features = weight.shape
-        self.register_buffer("weight", Tensor._of(np.ascontiguousarray(weight).astype(BFLOAT16)))
-        self.register_buffer("bias", None if bias is None else Tensor._of(np.array(bias, np.float32)))
-
-    def forward(self, input):
-        return apply(LinearBFloat16, input, self._buffers["weight"], self._buffers["bias"])
-
-    def part(self, input: Tensor, number: int, parts: int) -> Tensor:
-        """The outputs of one of so many equal parts."""
-        bias = self._buffers["bias"]
-        weight = self._buffers["weight"].chunk(parts)[number]
-        return apply(LinearBFloat16, input, weight, None if bias is None else bias.chunk(parts)[number])
 
 
 class QuantizedAttention(MultiheadAttention):
@@ -141,8 +62,11 @@ def quantize(model: Module, dtype: Any = int8_, skip_modules: Iterable[str] = ()
         int8        W[n] = scale[n] times integers of -127 .. 127, one scale for each output; inputs are rounded likewise,
                     row by row, when they come. A quarter of the memory
         bfloat16    W rounded to 16 bits, and inputs where they are multiplied. Half of the memory
+        q8_0, q4_0  blocks of 32 numbers of 8 or 4 bits with a scale each, ggml's bytes; inputs are rounded to 8 bits in
+                    blocks, too. 8.5 and 4.5 bits of 32
 
-    Embeddings, norms and biases stay as they are; a head that is tied to an embedding gets weights of its own. Also taken:
+    Embeddings, norms and biases stay as they are; a head that is tied to an embedding gets weights of its own. In q8_0 and q4_0
+    the token embedding of `badak.models.GPT` and `Llama` is in blocks, too, and with it the head that is tied to it. Also taken:
     Conv1D of transformers. Left as they are: layers of other kinds, those with a forward of their own, and those whose path, or the
     beginning of it, is in `skip_modules`. From then on the model answers only: it is in evaluation mode, nothing wants a gradient.
 
@@ -155,7 +79,7 @@ def quantize(model: Module, dtype: Any = int8_, skip_modules: Iterable[str] = ()
 
     Args:
         model: an nn.Module; a Linear alone cannot be changed in place, so use what is returned
-        dtype: badak.int8 or badak.bfloat16, or their names
+        dtype: badak.int8 or badak.bfloat16, or a name: "int8", "bfloat16", "q8_0" ("q8"), "q4_0" ("q4")
         skip_modules: paths of modules, or beginnings of them
 
     Returns: the model itself
@@ -172,11 +96,12 @@ def quantize(model: Module, dtype: Any = int8_, skip_modules: Iterable[str] = ()
     make = _maker(model, dtype)
     skip_modules = _kept(model, skip_modules)
     made: dict[Module, Module] = {}
+    lookups = [f"{path}.{name}".lstrip(".") for path, module in model.named_modules() for name in getattr(module, "lookups", ())]
     done = "."  # the path of the last module that gets another in its place: what is below goes with it
     for path, module in model.named_modules():
         if path.startswith(done) or any(path == name or path.startswith(f"{name}.") for name in skip_modules):
             continue
-        narrow = _narrowed(module, path, make)
+        narrow = _narrowed(module, path, make, path in lookups)
         if narrow is not None:
             made[module], done = narrow, f"{path}."
     if not made:
@@ -208,17 +133,22 @@ def _kept(model: Module, skip_modules: Any) -> tuple[str, ...]:
     return names
 
 
-KINDS = {"int8": Int8Linear, "bfloat16": LinearOf16Bits}
+KINDS: dict[str, Callable[..., Quantized]] = {
+    "int8": Int8Linear,
+    "bfloat16": LinearOf16Bits,
+    **{name: partial(BlockLinear, form=name) for name, form in FORMATS.items() if form.written},
+}
 
 
 def _maker(model: Any, dtype: Any) -> Callable[..., Quantized]:
     """What makes a layer of this dtype."""
     if not isinstance(model, Module):
         raise ArgumentTypeError(f"quantize: expected an nn.Module; got {kind(model)}", "badak.quantize(model, badak.int8)")
-    name = dtype.name if isinstance(dtype, dtype_type) else dtype
+    name = dtype.name if isinstance(dtype, dtype_type) else ALSO.get(dtype, dtype) if isinstance(dtype, str) else dtype
     if not isinstance(name, str) or name not in KINDS:
+        *some, last = KINDS
         raise DTypeError(
-            f"quantize: expected {' or '.join(KINDS)}; got {name if isinstance(name, str) else kind(dtype)}",
+            f"quantize: expected {', '.join(some)} or {last}; got {name if isinstance(name, str) else kind(dtype)}",
             "badak.quantize(model, badak.int8)",
         )
     for path, module in model.named_modules():
@@ -230,9 +160,12 @@ def _maker(model: Any, dtype: Any) -> Callable[..., Quantized]:
     return KINDS[name]
 
 
-def _narrowed(module: Module, path: str, make: Callable[..., Quantized]) -> Module | None:
-    """The module in the place of this one, None where it stays."""
+def _narrowed(module: Module, path: str, make: Callable[..., Quantized], lookup: bool) -> Module | None:
+    """The module in the place of this one, None where it stays. lookup: of an embedding, whether only its rows are read."""
     forward = getattr(type(module), "forward", None)
+    if lookup and isinstance(make, partial) and type(module) is Embedding and module.max_norm is None:
+        _check(module.weight, f"{path}.weight", make)
+        return _like(module, BlockEmbedding(_array(module.weight), None, **make.keywords))
     if isinstance(module, Linear) and forward is Linear.forward and _has_weight(module):
         weight, bias = module.weight, module.bias
     elif type(module).__name__ == "Conv1D" and type(module).__module__ == "transformers.pytorch_utils":

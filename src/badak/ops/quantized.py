@@ -5,6 +5,7 @@ import numpy as np
 from badak import kernels
 from badak.core.errors import DTypeError, GraphError, ShapeError
 from badak.kernels.half import BFLOAT16
+from badak.ops.embedding import check as check_ids
 from badak.ops.op import Op, flops_of_products
 
 _FLOAT32 = np.dtype(np.float32)
@@ -26,7 +27,7 @@ class LinearInt8(Op):
 
     @staticmethod
     def forward(save, x, w, scale, b):
-        _check(x, w)
+        _check(x, w.shape[1], _of_bits(w))
         if x.dtype is _FLOAT32:
             return kernels.of(x).linear_int8(x, w, scale, b)
         x32, scale, b = (None if a is None else a.astype(_FLOAT32) for a in (x, scale, b))
@@ -52,7 +53,7 @@ class LinearBFloat16(Op):
 
     @staticmethod
     def forward(save, x, w, b):
-        _check(x, w)
+        _check(x, w.shape[1], _of_bits(w))
         kind = x.dtype
         if kind.itemsize == 8:  # for which there is no product of bfloat16
             x, w, b = (None if a is None else a.astype(kind) for a in (x.astype(BFLOAT16), w.astype(BFLOAT16), b))
@@ -67,18 +68,18 @@ class LinearBFloat16(Op):
         raise _no_gradient()
 
 
-def _check(x, w) -> None:
+def _check(x, size, weight) -> None:
+    """weight: what an error says of it."""
     if x.dtype.kind not in "fV":
         raise DTypeError(f"linear: expected an input of floats; got {x.dtype}", "x.float()")
-    if not x.ndim or x.shape[-1] != w.shape[1]:
-        raise _mismatch(x, w)
+    if not x.ndim or x.shape[-1] != size:
+        raise ShapeError(
+            f"linear: weight {weight} takes input (..., {size}); got input={x.shape}", f"an input whose last size is {size}"
+        )
 
 
-def _mismatch(x, w) -> ShapeError:
-    return ShapeError(
-        f"linear: weight {w.shape} of {8 * w.itemsize} bits takes input (..., {w.shape[1]}); got input={x.shape}",
-        f"an input whose last size is {w.shape[1]}",
-    )
+def _of_bits(w) -> str:
+    return f"{w.shape} of {8 * w.itemsize} bits"
 
 
 def _no_gradient() -> GraphError:
@@ -86,3 +87,49 @@ def _no_gradient() -> GraphError:
         "backward: weights of 8 or 16 bits for answering have no gradient, and their inputs get none",
         "train the float32 model, and badak.quantize it afterwards",
     )
+
+
+class LinearBlocks(Op):
+    """y = x w^T + b, w in blocks of 4 or 8 bits, x rounded to 8 bits in parts of 32;   dx = dy w.
+
+    x (..., size) of any float, w uint8 (N, bytes of a row) in the format `form`, b (N,) or None -> (..., N) in x's dtype.
+    w and b get no gradient; dx is that of the product without the rounding of x. (`kernels/reference/blocks.py`)
+    """
+
+    owns_grads = False
+    flops = flops_of_products(0, 1, lambda inputs: inputs[0].shape[-1])
+    capturable = True
+    data_movement = True  # 16 bits become float32 here
+    batching = None
+
+    @staticmethod
+    def forward(save, x, w, b, form, size):
+        _check(x, size, f"({len(w)}, {size}) in {form}")
+        save.w, save.form, save.size = w, form, size
+        if x.dtype is _FLOAT32:
+            return kernels.of(x).linear_blocks(x, w, b, form)
+        return kernels.of(w).linear_blocks(x.astype(_FLOAT32), w, b, form).astype(x.dtype)
+
+    @staticmethod
+    def backward(saved, dy):
+        return kernels.of(dy).linear_blocks_backward(dy, saved.w, saved.form, saved.size), None, None
+
+
+class EmbeddingBlocks(Op):
+    """y[..., :] = the numbers of row ids[...] of w, which is in blocks of 4 or 8 bits; no gradient.
+
+    w uint8 (V, bytes of a row) in the format `form`, ids int (...) -> float32 (..., size).
+    """
+
+    capturable = True
+    data_movement = True
+    batching = None
+
+    @staticmethod
+    def forward(save, w, ids, form, size):
+        check_ids(w, ids)
+        return kernels.active().embedding_blocks(w, ids, form, size)
+
+    @staticmethod
+    def backward(saved, dy):
+        raise _no_gradient()

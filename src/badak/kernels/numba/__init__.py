@@ -22,6 +22,10 @@ from badak.kernels.numba.arithmetic import arithmetic as arithmetic
 from badak.kernels.numba.arithmetic import where as where
 from badak.kernels.numba.attention import attention as attention
 from badak.kernels.numba.attention import attention_backward as attention_backward
+from badak.kernels.numba.blocks import dequantize_blocks as dequantize_blocks
+from badak.kernels.numba.blocks import embedding_blocks as embedding_blocks
+from badak.kernels.numba.blocks import linear_blocks as linear_blocks
+from badak.kernels.numba.blocks import linear_blocks_backward as linear_blocks_backward
 from badak.kernels.numba.casts import cast as cast
 from badak.kernels.numba.clipping import clip_kept as clip_kept
 from badak.kernels.numba.clipping import limit_all as limit_all

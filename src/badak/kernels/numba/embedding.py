@@ -57,7 +57,7 @@ def embedding(w, ids):
     step = rows_per_block(channels)
     gather_rows(-(-index.size // step), y.size * 0.3, y, w, index, step, wrong)
     if wrong[0]:
-        raise _out_of_range(index, rows, "embedding")
+        raise out_of_range(index, rows, "embedding")
     return y.reshape(*ids.shape, channels)
 
 
@@ -71,7 +71,7 @@ def embedding_backward(dy, ids, rows, padding_idx=None, scale_grad_by_freq=False
     work = dy.size * 0.6 + dw.size * 0.2
     scatter_add_columns(-(-channels // step), work, dw, as_rows(dy), index, step, padding, wrong)
     if wrong[0]:
-        raise _out_of_range(index, rows, "embedding_backward")
+        raise out_of_range(index, rows, "embedding_backward")
     if scale_grad_by_freq:
         dw = dw / np.maximum(np.bincount(index, minlength=rows), 1).astype(dw.dtype)[:, None]
     return cast(dw, dy.dtype)
@@ -102,7 +102,7 @@ def index_copy(x, dim, index, source):
     into, given = (np.moveaxis(each, dim, 0)[ahead] for each in (x, source))
     replace_rows(ids.size, source.size * 0.3, into, given, ids, wrong)
     if wrong[0]:
-        raise _out_of_range(ids, x.shape[dim], "index_copy")
+        raise out_of_range(ids, x.shape[dim], "index_copy")
 
 
 def _repeats(index):
@@ -115,7 +115,7 @@ def _flat(ids):
     return ids.ravel() if ids.dtype == np.int64 else ids.astype(np.int64).ravel()
 
 
-def _out_of_range(index, rows, where):
+def out_of_range(index, rows, where):
     least, most = index.min(), index.max()
     return IndexOutOfRangeError(
         f"{where}: expected ids in 0 .. {rows - 1}; got ids from {least} to {most}",

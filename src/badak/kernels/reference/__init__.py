@@ -18,6 +18,11 @@ from badak.kernels.reference.arithmetic import arithmetic as arithmetic
 from badak.kernels.reference.arithmetic import where as where
 from badak.kernels.reference.attention import attention as attention
 from badak.kernels.reference.attention import attention_backward as attention_backward
+from badak.kernels.reference.blocks import dequantize_blocks as dequantize_blocks
+from badak.kernels.reference.blocks import embedding_blocks as embedding_blocks
+from badak.kernels.reference.blocks import linear_blocks as linear_blocks
+from badak.kernels.reference.blocks import linear_blocks_backward as linear_blocks_backward
+from badak.kernels.reference.blocks import quantize_blocks as quantize_blocks
 from badak.kernels.reference.casts import cast as cast
 from badak.kernels.reference.clipping import clip_kept as clip_kept
 from badak.kernels.reference.clipping import limit_all as limit_all

@@ -52,9 +52,10 @@ class Tiles:
     def __init__(self, builder):
         self.builder = builder
 
-    def configure(self):
-        """All eight have 16 rows of 64 bytes from now on, until `release`."""
-        words = [1, 0, 0x0040004000400040, 0x0040004000400040, 0, 0, 0x1010101010101010, 0]
+    def configure(self, shapes=((16, LINE),) * 8):
+        """Each has so many rows and bytes of a row from now on, until `release`: all 16 of 64, unless told."""
+        rows, widths = (sum(shape[at] << bits * tile for tile, shape in enumerate(shapes)) for at, bits in ((0, 8), (1, 16)))
+        words = [1, 0, widths & (1 << 64) - 1, widths >> 64, 0, 0, rows, 0]
         kind, space = ir.ArrayType(I64, len(words)), stack(self.builder, LINE)
         self.builder.store(ir.Constant(kind, words), self.builder.inttoptr(space, kind.as_pointer()))
         self._call("ldtilecfg", self._place(space))

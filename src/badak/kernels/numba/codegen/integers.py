@@ -19,6 +19,7 @@ __all__ = [
     "WIDENED",
     "Bytes",
     "Sixteen",
+    "widened_half",
 ]
 
 BIT, I8, I32, F32 = ir.IntType(1), ir.IntType(8), ir.IntType(32), ir.FloatType()
@@ -115,3 +116,23 @@ class Bytes(Vectors):
         kind = ir.FunctionType(I32, [self.sums])
         name = f"llvm.vector.reduce.add.v{self.lanes}i32"
         return self.builder.call(cgutils.get_or_insert_function(self.builder.module, kind, name), [sums])
+
+
+_CONVERTS = has("f16c")
+
+
+def widened_half(builder, bits):
+    """The float32 that 16 bits of float16 are, or a vector of them."""
+    lanes = bits.type.count if isinstance(bits.type, ir.VectorType) else 0
+    kind = lambda element: ir.VectorType(element, lanes) if lanes else element
+    if _CONVERTS:
+        return builder.fpext(builder.bitcast(bits, kind(ir.HalfType())), kind(F32))
+    constant = lambda element, number: ir.Constant(kind(element), [number] * lanes if lanes else number)
+    wide = builder.zext(bits, kind(I32))
+    size = builder.shl(builder.and_(wide, constant(I32, 0x7FFF)), constant(I32, 13))
+    number = builder.fmul(builder.bitcast(size, kind(F32)), constant(F32, 2.0**112))
+    endless = builder.or_(size, constant(I32, 0x7F800000))  # an infinity, or a NaN with its digits
+    whole = builder.icmp_signed(">=", size, constant(I32, 0x7C00 << 13))
+    number = builder.select(whole, endless, builder.bitcast(number, kind(I32)))
+    sign = builder.shl(builder.and_(wide, constant(I32, 0x8000)), constant(I32, 16))
+    return builder.bitcast(builder.or_(number, sign), kind(F32))

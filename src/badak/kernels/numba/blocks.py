@@ -1,0 +1,344 @@
+"""The affine map of the last axis with weights in blocks of 4 or 8 bits."""
+
+import numpy as np
+
+from badak.kernels.block_formats import FORMATS, PART, TOGETHER
+from badak.kernels.numba._blocks import NOTHING, as_rows
+from badak.kernels.numba.arithmetic import arithmetic
+from badak.kernels.numba.codegen.compile import JIT, kernel
+from badak.kernels.numba.codegen.integers import VNNI, VNNI_FEATURES, WIDENED
+from badak.kernels.numba.codegen.registers import REGISTER
+from badak.kernels.numba.cpu_dispatch import Way, Ways
+from badak.kernels.numba.embedding import out_of_range
+from badak.kernels.numba.gemm import product
+from badak.kernels.numba.simd.block_tiles import DOWN, begin_part_tiles, multiply_parts
+from badak.kernels.numba.simd.blocks import (
+    GROUP,
+    PAIRS,
+    PLAIN,
+    QUADS,
+    add_parts,
+    finish_rows,
+    quantize_part,
+    reach,
+    scaled_parts,
+    unpack_parts,
+)
+from badak.kernels.numba.simd.integer_tiles import end_tiles
+from badak.kernels.numba.simd.integers import AMX
+from badak.kernels.numba.simd.tiles import transpose
+from badak.kernels.numba.threadpool.parallel import parallel_exact
+from badak.kernels.reference import embedding_blocks as plain_embedding_blocks
+from badak.kernels.reference import linear_blocks as plain_linear_blocks
+from badak.kernels.reference import linear_blocks_backward as plain_backward
+from badak.kernels.reference.blocks import AT_ONCE
+
+ONLY = (np.float32,)
+_FEW = 4  # rows up to which the weights are read where they lie
+_STREAM = 32_768  # bytes of weights of a task
+_LINE = 64
+_WITH = GROUP + 2 * 4 * TOGETHER  # bytes of 16 parts of inputs, with their scales and sums
+_Q8_0, _Q4_0, _Q4_K = (FORMATS[name].code for name in ("q8_0", "q4_0", "q4_k"))
+_NUMBERS = {"amx": AMX, "vnni": VNNI, "widened": WIDENED}  # of ways, as kernels know them
+_PER_NS = {WIDENED: 50, VNNI: 150, AMX: 500}  # products and sums of one core, roughly
+_LONGEST = max(map(reach, FORMATS.values()))
+_SCALES, _TAKEN = GROUP, GROUP + 4 * TOGETHER  # where they lie, for one group
+
+
+@kernel
+def _address(x):
+    """The first line of cache in x, an array of bytes with one line to spare."""
+    return -(-x.ctypes.data // _LINE) * _LINE
+
+
+@kernel
+def _place(order, part):
+    """Where the halves of a part of inputs lie among those of 16: see `simd/blocks.py`."""
+    i, at = part // 8 * 4 + part % 4, part % 16
+    if order == QUADS:
+        return at % 4 * 128 + at // 4 * 16, at % 4 * 128 + 64 + at // 4 * 16
+    if order == PAIRS:
+        first = i * 64 + at // 4 % 2 * 32
+        return first, first + 16
+    return at * 32, at * 32 + 16
+
+
+@parallel_exact("R2 Wb1 i i i i", ONLY)
+def quantize_inputs(task, x, packed, rows, groups, order, shift):
+    """`rows` rows of x, each as `groups` times 16 parts: numbers, scales, sums."""
+    size = x.shape[1]
+    for m in range(task * rows, min((task + 1) * rows, x.shape[0])):
+        line, source = _address(packed) + m * groups * _WITH, x.ctypes.data + 4 * m * size
+        for part in range(TOGETHER * groups):
+            group = line + part // TOGETHER * _WITH
+            first, second = _place(order, part % TOGETHER)
+            lane = 4 * (part % TOGETHER)
+            quantize_part(source + 4 * min(part * PART, size), max(size - part * PART, 0), group + first, group + second, shift,
+                          group + _SCALES + lane, group + _TAKEN + lane)  # fmt: skip
+
+
+@kernel
+def _scaled(code, way, many, w, step, count, left, x, x_step, out, ahead):
+    """`scaled_parts` of the format, the way, and one or four rows of inputs."""
+    taken = x + _TAKEN
+    if code == _Q4_0:
+        if way == WIDENED:
+            if many == 1:
+                scaled_parts(_Q4_0, WIDENED, 1, w, step, count, left, x, x_step, taken, out, ahead)
+            else:
+                scaled_parts(_Q4_0, WIDENED, 4, w, step, count, left, x, x_step, taken, out, ahead)
+        elif many == 1:
+            scaled_parts(_Q4_0, VNNI, 1, w, step, count, left, x, x_step, taken, out, ahead)
+        else:
+            scaled_parts(_Q4_0, VNNI, 4, w, step, count, left, x, x_step, taken, out, ahead)
+    elif code == _Q8_0:
+        if way == WIDENED:
+            if many == 1:
+                scaled_parts(_Q8_0, WIDENED, 1, w, step, count, left, x, x_step, taken, out, ahead)
+            else:
+                scaled_parts(_Q8_0, WIDENED, 4, w, step, count, left, x, x_step, taken, out, ahead)
+        elif many == 1:
+            scaled_parts(_Q8_0, VNNI, 1, w, step, count, left, x, x_step, taken, out, ahead)
+        else:
+            scaled_parts(_Q8_0, VNNI, 4, w, step, count, left, x, x_step, taken, out, ahead)
+    elif way == WIDENED:
+        if many == 1:
+            scaled_parts(_Q4_K, WIDENED, 1, w, step, count, left, x, x_step, taken, out, ahead)
+        else:
+            scaled_parts(_Q4_K, WIDENED, 4, w, step, count, left, x, x_step, taken, out, ahead)
+    elif many == 1:
+        scaled_parts(_Q4_K, VNNI, 1, w, step, count, left, x, x_step, taken, out, ahead)
+    else:
+        scaled_parts(_Q4_K, VNNI, 4, w, step, count, left, x, x_step, taken, out, ahead)
+
+
+@kernel
+def _copied(w, start, spare):
+    """What w has from the byte `start` on, so many bytes as a kernel may read, at a place of their own."""
+    for i in range(_LONGEST):
+        at = start + i
+        spare[i] = w[at // w.shape[1], at % w.shape[1]] if at < w.size else 0
+    return spare.ctypes.data
+
+
+@parallel_exact("W2 Rb1 Rb2 R1 i i i i i", ONLY)
+def few_rows_blocks(task, y, packed, w, bias, columns, parts, width, code, way):
+    """y[m, n] for `columns` n and a few m: the weights stream by once, in their order. width: bytes of 16 parts."""
+    first, last = task * columns, min((task + 1) * columns, w.shape[0])
+    step, groups = w.shape[1], -(-parts // TOGETHER)
+    space, spare, sums = np.empty(4 * 1024 + _LINE, np.uint8), np.empty(_LONGEST, np.int8), np.empty(64, np.float32)
+    u, totals = _address(space), sums.ctypes.data
+    for n in range(first, last, 16):
+        count = min(16, last - n)
+        for m in range(0, y.shape[0], 4):
+            rows = min(4, y.shape[0] - m)
+            many = 1 if rows == 1 else 4
+            x = _address(packed) + m * groups * _WITH
+            sums[:] = 0
+            for g in range(groups):
+                start = n * step + g * width
+                safe = count
+                while safe and start + (safe - 1) * step + _LONGEST > w.size:
+                    safe -= 1
+                group = x + g * _WITH
+                _scaled(
+                    code, way, many, w.ctypes.data + start, step, safe, parts - TOGETHER * g, group, groups * _WITH, u, 16 * step
+                )
+                for r in range(safe, count):
+                    own = _copied(w, start + r * step, spare)
+                    _scaled(code, way, many, own, 0, 1, parts - TOGETHER * g, group, groups * _WITH, u + 64 * r, 0)
+                for i in range(rows):
+                    add_parts(u + 1024 * i, group + i * groups * _WITH + _SCALES, totals + 64 * i)
+            for i in range(rows):
+                own = bias.ctypes.data + 4 * n if bias.size > 0 else 0
+                finish_rows(totals + 64 * i, own, y.ctypes.data + 4 * ((m + i) * y.shape[1] + n), count)
+    space[0], spare[0], sums[0] = 0, 0, 0  # compiled code frees an array after its last mention, and an address is none
+
+
+@kernel
+def _unpacked(code, signed, w, step, count, left, out, scales, minima):
+    """`unpack_parts` of the format."""
+    if code == _Q4_0:
+        if signed:
+            unpack_parts(_Q4_0, 1, w, step, count, left, out, scales, minima)
+        else:
+            unpack_parts(_Q4_0, 0, w, step, count, left, out, scales, minima)
+    elif code == _Q8_0:
+        if signed:
+            unpack_parts(_Q8_0, 1, w, step, count, left, out, scales, minima)
+        else:
+            unpack_parts(_Q8_0, 0, w, step, count, left, out, scales, minima)
+    else:
+        unpack_parts(_Q4_K, 0, w, step, count, left, out, scales, minima)
+
+
+@kernel
+def _turned(source, panel):
+    """512 bytes of each of 16 rows as 512 bytes of each of 16 parts."""
+    lanes = REGISTER // 4
+    for j in range(0, 16, lanes):
+        for k in range(0, 128, lanes):  # in fours of numbers
+            transpose(np.float32(0), source + GROUP * j + 4 * k, GROUP, lanes, lanes, panel + 64 * k + 4 * j, 64)
+
+
+@kernel
+def _turned_scales(source, out):
+    """16 scales of each of 16 rows as 16 rows' of each of 16 parts."""
+    lanes = REGISTER // 4
+    for j in range(0, 16, lanes):
+        for k in range(0, 16, lanes):
+            transpose(np.float32(0), source + 64 * j + 4 * k, 64, lanes, lanes, out + 64 * k + 4 * j, 64)
+
+
+@parallel_exact("W2 Rb1 Rb2 R1 i i i i", ONLY)
+def many_rows_blocks(task, y, packed, w, bias, parts, width, code, way):
+    """16 columns of y: 16 rows of w, unpacked into a panel, and then every row of inputs."""
+    n, step, groups = 16 * task, w.shape[1], -(-parts // TOGETHER)
+    count = min(16, w.shape[0] - n)
+    space, spare = np.empty(groups * 16 * (GROUP + 128) + 16 * (GROUP + 128) + _LINE, np.uint8), np.empty(_LONGEST, np.int8)
+    panel = _address(space)
+    scales = panel + groups * 16 * GROUP
+    minima, raw = scales + groups * 1024, scales + groups * 2048
+    signed, row = way == AMX, groups * _WITH
+    for g in range(groups):
+        start, left = n * step + g * width, parts - TOGETHER * g
+        safe = count
+        while safe and start + (safe - 1) * step + _LONGEST > w.size:
+            safe -= 1
+        own, less = raw + 16 * GROUP, raw + 16 * GROUP + 1024
+        _unpacked(code, signed, w.ctypes.data + start, step, safe, left, raw, own, less)
+        for r in range(safe, count):
+            _unpacked(code, signed, _copied(w, start + r * step, spare), 0, 1, left, raw + GROUP * r, own + 64 * r, less + 64 * r)
+        _turned(raw, panel + g * 16 * GROUP)
+        _turned_scales(own, scales + 1024 * g)
+        if code == _Q4_K:
+            _turned_scales(less, minima + 1024 * g)
+    known = bias.ctypes.data + 4 * n if bias.size > 0 else 0
+    if way == AMX:
+        begin_part_tiles()
+    for m in range(0, y.shape[0], 16 if way == AMX else DOWN):
+        x, out, rows = _address(packed) + m * row, y.ctypes.data + 4 * (m * y.shape[1] + n), y.shape[0] - m
+        if way == AMX:
+            if code == _Q4_K:
+                multiply_parts(AMX, 1, x, row, panel, scales, minima, parts, known, out, 4 * y.shape[1], rows, count)
+            else:
+                multiply_parts(AMX, 0, x, row, panel, scales, minima, parts, known, out, 4 * y.shape[1], rows, count)
+        elif way == VNNI:
+            if code == _Q4_K:
+                multiply_parts(VNNI, 1, x, row, panel, scales, minima, parts, known, out, 4 * y.shape[1], rows, count)
+            else:
+                multiply_parts(VNNI, 0, x, row, panel, scales, minima, parts, known, out, 4 * y.shape[1], rows, count)
+        elif code == _Q4_K:
+            multiply_parts(WIDENED, 1, x, row, panel, scales, minima, parts, known, out, 4 * y.shape[1], rows, count)
+        else:
+            multiply_parts(WIDENED, 0, x, row, panel, scales, minima, parts, known, out, 4 * y.shape[1], rows, count)
+    if way == AMX:
+        end_tiles()
+    space[0], spare[0] = 0, 0
+
+
+def linear_blocks(x, w, b, form):
+    """y = x w^T + b for w in blocks; see `reference`. The same bits in every way, for any number of rows."""
+    chosen, rows = FORMATS[form], as_rows(x)
+    m, size = rows.shape
+    if not JIT or not rows.size or not w.size:
+        return plain_linear_blocks(x, w, b, form)
+    parts = w.shape[1] // chosen.width * (chosen.size // PART)
+    groups, few = -(-parts // TOGETHER), m <= _FEW
+    packed = np.empty(-(-m // 16) * 16 * groups * _WITH + _LINE, np.int8)
+    order = PLAIN if not few else QUADS if form == "q4_0" else PAIRS
+    step = max(1, 8192 // size)
+    quantize_inputs(-(-m // step), m * size, rows, packed, step, groups, order, chosen.shift)
+    y, numbers = np.empty((m, len(w)), np.float32), np.ascontiguousarray(w).view(np.int8)
+    bias = NOTHING[x.dtype] if b is None else np.ascontiguousarray(b)
+    width, way = TOGETHER * PART // chosen.size * chosen.width, _NUMBERS[WAYS.chosen()]
+    if few:
+        columns = max(16, _STREAM // w.shape[1] // 16 * 16)
+        few_rows_blocks(-(-len(w) // columns), m * w.size // 20, y, packed, numbers, bias, columns, parts, width, chosen.code, way)
+    else:
+        many_rows_blocks(
+            -(-len(w) // 16), m * len(w) * size // _PER_NS[way], y, packed, numbers, bias, parts, width, chosen.code, way
+        )
+    return y.reshape(*x.shape[:-1], len(w))
+
+
+@parallel_exact("W2 Rb2 Ri1 i i i i Ei1", ONLY)
+def numbers_of_rows(task, y, w, ids, rows, parts, width, code, wrong):
+    """y[n] = the numbers of row ids[n] of w, for `rows` n. An id outside of w sets wrong[0]."""
+    raw, scales, minima = np.empty(GROUP, np.int8), np.empty(TOGETHER, np.float32), np.empty(TOGETHER, np.float32)
+    spare = np.empty(_LONGEST, np.int8)
+    for n in range(task * rows, min((task + 1) * rows, len(ids))):
+        row = ids[n]
+        if row < 0 or row >= w.shape[0]:
+            wrong[0] = 1
+            continue
+        for g in range(-(-parts // TOGETHER)):
+            start = row * w.shape[1] + g * width
+            place = w.ctypes.data + start if start + _LONGEST <= w.size else _copied(w, start, spare)
+            _unpacked(code, 1, place, 0, 1, parts - TOGETHER * g, raw.ctypes.data, scales.ctypes.data, minima.ctypes.data)
+            first = GROUP * g
+            for k in range(min(GROUP, y.shape[1] - first)):
+                number = raw[k] * scales[k // PART]
+                y[n, first + k] = number - minima[k // PART] if code == _Q4_K else number
+    raw[0], scales[0], minima[0], spare[0] = 0, 0, 0, 0
+
+
+def _numbers(w, ids, form, size):
+    chosen, wrong = FORMATS[form], np.zeros(1, np.int64)
+    y = np.empty((len(ids), size), np.float32)
+    parts, width = w.shape[1] // chosen.width * (chosen.size // PART), TOGETHER * PART // chosen.size * chosen.width
+    step = max(1, 4096 // max(size, 1))
+    numbers = np.ascontiguousarray(w).view(np.int8)
+    numbers_of_rows(-(-len(ids) // step), y.size, y, numbers, ids, step, parts, width, chosen.code, wrong)
+    if wrong[0]:
+        raise out_of_range(ids, len(w), "embedding")
+    return y
+
+
+def embedding_blocks(w, ids, form, size):
+    """The numbers of rows of w, which is in blocks; see `reference`."""
+    if not JIT or not w.size or not ids.size:
+        return plain_embedding_blocks(w, ids, form, size)
+    return _numbers(w, ids.astype(np.int64).ravel(), form, size).reshape(*ids.shape, size)
+
+
+def dequantize_blocks(w, form, size):
+    """The numbers of all rows of w."""
+    return embedding_blocks(w, np.arange(len(w)), form, size)
+
+
+def linear_blocks_backward(dy, w, form, size):
+    """dx = dy w, w in blocks: a part of it at a time becomes numbers; see `reference`."""
+    rows, step = as_rows(dy), max(1, AT_ONCE // max(size, 1))
+    if not JIT or not rows.size or not w.size or dy.dtype != np.float32:
+        return plain_backward(dy, w, form, size)
+    dx, ids = np.empty((len(rows), size), dy.dtype), np.arange(len(w))
+    for n in range(0, len(w), step):
+        part = np.empty(dx.shape, dy.dtype) if n else dx
+        product(part, rows[:, n : n + step], _numbers(w, ids[n : n + step], form, size))
+        dx = arithmetic(np.add, dx, part) if n else part
+    return dx.reshape(*dy.shape[:-1], size)
+
+
+def _right(way):
+    """Whether products of every format come out right by this way: the check of `cpu_dispatch.py`."""
+    random = np.random.RandomState(0)
+    for form in FORMATS.values():
+        w = random.randint(0, 256, (37, form.row(768))).astype(np.uint8)
+        heads = w.reshape(37, -1, form.width)[..., : 2 if form.shift else 4]
+        heads[...] = random.rand(*heads.shape[:2], heads.shape[2] // 2).astype(np.float16).view(np.uint8)
+        for m in (1, 3, 20):
+            x = random.standard_normal((m, 768)).astype(np.float32)
+            with WAYS.use(way):
+                if not np.array_equal(linear_blocks(x, w, None, form.name), plain_linear_blocks(x, w, None, form.name)):
+                    return False
+    return True
+
+
+WAYS = Ways(
+    "blocks",
+    __file__,
+    Way("amx", ("amx-tile", "amx-int8", *VNNI_FEATURES), lambda: _right("amx")),
+    Way("vnni", VNNI_FEATURES, lambda: _right("vnni")),
+    Way("widened"),
+)

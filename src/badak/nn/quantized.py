@@ -1,0 +1,161 @@
+"""Layers whose weights take fewer bits: they answer, and `quantization.py` puts them into models."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from badak import kernels
+from badak.core.errors import ArgumentError
+from badak.kernels.half import BFLOAT16
+from badak.nn.module import Module
+from badak.ops.quantized import EmbeddingBlocks, LinearBFloat16, LinearBlocks, LinearInt8
+from badak.tensor import Tensor, apply
+
+MOST_INPUTS = 131_072  # of an int8 layer: a sum of more products could leave 32 bits
+
+
+class Quantized(Module):
+    """What layers with narrow weights have in common: they answer, and that is all."""
+
+    in_features: int
+    out_features: int
+    bias: Tensor | None
+
+    def _expect_trainable(self) -> None:
+        raise ArgumentError(
+            f"train: {type(self).__name__} holds weights that cannot be trained",
+            "keep the float32 model for training, and badak.quantize a copy of it",
+        )
+
+    def _apply(self, fn: Callable, recurse: bool = True):
+        """As in Module, but floats keep their dtype: a 16-bit scale would make every weight wrong."""
+
+        def moved(t: Tensor) -> Tensor:
+            new = fn(t)
+            return new if new.dtype is t.dtype else t
+
+        return super()._apply(moved, recurse)
+
+    def extra_repr(self) -> str:
+        return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
+
+
+class Int8Linear(Quantized):
+    """y = x W^T + b with W[n] = scale[n] weight[n], weight int8: a row of W is rounded to 255 steps, each row of x likewise.
+
+        scale[n] = max |W[n]| / 127          weight[n] = W[n] / scale[n], rounded to the nearest
+
+    x (..., in_features) -> y (..., out_features). Sums of products are integers and exact, so the bits of y are the same on
+    every CPU and any number of threads. No gradient.
+    """
+
+    def __init__(self, weight: np.ndarray, bias: np.ndarray | None) -> None:
+        super().__init__()
+        self.training = False
+        self.out_features, self.in_features = weight.shape
+        numbers, scale = kernels.active().quantize_rows(np.ascontiguousarray(weight, np.float32))
+        self.register_buffer("weight", Tensor._of(numbers))
+        self.register_buffer("scale", Tensor._of(scale))
+        self.register_buffer("bias", None if bias is None else Tensor._of(np.array(bias, np.float32)))
+
+    def forward(self, input):
+        own = self._buffers
+        return apply(LinearInt8, input, own["weight"], own["scale"], own["bias"])
+
+    def part(self, input: Tensor, number: int, parts: int) -> Tensor:
+        """The outputs of one of so many equal parts."""
+        weight, scale = (self._buffers[name].chunk(parts)[number] for name in ("weight", "scale"))
+        bias = self._buffers["bias"]
+        return apply(LinearInt8, input, weight, scale, None if bias is None else bias.chunk(parts)[number])
+
+
+class LinearOf16Bits(Quantized):
+    """y = x W^T + b with weight = W rounded to bfloat16; x is rounded likewise where it is multiplied, sums are float32.
+
+    x (..., in_features) -> y (..., out_features), in x's dtype. No gradient.
+    """
+
+    def __init__(self, weight: np.ndarray, bias: np.ndarray | None) -> None:
+        super().__init__()
+        self.training = False
+        self.out_features, self.in_features = weight.shape
+        self.register_buffer("weight", Tensor._of(np.ascontiguousarray(weight).astype(BFLOAT16)))
+        self.register_buffer("bias", None if bias is None else Tensor._of(np.array(bias, np.float32)))
+
+    def forward(self, input):
+        return apply(LinearBFloat16, input, self._buffers["weight"], self._buffers["bias"])
+
+    def part(self, input: Tensor, number: int, parts: int) -> Tensor:
+        """The outputs of one of so many equal parts."""
+        bias = self._buffers["bias"]
+        weight = self._buffers["weight"].chunk(parts)[number]
+        return apply(LinearBFloat16, input, weight, None if bias is None else bias.chunk(parts)[number])
+
+
+class BlockLinear(Quantized):
+    """y = x W^T + b, W in blocks of ggml's format `form` ("q8_0", "q4_0", "q4_k"), x rounded to 8 bits in parts of 32 numbers.
+
+    weight: the bytes, uint8 (out_features, bytes of a row), as a GGUF file has them (`kernels/block_formats.py`)
+    x (..., in_features) -> y (..., out_features). The bits of y are the same on every CPU, for any number of threads and of
+    other rows. W is not trained; x has a gradient, dx = dy W.
+    """
+
+    def __init__(self, weight: np.ndarray, bias: np.ndarray | None, form: str) -> None:
+        rows = kernels.active().quantize_blocks(np.ascontiguousarray(weight, np.float32), form)
+        self._hold(rows, bias, form, weight.shape[1])
+
+    def _hold(self, rows: np.ndarray, bias: np.ndarray | None, form: str, inputs: int) -> None:
+        super().__init__()
+        self.training = False
+        self.form, self.in_features, self.out_features = form, inputs, len(rows)
+        self.register_buffer("weight", Tensor._of(rows))
+        self.register_buffer("bias", None if bias is None else Tensor._of(np.array(bias, np.float32)))
+
+    @classmethod
+    def of_blocks(cls, rows: np.ndarray, bias: np.ndarray | None, form: str, inputs: int) -> "BlockLinear":
+        """The layer of these bytes (N, width), which are used where they lie."""
+        layer = cls.__new__(cls)
+        layer._hold(rows, bias, form, inputs)
+        return layer
+
+    def forward(self, input):
+        return self._multiplied(input, self._buffers["weight"], self._buffers["bias"])
+
+    def _multiplied(self, input, weight, bias):
+        return apply(LinearBlocks, input, weight, bias, form=self.form, size=self.in_features)
+
+    def part(self, input: Tensor, number: int, parts: int) -> Tensor:
+        """The outputs of one of so many equal parts."""
+        weight, bias = self._buffers["weight"], self._buffers["bias"]
+        return self._multiplied(input, weight.chunk(parts)[number], None if bias is None else bias.chunk(parts)[number])
+
+    def numbers(self) -> np.ndarray:
+        """W, float32 (out_features, in_features)."""
+        return kernels.active().dequantize_blocks(self._buffers["weight"]._array, self.form, self.in_features)
+
+    def extra_repr(self) -> str:
+        return f"{super().extra_repr()}, form={self.form}"
+
+
+class BlockEmbedding(BlockLinear):
+    """y = W[ids], W in blocks: an Embedding that is not trained; and the head that is tied to it, `logits`.
+
+    ids (...) -> y (..., embedding_dim); logits(h): h (..., embedding_dim) -> (..., num_embeddings). One storage for both.
+    """
+
+    @property
+    def num_embeddings(self) -> int:
+        """Rows of the table."""
+        return self.out_features
+
+    @property
+    def embedding_dim(self) -> int:
+        """Numbers of a row."""
+        return self.in_features
+
+    def forward(self, input):
+        return apply(EmbeddingBlocks, self._buffers["weight"], input, form=self.form, size=self.in_features)
+
+    def logits(self, h: Tensor) -> Tensor:
+        """h W^T."""
+        return self._multiplied(h, self._buffers["weight"], None)
