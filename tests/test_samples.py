@@ -191,8 +191,9 @@ def test_op_keeps_the_dtype_and_leaves_its_inputs_alone(row: Sample, dtype):
         saved, ys = call.forward(arrays)
         dys = call.cotangents(ys)
         dys_before = [None if dy is None else dy.copy() for dy in dys]
+        floats = any(a is not None and a.dtype.kind in DIFFERENTIABLE for a in arrays)
         for y in ys:
-            assert y.dtype.kind not in DIFFERENTIABLE or y.real.dtype == dtype, f"{call}: output is {y.dtype}"
+            assert y.dtype.kind not in DIFFERENTIABLE or y.real.dtype == dtype or not floats, f"{call}: output is {y.dtype}"
         if any(saved.needs) and any(dy is not None for dy in dys):
             for number, dx in enumerate(call.backward(saved, dys)):
                 assert dx is None or dx.dtype == arrays[number].dtype, f"{call}: gradient {number} is {dx.dtype}"

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from badak.kernels import reference
+from badak.kernels.reference import blocks as reference
 from badak.ops.attention import Attention
 from badak.ops.dropout import Dropout
 from badak.ops.embedding import Embedding
@@ -90,16 +90,21 @@ def numbers(w, form, size):
 
 
 def linear_blocks(x, w, b, form, size):
-    """The formula, in float32 whatever x is."""
+    """The formula, in float32 whatever x is; products exact, their sums rounded part by part."""
     parts = F.pad(x.float(), (0, -size % 32)).unflatten(-1, (-1, 32))
     largest = parts.abs().amax(-1, keepdim=True)
     fine, some = largest.isfinite(), largest.isfinite() & (largest >= 2.0**-120)
     steps = torch.where(some, largest / 127, torch.where(fine, 0.0, torch.nan))
     inverse = torch.where(some, 127 / largest, torch.zeros(()))
     q = torch.where(fine, parts, torch.zeros(())).mul(inverse).round()
-    w = numbers(w, form, -(-size // 32) * 32)
-    y = (q * steps).flatten(-2).double() @ w.double().T
-    return (y if b is None else y + b.double()).to(x.dtype)
+    p, scale, _ = reference.unpacked(w.numpy(), form)
+    y = x.new_zeros(*x.shape[:-1], len(w), dtype=torch.float32)
+    for part in range(p.shape[1]):
+        sums = (q[..., part, None, :] * torch.from_numpy(p[:, part]).float()).sum(-1)
+        u = sums * torch.from_numpy(scale[:, part])
+        y = (y.double() + u.double() * steps[..., part, :].double()).float()
+    F.linear(x, numbers(w, form, size).to(x.dtype))  # so often PyTorch multiplies
+    return (y if b is None else y + b.float()).to(x.dtype)
 
 
 def heads(B, H, G, T, S, D, E, keep=None, bias=None, drop=None, **attributes):

@@ -108,6 +108,7 @@ class LinearBlocks(Op):
         save.w, save.form, save.size = w, form, size
         if x.dtype is _FLOAT32:
             return kernels.of(x).linear_blocks(x, w, b, form)
+        b = None if b is None else b.astype(_FLOAT32)
         return kernels.of(w).linear_blocks(x.astype(_FLOAT32), w, b, form).astype(x.dtype)
 
     @staticmethod
