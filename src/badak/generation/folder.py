@@ -13,14 +13,17 @@ from typing import Any
 
 from badak.core.errors import ArgumentError, BadakError, FileError, NotSupportedError
 from badak.data.files import read_text
+from badak.data.gguf_tokens import marks_of, tokenizer_of
 from badak.data.tokenizer import Tokenizer
 from badak.generation import renderer
 from badak.generation.filters import GenerationConfig
 from badak.generation.settings import sample_config, suppressed
 from badak.io.atomic import as_path
 from badak.io.config import read_json
+from badak.io.gguf import read_gguf
 from badak.io.limited import limited
 from badak.models.folder import CONFIG
+from badak.models.gguf import read_model
 from badak.models.hints import GENERATION, OWN, TEMPLATE, Hints, read_table
 from badak.models.pretrained import found, from_pretrained, is_hub_name
 from badak.nn import Module
@@ -77,6 +80,23 @@ def open_folder(folder: str | os.PathLike, dtype: Any = None) -> TextGenerator:
     mark_prompts(tokenizer, read_table(place / ABOUT_TOKENS))
     config = sample_config(writing, place / GENERATION)
     return TextGenerator(model, tokenizer, _ends(hints, tokenizer), read_template(place), own.get("lines") is True, config)
+
+
+def open_gguf(path: str | os.PathLike) -> TextGenerator:
+    """The model and the tokenizer of a GGUF file, weights as they lie there. Raises FileError."""
+    file = read_gguf(path)
+    model = read_model(file, path)
+    tokenizer = tokenizer_of(file.facts, path)
+    size = model.config.vocab_size
+    if len(tokenizer) > size:
+        raise FileError(f"{path}: {len(tokenizer):,} tokens, and the model has {size:,}", "copy or download it again")
+    tokenizer.special = (*tokenizer.special, *range(len(tokenizer), size))
+    about, ends = marks_of(file.facts, tokenizer)
+    mark_prompts(tokenizer, about)
+    text = file.facts.get("tokenizer.chat_template")
+    marks = {name: one for name, one in about.items() if isinstance(one, str)}
+    template = Template(text, marks, path) if isinstance(text, str) and importlib.util.find_spec("jinja2") else None
+    return TextGenerator(model, tokenizer, ends, template)
 
 
 def _ends(hints: Hints, tokenizer: Tokenizer) -> tuple[int, ...]:

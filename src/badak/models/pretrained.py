@@ -24,6 +24,7 @@ from badak.models.card import card_of
 from badak.models.folder import BESIDE, CONFIG, SHARD, json_bytes, read_tensors, write_folder
 from badak.models.hints import GENERATION, MARKS, Hints, read_hints
 from badak.models.sizes import expect_sizes
+from badak.nn.quantized import Quantized
 from badak.tensor import Tensor, cat, device
 from badak.tensor.dtypes import dtype as DType  # noqa: N812
 from badak.tensor.dtypes import float32
@@ -126,7 +127,8 @@ class Pretrained(nn.Module):
                 "badak.models.from_pretrained(folder) chooses the class",
             )
         config, tensors = _config(chosen, settings), read_tensors(place)
-        expect_sizes(config, tensors, settings.where)
+        size = sum(x.numel() * x.element_size() for x in tensors.values())
+        expect_sizes(config, [x.shape for x in tensors.values()], size, settings.where, f"the {CONFIG} that belongs to these weights")
         config = chosen.settle(config, tensors)
         on_meta: Any = device("meta")
         with on_meta:  # nothing is drawn: the seed's numbers stay those of the program
@@ -149,6 +151,12 @@ class Pretrained(nn.Module):
         _expect_dtype("save_pretrained", dtype)
         if type(shard) is not int or shard < 1:
             raise ArgumentError(f"save_pretrained: shard must be 1 or more bytes; got {shown(shard)}", f"shard={SHARD}")
+        short = next((name for name, part in self.named_modules() if isinstance(part, Quantized)), None)
+        if short is not None:
+            raise ArgumentError(
+                f"save_pretrained: {short} is quantized, and such a folder holds whole weights",
+                "badak quantize MODEL OUT.gguf, or badak.save(model.state_dict(), path)",
+            )
         place, chosen = as_path(folder), _format_of(self)
         tensors = _theirs(self, chosen, dtype)
         stored = {x.dtype for x in tensors.values() if x.is_floating_point()}

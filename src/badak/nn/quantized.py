@@ -7,9 +7,10 @@ import numpy as np
 from badak import kernels
 from badak.core.errors import ArgumentError
 from badak.kernels.half import BFLOAT16
+from badak.nn.containers import ModuleList
 from badak.nn.module import Module
 from badak.ops.quantized import EmbeddingBlocks, LinearBFloat16, LinearBlocks, LinearInt8
-from badak.tensor import Tensor, apply
+from badak.tensor import Tensor, apply, cat
 
 MOST_INPUTS = 131_072  # of an int8 layer: a sum of more products could leave 32 bits
 
@@ -79,7 +80,7 @@ class LinearOf16Bits(Quantized):
         super().__init__()
         self.training = False
         self.out_features, self.in_features = weight.shape
-        self.register_buffer("weight", Tensor._of(np.ascontiguousarray(weight).astype(BFLOAT16)))
+        self.register_buffer("weight", Tensor._of(np.ascontiguousarray(weight).astype(BFLOAT16, copy=False)))
         self.register_buffer("bias", None if bias is None else Tensor._of(np.array(bias, np.float32)))
 
     def forward(self, input):
@@ -159,3 +160,19 @@ class BlockEmbedding(BlockLinear):
     def logits(self, h: Tensor) -> Tensor:
         """h W^T."""
         return self._multiplied(h, self._buffers["weight"], None)
+
+
+class JoinedLinear(Quantized):
+    """Layers of one input whose outputs stand one after the other: a Linear whose rows are of several kinds."""
+
+    def __init__(self, parts: list[Module]) -> None:
+        super().__init__()
+        self.training = False
+        self.parts = ModuleList(parts)
+        self.bias = None
+
+    def forward(self, input):
+        return cat([part(input) for part in self.parts], dim=-1)
+
+    def extra_repr(self) -> str:
+        return ""

@@ -37,7 +37,9 @@ TASKS: dict[str, Callable[..., Experiment]] = {
 MODELS: dict[str, Callable[..., Module]] = {
     "classify": build_classifier, "gpt": make_writer, "bert": BERT, "text": BERTClassifier, "translate": Seq2Seq,
 }  # fmt: skip
-PRECISIONS = {"float32": float32, "bf16": bfloat16, "int8": int8}  # of the weights of a model that answers
+PRECISIONS: dict[str, Any] = {  # of the weights of a model that answers
+    "float32": float32, "bf16": bfloat16, "int8": int8, "q8_0": "q8_0", "q4_0": "q4_0",
+}  # fmt: skip
 
 
 def quiet(line: str) -> None:
@@ -139,8 +141,19 @@ class Trained:
     eos: int | None = None  # where the text of one answer ends
 
 
+def floats_of(precision: str) -> Any:
+    """The dtype in which weights are read: float32 for those that are quantized then."""
+    return bfloat16 if PRECISIONS[precision] is bfloat16 else float32
+
+
+def narrow(model: Module, precision: str) -> None:
+    """Quantize the model, unless its weights are to be floats."""
+    if precision not in ("float32", "bf16"):
+        quantize(model, PRECISIONS[precision])
+
+
 def open_model(folder: str | Path, experiment: str, precision: str = "float32", *others: str) -> Trained:
-    """The model of a run of `badak train EXPERIMENT`, its weights in 32 bits, 16 ("bf16"), or 8 where Linear has them ("int8").
+    """The model of a run of `badak train EXPERIMENT`, with weights of this precision.
 
     others: what a caller could open in another way, for the error.
     """
@@ -154,8 +167,7 @@ def open_model(folder: str | Path, experiment: str, precision: str = "float32", 
     vocabulary = open_vocabulary(run)
     expect_memory(run.setup, copies=1)
     run.expect_weights(saved_of(run.setup))
-    kind = PRECISIONS[precision]
-    whole = kind if kind.is_floating_point else float32
+    whole = floats_of(precision)
     if isinstance(run.setup, GPTSetup) and run.setup.start.lora:
         model: Module = first_model(run.setup)[0]
         run.load_weights(model)
@@ -163,8 +175,7 @@ def open_model(folder: str | Path, experiment: str, precision: str = "float32", 
     else:
         model = MODELS[experiment](run.setup.model).to(whole)
         run.load_weights(model)
-    if kind is int8:
-        quantize(model, int8)
+    narrow(model, precision)
     by_lines = isinstance(run.setup, GPTSetup) and run.setup.data.lines
     return Trained(run.setup, model, vocabulary, end_of_line(vocabulary) if vocabulary and by_lines else None)
 

@@ -10,32 +10,35 @@ from badak.data.tokenizer import FILE as TOKENIZER
 from badak.data.tokenizer import Tokenizer
 from badak.generation.classify import TextClassifier
 from badak.generation.embed import TextEncoder
-from badak.generation.folder import TextGenerator, is_published, open_folder, own_words, place_of, read_labels
+from badak.generation.folder import TextGenerator, is_published, open_folder, open_gguf, own_words, place_of, read_labels
 from badak.generation.settings import sample_config
 from badak.generation.translate import MARKS, TranslateConfig
+from badak.io.gguf import is_gguf
 from badak.models.bert import BERT, BERTClassifier, BERTEncoder
 from badak.models.gpt import GPT
 from badak.models.hints import GENERATION
 from badak.models.llama import Llama
 from badak.models.pretrained import class_of
 from badak.models.seq2seq import Seq2Seq
-from badak.nn import Module
-from badak.nn.quantization import quantize
-from badak.tensor.dtypes import int8
-from badak.training.build import PRECISIONS, Trained, load_classifier, open_model
+from badak.training.build import Trained, floats_of, load_classifier, narrow, open_model
 from badak.training.presets import GPTSetup, TranslateSetup
 from badak.training.run import Run
 
 
 def load_generator(folder: str | Path, precision: str = "float32") -> TextGenerator:
-    """The model of a folder or a name of the Hub, with weights of "float32", "bf16" or "int8"."""
+    """The model of a folder, a name of the Hub or a GGUF file; with weights of "float32", "bf16", "int8", "q8_0" or "q4_0", in a
+    file as they are there."""
     folder = place_of(folder)
+    if is_gguf(folder):
+        if precision != "float32":
+            raise ArgumentError(f"{folder}: a GGUF file has weights of its own kind; {precision} was asked for", "leave it out")
+        return open_gguf(folder)
     if not is_published(folder):
         trained = open_model(folder, "gpt", precision)
         by_lines = isinstance(trained.setup, GPTSetup) and trained.setup.data.lines
         return TextGenerator(trained.model, trained.vocabulary, () if trained.eos is None else (trained.eos,), alone=by_lines)
-    writer = open_folder(folder, _whole(precision))
-    _narrow(writer.model, precision)
+    writer = open_folder(folder, floats_of(precision))
+    narrow(writer.model, precision)
     return writer
 
 
@@ -48,6 +51,8 @@ CLASSES: dict[type, str] = {
 def task_of(folder: str | Path) -> str:
     """What a model answers: "generate", "embed", "classify", "translate" or "fill-mask". Its weights are not read."""
     place = place_of(folder)
+    if is_gguf(place):
+        return "generate"
     if is_published(place):
         kind = class_of(place)
         return next(task for cls, task in CLASSES.items() if issubclass(kind, cls))
@@ -57,17 +62,6 @@ def task_of(folder: str | Path) -> str:
             f"{folder} is a run of {run.made_by()}, which answers no text", f"a run of badak train {', '.join(TASKS)}"
         )
     return TASKS[run.setup.experiment]
-
-
-def _whole(precision: str) -> Any:
-    """The dtype in which a folder's weights are read."""
-    kind = PRECISIONS[precision]
-    return kind if kind.is_floating_point else None
-
-
-def _narrow(model: Module, precision: str) -> None:
-    if PRECISIONS[precision] is int8:
-        quantize(model, int8)
 
 
 def load_fill_mask(folder: str | Path) -> TextClassifier | Trained:
@@ -105,7 +99,7 @@ def load_translator(folder: str | Path, precision: str = "float32") -> Translato
     if not is_published(place):
         trained = open_model(place, "translate", precision)
         return Translator(cast(Seq2Seq, trained.model), trained.vocabulary, cast(TranslateSetup, trained.setup).data.lowercase)
-    model = Seq2Seq.from_pretrained(place, _whole(precision))
+    model = Seq2Seq.from_pretrained(place, floats_of(precision))
     tokens = Tokenizer.load(place) if (place / TOKENIZER).is_file() and not (place / SOURCE).is_file() else MarianTokens.load(place)
     if len(tokens) > model.config.vocab_size:
         raise ArgumentError(
@@ -115,7 +109,7 @@ def load_translator(folder: str | Path, precision: str = "float32") -> Translato
         )
     if isinstance(tokens, Tokenizer) and MARKS[2] not in tokens.ids:
         raise ArgumentError(f"{place / TOKENIZER}: has no {MARKS[2]}, which ends a sentence", "the files that belong to the model")
-    _narrow(model, precision)
+    narrow(model, precision)
     return Translator(model, tokens, own_words(model.hints.settings).get("lowercase") is True, _search(model, place))
 
 
