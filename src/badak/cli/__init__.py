@@ -23,6 +23,7 @@ COMMANDS = {  # name: module below badak.cli, what it does
     "translate": ("translate", "Translate sentences."),
     "fill-mask": ("fill_mask", "Predict the words behind [MASK]."),
     "export": ("export", "Export a trained model in Hugging Face format."),
+    "quantize": ("quantize", "Quantize a model, report what it costs, and write a GGUF file."),
     "embed": ("embed", "Embed texts as vectors and search by meaning."),
     "tokenize": ("tokenize", "Tokenize texts of any size into a folder."),
     "run": ("run", "Run a PyTorch program unchanged."),

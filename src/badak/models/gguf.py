@@ -355,7 +355,7 @@ def _held(module: nn.Module, name: str, kind: str) -> list[tuple[str, Stored]]:
                 made.append((last, Stored(module.form, (len(array), module.in_features), array)))
                 continue
             array = module.numbers()  # rows that are no whole blocks
-        which = kind if array.ndim > 1 and name != "position" else "f32"
+        which = "bf16" if array.dtype == BFLOAT16 else kind if array.ndim > 1 and name != "position" else "f32"
         array = array.astype(NUMBERS[which])
         made.append((last, Stored(which, array.shape, array.reshape(len(array), -1).view(np.uint8))))
     return made

@@ -63,6 +63,10 @@ class Int8Linear(Quantized):
         own = self._buffers
         return apply(LinearInt8, input, own["weight"], own["scale"], own["bias"])
 
+    def numbers(self) -> np.ndarray:
+        """W, float32 (out_features, in_features)."""
+        return self._buffers["weight"]._array * self._buffers["scale"]._array[:, None]
+
     def part(self, input: Tensor, number: int, parts: int) -> Tensor:
         """The outputs of one of so many equal parts."""
         weight, scale = (self._buffers[name].chunk(parts)[number] for name in ("weight", "scale"))
@@ -85,6 +89,10 @@ class LinearOf16Bits(Quantized):
 
     def forward(self, input):
         return apply(LinearBFloat16, input, self._buffers["weight"], self._buffers["bias"])
+
+    def numbers(self) -> np.ndarray:
+        """W, float32 (out_features, in_features)."""
+        return self._buffers["weight"]._array.astype(np.float32)
 
     def part(self, input: Tensor, number: int, parts: int) -> Tensor:
         """The outputs of one of so many equal parts."""
