@@ -27,6 +27,7 @@ from badak.io.config import check, option, read_config, to_dict
 from tests.io.attacks import objects  # noqa: F401  (its classes are in reach of the changed files)
 from tests.io.mutations.changes import as_json, damaged, edited, reassembled
 from tests.io.mutations.folders import FOLDERS
+from tests.io.mutations.ggufs import GGUF
 from tests.io.mutations.programs import invented, rewritten
 from tests.io.mutations.runs import RUNS
 
@@ -328,7 +329,7 @@ READERS: dict[str, Reader] = {
     "picture": Reader(_pictures, _change_picture, read_picture),
     "config": Reader(lambda: [to_dict(Settings(more=Settings()))], _change_json, lambda path: read_config(path, Settings)),
     "vocabulary": Reader(_vocabularies, _change_json, _read_vocabulary),
-    **{name: Reader(*parts) for name, parts in (RUNS | FOLDERS).items()},
+    **{name: Reader(*parts) for name, parts in (RUNS | FOLDERS | GGUF).items()},
 }
 
 

@@ -125,7 +125,7 @@ def _copied(w, start, spare):
 def few_rows_blocks(task, y, packed, w, bias, columns, parts, width, code, way):
     """y[m, n] for `columns` n and a few m: the weights stream by once, in their order. width: bytes of 16 parts."""
     first, last = task * columns, min((task + 1) * columns, w.shape[0])
-    step, groups = w.shape[1], -(-parts // TOGETHER)
+    step, groups, one = w.shape[1], -(-parts // TOGETHER), min(w.shape[1], 1)  # a literal 1 would be compiled for again
     space, spare, sums = np.empty(4 * 1024 + _LINE, np.uint8), np.empty(_LONGEST, np.int8), np.empty(64, np.float32)
     u, totals = _address(space), sums.ctypes.data
     for n in range(first, last, 16):
@@ -146,7 +146,7 @@ def few_rows_blocks(task, y, packed, w, bias, columns, parts, width, code, way):
                 )
                 for r in range(safe, count):
                     own = _copied(w, start + r * step, spare)
-                    _scaled(code, way, many, own, 0, 1, parts - TOGETHER * g, group, groups * _WITH, u + 64 * r, 0)
+                    _scaled(code, way, many, own, step, one, parts - TOGETHER * g, group, groups * _WITH, u + 64 * r, step)
                 for i in range(rows):
                     add_parts(u + 1024 * i, group + i * groups * _WITH + _SCALES, totals + 64 * i)
             for i in range(rows):
@@ -193,13 +193,13 @@ def _turned_scales(source, out):
 @parallel_exact("W2 Rb1 Rb2 R1 i i i i", ONLY)
 def many_rows_blocks(task, y, packed, w, bias, parts, width, code, way):
     """16 columns of y: 16 rows of w, unpacked into a panel, and then every row of inputs."""
-    n, step, groups = 16 * task, w.shape[1], -(-parts // TOGETHER)
+    n, step, groups, one = 16 * task, w.shape[1], -(-parts // TOGETHER), min(w.shape[1], 1)
     count = min(16, w.shape[0] - n)
     space, spare = np.empty(groups * 16 * (GROUP + 128) + 16 * (GROUP + 128) + _LINE, np.uint8), np.empty(_LONGEST, np.int8)
     panel = _address(space)
     scales = panel + groups * 16 * GROUP
     minima, raw = scales + groups * 1024, scales + groups * 2048
-    signed, row = way == AMX, groups * _WITH
+    signed, row = 1 if way == AMX else 0, groups * _WITH
     for g in range(groups):
         start, left = n * step + g * width, parts - TOGETHER * g
         safe = count
@@ -208,7 +208,8 @@ def many_rows_blocks(task, y, packed, w, bias, parts, width, code, way):
         own, less = raw + 16 * GROUP, raw + 16 * GROUP + 1024
         _unpacked(code, signed, w.ctypes.data + start, step, safe, left, raw, own, less)
         for r in range(safe, count):
-            _unpacked(code, signed, _copied(w, start + r * step, spare), 0, 1, left, raw + GROUP * r, own + 64 * r, less + 64 * r)
+            at = _copied(w, start + r * step, spare)
+            _unpacked(code, signed, at, step, one, left, raw + GROUP * r, own + 64 * r, less + 64 * r)
         _turned(raw, panel + g * 16 * GROUP)
         _turned_scales(own, scales + 1024 * g)
         if code == _Q4_K:
@@ -266,7 +267,7 @@ def linear_blocks(x, w, b, form):
 def numbers_of_rows(task, y, w, ids, rows, parts, width, code, wrong):
     """y[n] = the numbers of row ids[n] of w, for `rows` n. An id outside of w sets wrong[0]."""
     raw, scales, minima = np.empty(GROUP, np.int8), np.empty(TOGETHER, np.float32), np.empty(TOGETHER, np.float32)
-    spare = np.empty(_LONGEST, np.int8)
+    spare, one = np.empty(_LONGEST, np.int8), min(w.shape[1], 1)
     for n in range(task * rows, min((task + 1) * rows, len(ids))):
         row = ids[n]
         if row < 0 or row >= w.shape[0]:
@@ -275,7 +276,7 @@ def numbers_of_rows(task, y, w, ids, rows, parts, width, code, wrong):
         for g in range(-(-parts // TOGETHER)):
             start = row * w.shape[1] + g * width
             place = w.ctypes.data + start if start + _LONGEST <= w.size else _copied(w, start, spare)
-            _unpacked(code, 1, place, 0, 1, parts - TOGETHER * g, raw.ctypes.data, scales.ctypes.data, minima.ctypes.data)
+            _unpacked(code, one, place, one, one, parts - TOGETHER * g, raw.ctypes.data, scales.ctypes.data, minima.ctypes.data)
             first = GROUP * g
             for k in range(min(GROUP, y.shape[1] - first)):
                 number = raw[k] * scales[k // PART]

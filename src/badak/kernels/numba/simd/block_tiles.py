@@ -15,6 +15,7 @@ from badak.kernels.numba.simd.integers import AMX
 
 __all__ = ["DOWN", "begin_part_tiles", "multiply_parts"]
 
+AHEAD = 2  # parts that tiles are multiplied ahead of their scales: a tile takes long to get through memory to other registers
 DOWN = 8 if REGISTER == 64 else 2  # rows of inputs that registers take at once; tiles take 16
 _THERE = has("amx-tile", "amx-int8")
 _SHAPES = ((16, 64),) * 2 + ((16, 32),) * 2 + ((8, 64),) * 2 + ((16, 64),) * 2  # sums, inputs, weights
@@ -70,22 +71,27 @@ def multiply_parts(typingctx, way, minima, x, x_step, panel, scales, less, parts
             return context.get_dummy_value()
         count = 16 if tiled else DOWN
         with_minima = bool(minima.literal_value)
-        tiles, room = Tiles(b), stack(b, 2048) if tiled else None
+        tiles, room = Tiles(b), stack(b, 1024 << AHEAD) if tiled else None
+        place_of = lambda number: b.add(room, b.mul(b.and_(number, I64((1 << AHEAD) - 1)), I64(1024)))
 
-        def sums_of(number, at, scale, own):
-            if not tiled:
-                return _sums_in_registers(v, at, x_step, own, scale, not with_minima)
-            place = b.add(room, b.mul(b.and_(number, I64(1)), I64(1024)))
+        def in_tiles(number, carried):
             tiles.zero(0)
-            tiles.load(2, at, x_step)
-            tiles.load(4, own, I64(LINE))
+            tiles.load(2, _part(b, x, number)[0], x_step)
+            tiles.load(4, b.add(panel, b.mul(number, I64(GROUP))), I64(LINE))
             tiles.multiply("tdpbssd", 0, 2, 4)
-            tiles.store(0, place, I64(LINE))
-            return [v.load(b.add(place, I64(LINE * r)), v.ints) for r in range(count)]
+            tiles.store(0, place_of(number), I64(LINE))
+            return carried
+
+        def sums_of(number, at, scale):
+            if not tiled:
+                return _sums_in_registers(v, at, x_step, b.add(panel, b.mul(number, I64(GROUP))), scale, not with_minima)
+            later, last = b.add(number, I64(AHEAD)), b.sub(parts, I64(1))
+            in_tiles(b.select(b.icmp_signed("<", later, last), later, last), ())
+            return [v.load(b.add(place_of(number), I64(LINE * r)), v.ints) for r in range(count)]
 
         def part(number, totals):
             at, scale = _part(b, x, number)
-            sums = sums_of(number, at, scale, b.add(panel, b.mul(number, I64(GROUP))))
+            sums = sums_of(number, at, scale)
             line = b.mul(number, I64(LINE))
             known = v.load(b.add(scales, line), v.floats)
             lower = v.load(b.add(less, line), v.floats) if with_minima else None
@@ -101,6 +107,9 @@ def multiply_parts(typingctx, way, minima, x, x_step, panel, scales, less, parts
                 made.append(v.call("fma.v16f32", v.floats, u, _number(v, place, F32), total))
             return made
 
+        if tiled:
+            begin = b.select(b.icmp_signed("<", parts, I64(AHEAD)), parts, I64(AHEAD))
+            v.registers.repeat(begin, [], in_tiles)
         totals = v.registers.repeat(parts, [v.constant(v.floats, 0.0)] * count, part)
         mask, some, nowhere = v.first(columns), b.icmp_signed("!=", bias, I64(0)), stack(b, 64)
         added = v.load(b.select(some, bias, nowhere), v.floats, mask)
