@@ -120,7 +120,10 @@ WRONG = {
     "a size of 0": (header(entries=[entry(sizes=(0, 2**62))]), "is not in blocks of 1 numbers"),
     "no whole blocks": (header(entries=[entry(sizes=(40,), code=2)]), r"\(40,\) is not in blocks of 32 numbers"),
     "overlapping": (header(entries=[entry("a"), entry("b", offset=32)]), "tensors 'a' and 'b' overlap"),
-    "a type that badak has not": (header(entries=[entry(code=14)]), "'w' is of type Q6_K; badak reads F32, F16, BF16, Q8_0, Q4_0, Q4_K"),
+    "a type that badak has not": (
+        header(entries=[entry(code=14)]),
+        "'w' is of type Q6_K; badak reads F32, F16, BF16, Q8_0, Q4_0, Q4_K",
+    ),
     "a type that nobody has": (header(entries=[entry(code=999)]), "'w' is of type 999; badak reads"),
 }
 

@@ -114,12 +114,21 @@ def test_what_a_file_has_not(tmp_path):
     def without(name):
         return {key: value for key, value in tensors.items() if key != name}
 
-    refused(facts | {"general.architecture": "mamba"}, tensors, path, "the architecture is 'mamba'; badak reads gpt2, llama, qwen2, qwen3")
+    refused(
+        facts | {"general.architecture": "mamba"},
+        tensors,
+        path,
+        "the architecture is 'mamba'; badak reads gpt2, llama, qwen2, qwen3",
+    )
     refused(facts, without("blk.1.ffn_up.weight"), path, "there is no tensor blk.1.ffn_up.weight")
     refused(facts, without("token_embd.weight"), path, "there is no token_embd.weight")
     refused(facts, tensors | {"x": tensors["output_norm.weight"]}, path, "1 tensors have no place in Llama: x")
-    refused(facts, tensors | {"blk.0.attn_norm.weight": tensors["token_embd.weight"]}, path, r"is \(131, 64\) where its facts ask for")
-    refused({key: value for key, value in facts.items() if "block_count" not in key}, tensors, path, "block_count must be an integer")
+    refused(
+        facts, tensors | {"blk.0.attn_norm.weight": tensors["token_embd.weight"]}, path, r"is \(131, 64\) where its facts ask for"
+    )
+    refused(
+        {key: value for key, value in facts.items() if "block_count" not in key}, tensors, path, "block_count must be an integer"
+    )
     refused(facts | {"llama.block_count": 10**6}, tensors, path, "1,000,000 layers")
     refused(facts | {"llama.context_length": 2**31}, tensors, path, "tables for 2,147,483,648 positions")
     refused(facts | {"llama.attention.head_count": 0}, tensors, path, "attention.head_count is 0")
