@@ -8,7 +8,10 @@ import badak
 from badak import nn
 from badak.core.errors import ArgumentError, StateError
 from badak.models.gpt import GPT, GPTConfig
+from badak.models.llama import Llama, LlamaConfig
+from badak.nn import functional as F
 from badak.nn.lora import LoRALinear, add_lora, load_lora, lora_state_dict, merge_lora
+from badak.nn.quantized import BlockLinear
 
 
 def small():
@@ -140,3 +143,41 @@ def test_the_attention_of_an_encoder_is_left_as_it_is():
     assert (layer(x) == before).all()
     learned(layer)
     assert not badak.allclose(layer(x), before)
+
+
+@pytest.mark.parametrize("form", ["q8", "q4"])
+def test_adapters_learn_next_to_weights_in_blocks(form):
+    """QLoRA: gradients are those of adapters next to the numbers of the blocks, to the rounding of their inputs."""
+    badak.manual_seed(0)
+    sizes = {"vocab_size": 50, "context": 17, "d_model": 32, "heads": 2, "layers": 1, "feedforward": 64}
+    model = badak.quantize(Llama(LlamaConfig(**sizes)), form)
+    names, twin = add_lora(model, 4), Llama(LlamaConfig(**sizes))
+    add_lora(twin, 4)
+    with badak.no_grad():
+        for name, part in model.named_modules():
+            if isinstance(part, BlockLinear):
+                twin.get_submodule(name).weight.copy_(badak.tensor(part.numbers()))
+        twin.load_state_dict({k: x.normal_(std=0.1) for k, x in lora_state_dict(model).items()}, strict=False)
+    model.train()
+    ids = badak.tensor(np.random.default_rng(0).integers(0, 50, (3, 17)))
+    losses = []
+    for one in (model, twin):
+        losses.append(F.cross_entropy(one(ids[:, :-1]).flatten(0, 1), ids[:, 1:].flatten()))
+        losses[-1].backward()
+    assert abs(float(losses[0] - losses[1])) < 0.01 and len(names) == 4
+    learning = {name: p for name, p in model.named_parameters() if p.requires_grad}
+    assert learning and all("lora_" in name for name in learning)
+    for name, p in learning.items():
+        expected = twin.get_parameter(name).grad
+        assert float((p.grad - expected).norm() / expected.norm()) < 0.06, name
+    model.eval()
+    before = model(ids)
+    merged = merge_lora(model)
+    assert not any(isinstance(part, BlockLinear) for part in merged.modules())
+    assert float((merged(ids) - before).norm() / before.norm()) < 0.03
+
+
+def test_weights_in_blocks_alone_do_not_train():
+    model = badak.quantize(nn.Sequential(nn.Linear(32, 4)), "q4")
+    with pytest.raises(ArgumentError, match="train: BlockLinear holds weights that cannot be trained\nfix: "):
+        model.train()

@@ -42,11 +42,11 @@ def folder(tmp_path, request):
     return tmp_path / "base"
 
 
-def setup_from(base, steps=4, **begin):
+def setup_from(folder, /, steps=4, **begin):
     settings = {"steps": steps, "batch_size": 2, "eval_every": 2, "schedule": "constant", "warmup_steps": 0}
     setup = change(PRESETS["gpt"]["characters"], "train", settings)
-    setup = change(setup, "data", {"path": str(base.parent / "text.txt"), "seq_len": 8})
-    return change(setup, "start", {"folder": str(base), **begin})
+    setup = change(setup, "data", {"path": str(folder.parent / "text.txt"), "seq_len": 8})
+    return change(setup, "start", {"folder": str(folder), **begin})
 
 
 def trained(folder, name="r", **begin):
@@ -108,13 +108,23 @@ def test_adapters_alone_learn_and_are_kept(folder):
 
 
 @pytest.mark.slow
-def test_adapters_go_on_bit_for_bit(folder):
-    whole, _ = trained(folder, "whole", steps=6, lora=2)
-    parts, _ = trained(folder, "parts", steps=2, lora=2)
+@pytest.mark.parametrize("base", ["float32", "q4", "q8"])
+def test_adapters_go_on_bit_for_bit(folder, base):
+    whole, _ = trained(folder, "whole", steps=6, lora=2, base=base)
+    parts, _ = trained(folder, "parts", steps=2, lora=2, base=base)
     parts, experiment = resume(parts.folder, changes={"steps": 6})
     assert train(experiment, parts.setup.train, parts)
     for name in ("model.safetensors", "optimizer.safetensors", "config.json"):
         assert (whole.folder / name).read_bytes() == (parts.folder / name).read_bytes(), name
+
+
+@pytest.mark.slow
+def test_adapters_next_to_a_base_of_4_bits_are_kept_alone_and_answer(folder):
+    run, experiment = trained(folder, lora=2, base="q4")
+    assert set(safetensors.load_file(run.folder / "model.safetensors")) == set(lora_state_dict(experiment.model))
+    assert run.rows()[-1].val_loss < run.rows()[0].val_loss
+    found, expected = answers(open_model(run.folder, "gpt").model), answers(experiment.model)
+    assert np.linalg.norm(found - expected) < 0.03 * np.linalg.norm(expected)  # inputs of merged weights are not rounded
 
 
 @pytest.mark.slow
@@ -155,6 +165,7 @@ def test_contradictions_are_refused(folder, tmp_path):
             {"folder": "", "lora": 2},
             r"--lora is for a model that has learned something: there is no --init-from\nfix: --init-from FOLDER",
         ),
+        ({"base": "q4"}, r"--base q4: weights in blocks do not learn, and there are no adapters\nfix: --lora 8"),
         ({"lora": 2, "freeze": 1}, r"--freeze and --lora: with LoRA nothing else learns anyway\nfix: one of the two"),
     ):
         with pytest.raises(ArgumentError, match=cause):

@@ -91,7 +91,9 @@ def _read_llama(said: Settings, tensors: Mapping[str, Stored]) -> LlamaConfig:
         said.expect(name, size, None)
     kind = said.get("rope.scaling.type", "none")
     if kind not in ("none", "linear"):
-        raise FileError(f"{said.where}: rope.scaling.type is {shown(kind)}; Llama knows none and linear", "llama.cpp reads this file")
+        raise FileError(
+            f"{said.where}: rope.scaling.type is {shown(kind)}; Llama knows none and linear", "llama.cpp reads this file"
+        )
     scaling = RotaryScaling("linear", said.number("rope.scaling.factor")) if kind == "linear" else RotaryScaling()
     return LlamaConfig(
         vocab_size=_rows(said, tensors), context=said.whole("context_length"), d_model=width, heads=heads,

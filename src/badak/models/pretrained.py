@@ -128,7 +128,9 @@ class Pretrained(nn.Module):
             )
         config, tensors = _config(chosen, settings), read_tensors(place)
         size = sum(x.numel() * x.element_size() for x in tensors.values())
-        expect_sizes(config, [x.shape for x in tensors.values()], size, settings.where, f"the {CONFIG} that belongs to these weights")
+        expect_sizes(
+            config, [x.shape for x in tensors.values()], size, settings.where, f"the {CONFIG} that belongs to these weights"
+        )
         config = chosen.settle(config, tensors)
         on_meta: Any = device("meta")
         with on_meta:  # nothing is drawn: the seed's numbers stay those of the program

@@ -20,15 +20,17 @@ from badak.nn.dropout import Dropout
 from badak.nn.linear import Linear
 from badak.nn.module import Module
 from badak.nn.parameter import Parameter
-from badak.tensor import Tensor, empty, zeros
+from badak.nn.quantized import BlockEmbedding, BlockLinear
+from badak.tensor import Tensor, empty, float32, zeros
 
 
 class LoRALinear(Module):
-    """A Linear that learns no more, and what is added to it: scale = alpha / rank."""
+    """A Linear that learns no more, its weights whole or in blocks, and what is added to it: scale = alpha / rank."""
 
-    def __init__(self, base: Linear, rank: int, alpha: float, dropout: float = 0.0):
+    def __init__(self, base: Linear | BlockLinear, rank: int, alpha: float, dropout: float = 0.0):
         super().__init__()
-        where = {"dtype": base.weight.dtype, "device": base.weight.device}
+        kind = float32 if isinstance(base, BlockLinear) else base.weight.dtype
+        where = {"dtype": kind, "device": base.weight.device}
         self.base, self.scale, self.drop = base, alpha / rank, Dropout(dropout)
         self.lora_a = Parameter(empty(rank, base.in_features, **where))
         self.lora_b = Parameter(zeros(base.out_features, rank, **where))
@@ -39,7 +41,9 @@ class LoRALinear(Module):
 
     @no_grad()
     def merged(self) -> Linear:
-        """The Linear with what was learned added to its weights."""
+        """The Linear with what was learned added to its weights, which are whole from then on."""
+        if isinstance(self.base, BlockLinear):
+            self.base = self.base.whole()
         self.base.weight.add_(self.lora_b @ self.lora_a, alpha=self.scale)
         return self.base
 
@@ -49,13 +53,20 @@ def add_lora(
 ) -> list[str]:
     """Put LoRA next to the Linear layers of `model`, in place, and let nothing else learn; the names of the layers.
 
+    Layers may have weights in blocks (`badak.quantize(model, "q4")` first): those stay as they are, and gradients go through them
+    (Dettmers et al. 2023, "QLoRA").
+
     alpha: twice the rank unless told. targets: names of layers, or the ends of names ("qkv", "attention.out"); without it all
     Linear layers but those that MultiheadAttention reads itself. Raises ArgumentError for a target that there is not.
     """
     if type(rank) is not int or rank < 1:
         raise ArgumentError(f"add_lora: expected a rank of 1 or more; got {rank!r}", "add_lora(model, rank=8)")
     inside = {f"{name}.out_proj" for name, part in model.named_modules() if isinstance(part, MultiheadAttention)}
-    linear = {name: part for name, part in model.named_modules() if isinstance(part, Linear)}
+    blocks = [part for part in model.modules() if isinstance(part, BlockLinear)]
+    linear = {
+        name: part for name, part in model.named_modules()
+        if isinstance(part, Linear | BlockLinear) and not isinstance(part, BlockEmbedding)
+    }  # fmt: skip
     names = [name for name in linear if name not in inside] if targets is None else _named(linear, targets)
     hidden = next((name for name in names if name in inside), None)
     if hidden is not None or not names or "" in names:
@@ -63,16 +74,24 @@ def add_lora(
         raise ArgumentError(f"add_lora: {what}", "targets=[...] with names of other Linear layers")
     for p in model.parameters():
         p.requires_grad_(False)
+    for part in blocks:
+        part.adapted = True
     for name in names:
         _replace(model, name, LoRALinear(linear[name], rank, 2 * rank if alpha is None else alpha, dropout))
     return names
 
 
 def merge_lora(model: Module) -> Module:
-    """Add what LoRA has learned to the weights, in place: the same model to rounding, without adapters, and all of it can learn."""
+    """Add what LoRA has learned to the weights, in place: the same model to rounding, without adapters, and all of it can learn.
+
+    Weights in blocks become whole, also where no adapters are.
+    """
     for name, part in list(model.named_modules()):
         if isinstance(part, LoRALinear):
             _replace(model, name, part.merged())
+    for name, part in list(model.named_modules()):
+        if isinstance(part, BlockLinear):
+            _replace(model, name, part.whole())
     for p in model.parameters():
         p.requires_grad_(True)
     return model
@@ -95,7 +114,7 @@ def load_lora(model: Module, state: Mapping[str, Tensor]) -> None:
     model.load_state_dict(dict(state), strict=False)
 
 
-def _named(linear: Mapping[str, Linear], targets: Sequence[str]) -> list[str]:
+def _named(linear: Mapping[str, Linear | BlockLinear], targets: Sequence[str]) -> list[str]:
     """The layers that the targets speak of, in the order of the model."""
     asked = [targets] if isinstance(targets, str) else list(targets)
     for target in asked:

@@ -8,7 +8,10 @@ from badak import kernels
 from badak.core.errors import ArgumentError
 from badak.kernels.half import BFLOAT16
 from badak.nn.containers import ModuleList
+from badak.nn.embedding import Embedding
+from badak.nn.linear import Linear
 from badak.nn.module import Module
+from badak.nn.parameter import Parameter
 from badak.ops.quantized import EmbeddingBlocks, LinearBFloat16, LinearBlocks, LinearInt8
 from badak.tensor import Tensor, apply, cat
 
@@ -106,8 +109,14 @@ class BlockLinear(Quantized):
 
     weight: the bytes, uint8 (out_features, bytes of a row), as a GGUF file has them (`kernels/block_formats.py`)
     x (..., in_features) -> y (..., out_features). The bits of y are the same on every CPU, for any number of threads and of
-    other rows. W is not trained; x has a gradient, dx = dy W.
+    other rows. W is not trained; x has a gradient, dx = dy W, so that adapters next to it can learn (`nn.lora`).
     """
+
+    adapted = False  # whether it is the base of adapters, or below one: such a model may be in training mode
+
+    def _expect_trainable(self) -> None:
+        if not self.adapted:
+            super()._expect_trainable()
 
     def __init__(self, weight: np.ndarray, bias: np.ndarray | None, form: str) -> None:
         rows = kernels.active().quantize_blocks(np.ascontiguousarray(weight, np.float32), form)
@@ -142,6 +151,13 @@ class BlockLinear(Quantized):
         """W, float32 (out_features, in_features)."""
         return kernels.active().dequantize_blocks(self._buffers["weight"]._array, self.form, self.in_features)
 
+    def whole(self) -> Linear:
+        """The Linear of these numbers."""
+        layer = Linear(self.in_features, self.out_features, bias=self.bias is not None)
+        layer.weight = Parameter(Tensor._of(self.numbers()))
+        layer.bias = None if self.bias is None else Parameter(self.bias)
+        return layer
+
     def extra_repr(self) -> str:
         return f"{super().extra_repr()}, form={self.form}"
 
@@ -164,6 +180,10 @@ class BlockEmbedding(BlockLinear):
 
     def forward(self, input):
         return apply(EmbeddingBlocks, self._buffers["weight"], input, form=self.form, size=self.in_features)
+
+    def whole(self) -> Embedding:  # type: ignore[override]
+        """The Embedding of these numbers."""
+        return Embedding.from_pretrained(Tensor._of(self.numbers()), freeze=False)
 
     def logits(self, h: Tensor) -> Tensor:
         """h W^T."""

@@ -167,9 +167,12 @@ class Start(TextStart):
     )
     lora: int = option(0, "LoRA rank; only the adapters are trained and saved (0 = train all weights)", at_least=0)
     lora_alpha: float = option(16.0, "LoRA alpha: adapters are scaled by alpha / rank", above=0)
+    base: Literal["float32", "q8", "q4"] = option("float32", "format of the weights below the adapters (QLoRA)")
 
     def __post_init__(self):
         super().__post_init__()
+        if self.base != "float32" and not self.lora:
+            raise ArgumentError(f"--base {self.base}: weights in blocks do not learn, and there are no adapters", "--lora 8")
         if self.freeze and self.lora:
             raise ArgumentError("--freeze and --lora: with LoRA nothing else learns anyway", "one of the two")
 

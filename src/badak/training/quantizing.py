@@ -80,7 +80,9 @@ def _layer(name: str, before: Module, after: Any) -> Layer:
 
 def size_of(model: Module, end: str = "") -> int:
     """Bytes of the weights, of those whose names end so; shared memory counts once."""
-    arrays = {x._array.__array_interface__["data"][0]: x._array.nbytes for name, x in model.state_dict().items() if name.endswith(end)}
+    arrays = {
+        x._array.__array_interface__["data"][0]: x._array.nbytes for name, x in model.state_dict().items() if name.endswith(end)
+    }
     return sum(arrays.values())
 
 

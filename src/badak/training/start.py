@@ -10,6 +10,7 @@ from badak.models.gpt import GPT, GPTConfig
 from badak.models.llama import Llama, LlamaConfig
 from badak.models.pretrained import config_of, found, from_pretrained, is_hub_name, read_tensors
 from badak.nn.lora import add_lora
+from badak.nn.quantization import quantize
 from badak.nn.weight_hash import hash_of
 from badak.tensor import Tensor
 from badak.training.presets import GPTSetup, Setup, TextSetup
@@ -56,6 +57,8 @@ def first_model(setup: GPTSetup) -> tuple[GPT | Llama, GPTSetup]:
         if start.sha256 not in ("", found):
             raise StateError(f"{start.folder}: not the weights that this run began with", "bring the old folder back")
         setup = replace(setup, start=replace(start, sha256=found))
+    if start.base != "float32":
+        quantize(model, start.base)
     if start.lora:
         add_lora(model, start.lora, start.lora_alpha, [end for end in ENDS if end in dict(model.blocks[0].named_modules())])
     freeze(model, start.freeze)
