@@ -1,4 +1,4 @@
-"""GGUF files: what the package gguf writes is read, what badak writes it reads, and what is wrong in a file is said in two lines."""
+"""GGUF files: what the package gguf writes is read, what badak writes it reads, and what is wrong is said in two lines."""
 
 import struct
 

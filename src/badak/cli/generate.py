@@ -103,5 +103,6 @@ command = SectionedCommand(
         *options_of(DEFAULTS, "Sampling"),
     ],
     callback=run_generate,
-    help="Generate text from PROMPT with the model in RUN: a run of badak train gpt, a Hugging Face folder, a Hub name, or a GGUF file.",
+    help="Generate text from PROMPT with the model in RUN: a run of badak train gpt, a Hugging Face folder, a Hub name, or a "
+    "GGUF file.",
 )

@@ -22,8 +22,8 @@ from badak.training.quantizing import OnText, quantized, write
 def command(model: str, out: str | None, form: str, data: str) -> None:
     """Quantize MODEL and report what it costs: bytes and error of each layer; with --data perplexity and logits, too.
 
-    MODEL is a run of badak train gpt, a Hugging Face folder or a Hub name. OUT.gguf is a file for badak generate, badak serve
-    and llama.cpp; without it nothing is written.
+    MODEL is a run of badak train gpt, a Hugging Face folder or a Hub name. OUT.gguf is a file for badak generate and
+    llama.cpp; without it nothing is written.
     """
     if out is not None and not out.endswith(".gguf"):
         raise ArgumentError(f"{out}: the file must end in .gguf", f"badak quantize {model} {out}.gguf")

@@ -3,7 +3,7 @@
     tokenizer = tokenizer_of(file.facts, "model.gguf")
     facts = tokenizer_facts(tokenizer)              {"tokenizer.ggml.model": "gpt2", "tokenizer.ggml.tokens": [...], ...}
 
-How a text is cut before pieces are joined is a name in the file, `tokenizer.ggml.pre`; the patterns are those of the models themselves.
+How a text is cut before pieces are joined is a name in the file, `tokenizer.ggml.pre`; the patterns are those of the models.
 """
 
 from collections.abc import Mapping

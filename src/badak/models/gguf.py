@@ -170,8 +170,8 @@ def _interleaved(rows: np.ndarray, size: int, back: bool = False) -> np.ndarray:
 
 
 def read_model(file: GGUF, where: Any) -> Any:
-    """The model of a file, in evaluation mode. Raises FileError for an architecture or settings that badak's models do not have, for
-    tensors that are missing, too many or of another shape."""
+    """The model of a file, in evaluation mode. Raises FileError for an architecture or settings that badak's models do not have,
+    for tensors that are missing, too many or of another shape."""
     name = file.facts.get("general.architecture")
     chosen = ARCHITECTURES.get(name) if isinstance(name, str) else None
     if chosen is None:

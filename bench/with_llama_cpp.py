@@ -1,0 +1,219 @@
+"""badak beside llama.cpp on the same GGUF files: `python -m bench.with_llama_cpp [SHAPE ...]`.
+
+Random weights in the shapes of real models, written by badak and read by both. Each library has a process of its own, which waits
+while the other one computes; they take turns. Of each: tokens a second, read at once (512) and written one by one (128 more,
+greedy), what the process takes in memory, and how far the logits of the prompt are apart.
+Needs llama-cpp-python, which builds from source: pip install llama-cpp-python. Built with GCC 12 its AMX kernels fault: GCC leaves
+out what is stored before ldtilecfg (`ggml_tile_config_init`), an `asm volatile("" : : "m"(tc) : "memory")` before it helps.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+
+from badak.inspect.profiling.machine import environment
+from bench.rates import measure
+
+PROMPT, WRITTEN = 512, 128
+SHAPES = {  # name: (class, sizes)
+    "gpt2": ("GPT", dict(vocab_size=50257, context=1024, d_model=768, heads=12, layers=12)),
+    "qwen3-0.6b": ("Llama", dict(vocab_size=151936, context=2048, d_model=1024, heads=16, num_key_value_heads=8, head_dim=128,
+                                 layers=28, feedforward=3072, rope_theta=1e6, norm_eps=1e-6, qk_norm=True)),
+    "llama-3.2-1b": ("Llama", dict(vocab_size=128256, context=2048, d_model=2048, heads=32, num_key_value_heads=8, layers=16,
+                                   feedforward=8192, rope_theta=5e5)),
+}  # fmt: skip
+
+
+def write(shape: str, form: str, path: str) -> None:
+    """A file of random weights. The output norm keeps logits in a range where a greedy token is clear."""
+    import badak
+    from badak import models
+    from badak.io.gguf import write_gguf
+    from badak.models.gguf import model_as_gguf
+
+    kind, sizes = SHAPES[shape]
+    badak.manual_seed(0)
+    config = getattr(models, f"{kind}Config")(**sizes)
+    model = badak.quantize(getattr(models, kind)(config), form)
+    facts, tensors = model_as_gguf(model)
+    write_gguf(path, facts | {"tokenizer.ggml.model": "no_vocab"}, tensors)
+
+
+def ids_of(size: int) -> np.ndarray:
+    return np.random.default_rng(0).integers(0, size, PROMPT)
+
+
+class Badak:
+    """badak's own model and cache, compiled as `badak generate` does."""
+
+    def __init__(self, path: str, threads: int):
+        import badak
+        from badak.io.gguf import read_gguf
+        from badak.models.gguf import read_model
+
+        badak.set_num_threads(threads)
+        self.badak, self.model = badak, read_model(read_gguf(path), path)
+        self.ids = badak.tensor(ids_of(self.model.config.vocab_size))[None]
+
+    def logits(self) -> np.ndarray:
+        """Of every 64th place of the prompt."""
+        with self.badak.no_grad():
+            return self.model(self.ids)[0, ::64].numpy()
+
+    def turn(self) -> dict[str, float]:
+        from badak.generation import GenerationConfig, generate
+
+        config = GenerationConfig(max_new_tokens=1, temperature=0.0, top_k=0)
+        start = perf_counter()
+        generate(self.model, self.ids, config)
+        read = perf_counter() - start
+        more = GenerationConfig(max_new_tokens=1 + WRITTEN, temperature=0.0, top_k=0)
+        start = perf_counter()
+        generate(self.model, self.ids, more)
+        return {"prefill": PROMPT / read, "decode": WRITTEN / (perf_counter() - start - read)}
+
+
+class LlamaCpp:
+    """llama.cpp through its own low level interface: batches of tokens in, logits out."""
+
+    def __init__(self, path: str, threads: int):
+        import llama_cpp
+
+        self.lib = llama_cpp
+        self.model = llama_cpp.Llama(path, n_ctx=PROMPT + WRITTEN + 8, n_batch=PROMPT, n_ubatch=PROMPT, n_threads=threads,
+                                     n_threads_batch=threads, logits_all=True, verbose=False)  # fmt: skip
+        self.size = self.model.n_vocab()
+        self.ids = ids_of(self.size).tolist()
+        self.batch = llama_cpp.llama_batch_init(PROMPT, 0, 1)
+
+    def read(self, tokens: list[int], at: int, every: bool = False) -> None:
+        """Put tokens in; logits of the last one, or of all."""
+        batch = self.batch
+        batch.n_tokens = len(tokens)
+        for i, token in enumerate(tokens):
+            batch.token[i], batch.pos[i], batch.n_seq_id[i], batch.seq_id[i][0] = token, at + i, 1, 0
+            batch.logits[i] = every or i == len(tokens) - 1
+        if self.lib.llama_decode(self.model.ctx, batch):
+            raise RuntimeError("llama_decode")
+
+    def clear(self) -> None:
+        self.lib.llama_memory_clear(self.lib.llama_get_memory(self.model.ctx), True)
+
+    def out(self, at: int) -> np.ndarray:
+        return np.ctypeslib.as_array(self.lib.llama_get_logits_ith(self.model.ctx, at), (self.size,))
+
+    def logits(self) -> np.ndarray:
+        self.clear()
+        self.read(self.ids, 0, every=True)
+        return np.stack([self.out(at).copy() for at in range(0, PROMPT, 64)])
+
+    def turn(self) -> dict[str, float]:
+        self.clear()
+        start = perf_counter()
+        self.read(self.ids, 0)
+        token = int(self.out(-1).argmax())
+        read = perf_counter()
+        for at in range(PROMPT, PROMPT + WRITTEN):
+            self.read([token], at)
+            token = int(self.out(-1).argmax())
+        return {"prefill": PROMPT / (read - start), "decode": WRITTEN / (perf_counter() - read)}
+
+
+def most_memory() -> float:
+    """The most MiB that this process has taken, mapped files included."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM"))
+
+
+def work(library: str, path: str, threads: int) -> None:
+    """Answer a line on stdin with a line on stdout: logits go into a file, a turn gives its rates."""
+    model = {"badak": Badak, "llama.cpp": LlamaCpp}[library](path, threads)
+    for line in sys.stdin:
+        if line.startswith("logits"):
+            np.save(line.split()[1], model.logits())
+            print("{}", flush=True)
+        else:
+            found = model.turn() | {"memory": most_memory()}
+            print(json.dumps(found), flush=True)
+
+
+def ask(worker: subprocess.Popen, line: str) -> dict[str, float]:
+    worker.stdin.write(line + "\n")
+    worker.stdin.flush()
+    answer = worker.stdout.readline()
+    if not answer:
+        raise SystemExit(f"{worker.args[4]}: it has ended")
+    return json.loads(answer)
+
+
+def beside(shape: str, form: str, threads: int, turns: int, folder: str) -> None:
+    """Print what both do with one file."""
+    path = f"{folder}/{shape}-{form}.gguf"
+    subprocess.run([sys.executable, "-m", "bench.with_llama_cpp", "--write", shape, form, path], check=True)
+    env = environment(threads) | {"OMP_WAIT_POLICY": "passive"}
+    workers = {
+        name: subprocess.Popen([sys.executable, "-m", "bench.with_llama_cpp", "--work", name, path, str(threads)], text=True,
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env)
+        for name in ("badak", "llama.cpp")
+    }  # fmt: skip
+    for name, worker in workers.items():
+        ask(worker, f"logits {folder}/{name}.npy")
+    ours, theirs = (np.load(f"{folder}/{name}.npy") for name in workers)
+    apart = np.linalg.norm(ours - theirs) / np.linalg.norm(theirs)
+    same = (ours.argmax(-1) == theirs.argmax(-1)).mean()
+    for worker in workers.values():
+        ask(worker, "turn")  # compiled, and in memory
+    found = {name: [] for name in workers}
+    for _ in range(turns):
+        for name, worker in workers.items():
+            found[name].append(ask(worker, "turn"))
+    for worker in workers.values():
+        worker.stdin.close()
+        worker.wait()
+    size = Path(path).stat().st_size
+    best = {name: {key: float(np.median([one[key] for one in rows])) for key in rows[0]} for name, rows in found.items()}
+    for name, one in best.items():
+        print(f"{shape:14} {form} {name:10} prefill {one['prefill']:8.1f}/s  decode {one['decode']:7.2f}/s "
+              f"({one['decode'] * size / 1e9:5.1f} GB/s of the file)  {one['memory']:6.0f} MiB")  # fmt: skip
+    ratio = {key: best["badak"][key] / best["llama.cpp"][key] for key in ("prefill", "decode")}
+    pairs = [a["decode"] / b["decode"] for a, b in zip(*found.values())]
+    print(f"{shape:14} {form} badak / llama.cpp: prefill {ratio['prefill']:.2f}, decode {ratio['decode']:.2f} (by turn "
+          f"{min(pairs):.2f} to {max(pairs):.2f}); logits {apart:.4f} apart, {same:.0%} same greedy token; file {size >> 20} MiB",
+          flush=True)  # fmt: skip
+    os.unlink(path)
+
+
+def main() -> None:
+    """Print a few lines for each shape and format."""
+    parser = argparse.ArgumentParser(prog="python -m bench.with_llama_cpp", description="badak beside llama.cpp.")
+    parser.add_argument("shapes", nargs="*", metavar="SHAPE", help=f"of {', '.join(SHAPES)}; all without one")
+    parser.add_argument("--forms", default="q4_0,q8_0", help="formats, with commas between")
+    parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--turns", type=int, default=5)
+    parser.add_argument("--write", nargs=3, help=argparse.SUPPRESS)
+    parser.add_argument("--work", nargs=3, help=argparse.SUPPRESS)
+    wanted = parser.parse_args()
+    if wanted.write:
+        write(*wanted.write)
+        return
+    if wanted.work:
+        work(*wanted.work[:2], int(wanted.work[2]))
+        return
+    cpu = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "unknown")
+    rates = measure(wanted.threads, 5, 32 * 2**20)
+    print(f"{cpu}, {wanted.threads} threads; memory read at {rates['read_gb_s']} GB/s", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        for shape in wanted.shapes or SHAPES:
+            for form in wanted.forms.split(","):
+                beside(shape, form, wanted.threads, wanted.turns, folder)
+
+
+if __name__ == "__main__":
+    main()
