@@ -105,17 +105,18 @@ def _sentencepiece(facts: Mapping[str, Any], ids: dict[str, int], kinds: list[in
 
 def marks_of(facts: Mapping[str, Any], tokenizer: Tokenizer) -> tuple[dict[str, Any], tuple[int, ...]]:
     """(what tokenizer_config.json would say of marks around a prompt, the tokens that end a text)."""
-    known = {name: facts.get(KEY + key) for name, key in MARKS.items()}
-    named = {f"{name}_token": tokenizer.tokens[one] for name, one in known.items() if _is_token(one, tokenizer)}
+
+    def token(key: str) -> int | None:
+        number = facts.get(KEY + key)
+        return number if type(number) is int and 0 <= number < len(tokenizer) else None
+
+    known = {name: token(key) for name, key in MARKS.items()}
+    about: dict[str, Any] = {f"{name}_token": tokenizer.tokens[one] for name, one in known.items() if one is not None}
     usual = facts.get(f"{KEY}model") == "llama" or facts.get(f"{KEY}pre") == "llama-bpe"
-    about = {**named, "add_bos_token": facts.get(f"{KEY}add_bos_token", usual) is True,
-             "add_eos_token": facts.get(f"{KEY}add_eos_token", False) is True}  # fmt: skip
-    ends = [facts.get(f"{KEY}{name}_token_id") for name in ("eos", "eot", "eom")]
-    return about, tuple(dict.fromkeys(one for one in ends if _is_token(one, tokenizer)))  # type: ignore[arg-type]
-
-
-def _is_token(number: Any, tokenizer: Tokenizer) -> bool:
-    return type(number) is int and 0 <= number < len(tokenizer)
+    about["add_bos_token"] = facts.get(f"{KEY}add_bos_token", usual) is True
+    about["add_eos_token"] = facts.get(f"{KEY}add_eos_token", False) is True
+    ends = [token(f"{name}_token_id") for name in ("eos", "eot", "eom")]
+    return about, tuple(dict.fromkeys(one for one in ends if one is not None))
 
 
 def tokenizer_facts(tokenizer: Any, size: int, template: str | None = None) -> dict[str, Any]:
@@ -132,7 +133,7 @@ def tokenizer_facts(tokenizer: Any, size: int, template: str | None = None) -> d
     tokens = [*tokenizer.tokens, *padded]
     kinds = [given.get(number, NORMAL) for number in range(len(tokenizer))] + [5] * len(padded)
     merges = [pair if isinstance(pair, str) else " ".join(pair) for pair in model["merges"]]
-    facts = {"model": "gpt2", "pre": pre, "tokens": tokens, "token_type": kinds, "merges": merges}
+    facts: dict[str, Any] = {"model": "gpt2", "pre": pre, "tokens": tokens, "token_type": kinds, "merges": merges}
     ids = {"bos": tokenizer.sos, "eos": tokenizer.eos, "unk": tokenizer.unk, "pad": tokenizer.pad}
     facts |= {MARKS[name]: number for name, number in ids.items() if number is not None}
     facts["add_bos_token"] = False

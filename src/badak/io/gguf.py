@@ -26,7 +26,7 @@ from badak.kernels.block_formats import FORMATS
 MAGIC, VERSIONS = b"GGUF", (2, 3)
 ALIGNMENT, FACT = 32, "general.alignment"
 MOST_SIZES = 4  # of a tensor
-FLOATS = {"f32": (0, 4), "f16": (1, 2), "bf16": (30, 2)}  # type: (its number, bytes)
+FLOATS = {"f32": (0, 4), "f16": (1, 2), "bf16": (30, 2)}  # kind: (number of the type, bytes)
 KINDS = {number: (name, 1, width) for name, (number, width) in FLOATS.items()}  # number: (name, numbers of a block, its bytes)
 KINDS |= {one.code: (one.name, one.size, one.width) for one in FORMATS.values()}
 OTHERS = {3: "Q4_1", 6: "Q5_0", 7: "Q5_1", 10: "Q2_K", 11: "Q3_K", 13: "Q5_K", 14: "Q6_K", 20: "IQ4_NL", 23: "IQ4_XS"}

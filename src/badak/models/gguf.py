@@ -337,7 +337,7 @@ def model_as_gguf(model: Any, kind: str = "f32") -> tuple[dict[str, Any], dict[s
 def _architecture_of(model: Any) -> Architecture:
     if isinstance(model, GPT):
         return ARCHITECTURES["gpt2"]
-    config = getattr(model, "config", None)
+    config: Any = getattr(model, "config", None)
     if not isinstance(model, Llama) or config.qk_norm and config.qkv_bias:
         raise ArgumentError(f"GGUF: no architecture for {type(model).__name__}", "a GPT, or a Llama as Llama, Qwen2 or Qwen3 are")
     return ARCHITECTURES["qwen3" if config.qk_norm else "qwen2" if config.qkv_bias else "llama"]

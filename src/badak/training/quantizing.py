@@ -102,7 +102,7 @@ def _compared(whole: Module, model: Module, windows: list[Tensor]) -> OnText:
         both = [one(ids)[0].float() for one in (whole, model)]
         scores = [score + _score(logits[:-1], ids[0, 1:]) for score, logits in zip(scores, both)]
         cosines.append(F.cosine_similarity(*both, dim=-1).numpy())
-    return OnText(scores[0].count, *scores, np.concatenate(cosines))
+    return OnText(scores[0].count, scores[0], scores[1], np.concatenate(cosines))
 
 
 def _score(logits: Tensor, target: Tensor) -> Score:

@@ -1,4 +1,4 @@
-"""Weights in blocks of 4 or 8 bits (`kernels/block_formats.py`), and inputs of 8 bits to multiply them with."""
+"""Weights in blocks of 4 or 8 bits (`kernels/block_formats.py`), and int8 inputs to multiply them with."""
 
 import numpy as np
 

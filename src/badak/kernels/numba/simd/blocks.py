@@ -130,7 +130,7 @@ class Groups(Sixteen):
         return [self.builder.select(mask, one, self.constant(self.floats, 0.0)) for one in made]
 
     def _strided(self, start, width):
-        """16 words of 16 bits, `width` bytes apart."""
+        """16 halfwords, `width` bytes apart."""
         b = self.builder
         if not _SHUFFLES_WORDS:
             made = ir.Constant(ir.VectorType(_I16, 16), ir.Undefined)
