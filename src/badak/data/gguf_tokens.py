@@ -24,7 +24,7 @@ MARKS = {"bos": "bos_token_id", "eos": "eos_token_id", "unk": "unknown_token_id"
 
 def tokenizer_of(facts: Mapping[str, Any], where: Any) -> Tokenizer:
     """The tokenizer that the facts describe. FileError where they do not, or describe one of another kind."""
-    kind, tokens = facts.get(f"{KEY}model"), _texts(facts, "tokens", where)
+    kind, tokens = facts.get(f"{KEY}model"), _list_of_texts(facts, "tokens", where)
     kinds = facts.get(f"{KEY}token_type")
     kinds = [NORMAL] * len(tokens) if kinds is None else [int(one) for one in kinds]
     if len(kinds) != len(tokens) or not tokens:
@@ -48,7 +48,7 @@ def tokenizer_of(facts: Mapping[str, Any], where: Any) -> Tokenizer:
     return Tokenizer.from_dict(saved, where)
 
 
-def _texts(facts: Mapping[str, Any], name: str, where: Any) -> list[str]:
+def _list_of_texts(facts: Mapping[str, Any], name: str, where: Any) -> list[str]:
     found = facts.get(KEY + name)
     if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
         raise FileError(f"{where}: there is no {KEY}{name}, a list of texts", "a file with its tokenizer")
@@ -65,7 +65,7 @@ def _byte_level(facts: Mapping[str, Any], ids: dict[str, int], where: Any) -> di
     name = facts.get(f"{KEY}pre", "gpt-2")
     if name not in PATTERNS:
         raise FileError(f"{where}: it cuts texts as {shown(name)}; badak knows {', '.join(PATTERNS)}", "llama.cpp reads this file")
-    merges = [tuple(pair.split(" ")) for pair in _texts(facts, "merges", where)]
+    merges = [tuple(pair.split(" ")) for pair in _list_of_texts(facts, "merges", where)]
     wrong = next((pair for pair in merges if len(pair) != 2 or not {*pair, "".join(pair)} <= ids.keys()), None)
     if wrong is not None:
         raise FileError(f"{where}: {KEY}merges joins {shown(' '.join(wrong))}, and not all of that are tokens", AGAIN)

@@ -73,7 +73,7 @@ def read_gguf(path: str | os.PathLike) -> GGUF:
         raise unreadable(path, error) from error
     cursor = _Cursor(data, path)
     if cursor.take(4) != MAGIC:
-        raise cursor.damaged(f"it begins with {bytes(data[:4])!r}, a GGUF file with {MAGIC!r}")
+        raise cursor.broken(f"it begins with {bytes(data[:4])!r}, a GGUF file with {MAGIC!r}")
     version = cursor.number("<I")
     if version not in VERSIONS:
         turned = int.from_bytes(version.to_bytes(4, "little"), "big")
@@ -91,12 +91,12 @@ class _Cursor:
     def __init__(self, data: np.ndarray, path: Any) -> None:
         self.data, self.path, self.at = data, path, 0
 
-    def damaged(self, what: str, fix: str = "copy or download it again") -> FileError:
+    def broken(self, what: str, fix: str = "copy or download it again") -> FileError:
         return FileError(f"{self.path}: damaged, or not a GGUF file: {what}", fix)
 
     def take(self, size: int) -> bytes:
         if size > len(self.data) - self.at:
-            raise self.damaged(f"{size:,} bytes are to follow byte {self.at:,}, and there are {len(self.data) - self.at:,}")
+            raise self.broken(f"{size:,} bytes are to follow byte {self.at:,}, and there are {len(self.data) - self.at:,}")
         self.at += size
         return self.data[self.at - size : self.at].tobytes()
 
@@ -107,7 +107,7 @@ class _Cursor:
         """How many `what` follow, each of which takes `least` bytes or more."""
         count = self.number("<Q")
         if count * least > len(self.data) - self.at:
-            raise self.damaged(f"it announces {count:,} {what}, more than its {len(self.data):,} bytes hold")
+            raise self.broken(f"it announces {count:,} {what}, more than its {len(self.data):,} bytes hold")
         return count
 
     def text(self) -> str:
@@ -115,14 +115,14 @@ class _Cursor:
         try:
             return raw.decode()
         except UnicodeDecodeError:
-            raise self.damaged(f"a text at byte {self.at - len(raw):,} is no UTF-8 ({shown(raw)})") from None
+            raise self.broken(f"a text at byte {self.at - len(raw):,} is no UTF-8 ({shown(raw)})") from None
 
     def facts(self, count: int) -> dict[str, Any]:
         said: dict[str, Any] = {}
         for _ in range(count):
             name = self.text()
             if name in said:
-                raise self.damaged(f"it says '{line(name)}' twice")
+                raise self.broken(f"it says '{line(name)}' twice")
             said[name] = self.value(self.number("<I"), name)
         return said
 
@@ -132,7 +132,7 @@ class _Cursor:
         if code == _ARRAY:
             return self.array(name)
         if code not in LEAST:
-            raise self.damaged(f"'{line(name)}' is of type {code}, and there are 0 to {len(_NUMBERS) - 1}")
+            raise self.broken(f"'{line(name)}' is of type {code}, and there are 0 to {len(_NUMBERS) - 1}")
         if code == _BOOL:
             return self.number("<B") != 0
         return self.number(_NUMBERS[code])
@@ -140,7 +140,7 @@ class _Cursor:
     def array(self, name: str) -> Any:
         code = self.number("<I")
         if code not in LEAST or code == _ARRAY:
-            raise self.damaged(f"'{line(name)}' is a list of type {code}")
+            raise self.broken(f"'{line(name)}' is a list of type {code}")
         count = self.count(f"values of '{line(name)}'", LEAST[code])
         if code == _STRING:
             return [self.text() for _ in range(count)]
@@ -150,7 +150,7 @@ class _Cursor:
         """(name, sizes as NumPy counts them, type, where its bytes begin) of a tensor."""
         name, count = self.text(), self.number("<I")
         if not 1 <= count <= MOST_SIZES:
-            raise self.damaged(f"tensor '{line(name)}' has {count} sizes, 1 to {MOST_SIZES} can be")
+            raise self.broken(f"tensor '{line(name)}' has {count} sizes, 1 to {MOST_SIZES} can be")
         sizes = struct.unpack(f"<{count}Q", self.take(8 * count))
         return name, sizes[::-1], self.number("<I"), self.number("<Q")
 
@@ -158,7 +158,7 @@ class _Cursor:
 def _alignment(said: Mapping[str, Any], cursor: _Cursor) -> int:
     alignment = said.get(FACT, ALIGNMENT)
     if type(alignment) is not int or not 1 <= alignment <= 1 << 20 or alignment & (alignment - 1):
-        raise cursor.damaged(f"{FACT} is {shown(alignment)}, which is no power of two")
+        raise cursor.broken(f"{FACT} is {shown(alignment)}, which is no power of two")
     return alignment
 
 
@@ -169,26 +169,26 @@ def _tensors(cursor: _Cursor, entries: list, alignment: int) -> dict[str, Stored
     for name, shape, code, offset in entries:
         tensor = f"tensor '{line(name)}'"
         if name in tensors:
-            raise cursor.damaged(f"{tensor} is there twice")
+            raise cursor.broken(f"{tensor} is there twice")
         if code not in KINDS:
             known = ", ".join(kind.upper() for kind, _, _ in KINDS.values())
             raise FileError(
                 f"{cursor.path}: {tensor} is of type {OTHERS.get(code, code)}; badak reads {known}",
-                "a file of these types, such as llama-quantize --pure makes",
+                "a file of these types alone, which llama-quantize can make",
             )
         kind, size, width = KINDS[code]
         if shape[-1] % size or 0 in shape:
-            raise cursor.damaged(f"{tensor} {shape} is not in blocks of {size} numbers")
+            raise cursor.broken(f"{tensor} {shape} is not in blocks of {size} numbers")
         bytes_of_row, rows = shape[-1] // size * width, math.prod(shape[:-1])
         if offset % alignment or offset > held or rows * bytes_of_row > held - offset:
-            raise cursor.damaged(f"{tensor} {shape} of {kind.upper()} begins at byte {offset:,} of {held:,} and does not fit there")
+            raise cursor.broken(f"{tensor} {shape} of {kind.upper()} begins at byte {offset:,} of {held:,} and does not fit there")
         first = start + offset
         tensors[name] = Stored(kind, shape, cursor.data[first : first + rows * bytes_of_row].reshape(rows, bytes_of_row))
         ends.append((offset, offset + rows * bytes_of_row, name))
     ends.sort()
     for (_, end, before), (begin, _, name) in zip(ends, ends[1:]):
         if begin < end:
-            raise cursor.damaged(f"tensors '{line(before)}' and '{line(name)}' overlap")
+            raise cursor.broken(f"tensors '{line(before)}' and '{line(name)}' overlap")
     return tensors
 
 

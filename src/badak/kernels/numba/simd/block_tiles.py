@@ -89,7 +89,7 @@ def multiply_parts(typingctx, way, minima, x, x_step, panel, scales, less, parts
             in_tiles(b.select(b.icmp_signed("<", later, last), later, last), ())
             return [v.load(b.add(place_of(number), I64(LINE * r)), v.ints) for r in range(count)]
 
-        def part(number, totals):
+        def add_part(number, totals):
             at, scale = _part(b, x, number)
             sums = sums_of(number, at, scale)
             line = b.mul(number, I64(LINE))
@@ -110,7 +110,7 @@ def multiply_parts(typingctx, way, minima, x, x_step, panel, scales, less, parts
         if tiled:
             begin = b.select(b.icmp_signed("<", parts, I64(AHEAD)), parts, I64(AHEAD))
             v.registers.repeat(begin, [], in_tiles)
-        totals = v.registers.repeat(parts, [v.constant(v.floats, 0.0)] * count, part)
+        totals = v.registers.repeat(parts, [v.constant(v.floats, 0.0)] * count, add_part)
         mask, some, nowhere = v.first(columns), b.icmp_signed("!=", bias, I64(0)), stack(b, 64)
         added = v.load(b.select(some, bias, nowhere), v.floats, mask)
         for r, total in enumerate(totals):

@@ -15,11 +15,21 @@ Addresses and strides are int64, in bytes.
 
 # mypy: disable-error-code="attr-defined,call-arg"
 
-from llvmlite import ir
-
 from badak.kernels.block_formats import FORMATS, TOGETHER
 from badak.kernels.numba.codegen.amx import Wide, has
-from badak.kernels.numba.codegen.integers import F32, I32, Bytes, Sixteen, widened_half
+from badak.kernels.numba.codegen.integers import (
+    BIT,
+    F32,
+    I8,
+    I16,
+    I32,
+    UNDEFINED,
+    Bytes,
+    Sixteen,
+    literal,
+    vector,
+    widened_half,
+)
 from badak.kernels.numba.codegen.registers import I64, REGISTER, instruction, returns
 from badak.kernels.numba.simd.integers import _factors
 
@@ -28,7 +38,7 @@ __all__ = ["GROUP", "PAIRS", "PLAIN", "QUADS", "Groups", "add_parts", "finish_ro
 
 PLAIN, QUADS, PAIRS = range(3)  # orders of inputs
 GROUP = 512  # bytes of the inputs of 16 parts
-_LINE, _I16 = 64, ir.IntType(16)
+_LINE = 64
 _SHUFFLES_WORDS = REGISTER == 64 and has("avx512bw")
 
 
@@ -50,7 +60,7 @@ class Groups(Sixteen):
 
     def shuffle(self, a, b, order):
         order = list(order)
-        return self.builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(I32, len(order)), order))
+        return self.builder.shuffle_vector(a, b, literal(vector(I32, len(order)), order))
 
     def joined(self, parts):
         """Vectors one after the other."""
@@ -64,7 +74,7 @@ class Groups(Sixteen):
         return self.joined([self.words(start, offset, 16 // len(offsets)) for offset in offsets])
 
     def words(self, start, offset, count, kind=I32):
-        kind = ir.VectorType(kind, count)
+        kind = vector(kind, count)
         loaded = self.builder.load(self.builder.inttoptr(self.at(start, offset), kind.as_pointer()))
         loaded.align = 1
         return loaded
@@ -133,27 +143,27 @@ class Groups(Sixteen):
         """16 halfwords, `width` bytes apart."""
         b = self.builder
         if not _SHUFFLES_WORDS:
-            made = ir.Constant(ir.VectorType(_I16, 16), ir.Undefined)
+            made = literal(vector(I16, 16), UNDEFINED)
             for i in range(16):
-                loaded = b.load(b.inttoptr(self.at(start, width * i), _I16.as_pointer()))
+                loaded = b.load(b.inttoptr(self.at(start, width * i), I16.as_pointer()))
                 loaded.align = 1
                 made = b.insert_element(made, loaded, I32(i))
             return made
-        kind = ir.VectorType(_I16, 32)
-        made = ir.Constant(kind, [0] * 32)
+        kind = vector(I16, 32)
+        made = literal(kind, [0] * 32)
         for line in range(-(-width * 15 // _LINE)):
             places = [width * i // 2 - 32 * line if i < 16 else -1 for i in range(32)]
             inside = [0 <= place < 32 for place in places]
-            order = ir.Constant(kind, [place if fits else 0 for place, fits in zip(places, inside)])
-            moved = self.call("x86.avx512.permvar.hi.512", kind, self.words(start, _LINE * line, 32, _I16), order)
-            made = b.select(ir.Constant(ir.VectorType(ir.IntType(1), 32), [int(fits) for fits in inside]), moved, made)
+            order = literal(kind, [place if fits else 0 for place, fits in zip(places, inside)])
+            moved = self.call(f"x86.avx512.permvar.hi.{8 * REGISTER}", kind, self.words(start, _LINE * line, 32, I16), order)
+            made = b.select(literal(vector(BIT, 32), [int(fits) for fits in inside]), moved, made)
         return self.shuffle(made, made, range(16))
 
     def _scales_of_six_bits(self, form, start):
         b, six, four, upper = self.builder, I32(0x3F3F3F3F), I32(0x0F0F0F0F), I32(0x30303030)
         scales, minima, factors = [], [], []
         for block in (0, form.width):
-            half = self.words(start, block, 2, _I16)
+            half = self.words(start, block, 2, I16)
             factors.append([widened_half(b, b.extract_element(half, I32(i))) for i in (0, 1)])
             first, second, rest = (b.extract_element(self.words(start, block + 4, 3), I32(i)) for i in range(3))
             top = lambda word: b.and_(b.lshr(word, I32(2)), upper)
@@ -161,10 +171,10 @@ class Groups(Sixteen):
             minima += [b.and_(second, six), b.or_(b.and_(b.lshr(rest, I32(4)), four), top(second))]
         made = []
         for which, words in enumerate((scales, minima)):
-            vector = ir.Constant(ir.VectorType(I32, 4), ir.Undefined)
+            packed = literal(vector(I32, 4), UNDEFINED)
             for i, word in enumerate(words):
-                vector = b.insert_element(vector, word, I32(i))
-            numbers = b.uitofp(b.bitcast(vector, self.bytes), self.floats)
+                packed = b.insert_element(packed, word, I32(i))
+            numbers = b.uitofp(b.bitcast(packed, self.bytes), self.floats)
             both = [self.splat(factor[which], self.floats) for factor in factors]
             made.append(b.fmul(numbers, self.shuffle(*both, [*range(8), *range(24, 32)])))
         return made
@@ -288,10 +298,10 @@ def unpack_parts(typingctx, code, signed, w, step, count, left, out, scales, min
         form = next(one for one in FORMATS.values() if one.code == code.literal_value)
         v, b = Groups(builder, 0), builder
         width = 16 if form.name == "q4_0" else 32
-        many = ir.VectorType(ir.IntType(8), _LINE)
+        many = vector(I8, _LINE)
 
         def less(register):
-            shifted = b.sub(b.bitcast(register, many), ir.Constant(many, [form.shift - (256 if form.shift > 127 else 0)] * _LINE))
+            shifted = b.sub(b.bitcast(register, many), literal(many, [form.shift - (256 if form.shift > 127 else 0)] * _LINE))
             return b.bitcast(shifted, v.ints) if signed.literal_value and form.shift else register
 
         def row(i, carried):
@@ -302,8 +312,8 @@ def unpack_parts(typingctx, code, signed, w, step, count, left, out, scales, min
                     lanes = range(piece * width // 4, (piece + 1) * width // 4)
                     place = b.add(target, I64(32 * part + (16 * (at % 2) if width == 16 else 0)))
                     v.store(v.shuffle(register, register, lanes), place)
-            for vector, place in zip(v.scales(form, start, v.first(left)), (scales, minima)):
-                v.store(vector, b.add(place, b.mul(i, I64(_LINE))))
+            for scales_of, place in zip(v.scales(form, start, v.first(left)), (scales, minima)):
+                v.store(scales_of, b.add(place, b.mul(i, I64(_LINE))))
             return carried
 
         v.registers.repeat(count, [], row)
