@@ -20,6 +20,8 @@ REFUSED = {
     "SVD": "its backward takes columns apart in place",
     "LinearInt8": "for models that answer, without any derivative",
     "LinearBFloat16": "for models that answer, without any derivative",
+    "LinearBlocks": "its backward reads weights in blocks",
+    "EmbeddingBlocks": "for models that answer, without any derivative",
     "CTC": "the sums over all ways to spell are one kernel",
     **{
         f"{family}": "the slope of a polynomial is one kernel"
