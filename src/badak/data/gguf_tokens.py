@@ -13,7 +13,7 @@ from badak.core.errors import ArgumentError, FileError
 from badak.data.tokenizer import Tokenizer
 from badak.io.errors import line, shown
 
-KEY = "tokenizer.ggml."
+GGML = "tokenizer.ggml."
 _SHORT = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}%s| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 PATTERNS = {"gpt-2": "", "qwen2": _SHORT % "", "llama-bpe": _SHORT % "{1,3}"}  # "": the one that ByteLevel has itself
 NORMAL, UNKNOWN, CONTROL, GIVEN, _, BYTE = range(1, 7)  # kinds of tokens
@@ -24,8 +24,8 @@ MARKS = {"bos": "bos_token_id", "eos": "eos_token_id", "unk": "unknown_token_id"
 
 def tokenizer_of(facts: Mapping[str, Any], where: Any) -> Tokenizer:
     """The tokenizer that the facts describe. FileError where they do not, or describe one of another kind."""
-    kind, tokens = facts.get(f"{KEY}model"), _list_of_texts(facts, "tokens", where)
-    kinds = facts.get(f"{KEY}token_type")
+    kind, tokens = facts.get(f"{GGML}model"), _list_of_texts(facts, "tokens", where)
+    kinds = facts.get(f"{GGML}token_type")
     kinds = [NORMAL] * len(tokens) if kinds is None else [int(one) for one in kinds]
     if len(kinds) != len(tokens) or not tokens:
         raise FileError(f"{where}: {len(tokens):,} tokens and {len(kinds):,} kinds of tokens", AGAIN)
@@ -49,9 +49,9 @@ def tokenizer_of(facts: Mapping[str, Any], where: Any) -> Tokenizer:
 
 
 def _list_of_texts(facts: Mapping[str, Any], name: str, where: Any) -> list[str]:
-    found = facts.get(KEY + name)
+    found = facts.get(GGML + name)
     if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
-        raise FileError(f"{where}: there is no {KEY}{name}, a list of texts", "a file with its tokenizer")
+        raise FileError(f"{where}: there is no {GGML}{name}, a list of texts", "a file with its tokenizer")
     return found
 
 
@@ -62,13 +62,13 @@ def _model(ids: dict[str, int], merges: list[tuple[str, str]], **more: Any) -> d
 
 
 def _byte_level(facts: Mapping[str, Any], ids: dict[str, int], where: Any) -> dict[str, Any]:
-    name = facts.get(f"{KEY}pre", "gpt-2")
+    name = facts.get(f"{GGML}pre", "gpt-2")
     if name not in PATTERNS:
         raise FileError(f"{where}: it cuts texts as {shown(name)}; badak knows {', '.join(PATTERNS)}", "llama.cpp reads this file")
     merges = [tuple(pair.split(" ")) for pair in _list_of_texts(facts, "merges", where)]
     wrong = next((pair for pair in merges if len(pair) != 2 or not {*pair, "".join(pair)} <= ids.keys()), None)
     if wrong is not None:
-        raise FileError(f"{where}: {KEY}merges joins {shown(' '.join(wrong))}, and not all of that are tokens", AGAIN)
+        raise FileError(f"{where}: {GGML}merges joins {shown(' '.join(wrong))}, and not all of that are tokens", AGAIN)
     level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": False, "use_regex": not PATTERNS[name]}
     split = {"type": "Split", "pattern": {"Regex": PATTERNS[name]}, "behavior": "Isolated", "invert": False}
     return {
@@ -81,9 +81,9 @@ def _byte_level(facts: Mapping[str, Any], ids: dict[str, int], where: Any) -> di
 
 def _sentencepiece(facts: Mapping[str, Any], ids: dict[str, int], kinds: list[int], where: Any) -> dict[str, Any]:
     """Of pieces that can be joined to a token, those are joined first whose token has the highest score."""
-    scores = facts.get(f"{KEY}scores")
+    scores = facts.get(f"{GGML}scores")
     if scores is None or isinstance(scores, str) or len(scores) != len(ids):
-        raise FileError(f"{where}: there is no {KEY}scores, a number for each token", AGAIN)
+        raise FileError(f"{where}: there is no {GGML}scores, a number for each token", AGAIN)
     pairs = [
         (-float(scores[number]), cut, token)
         for token, number in ids.items() if kinds[number] == NORMAL and len(token) <= 64
@@ -92,7 +92,7 @@ def _sentencepiece(facts: Mapping[str, Any], ids: dict[str, int], kinds: list[in
     merges = [(token[:cut], token[cut:]) for _, cut, token in sorted(pairs, key=lambda pair: pair[:2])]
     unknown = next((token for token, number in ids.items() if kinds[number] == UNKNOWN), None)
     replace = {"type": "Replace", "pattern": {"String": " "}, "content": SPACE}
-    prepend = [{"type": "Prepend", "prepend": SPACE}] if facts.get(f"{KEY}add_space_prefix", True) is True else []
+    prepend = [{"type": "Prepend", "prepend": SPACE}] if facts.get(f"{GGML}add_space_prefix", True) is True else []
     back = {"type": "Replace", "pattern": {"String": SPACE}, "content": " "}
     strip = [{"type": "Strip", "content": " ", "start": 1, "stop": 0}] if prepend else []
     return {
@@ -107,14 +107,14 @@ def marks_of(facts: Mapping[str, Any], tokenizer: Tokenizer) -> tuple[dict[str, 
     """(what tokenizer_config.json would say of marks around a prompt, the tokens that end a text)."""
 
     def token(key: str) -> int | None:
-        number = facts.get(KEY + key)
+        number = facts.get(GGML + key)
         return number if type(number) is int and 0 <= number < len(tokenizer) else None
 
     known = {name: token(key) for name, key in MARKS.items()}
     about: dict[str, Any] = {f"{name}_token": tokenizer.tokens[one] for name, one in known.items() if one is not None}
-    usual = facts.get(f"{KEY}model") == "llama" or facts.get(f"{KEY}pre") == "llama-bpe"
-    about["add_bos_token"] = facts.get(f"{KEY}add_bos_token", usual) is True
-    about["add_eos_token"] = facts.get(f"{KEY}add_eos_token", False) is True
+    usual = facts.get(f"{GGML}model") == "llama" or facts.get(f"{GGML}pre") == "llama-bpe"
+    about["add_bos_token"] = facts.get(f"{GGML}add_bos_token", usual) is True
+    about["add_eos_token"] = facts.get(f"{GGML}add_eos_token", False) is True
     ends = [token(f"{name}_token_id") for name in ("eos", "eot", "eom")]
     return about, tuple(dict.fromkeys(one for one in ends if one is not None))
 
@@ -137,7 +137,7 @@ def tokenizer_facts(tokenizer: Any, size: int, template: str | None = None) -> d
     ids = {"bos": tokenizer.sos, "eos": tokenizer.eos, "unk": tokenizer.unk, "pad": tokenizer.pad}
     facts |= {MARKS[name]: number for name, number in ids.items() if number is not None}
     facts["add_bos_token"] = False
-    made = {KEY + name: value for name, value in facts.items()}
+    made = {GGML + name: value for name, value in facts.items()}
     return made if template is None else {**made, "tokenizer.chat_template": template}
 
 
