@@ -7,7 +7,7 @@ import pytest
 import sentencepiece
 
 from badak.core.errors import ArgumentError, FileError
-from badak.data.gguf_tokens import BYTE, CONTROL, KEY, NORMAL, UNKNOWN, marks_of, tokenizer_facts, tokenizer_of
+from badak.data.gguf_tokens import BYTE, CONTROL, GGML, NORMAL, UNKNOWN, marks_of, tokenizer_facts, tokenizer_of
 from badak.data.tokenizer import Tokenizer
 
 TEXTS = [
@@ -48,9 +48,9 @@ def test_pieces_of_sentencepiece(pieces):
         UNKNOWN if pieces.is_unknown(i) else CONTROL if pieces.is_control(i) else BYTE if pieces.is_byte(i) else NORMAL
         for i in range(count)
     ]
-    facts = {f"{KEY}model": "llama", f"{KEY}tokens": [pieces.id_to_piece(i) for i in range(count)], f"{KEY}token_type": kinds,
-             f"{KEY}scores": np.array([pieces.get_score(i) for i in range(count)], np.float32), f"{KEY}bos_token_id": 1,
-             f"{KEY}eos_token_id": 2}  # fmt: skip
+    facts = {f"{GGML}model": "llama", f"{GGML}tokens": [pieces.id_to_piece(i) for i in range(count)], f"{GGML}token_type": kinds,
+             f"{GGML}scores": np.array([pieces.get_score(i) for i in range(count)], np.float32), f"{GGML}bos_token_id": 1,
+             f"{GGML}eos_token_id": 2}  # fmt: skip
     found = tokenizer_of(facts, "file")
     for text in TEXTS + NEW[:2]:
         assert found.encode(text).tolist() == pieces.encode(text) and found.decode(pieces.encode(text)) == text
@@ -60,11 +60,11 @@ def test_pieces_of_sentencepiece(pieces):
 
 @pytest.mark.parametrize("name", ["qwen2", "llama-bpe"])
 def test_patterns_cut_numbers_as_their_models_do(bpe, name):
-    facts = tokenizer_facts(bpe, len(bpe)) | {f"{KEY}pre": name}
+    facts = tokenizer_facts(bpe, len(bpe)) | {f"{GGML}pre": name}
     found = tokenizer_of(facts, "file")
     cut = found.library.pre_tokenizer.pre_tokenize_str("a 12345")
     assert [part for part, _ in cut] == (["a", "Ġ", *"12345"] if name == "qwen2" else ["a", "Ġ", "123", "45"])
-    assert tokenizer_facts(found, len(found))[f"{KEY}pre"] == name
+    assert tokenizer_facts(found, len(found))[f"{GGML}pre"] == name
 
 
 def test_what_a_file_does_not_say(bpe):
@@ -82,7 +82,7 @@ def test_what_a_file_does_not_say(bpe):
         ({"model": "llama"}, "there is no tokenizer.ggml.scores"),
     ):
         with pytest.raises(FileError, match=f"file: .*{why}") as caught:
-            tokenizer_of(facts | {KEY + name: value for name, value in changes.items()}, "file")
+            tokenizer_of(facts | {GGML + name: value for name, value in changes.items()}, "file")
         assert len(str(caught.value).splitlines()) == 2
     with pytest.raises(ArgumentError, match="GGUF: no words for this tokenizer"):
         tokenizer_facts(Tokenizer.train_wordpiece(TEXTS, 60), 60)

@@ -168,6 +168,7 @@ OWNERS = {  # who reads by itself, and why
     "io/atomic.py": "it is the one place",
     "io/archive.py": "what was opened there, mapped",
     "data/tokens.py": "what was opened and hashed there, mapped",
+    "io/gguf.py": "what was opened there, mapped",
     "tensor/storage.py": "from_file, whose file is the program's own",
     "compat/torch/check.py": "a program of the user's",
     "inspect/doctor/program.py": "a program of the user's",

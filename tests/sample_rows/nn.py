@@ -201,7 +201,8 @@ ROWS = [
     Sample(EmbeddingBlocks, lambda w, ids, form, size: F.embedding(ids, numbers(w, form, size)),
            [case(blocks("q4_0", 10, 40), ints(10, 2, 7), form="q4_0", size=40),
             case(blocks("q8_0", 3, 32), ints(3, 9), form="q8_0", size=32),
-            case(blocks("q8_0", 4, 33), ints(4, 0), form="q8_0", size=33)],
+            case(blocks("q8_0", 4, 33), ints(4, 0), form="q8_0", size=33),
+            case(blocks("q8_0", 1, 1), ints(1, 1), form="q8_0", size=1)],
            no_grad=(0,), threads=[case(blocks("q4_0", 50, 70), ints(50, 8, 64), form="q4_0", size=70)]),
     # A gradient that leaves out a row or divides by a count is not the derivative: against the twin only, as extremes.
     Sample(Embedding, embedding,

@@ -143,8 +143,8 @@ def cross_attention(model: Seq2Seq, source: Tensor, target: Tensor) -> Tensor:
 
     def look(attention, args, kwargs) -> None:
         if not kwargs.get("need_weights"):
-            query, key, value, padding = args
-            _, weights = attention(query, key, value, padding, need_weights=True, average_attn_weights=False)
+            padding = kwargs.get("key_padding_mask")
+            _, weights = attention(*args, key_padding_mask=padding, need_weights=True, average_attn_weights=False)
             seen.append(weights[0])
 
     hooks = [layer.multihead_attn.register_forward_pre_hook(look, with_kwargs=True) for layer in model.decoder.layers]

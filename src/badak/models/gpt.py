@@ -20,7 +20,7 @@ from typing import Any
 from badak import nn
 from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, IndexOutOfRangeError, ShapeError
 from badak.io.config import check, option
-from badak.models.heads import check_heads, expect_mask, tied
+from badak.models.heads import check_heads, expect_mask
 from badak.models.pretrained import Pretrained
 from badak.nn import functional as F
 from badak.nn.cache import KeyValueCache
@@ -136,7 +136,8 @@ class GPT(Pretrained):
             h = block(h) if keep is None and cache is None else block(h, keep, cache, layer)
         if cache is not None:
             cache.advance(T)
-        return tied(self.token, self.norm(h))  # (B, T, V)
+        h, token = self.norm(h), self.token
+        return token.logits(h) if hasattr(token, "logits") else F.linear(h, token.weight)  # (B, T, V)
 
     def _positions(self, T: int, cache: KeyValueCache | None, starts: Tensor | None) -> Tensor:
         """The vectors of the places where T tokens stand, (T, C), or (B, T, C) where texts begin at different places."""

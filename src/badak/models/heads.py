@@ -1,11 +1,7 @@
-"""What every Transformer asks of its sizes and of a mask, and heads that are tied to an embedding."""
+"""What every Transformer asks of its sizes and of a mask."""
 
 from badak.core.errors import ArgumentError, ArgumentTypeError
-from badak.nn import Module
-from badak.nn import functional as F
 from badak.nn.mask import Mask
-from badak.nn.quantized import BlockEmbedding
-from badak.tensor import Tensor
 
 
 def check_heads(name: str, d_model: int, heads: int) -> None:
@@ -21,8 +17,3 @@ def expect_mask(mask: object) -> None:
         raise ArgumentTypeError(
             f"mask: expected a badak.Mask; got {type(mask).__name__}", "badak.Mask.of(keep=x) where True = seen"
         )
-
-
-def tied(token: Module, h: Tensor) -> Tensor:
-    """The logits (..., V) of a head whose weights are those of the token embedding, for h (..., C)."""
-    return token.logits(h) if isinstance(token, BlockEmbedding) else F.linear(h, token.weight)

@@ -23,7 +23,7 @@ from badak import nn
 from badak.core.errors import ArgumentError, IndexOutOfRangeError
 from badak.io.config import check, option
 from badak.models.gpt import expect_fits, places_from, seen
-from badak.models.heads import check_heads, tied
+from badak.models.heads import check_heads
 from badak.models.pretrained import Pretrained
 from badak.nn import functional as F
 from badak.nn.cache import KeyValueCache
@@ -231,7 +231,9 @@ class Llama(Pretrained):
         if cache is not None:
             cache.advance(ids.shape[1])
         h = self.norm(h)
-        return tied(self.token, h) if self.output is None else self.output(h)  # (B, T, V)
+        if self.output is not None:
+            return self.output(h)  # (B, T, V)
+        return self.token.logits(h) if hasattr(self.token, "logits") else F.linear(h, self.token.weight)
 
     def rows_of(self, name: str, parts: int) -> list[int]:
         """Queries, keys and values have as many rows as their heads have channels."""

@@ -99,7 +99,8 @@ class TransformerEncoderLayer(Module):
         return self.norm2(x + self._ff_block(x))
 
     def _sa_block(self, x: Tensor, attn_mask: AnyMask | None, key_padding_mask: AnyMask | None, is_causal: bool = False) -> Tensor:
-        x, _ = self.self_attn(x, x, x, key_padding_mask, need_weights=False, attn_mask=attn_mask, is_causal=is_causal)
+        how: dict = {"key_padding_mask": key_padding_mask, "attn_mask": attn_mask, "is_causal": is_causal}
+        x, _ = self.self_attn(x, x, x, need_weights=False, **how)
         return self.dropout1(x)
 
     def _ff_block(self, x: Tensor) -> Tensor:
@@ -195,7 +196,7 @@ class TransformerDecoderLayer(Module):
         self, x: Tensor, attn_mask: AnyMask | None, key_padding_mask: AnyMask | None, is_causal: bool = False, kept=None
     ) -> Tensor:
         how = {"need_weights": False, "attn_mask": attn_mask, "is_causal": is_causal, **kept_in(kept)}
-        x, _ = self.self_attn(x, x, x, key_padding_mask, **how)
+        x, _ = self.self_attn(x, x, x, key_padding_mask=key_padding_mask, **how)
         return self.dropout1(x)
 
     def _mha_block(
@@ -203,7 +204,7 @@ class TransformerDecoderLayer(Module):
         kept=None,
     ) -> Tensor:  # fmt: skip
         how = {"need_weights": False, "attn_mask": attn_mask, "is_causal": is_causal, **kept_in(kept)}
-        x, _ = self.multihead_attn(x, mem, mem, key_padding_mask, **how)
+        x, _ = self.multihead_attn(x, mem, mem, key_padding_mask=key_padding_mask, **how)
         return self.dropout2(x)
 
     def _ff_block(self, x: Tensor) -> Tensor:
