@@ -130,3 +130,36 @@ def test_mistakes_are_named():
 def test_a_dim_or_an_argument_that_is_not_there_is_named_with_a_fix(call, cause):
     with pytest.raises((ArgumentError, ArgumentTypeError, IndexOutOfRangeError), match=f"{cause}\nfix: "):
         call(badak.tensor(X))
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning:torch")
+@both
+def test_under_no_grad_derivatives_are_taken_and_have_no_history(lib):
+    layer = lib.nn.Linear(3, 2)
+    w, v, rows = layer.weight, lib.ones(2, 3), lib.tensor(X)
+
+    def values(p):
+        return lib.nn.functional.linear(rows, p, layer.bias) ** 2
+
+    def loss(p):
+        return values(p).sum()
+
+    func = lib.func
+    runs = {
+        "grad": lambda: func.grad(loss)(w),
+        "grad_and_value": lambda: func.grad_and_value(loss)(w)[1],
+        "jvp": lambda: func.jvp(values, (w,), (v,))[1],
+        "linearize": lambda: func.linearize(values, w)[1](v),
+        "vjp": lambda: func.vjp(values, w)[1](lib.ones(4, 2))[0],
+        "jacrev": lambda: func.jacrev(values)(w),
+        "jacfwd": lambda: func.jacfwd(values)(w),
+        "hessian": lambda: func.hessian(loss)(w),
+        "vmap": lambda: lib.vmap(func.grad(loss))(lib.stack([w, w])),
+        "jvp of grad": lambda: func.jvp(func.grad(loss), (w,), (v,))[1],
+    }
+    for name, run in runs.items():
+        recorded = run()
+        with lib.no_grad():
+            plain = run()
+        assert not plain.requires_grad and name
+        np.testing.assert_allclose(plain.numpy(), recorded.detach().numpy(), rtol=1e-5, atol=1e-5)

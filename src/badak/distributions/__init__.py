@@ -32,6 +32,9 @@ from badak.distributions.mixed import RelaxedBernoulli as RelaxedBernoulli
 from badak.distributions.mixed import RelaxedOneHotCategorical as RelaxedOneHotCategorical
 from badak.distributions.multivariate import Independent as Independent
 from badak.distributions.multivariate import MultivariateNormal as MultivariateNormal
+from badak.distributions.multivariate import _batch_mahalanobis as _batch_mahalanobis
+from badak.distributions.multivariate import _batch_mv as _batch_mv
+from badak.distributions.multivariate import _precision_to_scale_tril as _precision_to_scale_tril
 from badak.distributions.positive import Beta as Beta
 from badak.distributions.positive import Chi2 as Chi2
 from badak.distributions.positive import Dirichlet as Dirichlet

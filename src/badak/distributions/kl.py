@@ -10,7 +10,7 @@ from badak.distributions.categorical import Categorical
 from badak.distributions.continuous import Laplace, Normal, Uniform
 from badak.distributions.discrete import Geometric, OneHotCategorical, Poisson
 from badak.distributions.distribution import Distribution
-from badak.distributions.multivariate import Independent, MultivariateNormal, mahalanobis
+from badak.distributions.multivariate import Independent, MultivariateNormal, _batch_mahalanobis
 from badak.distributions.positive import Beta, Dirichlet, Exponential, Gamma
 from badak.distributions.transformed import TransformedDistribution
 from badak.distributions.transforms import summed
@@ -112,7 +112,8 @@ def _multivariate(p: MultivariateNormal, q: MultivariateNormal) -> Tensor:
         0, -2, -1
     ).log().sum(-1)
     turned = linalg.solve_triangular(q._unbroadcasted_scale_tril, p._unbroadcasted_scale_tril, upper=False)
-    return logs + 0.5 * (turned.pow(2).sum((-2, -1)) + mahalanobis(q._unbroadcasted_scale_tril, q.loc - p.loc) - p.event_shape[0])
+    apart = _batch_mahalanobis(q._unbroadcasted_scale_tril, q.loc - p.loc)
+    return logs + 0.5 * (turned.pow(2).sum((-2, -1)) + apart - p.event_shape[0])
 
 
 def _independent(p: Independent, q: Independent) -> Tensor:

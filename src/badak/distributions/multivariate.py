@@ -6,7 +6,7 @@ from badak.core.errors import ArgumentError, ShapeError
 from badak.distributions import constraints
 from badak.distributions.distribution import Distribution, lazy_property
 from badak.distributions.transforms import summed
-from badak.tensor import Size, Tensor, broadcast_shapes, linalg, randn
+from badak.tensor import Size, Tensor, broadcast_shapes, eye, linalg, randn
 
 
 class MultivariateNormal(Distribution):
@@ -53,7 +53,7 @@ class MultivariateNormal(Distribution):
         self.loc = loc.expand((*batch, loc.shape[-1]))
         super().__init__(batch, self.loc.shape[-1:], validate_args)
         if name == "precision_matrix":
-            self._unbroadcasted_scale_tril = linalg.cholesky(linalg.inv(matrix))
+            self._unbroadcasted_scale_tril = _precision_to_scale_tril(matrix)
         else:
             self._unbroadcasted_scale_tril = linalg.cholesky(matrix) if name == "covariance_matrix" else matrix
 
@@ -82,13 +82,13 @@ class MultivariateNormal(Distribution):
     def rsample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
         """loc + L z: gradients reach both."""
         z = randn(self._extended_shape(sample_shape), dtype=self.loc.dtype)
-        return self.loc + (self._unbroadcasted_scale_tril @ z.unsqueeze(-1)).squeeze(-1)
+        return self.loc + _batch_mv(self._unbroadcasted_scale_tril, z)
 
     def log_prob(self, value: Tensor) -> Tensor:
         if self._validate_args:
             self._validate_sample(value)
         n = self._event_shape[0]
-        size = mahalanobis(self._unbroadcasted_scale_tril, value - self.loc)
+        size = _batch_mahalanobis(self._unbroadcasted_scale_tril, value - self.loc)
         return -0.5 * (n * math.log(2 * math.pi) + size) - self._unbroadcasted_scale_tril.diagonal(0, -2, -1).log().sum(-1)
 
     def entropy(self) -> Tensor:
@@ -97,9 +97,24 @@ class MultivariateNormal(Distribution):
         return found.expand(self._batch_shape)
 
 
-def mahalanobis(tril: Tensor, x: Tensor) -> Tensor:
+def _batch_mahalanobis(tril: Tensor, x: Tensor) -> Tensor:
     """|L^-1 x|^2 for each x (..., n) and L (..., n, n)."""
     return linalg.solve_triangular(tril, x.unsqueeze(-1), upper=False).squeeze(-1).pow(2).sum(-1)
+
+
+def _batch_mv(matrix: Tensor, x: Tensor) -> Tensor:
+    """matrix @ x for each x (..., n) and matrix (..., n, n)."""
+    return (matrix @ x.unsqueeze(-1)).squeeze(-1)
+
+
+def _precision_to_scale_tril(precision: Tensor) -> Tensor:
+    """L, lower, of L L^T = precision^-1 (..., n, n).
+
+    With both axes turned round, precision = C C^T; turned back, its factor is U, upper, with U U^T = precision, and L = U^-T.
+    """
+    upper = linalg.cholesky(precision.flip((-2, -1))).flip((-2, -1))
+    one = eye(precision.shape[-1], dtype=precision.dtype)
+    return linalg.solve_triangular(upper.mT, one.expand(precision.shape), upper=False)
 
 
 class Independent(Distribution):

@@ -95,13 +95,13 @@ def grad_and_value(func: Callable, argnums: Any = 0, has_aux: bool = False) -> C
     def differentiated(*args, **kwargs):
         _check_argnums(argnums, args)
         given = args[argnums] if isinstance(argnums, int) else tuple(args[i] for i in argnums)
-        leaves, spec = _fresh(given)
+        (leaves, spec), recorded = _fresh(given), modes.grad
         chosen = tree_unflatten(leaves, spec)
         places = {argnums: chosen} if isinstance(argnums, int) else dict(zip(argnums, chosen))
         with enable_grad():
             made = func(*(places.get(i, a) for i, a in enumerate(args)), **kwargs)
             value = made[0] if has_aux else made
-            outer = _depends_on_others([value], leaves)
+            outer = recorded and _depends_on_others([value], leaves)
             slopes = gradients(value, leaves, create_graph=outer)
         return tree_unflatten(slopes, spec), made if outer else tree_map(_detached, made)
 
@@ -123,16 +123,16 @@ def _check_argnums(argnums: Any, args: tuple) -> None:
 def vjp(func: Callable, *primals: Any, has_aux: bool = False) -> tuple:
     """(func(*primals), pull): pull(dy) gives the gradient of each primal, as often as it is called."""
     expect_function("vjp", func)
-    leaves, spec = _fresh(primals)
+    (leaves, spec), recorded = _fresh(primals), modes.grad
     with enable_grad():
         made = func(*tree_unflatten(leaves, spec))
         outputs, outer = _tensors("vjp", made[0] if has_aux else made)
-    again = _depends_on_others(outputs, leaves)
+    again = recorded and _depends_on_others(outputs, leaves)
 
     def pull(*dys):
         flat = tree_flatten(dys[0] if len(dys) == 1 else dys)[0]
-        recorded = again or any(dy.requires_grad for dy in flat)
-        slopes = gradients(outputs, leaves, flat, retain_graph=True, create_graph=recorded)
+        wanted = modes.grad and (again or any(dy.requires_grad for dy in flat))
+        slopes = gradients(outputs, leaves, flat, retain_graph=True, create_graph=wanted)
         found = tree_unflatten(slopes, spec)
         return found if len(primals) > 1 else (found[0],)
 
@@ -146,11 +146,11 @@ def jvp(func: Callable, primals: tuple, tangents: tuple, *, strict: bool = False
     J v = d/du (J^T u . v), so two walks backwards give it: J^T u is linear in u.
     """
     expect_function("jvp", func)
-    leaves, spec = _fresh(primals)
+    (leaves, spec), recorded = _fresh(primals), modes.grad
     with enable_grad():
         made = func(*tree_unflatten(leaves, spec))
         outputs, outer = _tensors("jvp", made[0] if has_aux else made)
-        again = _depends_on_others(outputs, leaves)
+        again = recorded and _depends_on_others(outputs, leaves)
         slopes = _along(outputs, leaves, tree_flatten(tangents)[0], again)
     value = tree_unflatten(outputs if again else [y.detach() for y in outputs], outer)
     found = (value, tree_unflatten(slopes, outer))
@@ -160,11 +160,12 @@ def jvp(func: Callable, primals: tuple, tangents: tuple, *, strict: bool = False
 def linearize(func: Callable, *primals: Any) -> tuple:
     """(func(*primals), push): push(*tangents) gives J v for as many v as it is called with, without func's running again."""
     expect_function("linearize", func)
-    leaves, spec = _fresh(primals)
+    (leaves, spec), recorded = _fresh(primals), modes.grad
     with enable_grad():
         outputs, outer = _tensors("linearize", func(*tree_unflatten(leaves, spec)))
-    again = _depends_on_others(outputs, leaves)
-    along = _slopes(outputs, leaves, again)
+    again = recorded and _depends_on_others(outputs, leaves)
+    with enable_grad():
+        along = _slopes(outputs, leaves, again)
 
     def push(*tangents):
         return tree_unflatten(along(tree_flatten(tangents)[0]), outer)
@@ -249,11 +250,11 @@ def jacfwd(func: Callable, argnums: Any = 0, has_aux: bool = False, *, randomnes
 
     def jacobian(*args, **kwargs):
         chosen, of_chosen = _chosen(func, args, kwargs, argnums)
-        leaves, spec = _fresh(chosen)
+        (leaves, spec), recorded = _fresh(chosen), modes.grad
         with enable_grad():
             made = of_chosen(tree_unflatten(leaves, spec))
             ys, outer = _tensors("jacfwd", made[0] if has_aux else made)
-            along = _slopes(ys, leaves, _depends_on_others(ys, leaves))
+            along = _slopes(ys, leaves, recorded and _depends_on_others(ys, leaves))
             columns = []
             for k, x in enumerate(leaves):
 
@@ -279,7 +280,10 @@ def _detached(x: Any) -> Any:
 
 
 def _fresh(tree: Any) -> tuple[list, TreeSpec]:
-    """Tensors to differentiate by: leaves, or views of those whose gradient is wanted further out."""
+    """Tensors to differentiate by: leaves, or views of those whose gradient is wanted further out.
+
+    A derivative is taken under no_grad() too; there it has no history.
+    """
     leaves, spec = tree_flatten(tree)
     return [_leaf(x) if isinstance(x, Tensor) else x for x in leaves], spec
 
@@ -288,7 +292,7 @@ def _leaf(x: Tensor) -> Tensor:
     for level in modes.batching:  # each example has a gradient of its own
         if not batching.on_level(x, level):
             x = batching.hide(batching.expose(x, level), level)
-    return x.view_as(x) if x.requires_grad else x.detach().requires_grad_()
+    return x.view_as(x) if x.requires_grad and modes.grad else x.detach().requires_grad_()
 
 
 def _depends_on_others(outputs: list, leaves: list) -> bool:
