@@ -118,3 +118,12 @@ def test_a_mistake_is_explained():
     with pytest.raises(NotSupportedError, match="badak has no such function"):
         badak.ops.aten.convolution_backward(1)
     assert badak.exp(badak.zeros(1)).item() == 1.0
+
+
+def test_the_fake_mode_that_is_entered_is_found():
+    from badak.compat.torch.dispatch import active_fake_mode, detect_fake_mode
+
+    assert active_fake_mode() is None
+    with FakeTensorMode() as mode:
+        assert active_fake_mode() is mode and detect_fake_mode() is mode
+    assert active_fake_mode() is None

@@ -118,3 +118,12 @@ def test_structures_come_through():
     assert [node.name for node in ours.graph.nodes] == [node.name for node in theirs.graph.nodes]
     pair, cut = ours(badak.ones(2, 3))
     assert type(pair) is Pair and pair.b[1]["s"].item() == 6.0 and cut == slice(2)
+
+
+def test_a_list_of_operands_is_written_as_operands():
+    class Products(badak.nn.Module):
+        def forward(self, x, y):
+            return badak.einsum("ij,jk->ik", [x, y])
+
+    node = next(node for node in fx.symbolic_trace(Products()).graph.nodes if node.op == "call_function")
+    assert [str(each) for each in node.args] == ["ij,jk->ik", "x", "y"]

@@ -261,3 +261,15 @@ def test_a_batch_of_padding_only_is_warned_of():
     encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(C, **SMALL), 1)
     with pytest.warns(BadakWarning, match=r"every position in this batch is padding \(src_key_padding_mask all True\)"):
         encoder(tensor(T, B, C), src_key_padding_mask=badak.ones(B, T, dtype=badak.bool))
+
+
+def test_attention_is_given_three_tensors_and_the_rest_by_name():
+    def seen(library):
+        found = []
+        layer = library.nn.TransformerDecoderLayer(8, 2, 16, batch_first=True)
+        for attention in (layer.self_attn, layer.multihead_attn):
+            attention.register_forward_hook(lambda module, args, result: found.append(len(args)))
+        layer(library.ones(1, 3, 8), library.ones(1, 4, 8))
+        return found
+
+    assert seen(badak) == seen(torch) == [3, 3]

@@ -21,6 +21,7 @@ NEEDS = {
     "layers": "torchmetrics torchdiffeq ignite vector_quantize_pytorch x_transformers local_attention entmax"
     " pytorch_metric_learning",
     "lightning": "lightning",
+    "more": "zuko geoopt torchsde kornia e3nn",
     "pyro": "pyro",
     "pytorch_optimizer": "pytorch_optimizer",
     "skorch": "skorch",

@@ -145,6 +145,19 @@ class FakeTensor(metaclass=_Fake):
     """A tensor without values: one of the meta device."""
 
 
+_fake_modes: list["FakeTensorMode"] = []  # those that are entered
+
+
+def active_fake_mode() -> "FakeTensorMode | None":
+    """The FakeTensorMode that this stands within."""
+    return _fake_modes[-1] if _fake_modes else None
+
+
+def detect_fake_mode(inputs: Any = None) -> "FakeTensorMode | None":
+    """As active_fake_mode: fake tensors do not remember their mode."""
+    return active_fake_mode()
+
+
 class FakeTensorMode:
     """`with FakeTensorMode() as mode:` new tensors have shapes and no values; `mode.from_tensor(x)` gives one like x.
 
@@ -163,9 +176,11 @@ class FakeTensorMode:
 
     def __enter__(self) -> "FakeTensorMode":
         self._device.__enter__()
+        _fake_modes.append(self)
         return self
 
     def __exit__(self, *error: Any) -> None:
+        _fake_modes.pop()
         self._device.__exit__(*error)
 
     def from_tensor(self, tensor: Tensor, **options: Any) -> Tensor:

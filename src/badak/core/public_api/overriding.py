@@ -87,6 +87,8 @@ def dispatch(public: Callable, args: tuple, kwargs: dict) -> Any:
     """Ask the modes, then the classes; raise ArgumentTypeError where none answers."""
     found = classes(args, kwargs)
     types = tuple(map(type, found))
+    if getattr(public, "spreads", False) and type(args[-1]) in (list, tuple):
+        args = (*args[:-1], *args[-1])  # einsum("i,i->", [x, y]) is einsum("i,i->", x, y)
     if state.modes:
         before, mode = state.modes, state.modes[-1]
         state.modes = before[:-1]

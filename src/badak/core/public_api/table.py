@@ -18,6 +18,7 @@ PLACES = {
     "badak._custom_ops": "badak.compat.torch.library",
     "badak._dynamo": "badak.compat.torch.dynamo",
     "badak._functorch": "badak.compat.torch.dynamo",
+    "badak._guards": "badak.compat.torch.dispatch",
     "badak._inductor": "badak.compat.torch.dynamo",
     "badak._logging": "badak.compat.torch.dynamo",
     "badak.accelerator": "badak.compat.torch.devices.accelerator",

@@ -87,6 +87,9 @@ def einsum(equation: str, *operands) -> Tensor:
     return y
 
 
+einsum.spreads = True  # type: ignore[attr-defined]  # a list of operands reaches __torch_function__ one by one
+
+
 def _of_one_dtype(a: Tensor, b: Tensor, summed: bool):
     """Both in their common dtype; where products are summed they must have one, as those of matrices must."""
     if modes.casting is not None:
