@@ -22,6 +22,7 @@ REFUSED = {
     "LinearBFloat16": "for models that answer, without any derivative",
     "LinearBlocks": "its backward reads weights in blocks",
     "EmbeddingBlocks": "for models that answer, without any derivative",
+    "SparseEmbedding": "its gradient is a sparse tensor",
     "CTC": "the sums over all ways to spell are one kernel",
     **{
         f"{family}": "the slope of a polynomial is one kernel"
@@ -166,6 +167,7 @@ def test_gradient_penalties_of_models_equal_those_of_pytorch(name):
 
 # Complex numbers do not reach these, or there other operations compute with them.
 NOT_COMPLEX = {"RMSNorm", "Angle", "Var", "Std", "Logaddexp", "LogCumSumExp", "Cholesky", "QR", "Eigh", "GammaInc", "GammaIncC"}
+NOT_COMPLEX |= {"J0", "J1", "Y0", "Y1", "AiryAi", "AirySlope"}
 
 
 def _complex_calls():

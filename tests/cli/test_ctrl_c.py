@@ -30,12 +30,13 @@ LINES = {  # the words, and the function in which Ctrl-C comes
     "embed": (["embed", "sentences", "--in", "text.txt", "--by", "lines", "--save", "new"], TENSORS),
     "tokenize": (["tokenize", "text.txt", "-o", "new", "--train", "bpe", "--vocab-size", "300"], ("data/tokens.py", "_write_ids")),
     "export": (["export", "gpt", "new"], ("models/folder.py", "write_folder")),
+    "quantize": (["quantize", "gpt"], TENSORS),
     "audit": (["audit", "gpt"], TENSORS), "look": (["look", "gpt", "-o", "new"], TENSORS),
     "profile": (["profile", "gpt", "--steps", "3", "--skip", "0"], TENSORS),
 }  # fmt: skip
 PROGRAMS = ["run", "doctor", "summary", "audit", "profile"]
 AT_ONCE = {"explain", "info", "source"}  # they only print
-ELSEWHERE = {"launch", "bench", "warmup", "chat", "learn"}  # tests/distributed/test_launch.py; of processes; of a terminal
+ELSEWHERE = {"launch", "serve", "bench", "warmup", "chat", "learn"}  # test_launch.py, test_serve.py; of processes; of a terminal
 
 
 @pytest.fixture(scope="module")

@@ -46,8 +46,8 @@ def test_advice_and_places_are_about_names_of_pytorch():
 IMPORTS = """
 import badak.as_torch
 import torch, torch.onnx
-from torch.utils.benchmark import Timer
-from torch.sparse import softmax as sparse_softmax
+from torch.utils.bundled_inputs import InflatableArg
+from torch.sparse import spsolve
 from torch.utils.tensorboard import SummaryWriter
 from torch.nn import TransformerEncoder, AdaptiveLogSoftmaxWithLoss
 from torch.nn.attention.flex_attention import flex_attention
@@ -60,8 +60,9 @@ def test_an_import_of_a_missing_name_succeeds_and_its_use_fails(python):
     code = (
         IMPORTS
         + """
-for use in (lambda: Timer(), lambda: torch.lobpcg(1), lambda: SummaryWriter("runs"), lambda: AdaptiveLogSoftmaxWithLoss(1, 2),
-            lambda: flex_attention[0], lambda: fsdp.FullyShardedDataParallel, lambda: list(sparse_softmax)):
+for use in (lambda: InflatableArg(), lambda: torch.lobpcg(1), lambda: SummaryWriter("runs"),
+            lambda: AdaptiveLogSoftmaxWithLoss(1, 2),
+            lambda: flex_attention[0], lambda: fsdp.FullyShardedDataParallel, lambda: list(spsolve)):
     try:
         use()
     except AttributeError as error:
@@ -69,10 +70,10 @@ for use in (lambda: Timer(), lambda: torch.lobpcg(1), lambda: SummaryWriter("run
 """
     )
     names = (
-        "utils.benchmark.Timer lobpcg utils.tensorboard.SummaryWriter nn.AdaptiveLogSoftmaxWithLoss"
+        "utils.bundled_inputs.InflatableArg lobpcg utils.tensorboard.SummaryWriter nn.AdaptiveLogSoftmaxWithLoss"
         " nn.attention.flex_attention.flex_attention"
     )
-    names += " distributed.fsdp.FullyShardedDataParallel sparse.softmax"
+    names += " distributed.fsdp.FullyShardedDataParallel sparse.spsolve"
     done = python("-c", code)
     assert done.out.splitlines() == [f"MissingName torch.{name}" for name in names.split()], done.err
 
@@ -82,11 +83,11 @@ def test_a_missing_name_can_stand_in_annotations_and_be_asked_for_and_be_derived
     code = (
         IMPORTS
         + """
-def f(x: Timer | None = None) -> "Timer": return x
-class Mine(Timer):
+def f(x: InflatableArg | None = None) -> "InflatableArg": return x
+class Mine(InflatableArg):
     def trace(self): return 1
-print(isinstance(1, Timer), isinstance(torch.ones(1), (torch.nn.Linear, AdaptiveLogSoftmaxWithLoss)))
-print(issubclass(int, Timer))
+print(isinstance(1, InflatableArg), isinstance(torch.ones(1), (torch.nn.Linear, AdaptiveLogSoftmaxWithLoss)))
+print(issubclass(int, InflatableArg))
 print(repr(__import__("copy").deepcopy([AdaptiveLogSoftmaxWithLoss])))
 try:
     Mine()
@@ -96,8 +97,8 @@ except AttributeError as error:
     )
     done = python("-c", code)
     assert (
-        done.out
-        == "False False\nFalse\n[<torch.nn.AdaptiveLogSoftmaxWithLoss, which badak does not have>]\ntorch.utils.benchmark.Timer\n"
+        done.out == "False False\nFalse\n[<torch.nn.AdaptiveLogSoftmaxWithLoss, which badak does not have>]\n"
+        "torch.utils.bundled_inputs.InflatableArg\n"
     ), done.err
 
 

@@ -20,13 +20,13 @@ def bits(tensors) -> list:
 def step_of(call, dtype):
     """The call and its gradients, as a function of its inputs that are there."""
     arrays = call.arrays(dtype)
-    needs = call.needs(arrays)
+    needs, op, attributes = call.needs(arrays), call.row.op, call.attributes  # the twin is none of the step's business
 
     def step(*given):
         waiting = iter(given)
         inputs = [None if a is None else next(waiting).detach() for a in arrays]
         leaves = [x.requires_grad_() for x, need in zip(inputs, needs) if need]
-        ys = apply(call.row.op, *inputs, **call.attributes)
+        ys = apply(op, *inputs, **attributes)
         ys = ys if isinstance(ys, tuple) else (ys,)
         ends = [y for y in ys if y.requires_grad]
         dys = [badak.ones(y.shape, dtype=y.dtype) * 0.5 for y in ends]

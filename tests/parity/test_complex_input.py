@@ -16,7 +16,7 @@ MORE = {  # of which PyTorch has no kernel; each of them is defined for complex 
 }  # fmt: skip
 ELSE = {  # VALUES are no factor or Hermitian matrix; drawn; no functions of numbers
     "cholesky_inverse", "cholesky_ex", "pca_lowrank", "svd_lowrank", "from_numpy", "sparse_coo_tensor", "pin_memory",
-    "sum_to_size",
+    "sum_to_size", "from_file", "sym_sum", "to_sparse", "to_sparse_coo", "to_sparse_csc", "to_sparse_csr",
 }  # fmt: skip
 PLACES = {
     "torch": (torch, badak), "special": (torch.special, badak.special), "linalg": (torch.linalg, badak.linalg),

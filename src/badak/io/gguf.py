@@ -7,7 +7,7 @@
 A file is a header, facts (name, type, value), a row for each tensor (name, sizes, type, where its bytes begin), and the bytes. All
 is checked before anything of its size is made. The bytes are mapped: what is not used is not read, and nothing is copied.
 
-Source: the format's description in ggml, docs/gguf.md. The package gguf is the judge in the tests; it trusts what it reads.
+Source: the description of the format in ggml. The package gguf is the judge in the tests; it trusts what it reads.
 """
 
 import math

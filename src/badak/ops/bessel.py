@@ -163,28 +163,28 @@ GammaIncC = pointwise(
 
 J0: type[Pointwise] = pointwise(
     "J0", "y = J_0(x);   dx = -dy J_1(x).", bessel.j0, lambda dy, x: -dy * J1.of(x),
-    special="bessel_j0", op_name="bessel_j0", laid_out=False,
+    special="bessel_j0", op_name="bessel_j0",
 )  # fmt: skip
 J1: type[Pointwise] = pointwise(
     "J1", "y = J_1(x);   dx = dy (J_0(x) - y / x), dy / 2 at 0.", bessel.j1,
     lambda dy, x, y: dy * np.where(x == 0, x.dtype.type(0.5), J0.of(x) - y / without_zero(x)),
-    special="bessel_j1", op_name="bessel_j1", laid_out=False,
+    special="bessel_j1", op_name="bessel_j1",
 )  # fmt: skip
 Y0: type[Pointwise] = pointwise(
     "Y0", "y = Y_0(x);   dx = -dy Y_1(x).", bessel.y0, lambda dy, x: -dy * Y1.of(x),
-    special="bessel_y0", op_name="bessel_y0", laid_out=False,
+    special="bessel_y0", op_name="bessel_y0",
 )  # fmt: skip
 Y1: type[Pointwise] = pointwise(
     "Y1", "y = Y_1(x);   dx = dy (Y_0(x) - y / x).", bessel.y1, lambda dy, x, y: dy * (Y0.of(x) - y / x),
-    special="bessel_y1", op_name="bessel_y1", laid_out=False,
+    special="bessel_y1", op_name="bessel_y1",
 )  # fmt: skip
 AiryAi: type[Pointwise] = pointwise(
     "AiryAi", "y = Ai(x);   dx = dy Ai'(x).", bessel.airy_ai, lambda dy, x: dy * AirySlope.of(x),
-    special="airy_ai", op_name="airy_ai", laid_out=False,
+    special="airy_ai", op_name="airy_ai",
 )  # fmt: skip
 AirySlope: type[Pointwise] = pointwise(
     "AirySlope", "y = Ai'(x);   dx = dy x Ai(x).", bessel.airy_ai_slope, lambda dy, x: dy * x * AiryAi.of(x),
-    op_name="airy_ai_slope", laid_out=False,
+    op_name="airy_ai_slope",
 )  # fmt: skip
 
 
@@ -200,7 +200,7 @@ def _family(kind: str, formula: str) -> type[Pointwise]:
     return pointwise(
         "".join(part.capitalize() for part in kind.split("_")), formula, quiet(partial(bessel.polynomial, kind)),
         lambda dy, a, b: dy * bessel.polynomial(kind, a, b, True), _of_degree,
-        special=name, takes="real", op_name=name, laid_out=False,
+        special=name, takes="real", op_name=name,
     )  # fmt: skip
 
 

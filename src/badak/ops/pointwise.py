@@ -64,6 +64,7 @@ class Pointwise(Op):
     names: tuple[str, ...] = ()  # in public, PyTorch's first
     special: tuple[str, ...] = ()  # in torch.special
     inputs = 1
+    second = "other"
     takes = "float"
     samples: Samples | None = None
     written: Callable[..., Formula] | None = None
@@ -82,6 +83,7 @@ def pointwise(
     like: Function | None = None,
     analytic: bool = False,
     laid_out: bool = True,
+    second: str = "other",
     op_name: str = "",
     samples: Samples | None = None,
     written: Callable[..., Formula] | None = None,
@@ -97,6 +99,7 @@ def pointwise(
     column         "methods" where the function of that name is another one
     like           what of NumPy is the same function, where `function` is a kernel
     analytic       the derivative is that of real numbers, and of an analytic function
+    second         what its second input is called
     laid_out       the result has to be laid out as the input is (the function does not by itself)
     written        attributes -> Formula, where it is more than one line
     flags          attributes of Op
@@ -113,7 +116,7 @@ def pointwise(
     sources = {"forward": (function,), "backward": (*derivatives, *((unbroadcast,) if len(inputs) == 2 else ()))}
     module = sys._getframe(1).f_globals["__name__"]
     body = {
-        "__doc__": formula, "__module__": module, "__qualname__": name, "inputs": len(inputs), "samples": samples,
+        "__doc__": formula, "__module__": module, "__qualname__": name, "inputs": len(inputs), "second": second, "samples": samples,
         "takes": takes or ("float" if analytic else "real"), "sources": sources,
         "names": tuple(public.split()), "special": tuple(special.split()),
         "forward": staticmethod(elementwise(forward) if laid_out else forward), "backward": staticmethod(backward),

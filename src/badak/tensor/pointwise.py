@@ -81,7 +81,10 @@ def _pair(name: str, op: type[Pointwise]) -> Function:
         a, b = tensors(name, input, other)
         return into(out, binary(op, check(name, a), check(name, b)))
 
-    return function
+    def of_degree(input, n, *, out=None) -> Tensor:
+        return function(input, n, out=out)
+
+    return of_degree if op.second == "n" else function
 
 
 _TAKES = {
@@ -106,7 +109,8 @@ def public_function(op: type[Pointwise]) -> Function:
     make, note = (_pair, "; they broadcast") if op.inputs == 2 else _TAKES[op.takes]
     function = make(name, op)
     function.__name__ = function.__qualname__ = name
-    arguments, shape = ("input, other: tensors or numbers", "their common") if op.inputs == 2 else ("input: any shape", "input's")
+    pair = f"input, {op.second}: tensors or numbers", "their common"
+    arguments, shape = pair if op.inputs == 2 else ("input: any shape", "input's")
     function.__doc__ = _SECTIONS.format(says=op.__doc__, arguments=arguments, note=note, shape=shape)
     return function
 
