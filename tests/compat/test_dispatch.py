@@ -83,7 +83,8 @@ def test_the_operators_of_aten_are_functions():
     assert badak.ops.aten.add.Tensor(badak.ones(2), 1).tolist() == [2.0, 2.0]
     assert repr(badak.ops.aten.add.Tensor) == "<OpOverload(op='aten.add', overload='Tensor')>"
     assert badak.ops.aten.mm.default.name() == "aten::mm" and badak.ops.aten.add.Tensor.name() == "aten::add.Tensor"
-    assert not hasattr(badak.ops.aten, "no_such_operator")
+    with pytest.raises(NotImplementedError, match="torch.ops.aten.no_such_operator: badak has no such function"):
+        badak.ops.aten.no_such_operator.default(badak.ones(2))  # a name alone may stand in a table
 
 
 def test_fake_tensors_have_shapes_alone():

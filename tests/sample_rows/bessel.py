@@ -8,6 +8,20 @@ import numpy as np
 import torch
 
 from badak.ops import bessel as b
+from badak.ops.bessel import (
+    ChebyshevT,
+    ChebyshevU,
+    ChebyshevV,
+    ChebyshevW,
+    HermiteH,
+    HermiteHe,
+    Laguerre,
+    Legendre,
+    ShiftedChebyshevT,
+    ShiftedChebyshevU,
+    ShiftedChebyshevV,
+    ShiftedChebyshevW,
+)
 from tests.samples import Sample, case, ints
 
 SHAPES = [(3, 4), (0, 5), (1,), (), (9,)]
@@ -49,9 +63,19 @@ def polynomial(op):
 
 
 POLYNOMIALS = [
-    b.ChebyshevT, b.ChebyshevU, b.ChebyshevV, b.ChebyshevW, b.ShiftedT, b.ShiftedU, b.ShiftedV, b.ShiftedW, b.HermiteH, b.HermiteHe,
-    b.Laguerre, b.Legendre,
-]  # fmt: skip
+    ChebyshevT,
+    ChebyshevU,
+    ChebyshevV,
+    ChebyshevW,
+    ShiftedChebyshevT,
+    ShiftedChebyshevU,
+    ShiftedChebyshevV,
+    ShiftedChebyshevW,
+    HermiteH,
+    HermiteHe,
+    Laguerre,
+    Legendre,
+]
 DEGREES = np.array([-1, 0, 1, 2, 3, 4, 5, 6])
 ROWS = [
     Sample(b.J0, _wave(mpmath.besselj, 0), SHAPES, extremes=[WAVES], slack=64),

@@ -12,7 +12,7 @@ from badak.autograd import Function, no_grad
 from badak.compat.torch.aten import OpOverloadPacket
 from badak.core.errors import ArgumentError, NotSupportedError, StateError
 from badak.core.modes import modes
-from badak.core.public_api import MissingName, is_pytorch, names_of
+from badak.core.public_api import MissingName
 from badak.tensor import Tensor
 
 _ANY = ("CompositeExplicitAutograd", "CompositeImplicitAutograd", "default")
@@ -113,12 +113,6 @@ def _tensors(values: Iterable) -> list[Tensor]:
     return found
 
 
-def _is_atens(name: str) -> bool:
-    """Whether PyTorch has an operator of that name."""
-    known = is_pytorch(name) or name in names_of("nn.functional") | names_of("Tensor") or name.endswith("_backward")
-    return known and not name.startswith("__")
-
-
 class Namespace:
     """torch.ops.<namespace>."""
 
@@ -127,7 +121,7 @@ class Namespace:
 
     def __getattr__(self, name: str) -> "Operator | OpOverloadPacket":
         found = OPERATORS.get(f"{self._name}::{name}")
-        if found is None and self._name == "aten" and _is_atens(name):
+        if found is None and self._name == "aten" and not name.startswith("__"):
             return OpOverloadPacket(name)
         if found is None:
             raise MissingName(

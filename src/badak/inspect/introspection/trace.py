@@ -193,11 +193,14 @@ def _fast_files() -> dict[str, tuple[str, str]]:
 
 def fast_places(kernel: str) -> list[tuple[str, Place]]:
     """(name, place) of the fast kernel, and of the compiled functions that it runs; none where it is the reference one."""
-    module, name = _fast_files().get(kernel, ("", ""))
+    by_file = f"badak.kernels.numba.{kernel.removesuffix('_backward')}", kernel  # as `kernels/by_name.py` finds it
+    module, name = _fast_files().get(kernel, by_file)
     if not module.startswith("badak.kernels.numba."):
         return []
     path = PACKAGE.parent / Path(*module.split(".")).with_suffix(".py")
-    found, place = [], defined(path, name)
+    found, place = [], defined(path, name) if path.is_file() else None
+    if place is None and name == kernel and kernel not in _fast_files():
+        return []
     if place is not None:
         found.append((name, place))
     for inner in _compiled(path, name, set()):
