@@ -92,7 +92,10 @@ MODULES = [
     ),
 ]
 OPTIMIZERS = [
-    Reason("Muon", "{'lr': tensor(0.0010)} (float64)", "PyTorch multiplies a rate that is a float32 tensor in float32"),
+    *[
+        Reason(name, "{'lr': tensor(0.0010)} (float64)", "PyTorch multiplies a rate that is a float32 tensor in float32")
+        for name in ("Muon", "SparseAdam")
+    ],
     Reason("LBFGS", "times what rounding explains", "near the minimum it divides by differences of gradients, which are rounding"),
 ]
 ROUNDED = "what is left of a gradient of 0 differs"

@@ -30,6 +30,8 @@ def run(info, options: dict, dtype: str) -> bool:
         for p, q in zip(theirs, ours):
             p.grad = torch.from_numpy(rng.standard_normal(tuple(p.shape))).to(kind)
             q.grad = badak.from_numpy(p.grad.numpy().copy())
+            if info.only_supports_sparse_grads:
+                p.grad, q.grad = p.grad.to_sparse(1), q.grad.to_sparse(1)
         for optimizer, params in ((expected, theirs), (found, ours)):
             optimizer.step(*[partial(bowl, params)] if name == "LBFGS" else [])
     agree(theirs, ours, "parameter", STEPS)
