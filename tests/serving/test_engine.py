@@ -103,7 +103,8 @@ def test_a_text_is_the_one_that_it_is_alone_at_any_load(kind, weights, engine, t
 @pytest.mark.parametrize("backend", ["reference", "numba"])
 @pytest.mark.parametrize("window", [0, 30])
 def test_attention_in_pages_is_that_of_each_text(backend, window):
-    pytest.importorskip("numba") if backend == "numba" else None
+    if backend == "numba":
+        pytest.importorskip("numba", reason="the Numba kernels are an extra")
     random = np.random.default_rng(0)
     pool, lengths = PagePool(1, 12), [0, 63, 64, 200]
     tables = [pool.take(length + 1) for length in lengths[::-1]][::-1]

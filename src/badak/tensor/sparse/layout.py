@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentTypeError, NotSupportedError, ShapeError, package
+from badak.core.errors import ArgumentTypeError, NotSupportedError, ShapeError, package, undefined
 from badak.core.public_api import overriding
 from badak.ops.rows import Rows
 from badak.tensor import dtypes, layouts
@@ -49,11 +49,11 @@ class SparseTensor(Tensor):
 
     def like(self, entries: Tensor, size: Any = None) -> "SparseTensor":
         """These values at the places of this tensor."""
-        raise NotImplementedError
+        raise undefined(self, "def like(self, entries, size=None)")
 
     def parts(self) -> dict[str, Tensor]:
         """The integers by the names that they have when the tensor prints."""
-        raise NotImplementedError
+        raise undefined(self, "def parts(self)")
 
     def same_values(self, dy: Tensor) -> "SparseTensor":
         """The gradient of this tensor, of the gradient of its values."""

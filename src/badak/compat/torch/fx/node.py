@@ -6,7 +6,7 @@ import types
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from badak.core.errors import ArgumentError, package
+from badak.core.errors import ArgumentError, NotSupportedError, package
 from badak.core.public_api.homes import home
 from badak.core.public_api.table import pytorch_place
 from badak.tensor import Tensor
@@ -46,9 +46,9 @@ def map_arg(a: Any, fn: Callable) -> Any:
 
 
 def _immutable(self, *args, **kwargs):
-    raise NotImplementedError(
-        f"'{type(self).__name__}' object does not support mutation: a graph could not follow it\n"
-        "fix: copy it, change the copy, and set node.args or node.kwargs to that"
+    raise NotSupportedError(
+        f"'{type(self).__name__}' object does not support mutation: a graph could not follow it",
+        "copy it, change the copy, and set node.args or node.kwargs to that",
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from badak.compat.torch.fx.graph import Graph, magic_methods, reflectable_magic_methods
 from badak.compat.torch.fx.node import Node, map_aggregate
 from badak.compat.torch.overrides import is_tensor_method_or_property
-from badak.core.errors import ArgumentTypeError, BadakError
+from badak.core.errors import ArgumentTypeError, BadakError, NotSupportedError
 from badak.tensor import device, dtype, layout, memory_format
 
 BASE = (str, int, float, bool, complex, bytes, dtype, device, memory_format, layout, type(None), type(...))
@@ -66,7 +66,7 @@ class TracerBase:
             return a.node
         if isinstance(a, (Node, *BASE)) or callable(a) and hasattr(a, "__name__"):
             return a
-        raise NotImplementedError(f"argument of type: {type(a)}\nfix: tensors, numbers, text, and lists, tuples and dicts of them")
+        raise NotSupportedError(f"argument of type: {type(a)}", "tensors, numbers, text, and lists, tuples and dicts of them")
 
     def to_bool(self, obj: "Proxy") -> bool:
         """A proxy decides over control flow."""
