@@ -200,7 +200,7 @@ def _family(kind: str, formula: str) -> type[Pointwise]:
     return pointwise(
         "".join(part.capitalize() for part in kind.split("_")), formula, quiet(partial(bessel.polynomial, kind)),
         lambda dy, a, b: dy * bessel.polynomial(kind, a, b, True), _of_degree,
-        special=name, takes="real", op_name=name,
+        special=name, takes="real", op_name=name, second="n",
     )  # fmt: skip
 
 

@@ -111,29 +111,29 @@ def bessel_y1(input, *, out=None) -> Tensor:
     """y = Y_1(x);   dx = dy (Y_0(x) - y / x)."""
 def airy_ai(input, *, out=None) -> Tensor:
     """y = Ai(x);   dx = dy Ai'(x)."""
-def chebyshev_polynomial_t(input, other, *, out=None) -> Tensor:
+def chebyshev_polynomial_t(input, n, *, out=None) -> Tensor:
     """y = T_n(x), n = b: cos(n t) of cos t;   dx = dy T_n'(x)."""
-def chebyshev_polynomial_u(input, other, *, out=None) -> Tensor:
+def chebyshev_polynomial_u(input, n, *, out=None) -> Tensor:
     """y = U_n(x), n = b: sin((n + 1) t) / sin t of cos t;   dx = dy U_n'(x)."""
-def chebyshev_polynomial_v(input, other, *, out=None) -> Tensor:
+def chebyshev_polynomial_v(input, n, *, out=None) -> Tensor:
     """y = V_n(x), n = b: cos((n + 1/2) t) / cos(t / 2) of cos t;   dx = dy V_n'(x)."""
-def chebyshev_polynomial_w(input, other, *, out=None) -> Tensor:
+def chebyshev_polynomial_w(input, n, *, out=None) -> Tensor:
     """y = W_n(x), n = b: sin((n + 1/2) t) / sin(t / 2) of cos t;   dx = dy W_n'(x)."""
-def shifted_chebyshev_polynomial_t(input, other, *, out=None) -> Tensor:
+def shifted_chebyshev_polynomial_t(input, n, *, out=None) -> Tensor:
     """y = T_n(2 x - 1), n = b;   dx = 2 dy T_n'(2 x - 1)."""
-def shifted_chebyshev_polynomial_u(input, other, *, out=None) -> Tensor:
+def shifted_chebyshev_polynomial_u(input, n, *, out=None) -> Tensor:
     """y = U_n(2 x - 1), n = b;   dx = 2 dy U_n'(2 x - 1)."""
-def shifted_chebyshev_polynomial_v(input, other, *, out=None) -> Tensor:
+def shifted_chebyshev_polynomial_v(input, n, *, out=None) -> Tensor:
     """y = V_n(2 x - 1), n = b;   dx = 2 dy V_n'(2 x - 1)."""
-def shifted_chebyshev_polynomial_w(input, other, *, out=None) -> Tensor:
+def shifted_chebyshev_polynomial_w(input, n, *, out=None) -> Tensor:
     """y = W_n(2 x - 1), n = b;   dx = 2 dy W_n'(2 x - 1)."""
-def hermite_polynomial_h(input, other, *, out=None) -> Tensor:
+def hermite_polynomial_h(input, n, *, out=None) -> Tensor:
     """y = H_n(x), n = b, the physicists' polynomials;   dx = dy H_n'(x)."""
-def hermite_polynomial_he(input, other, *, out=None) -> Tensor:
+def hermite_polynomial_he(input, n, *, out=None) -> Tensor:
     """y = He_n(x), n = b, the probabilists' polynomials;   dx = dy He_n'(x)."""
-def laguerre_polynomial_l(input, other, *, out=None) -> Tensor:
+def laguerre_polynomial_l(input, n, *, out=None) -> Tensor:
     """y = L_n(x), n = b;   dx = dy L_n'(x)."""
-def legendre_polynomial_p(input, other, *, out=None) -> Tensor:
+def legendre_polynomial_p(input, n, *, out=None) -> Tensor:
     """y = P_n(x), n = b;   dx = dy P_n'(x)."""
 def sin(input, *, out=None) -> Tensor:
     """y = sin(x);   dx = dy cos(x)."""
