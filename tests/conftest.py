@@ -18,6 +18,7 @@ import torch
 
 from tests import tiers
 
+gc.disable()  # until the tests are collected: with 25,000 of them each look of the collector takes a quarter of a second
 torch.set_num_threads(1)
 # A shell starts what runs in its background with Ctrl-C ignored, nohup with SIGHUP, and children inherit that; tests need them.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -52,9 +53,10 @@ def named(config) -> bool:
 
 
 def pytest_collection_finish():
-    """The tests themselves are never garbage: with 25,000 of them each look of the collector took a quarter of a second."""
+    """The tests themselves are never garbage."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(autouse=True)

@@ -5,7 +5,7 @@ from functools import cache
 
 import pytest
 
-from tests.io.attacks import CORPUS
+from tests.io.attacks.corpus import CORPUS
 from tests.io.mutations.worker import judge_all
 
 pytestmark = pytest.mark.slow
@@ -14,7 +14,7 @@ CASES = [(reader, name) for reader, files in CORPUS.items() for name in files]
 
 
 def _send(pipe, reader: str) -> None:
-    for row in judge_all(reader, {name: data for name, (data, _) in CORPUS[reader].items()}):
+    for row in judge_all(reader, {name: data() if callable(data) else data for name, (data, _) in CORPUS[reader].items()}):
         pipe.send(row)
 
 

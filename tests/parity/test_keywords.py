@@ -16,6 +16,9 @@ import badak
 from tests.tiers import thinned
 from tests.wrong_input import calls
 
+# PyTorch's samples take seconds to import: `make check` has the rows of tests/samples.
+pytestmark = pytest.mark.slow
+
 
 @functools.cache
 def schemas() -> dict[str, list]:

@@ -17,6 +17,9 @@ import badak
 from tests.test_order import order
 from tests.tiers import thinned
 
+# PyTorch's samples take seconds to import: `make check` has the rows of tests/samples.
+pytestmark = pytest.mark.slow
+
 COLUMNS = "PyTorch leaves what LAPACK made column by column"
 SORTED = "values are sorted row by row, in row-major copies"
 BY_ROWS = {

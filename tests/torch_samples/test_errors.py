@@ -9,6 +9,9 @@ import badak
 from badak.core.errors import BadakError
 from tests.torch_samples.exchange import Exchange, NotOurs
 
+# PyTorch's samples take seconds to import: `make check` has the rows of tests/samples.
+pytestmark = pytest.mark.slow
+
 
 def layers():
     """(name, what to do, the error) for each wrong use of a layer."""

@@ -10,6 +10,9 @@ from badak.core.errors import BadakError
 from tests import tiers
 from tests.torch_samples.exchange import Exchange, NotOurs, agree, agree_in_gradients
 
+# PyTorch's samples take seconds to import: `make check` has the rows of tests/samples.
+pytestmark = pytest.mark.slow
+
 FAMILIES = ("unary", "binary", "pointwise", "reduce", "other")
 MOST = 4  # samples of a name and dtype, spread over all that there are; nightly takes all
 DTYPES = ("float64", "float32", "int64", "complex128")

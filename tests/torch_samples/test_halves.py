@@ -13,6 +13,9 @@ from tests import tiers
 from tests.torch_samples import halves, reasons, test_modules, test_ops
 from tests.torch_samples.exchange import Exchange, NotOurs, agree_in_memory, flat
 
+# PyTorch's samples take seconds to import: `make check` has the rows of tests/samples.
+pytestmark = pytest.mark.slow
+
 PARTS = 4
 DTYPES = ("bfloat16", "float16")
 DRAWN = ("dropout", "rand", "normal", "bernoulli", "multinomial", "uniform", "cauchy", "exponential", "geometric")

@@ -12,6 +12,9 @@ from tests import tiers
 from tests.torch_samples import reasons
 from tests.torch_samples.exchange import Exchange, NotOurs, agree, agree_in_gradients, flat
 
+# PyTorch's samples take seconds to import: `make check` has the rows of tests/samples.
+pytestmark = pytest.mark.slow
+
 MOST = 3  # samples of a class, dtype and mode, spread over all that there are; nightly takes all
 DTYPES = ("float64", "float32")
 

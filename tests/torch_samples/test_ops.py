@@ -13,6 +13,9 @@ from tests import tiers
 from tests.torch_samples import reasons
 from tests.torch_samples.exchange import Exchange, NotOurs, agree, agree_in_gradients, agree_in_memory, flat
 
+# PyTorch's samples take seconds to import: `make check` has the rows of tests/samples.
+pytestmark = pytest.mark.slow
+
 PARTS = 8  # so that several processes share the work
 MOST = 4  # samples of a name and dtype, spread over all that there are; nightly takes all
 DTYPES = ("float64", "float32", "int64", "complex128")

@@ -11,6 +11,9 @@ from badak.core.errors import BadakError
 from tests.torch_samples import reasons
 from tests.torch_samples.exchange import Exchange, NotOurs, agree
 
+# PyTorch's samples take seconds to import: `make check` has the rows of tests/samples.
+pytestmark = pytest.mark.slow
+
 STEPS = 6
 
 

@@ -11,6 +11,9 @@ from tests.torch_samples import reasons
 from tests.torch_samples.exchange import Exchange, agree, agree_in_gradients, flat
 from tests.torch_samples.test_ops import PARTS, database, label, of_badak, samples, told
 
+# PyTorch's samples take seconds to import: `make check` has the rows of tests/samples.
+pytestmark = pytest.mark.slow
+
 OTHERWISE = {  # by label, why badak's vmap gives something else
     "linalg.lstsq": "PyTorch's residuals have the shape of none",
     "linalg.lstsq/grad_oriented": "PyTorch's residuals have the shape of none",

@@ -10,6 +10,9 @@ from badak.core.public_api.explain import unwrap
 from badak.core.public_api.kinds import SPACES, kinds_of
 from tests.wrong_input import calls
 
+# PyTorch's samples take seconds to import: `make check` has the rows of tests/samples.
+pytestmark = pytest.mark.slow
+
 NO_SWITCHES = ("a", "", 2, -1, 2.5, float("nan"), [], [True], {}, {1}, 1j, object(), int)
 NO_NUMBERS = (
     True, np.float32(2), badak.ones(1, dtype=badak.int64), badak.tensor(2.0), badak.tensor(True), [2],

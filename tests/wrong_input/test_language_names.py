@@ -21,6 +21,9 @@ from badak.generation import text as writing
 from tests.wrong_input.spoil import WORDS, spoiled
 from tests.wrong_input.test_wrong_input import complaint
 
+# PyTorch's samples take seconds to import: `make check` has the rows of tests/samples.
+pytestmark = pytest.mark.slow
+
 Call = tuple[Callable, list, dict[str, Any]]
 T = badak.tensor
 ALSO = (*WORDS, 3, -1, 0, 2.5, float("nan"), True, b"x", "a\0b", [[]], [[1], [2, 3]], ["x"], {"a": [1]}, (), np.ones((2, 2)),

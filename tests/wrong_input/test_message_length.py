@@ -13,6 +13,9 @@ from badak.core.errors import BadakError
 from tests.tiers import looped
 from tests.wrong_input.calls import BY_HAND, find
 
+# PyTorch's samples take seconds to import: `make check` has the rows of tests/samples.
+pytestmark = pytest.mark.slow
+
 MOST = 600  # characters of a message
 HUGE = {
     "tensor": badak.arange(1_000_000) / 3,

@@ -9,6 +9,9 @@ from badak import models, nn
 from badak.core.errors import ArgumentTypeError
 from tests.wrong_input import calls
 
+# PyTorch's samples take seconds to import: `make check` has the rows of tests/samples.
+pytestmark = pytest.mark.slow
+
 SIZES = {"vocab_size": 9, "d_model": 8, "heads": 2, "context": 8}
 MODELS = {
     "GPT": lambda: models.GPT(models.GPTConfig(**SIZES, layers=1)),

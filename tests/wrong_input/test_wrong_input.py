@@ -16,6 +16,9 @@ from tests.tiers import thinned
 from tests.wrong_input import calls
 from tests.wrong_input.spoil import spoiled
 
+# PyTorch's samples take seconds to import: `make check` has the rows of tests/samples.
+pytestmark = pytest.mark.slow
+
 SILENT = {  # public names that take no tensor: settings, switches, files, other programs' doors
     "are_deterministic_algorithms_enabled", "audit", "compile", "fork_rng", "from_dlpack", "frombuffer",
     "get_autocast_cpu_dtype", "get_autocast_dtype", "from_file",

@@ -21,7 +21,6 @@ from badak.ops.cast import Cast
 from badak.ops.copy_slices import Replaced
 from badak.ops.shape import Expand
 from tests.samples import rows
-from tests.wrong_input import calls
 
 PLACES = sorted({place for places in everything().values() for place in places})
 CARRIED = {
@@ -107,6 +106,8 @@ class Recorder(events.Observer):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_what_runs_below_every_public_name_is_what_was_read():
+    from tests.wrong_input import calls  # PyTorch's samples, which take seconds to import
+
     asked, wrong = 0, {}
     for name in sorted(calls.public()):
         ran = Recorder()
