@@ -4,6 +4,7 @@ import os
 import traceback
 import warnings
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import ModuleType
 from typing import Any
 
@@ -172,21 +173,35 @@ def _judged(exercise: Exercise, case: Case, wanted: Outcome, mine: Outcome, prog
 
 def recognised(exercise: Exercise, cases: list[Case], failing: Case, program: ModuleType):
     """The mistake that gives what the program gives: in all cases, else in the failing one and in most of the others."""
-    again = module(program.__source__, path=program.__file__)  # type: ignore[attr-defined]  # it may hold state
-    mine = [Outcome(again, exercise, case) for case in cases]
-    expected = exercise.expected()
-    best, best_share = None, 0.6
+    mine = _Anew(program.__source__, program.__file__, exercise, cases, failing)  # type: ignore[attr-defined]
+    right = Outcome(exercise.expected(), exercise, failing)
+    best, best_share, at = None, 0.6, next(i for i, case in enumerate(cases) if case is failing)
     for mistake in exercise.mistakes:
-        wrong = module(HEAD + mistake.source(exercise.solution), path="<mistake>")
-        with warnings.catch_warnings(action="ignore"):
-            theirs = [Outcome(wrong, exercise, case) for case in cases]
-        alike = [_alike(a, b, exercise) for a, b in zip(mine, theirs)]
-        at = next(i for i, case in enumerate(cases) if case is failing)
-        right = Outcome(expected, exercise, failing)
+        theirs = _Anew(HEAD + mistake.source(exercise.solution), "<mistake>", exercise, cases, failing)
+        if not _alike(mine.alone, theirs.alone, exercise):
+            continue
+        alike = [_alike(a, b, exercise) for a, b in zip(mine.outcomes, theirs.outcomes)]
         share = sum(alike) / len(alike)
-        if alike[at] and share > best_share and not _alike(theirs[at], right, exercise):
+        if alike[at] and share > best_share and not _alike(theirs.outcomes[at], right, exercise):
             best, best_share = mistake.what, share
     return best
+
+
+class _Anew:
+    """What a program gives for the failing case alone, and for all of them where somebody asks: it may hold state."""
+
+    def __init__(self, source: str, path: str | None, exercise: Exercise, cases: list[Case], failing: Case):
+        self.source, self.path, self.exercise, self.cases = source, path, exercise, cases
+        self.alone = self._run([failing])[0]
+
+    def _run(self, cases: list[Case]) -> list[Outcome]:
+        with warnings.catch_warnings(action="ignore"):
+            program = module(self.source, path=self.path)
+            return [Outcome(program, self.exercise, case) for case in cases]
+
+    @cached_property
+    def outcomes(self) -> list[Outcome]:
+        return self._run(self.cases)
 
 
 def _alike(a: Outcome, b: Outcome, exercise: Exercise) -> bool:

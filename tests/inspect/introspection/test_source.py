@@ -20,7 +20,9 @@ from badak.nn import functional as F
 from badak.ops.cast import Cast
 from badak.ops.copy_slices import Replaced
 from badak.ops.shape import Expand
+from tests import tiers
 from tests.samples import rows
+from tests.tiers import thinned
 
 PLACES = sorted({place for places in everything().values() for place in places})
 CARRIED = {
@@ -109,7 +111,7 @@ def test_what_runs_below_every_public_name_is_what_was_read():
     from tests.wrong_input import calls  # PyTorch's samples, which take seconds to import
 
     asked, wrong = 0, {}
-    for name in sorted(calls.public()):
+    for name in thinned(sorted(calls.public()), 250):
         ran = Recorder()
         for function, args, kwargs in calls.calls(name):
             events.watch(ran)
@@ -124,7 +126,7 @@ def test_what_runs_below_every_public_name_is_what_was_read():
         if missed:
             wrong[name] = missed
     assert not wrong
-    assert asked > 450
+    assert asked > (450 if tiers.chosen == "nightly" else 120)
 
 
 @pytest.mark.slow
