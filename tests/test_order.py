@@ -94,6 +94,7 @@ def pytorchs(row: Sample, arrays, attributes):
     return [order(y.shape, (y.contiguous() if row.by_rows else y).stride()) for y in ys]
 
 
+@pytest.mark.thin(120)
 @each_row
 @looped(kernel_set=["reference", "numba"])
 def test_result_lies_in_memory_as_pytorchs_does(row: Sample, kernel_set):
@@ -127,6 +128,7 @@ def recorded():
         events.watch(watcher, False)
 
 
+@pytest.mark.thin(120)
 @each_row
 def test_order_is_that_of_every_kernel_set_and_bits_are_those_of_any_number_of_threads(row: Sample, threads):
     for call in (*row.cases(), *row.threads()):

@@ -55,6 +55,18 @@ def test_a_peak_counts_the_operations_that_its_loop_does(unit, each):
 
 
 @pytest.mark.slow
+def test_the_command_draws_what_was_measured(tmp_path):
+    document = places.kept("stages")[0]
+    kept = tmp_path / "stages.json"
+    kept.write_text(json.dumps(document), encoding="utf-8")
+    command = [sys.executable, "-m", "bench.stages", "--draw", "--out", kept, "--images", tmp_path]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and stage_table.markdown(document) in done.stdout, done.stderr
+    for name in ("tiles", "rates", "roofline"):
+        assert (tmp_path / f"product-{name}.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.nightly
 def test_the_command_measures_and_draws(tmp_path):
     command = [sys.executable, "-m", "bench.stages", "--tiny", "--out", tmp_path / "stages.json", "--images", tmp_path]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)

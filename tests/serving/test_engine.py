@@ -86,7 +86,7 @@ def test_a_text_is_the_one_that_it_is_alone_at_any_load(kind, weights, engine, t
     random = np.random.default_rng(4)
     model = made(kind, weights)
     with as_promised(weights):
-        asked = [Asked(random.integers(0, V, int(random.choice([1, 2, 20, 90, 200]))), configs(random)) for _ in range(draws(16))]
+        asked = [Asked(random.integers(0, V, int(random.choice([1, 2, 20, 90, 200]))), configs(random)) for _ in range(draws(8))]
         with threads(1):
             expected = [alone(model, one.job.ids, one.job.config) for one in asked]
         with threads(2):
