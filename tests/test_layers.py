@@ -38,6 +38,7 @@ def test_rooms_import_only_from_rooms_they_stand_on():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_no_import_hides_in_a_function():
     hidden = [
         f"{name}:{line} {module}"

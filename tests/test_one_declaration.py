@@ -275,6 +275,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.thin(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("what", CHANGES)
 def test_so_many_files_change(what, tmp_path):

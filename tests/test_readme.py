@@ -29,6 +29,7 @@ def test_the_commands_use_extras_and_targets_that_exist():
     assert named <= set(extras) and "make test" in commands(READMES[0])["test"] and "test" in targets
 
 
+@pytest.mark.slow
 @each_readme
 def test_the_example_of_a_readme_runs_and_prints_what_it_says(path):
     code = re.search(r"```python\n(.*?)```", path.read_text(encoding="utf-8"), re.DOTALL).group(1)

@@ -42,6 +42,7 @@ def test_badak_and_pytorch_do_the_same_work():
     assert all(ours[name][1] < ours[name][0] for name in TRAIN)
 
 
+@pytest.mark.thin(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("label", ["badak layers", "torch layers", "torch products", "torch transposed", "jax", "ctranslate2"])
 def test_every_way_and_every_other_peer_does_the_same_work(label):
@@ -53,6 +54,7 @@ def test_every_way_and_every_other_peer_does_the_same_work(label):
         np.testing.assert_allclose(losses, [expected.step() for _ in losses], rtol=0, atol=1e-4, err_msg=name)
 
 
+@pytest.mark.thin(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("label", ["badak blocks bf16", "torch blocks bf16", "torch autocast bf16", "badak blocks int8"])
 def test_fewer_bits_do_the_same_work_to_their_rounding(label):

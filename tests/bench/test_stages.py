@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 PAGE = performance_page.PRODUCTS.read_text(encoding="utf-8")
 
 
+@pytest.mark.thin(20)
 @pytest.mark.slow
 @pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.name)
 @pytest.mark.parametrize("shape", [(1, 1, 1), (7, 5, 3), (9, 401, 50), (13, 65, 129), (33, 131, 260)], ids=str)

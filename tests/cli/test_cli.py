@@ -129,6 +129,7 @@ def test_info_says_what_a_run_is(capsys, tmp_path):
     )
 
 
+@pytest.mark.thin(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["config.json", "state.json", "model.safetensors", "optimizer.safetensors", "metrics.csv"])
 def test_info_refuses_a_run_that_is_not_as_it_was_written(capsys, tmp_path, name):
@@ -380,6 +381,7 @@ def test_a_run_of_another_kind_is_refused(capsys):
     assert lines == ["error: r is a run of badak train bert; this needs one of badak train gpt", "fix: badak train gpt"]
 
 
+@pytest.mark.thin(5)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "damage, cause",

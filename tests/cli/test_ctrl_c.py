@@ -86,6 +86,7 @@ def test_ctrl_c_in_the_middle_ends_with_130(place, name, monkeypatch, capsys):
         assert name == "tokenize" or not list(place.glob("new*"))  # a folder of tokens says that it is not finished
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("command", PROGRAMS)
 def test_ctrl_c_in_a_program_ends_with_130(command, tmp_path):
     """Python itself ends a program so: by the signal, which a shell shows as 130."""

@@ -169,6 +169,7 @@ def test_variables_with_nonsense_that_an_import_reads_are_said_once(name, value,
     assert found == 0 and out and len(said) == 2 and said[0] == f"badak: {cause}" and said[1].startswith(f"fix: {fix}")
 
 
+@pytest.mark.thin(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("value", ["1", "true", "ON", " yes ", "0", "off", ""])
 def test_a_switch_takes_what_people_write(value):
@@ -178,6 +179,7 @@ def test_a_switch_takes_what_people_write(value):
     assert elsewhere(code=code, BADAK_DEBUG=value)[1].decode().strip() == str(value.strip().lower() in ("1", "true", "on", "yes"))
 
 
+@pytest.mark.thin(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("value", ["x", "-1", "1.5", "9" * 10])
 def test_a_check_of_replays_that_is_no_number_compiles_nothing(value):

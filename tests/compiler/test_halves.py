@@ -52,6 +52,7 @@ def test_a_replayed_step_trains_to_the_same_bits(kind, kernel_set):
         assert_same(*KINDS[kind], tokens, simple, OPTIMIZERS["AdamW"])
 
 
+@pytest.mark.thin(7)
 @pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
 @pytest.mark.parametrize("name", OPTIMIZERS)

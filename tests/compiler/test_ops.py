@@ -40,7 +40,7 @@ def inputs_of(call, dtype, seed):
     return [Tensor._of(a) for a in call.arrays(dtype, seed) if a is not None]
 
 
-@pytest.mark.thin(110)
+@pytest.mark.thin(30)
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:compile")
 @pytest.mark.parametrize("row", rows(), ids=repr)

@@ -91,6 +91,7 @@ def trained(rule, options, event, compiled):
     return losses, [p.tolist() for p in model.parameters()], spare.tolist(), state
 
 
+@pytest.mark.thin(50)
 @pytest.mark.parametrize("event", EVENTS)
 @pytest.mark.parametrize("name", RULES)
 def test_what_happens_to_an_optimizer_outside_counts_in_replays(name, event):

@@ -338,6 +338,7 @@ MUCH = {  # what is there, and a change of it that is another one each time
 }
 
 
+@pytest.mark.thin(3)
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:compile")
 @pytest.mark.parametrize("kind", MUCH)

@@ -150,6 +150,7 @@ def assert_same(make, loss_of, batches, way, optimizer, steps=9):
     assert state == expected_state
 
 
+@pytest.mark.thin(8)
 @pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
 @pytest.mark.parametrize("kernel_set", ["reference", "numba"])

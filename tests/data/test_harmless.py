@@ -66,6 +66,7 @@ def test_a_text_that_would_grow_without_end_is_refused(name):
     refuse("normalizer", normalizer=GROWING[name])
 
 
+@pytest.mark.thin(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("search", SEARCHING)
 def test_a_pattern_that_searches_for_ever_is_refused(search):

@@ -29,6 +29,7 @@ def test_random_collectives_give_the_bits_of_torch_over_gloo(tmp_path):
                 np.testing.assert_array_equal(mine, judge, err_msg=f"collective {number} on rank {rank}")
 
 
+@pytest.mark.thin(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("ranks", [3, 4])
 def test_random_collectives_on_random_groups_give_what_numpy_gives(ranks):
@@ -105,7 +106,7 @@ def test_wrong_use_is_named_on_every_rank_and_nothing_hangs():
     assert done.err.count("MPI does the work of backend 'nccl'") == 1
 
 
-@pytest.mark.thin(4)
+@pytest.mark.thin(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("ranks", [2, 3, 4])
 @pytest.mark.parametrize("how", [(), ("apart",), ("refused",)], ids=["one machine", "several", "no memory"])

@@ -16,6 +16,7 @@ def theirs(tmp_path_factory):
     return folder
 
 
+@pytest.mark.thin(2)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "by",
@@ -49,6 +50,7 @@ def test_means_are_right_in_each_kind_of_backward_and_when_compiled():
         assert set(said.values()) == {"right", "True"}, said
 
 
+@pytest.mark.thin(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("ranks", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_sync_batch_norm_is_batch_norm_of_the_whole_batch(ranks):

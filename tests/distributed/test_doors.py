@@ -19,6 +19,7 @@ from badak.distributed.launch.launcher import Order
 from badak.distributed.launch.listener import PATIENCE, STRANGERS, Caller, Listener
 from badak.distributed.launch.local import Meeting
 from tests.distributed.ranks import LIMIT, _run, environment
+from tests.tiers import thinned
 
 GUARD = Path(launcher.__file__).with_name("agent.py")
 TOKEN = "0123456789abcdef" * 2
@@ -316,6 +317,7 @@ def test_the_end_of_mpi_does_not_wait_for_a_rank_that_left_without_it(asked):
 # ---------------------------------------------------------------- what is imported
 
 
+@pytest.mark.thin(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("way", ["script", "module", "spawn", "train"])
 def test_nothing_is_imported_from_the_folder_in_which_one_stands(way, tmp_path):
@@ -426,7 +428,7 @@ def test_who_names_a_link_as_the_folder_of_logs_gets_them_there(tmp_path):
 
 @pytest.mark.slow
 def test_a_file_with_the_name_of_a_command_is_not_run_in_its_place(tmp_path):
-    for name in ("train", "eval", "generate", "translate"):
+    for name in thinned(["translate", "train", "eval", "generate"], 1):
         (tmp_path / name).write_text("open('ran', 'a').write('x')\n")
         assert _run([*LAUNCH, name, "--help"], tmp_path).code == 0
     assert not (tmp_path / "ran").exists()

@@ -75,6 +75,7 @@ def test_restarts_go_on_and_logs_are_kept(tmp_path):
     assert (tmp_path / "logs" / "rank-1.log").read_text() == "rank 1 of 2 done: 256.0\n"
 
 
+@pytest.mark.thin(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("ending, code, said", [("SIGINT", 130, "Ctrl-C"), ("SIGTERM", 143, "SIGTERM"), ("SIGKILL", -9, "")])
 def test_a_signal_to_the_launcher_ends_all(ending, code, said):

@@ -27,6 +27,7 @@ def go_on(ranks: int, half: Path, run: Path):
     return launch(ranks, "train", "gpt", "--resume", run, "--steps", "8")
 
 
+@pytest.mark.thin(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("ranks", [1, 4])
 def test_what_two_ranks_saved_any_number_goes_on_with(ranks, half, alone, tmp_path):
@@ -47,6 +48,7 @@ def test_what_two_ranks_saved_three_go_on_with_in_another_order(half, tmp_path):
     assert read_step(tmp_path / "three") == 8
 
 
+@pytest.mark.thin(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("when, step", [("write", 2), ("rename", 4)])
 def test_a_rank_killed_while_it_saves_leaves_one_whole_state(when, step, text, alone, tmp_path):

@@ -46,6 +46,7 @@ def test_the_test_finds_what_training_wrote(run, alone):
     assert found["steps"] == "2" and "held out" in found["data"] and "tokens" in found["judged"]
 
 
+@pytest.mark.thin(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("ranks", [2, 4])
 def test_several_ranks_find_the_same(ranks, run, alone):

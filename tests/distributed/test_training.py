@@ -13,6 +13,7 @@ from tests.distributed.ranks import _run, launch
 from tests.distributed.small import arguments, state
 
 
+@pytest.mark.thin(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("ranks", [2, 4])
 def test_several_ranks_train_to_the_bits_of_one(ranks, text, alone, tmp_path):

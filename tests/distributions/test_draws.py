@@ -41,6 +41,7 @@ def test_a_seed_gives_pytorchs_numbers(name, dtype, kernels):
             assert ours.dtype == theirs.dtype and ours.shape == theirs.shape and np.array_equal(ours, theirs)
 
 
+@pytest.mark.slow
 def test_the_functions_take_any_layout_and_a_generator():
     for draw in (
         lambda lib, g: lib.poisson(lib.arange(30.0).reshape(5, 6).t(), generator=g),

@@ -105,6 +105,7 @@ def test_a_release_refuses_placeholders_and_another_tag():
     assert "tag v9.9 of version 0.1.0" in wrong and any("placeholder" in line for line in wrong)
 
 
+@pytest.mark.slow
 def test_the_korean_page_of_errors_is_what_explain_says():
     text = errors_page.KOREAN_PAGE.read_text(encoding="utf-8")
     assert translations.NOTE.sub("", text).rstrip("\n") == errors_page.korean().rstrip("\n"), "run python tools/errors_page.py"

@@ -97,6 +97,7 @@ def test_logits_are_those_of_the_request_alone(kind, weights, threads):
                 assert bits(here) == alone[i], f"{lengths[i]} of {list(chosen)}, left {left}, cached {cached}, cut {cut}, {extra}"
 
 
+@pytest.mark.thin(6)
 @pytest.mark.slow
 @pytest.mark.parametrize("weights", ["float32", "int8", "bfloat16", "q8_0", "q4_0"])
 @pytest.mark.parametrize("kind", ["gpt", "llama"])

@@ -255,6 +255,7 @@ BOMBS = {  # how a template asks for years, or for terabytes
 }
 
 
+@pytest.mark.thin(8)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_template_that_asks_for_too_much_is_refused_and_takes_nothing_here(name, monkeypatch):

@@ -124,6 +124,7 @@ def test_rows_that_begin_at_different_places(kind):
     assert len(step.recordings) == 1
 
 
+@pytest.mark.thin(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["gpt", "llama"])
 def test_a_compiled_model_generates_what_it_generates_as_it_is(kind):

@@ -20,11 +20,13 @@ def texts():
     return Reader().read()
 
 
+@pytest.mark.slow
 def test_every_text_of_the_source_has_a_korean_translation():
     lacking = words.missing(texts(), words.said(), set())
     assert not [f"{text.room}: {text.template}" for text in lacking], "fill them in after: python tools/words.py"
 
 
+@pytest.mark.slow
 def test_translations_have_the_holes_of_their_texts():
     assert not list(words.faults(texts(), words.said()))
 
@@ -40,6 +42,7 @@ def test_what_is_read_is_what_is_written(room):
     assert compiled == written, "python tools/words.py"
 
 
+@pytest.mark.slow
 def test_every_template_is_found_in_what_it_makes():
     """Each text filled with values that hold no words of its own is recognised: as itself, or as one that says the same."""
     marked = {(part, template): f"<{'P' if part else 'M'}{i}>" for i, (part, template) in enumerate(texts())}

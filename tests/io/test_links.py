@@ -97,6 +97,7 @@ def test_a_link_under_any_name_leads_nowhere(writer, kind, tmp_path, thesis):
         untouched(thesis)
 
 
+@pytest.mark.thin(8)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "name",

@@ -136,6 +136,7 @@ PERHAPS = [  # names that are read where they are there
 ]  # fmt: skip
 
 
+@pytest.mark.thin(8)
 @pytest.mark.slow
 @pytest.mark.parametrize("folder", READING)
 @pytest.mark.parametrize("kind", ["pipe", "link to a device", "huge", "folder"])
@@ -187,6 +188,7 @@ OWNERS = {  # who reads by itself, and why
 CALLS = {"read_text", "read_bytes", "memmap", "fromfile", "loadtxt", "safe_open"}
 
 
+@pytest.mark.slow
 def test_everything_is_read_in_one_place():
     """Who opens a file to read, anywhere else, would have to think of pipes and devices again."""
     found = set()

@@ -52,6 +52,7 @@ def bits(array) -> bytes:
     return np.ascontiguousarray(array).tobytes()
 
 
+@pytest.mark.slow
 @given(st.dictionaries(NAMES, arrays(), max_size=5), st.dictionaries(NAMES, NAMES, max_size=3))
 @settings(max_examples=150, deadline=None)
 def test_what_is_saved_is_loaded_bit_for_bit(tensors, metadata):

@@ -67,6 +67,7 @@ print(helper.process.pid, flush=True)
 """
 
 
+@pytest.mark.thin(1)
 @pytest.mark.slow
 @needs_two_cores
 @pytest.mark.skipif(sys.platform == "win32", reason="asks after a process as POSIX does")

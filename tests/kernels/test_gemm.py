@@ -13,7 +13,7 @@ from badak.kernels.numba.gemm import product, tiles
 from badak.kernels.numba.simd.gemm import gemm
 from badak.kernels.numba.threadpool.parallel import parallel
 from badak.kernels.numba.threadpool.pool import team
-from tests.tiers import few, looped
+from tests.tiers import looped
 
 SIZES = [(1, 1, 1), (3, 5, 2), (8, 48, 16), (9, 49, 17), (28, 8, 28), (7, 33, 257), (65, 130, 300), (16, 15, 0)]
 SIZES += [(31, 217, 771), (520, 9, 400), (13, 150, 1024)]  # a packed for many columns; deeper than a panel; rows of a page
@@ -174,8 +174,9 @@ print(registers.REGISTER)
 """
 
 
+@pytest.mark.thin(1)
 @pytest.mark.slow
-@pytest.mark.parametrize("most, register", few([("avx2", 32), ("sse2", 16)], 1))
+@pytest.mark.parametrize("most, register", [("avx2", 32), ("sse2", 16)])
 def test_products_hold_on_narrower_registers(most, register, tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     monkeypatch.setenv("BADAK_CPU", most)

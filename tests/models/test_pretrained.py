@@ -117,6 +117,7 @@ def test_a_folder_of_transformers_gives_the_same_numbers_and_gradients(name, tmp
     np.testing.assert_allclose(ours.token.weight.grad.numpy(), embedding, rtol=0, atol=1e-4 * np.abs(embedding).max())
 
 
+@pytest.mark.thin(15)
 @pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
 @pytest.mark.parametrize("name", THEIRS)

@@ -75,6 +75,7 @@ def test_every_setting_may_be_of_any_kind(folder):
             ask(folder, name, value)
 
 
+@pytest.mark.thin(3)
 @pytest.mark.slow
 def test_tables_within_the_settings_may_be_anything(folder):
     names = "rope_parameters rope_scaling id2label architectures model_type head_dim sliding_window n_ctx rope_theta n_inner"

@@ -59,7 +59,7 @@ def test_past_the_window_logits_gradients_and_the_cache_are_those_of_transformer
             close(badak.cat([ours(part, cache) for part in ids.split(parts, dim=1)], dim=1), expected)
 
 
-@pytest.mark.thin(2)
+@pytest.mark.thin(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", KINDS)
 def test_texts_past_the_window_are_those_of_transformers(name, tmp_path):

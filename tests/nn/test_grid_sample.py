@@ -53,6 +53,7 @@ def test_borders_infinities_and_what_is_no_number(mode, padding, corners, axes):
         np.testing.assert_allclose(ys[0][~known], 0, atol=0)
 
 
+@pytest.mark.thin(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("mode, padding", list(itertools.product(("bilinear", "bicubic"), PADDINGS)))
 def test_first_and_second_derivatives_are_those_of_the_values(mode, padding):

@@ -165,6 +165,7 @@ TODAY = int(datetime.date.today().strftime("%Y%m%d")) * 1000
 SLOW = [pytest.param(part, marks=pytest.mark.slow) for part in range(1, 5)]  # make nightly runs 2,000 programs
 
 
+@pytest.mark.slow
 @pytest.mark.thin(2)
 @pytest.mark.parametrize("part", [0, *SLOW])
 def test_programs_of_today(part):

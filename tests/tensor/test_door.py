@@ -2,6 +2,8 @@
 
 import ast
 
+import pytest
+
 from tests import sources
 from tests.sources import PACKAGE
 
@@ -63,6 +65,7 @@ def found() -> dict:
     return places
 
 
+@pytest.mark.slow
 def test_every_write_to_a_tensors_memory_is_behind_the_door():
     places = found()
     assert len(places) >= 5, "the search finds nothing"

@@ -37,6 +37,7 @@ def said_by(setup):
     return build(setup, lines.append), lines
 
 
+@pytest.mark.thin(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("pooling", ["cls", "mean"])
 def test_opinions_are_told_apart_and_the_word_that_decides_is_found(tmp_path, pooling):

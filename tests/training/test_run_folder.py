@@ -244,6 +244,7 @@ def test_a_longer_run_equals_one_that_was_to_be_so_long(folder, tmp_path):
         assert (folder / name).read_bytes() == (whole.folder / name).read_bytes(), name
 
 
+@pytest.mark.slow
 def test_a_longer_cosine_is_followed_from_where_the_run_stands(tmp_path):
     setup = change(SETUP, "train", {"schedule": "cosine", "lr": 0.01})
     run, experiment = start(tmp_path / "r", setup)
@@ -314,6 +315,7 @@ NONSENSE = [None, -1, 10**30, "x", [], {}, {"x": 1}, (1, 2), True, 0.5, float("n
             Tensor._of(np.zeros((2, 3), np.float32)), Tensor._of(np.zeros(5056, np.uint8)), Tensor._of(np.array(-3))]  # fmt: skip
 
 
+@pytest.mark.thin(5)
 @pytest.mark.slow
 @pytest.mark.parametrize("part", sorted({*checkpoint.PARTS, "model"}))
 def test_nonsense_under_a_right_checksum_is_an_error_of_two_lines(folder, part):

@@ -107,6 +107,7 @@ def test_adapters_alone_learn_and_are_kept(folder):
     assert not np.allclose(answers(found.model), answers(from_pretrained(folder)), atol=1e-4)
 
 
+@pytest.mark.thin(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("base", ["float32", "q4", "q8"])
 def test_adapters_go_on_bit_for_bit(folder, base):
@@ -172,6 +173,7 @@ def test_contradictions_are_refused(folder, tmp_path):
             setup_from(folder, **begin)
 
 
+@pytest.mark.thin(1)
 @pytest.mark.slow
 def test_the_commands_train_further_and_write(folder, tmp_path, capsys):
     run, quick = str(tmp_path / "r"), ["--steps", "2", "--batch-size", "2", "--seq-len", "8"]

@@ -33,6 +33,7 @@ def test_a_corpus_has_the_preset_of_its_name():
     assert default_preset("gpt", True, corpus="topics") == "characters"
 
 
+@pytest.mark.slow
 def test_the_openings_of_the_test_are_in_no_story_of_the_corpus():
     for language in ("en", "ko"):
         text = "\n".join(stories(language))
@@ -41,6 +42,7 @@ def test_the_openings_of_the_test_are_in_no_story_of_the_corpus():
         assert not [opening for opening in openings if opening in text]
 
 
+@pytest.mark.slow
 def test_right_stories_have_full_marks_and_broken_ones_have_not():
     test = StoryTest("en", None, None)
     right = stories("en", COUNT + OPENINGS)[COUNT:]
@@ -53,6 +55,7 @@ def test_right_stories_have_full_marks_and_broken_ones_have_not():
     assert 0.5 < figures["parsed"] < 1 and figures["consistent"] == 0.5
 
 
+@pytest.mark.slow
 def test_a_run_keeps_the_language_that_its_stories_have(tmp_path, monkeypatch, few):
     monkeypatch.setenv("BADAK_LANG", "ko")
     run, experiment = start(tmp_path / "run", tiny())

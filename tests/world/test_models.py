@@ -47,13 +47,13 @@ def test_a_few_models_do_what_they_do_with_pytorch():
 
 
 @needs_transformers
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_all_models_do_what_they_do_with_pytorch():
     names = [name for name in MODELS if name not in SHORT]
     assert not told(recorded(names))
 
 
-@pytest.mark.thin(5)
+@pytest.mark.thin(2)
 @needs_transformers
 @pytest.mark.slow
 @pytest.mark.parametrize("file", FILES)

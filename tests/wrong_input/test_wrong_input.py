@@ -88,7 +88,7 @@ def quiet():
         yield
 
 
-@pytest.mark.thin(310)
+@pytest.mark.thin(130)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", names())
 def test_wrong_input_is_answered_in_two_lines(name):
@@ -101,6 +101,7 @@ def test_wrong_input_is_answered_in_two_lines(name):
     assert tried, "no call of it is known"
 
 
+@pytest.mark.thin(400)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", names())
 def test_what_pytorch_refuses_is_refused(name):

@@ -324,6 +324,7 @@ for _ in range(3):
 CROSS = "nn.functional.cross_entropy(m(x).flatten(0, 1), y.flatten())"
 
 
+@pytest.mark.thin(3)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "first", "loss", "code", "word"),

@@ -58,12 +58,14 @@ MISSED_ONCE = [
 EVERY = [(name, edit[0]) for name in NAMES for edit in EDITS[name] if (name, edit[0]) not in KNOWN]
 
 
+@pytest.mark.thin(15)
 @pytest.mark.parametrize("name", NAMES)
 def test_nothing_is_found_in_a_sound_model(name):
     found, _, text = audited(name)
     assert found == [], text
 
 
+@pytest.mark.thin(20)
 @pytest.mark.slow
 @pytest.mark.parametrize("case", [*MISSED_ONCE, *few([each for each in EVERY if each not in MISSED_ONCE], 16)], ids=str)
 def test_a_fault_is_found_where_it_was_written(case):

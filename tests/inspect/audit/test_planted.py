@@ -18,6 +18,7 @@ def test_nothing_is_found_in_a_sound_program(make):
     assert report.ok and report.kind == program.kind
 
 
+@pytest.mark.thin(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("make", few(OWN, 3), ids=lambda make: make.__name__)
 def test_planted_faults_are_found_where_they_were_planted(make):

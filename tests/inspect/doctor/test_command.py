@@ -80,6 +80,7 @@ WRONG = {
 }
 
 
+@pytest.mark.thin(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("program", WRONG)
 def test_a_program_that_does_not_train_is_two_lines(program, tmp_path):

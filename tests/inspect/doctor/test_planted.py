@@ -44,12 +44,14 @@ def missed(make, fault: str) -> str:
     return "" if found == [code] else f"{make.__name__}, {fault}: {code} was planted, found {found}\n{checkup}"
 
 
+@pytest.mark.thin(15)
 @pytest.mark.parametrize("fault", PLANTS)
 def test_a_planted_fault_is_found(fault):
     make = next(make for make in OWN if PLANTS[fault](built(make)) is not None)
     assert not missed(make, fault)
 
 
+@pytest.mark.thin(1)
 @pytest.mark.parametrize("make", few(OWN, 2), ids=lambda make: make.__name__)
 def test_every_fault_is_found_in_every_training_that_has_a_place_for_it(make):
     assert not [text for text in (missed(make, fault) for fault in PLANTS) if text]

@@ -236,6 +236,7 @@ def shown():
     return json.loads(re.search('id="record">(.*?)</script>', page)[1])
 
 
+@pytest.mark.thin(1)
 @pytest.mark.parametrize(
     ("name", "what", "options"), [("hf-distilbert", "the [MASK] sat", []), ("hf-vit", "cat.png", ["--label", "LABEL_2"])]
 )
@@ -316,6 +317,7 @@ t.BertForMaskedLM(t.BertConfig(**sizes))(ids, attention_mask=torch.ones_like(ids
 """
 
 
+@pytest.mark.thin(1)
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "kind", "loss"), [("gpt2", "causal", "labels"), ("bert", "bidirectional", "token")])
 def test_models_of_transformers_as_they_are_on_badak(tmp_path, name, kind, loss):

@@ -371,6 +371,7 @@ def test_lines_and_matrix_stand_beside_the_heads(opened, width, layers, heads):
     assert shown.evaluate("document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.thin(1)
 @pytest.mark.parametrize("width", [1400, 1280])
 def test_no_formula_of_a_floor_is_clipped(opened, width):
     badak.manual_seed(0)
