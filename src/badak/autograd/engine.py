@@ -48,10 +48,7 @@ def backpropagate(roots, retain_graph: bool = False, targets=None):
         else:
             _step(node, gradients, buffers, heap)
         if not retain_graph:
-            if node.op.saves_no_tensors:
-                node.spent = True
-            else:
-                node.saved = node.watched = None
+            node.let_go()
         if uses is not None:
             _let_go(node, uses, buffers)
     for leaf in list(buffers):

@@ -139,6 +139,7 @@ class _UserOp:
 
     owns_grads = False
     view = False
+    light_for = ()
 
     def __init__(self, function, shapes, light: bool):
         self.function, self.shapes, self.saves_no_tensors = function, shapes, light

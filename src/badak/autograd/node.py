@@ -56,7 +56,7 @@ class Node:
     hooks: dict[int, dict[int, Callable]] | None = None
     watched: list[tuple[Version, int, int | None]] | None = None
     line = ""  # the user's, in debug mode
-    spent = False  # whether a gradient has gone through, where the op is `light`; else `saved` is None then
+    spent = False  # whether a gradient has gone through, where that needed no saved tensor; else `saved` is None then
 
     def __init__(self, op, saved, edges, slots: int = 1):
         self.op, self.saved, self.edges, self.slots = op, saved, edges, slots
@@ -65,6 +65,14 @@ class Node:
     @property
     def name(self) -> str:
         return self.op.name
+
+    def let_go(self) -> None:
+        """A gradient has gone through: free what was saved, unless no tensor was needed for it (then once more is right)."""
+        op = self.op
+        if op.saves_no_tensors or op.light_for and not any(need for i, need in enumerate(self.saved.needs) if i not in op.light_for):
+            self.spent = True
+        else:
+            self.saved = self.watched = None
 
     def check(self) -> None:
         """Raise where this node can no longer give the right gradient."""

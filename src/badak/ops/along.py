@@ -143,6 +143,7 @@ class ScatterAdd(Op):
 
     owns_grads = False
     batching = staticmethod(along("dim"))
+    light_for = (0,)
 
     @staticmethod
     @quiet
@@ -206,6 +207,7 @@ class IndexAdd(Op):
 
     owns_grads = False
     batching = staticmethod(_along_one_index)
+    light_for = (0,)
 
     @staticmethod
     @quiet

@@ -259,6 +259,7 @@ class Remainder(Op):
     pointwise = True
     owns_grads = False
     batching = staticmethod(broadcasting)
+    light_for = (0,)
 
     @staticmethod
     @elementwise
@@ -281,6 +282,7 @@ class Fmod(Op):
     pointwise = True
     owns_grads = False
     batching = staticmethod(broadcasting)
+    light_for = (0,)
 
     @staticmethod
     @elementwise

@@ -135,5 +135,5 @@ Frac = pointwise(
     "Frac", "y = x - trunc(x);   dx = dy.",
     lambda x: x - np.trunc(x),
     lambda dy: dy,
-    public="frac", takes="number", owns_grads=False, saves_no_tensors=True, samples=Samples(None, (HALVES[:-2],)),
+    public="frac", takes="number", owns_grads=False, samples=Samples(None, (HALVES[:-2],)),
 )  # fmt: skip

@@ -13,6 +13,7 @@ class Addcmul(Op):
 
     owns_grads = False
     batching = staticmethod(broadcasting)
+    light_for = (0,)
 
     @staticmethod
     @elementwise

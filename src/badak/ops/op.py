@@ -49,6 +49,7 @@ class Op:
     data_movement = False  # True: numbers go from place to place as they are, so that 16-bit floats need not become wider first
     supports_bf16 = False  # True: takes bfloat16 as it is, computes in float32 and rounds once; other 16-bit floats are made wider
     saves_no_tensors = False  # True: backward needs no array, so that a graph may go back through it more than once, as in PyTorch
+    light_for: tuple[int, ...] = ()  # the inputs whose gradients need none, where those of the others do
     keeps_finite = False  # True: finite numbers stay finite, forward and backward, short of a sum of 1e38
     sized_by_values: Callable[..., bool] | None = None  # of the attributes: whether values, as of a mask, say how large y is
     flops: Callable[..., Count] | None = None  # of (inputs, outputs, attributes), as `flops_of_products`; None: there are none

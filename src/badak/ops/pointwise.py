@@ -111,6 +111,8 @@ def pointwise(
     if not derivatives:
         backward, flags = _zero, {"saves_no_tensors": True} | flags
     else:
+        light = tuple(i for i, each in enumerate(derivatives) if not {"a", "b", "x", "y"} & set(_parameters(each)[1:]))
+        flags = {"saves_no_tensors": len(light) == len(inputs), "light_for": light} | flags
         backward = _backward(derivatives, inputs)
         backward = quiet(as_analytic(backward) if analytic else backward)
     sources = {"forward": (function,), "backward": (*derivatives, *((unbroadcast,) if len(inputs) == 2 else ()))}

@@ -44,10 +44,7 @@ def _walk(roots, retain_graph, targets):
             if edge is not None and dx is not None:
                 _add(waiting, heap, *edge, dx)
         if not retain_graph:
-            if node.op.saves_no_tensors:
-                node.spent = True
-            else:
-                node.saved = node.watched = None
+            node.let_go()
     for leaf in list(waiting):
         gradients = _hooked(leaf, waiting.pop(leaf))
         if goals is None:
