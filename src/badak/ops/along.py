@@ -5,7 +5,7 @@ import numpy as np
 from badak import kernels
 from badak.kernels.memory_format import copied
 from badak.ops._broadcast import add_rows, by_rows, quiet, zeros
-from badak.ops.batching import along, every
+from badak.ops.batching import every
 from badak.ops.index import Index, IndexPut
 from badak.ops.op import Op
 
@@ -21,8 +21,6 @@ def grid(index, dim):
 
 class Gather(Op):
     """y[i0, .., ik, .., in] = x[i0, .., index[i0, .., in], .., in], at position k = dim;   dx = dy added back there."""
-
-    batching = staticmethod(along("dim"))
 
     @staticmethod
     @by_rows
@@ -50,7 +48,6 @@ class TakeAlong(Op):
     """As Gather, for an index that picks no entry twice, as a sort or an argmax makes it;   dx = dy put back there."""
 
     data_movement = True
-    batching = staticmethod(along("dim"))
 
     @staticmethod
     @by_rows
@@ -86,7 +83,6 @@ class Scatter(Op):
     owns_grads = False
 
     data_movement = True
-    batching = staticmethod(along("dim"))
 
     @staticmethod
     def forward(save, x, index, src, dim):
@@ -118,7 +114,6 @@ class ScatterFill(Op):
     """y = x with y[.., index[i], ..] = c along `dim`;   dx = dy, 0 there."""
 
     data_movement = True
-    batching = staticmethod(along("dim"))
 
     @staticmethod
     def forward(save, x, index, c, dim):
@@ -142,7 +137,6 @@ class ScatterAdd(Op):
     """y = x with y[.., index[i], ..] += src[i] along `dim`;   dx = dy;   dsrc = dy there."""
 
     owns_grads = False
-    batching = staticmethod(along("dim"))
     light_for = (0,)
 
     @staticmethod

@@ -222,7 +222,6 @@ class FloorDiv(Op):
 
     pointwise = True
     owns_grads = False
-    batching = staticmethod(broadcasting)
 
     @staticmethod
     @elementwise
@@ -240,7 +239,6 @@ class TruncDiv(Op):
 
     pointwise = True
     owns_grads = False
-    batching = staticmethod(broadcasting)
 
     @staticmethod
     @elementwise
@@ -258,7 +256,6 @@ class Remainder(Op):
 
     pointwise = True
     owns_grads = False
-    batching = staticmethod(broadcasting)
     light_for = (0,)
 
     @staticmethod
@@ -281,7 +278,6 @@ class Fmod(Op):
 
     pointwise = True
     owns_grads = False
-    batching = staticmethod(broadcasting)
     light_for = (0,)
 
     @staticmethod
@@ -306,7 +302,6 @@ class Neg(Op):
     supports_bf16 = True
     saves_no_tensors = True
     keeps_finite = True
-    batching = staticmethod(broadcasting)
 
     @staticmethod
     @elementwise

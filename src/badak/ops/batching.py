@@ -1,4 +1,5 @@
-"""The rules of vmap: how an operation runs once for all examples. Each operation declares its own, as `batching`.
+"""The rules of vmap: how an operation runs once for all examples. An operation declares its own, as `batching`, where its forward
+does not tell it (`derived`): an elementwise one broadcasts, and what is called `axis`, `axes` or `dim` is an axis.
 
     rule(run, op, xs, batched, attributes) -> tensor, or tuple of tensors, whose first axis counts the examples
 
@@ -85,6 +86,14 @@ def along(*names: str) -> Rule:
 @cache
 def _default(op, name: str):
     return inspect.signature(op.forward).parameters[name].default
+
+
+def derived(forward) -> Rule | None:
+    """The rule that follows from how a forward is written; None where none does."""
+    if hasattr(forward, "elementwise"):
+        return broadcasting
+    axes = [name for name in inspect.signature(forward).parameters if name in ("axis", "axes", "dim")]
+    return along(*axes) if axes else None
 
 
 def reshaped(run, op, xs, batched, attributes):

@@ -4,7 +4,6 @@ from badak import kernels
 from badak.kernels.half import BFLOAT16, converted
 from badak.kernels.memory_format import channels_innermost, copied
 from badak.ops._broadcast import elementwise, quiet
-from badak.ops.batching import broadcasting
 from badak.ops.op import Op
 
 
@@ -14,7 +13,6 @@ class Cast(Op):
     data_movement = True
     saves_no_tensors = True
     capturable = True  # where there are any for the two dtypes
-    batching = staticmethod(broadcasting)
 
     @staticmethod
     @elementwise

@@ -11,7 +11,6 @@ class Polar(Op):
     """y = r (cos t + i sin t);   dr = Re(dy conj(e^(it))), dt = r Im(dy conj(e^(it)))."""
 
     owns_grads = False
-    batching = staticmethod(broadcasting)
 
     @staticmethod
     @elementwise
@@ -30,7 +29,6 @@ class Complex(Op):
     """y = a + i b;   da = Re dy, db = Im dy."""
 
     owns_grads = False
-    batching = staticmethod(broadcasting)
 
     @staticmethod
     @elementwise
@@ -103,7 +101,6 @@ class Conj(Op):
     owns_grads = False
 
     saves_no_tensors = True
-    batching = staticmethod(broadcasting)
 
     @staticmethod
     @elementwise

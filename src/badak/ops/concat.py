@@ -1,7 +1,7 @@
 """Several arrays become one: along an axis, or along a new one."""
 
 from badak import kernels
-from badak.ops.batching import along, every
+from badak.ops.batching import every
 from badak.ops.op import Op
 
 
@@ -14,7 +14,6 @@ class Cat(Op):
     saves_no_tensors = True
     capturable = True
     keeps_finite = True
-    batching = staticmethod(along("axis"))
 
     @staticmethod
     def forward(save, *xs, axis):

@@ -8,7 +8,6 @@ root of it on both; so a gradient has the same scale under the opposite name.
 import numpy as np
 
 from badak.ops._broadcast import by_rows
-from badak.ops.batching import along
 from badak.ops.op import Op
 from badak.ops.pad import Pad
 
@@ -34,7 +33,6 @@ class Fourier(Op):
 
     saves_no_tensors = True
     name = "fft"
-    batching = staticmethod(along("axis"))
 
     @staticmethod
     @by_rows
@@ -59,7 +57,6 @@ class RealFourier(Op):
     """y = the first n // 2 + 1 entries of s F x of real x;   dx = s Re(F^H dy) with zeros for the other entries of dy."""
 
     name = "rfft"
-    batching = staticmethod(along("axis"))
 
     @staticmethod
     @by_rows
@@ -88,7 +85,6 @@ class InverseRealFourier(Op):
 
     saves_no_tensors = True
     name = "irfft"
-    batching = staticmethod(along("axis"))
 
     @staticmethod
     @by_rows

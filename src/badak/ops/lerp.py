@@ -4,7 +4,6 @@ import numpy as np
 
 from badak.ops._broadcast import elementwise, quiet, unbroadcast
 from badak.ops._complex import analytic
-from badak.ops.batching import broadcasting
 from badak.ops.op import Op
 
 
@@ -12,7 +11,6 @@ class Addcmul(Op):
     """y = x + c a b;   dx = dy, da = c dy b, db = c dy a."""
 
     owns_grads = False
-    batching = staticmethod(broadcasting)
     light_for = (0,)
 
     @staticmethod
@@ -38,7 +36,6 @@ class Addcdiv(Op):
     """y = x + c a / b;   dx = dy, da = c dy / b, db = -c dy a / b^2."""
 
     owns_grads = False
-    batching = staticmethod(broadcasting)
 
     @staticmethod
     @elementwise
@@ -67,7 +64,6 @@ class LerpBy(Op):
     """
 
     saves_no_tensors = True
-    batching = staticmethod(broadcasting)
 
     @staticmethod
     @elementwise
@@ -85,8 +81,6 @@ class LerpBy(Op):
 
 class Lerp(Op):
     """y = a + w (b - a);   da = (1 - w) dy, db = w dy, dw = (b - a) dy."""
-
-    batching = staticmethod(broadcasting)
 
     @staticmethod
     @elementwise

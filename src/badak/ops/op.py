@@ -4,6 +4,8 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from badak.ops import batching
+
 # (FLOPs of the forward, those of the backward for each input that wants a gradient)
 Count = tuple[int, dict[int, int]]
 
@@ -53,7 +55,7 @@ class Op:
     keeps_finite = False  # True: finite numbers stay finite, forward and backward, short of a sum of 1e38
     sized_by_values: Callable[..., bool] | None = None  # of the attributes: whether values, as of a mask, say how large y is
     flops: Callable[..., Count] | None = None  # of (inputs, outputs, attributes), as `flops_of_products`; None: there are none
-    batching: Callable[..., Any] | None = None  # the rule of vmap (`batching.py`); None: a loop over the examples
+    batching: Callable[..., Any] | None = None  # the rule of vmap; None: a loop (`batching.py`)
     name = "op"
 
     # Double backward runs `backward` on arrays that record what is done to them (`tensor/double_backward/`):
@@ -66,6 +68,8 @@ class Op:
     def __init_subclass__(cls) -> None:
         if "backward" in cls.__dict__ and "double_backward" not in cls.__dict__:
             cls.double_backward = None
+        if cls.batching is None and "batching" not in cls.__dict__ and (rule := batching.derived(cls.forward)) is not None:
+            cls.batching = staticmethod(rule)
         words = re.sub(r"(?<=[A-Za-z0-9])(?=[A-Z][a-z])", "_", cls.__name__)  # RMSNorm: rms_norm, ReLU: relu
         cls.name = cls.__dict__.get("name") or words.lower()
 

@@ -35,7 +35,6 @@ class PowBy(Op):
 
     pointwise = True
     capturable = True
-    batching = staticmethod(broadcasting)
 
     @staticmethod
     @elementwise
@@ -79,7 +78,6 @@ class Pow(Op):
     """y = a^b;   da = dy b a^(b-1), 0 where b = 0;   db = dy y log(a), 0 where a = 0 and b >= 0."""
 
     pointwise = True
-    batching = staticmethod(broadcasting)
 
     @staticmethod
     @elementwise

@@ -106,7 +106,6 @@ class RepeatInterleave(Op):
     """y = each entry of x along `axis`, `times` times in a row (a number, or one for each entry);   dx = sums of dy."""
 
     sized_by_values = staticmethod(lambda times, axis: not isinstance(times, int))
-    batching = staticmethod(along("axis"))
 
     @staticmethod
     def forward(save, x, times, axis):

@@ -10,7 +10,6 @@ import numpy as np
 from badak import kernels
 from badak.ops._broadcast import by_rows, quiet
 from badak.ops._complex import analytic
-from badak.ops.batching import along
 from badak.ops.elementwise import signs
 from badak.ops.op import Op
 
@@ -40,7 +39,6 @@ class Sum(Op):
 
     saves_no_tensors = True
     keeps_finite = True
-    batching = staticmethod(along("axis"))
 
     @staticmethod
     @by_rows
@@ -61,7 +59,6 @@ class Mean(Op):
 
     saves_no_tensors = True
     keeps_finite = True
-    batching = staticmethod(along("axis"))
 
     @staticmethod
     @by_rows
@@ -80,8 +77,6 @@ class Mean(Op):
 
 class Prod(Op):
     """y = prod x;   dx = dy y / x, written as the product of the others where x = 0."""
-
-    batching = staticmethod(along("axis"))
 
     @staticmethod
     @by_rows
@@ -124,7 +119,6 @@ class Var(Op):
     """y = sum (x - mean)^2 / (n - correction);   dx = 2 dy (x - mean) / (n - correction)."""
 
     saved_functions = _MEAN
-    batching = staticmethod(along("axis"))
 
     @staticmethod
     @by_rows
@@ -146,7 +140,6 @@ class Std(Op):
     """y = sqrt(sum (x - mean)^2 / (n - correction));   dx = dy (x - mean) / (y (n - correction)), 0 where y = 0."""
 
     saved_functions = _MEAN
-    batching = staticmethod(along("axis"))
 
     @staticmethod
     @by_rows
@@ -177,8 +170,6 @@ def _squares(d, axis, keepdims, n):
 class Amax(Op):
     """y = max x;   dx = dy shared evenly by those that are equal to y."""
 
-    batching = staticmethod(along("axis"))
-
     @staticmethod
     @by_rows
     def forward(save, x, axis=None, keepdims=False):
@@ -198,8 +189,6 @@ class Amax(Op):
 class Amin(Op):
     """y = min x;   dx = dy shared evenly by those that are equal to y."""
 
-    batching = staticmethod(along("axis"))
-
     @staticmethod
     @by_rows
     def forward(save, x, axis=None, keepdims=False):
@@ -214,7 +203,6 @@ class LogSumExp(Op):
     """y = ln sum exp(x), shifted by the maximum;   dx = dy exp(x - y)."""
 
     name = "logsumexp"
-    batching = staticmethod(along("axis"))
 
     @staticmethod
     @by_rows
@@ -242,8 +230,6 @@ class Norm(Op):
     dx = dy x |x|^(p-2) / y^(p-1), 0 where y = 0;   p = 2: dy x / y;   p = 1: dy sign(x);
     p = +-inf: dy sign(x), shared evenly by those with |x| = y.
     """
-
-    batching = staticmethod(along("axis"))
 
     @staticmethod
     @by_rows
@@ -299,7 +285,6 @@ class CumSum(Op):
 
     saves_no_tensors = True
     name = "cumsum"
-    batching = staticmethod(along("axis"))
 
     @staticmethod
     @by_rows
@@ -326,7 +311,6 @@ class CumProd(Op):
     """
 
     name = "cumprod"
-    batching = staticmethod(along("axis"))
 
     @staticmethod
     @by_rows

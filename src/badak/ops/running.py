@@ -4,7 +4,6 @@ import numpy as np
 
 from badak.ops._broadcast import by_rows, quiet, zeros
 from badak.ops.along import ScatterAdd
-from badak.ops.batching import along
 from badak.ops.concat import Stack
 from badak.ops.op import Op
 
@@ -36,7 +35,6 @@ class CumMax(Op):
     """y_i = max_{j <= i} x_j, index_i the last j with x_j = y_i;   dx_j = sum of dy_i where index_i = j."""
 
     name = "cummax"
-    batching = staticmethod(along("axis"))
 
     @staticmethod
     @quiet
@@ -58,7 +56,6 @@ class CumMin(Op):
     """y_i = min_{j <= i} x_j, index_i the last j with x_j = y_i;   dx_j = sum of dy_i where index_i = j."""
 
     name = "cummin"
-    batching = staticmethod(along("axis"))
 
     @staticmethod
     @quiet
@@ -78,7 +75,6 @@ class LogCumSumExp(Op):
     """y_i = ln sum_{j <= i} exp(x_j);   dx_j = sum_{i >= j} dy_i exp(x_j - y_i)."""
 
     name = "logcumsumexp"
-    batching = staticmethod(along("axis"))
 
     @staticmethod
     @by_rows

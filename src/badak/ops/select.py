@@ -26,8 +26,6 @@ def choose(keep, a, b):
 class Clamp(Op):
     """y = min(max(x, lo), hi) for numbers lo, hi (None: no bound);   dx = dy [lo <= x <= hi]."""
 
-    batching = staticmethod(broadcasting)
-
     @staticmethod
     @elementwise
     def forward(save, x, lo, hi):
@@ -52,7 +50,6 @@ class ClampBetween(Op):
     """
 
     name = "clamp"
-    batching = staticmethod(broadcasting)
 
     @staticmethod
     @elementwise
@@ -77,8 +74,6 @@ class ClampBetween(Op):
 class Maximum(Op):
     """y = max(a, b);   dy goes to the larger one, and half of it to each where they are equal."""
 
-    batching = staticmethod(broadcasting)
-
     @staticmethod
     @elementwise
     def forward(save, a, b):
@@ -93,8 +88,6 @@ class Maximum(Op):
 
 class Minimum(Op):
     """y = min(a, b);   dy goes to the smaller one, and half of it to each where they are equal."""
-
-    batching = staticmethod(broadcasting)
 
     @staticmethod
     @elementwise

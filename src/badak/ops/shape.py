@@ -116,7 +116,6 @@ class Split(Op):
     saves_no_tensors = True
     view = True
     capturable = True
-    batching = staticmethod(along("axis"))
 
     @staticmethod
     def forward(save, x, sizes, axis):
@@ -179,7 +178,6 @@ class Unbind(Op):
     data_movement = True
     saves_no_tensors = True
     view = True
-    batching = staticmethod(along("axis"))
 
     @staticmethod
     def forward(save, x, axis):
@@ -246,7 +244,6 @@ class Unfold(Op):
 
     data_movement = True
     saves_no_tensors = True
-    batching = staticmethod(along("axis"))
 
     @staticmethod
     def forward(save, x, axis, size, step):

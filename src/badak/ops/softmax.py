@@ -3,7 +3,6 @@
 from badak import kernels
 from badak.kernels.memory_format import row_major
 from badak.ops._check import axis_of, not_floating
-from badak.ops.batching import along
 from badak.ops.op import Op
 
 
@@ -12,7 +11,6 @@ class Softmax(Op):
 
     capturable = True
     supports_bf16 = True
-    batching = staticmethod(along("dim"))
 
     @staticmethod
     def forward(save, x, dim=-1):
@@ -32,7 +30,6 @@ class LogSoftmax(Op):
 
     capturable = True
     supports_bf16 = True
-    batching = staticmethod(along("dim"))
 
     @staticmethod
     def forward(save, x, dim=-1):

@@ -4,7 +4,6 @@ import numpy as np
 
 from badak.kernels.reference import special
 from badak.ops._broadcast import elementwise, unbroadcast
-from badak.ops.batching import broadcasting
 from badak.ops.op import Op
 from badak.ops.pointwise import Pointwise, Samples, pointwise
 
@@ -105,7 +104,6 @@ class NextAfter(Op):
 
     name = "nextafter"
     pointwise = True
-    batching = staticmethod(broadcasting)
 
     @staticmethod
     @elementwise

@@ -66,6 +66,7 @@ def elementwise(function: Callable[..., Any]) -> Callable[..., Any]:
                 return laid(y, *args)
         return y
 
+    alike.elementwise = True  # type: ignore[attr-defined]  # of a forward: `ops/batching.py` reads it
     return alike
 
 
