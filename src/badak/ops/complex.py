@@ -61,9 +61,6 @@ class Real(Op):
     """y = Re x;   dx = dy + 0i."""
 
     owns_grads = False
-
-    data_movement = True
-    saves_no_tensors = True
     view = True
     batching = staticmethod(broadcasting)
 
@@ -80,9 +77,6 @@ class Imag(Op):
     """y = Im x;   dx = i dy."""
 
     owns_grads = False
-
-    data_movement = True
-    saves_no_tensors = True
     view = True
     batching = staticmethod(broadcasting)
 
@@ -116,9 +110,6 @@ class ViewAsReal(Op):
     """y[..., 0] = Re x, y[..., 1] = Im x;   dx = dy[..., 0] + i dy[..., 1]."""
 
     owns_grads = False
-
-    data_movement = True
-    saves_no_tensors = True
     view = True
     batching = staticmethod(broadcasting)
 
@@ -139,8 +130,6 @@ class ViewAsComplex(Op):
     """y = x[..., 0] + i x[..., 1];   dx[..., 0] = Re dy, dx[..., 1] = Im dy."""
 
     owns_grads = False
-
-    data_movement = True
     view = True
     batching = staticmethod(broadcasting)
 

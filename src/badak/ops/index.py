@@ -55,8 +55,6 @@ def _dims(part):
 class Select(Op):
     """y = x[key] for a key of ints, slices, None and ...;   dx = dy there, 0 elsewhere."""
 
-    data_movement = True
-    saves_no_tensors = True
     view = True
     keeps_finite = True
 

@@ -95,20 +95,19 @@ def _of_others(saved, dy):
 class AsStrided(Op):
     """y[i] = the memory of x at offset + i . strides, counted from its first entry;   dx = the sum of dy over each place of x."""
 
-    data_movement = True
     view = True
     batching = None
 
     @staticmethod
     def forward(save, x, size, stride, offset):
-        save.x, save.places = x, (size, stride, offset)
+        save.layouts = (size, stride, offset), (x.shape, [s // x.itemsize for s in x.strides], 0)
         start = offset_of(x) + offset * x.itemsize
         return np.ndarray(size, x.dtype, owner_of(x), start, [s * x.itemsize for s in stride])
 
     @staticmethod
     @summing
     def backward(saved, dy):
-        there, mine = places_of(saved.x, *saved.places)
+        there, mine = _places(*saved.layouts)
         total = np.zeros(max(there.max(initial=0), mine.max(initial=0)) + 1, dy.dtype)
         np.add.at(total, there, dy)
         count = np.bincount(mine.ravel(), minlength=total.size)  # a place that x has twice shares its gradient
@@ -116,22 +115,20 @@ class AsStrided(Op):
 
     @staticmethod
     def double_backward(saved, dy):
-        x = saved.array("x")
-        there, mine = places_of(x, *saved.places)
+        there, mine = _places(*saved.layouts)
         size = max(there.max(initial=0), mine.max(initial=0)) + 1
         total = IndexAdd.of(zeros(size, dy), there.ravel(), dy.reshape(there.size), dim=0)
         return (total / np.maximum(np.bincount(mine.ravel(), minlength=size), 1))[mine]
 
 
-def places_of(x, size, stride, offset):
-    """(places of the entries of AsStrided's result, places of x's own), counted from the lowest of them."""
-    there = _places(size, stride) + offset
-    mine = _places(x.shape, [s // x.itemsize for s in x.strides])
+def _places(*layouts):
+    """Where each entry of views of a memory lies, (size, strides, offset) each, counted from the lowest place of all."""
+    there, mine = (_from_first(size, stride) + offset for size, stride, offset in layouts)
     low = min(there.min(initial=0), mine.min(initial=0))
     return there - low, mine - low
 
 
-def _places(size, stride):
+def _from_first(size, stride):
     """Where each entry of a view lies, counted from its first."""
     at: np.ndarray = np.zeros(size, np.int64)
     for axis, (n, s) in enumerate(zip(size, stride)):

@@ -19,9 +19,6 @@ class View(Op):
     """y = x in another shape;   dx = dy in x's shape."""
 
     owns_grads = False
-
-    data_movement = True
-    saves_no_tensors = True
     view = True
     batching = staticmethod(reshaped)
 
@@ -39,9 +36,6 @@ class Transpose(Op):
     """y = x with axes a and b exchanged;   dx = dy with them exchanged back."""
 
     owns_grads = False
-
-    data_movement = True
-    saves_no_tensors = True
     view = True
     batching = staticmethod(along("a", "b"))
 
@@ -59,9 +53,6 @@ class Permute(Op):
     """y[i] = x's axis axes[i], in the order of `axes`;   dx = dy in the inverse order."""
 
     owns_grads = False
-
-    data_movement = True
-    saves_no_tensors = True
     view = True
 
     @staticmethod
@@ -85,9 +76,6 @@ class Expand(Op):
     """y = x seen as if repeated along axes of size 1;   dx = dy summed over them."""
 
     owns_grads = False
-
-    data_movement = True
-    saves_no_tensors = True
     view = True
     keeps_finite = True
 
@@ -112,8 +100,6 @@ class Expand(Op):
 class Split(Op):
     """y_k = the k-th piece of x along `axis`, of sizes[k];   dx = the dy_k side by side, 0 for missing ones."""
 
-    data_movement = True
-    saves_no_tensors = True
     view = True
     capturable = True
 
@@ -175,8 +161,6 @@ class Unbind(Op):
     dx lies in memory as x does: where x is a turned view of a packed projection, turning dx back copies nothing.
     """
 
-    data_movement = True
-    saves_no_tensors = True
     view = True
 
     @staticmethod
@@ -205,8 +189,6 @@ class Unbind(Op):
 class Diagonal(Op):
     """y[..., k] = x[.., k, .., k + offset, ..] for axes a, b;   dx = dy on that diagonal, 0 elsewhere."""
 
-    data_movement = True
-    saves_no_tensors = True
     view = True
     batching = staticmethod(along("a", "b"))
 
