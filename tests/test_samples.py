@@ -8,6 +8,7 @@ import pytest
 from badak import kernels
 from tests.compare import allowed
 from tests.compare import assert_close as close
+from tests.kernels.twin import strided
 from tests.samples import DIFFERENTIABLE, Call, Sample, all_ops, rows
 from tests.tiers import looped
 
@@ -200,15 +201,6 @@ def test_op_keeps_the_dtype_and_leaves_its_inputs_alone(row: Sample, dtype):
                 assert dx is None or dx.shape == arrays[number].shape, f"{call}: gradient {number} is {dx.shape}"
         for kept, now in zip(before + dys_before, arrays + dys):
             np.testing.assert_array_equal(now, kept, err_msg=f"{call} changed an input or a dy")
-
-
-def strided(array):
-    """Equal values in memory of another order: every second item of a transposed buffer."""
-    if array is None or array.ndim == 0:
-        return array
-    wide = np.zeros((*array.shape[:-1], 2 * array.shape[-1]), array.dtype).T.copy().T
-    wide[..., ::2] = array
-    return wide[..., ::2]
 
 
 @each_row

@@ -6,6 +6,7 @@ import torch
 
 import badak
 from badak.kernels.reference.special import gamma_slope
+from tests.distributions.test_distributions import made
 from tests.parity.compare import assert_same
 
 rng = np.random.default_rng(0)
@@ -49,11 +50,6 @@ each = pytest.mark.parametrize("name, given", ALL.values(), ids=list(ALL))
 # PyTorch's trigamma has nine digits, so gradients of digamma are compared to eight
 EXACT = 60  # a handful of special functions, each of a few roundings
 NO_ENTROPY = ("Multinomial", "Poisson", "NegativeBinomial")
-
-
-def made(lib, name, given, grad=False):
-    values = {k: lib.from_numpy(v.copy()).requires_grad_(grad) if isinstance(v, np.ndarray) else v for k, v in given.items()}
-    return getattr(lib.distributions, name)(**values), [v for v in values.values() if not isinstance(v, float | int)]
 
 
 def moved(lib, x):

@@ -1,15 +1,12 @@
 """badak audit RUN | SCRIPT: what it asks, prints, writes, and gives back."""
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-import badak
 from badak.cli import main
+from tests.inspect.doctor.test_command import run
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "how-to" / "audit.md"
 
@@ -42,12 +39,6 @@ def train():
 if __name__ == "__main__":
     train()
 """
-
-
-def run(*arguments, cwd=None):
-    environment = {**os.environ, "PYTHONPATH": str(Path(badak.__file__).parent.parent)}
-    command = [sys.executable, "-m", "badak", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, env=environment, cwd=cwd, check=False)
 
 
 @pytest.mark.slow
