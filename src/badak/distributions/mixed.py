@@ -7,10 +7,10 @@ from badak.core.errors import ArgumentError
 from badak.distributions import constraints
 from badak.distributions.bernoulli import Bernoulli
 from badak.distributions.categorical import Categorical
-from badak.distributions.distribution import Distribution, broadcast_all
+from badak.distributions.distribution import Distribution, broadcast_all, clamp_probs
 from badak.distributions.transformed import TransformedDistribution
 from badak.distributions.transforms import ExpTransform, SigmoidTransform
-from badak.tensor import Size, Tensor, finfo, linalg, rand, randn, tensor
+from badak.tensor import Size, Tensor, linalg, rand, randn, tensor
 
 
 class MixtureSameFamily(Distribution):
@@ -171,12 +171,6 @@ class LowRankMultivariateNormal(Distribution):
         return 0.5 * (n * (1.0 + math.log(2 * math.pi)) + self._log_det(self._small()))
 
 
-def _inside(p: Tensor) -> Tensor:
-    """p kept an eps away from 0 and 1."""
-    eps = finfo(p.dtype).eps
-    return p.clamp(min=eps, max=1 - eps)
-
-
 class LogitRelaxedBernoulli(Distribution):
     """The logit of a coin made soft: (logits + logistic noise) / temperature.
 
@@ -203,8 +197,8 @@ class LogitRelaxedBernoulli(Distribution):
     def rsample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
         """(ln u - ln(1 - u) + ln p - ln(1 - p)) / temperature."""
         shape = self._extended_shape(sample_shape)
-        p = _inside(self.probs.expand(shape))
-        u = _inside(rand(shape, dtype=p.dtype))
+        p = clamp_probs(self.probs.expand(shape))
+        u = clamp_probs(rand(shape, dtype=p.dtype))
         return (u.log() - (-u).log1p() + p.log() - (-p).log1p()) / self.temperature
 
     def log_prob(self, value: Tensor) -> Tensor:
@@ -254,7 +248,7 @@ class ExpRelaxedCategorical(Distribution):
 
     def rsample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
         """log_softmax((logits - ln(-ln u)) / temperature)."""
-        u = _inside(rand(self._extended_shape(sample_shape), dtype=self.logits.dtype))
+        u = clamp_probs(rand(self._extended_shape(sample_shape), dtype=self.logits.dtype))
         return ((self.logits - (-u.log()).log()) / self.temperature).log_softmax(-1)
 
     def log_prob(self, value: Tensor) -> Tensor:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from badak.core.memory import owner_of
 from badak.io.storage import NAMES, UNTYPED
 from badak.tensor import Tensor
 
@@ -71,14 +72,7 @@ class Placing:
                 self.copies[id(tensor)] = tensor, np.ascontiguousarray(array).reshape(array.shape)
             array = self.copies[id(tensor)][1]
         aligned = _extent(array)[0] % array.itemsize == 0  # else its offset from the others is no integer
-        return array, (id(_owner(array) if aligned else array), array.dtype)
-
-
-def _owner(array: np.ndarray) -> np.ndarray:
-    """The array whose memory this one sees."""
-    while isinstance(array.base, np.ndarray):
-        array = array.base
-    return array
+        return array, (id(owner_of(array) if aligned else array), array.dtype)
 
 
 def _extent(array: np.ndarray) -> tuple[int, int]:

@@ -44,7 +44,7 @@ class BERTConfig:
 
     def __post_init__(self):
         check(self)
-        check_heads(type(self).__name__, self.d_model, self.heads)
+        check_heads(self)
 
 
 @dataclass(frozen=True)

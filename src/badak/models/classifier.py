@@ -38,7 +38,7 @@ class ClassifierConfig:
 
     def __post_init__(self):
         check(self)
-        check_heads(type(self).__name__, self.d_model, self.heads)
+        check_heads(self)
 
 
 class Classifier(nn.Module):

@@ -43,7 +43,7 @@ class GPTConfig:
 
     def __post_init__(self):
         check(self)
-        check_heads(type(self).__name__, self.d_model, self.heads)
+        check_heads(self)
 
 
 class Attention(nn.Module):

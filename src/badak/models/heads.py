@@ -1,11 +1,14 @@
 """What every Transformer asks of its sizes and of a mask."""
 
+from typing import Any
+
 from badak.core.errors import ArgumentError, ArgumentTypeError
 from badak.nn.mask import Mask
 
 
-def check_heads(name: str, d_model: int, heads: int) -> None:
+def check_heads(config: Any) -> None:
     """Refuse a width that its heads do not divide, and name the numbers of heads that would do."""
+    name, d_model, heads = type(config).__name__, config.d_model, config.heads
     if d_model % heads:
         divisors = [str(h) for h in range(1, min(d_model, 64) + 1) if d_model % h == 0]
         raise ArgumentError(f"{name}: d_model={d_model} is not divisible by heads={heads}", f"heads in {{{', '.join(divisors)}}}")

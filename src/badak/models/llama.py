@@ -80,7 +80,7 @@ class LlamaConfig:
         if "sliding_attention" in self.layer_types and not self.sliding_window:
             raise ArgumentError("LlamaConfig: sliding_attention in layer_types, and sliding_window=0", "sliding_window=4096")
         if not self.head_dim:
-            check_heads(type(self).__name__, self.d_model, self.heads)
+            check_heads(self)
         if self.heads % self.num_key_value_heads:
             raise ArgumentError(
                 f"LlamaConfig: heads={self.heads} is not a multiple of num_key_value_heads={self.num_key_value_heads}",

@@ -49,7 +49,7 @@ class Seq2SeqConfig:
 
     def __post_init__(self):
         check(self)
-        check_heads(type(self).__name__, self.d_model, self.heads)
+        check_heads(self)
 
     @property
     def computed(self) -> int:

@@ -101,8 +101,7 @@ class _AvgPool(Module):
             self.divisor_override,
         )
 
-    def extra_repr(self) -> str:
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+    extra_repr = AvgPool1d.extra_repr
 
 
 class AvgPool2d(_AvgPool):
@@ -236,8 +235,7 @@ class _MaxUnpool(Module):
         self.stride = sizes(kernel_size if stride is None else stride, self.axes, type(self).__name__, "stride")
         self.padding = sizes(padding, self.axes, type(self).__name__, "padding")
 
-    def extra_repr(self) -> str:
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+    extra_repr = AvgPool1d.extra_repr
 
 
 class MaxUnpool1d(_MaxUnpool):

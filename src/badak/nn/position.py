@@ -60,8 +60,7 @@ class LearnedPositionalEncoding(Module):
     def forward(self, x: Tensor) -> Tensor:
         return F.dropout(x + _rows(self.weight, x, self.batch_first), self.p, self.training)
 
-    def extra_repr(self) -> str:
-        return f"{self.d_model}, dropout={self.p}, max_len={self.max_len}, batch_first={self.batch_first}"
+    extra_repr = PositionalEncoding.extra_repr
 
 
 class RotaryEmbedding(Module):

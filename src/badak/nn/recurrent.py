@@ -402,5 +402,4 @@ class GRUCell(RNNCellBase):
     def __init__(self, input_size: int, hidden_size: int, bias: bool = True, device=None, dtype=None) -> None:
         super().__init__(input_size, hidden_size, bias, 3, device, dtype)
 
-    def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
-        return self._step(input, None if hx is None else (hx,))[0]
+    forward = RNNCell.forward

@@ -64,11 +64,7 @@ class CumMin(Op):
         save.axis = axis
         return y, save.index
 
-    @staticmethod
-    def backward(saved, dy, dindex):
-        return _back_to(saved.index, dy, saved.axis)
-
-    double_backward = CumMax.double_backward
+    backward, double_backward = CumMax.backward, CumMax.double_backward
 
 
 class LogCumSumExp(Op):

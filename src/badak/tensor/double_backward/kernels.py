@@ -32,6 +32,8 @@ relu_backward = reference.relu_backward
 silu_backward = reference.silu_backward
 tanh_backward = reference.tanh_backward
 sigmoid_backward = reference.sigmoid_backward
+softmax_backward = reference.softmax_backward
+log_softmax_backward = reference.log_softmax_backward
 
 
 def __getattr__(name: str):
@@ -90,17 +92,6 @@ def avg_pool_backward(dy, size, kernel, stride, padding, counts):
     shared = (dy / counts).reshape(*dy.shape[:2], *(1,) * len(kernel), *dy.shape[2:])
     windows = np.broadcast_to(shared, (*dy.shape[:2], *kernel, *dy.shape[2:]))
     return fold(windows, size, stride, padding, (1,) * len(kernel))
-
-
-# ---------------------------------------------------------------- softmax
-
-
-def softmax_backward(dy, y):
-    return y * (dy - (dy * y).sum(axis=-1, keepdims=True))
-
-
-def log_softmax_backward(dy, y):
-    return dy - np.exp(y) * dy.sum(axis=-1, keepdims=True)
 
 
 # ---------------------------------------------------------------- normalisation

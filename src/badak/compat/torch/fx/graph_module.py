@@ -6,7 +6,7 @@ from itertools import count
 from typing import Any
 
 import badak
-from badak.compat.torch.fx.graph import Graph, PythonCode
+from badak.compat.torch.fx.graph import Graph, PythonCode, _has
 from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
 from badak.nn import Module, Parameter
 from badak.tensor import Tensor
@@ -69,7 +69,7 @@ class GraphModule(Module):
         if isinstance(root, Module):
             self.training = root.training
             for target in targets:
-                if not self._holds(root, target):
+                if not _has(root, target):
                     raise ArgumentError(f"GraphModule: the graph names {target!r}, which the root has not", "a root that has it")
                 _copy_attr(root, self, target)
         elif isinstance(root, dict):
@@ -87,14 +87,6 @@ class GraphModule(Module):
             raise ArgumentTypeError(f"GraphModule: expected a module or a dict as root; got {type(root).__name__}", "nn.Module()")
         self.meta: dict[str, Any] = {}
         self.graph = graph
-
-    @staticmethod
-    def _holds(root: Any, target: str) -> bool:
-        for name in target.split("."):
-            if not hasattr(root, name):
-                return False
-            root = getattr(root, name)
-        return True
 
     @property
     def graph(self) -> Graph:
@@ -154,7 +146,7 @@ class GraphModule(Module):
     def delete_submodule(self, target: str) -> bool:
         """Take a submodule out; gives whether it was there."""
         path, _, last = target.rpartition(".")
-        if not self._holds(self, target) or not isinstance(getattr(self.get_submodule(path), last), Module):
+        if not _has(self, target) or not isinstance(getattr(self.get_submodule(path), last), Module):
             return False
         delattr(self.get_submodule(path), last)
         return True

@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 from badak.compat.torch.fx._symbolic_trace import symbolic_trace
-from badak.compat.torch.fx.graph import Graph
+from badak.compat.torch.fx.graph import Graph, _has
 from badak.compat.torch.fx.graph_module import GraphModule, _copy_attr
 from badak.compat.torch.fx.node import Node
 from badak.core.errors import ArgumentError, ArgumentTypeError
@@ -43,7 +43,7 @@ def replace_pattern(gm: GraphModule, pattern: Any, replacement: Any) -> list[Mat
         )
     if isinstance(replacement, Module):
         for node in after.nodes:
-            if node.op in ("call_module", "get_attr") and not gm._holds(gm, node.target):
+            if node.op in ("call_module", "get_attr") and not _has(gm, node.target):
                 _copy_attr(replacement, gm, node.target)
     root = before.output_node().args[0]
     if not isinstance(root, Node):
