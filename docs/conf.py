@@ -22,6 +22,7 @@ extensions = [
     "sphinx_click",
     "sphinx_copybutton",
     "sphinx_design",
+    "chapters",
     "docstrings",
     "languages",
     "public_names",

@@ -83,6 +83,20 @@ def start(outer: str | None, folder: str | None, force: bool, word: str) -> None
 
 @command.command()
 @place
+@click.option("--force", is_flag=True, help="write the notebook again: what you wrote is lost")
+@exercise
+@click.pass_obj
+def notebook(outer: str | None, folder: str | None, force: bool, word: str) -> None:
+    """Write an exercise as a Jupyter notebook: text, code, check and hints. Its cells use the files of your folder."""
+    from badak.learn.course import exercise_of
+    from badak.learn.notebook import write
+
+    file = write(opened(folder or outer), exercise_of(word), force)
+    echo(f"{file} is written: open it in Jupyter")
+
+
+@command.command()
+@place
 @click.option("--seconds", type=click.FloatRange(1), default=30, show_default=True, help="time limit")
 @exercise
 @click.pass_obj
@@ -187,7 +201,7 @@ def verify(is_run: bool, file: str) -> int:
     from badak.learn.report import again, read
 
     made, wrong = read(file), 0
-    echo(f"{made['name']}: {made['done']} of {made['exercises']} done, written {made['written']}, {made['sha256'][:16]}")
+    echo(f"{made['name'] or say('no name')}: {made['done']} of {made['exercises']} done, written {made['written']}, {made['sha256'][:16]}")
     verdicts = {row["exercise"]: verdict.ok for row, verdict in again(made)} if is_run else {}
     for row in made["rows"]:
         ok = verdicts.get(row["exercise"])

@@ -7,5 +7,6 @@ check.py      cases, a trial, and which mistake a wrong result looks like
 compare.py    two results next to each other
 trial.py      a small model that trains with the learner's function
 worker.py     the process that runs the learner's program; run.py starts it
+notebook.py   an exercise as a notebook
 report.py     a summary for a lecturer
 """
