@@ -36,17 +36,32 @@ def notebook(cells: list, language: str) -> Any:
 def chapter(page: Path) -> Any:
     """A chapter as a notebook."""
     text, cells, last = page.read_text(encoding="utf-8"), [], 0
+    waiting: list[tuple[set, Any]] = []  # a picture may need what a later program defines
+    known: set[str] = set()
+    every = set().union(*(_defined(block.code) for block in learn.blocks(page)))
     found = sorted([*learn.BLOCK.finditer(text), *PICTURE.finditer(text)], key=lambda each: each.start())
     for each in found:
         cells += _prose(text[last : each.start()])
         last = each.end()
         if each.re is PICTURE:
-            cells += _drawn(page.stem, "learn_looks" if "-look." in each["file"] else "learn_pictures")
+            for cell in _drawn(page.stem, "learn_looks" if "-look." in each["file"] else "learn_pictures"):
+                words = {n.value for n in ast.walk(ast.parse(cell.source.rstrip(";"))) if isinstance(n, ast.Constant) and isinstance(n.value, str)}
+                waiting.append((words & every, cell))
         else:
+            known |= _defined(each["code"])
             cells.append(new_code_cell(each["code"].rstrip()))
             if RAISES.search(each["text"] or ""):
                 cells[-1]["metadata"]["tags"] = ["raises-exception"]
+        cells += [cell for needs, cell in waiting if needs <= known]
+        waiting = [(needs, cell) for needs, cell in waiting if not needs <= known]
     return notebook([*cells, *_prose(text[last:])], learn.language_of(page))
+
+
+def _defined(code: str) -> set[str]:
+    """The names that a program defines."""
+    tree = ast.parse(code)
+    stored = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    return stored | {n.name for n in tree.body if isinstance(n, ast.FunctionDef | ast.ClassDef)}
 
 
 def _prose(text: str) -> list:
@@ -82,21 +97,26 @@ def _needed(word: str, tool: str) -> list[str]:
     for each in TOOLS if tool == "learn_pictures" else [tool]:
         for node in reversed(ast.parse(TOOLS[each].read_text(encoding="utf-8")).body):
             names = [getattr(node, "name", "") or _target(node)]
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple):
+                names = [getattr(part, "id", "") for part in node.targets[0].elts]
             if isinstance(node, ast.Import | ast.ImportFrom):
                 names = [alias.asname or alias.name for alias in node.names]
             for name in names:
                 if each == tool or name not in defined:
                     defined[name] = node
     order: list[Any] = []
+    seen: set[str] = set()
 
     def visit(name: str) -> None:
         node = defined.get(name)
-        if node is None or node in order or getattr(node, "module", "") == "tools":
+        if node is None or name in seen or getattr(node, "module", "") == "tools":
             return
+        seen.add(name)
         for part in ast.walk(node):
             if part is not node and isinstance(part, ast.Name | ast.Attribute):
                 visit(part.id if isinstance(part, ast.Name) else part.attr if ast.unparse(part.value) == "learn_looks" else "")
-        order.append(node)
+        if node not in order:
+            order.append(node)
 
     visit(word)
     return [ast.unparse(node).replace("learn_looks.", "") for node in order]

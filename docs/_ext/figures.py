@@ -124,9 +124,11 @@ def training(ko: bool) -> Figure:
         for _ in range(60):
             optimizer.zero_grad()
             loss = F.mse_loss(model(x), y)
+            if not loss.item() < 1e6:
+                break  # it ran away: the curve ends here
+            losses.append(loss.item())
             loss.backward()
             optimizer.step()
-            losses.append(float(loss.item()))
         states.append(state(f"{'학습률' if ko else 'learning rate'} {rate:g}", line=rounded(losses), low=0, high=1.5))
     return {"kind": "states", "states": states, "at": 3}
 
