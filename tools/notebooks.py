@@ -45,7 +45,11 @@ def chapter(page: Path) -> Any:
         last = each.end()
         if each.re is PICTURE:
             for cell in _drawn(page.stem, "learn_looks" if "-look." in each["file"] else "learn_pictures"):
-                words = {n.value for n in ast.walk(ast.parse(cell.source.rstrip(";"))) if isinstance(n, ast.Constant) and isinstance(n.value, str)}
+                words = {
+                    n.value
+                    for n in ast.walk(ast.parse(cell.source.rstrip(";")))
+                    if isinstance(n, ast.Constant) and isinstance(n.value, str)
+                }
                 waiting.append((words & every, cell))
         else:
             known |= _defined(each["code"])

@@ -6,11 +6,11 @@ import re
 from pathlib import Path
 from typing import Any
 
-import figures
 import nbformat
 from docutils import nodes
 from sphinx.application import Sphinx
 
+import figures
 from tools import notebooks
 
 CHAPTER = re.compile(r"tutorials/guide/(\d\d)-[^/]*$")
@@ -27,7 +27,8 @@ def on_read(app: Sphinx, doctree: nodes.document) -> None:
     made = figures.figure(found[1], language)
     data = json.dumps(made, ensure_ascii=False).replace("</", "<\\/")
     text = html.escape(made["caption"])
-    body = f'<figure class="live" id="figure-{found[1]}"><figcaption>{text}</figcaption><script type="application/json">{data}</script></figure>'
+    body = f'<figcaption>{text}</figcaption><script type="application/json">{data}</script>'
+    body = f'<figure class="live" id="figure-{found[1]}">{body}</figure>'
     picture = next(iter(doctree.findall(nodes.image)))
     picture.parent.parent.insert(picture.parent.parent.index(picture.parent) + 1, nodes.raw("", body, format="html"))
     link = f'<p><a href="../../{PLACE}/{Path(docname).name}.ipynb" download>{DOWNLOAD[language]}</a></p>'

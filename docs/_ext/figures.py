@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (captions in two languages stand beside each other)
 """The numbers of the guide's interactive figures, each computed by badak's reference kernels when the site is built.
 
 A figure is a dict that JSON can hold. `kind` names what docs/_static/figures.js draws: `points`, `paint` and `temperature` are
@@ -30,7 +31,12 @@ def state(label: str, **parts: Any) -> Figure:
 
 def attention(ko: bool) -> Figure:
     words = ["고양이가", "우유를", "마셨다", "어제"] if ko else ["cat", "milk", "drank", "yesterday"]
-    return {"kind": "points", "words": words, "points": [[1.4, 0.9], [1.2, -0.9], [1.9, 0.2], [-1.5, 0.6]], "scale": 1 / math.sqrt(2)}
+    return {
+        "kind": "points",
+        "words": words,
+        "points": [[1.4, 0.9], [1.2, -0.9], [1.9, 0.2], [-1.5, 0.6]],
+        "scale": 1 / math.sqrt(2),
+    }
 
 
 def clocks(count: int, width: int) -> badak.Tensor:

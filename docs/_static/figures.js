@@ -47,7 +47,7 @@ function tempered(logits, temperature) {
         const share = Math.min(1, Math.abs(x) / most), off = hidden && !hidden[i][j];
         const square = make("rect", { x: left + j * w, y: top + i * h, width: w - 2, height: h - 2, rx: 3,
           class: off ? "off" : x < 0 ? "minus" : "plus", "fill-opacity": off ? 1 : 0.06 + 0.94 * share, "data-at": `${i},${j}` });
-        const number = Math.abs(x) >= 0.005 || x === 0 ? x.toFixed(2) : x.toExponential(0);
+        const number = x !== 0 && signed && Math.abs(x) < 0.005 ? x.toExponential(0) : x.toFixed(2);
         svg.append(square, make("text", { x: left + (j + 0.5) * w - 1, y: top + i * h + 19, "text-anchor": "middle",
           class: !off && share > 0.6 ? "number on" : "number" }, number));
       });

@@ -23,7 +23,9 @@ def page(chapter, language="en"):
     made = figures.figure(chapter, language)
     style, script = ((STATIC / name).read_text(encoding="utf-8") for name in ("site.css", "figures.js"))
     data = json.dumps(made, ensure_ascii=False, allow_nan=False)
-    body = f'<figure class="live"><figcaption>{made["caption"]}</figcaption><script type="application/json">{data}</script></figure>'
+    body = (
+        f'<figure class="live"><figcaption>{made["caption"]}</figcaption><script type="application/json">{data}</script></figure>'
+    )
     return f'<!doctype html><meta charset="utf-8"><style>{style}</style>{body}<script>{script}</script>'
 
 

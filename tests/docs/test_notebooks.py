@@ -86,7 +86,9 @@ def test_the_command_writes_a_notebook_once(tmp_path, capsys):
 
 
 def test_without_nbformat_a_sentence_says_what_to_install(tmp_path):
-    program = "import sys; sys.modules['nbformat.v4'] = None; from badak.cli import main; sys.exit(main(['learn', 'notebook', '03']))"
+    program = (
+        "import sys; sys.modules['nbformat.v4'] = None; from badak.cli import main; sys.exit(main(['learn', 'notebook', '03']))"
+    )
     done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert done.stderr.splitlines() == ["error: nbformat is not installed", 'fix: pip install "badak[notebooks]"']
