@@ -15,11 +15,11 @@ for name in ("nbformat", "nbclient", "ipykernel", "matplotlib_inline"):
     if not os.environ.get("CI"):  # where they must be there
         pytest.importorskip(name, reason='the libraries of notebooks are not installed: pip install -e ".[test]"')
 
-import nbformat
-from nbclient import NotebookClient
+import nbformat  # noqa: E402
+from nbclient import NotebookClient  # noqa: E402
 
-from badak.learn import notebook
-from tools import learn, notebooks
+from badak.learn import notebook  # noqa: E402
+from tools import learn, notebooks  # noqa: E402
 
 PAGES = [page for language in learn.LANGUAGES for page in learn.pages(language)]
 each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: f"{learn.language_of(page)}-{page.stem}")
