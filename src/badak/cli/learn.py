@@ -201,9 +201,8 @@ def verify(is_run: bool, file: str) -> int:
     from badak.learn.report import again, read
 
     made, wrong = read(file), 0
-    echo(
-        f"{made['name'] or say('no name')}: {made['done']} of {made['exercises']} done, written {made['written']}, {made['sha256'][:16]}"
-    )
+    name = made["name"] or say("no name")
+    echo(f"{name}: {made['done']} of {made['exercises']} done, written {made['written']}, {made['sha256'][:16]}")
     verdicts = {row["exercise"]: verdict.ok for row, verdict in again(made)} if is_run else {}
     for row in made["rows"]:
         ok = verdicts.get(row["exercise"])
