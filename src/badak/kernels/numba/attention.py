@@ -224,7 +224,7 @@ def attention(q, k, v, keep=None, bias=None, causal=None, scale=None, drop=None,
         _raised(p),
         keys if causal is None else causal,
         block,
-        _way(q, k),
+        WIDE,
         jobs,
     )
     return out, lse, weights if want_weights else None
