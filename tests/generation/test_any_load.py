@@ -13,18 +13,22 @@ from tests.tiers import draws
 
 V, CONTEXT = 131, 480  # more keys than a product sums in one piece
 ROOM = CONTEXT + 100  # of a context, for what stands before a text
+ALL = "all bfloat16"  # every number of the model, multiplied by the best way of this CPU, or by one that is named behind it
+WEIGHTS = ["float32", "int8", "bfloat16", "q8_0", "q4_0", ALL]
+WEIGHTS += [pytest.param(f"{ALL} {way}", marks=pytest.mark.nightly) for way in ("avx512_bf16", "float32")]
 
 
 def made(kind, weights):
     badak.manual_seed(0)
-    sizes = {"vocab_size": V, "context": ROOM, "d_model": 80, "heads": 4}
+    heads = 2 if weights.startswith(ALL) else 4  # of 40: in bfloat16 scores of heads from 32 on are multiplied in tiles
+    sizes = {"vocab_size": V, "context": ROOM, "d_model": 80, "heads": heads}
     if kind == "gpt":
         model = models.GPT(models.GPTConfig(**sizes, layers=2))
     elif kind == "seq2seq":
         model = models.Seq2Seq(models.Seq2SeqConfig(**sizes, encoder_layers=2, decoder_layers=2, feedforward=104))
     else:
         window = 30 if kind == "window" else 0
-        more = {"num_key_value_heads": 2, "feedforward": 424, "layers": 2, "tied": False, "sliding_window": window}
+        more = {"num_key_value_heads": heads // 2, "feedforward": 424, "layers": 2, "tied": False, "sliding_window": window}
         model = models.Llama(models.LlamaConfig(**sizes, **more))
     with badak.no_grad():
         for parameter in model.parameters():
@@ -33,16 +37,17 @@ def made(kind, weights):
     model.eval()
     if weights in ("int8", "bfloat16", "q8_0", "q4_0"):
         badak.quantize(model, weights)
-    return model.to(badak.bfloat16) if weights == "all bfloat16" else model
+    return model.to(badak.bfloat16) if weights.startswith(ALL) else model
 
 
 @contextlib.contextmanager
-def as_promised(weights):
-    """Where every number of a model is bfloat16, the bits are promised for products in float32 alone."""
-    pytest.importorskip("badak.kernels.numba", reason="the Numba kernels are an extra")
-    from badak.kernels.numba.bf16_gemm import WAYS
-
-    with badak.no_grad():
+def by(weights):
+    """Without gradients and, where the weights name one after `ALL`, by this way to multiply bfloat16."""
+    ways = pytest.importorskip("badak.kernels.numba.bf16_gemm", reason="the Numba kernels are an extra").WAYS
+    way = weights.removeprefix(ALL).strip() if weights.startswith(ALL) else ""
+    if way and (lacking := ways.why_not(way)):
+        pytest.skip(lacking)
+    with ways.use(way or ways.chosen()), badak.no_grad():
         yield
 
 
@@ -52,7 +57,7 @@ def bits(x):
 
 def pieces(random, length, cut):
     """How many tokens are read at a time: cut into few parts, or token by token at the end."""
-    if not cut:
+    if not cut or length == 1:
         return [length]
     places = sorted({int(place) for place in random.integers(1, length, 3)} | set(range(max(length - 4, 1), length + 1)))
     return [end - start for start, end in zip([0, *places], places)]
@@ -71,12 +76,12 @@ def read(random, model, ids, starts, cached, cut):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("weights", ["float32", "int8", "bfloat16", "q8_0", "q4_0", "all bfloat16"])
+@pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("kind", ["gpt", "llama", "window"])
 def test_logits_are_those_of_the_request_alone(kind, weights, threads):
     random = np.random.default_rng(1)
     model = made(kind, weights)
-    with as_promised(weights):
+    with by(weights):
         lengths = [1, 2, 3, 17, 33, 100, CONTEXT]
         texts = [badak.tensor(random.integers(0, V, length)) for length in lengths]
         with threads(1):
@@ -99,15 +104,15 @@ def test_logits_are_those_of_the_request_alone(kind, weights, threads):
 
 @pytest.mark.thin(6)
 @pytest.mark.slow
-@pytest.mark.parametrize("weights", ["float32", "int8", "bfloat16", "q8_0", "q4_0"])
+@pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("kind", ["gpt", "llama"])
 def test_texts_are_those_that_each_prompt_gives_alone_also_compiled(kind, weights, threads):
     random = np.random.default_rng(2)
     model, config = made(kind, weights), GenerationConfig(max_new_tokens=12, temperature=0.0, top_k=0)
     prompts = [badak.tensor(random.integers(0, V, int(length))) for length in (1, 4, 9, 9, 40, 7, 2, 21)]
-    with threads(1):
+    with by(weights), threads(1):
         alone = [generate(model, one[None], config)[0].tolist() for one in prompts]
-    with threads(2):
+    with by(weights), threads(2):
         assert [one.tolist() for one in generate(model, prompts, config)] == alone
         assert [one.tolist() for one in generate(model, prompts[2:5], config)] == alone[2:5]
         model.compile()
@@ -116,13 +121,13 @@ def test_texts_are_those_that_each_prompt_gives_alone_also_compiled(kind, weight
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("weights", ["float32", "int8", "bfloat16", "q8_0", "q4_0"])
+@pytest.mark.parametrize("weights", WEIGHTS)
 def test_a_translator_decodes_the_same_bits_in_any_company(weights, threads):
     random = np.random.default_rng(3)
     model = made("seq2seq", weights)
     sources = [badak.tensor(random.integers(3, V, length)) for length in (2, 5, 30, 31, 64, CONTEXT)]
     target = badak.tensor(random.integers(3, V, 20))[None]
-    with badak.no_grad():
+    with by(weights):
         with threads(1):
             alone = [bits(model.decode(target, model.encode(one[None]), one[None])[0]) for one in sources]
         for round in range(draws(20)):

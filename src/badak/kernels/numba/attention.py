@@ -2,7 +2,8 @@
 
 Forward: one task per (batch, head, block of queries). Backward: one per (batch, key head, part of the query blocks), which
 alone adds to its dk and dv, block after block, and recomputes the scores from q, k and the saved log-sum-exp. The products
-are taken on the strided views as they come: no transpose or copy of a packed projection. Under a causal mask a block
+are taken on the strided views as they come: no transpose or copy of a packed projection. In bfloat16 the forward takes the sums
+over keys in float32 and in order: tiles would take keys in groups, whose bounds depend on where a text begins. Under a causal mask a block
 multiplies only the keys that it sees. Formulas: `reference.attention`.
 """
 
@@ -28,6 +29,7 @@ _BOOL, _FLOAT32 = np.dtype(np.bool_), np.dtype(np.float32)
 _ABSENT = {np.dtype(t): np.empty((0, 0, 0, 0), t) for t in (np.float32, np.float64, np.bool_, BFLOAT16)}
 _BLOCK = 64  # queries of a block; 32 from 2,048 keys on, so that its scores stay in the second cache
 _TILES = 2_048  # numbers of a head's keys from which on tiles pay; (64, 4, 28, 8) took 0.95 ms with them, 0.72 in float32
+_HEAD = 32  # size of heads from which on scores are multiplied in tiles, whose depth it is
 _TASK = 8_000  # nanoseconds of a task at least, while there are enough of them
 _TASKS = 16  # tasks that the backward wants at least: with few heads, query blocks go to separate partial sums
 
@@ -77,7 +79,7 @@ def _attend(job, out, lse, weights, q, k, v, keep, bias, drop, scale, raised, ca
     seen = max(min(last + causal, k.shape[2]), 0)
     scores, wide = space[:seen], way == WIDE
     query, keys, values = q[b, h, first:last], k[b, g, :seen], v[b, g, :seen]
-    of_q, of_k, of_v = in_full(wide, query, room[0]), in_full(wide, keys, room[1]), in_full(wide, values, room[2])
+    of_q, of_k, of_v = in_full(wide, query, room[0]), in_full(wide, keys, room[1]), in_full(True, values, room[2])
     multiply(way, scale, keys, of_k, query.T, of_q.T, None, scores[:, :width], room[3])
     _mask(scores, first, width, b, h, keep, bias, causal)
     softmax_columns(scores, width, lse[b, h, first:last])
@@ -90,13 +92,13 @@ def _attend(job, out, lse, weights, q, k, v, keep, bias, drop, scale, raised, ca
             for j in range(seen, k.shape[2]):
                 weights[b, h, first + r, j] = 0
     a = scores[:, :width].T
-    multiply(way, 1, a, a, values, of_v, None, out[b, h, first:last], room[3], True)
+    multiply(WIDE, 1, a, a, values, of_v, None, out[b, h, first:last], room[3], True)
 
 
 @kernel
 def _room(count, q, v, block, way):
     """Where `count` matrices of a head, or of a block of it, are kept as float32; none where no kernel wants that."""
-    rows = max(v.shape[2], block) if way == WIDE else 0
+    rows = max(v.shape[2], block) if way == WIDE and q.itemsize == 2 else 0
     return np.empty((count, rows, max(q.shape[3], v.shape[3])), q.dtype)
 
 
@@ -104,7 +106,7 @@ def _room(count, q, v, block, way):
 def attention_blocks(task, out, lse, weights, q, k, v, keep, bias, drop, scale, raised, causal, block, way, jobs):
     """out (B, H, T, E), lse (B, H, T) and, unless empty, weights (B, H, T, S) of `jobs` blocks of queries."""
     every = q.shape[0] * q.shape[1] * -(-q.shape[2] // block)
-    space, room = np.empty((k.shape[2], whole_registers(block, scale)), q.dtype), _room(4, q, v, block, way)
+    space, room = np.empty((k.shape[2], whole_registers(block, scale)), q.dtype), _room(4, q, v, block, WIDE)
     lent_space, lent_room = lent(space), lent(room)
     for job in range(task * jobs, min((task + 1) * jobs, every)):
         _attend(job, out, lse, weights, q, k, v, keep, bias, drop, scale, raised, causal, block, way, lent_space, lent_room)
@@ -202,7 +204,7 @@ def attention(q, k, v, keep=None, bias=None, causal=None, scale=None, drop=None,
     if queries == 1 and only_kept and _rows_are_vectors(q, k, v) and (q.itemsize > 2 or q.shape[3] % 2 == 0):
         # Between tokens the weights have driven keys and values out of the cache: 4 bytes of each take about 0.3 ns again.
         seen = _ABSENT[_BOOL] if keep is None else _repeated(keep, full, _BOOL)
-        attention_of_one(batch * heads, (k.size + v.size) // 3, out, lse, q, k, v, seen, _scale(scale, q))
+        attention_of_one(batch * heads, (k.size + v.size) // 3, out, lse, q, k, v, seen, _scale(scale, q), way_of_scores(q))
         return out, lse, None
     if q.itemsize == 2 and not _rows_are_vectors(q, k, v):
         return _attention_in_float32(q, k, v, keep, bias, causal, scale, drop, p, want_weights)
@@ -224,7 +226,7 @@ def attention(q, k, v, keep=None, bias=None, causal=None, scale=None, drop=None,
         _raised(p),
         keys if causal is None else causal,
         block,
-        WIDE,
+        way_of_scores(q),
         jobs,
     )
     return out, lse, weights if want_weights else None
@@ -273,8 +275,16 @@ def attention_backward(dout, dweights, q, k, v, lse, keep, bias, causal, scale, 
     return tuple(x if need else None for x, need in zip((dq, dk, dv, dbias), needs))
 
 
+def way_of_scores(q):
+    """How scores are computed, where these are bfloat16: by instructions for it, where a head fills tiles.
+
+    From the size of heads alone, and not from how many keys there are: a query has the same bits next to any others.
+    """
+    return WIDE if q.itemsize != 2 or q.shape[3] < _HEAD else WAY_NUMBERS[WAYS.chosen()]
+
+
 def _way(q, k):
-    """How products of these are computed, where they are bfloat16: by instructions for it, where heads fill tiles."""
+    """How the backward multiplies these, where they are bfloat16: by instructions for it, where heads fill tiles."""
     if q.itemsize != 2:
         return 0
     return WAY_NUMBERS[WAYS.chosen()] if q.shape[3] * k.shape[2] >= _TILES else WIDE

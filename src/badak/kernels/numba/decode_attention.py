@@ -5,9 +5,11 @@ import math
 import numpy as np
 
 from badak.kernels.numba.codegen.arrays import unit_stride
+from badak.kernels.numba.codegen.compile import kernel
 from badak.kernels.numba.codegen.floats import rounded
 from badak.kernels.numba.simd.accumulators import in_full, rounded_to, summing
-from badak.kernels.numba.simd.dots import dots
+from badak.kernels.numba.simd.bf16_gemm import AMX, WIDE
+from badak.kernels.numba.simd.dots import dots, tile_dots
 from badak.kernels.numba.simd.rows import exp_row, largest_in, scaled_row
 from badak.kernels.numba.simd.streams import add_rows
 from badak.kernels.numba.threadpool.parallel import parallel
@@ -50,8 +52,19 @@ def _(row):
     return run
 
 
-@parallel("X4 Wf3 V4 V4 V4 V?4 f")
-def attention_of_one(task, out, lse, q, k, v, keep, scale):
+@kernel
+def scores_of_one(way, q, k, scale, scores):
+    """scores (1, S) = scale q k^T for q (1, E) and k (S, E): the bits that `multiply` gives in that way."""
+    if way == WIDE:
+        dots(k, in_full(True, q, np.empty(q.shape, scores.dtype)), scale, scores[0, :0], scores)
+    elif way == AMX:
+        tile_dots(k, q, scale, scores[0, :0], scores)
+    else:
+        dots(k, q, scale, scores[0, :0], scores)
+
+
+@parallel("X4 Wf3 V4 V4 V4 V?4 f i")
+def attention_of_one(task, out, lse, q, k, v, keep, scale, way):
     """out (B, H, 1, E) and lse (B, H, 1) of the one query of one head: a step of generation. keep (B, H, 1, S) or empty.
 
     A product packs its second matrix first, which for a single row costs more than the product; here keys and values stream
@@ -69,7 +82,7 @@ def attention_of_one(task, out, lse, q, k, v, keep, scale):
         out[b, h] = 0
         return
     scores, sums = np.empty((1, seen), q.dtype), summing(unit_stride(out[b, h, 0])).reshape(1, -1)
-    dots(k[b, g, :seen], in_full(True, q[b, h], np.empty(q.shape[2:], q.dtype)), scale, scores[0, :0], scores)
+    scores_of_one(way, q[b, h], k[b, g, :seen], scale, scores)
     for j in range(keep.shape[3]):
         if j < seen and not keep[b, h, 0, j]:
             scores[0, j] = -np.inf

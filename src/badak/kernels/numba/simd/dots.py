@@ -14,12 +14,13 @@ from badak.kernels.numba.codegen.compile import overload
 from badak.kernels.numba.codegen.registers import FLOAT32, I32, I64, REGISTER, Vectors, instruction, returns
 from badak.kernels.numba.simd.tiles import DEPTH, rows_from
 
-__all__ = ["TOGETHER", "ask_ahead", "dots"]
+__all__ = ["TOGETHER", "ask_ahead", "dots", "tile_dots"]
 
 _LINE, _PART = 64, 16  # bytes of a line of cache, of which so many numbers of each row are read at a time
 _GROUPS = _LINE // REGISTER  # registers of sums of each row of x, so that as many adders are busy on every CPU
 TOGETHER = _LINE // 4  # rows of a float32 or bfloat16 matrix that are read side by side
-_NUMBERS, _HALVES, _PAIRS = range(3)  # w and x are numbers; w is bfloat16; both are, multiplied by AVX512_BF16
+# w and x are numbers; w is bfloat16; both are, multiplied by AVX512_BF16; or in float32, each 32 of k summed as a tile sums them
+_NUMBERS, _HALVES, _PAIRS, _TILES = range(4)
 
 
 def dots(w, x, alpha, base, y):
@@ -29,6 +30,14 @@ def dots(w, x, alpha, base, y):
     is float32, whose numbers are those of bfloat16 then, in AVX512 where x is bfloat16. The size of such rows is even.
     """
     y[...] = (x @ w.T) * y.dtype.type(alpha) + (base if base.size else 0)
+
+
+def tile_dots(w, x, alpha, base, y):
+    """`dots` of w and x in bfloat16 with the bits of AMX's tiles: of every 32 of k, which are a line of cache, those of even and
+    those of odd number are summed up from zero, and both sums together are added to what came before. Intel's manual describes it
+    so, at TDPBF16PS; only denormal numbers, which tiles take as zero, are kept here.
+    """
+    dots(w, x, alpha, base, y)
 
 
 def ask_ahead(v, starts, step, at, registers):
@@ -43,7 +52,10 @@ def ask_ahead(v, starts, step, at, registers):
 
 
 def _plus(v, kind, total, x, at, column):
-    """total + x[k] w[k] for the one or two k of a register of w's column, the numbers of x being read at x + at."""
+    """total + x[k] w[k] for the one or two k of a register of w's column, the numbers of x being read at x + at.
+
+    In the kind _TILES total is two, of which each takes one of the two k.
+    """
     builder = v.builder
     if kind == _NUMBERS:
         return v.fma(v.number(builder.add(x, at)), column, total)
@@ -51,10 +63,20 @@ def _plus(v, kind, total, x, at, column):
     if kind == _PAIRS:
         pair = v.splat(builder.load(v.pointer(x, at, I32)))
         return Wide(builder).dot(total, pair, words)
-    for number, half in enumerate((builder.shl(words, v.whole(16)), builder.and_(words, v.whole(-1 << 16)))):
+    halves = _two_numbers(v, words)
+    if kind == _TILES:
+        pair = _two_numbers(v, v.splat(builder.load(v.pointer(x, at, I32))))
+        return [v.fma(number, half, sum) for number, half, sum in zip(pair, halves, total)]
+    for number, half in enumerate(halves):
         place = builder.add(x, builder.add(builder.mul(at, I64(2)), I64(4 * number)))
-        total = v.fma(v.number(place), builder.bitcast(half, v.type), total)
+        total = v.fma(v.number(place), half, total)
     return total
+
+
+def _two_numbers(v, words):
+    """The two bfloat16 of each word, in float32."""
+    parts = v.builder.shl(words, v.whole(16)), v.builder.and_(words, v.whole(-1 << 16))
+    return [v.builder.bitcast(part, v.type) for part in parts]
 
 
 def _column(v, starts, at):
@@ -75,7 +97,7 @@ def _emit(kind, rows):
         def codegen(context, builder, signature, values):
             alpha, w, step, count, x, x_row, size, base, y, y_row = values
             v = Vectors(builder, FLOAT32 if kind else signature.args[0])
-            if kind == _PAIRS and not has("avx512bf16"):
+            if kind in (_PAIRS, _TILES) and not has("avx512bf16"):
                 return context.get_dummy_value()
             lanes, item, words = v.lanes, I64(v.bytes), _LINE // v.bytes
             deep = {_NUMBERS: DEPTH, _HALVES: DEPTH // 2}.get(kind)
@@ -89,19 +111,33 @@ def _emit(kind, rows):
                 sums[group * rows : (group + 1) * rows] = [_plus(v, kind, total, line, at, column) for total, line in mine]
 
             def line(at, before):
-                sums = list(before)
+                sums = begun(before)
                 ask_ahead(v, starts, step, at, 1)
                 for offset in range(0, _LINE, _PART):
                     for group in range(_GROUPS):
                         for number, column in enumerate(v.columns(groups[group], builder.add(at, I64(offset)))):
                             added(group, sums, builder.add(at, I64(offset + number * v.bytes)), column)
-                return sums
+                return ended(before, sums)
 
             def word(at, before):
-                sums = list(before)
+                sums = list(zip(before[::2], before[1::2])) if kind == _TILES else list(before)
                 for group in range(_GROUPS):
                     added(group, sums, at, _column(v, groups[group], at))
-                return sums
+                return [each for pair in sums for each in pair] if kind == _TILES else sums
+
+            def begun(before):
+                return [(v.zero, v.zero)] * len(before) if kind == _TILES else list(before)
+
+            def ended(before, sums):
+                if kind != _TILES:
+                    return sums
+                return [builder.fadd(total, builder.fadd(*pair)) for total, pair in zip(before, sums)]
+
+            def words_left(count, at, before):
+                if kind != _TILES:
+                    return v.repeat(count, before, lambda i, sums: word(at(i), sums))
+                pairs = v.repeat(count, [v.zero] * 2 * len(before), lambda i, sums: word(at(i), sums))
+                return ended(before, list(zip(pairs[::2], pairs[1::2])))
 
             def piece(number, before):
                 first = builder.mul(number, I64(deep or 0))
@@ -112,7 +148,7 @@ def _emit(kind, rows):
                 done = builder.add(first, builder.mul(whole, I64(words)))
                 at = lambda start, i, step: builder.mul(builder.add(start, builder.mul(i, I64(step))), item)
                 sums = v.repeat(whole, [v.zero] * len(before), lambda i, sums: line(at(first, i, words), sums))
-                sums = v.repeat(builder.srem(left, I64(words)), sums, lambda i, sums: word(at(done, i, 1), sums))
+                sums = words_left(builder.srem(left, I64(words)), lambda i: at(done, i, 1), sums)
                 return [v.fma(total, v.splat(alpha), known) for total, known in zip(sums, before)]
 
             some = v.first(builder.select(builder.icmp_signed("!=", base, I64(0)), I64(lanes), I64(0)))
@@ -170,12 +206,22 @@ def _crowded(typingctx, alpha, w, step, count, x, pairs, base, y):
     return returns(None, (alpha,), 7), codegen
 
 
-_SEVERAL = [[_emit(kind, rows) for rows in (1, 2, 4)] for kind in (_NUMBERS, _HALVES, _PAIRS)]
+_SEVERAL = [[_emit(kind, rows) for rows in (1, 2, 4)] for kind in (_NUMBERS, _HALVES, _PAIRS, _TILES)]
 
 
 @overload(dots)
 def _(w, x, alpha, base, y):
-    one, two, four = _SEVERAL[(1 + is_bfloat16(x)) if is_bfloat16(w) else _NUMBERS]
+    return _by_groups((1 + is_bfloat16(x)) if is_bfloat16(w) else _NUMBERS, w, y)
+
+
+@overload(tile_dots)
+def _(w, x, alpha, base, y):
+    return _by_groups(_TILES, w, y) if is_bfloat16(w) and is_bfloat16(x) else lambda w, x, alpha, base, y: None
+
+
+def _by_groups(kind, w, y):
+    """`dots` of a kind, for arrays of the types w and y."""
+    one, two, four = _SEVERAL[kind]
     number, word = y.dtype, 2 if is_bfloat16(w) else 1
     pair = 2 * DEPTH if _GROUPS == 1 and not is_bfloat16(w) else 0  # numbers of a row
     together = _LINE // (y.dtype.bitwidth // 8)
