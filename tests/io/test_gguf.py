@@ -9,6 +9,7 @@ import pytest
 from badak.core.errors import ArgumentError, FileError
 from badak.io.gguf import FACT, KINDS, Stored, is_gguf, read_gguf, write_gguf
 from badak.kernels.reference import quantize_blocks
+from badak.kernels.reference.blocks import q6_k_numbers
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.standard_normal((6, 256)).astype(np.float32)
@@ -121,8 +122,8 @@ WRONG = {
     "no whole blocks": (header(entries=[entry(sizes=(40,), code=2)]), r"\(40,\) is not in blocks of 32 numbers"),
     "overlapping": (header(entries=[entry("a"), entry("b", offset=32)]), "tensors 'a' and 'b' overlap"),
     "a type that badak has not": (
-        header(entries=[entry(code=14)]),
-        "'w' is of type Q6_K; badak reads F32, F16, BF16, Q8_0, Q4_0, Q4_K",
+        header(entries=[entry(code=13)]),
+        "'w' is of type Q5_K; badak reads F32, F16, BF16, Q8_0, Q4_0, Q4_K, Q6_K",
     ),
     "a type that nobody has": (header(entries=[entry(code=999)]), "'w' is of type 999; badak reads"),
 }
@@ -148,6 +149,15 @@ def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(ArgumentError, match="write_gguf: x is None\nfix: "):
         write_gguf(tmp_path / "a.gguf", {"x": None}, {})
     assert not list(tmp_path.iterdir())
+
+
+def test_numbers_of_q6_k_are_those_of_the_package():
+    """Of any bytes, every scale being finite."""
+    rows = np.random.default_rng(1).integers(0, 256, (5, 3, 210), dtype=np.uint8)
+    rows[..., 208:] = np.random.default_rng(2).standard_normal((5, 3, 1)).astype(np.float16).view(np.uint8)
+    rows = rows.reshape(5, 630)
+    expected = gguf.quants.dequantize(rows, gguf.GGMLQuantizationType.Q6_K)
+    np.testing.assert_array_equal(q6_k_numbers(rows), expected)
 
 
 def test_kinds_are_those_of_the_package():

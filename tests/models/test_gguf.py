@@ -100,6 +100,26 @@ def test_parts_of_several_kinds_and_q4_k(tmp_path):
         assert float((found(IDS) - model(IDS)).norm() / model(IDS).norm()) < 0.02
 
 
+def test_q6_k_becomes_q8_0(tmp_path):
+    """As files called Q4_K_M hold it, next to other formats; written of any bytes, as the package quantizes to no q6_k."""
+    random = np.random.default_rng(0)
+    facts, tensors = model_as_gguf(models.Llama(models.LlamaConfig(vocab_size=64, context=32, d_model=256, heads=4, layers=1,
+                                                                  feedforward=256, tied=False)))  # fmt: skip
+    rows = random.integers(0, 256, (64, 210), dtype=np.uint8)
+    rows[:, 208:] = np.full((64, 1), 1e-4, np.float16).view(np.uint8)
+    for name in ("output.weight", "token_embd.weight"):
+        tensors[name] = Stored("q6_k", (64, 256), rows)
+    write_gguf(tmp_path / "m.gguf", facts, tensors)
+    found = read_model(read_gguf(tmp_path / "m.gguf"), "m.gguf")
+    expected = dequantize(rows, gguf.GGMLQuantizationType.Q6_K)
+    for module in (found.output, found.token):
+        assert module.form == "q8_0"
+        error = np.linalg.norm(module.numbers() - expected) / np.linalg.norm(expected)
+        assert error < 0.01
+    with badak.no_grad():
+        assert np.isfinite(found(badak.tensor([[1, 2, 3]])).numpy()).all()
+
+
 def refused(facts, tensors, path, why):
     write_gguf(path, facts, tensors)
     with pytest.raises(FileError, match=why) as caught:

@@ -21,15 +21,15 @@ import numpy as np
 from badak.core.errors import ArgumentError, FileError
 from badak.io.atomic import as_path, open_file, unreadable, write_file
 from badak.io.errors import line, shown
-from badak.kernels.block_formats import FORMATS
+from badak.kernels.block_formats import FORMATS, READ
 
 MAGIC, VERSIONS = b"GGUF", (2, 3)
 ALIGNMENT, FACT = 32, "general.alignment"
 MOST_SIZES = 4  # of a tensor
 FLOATS = {"f32": (0, 4), "f16": (1, 2), "bf16": (30, 2)}  # kind: (number of the type, bytes)
 KINDS = {number: (name, 1, width) for name, (number, width) in FLOATS.items()}  # number: (name, numbers of a block, its bytes)
-KINDS |= {one.code: (one.name, one.size, one.width) for one in FORMATS.values()}
-OTHERS = {3: "Q4_1", 6: "Q5_0", 7: "Q5_1", 10: "Q2_K", 11: "Q3_K", 13: "Q5_K", 14: "Q6_K", 20: "IQ4_NL", 23: "IQ4_XS"}
+KINDS |= {one.code: (one.name, one.size, one.width) for one in (*FORMATS.values(), *READ.values())}
+OTHERS = {3: "Q4_1", 6: "Q5_0", 7: "Q5_1", 10: "Q2_K", 11: "Q3_K", 13: "Q5_K", 20: "IQ4_NL", 23: "IQ4_XS"}
 _NUMBERS = ("<B", "<b", "<H", "<h", "<I", "<i", "<f", "<?", "", "", "<Q", "<q", "<d")  # by the type of a fact
 _UINT32, _INT32, _FLOAT32, _BOOL, _STRING, _ARRAY = 4, 5, 6, 7, 8, 9
 LEAST = {_STRING: 8, _ARRAY: 12} | {code: struct.calcsize(form) for code, form in enumerate(_NUMBERS) if form}

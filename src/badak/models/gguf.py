@@ -4,7 +4,7 @@
     write_gguf(path, *model_as_gguf(model, "f16"))
 
 Llama files hold queries and keys with the two halves of each head interleaved, as llama.cpp turns them; Qwen's do not. F16 becomes
-float32: badak has no product for it. (`io/gguf.py` reads and writes the file itself.)
+float32 and Q6_K, which files called Q4_K_M hold, Q8_0: badak has no products for them. (`io/gguf.py` reads and writes the file itself.)
 """
 
 import re
@@ -18,8 +18,9 @@ from badak import kernels, nn
 from badak.core.errors import ArgumentError, FileError
 from badak.io.errors import line, shown
 from badak.io.gguf import GGUF, Stored
-from badak.kernels.block_formats import FORMATS
+from badak.kernels.block_formats import FORMATS, READ
 from badak.kernels.half import BFLOAT16
+from badak.kernels.reference.blocks import AT_ONCE, q6_k_numbers
 from badak.models.gpt import GPT, GPTConfig
 from badak.models.llama import Llama, LlamaConfig, RotaryScaling
 from badak.models.pretrained import Pretrained, Settings
@@ -264,13 +265,22 @@ class _Filling:
         if found.shape != shape:
             raise FileError(f"{self.where}: {name} is {found.shape} where its facts ask for {shape}", AGAIN)
         self.used.add(name)
-        return found
+        return as_q8_0(found) if found.kind in READ else found
 
 
 def _theirs(chosen: Architecture, name: str) -> tuple[str, ...]:
     """What a file calls the module of this name; () where it holds nothing of its own."""
     number = re.search(r"\.(\d+)\.", name)
     return tuple(one.format(number and number[1]) for one in chosen.names.get(re.sub(r"\.\d+\.", ".{}.", name), ()))
+
+
+def as_q8_0(x: Stored) -> Stored:
+    """A tensor in q6_k in the next format that has products, so many rows at a time that their numbers take little memory."""
+    step = max(1, AT_ONCE // x.shape[-1])
+    made = [
+        kernels.active().quantize_blocks(q6_k_numbers(x.rows[n : n + step]), "q8_0") for n in range(0, len(x.rows), step)
+    ]
+    return Stored("q8_0", x.shape, np.concatenate(made))
 
 
 def numbers(x: Stored) -> np.ndarray:

@@ -56,6 +56,22 @@ def unpacked(w: Array, form: str) -> tuple[Array, Array, Array | None]:
     return _nibbles(blocks[..., 16:], PART).reshape(len(w), 8 * d.shape[1], PART), scale, minimum
 
 
+@quiet
+def q6_k_numbers(w: Array) -> Array:
+    """The numbers float32 (N, K) of rows uint8 (N, width) in q6_k.
+
+    A block is 128 bytes of lower nibbles, 64 of two upper bits, 16 scales and d; q = nibble + 16 bits - 32. Of each half of it, 64
+    bytes hold the nibbles of 128 numbers, the lower ones first, and 32 bytes hold their bits: a byte those of j, j + 32, j + 64, j + 96.
+    """
+    blocks = w.reshape(-1, 210)
+    low = _nibbles(blocks[:, :128].reshape(-1, 64), 64).reshape(len(blocks), 256)
+    high = blocks[:, 128:192].reshape(-1, 1, 32) >> np.array([[0], [2], [4], [6]], np.uint8)
+    q = low + ((high & np.uint8(3)) << np.uint8(4)).astype(np.int8).reshape(low.shape) - np.int8(32)
+    d = np.ascontiguousarray(blocks[:, 208:]).view(np.float16).astype(np.float32)
+    scale = d * np.ascontiguousarray(blocks[:, 192:208]).view(np.int8)
+    return (scale[..., None] * q.reshape(len(blocks), 16, 16)).reshape(len(w), -1)
+
+
 def _nibbles(x: Array, count: int) -> Array:
     """The lower nibbles of `count` bytes, then the upper ones, and so on: int8."""
     both = x.reshape(*x.shape[:-1], x.shape[-1] // count, 1, count) >> np.array([[0], [4]], np.uint8)
