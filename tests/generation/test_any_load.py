@@ -141,3 +141,17 @@ def test_a_translator_decodes_the_same_bits_in_any_company(weights, threads):
                     at += count
             logits = badak.cat(found, dim=1)
             assert [bits(row) for row in logits] == [alone[i] for i in chosen]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("inputs", [32, 40, 80, 320])
+def test_few_rows_times_bfloat16_have_the_bits_of_many(inputs):
+    """In float32, where no rounding to bfloat16 hides the last bit; inputs that fill a tile, and that do not."""
+    random = np.random.default_rng(4)
+    w = badak.tensor(random.standard_normal((131, inputs)).astype(np.float32)).to(badak.bfloat16)._array
+    x, b = (random.standard_normal(shape).astype(np.float32) for shape in ((64, inputs), 131))
+    linear = pytest.importorskip("badak.kernels.numba.linear", reason="the Numba kernels are an extra").linear
+    for bias in (None, b):
+        many = linear(x, w, bias)
+        for count in (1, 2, 3, 4):
+            assert (linear(x[:count], w, bias) == many[:count]).all()

@@ -3,7 +3,8 @@
 Forward: one task per (batch, head, block of queries). Backward: one per (batch, key head, part of the query blocks), which
 alone adds to its dk and dv, block after block, and recomputes the scores from q, k and the saved log-sum-exp. The products
 are taken on the strided views as they come: no transpose or copy of a packed projection. In bfloat16 the forward takes the sums
-over keys in float32 and in order: tiles would take keys in groups, whose bounds depend on where a text begins. Under a causal mask a block
+over keys in float32 and in order: tiles would take keys in groups, whose bounds depend on where a text begins.
+Under a causal mask a block
 multiplies only the keys that it sees. Formulas: `reference.attention`.
 """
 

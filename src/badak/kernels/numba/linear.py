@@ -14,7 +14,7 @@ from badak.kernels.numba.gemm import product
 from badak.kernels.numba.reductions import column_sum, sum_rows, summed
 from badak.kernels.numba.simd.accumulators import in_full
 from badak.kernels.numba.simd.bf16_gemm import AMX, WIDE
-from badak.kernels.numba.simd.dots import TOGETHER, dots
+from badak.kernels.numba.simd.dots import TOGETHER, dots, tile_dots
 from badak.kernels.numba.simd.gemm import gemm
 from badak.kernels.numba.threadpool.parallel import parallel
 
@@ -50,6 +50,8 @@ def few_rows_bf16(task, y, x, w, bias, columns, way):
     sums = np.empty((x.shape[0], last - first), np.float32)
     if way == WIDE:
         dots(w[first:last], in_full(True, x, np.empty(x.shape, np.float32)), 1, bias[first:last], sums)
+    elif way == AMX:
+        tile_dots(w[first:last], x, 1, bias[first:last], sums)
     else:
         dots(w[first:last], x, 1, bias[first:last], sums)
     for m in range(x.shape[0]):
@@ -74,9 +76,9 @@ def _columns(block, size):
     return max(block // size // TOGETHER, 1) * TOGETHER
 
 
-def _streams(x, w, way):
+def _streams(x, w):
     """Whether the rows of w, bfloat16, can be read pair by pair, and be multiplied as a product of tiles would."""
-    return way != AMX and w.size and x.size and x.shape[1] % 2 == 0 and w.flags.c_contiguous
+    return w.size and x.size and x.shape[1] % 2 == 0 and w.flags.c_contiguous
 
 
 def linear(x, w, b, kind=None):
@@ -88,7 +90,7 @@ def linear(x, w, b, kind=None):
     if x.itemsize == 2 or w.itemsize == 2 or (kind is not None and kind.itemsize == 2):
         rows = x.reshape(math.prod(x.shape[:-1]), size)
         way = WAY_NUMBERS[WAYS.chosen()]
-        if w.itemsize == 2 and len(rows) <= _FEW and _streams(rows, w, way):
+        if w.itemsize == 2 and len(rows) <= _FEW and _streams(rows, w):
             return _few_bf16(rows, w, b, kind or x.dtype, way).reshape(*x.shape[:-1], features)
         y = bf16_product(np.empty((len(rows), features), kind or x.dtype), rows, w.T, b)
         return y.reshape(*x.shape[:-1], features)

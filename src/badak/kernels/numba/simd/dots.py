@@ -11,6 +11,7 @@ multiple of 4 KiB apart share places of the cache; where sixteen pushed each oth
 from badak.kernels.numba.codegen.amx import Wide, has
 from badak.kernels.numba.codegen.bfloat16 import is_bfloat16
 from badak.kernels.numba.codegen.compile import overload
+from badak.kernels.numba.codegen.floats import rounded
 from badak.kernels.numba.codegen.registers import FLOAT32, I32, I64, REGISTER, Vectors, instruction, returns
 from badak.kernels.numba.simd.tiles import DEPTH, rows_from
 
@@ -214,7 +215,7 @@ def _(w, x, alpha, base, y):
     return _by_groups((1 + is_bfloat16(x)) if is_bfloat16(w) else _NUMBERS, w, y)
 
 
-@overload(tile_dots)
+@rounded(tile_dots)
 def _(w, x, alpha, base, y):
     return _by_groups(_TILES, w, y) if is_bfloat16(w) and is_bfloat16(x) else lambda w, x, alpha, base, y: None
 
