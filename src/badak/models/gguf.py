@@ -4,7 +4,8 @@
     write_gguf(path, *model_as_gguf(model, "f16"))
 
 Llama files hold queries and keys with the two halves of each head interleaved, as llama.cpp turns them; Qwen's do not. F16 becomes
-float32 and Q6_K, which files called Q4_K_M hold, Q8_0: badak has no products for them. (`io/gguf.py` reads and writes the file itself.)
+float32 and Q6_K, which files called Q4_K_M hold, Q8_0: badak has no products for them.
+(`io/gguf.py` reads and writes the file itself.)
 """
 
 import re
@@ -277,9 +278,7 @@ def _theirs(chosen: Architecture, name: str) -> tuple[str, ...]:
 def as_q8_0(x: Stored) -> Stored:
     """A tensor in q6_k in the next format that has products, so many rows at a time that their numbers take little memory."""
     step = max(1, AT_ONCE // x.shape[-1])
-    made = [
-        kernels.active().quantize_blocks(q6_k_numbers(x.rows[n : n + step]), "q8_0") for n in range(0, len(x.rows), step)
-    ]
+    made = [kernels.active().quantize_blocks(q6_k_numbers(x.rows[n : n + step]), "q8_0") for n in range(0, len(x.rows), step)]
     return Stored("q8_0", x.shape, np.concatenate(made))
 
 

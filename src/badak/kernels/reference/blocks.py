@@ -61,7 +61,8 @@ def q6_k_numbers(w: Array) -> Array:
     """The numbers float32 (N, K) of rows uint8 (N, width) in q6_k.
 
     A block is 128 bytes of lower nibbles, 64 of two upper bits, 16 scales and d; q = nibble + 16 bits - 32. Of each half of it, 64
-    bytes hold the nibbles of 128 numbers, the lower ones first, and 32 bytes hold their bits: a byte those of j, j + 32, j + 64, j + 96.
+    bytes hold the nibbles of 128 numbers, the lower ones first, and 32 bytes hold their bits: a byte those of
+    j, j + 32, j + 64 and j + 96.
     """
     blocks = w.reshape(-1, 210)
     low = _nibbles(blocks[:, :128].reshape(-1, 64), 64).reshape(len(blocks), 256)
