@@ -45,7 +45,7 @@ def test_each_chapter_has_a_figure():
 def test_a_figure_is_drawn_in_both_languages_and_answers_its_slider(chapter, opened):  # noqa: F811
     for language in learn.LANGUAGES:
         shown = opened(page(chapter, language), width=380)
-        assert shown.locator("svg rect, svg polyline").count() > 1
+        assert shown.locator("svg rect, svg polyline").count() > 0
         assert shown.evaluate("document.documentElement.scrollWidth") <= 380
         before = shown.locator("figure").inner_html()
         if shown.locator("input").count():

@@ -68,8 +68,8 @@ class Node:
 
     def let_go(self) -> None:
         """A gradient has gone through: free what was saved, unless no tensor was needed for it (then once more is right)."""
-        op = self.op
-        if op.saves_no_tensors or op.light_for and not any(need for i, need in enumerate(self.saved.needs) if i not in op.light_for):
+        light = self.op.light_for
+        if self.op.saves_no_tensors or light and not any(need for i, need in enumerate(self.saved.needs) if i not in light):
             self.spent = True
         else:
             self.saved = self.watched = None

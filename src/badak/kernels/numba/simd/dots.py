@@ -88,6 +88,24 @@ def _column(v, starts, at):
     return column
 
 
+def _begun(v, kind, before):
+    """The sums to add a line to: of _TILES two new ones for each."""
+    return [(v.zero, v.zero)] * len(before) if kind == _TILES else list(before)
+
+
+def _ended(v, kind, before, sums):
+    """The sums with a line added: of _TILES its two sums are added to each other first."""
+    return [v.builder.fadd(total, v.builder.fadd(*pair)) for total, pair in zip(before, sums)] if kind == _TILES else sums
+
+
+def _left(v, kind, count, before, word):
+    """The sums with the last `count` words added, which are no whole line."""
+    if kind != _TILES:
+        return v.repeat(count, before, word)
+    pairs = v.repeat(count, [v.zero] * 2 * len(before), word)
+    return _ended(v, kind, before, list(zip(pairs[::2], pairs[1::2])))
+
+
 def _emit(kind, rows):
     """The instruction for `rows` rows of x: (alpha, then address of w, bytes from row to row, rows of w at most, of x, bytes from
     row to row, the words of a row, of base or 0, of y, bytes from row to row). A word is a number, or two bfloat16.
@@ -112,33 +130,19 @@ def _emit(kind, rows):
                 sums[group * rows : (group + 1) * rows] = [_plus(v, kind, total, line, at, column) for total, line in mine]
 
             def line(at, before):
-                sums = begun(before)
+                sums = _begun(v, kind, before)
                 ask_ahead(v, starts, step, at, 1)
                 for offset in range(0, _LINE, _PART):
                     for group in range(_GROUPS):
                         for number, column in enumerate(v.columns(groups[group], builder.add(at, I64(offset)))):
                             added(group, sums, builder.add(at, I64(offset + number * v.bytes)), column)
-                return ended(before, sums)
+                return _ended(v, kind, before, sums)
 
             def word(at, before):
                 sums = list(zip(before[::2], before[1::2])) if kind == _TILES else list(before)
                 for group in range(_GROUPS):
                     added(group, sums, at, _column(v, groups[group], at))
                 return [each for pair in sums for each in pair] if kind == _TILES else sums
-
-            def begun(before):
-                return [(v.zero, v.zero)] * len(before) if kind == _TILES else list(before)
-
-            def ended(before, sums):
-                if kind != _TILES:
-                    return sums
-                return [builder.fadd(total, builder.fadd(*pair)) for total, pair in zip(before, sums)]
-
-            def words_left(count, at, before):
-                if kind != _TILES:
-                    return v.repeat(count, before, lambda i, sums: word(at(i), sums))
-                pairs = v.repeat(count, [v.zero] * 2 * len(before), lambda i, sums: word(at(i), sums))
-                return ended(before, list(zip(pairs[::2], pairs[1::2])))
 
             def piece(number, before):
                 first = builder.mul(number, I64(deep or 0))
@@ -149,7 +153,7 @@ def _emit(kind, rows):
                 done = builder.add(first, builder.mul(whole, I64(words)))
                 at = lambda start, i, step: builder.mul(builder.add(start, builder.mul(i, I64(step))), item)
                 sums = v.repeat(whole, [v.zero] * len(before), lambda i, sums: line(at(first, i, words), sums))
-                sums = words_left(builder.srem(left, I64(words)), lambda i: at(done, i, 1), sums)
+                sums = _left(v, kind, builder.srem(left, I64(words)), sums, lambda i, sums: word(at(done, i, 1), sums))
                 return [v.fma(total, v.splat(alpha), known) for total, known in zip(sums, before)]
 
             some = v.first(builder.select(builder.icmp_signed("!=", base, I64(0)), I64(lanes), I64(0)))
