@@ -16,7 +16,7 @@ OPTIONAL = {
     "resource",  # not on Windows
     "tqdm",  # tqdm.auto imports what notebooks need
     "numba", "llvmlite", "matplotlib", "scipy",
-    "llguidance", "huggingface_hub", "jinja2", "tokenizers", "pygments", "sacrebleu", "sentencepiece", "mpi4py",
+    "llguidance", "nbformat", "huggingface_hub", "jinja2", "tokenizers", "pygments", "sacrebleu", "sentencepiece", "mpi4py",
 }  # fmt: skip
 
 
