@@ -17,7 +17,7 @@ from badak.nn.paged_cache import PAGE, PagedCache, PagePool
 from badak.serving.engine import Engine, Job
 from badak.serving.errors import BusyError, Crash, TooLongError
 from badak.serving.limits import Limits
-from tests.generation.test_any_load import ROOM, V, as_promised, made
+from tests.generation.test_any_load import ROOM, V, by, made
 from tests.tiers import draws
 
 LETTERS = CharVocabulary(chr(0x4E00 + i) for i in range(V))
@@ -86,7 +86,7 @@ def alone(model, ids, config):
 def test_a_text_is_the_one_that_it_is_alone_at_any_load(kind, weights, engine, threads):
     random = np.random.default_rng(4)
     model = made(kind, weights)
-    with as_promised(weights):
+    with by(weights):
         asked = [Asked(random.integers(0, V, int(random.choice([1, 2, 20, 90, 200]))), configs(random)) for _ in range(draws(8))]
         with threads(1):
             expected = [alone(model, one.job.ids, one.job.config) for one in asked]
