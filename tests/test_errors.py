@@ -523,6 +523,7 @@ def test_each_code_has_its_section():
     assert [f"{code}. {title}" for code, title in SITUATIONS.items()] == errors_page.titles()
 
 
+@pytest.mark.slow
 def test_codes_of_the_source_are_in_the_table():
     given = errors_page.codes()
     assert given <= set(SITUATIONS)

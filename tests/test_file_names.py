@@ -20,6 +20,7 @@ def there(name: str, near: Path) -> bool:
     return any((folder / name).is_file() for folder in folders)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("room", sorted(path.name for path in PACKAGE.iterdir() if path.name != "__pycache__"))
 def test_files_named_in_the_source_are_there(room):
     files = sorted((PACKAGE / room).rglob("*.py")) if (PACKAGE / room).is_dir() else [PACKAGE / room]

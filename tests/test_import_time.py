@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 HEAVY = {"numba", "llvmlite", "matplotlib", "click", "tqdm", "pooch", "requests", "PIL", "torch", "scipy"}
 SCRIPT = """
 import sys
@@ -20,6 +22,7 @@ def imported() -> tuple[int, set[str]]:
     return int(count), set(names)
 
 
+@pytest.mark.slow
 def test_importing_badak_imports_no_compiler_no_plots_and_no_command_line():
     assert not imported()[1] & HEAVY
 

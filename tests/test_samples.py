@@ -85,6 +85,7 @@ def test_a_zero_in_the_place_of_any_number_is_seen(row: Sample):
                     assert_close(damaged, expected, call, "", size)
 
 
+@pytest.mark.slow
 def test_hardly_a_number_of_the_table_is_below_its_own_rounding():
     lost = total = 0
     for row in ROWS:

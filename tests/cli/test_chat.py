@@ -68,6 +68,7 @@ def folder(place):
     return "m"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("precision", ["float32", "bf16", "int8"])
 def test_folders_of_hugging_face_write_and_answer(folder, monkeypatch, capsys, precision):
     assert main(["generate", folder, "to be", "--max-new-tokens", "5", "--precision", precision]) == 0

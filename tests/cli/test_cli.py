@@ -103,6 +103,7 @@ def test_every_setting_is_an_option_with_its_default(kind):
     assert "steps of linear warmup from 0 to --lr [>= 0; default" in output
 
 
+@pytest.mark.slow
 def test_the_version():
     done = subprocess.run([sys.executable, "-m", "badak", "--version"], capture_output=True, text=True, check=True, env=elsewhere())
     assert done.stdout.startswith("badak ")
@@ -196,6 +197,7 @@ def test_the_curves_are_a_picture(capsys, tmp_path):
         assert picture.size[0] > 600
 
 
+@pytest.mark.slow
 def test_without_matplotlib_one_line_says_where_the_numbers_are(capsys, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     output = say(capsys, *BERT)
@@ -456,6 +458,7 @@ def test_a_text_that_cannot_be_learned_says_why(capsys, tmp_path, content, optio
     assert cause in complaint(capsys, "train", "gpt", "--data", "text.txt", *options)[0]
 
 
+@pytest.mark.slow
 def test_pictures_and_idx_files_that_are_damaged_are_named(capsys, tmp_path, digits):
     say(capsys, "train", "classify", "--data", "digits", "--epochs", "1", "--d-model", "16", "--run", "r")
     (tmp_path / "x.png").write_bytes(b"no picture")

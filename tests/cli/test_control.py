@@ -24,6 +24,7 @@ def harmless(text):
     return not any(unicodedata.category(one) == "Cc" and one not in "\n\t" or "\u202a" <= one <= "\u202e" for one in text)
 
 
+@pytest.mark.slow
 def test_each_control_character_is_shown_and_nothing_else_is_changed():
     for one in CONTROL:
         assert visible(f"a{one}b") == f"a\\u{ord(one):04x}b" and json.loads(f'"{visible(one)}"') == one
@@ -120,6 +121,7 @@ def test_the_card_of_a_model_that_is_exported(folder, capfd):
     assert harmless(card) and "\\u001b]0;owned" in card
 
 
+@pytest.mark.slow
 def test_predict(folder, capfd):
     assert show(capfd, "train", "text", "--data", "rows.tsv", *SMALL, "--run", RUN)[0] == 0
     for words in (["word1"], [f"word1{ESCAPE}"], ["--file", "rows.tsv"], ["a", "b"]):

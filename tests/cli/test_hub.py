@@ -67,6 +67,7 @@ def cache(tmp_path, monkeypatch):
     return tmp_path / "hub"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name, shape", [("acme/tiny", "model.safetensors"), ("tiny", "pytorch_model.bin")])
 def test_generate_and_chat_take_a_name(name, shape, cache, capsys, monkeypatch):
     folder, model, tokenizer = publish(cache, name, "gpt2", shape)
@@ -202,6 +203,7 @@ def marian(cache, name):
     return folder, model
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Recommended. pip install sacremoses")
 @pytest.mark.filterwarnings("ignore:builtin type .* has no __module__ attribute:DeprecationWarning")
 def test_translate_takes_a_name_of_marians(cache, capsys):

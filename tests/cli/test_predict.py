@@ -46,6 +46,7 @@ def said(capsys, *words, code=0):
     return err if code else out
 
 
+@pytest.mark.slow
 def test_every_file_in_gives_the_same_objects_out(runs, tmp_path, capsys):
     (tmp_path / "a.txt").write_text("\n".join(TEXTS))
     (tmp_path / "a.jsonl").write_text("\n".join(json.dumps({"n": 3, "text": text}) for text in TEXTS))

@@ -115,6 +115,7 @@ def test_what_comes_next_can_be_typed(capsys, folder):
     assert shlex.split(Run.open(folder).resuming()) == ["badak", "train", "bert", "--resume", folder]
 
 
+@pytest.mark.slow
 def test_words_can_be_learned_as_a_stream(capsys):
     """There is no token for a new line to begin the sample with."""
     assert main([*WORDS, "--run", "r"]) == 0

@@ -48,6 +48,7 @@ def test_pictures_of_several_and_references_that_do_not_fit_are_refused(tmp_path
     assert said == f"error: {tmp_path / 'reference'} has 2 lines for 1 sentences\nfix: a translation in each line, in order\n"
 
 
+@pytest.mark.slow
 def test_one_long_line_does_not_end_a_file(tmp_path, capsys):
     setup = change(PRESETS["translate"]["phrases"], "model", {"d_model": 16, "heads": 2, "feedforward": 16, "context": 30})
     run, experiment = start(tmp_path / "r", change(setup, "train", {"steps": 1}))

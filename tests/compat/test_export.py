@@ -17,6 +17,7 @@ def net(lib):
     return lib.nn.Sequential(lib.nn.Linear(2, 3), lib.nn.ReLU(), lib.nn.BatchNorm1d(3)).eval()
 
 
+@pytest.mark.slow
 def test_an_export_is_signed_as_pytorchs_and_gives_its_numbers():
     theirs, mine = net(torch), net(badak)
     mine.load_state_dict({name: badak.tensor(x.numpy()) for name, x in theirs.state_dict().items()})

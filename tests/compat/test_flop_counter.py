@@ -46,6 +46,7 @@ def test_a_compiled_model_counts_as_it_is_written():
         assert counter.get_total_flops() == 2 * 3 * (4 * 8 + 8 * 2)
 
 
+@pytest.mark.slow
 def test_a_model_without_values_is_counted():
     with badak.device("meta"), FlopCounterMode(display=False) as counter:
         badak.nn.Linear(10_000, 20_000)(badak.randn(64, 10_000))

@@ -10,6 +10,7 @@ from badak.core.errors import ArgumentError
 pytest.importorskip("scipy", reason="SciPy has the direction numbers")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dimension", [1, 2, 7, 50])
 @pytest.mark.parametrize("options", [{}, {"scramble": True, "seed": 3}])
 def test_points_are_those_of_pytorch(dimension, options):

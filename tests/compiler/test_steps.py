@@ -160,11 +160,13 @@ def test_a_replayed_transformer_trains_to_the_same_bits(way, kernel_set, dropout
         assert_same(lambda: Small(dropout), token_loss, tokens, way, OPTIMIZERS["AdamW"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_every_optimizer_goes_on_in_replays(name):
     assert_same(Small, token_loss, tokens, simple, OPTIMIZERS[name])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
 def test_replayed_convolutions_batch_norms_and_recurrences(way):
     assert_same(Pictures, picture_loss, pictures, way, OPTIMIZERS["SGD"])

@@ -16,6 +16,7 @@ def test_the_program_runs():
     exec(compile(source, "data.md", "exec"), {})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("room", ["generation", "models", "data", "training"])
 def test_every_public_name_has_its_place_in_a_page(room):
     module = importlib.import_module(f"badak.{room}")

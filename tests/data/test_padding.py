@@ -48,6 +48,7 @@ def test_the_mask_says_where_padding_is():
 LENGTHS = st.lists(st.integers(1, 40), min_size=1, max_size=120)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=60)
 @given(LENGTHS, st.integers(1, 9), st.integers(0, 3), st.booleans())
 def test_an_epoch_is_every_example_once(lengths, size, seed, by_tokens):

@@ -13,6 +13,7 @@ END = "At night the red kite was with Anna."
 RIGHT = f"{OPENING} {GIFT} {END}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", FORMS)
 def test_its_own_stories_are_right(language):
     for story in stories(language, 2000, seed=3):

@@ -106,6 +106,7 @@ def test_python_brings_its_own_prose():
     assert len(CharVocabulary.from_text(text)) < 300
 
 
+@pytest.mark.slow
 def test_the_characters_of_shakespeare_are_65():
     text = read_text(real_data("tinyshakespeare/input.txt"))
     vocabulary = CharVocabulary.from_text(text)

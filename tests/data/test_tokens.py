@@ -171,6 +171,7 @@ def test_a_wrong_byte_is_named_wherever_it_stands(tmp_path, monkeypatch):
             read_text(tmp_path / "a.txt")
 
 
+@pytest.mark.slow
 def test_a_damaged_or_swollen_gzip_file_is_refused(tmp_path):
     packed = gzip.compress(b"a text " * 1000)
     (tmp_path / "cut.gz").write_bytes(packed[:-9])

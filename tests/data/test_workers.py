@@ -133,11 +133,13 @@ def test_streams_are_read_by_each_worker_as_in_torch():
     assert list(single) == [0, 1, 2]
 
 
+@pytest.mark.slow
 def test_without_order_every_batch_still_comes_once():
     batches = [b.tolist() for b in ours.DataLoader(Numbers(20), 3, num_workers=2, in_order=False)]
     assert sorted(sum(batches, [])) == list(range(20))
 
 
+@pytest.mark.slow
 def test_an_error_in_a_worker_is_raised_with_its_id_and_its_own_text():
     loader = ours.DataLoader(Broken(8), 2, num_workers=2)
     batches = iter(loader)
@@ -148,6 +150,7 @@ def test_an_error_in_a_worker_is_raised_with_its_id_and_its_own_text():
     assert next(batches).tolist() == [6, 7]  # the others are read all the same
 
 
+@pytest.mark.slow
 def test_errors_of_odd_kinds_arrive_too():
     class TwoArguments(Exception):
         def __init__(self, one, two):
@@ -222,6 +225,7 @@ def test_persistent_workers_are_kept_between_epochs_and_end_with_the_loader():
     del loader, half
 
 
+@pytest.mark.slow
 def test_an_iteration_that_is_given_up_leaves_no_worker():
     before = children()
     batches = iter(ours.DataLoader(Numbers(1000), 2, num_workers=2))

@@ -54,6 +54,7 @@ def test_the_functions_take_any_layout_and_a_generator():
         assert np.array_equal(ours.double().numpy(), theirs.double().numpy())
 
 
+@pytest.mark.slow
 def test_two_seeds_differ_and_gradients_arrive():
     a = badak.tensor([0.5, 3.0], requires_grad=True)
     badak.manual_seed(0)

@@ -109,6 +109,7 @@ def test_expanding(name, given):
     assert_same(ours.mean, theirs.mean, EXACT)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name, given", OTHER_DRAWS.values(), ids=list(OTHER_DRAWS))
 def test_other_draws_have_the_right_mean_and_spread(name, given):
     badak.manual_seed(1)

@@ -85,6 +85,7 @@ def test_the_command_writes_a_notebook_once(tmp_path, capsys):
     assert main(["learn", "--dir", str(tmp_path), "notebook", "--force", "03"]) == 0
 
 
+@pytest.mark.slow
 def test_without_nbformat_a_sentence_says_what_to_install(tmp_path):
     program = (
         "import sys; sys.modules['nbformat.v4'] = None; from badak.cli import main; sys.exit(main(['learn', 'notebook', '03']))"

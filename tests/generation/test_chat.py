@@ -185,6 +185,7 @@ def test_the_turns_become_the_text_and_the_tokens_of_transformers(folder, templa
         assert ours.vocabulary.encode(expected).tolist() == theirs(expected, add_special_tokens=False)["input_ids"]
 
 
+@pytest.mark.slow
 def test_an_answer_is_the_one_of_transformers(folder):
     where = folder(CHATML)
     theirs = transformers.PreTrainedTokenizerFast.from_pretrained(where)
@@ -225,6 +226,7 @@ WRONG = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WRONG)
 def test_a_template_that_is_none_is_refused(folder, name):
     template, text = WRONG[name]

@@ -45,6 +45,7 @@ def test_one_recording_serves_every_length(kind):
     assert len(step.recordings) == 1 and step.recordings[0].replays >= 0 and step.fallback_reason == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["gpt", "llama"])
 @pytest.mark.parametrize("chunk", [1, 3])
 def test_a_replay_stops_at_the_end_of_the_context_with_the_error_of_the_model(kind, chunk):
@@ -63,6 +64,7 @@ def test_a_replay_stops_at_the_end_of_the_context_with_the_error_of_the_model(ki
     assert said[0] == said[1] and step.recordings
 
 
+@pytest.mark.slow
 def test_a_replay_stops_at_the_end_of_the_room():
     model = model_of("gpt")
     step = badak.compile(lambda ids, cache: model(ids, cache))
@@ -91,6 +93,7 @@ def test_two_chunks_in_one_step_stand_behind_each_other():
     assert len(step.recordings) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:compile")
 @pytest.mark.parametrize("every", [3, 8])
 def test_a_step_that_asks_for_the_length_decides_by_it(every):
@@ -110,6 +113,7 @@ def test_a_step_that_asks_for_the_length_decides_by_it(every):
             cache.rewind(), twin.rewind()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["gpt", "llama"])
 def test_rows_that_begin_at_different_places(kind):
     model, starts = model_of(kind), badak.tensor([0, 2, 4])

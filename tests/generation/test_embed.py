@@ -62,6 +62,7 @@ def test_passages_know_their_line():
     assert passages("f", "one\ntwo\n\n\n\nthree\n\nfour\n") == [("f:1", "one two"), ("f:6", "three"), ("f:8", "four")]
 
 
+@pytest.mark.slow
 def test_the_command_compares_searches_and_writes(folder, tmp_path, capsys):
     assert main(["embed", str(folder), "a dog runs", "dogs"]) == 0
     lines = capsys.readouterr().out.splitlines()

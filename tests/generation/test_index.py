@@ -24,6 +24,7 @@ def made(encoder, precision="float32"):
     return Index([f"f:{i}" for i in range(5)], SENTENCES, encoder.encode(SENTENCES), encoder.fingerprint(), precision)
 
 
+@pytest.mark.slow
 def test_an_index_is_found_again_as_it_was(folder, tmp_path):  # noqa: F811
     encoder = TextEncoder.load(folder)
     index = made(encoder)
@@ -185,6 +186,7 @@ def test_the_command_keeps_and_searches(folder, tmp_path, capsys):  # noqa: F811
     assert err.startswith("the query has ") and err.endswith(", the model reads 16 of them\n")
 
 
+@pytest.mark.slow
 def test_the_precision_of_an_index_is_its_own(folder, tmp_path, capsys):  # noqa: F811
     said(capsys, folder, *SENTENCES, "--save", tmp_path / "i", "--precision", "bf16")
     assert said(capsys, folder, "--index", tmp_path / "i", "--search", "dogs").out.startswith(" 1.000  dogs")
@@ -192,6 +194,7 @@ def test_the_precision_of_an_index_is_its_own(folder, tmp_path, capsys):  # noqa
     assert "made with --precision bf16" in err and err.count("\n") == 2
 
 
+@pytest.mark.slow
 def test_what_does_not_go_together_is_refused(folder, tmp_path, capsys):  # noqa: F811
     assert "--index takes --search, and no texts" in said(capsys, folder, "a", "--index", tmp_path, "--search", "b", code=2).err
     assert "--index takes --search, and no texts" in said(capsys, folder, "--index", tmp_path, code=2).err

@@ -51,6 +51,7 @@ def sources():
     return ids
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("beams", [1, 2, 5])
 @pytest.mark.parametrize("penalty", [1.0, 0.0, 2.0])
 def test_beams_of_many_sentences_find_the_texts_of_transformers(pair, beams, penalty):
@@ -73,6 +74,7 @@ def test_beams_of_many_sentences_find_the_texts_of_transformers(pair, beams, pen
     assert penalty != 1.0 or beams > 2 or len(ends) > 1
 
 
+@pytest.mark.slow
 def test_a_sentence_among_others_is_translated_as_alone(pair):
     _, ours = pair
     ids, config = badak.from_numpy(sources().numpy()), TranslateConfig(num_beams=3)
@@ -139,6 +141,7 @@ def test_pieces_are_put_together_to_words(speaker):
     assert [begin for begin, _ in words(tokenizer, ids)][0] == 0 and words(tokenizer, ids)[-1][0] == len(ids) - 1
 
 
+@pytest.mark.slow
 def test_a_picture_is_drawn(speaker, tmp_path):
     from PIL import Image
 

@@ -72,6 +72,7 @@ def options(command: click.Command) -> set[str]:
     return found
 
 
+@pytest.mark.slow
 def test_every_option_that_a_text_names_is_there():
     known = options(commands) | OTHERS
     named = {(option, text) for _, text in texts() for option in re.findall(r"(?<![\w-])--[a-z][a-z0-9-]*", text)}

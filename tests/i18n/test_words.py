@@ -49,6 +49,7 @@ def english_in(said: str) -> list[str]:
     return [word for word in re.findall(r"(?<![A-Za-z-])[a-z]+(?![A-Za-z])", left) if word in ENGLISH]
 
 
+@pytest.mark.slow
 def test_no_translation_has_english_words():
     pairs = words.said().items()
     wrong = {said: found for (_, text), said in pairs if said != text and (found := english_in(said))}

@@ -219,6 +219,7 @@ OWNERS = {  # the files that write by themselves, and why
 CALLS = {"write_text", "write_bytes", "NamedTemporaryFile", "tofile", "copyfile", "makedirs", "mkdir", "memmap"}
 
 
+@pytest.mark.slow
 def test_everything_is_written_in_one_place():
     """Who opens a file to write, anywhere else, would have to think of links again."""
     found = set()

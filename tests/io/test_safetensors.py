@@ -64,6 +64,7 @@ def test_what_is_saved_is_loaded_bit_for_bit(tensors, metadata):
         assert bits(loaded[name]._array) == bits(array)
 
 
+@pytest.mark.slow
 @given(st.binary(max_size=200))
 @settings(max_examples=200, deadline=None)
 def test_random_bytes_are_refused_with_a_word(data):

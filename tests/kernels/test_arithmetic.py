@@ -106,6 +106,7 @@ def test_what_kernels_do_not_know_is_done_by_numpy(dtype):
     assert reference.arithmetic(np.add, a, 1, a) is a
 
 
+@pytest.mark.slow
 @each_dtype
 def test_any_number_of_threads_gives_the_same_bits(dtype, threads):
     a, b = normal(0, 300, 1000, dtype=dtype), normal(1, 300, 1000, dtype=dtype)

@@ -172,6 +172,7 @@ def made_here(function) -> set[str]:
     return made & {ast.unparse(node.value) for node in attributes if node.attr == "ctypes"}
 
 
+@pytest.mark.slow
 def test_an_array_is_named_after_its_address_was_used():
     """Compiled code frees an array after its last mention; what was written to the address then went to memory of others."""
     seen = []

@@ -187,6 +187,7 @@ def test_updates_reach_parameters_that_are_views():
     np.testing.assert_array_equal(wide[:, ::2], expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_quotients_by_a_shared_number_have_the_bits_of_divisions(dtype):
     def divide(task, y, x, by):

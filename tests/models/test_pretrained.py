@@ -300,6 +300,7 @@ def test_a_folder_that_cannot_be_made_is_said(tmp_path):
         models.GPT(models.GPTConfig()).save_pretrained(tmp_path / "file" / "below")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind, config",
     [

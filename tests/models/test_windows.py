@@ -88,7 +88,8 @@ def small(**more):
     return model.eval()
 
 
-@pytest.mark.parametrize("chunk", [pytest.param(1, marks=pytest.mark.slow), 3, 8])
+@pytest.mark.slow
+@pytest.mark.parametrize("chunk", [1, 3, 8])
 @pytest.mark.parametrize("ragged", [False, True])
 def test_one_recording_serves_every_length_with_a_window(chunk, ragged):
     model, more = small(), {"starts": badak.tensor([0, 2])} if ragged else {}

@@ -128,6 +128,7 @@ def test_compiled_steps_follow_the_cache():
             cache.rewind(), twin.rewind()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:compile")
 def test_a_recorded_step_reads_the_memory_that_it_is_given():
     """Of another length, too; and after a step by hand that left other rows in the cache."""

@@ -54,6 +54,7 @@ def test_answers_and_gradients_are_those_of_the_formula():
             np.testing.assert_allclose(p.grad.numpy(), values[name].grad.numpy(), rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_answers_and_gradients_are_those_of_peft():
     peft = pytest.importorskip("peft", reason="peft is not installed: pip install peft")
     theirs = torch.nn.Sequential(torch.nn.Linear(7, 12), torch.nn.GELU(), torch.nn.Linear(12, 5, bias=False))

@@ -122,6 +122,7 @@ def test_attention_of_other_ranks_takes_the_batch_first():
                 assert_close(found.numpy(), wanted.numpy(), units=64)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*no visible key", "ignore:every position in this batch is padding")
 @pytest.mark.parametrize("options", [{}, {"add_zero_attn": True}, {"add_bias_kv": True}])
 def test_multihead_attention_takes_it_in_both_places(options):

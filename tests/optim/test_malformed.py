@@ -275,6 +275,7 @@ def mutated(value, draw):
     return draw(JUNK)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RULES)
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())

@@ -22,6 +22,7 @@ pytest.importorskip("badak.kernels.numba", reason="the Numba kernels are an extr
 FOUND = sorted((Path(__file__).parent / "found").glob("*.py"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", FOUND, ids=lambda path: path.stem)
 def test_programs_that_once_differed(path):
     text = path.read_text(encoding="utf-8")
@@ -116,6 +117,7 @@ def test_what_is_right_is_not():
     assert verdict.differences == [] and verdict.whys == ["replayed"]
 
 
+@pytest.mark.slow
 def test_numbers_that_are_off_by_more_than_rounding_are_seen():
     text = SMALL.replace("y.sum()", "(y * (1 + 1e-9 * (torch.__name__ == 'torch'))).sum()")
     found = judge(text, pytorch=True).differences

@@ -48,6 +48,7 @@ def test_a_completion_is_what_generate_writes(server, asked):
     assert {one["id"] for one in pieces} == {pieces[0]["id"]} != {told["id"]}
 
 
+@pytest.mark.slow
 def test_a_chat_goes_through_the_template_of_the_folder(server):
     writer = server.models["writer"].writer
     body = {"messages": TURNS, "max_completion_tokens": 12, "seed": 1}
@@ -70,6 +71,7 @@ def test_a_chat_goes_through_the_template_of_the_folder(server):
     assert pieces[-1]["choices"] == [] and pieces[-1]["usage"] == told["usage"]
 
 
+@pytest.mark.slow
 def test_several_answers_have_seeds_that_follow(server):
     ask = lambda **more: server.client.post("/v1/completions", json={"prompt": "to be", "max_tokens": 8, **more}).json()["choices"]
     several = ask(n=3, seed=5)
@@ -91,6 +93,7 @@ def test_tokens_as_a_prompt_and_the_prompt_before_the_answer(server):
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_stops_end_an_answer_before_them(server):
     whole = written(server, "to be", max_new_tokens=40, seed=2)
     stop = whole[12:14]
@@ -104,6 +107,7 @@ def test_stops_end_an_answer_before_them(server):
         assert done and "".join(one["choices"][0]["text"] for one in pieces) == expected
 
 
+@pytest.mark.slow
 def test_probabilities(server):
     body = {"prompt": "to be", "max_tokens": 6, "seed": 2, "logprobs": 3}
     told = server.client.post("/v1/completions", json=body).json()["choices"][0]

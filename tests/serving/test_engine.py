@@ -144,6 +144,7 @@ def model():
     return made("gpt", "float32")
 
 
+@pytest.mark.slow
 def test_a_long_prompt_lets_others_go_on(model, engine):
     server = engine(model, prefill_tokens=8, streams=3)
     first = Asked([1, 2, 3], GenerationConfig(max_new_tokens=120, temperature=0.0))
@@ -241,6 +242,7 @@ def test_probabilities_are_those_of_the_model(model, engine):
         assert token.top == tuple(zip(indices.tolist(), values.tolist()))
 
 
+@pytest.mark.slow
 def test_an_answer_that_fails_ends_alone(model, engine):
     server = engine(model)
     runs_out = Asked([1, 1, 2], GenerationConfig(max_new_tokens=400, no_repeat_ngram_size=1))

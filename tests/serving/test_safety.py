@@ -237,6 +237,7 @@ def locked(serving):
     return serving("writer", key="0123456789abcdef-key", host="0.0.0.0")
 
 
+@pytest.mark.slow
 def test_a_key_is_needed_where_there_is_one(locked):
     ask = lambda **headers: locked.client.post("/v1/completions", json=GOOD, headers=headers)
     for headers in ({}, {"authorization": "Bearer wrong"}, {"authorization": "0123456789abcdef-key"}, {"authorization": "Basic 0123456789abcdef-key"},
@@ -289,6 +290,7 @@ def test_a_busy_server_says_when_to_ask_again(serving):
     assert "[DONE]" not in text and '"error"' in text
 
 
+@pytest.mark.slow
 def test_nothing_of_a_request_is_in_the_log(serving, monkeypatch, caplog):
     caplog.set_level("DEBUG")
     loud = serving("writer", log=True)

@@ -59,6 +59,7 @@ def test_a_training_in_parts_is_the_training_in_large_batches(tmp_path):
         assert other.val_loss == pytest.approx(one.val_loss, rel=1e-5)
 
 
+@pytest.mark.slow
 def test_accumulated_batches_are_replayed_bit_for_bit():
     setup = in_parts(5, 2, epochs=8, optimizer="adamw")
     weights = []

@@ -166,6 +166,7 @@ def test_what_is_there_is_not_written_over_and_no_link_is_followed(kind, run, tm
     assert not list(other.iterdir()) and {one.name for one in tmp_path.iterdir()} == {"other", "out"}
 
 
+@pytest.mark.slow
 def test_a_link_where_the_folder_is_prepared_is_not_followed(run, tmp_path):
     other = tmp_path / "other"
     other.mkdir()
@@ -177,6 +178,7 @@ def test_a_link_where_the_folder_is_prepared_is_not_followed(run, tmp_path):
 
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
 @pytest.mark.parametrize("at", range(4))
+@pytest.mark.slow
 def test_a_failure_leaves_nothing(error, at, run, tmp_path, monkeypatch):
     replace, count = os.replace, iter(range(100))
 
@@ -272,6 +274,7 @@ def test_labels_are_kept_by_reading_and_writing(tmp_path):
     assert said["label2id"] == {name: number for number, name in enumerate(labels)}
 
 
+@pytest.mark.slow
 def test_what_a_folder_says_of_writing_is_the_default_and_options_come_first(run, tmp_path, capsys):
     export(run, tmp_path / "out")
     assert load_generator(tmp_path / "out").config == load_generator(run).config

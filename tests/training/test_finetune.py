@@ -169,6 +169,7 @@ def test_less_of_a_text_can_be_read_and_not_more_than_the_model_reads(tmp_path, 
     assert f"the model of {place} reads 24 tokens of a text at most" in lines
 
 
+@pytest.mark.slow
 def test_a_model_without_segments_reads_pairs_by_their_marks(tmp_path, data):
     place, lines = folder_of(tmp_path / "base", "masked", type_vocab_size=1), []
     experiment = build(setup_from(place, data), lines.append)
@@ -177,6 +178,7 @@ def test_a_model_without_segments_reads_pairs_by_their_marks(tmp_path, data):
     assert len(inputs) == 1 and (inputs[0] == experiment.vocabulary.eos).sum(dim=1).tolist() == [2] * len(inputs[0])
 
 
+@pytest.mark.slow
 def test_numbers_of_pairs_are_learned_from_a_folder_too(tmp_path):
     place = folder_of(tmp_path / "base", "classifier")
     path = tmp_path / "scores.csv"

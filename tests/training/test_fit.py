@@ -106,6 +106,7 @@ def test_tests_and_metrics_are_means_over_all_examples():
     assert row.figures["wrong"] == pytest.approx(1 - row.val_accuracy) == row.val("wrong")
 
 
+@pytest.mark.slow
 def test_numbers_have_a_loss_and_no_accuracy():
     x, _ = examples()
     rows = [(x[:20].numpy(), x[:20, :1].numpy()), (x[20:].numpy(), x[20:, :1].numpy())]  # arrays of NumPy are welcome
@@ -178,6 +179,7 @@ def test_a_line_is_told_for_each_evaluation():
 # ---------------------------------------------------------------------- stopped and gone on with
 
 
+@pytest.mark.slow
 def test_a_folder_has_curves_and_rows_as_a_run_of_the_commands_has(tmp_path):
     settings = {"val": batches(), "metrics": {"mine": lambda *_: 2.5}, "epochs": 1, "folder": tmp_path / "r", **QUIET}
     fit(model(), loader(), F.cross_entropy, **settings)
@@ -186,6 +188,7 @@ def test_a_folder_has_curves_and_rows_as_a_run_of_the_commands_has(tmp_path):
     assert found.figures == {"mine": 2.5} and found.step == 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["loader", "list", "stream"])
 @pytest.mark.parametrize("stops", [[3], [5, 6], [1, 9]])
 def test_a_run_that_was_interrupted_equals_one_that_was_not(tmp_path, kind, stops):
@@ -216,6 +219,7 @@ class Forgetful:
         return iter(batches())
 
 
+@pytest.mark.slow
 def test_a_loader_that_does_not_know_its_position_says_so(tmp_path):
     settings = {"epochs": 2, "folder": tmp_path / "r", "resume": True, **QUIET}
     with pytest.raises(KeyboardInterrupt):
@@ -228,6 +232,7 @@ def test_a_loader_that_does_not_know_its_position_says_so(tmp_path):
     assert weights(gone_on) == weights(whole)  # for it gives the same ones each time
 
 
+@pytest.mark.slow
 def test_a_finished_run_goes_on_where_more_is_asked_for(tmp_path):
     settings = {"lr": 0.01, "schedule": "constant", "folder": tmp_path / "r", **QUIET}
     fit(model(), loader(), F.cross_entropy, epochs=2, **settings)
@@ -256,6 +261,7 @@ def test_what_does_not_belong_to_the_folder_is_refused(tmp_path):
         fit(model(), other, F.cross_entropy, resume=True, **{**settings, "epochs": 2})
 
 
+@pytest.mark.slow
 def test_other_metrics_than_those_of_the_rows_are_refused(tmp_path):
     settings = {"val": batches(), "folder": tmp_path / "r", "resume": True, **QUIET}
     fit(model(), loader(), F.cross_entropy, metrics={"a": lambda *_: 1}, epochs=1, **settings)
@@ -334,6 +340,7 @@ def test_early_end_counts_evaluations_without_a_better_one(figure, values, ends)
     assert bool(progress._ending.why) is ends
 
 
+@pytest.mark.slow
 def test_the_best_weights_are_kept(tmp_path):
     path, seen = tmp_path / "best.safetensors", []
     fitted = model()

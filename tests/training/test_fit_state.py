@@ -62,6 +62,7 @@ def trained(net, loss, callback, compiled):
     return {name: p.tolist() for name, p in net.state_dict().items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("often", [False, True], ids=["once", "each step"])
 @pytest.mark.parametrize("form", ["attribute", "dict", "list", "property", "object", "polynomial"])
 def test_a_weight_that_a_callback_raises_arrives(form, often):
@@ -74,6 +75,7 @@ def test_a_weight_that_a_callback_raises_arrives(form, often):
     assert outcomes[0] == outcomes[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["random", "numpy", "flag", "stack", "log"])
 def test_a_model_that_python_decides_in_trains_the_same(how):
     outcomes = []

@@ -142,6 +142,7 @@ def test_a_state_cut_short_is_named(tmp_path):
         train(experiment, setup.train, run)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:the loss is NaN")  # which says where
 def test_a_loss_that_is_not_a_number_stops_the_run_and_keeps_the_last_state(tmp_path):
     setup = change(TINY["gpt"], "train", {"max_grad_norm": 0.0, "warmup_steps": 0})

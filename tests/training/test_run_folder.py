@@ -67,6 +67,7 @@ def go_on(folder, **changes):
 # ---------------------------------------------------------------------- hashes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("place", [0.0, 0.03, 0.5, 0.97, 1.0])
 def test_a_changed_byte_is_refused_by_all_who_read_it(folder, name, place):
@@ -137,6 +138,7 @@ def test_looking_at_a_run_changes_nothing(folder):
 # ---------------------------------------------------------------------- metrics.csv
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", [b"", b"7", b"7,3.5,0.0001", b"8,4.0,1,1,1,1,1,1,1,1\r\n", b"\xff\x00"])
 def test_what_was_written_after_the_state_is_cut_off(folder, end):
     before = (folder / "metrics.csv").read_bytes()

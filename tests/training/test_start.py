@@ -60,6 +60,7 @@ def answers(model):
     return model.eval()(badak.arange(8)[None]).detach().numpy()
 
 
+@pytest.mark.slow
 def test_it_begins_with_the_weights_and_the_tokens_of_the_folder(folder):
     experiment = build(setup_from(folder))
     base = from_pretrained(folder)
@@ -151,6 +152,7 @@ def test_memory_is_counted_as_the_model_has_it(folder):
         assert 0.85 * learning < learned_of(experiment.setup) <= learning
 
 
+@pytest.mark.slow
 def test_contradictions_are_refused(folder, tmp_path):
     Tokenizer.train_bpe([TEXT + "zqxj vwkq " * 9], 300).save(tmp_path / "large.json")
     for begin, data, cause in (

@@ -70,6 +70,7 @@ def test_a_run_goes_on_with_its_own_tokenizer_bit_for_bit(tmp_path, text):
         assert (whole.folder / name).read_bytes() == (parts.folder / name).read_bytes(), name
 
 
+@pytest.mark.slow
 def test_a_tokenizer_that_is_given_is_taken(tmp_path, text):
     Tokenizer.train_bpe([TEXT], 280).save(tmp_path / "t.json")
     run, experiment = finish(tmp_path / "r", with_data(text, tokenizer=str(tmp_path / "t.json")))
@@ -78,6 +79,7 @@ def test_a_tokenizer_that_is_given_is_taken(tmp_path, text):
     resume(run.folder)
 
 
+@pytest.mark.slow
 def test_a_folder_of_tokens_is_read_where_it_lies(tmp_path, text):
     tokenizer = Tokenizer.train_bpe([TEXT], 300)
     write_tokens(tmp_path / "tokens", documents([text], lines=True), tokenizer)
@@ -96,6 +98,7 @@ def test_a_folder_of_tokens_has_the_tokens_of_its_text(tmp_path, text):
     assert there[-1] == tokenizer.eos  # the end of the document
 
 
+@pytest.mark.slow
 def test_other_tokens_are_refused_when_a_run_goes_on(tmp_path, text):
     tokenizer = Tokenizer.train_bpe([TEXT], 300)
     write_tokens(tmp_path / "tokens", documents([text]), tokenizer)

@@ -176,6 +176,7 @@ def test_every_preset_comes_back_from_json(kind, name):
 # ---------------------------------------------------------------------- curves
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["accuracy", "perplexity"])
 def test_curves_are_drawn_from_one_row_on(tmp_path, metric):
     pytest.importorskip("matplotlib")

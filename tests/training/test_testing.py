@@ -67,12 +67,14 @@ def test_other_data_than_the_run_learned_with_is_refused(tmp_path, capsys):
     assert "fix: bring the old data back, or say --data PATH" in said
 
 
+@pytest.mark.slow
 def test_opinions_have_no_other_data(tmp_path, capsys):
     train(tmp_path / "run", TASKS["classes"])
     assert main(["eval", str(tmp_path / "run"), "--data", "other.csv"]) == 2
     assert "this run learned from the opinions that come with badak" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_bert_refuses_words_that_it_did_not_learn(tmp_path, capsys):
     other = tmp_path / "other.txt"
     other.write_text("some other words\nin two lines\n")
@@ -81,6 +83,7 @@ def test_bert_refuses_words_that_it_did_not_learn(tmp_path, capsys):
     assert "this data makes another vocabulary or other classes" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_prompts_of_a_file(tmp_path, capsys):
     train(tmp_path / "run", TASKS["gpt"])
     prompts = tmp_path / "prompts.txt"

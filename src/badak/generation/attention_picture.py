@@ -98,13 +98,14 @@ def _draw(figure_class: Any, weights: np.ndarray, across: Sequence[str], down: S
 
 def font_families(text: str, log: Callable[[str], None]) -> list[str]:
     """Fonts of this machine that have all characters of `text` together, the usual one first."""
-    from matplotlib import font_manager, ft2font
+    from matplotlib import font_manager, ft2font, get_data_path
 
     missing = {letter for letter in text if not letter.isspace()}
     families = ["DejaVu Sans"]
     for path in _packed_fonts():
         font_manager.fontManager.addfont(path)
-    fonts = [font_manager.findfont("DejaVu Sans"), *sorted({font.fname for font in font_manager.fontManager.ttflist})]
+    usual = str(Path(get_data_path(), "fonts", "ttf", "DejaVuSans.ttf"))  # whatever a list of fonts of another environment says
+    fonts = [usual, *sorted({font.fname for font in font_manager.fontManager.ttflist})]
     for path in fonts:
         if not missing:
             break
@@ -113,7 +114,7 @@ def font_families(text: str, log: Callable[[str], None]) -> list[str]:
             has = {letter for letter in missing if font.get_char_index(ord(letter))}
         except (OSError, RuntimeError):  # a file that is no font, or is gone
             continue
-        if has and path != fonts[0]:
+        if has and path != usual:
             families.append(font.family_name)
         missing -= has
     if missing:

@@ -150,6 +150,7 @@ def test_an_interrupted_audit_leaves_nothing_behind():
 # What it takes
 
 
+@pytest.mark.slow
 def test_the_batch_is_a_tensor_a_tuple_a_dict_or_both():
     program = built(gpt)
     (ids,) = program.args

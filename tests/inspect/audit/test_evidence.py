@@ -93,6 +93,7 @@ def test_what_a_model_gives_is_judged_however_it_is_wrapped(wrap, text):
     assert found(sees) == ["future"] and sees.kind == "causal", sees
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [LM, type("GPT", (LM,), {}), type("BertEncoder", (LM,), {})], ids=lambda kind: kind.__name__)
 def test_the_name_of_a_class_says_nothing(kind, text):
     report = badak.audit(kind(causal=False), text[:1])

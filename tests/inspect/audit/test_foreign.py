@@ -15,6 +15,7 @@ KNOWN = {  # what is not found, and why
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [*FOREIGN, *UNUSUAL, one_row], ids=lambda make: make.__name__)
 def test_nothing_is_found_in_a_sound_program_and_the_main_questions_are_asked(make):
     program = built(make)

@@ -10,6 +10,7 @@ from tests.inspect.audit.programs import OWN, built
 from tests.tiers import few
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", OWN, ids=lambda make: make.__name__)
 def test_nothing_is_found_in_a_sound_program(make):
     program = built(make)

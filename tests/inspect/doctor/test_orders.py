@@ -153,6 +153,7 @@ def test_padding_of_texts_that_lie_along_the_first_axis(inverted):
     assert codes(found) == ["BADAK-227"] * inverted, found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("axis", [0, 1])
 def test_a_softmax_over_what_a_mask_hides_throughout_is_named_by_its_axis(axis):
     """Over rows of the batch the masked places are all -inf, and NaN comes of it: the axis is the cause."""

@@ -56,6 +56,7 @@ def records():
     return {name: badak.look(model, batch, labels=labels).record for name, (model, batch, labels) in MODELS.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_the_run_has_the_same_bits_with_and_without_looking(name):
     """Logits and gradients of a look, and of the same model alone."""
@@ -175,6 +176,7 @@ def test_weights_that_are_changed_behind_badaks_back_are_not_given_back_in_silen
     assert raised.value.fix == "change parameters by methods of tensors, p.copy_(x), or look at copy.deepcopy(model)"
 
 
+@pytest.mark.slow
 def test_a_look_copies_no_weights():
     model = gpt(vocab_size=20_000, d_model=128, layers=1)
     size = sum(p._array.nbytes for p in model.parameters())
@@ -367,6 +369,7 @@ class ByHand(nn.Module):
         return self.whole(h[:, 0]), logits.transpose(0, 1) if self.first else logits
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", [False, True])
 def test_a_model_written_by_hand_is_understood_by_what_it_computes(first):
     badak.manual_seed(0)

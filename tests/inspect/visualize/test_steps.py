@@ -124,6 +124,7 @@ def test_a_formula_gives_the_numbers_that_stand_beside_it(name, told):
     assert count > 40
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_the_gradient_of_the_steps_is_the_one_of_the_run(name, told):
     compared = set()
@@ -142,6 +143,7 @@ def test_the_gradient_of_the_steps_is_the_one_of_the_run(name, told):
 UNTOLD = {"Cat", "Stack", "Flip", "Index", "Contract", "Pad", "Select", "Gather"}
 
 
+@pytest.mark.slow
 def test_every_operation_of_the_models_has_steps(told):
     from badak.inspect.visualize.steps.table import TOLD, pointwise
 
