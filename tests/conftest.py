@@ -56,7 +56,6 @@ def named(config) -> bool:
 
 def pytest_collection_finish():
     """The tests themselves are never garbage."""
-    gc.collect()
     gc.freeze()
     gc.enable()
 

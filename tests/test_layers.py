@@ -50,6 +50,7 @@ def test_no_import_hides_in_a_function():
     assert not hidden
 
 
+@pytest.mark.slow
 def test_one_folder_names_the_compiler():
     naming = {
         name.rpartition("/")[0]

@@ -93,6 +93,7 @@ def test_causal_attention_does_not_see_what_comes_later(seed, T, cut, heads):
     close(whole[:, :, :cut], prefix, 3)
 
 
+@pytest.mark.slow
 @given(seeds, st.integers(2, 7), st.data())
 def test_changing_one_token_changes_nothing_before_it_by_a_bit(seed, T, data):
     from badak.models import GPT, GPTConfig

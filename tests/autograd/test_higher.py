@@ -1,5 +1,7 @@
 """Second derivatives of every op in the table, against differences of first ones; of models and programs, against PyTorch's."""
 
+import itertools
+
 import numpy as np
 import pytest
 import torch
@@ -37,8 +39,7 @@ ROWS = [row for row in samples.rows() if row.op.__name__ not in REFUSED]
 
 def _calls():
     for row in ROWS:
-        chosen = [call for call in row.cases() if _worth(call)]
-        for call in chosen[:4]:
+        for call in itertools.islice(filter(_worth, row.cases()), 4):
             yield pytest.param(call, id=repr(call)[:80])
 
 
@@ -173,7 +174,7 @@ NOT_COMPLEX |= {"J0", "J1", "Y0", "Y1", "AiryAi", "AirySlope"}
 def _complex_calls():
     for row in ROWS:
         if row.op.__name__ not in NOT_COMPLEX:
-            yield from (pytest.param(call, id=repr(call)[:80]) for call in [c for c in row.cases() if _worth(c)][:2])
+            yield from (pytest.param(call, id=repr(call)[:80]) for call in itertools.islice(filter(_worth, row.cases()), 2))
 
 
 @pytest.mark.parametrize("call", list(_complex_calls()))

@@ -17,7 +17,7 @@ from badak.data.tokenizer import Tokenizer
 
 ESCAPE = "\x1b]0;owned\x07"  # names the window; others write files, or type for the user
 EVIL = f"{ESCAPE}\x9b31m\x1b[2J\r\x08\u202e"
-CONTROL = [chr(n) for n in range(0x110000) if unicodedata.category(chr(n)) == "Cc" and chr(n) not in "\n\t"]
+CONTROL = [chr(n) for n in range(0x100) if unicodedata.category(chr(n)) == "Cc" and chr(n) not in "\n\t"]  # Unicode adds none
 
 
 def harmless(text):

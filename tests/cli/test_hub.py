@@ -86,6 +86,7 @@ def test_generate_and_chat_take_a_name(name, shape, cache, capsys, monkeypatch):
     assert main(["chat", name, *asked]) == 0
 
 
+@pytest.mark.slow
 def test_predict_takes_a_name(cache, capsys):
     _, model, tokenizer = publish(cache, "acme/films", "classes")
     assert main(["predict", "acme/films", "the cat sat"]) == 0
@@ -221,6 +222,7 @@ def test_translate_takes_a_name_of_marians(cache, capsys):
         assert line == theirs.decode(made[0], skip_special_tokens=True).strip()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spoil, says", [
     (lambda place: (place / "source.spm").unlink(), "source.spm: is missing"),
     (lambda place: (place / "target.spm").write_bytes(b"no model"), "target.spm: no model that sentencepiece reads"),

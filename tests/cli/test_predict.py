@@ -67,6 +67,7 @@ def test_every_file_in_gives_the_same_objects_out(runs, tmp_path, capsys):
     assert [line.split("\t")[:2] for line in plain] == [[one["label"], f"{one['probability']:.4f}"] for one in found["a.txt"]]
 
 
+@pytest.mark.slow
 def test_objects_are_written_to_a_file(runs, tmp_path, capsys):
     (tmp_path / "a.txt").write_text("\n".join(TEXTS) + "\n\n")
     words = ["predict", runs / "regression", "--file", "a.txt", "--words", 0]
@@ -149,6 +150,7 @@ def test_the_words_of_a_long_pair_too(tokenizer):
         assert word.without == pytest.approx(judge.answers([tuple(map(" ".join, pair))])[0][0][best], abs=1e-6)
 
 
+@pytest.mark.slow
 def test_the_work_does_not_grow_with_what_is_not_read(tokenizer):
     """Counted, not timed: how many tokens go through the model, and how many characters are cut into tokens."""
     judge, counts = judge_of(tokenizer, 16), []
@@ -189,6 +191,7 @@ def test_texts_in_parts_have_the_tokens_of_the_whole(tokenizer, monkeypatch, tog
     assert list(encoded(tokenizer, [], 25)) == []
 
 
+@pytest.mark.slow
 def test_pairs_are_cut_as_the_library_cuts_them(tokenizer):
     tokenizers = pytest.importorskip("tokenizers")
     theirs = tokenizers.Tokenizer.from_str(tokenizer.library.to_str())

@@ -201,6 +201,7 @@ def test_a_cache_for_data_that_cannot_be_a_folder(value, capsys, monkeypatch):
     assert capsys.readouterr().err.count("\n") == 2
 
 
+@pytest.mark.slow
 def test_no_place_for_temporary_files(monkeypatch, capsys):
     monkeypatch.setenv("TMPDIR", "/nowhere/at/all")
     assert main([*BERT, "--run", "r"]) == 0 and main(["train", "bert", "--resume", "r", "--steps", "2"]) == 0

@@ -23,6 +23,7 @@ def slopes(lib, forward):
     return found, none.tangent, forward.unpack_dual(y).tangent
 
 
+@pytest.mark.slow
 def test_slopes_are_pytorchs():
     (expected, *rest), (found, *own) = slopes(torch, theirs), slopes(badak, ours)
     for a, b in zip(found, expected, strict=True):

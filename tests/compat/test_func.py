@@ -132,6 +132,7 @@ def test_a_dim_or_an_argument_that_is_not_there_is_named_with_a_fix(call, cause)
         call(badak.tensor(X))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning:torch")
 @both
 def test_under_no_grad_derivatives_are_taken_and_have_no_history(lib):

@@ -44,6 +44,7 @@ def flat(y) -> list:
     return [y] if hasattr(y, "shape") else [x for part in y for x in flat(part)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NETS)
 def test_a_trace_is_the_module_at_other_sizes_and_after_a_file(name):
     make, shape, other = NETS[name]

@@ -27,6 +27,7 @@ def test_points_are_those_of_pytorch(dimension, options):
     assert repr(ours) == repr(theirs)
 
 
+@pytest.mark.slow
 def test_scrambling_without_a_seed_follows_manual_seed():
     found = []
     for space in (badak, torch):

@@ -82,6 +82,7 @@ def test_an_error_in_one_of_them_only_is_a_difference():
         step(table, badak.tensor([1, 9]))
 
 
+@pytest.mark.slow
 def test_checking_leaves_no_trace():
     """The step is run twice for each call, and yet counted once."""
     one, two = Training(), Training()

@@ -114,6 +114,7 @@ def test_a_recording_may_make_a_part_of_the_memory_that_is_free(monkeypatch):
     assert 1 << 29 <= memory.room_to_record() <= memory.most_bytes()
 
 
+@pytest.mark.slow
 def test_what_a_recording_is_said_to_hold_is_what_it_holds_after_it_has_moved():
     step = losses(compiled=True)[1]
     (plan,) = step.recordings

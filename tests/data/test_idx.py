@@ -76,6 +76,7 @@ def test_an_absent_file_is_named(tmp_path):
         read_idx(tmp_path)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(st.integers(0, len(GOOD) - 1), st.integers(0, 255), st.booleans())
 def test_no_single_changed_byte_leads_to_anything_but_an_array_or_a_file_error(tmp_path_factory, at, byte, packed):

@@ -46,6 +46,7 @@ def test_a_vocabulary_without_room_for_the_characters_is_refused():
         PieceVocabulary.from_text(TEXT, 3)
 
 
+@pytest.mark.slow
 def test_the_help_texts_of_python_come_back():
     text = python_topics()
     vocabulary = PieceVocabulary.from_text(text, 4000)

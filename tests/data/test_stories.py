@@ -34,6 +34,7 @@ def test_both_languages_tell_the_same_stories():
     assert english == korean
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", FORMS)
 def test_no_two_stories_begin_alike(language):
     told = stories(language, 1000)

@@ -161,6 +161,7 @@ def test_errors_of_odd_kinds_arrive_too():
             list(ours.DataLoader(Broken(8, kind), 2, num_workers=1))
 
 
+@pytest.mark.slow
 def test_a_result_that_cannot_be_sent_is_named():
     loader = ours.DataLoader(Numbers(2), collate_fn=lambda batch: lambda: 0, num_workers=1)
     with pytest.raises(Exception, match="(?i)pickle"):

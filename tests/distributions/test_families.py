@@ -134,6 +134,7 @@ def test_a_gamma_draw_moves_with_its_concentration_as_in_pytorch():
         np.testing.assert_allclose(gamma_slope(np.array(x), np.array(2.0)), slope, rtol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["Gamma", "Beta", "Dirichlet", "StudentT", "InverseGamma", "Chi2"])
 def test_gradients_of_gamma_draws_agree_on_average(name):
     grads = []

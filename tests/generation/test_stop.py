@@ -15,6 +15,7 @@ transformers.utils.logging.disable_progress_bar()
 TEXTS = ["ab ba abba cab", "바닥까지 내려가자", "one. two. three!"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_an_answer_ends_before_the_text_that_stops_transformers(seed, tmp_path):
     tokenizer = Tokenizer.train_bpe(TEXTS * 4, 300)

@@ -84,6 +84,7 @@ def test_a_sentence_among_others_is_translated_as_alone(pair):
         assert text.tolist() == alone.tolist()
 
 
+@pytest.mark.slow
 def test_cross_attention_is_that_of_the_forward(pair):
     """Rows sum to 1, and a source token that changes nothing but its place in the weights is found there."""
     theirs, ours = pair
@@ -109,6 +110,7 @@ def speaker():
     return models.Seq2Seq(config).eval(), tokenizer
 
 
+@pytest.mark.slow
 def test_texts_come_in_their_order_and_empty_ones_stay_empty(speaker):
     model, tokenizer = speaker
     made = translate(model, tokenizer, ["Ein Hund rennt.", "", "ein Hund", "  "], TranslateConfig(num_beams=2, batch_size=1))

@@ -424,6 +424,7 @@ def test_einops_style_use_of_the_arguments():
     assert again({"a": 1}, map_location="cpu", pickle_module=pickle, encoding="latin1") == {"a": 1}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("length", [1, 4, 8, 24, 60])
 def test_a_file_of_the_old_format_with_bytes_cut_out_is_never_a_part_of_what_it_held(length):
     """At the end of a pickle there is one value, and none below it; and what it numbers is numbered in turn."""

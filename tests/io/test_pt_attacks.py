@@ -110,6 +110,7 @@ def test_the_old_format_is_held_to_its_size(tmp_path):
     assert "has 10 numbers, and its tensors speak of 11" in refused(fewer, tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("zipped", [True, False], ids=["zip", "legacy"])
 def test_any_change_of_a_byte_ends_in_a_value_or_a_complaint(zipped):
     file = io.BytesIO()

@@ -72,6 +72,7 @@ def test_random_bytes_are_refused_with_a_word(data):
         ours.load(data)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 200), st.binary(min_size=1, max_size=4))
 @settings(max_examples=200, deadline=None)
 def test_a_damaged_byte_is_refused_or_stays_within_the_values(at, patch):

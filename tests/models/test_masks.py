@@ -60,6 +60,7 @@ def test_a_mask_stays_causal_and_is_that_of_the_whole_text_beside_a_cache(kind):
                 assert not badak.allclose(whole[:, 2:], model(ids, **more)[:, 2:], atol=1e-2)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:compile")  # recorded for one length alone: masks ask for it
 @pytest.mark.parametrize("kind", ["gpt", "llama"])
 def test_compiled_steps_with_a_mask_are_right_at_every_length(kind):

@@ -140,6 +140,7 @@ def test_what_badak_writes_transformers_reads(name, dtype, tmp_path):
         assert badak.equal(back.state_dict()[key], value.to(getattr(badak, dtype)).to(badak.float32)), key
 
 
+@pytest.mark.slow
 def test_shards_and_old_files_are_read(tmp_path):
     model, ids = theirs("llama"), ids_for("llama")
     expected = model(ids).logits
@@ -248,6 +249,7 @@ def test_another_class_is_refused(tmp_path):
         models.GPT.from_pretrained(tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pooling, normalize", [("mean", True), ("cls", False)])
 @badak.no_grad()
 def test_a_sentence_encoder_keeps_how_it_reads(pooling, normalize, tmp_path):

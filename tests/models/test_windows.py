@@ -43,6 +43,7 @@ def written(model, ids, **asked):
     return model.generate(ids, attention_mask=torch.ones_like(ids), max_new_tokens=20, do_sample=False, use_cache=cached, **asked)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", KINDS)
 def test_past_the_window_logits_gradients_and_the_cache_are_those_of_transformers(name, tmp_path):
     model, ours = pair(name, tmp_path)

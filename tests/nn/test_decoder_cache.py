@@ -109,6 +109,7 @@ def test_keys_of_the_memory_are_computed_once(monkeypatch):
     assert set(seen) == {1, S}
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:compile")
 def test_compiled_steps_follow_the_cache():
     """Other sentences, other lengths of them, beams that change rows: the bits that it has without compiling."""

@@ -249,6 +249,7 @@ def test_embeddings_are_those_of_the_encoder(server):
         assert told.status_code == (400 if message else 200) and (not message or message in told.json()["error"]["message"])
 
 
+@pytest.mark.slow
 def test_classes_translations_and_holes(server):
     from badak.generation.text import fill_sentence
     from badak.generation.translate import TranslateConfig, translate

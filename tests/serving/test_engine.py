@@ -187,6 +187,7 @@ def test_a_full_queue_refuses_and_the_next_one_is_taken_again(model, engine):
     assert after.wait().pieces[-1].finish == "length"
 
 
+@pytest.mark.slow
 def test_who_is_late_is_cut_off_also_while_it_waits(model, engine):
     server = engine(model, streams=1)
     long = Asked([1], GenerationConfig(max_new_tokens=400), deadline=time.monotonic() + 0.15)

@@ -74,6 +74,7 @@ def drawn(grammars, random, size, **asked):
             return tokens
 
 
+@pytest.mark.slow
 def test_vocabularies_of_letters_and_of_words():
     random = np.random.default_rng(0)
     letters = CharVocabulary('\n !"0123456789:abcdefghijklmnopqrstuvwxyz{}바닥,[]')

@@ -125,6 +125,7 @@ def test_a_training_stopped_before_its_first_evaluation_answers_with_what_it_has
     assert evaluate(run.folder).facts["weights"] == "the last ones, of step 1"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "broken",
     [
@@ -149,6 +150,7 @@ NONSENSE = [3, [], "\ud800\x1b[2J", {}, {"figure": "perplexity", "step": True, "
             {"figure": "perplexity", "step": -(10**300), "value": 1.0, "loss": 1.0, "since": 0}]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("best", NONSENSE, ids=range(len(NONSENSE)))
 @pytest.mark.parametrize("command", ["info", "eval"])
 def test_whoever_reads_a_nonsense_as_the_best_says_it_in_two_lines(tmp_path, capsys, best, command):

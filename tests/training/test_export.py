@@ -193,6 +193,7 @@ def test_a_failure_leaves_nothing(error, at, run, tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_somebody_who_was_faster_keeps_his_folder(run, tmp_path, monkeypatch):
     out = tmp_path / "out"
     saved = models.GPT.save_pretrained
@@ -245,6 +246,7 @@ def test_the_command_says_what_it_made_and_what_it_cannot(run, tmp_path, capsys)
     assert len(capsys.readouterr().err.splitlines()) == 2 and not (tmp_path / "again").exists()
 
 
+@pytest.mark.slow
 def test_a_run_that_no_family_has_is_refused_in_two_lines(tmp_path):
     model = badak.nn.Linear(2, 2)
     data = [(badak.randn(4, 2), badak.zeros(4, dtype=badak.int64))] * 2

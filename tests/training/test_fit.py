@@ -87,6 +87,7 @@ def test_it_is_the_loop_that_one_would_write(compiled):
     assert outcome.rows[-1].train_loss < outcome.rows[0].train_loss and math.isnan(outcome.rows[0].val_loss)
 
 
+@pytest.mark.slow
 def test_steps_are_replayed(monkeypatch):
     made = []
     monkeypatch.setattr("badak.training.loop.TrainState", lambda *given: made.append(TrainState(*given)) or made[-1])
@@ -306,6 +307,7 @@ def test_callbacks_are_told_what_happens_in_order():
     assert steps == [1, 2, 3]
 
 
+@pytest.mark.slow
 def test_a_callback_can_end_the_training_which_is_saved(tmp_path):
     outcome = fit(model(), loader(), F.cross_entropy, epochs=2, folder=tmp_path / "r",
                   callbacks=lambda p: p.step == 3 and p.end("enough"), **QUIET)  # fmt: skip

@@ -83,6 +83,7 @@ def test_a_changed_byte_is_refused_by_all_who_read_it(folder, name, place):
     assert (folder / name).read_bytes() == data
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FILES[1:])
 def test_a_file_that_is_gone_is_not_begun_anew(folder, name):
     (folder / name).unlink()

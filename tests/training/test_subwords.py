@@ -39,6 +39,7 @@ def finish(folder, setup):
     return run, experiment
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["bpe", "wordpiece"])
 def test_a_tokenizer_is_trained_on_the_text_and_stays_with_the_run(tmp_path, text, kind):
     run, experiment = finish(tmp_path / "r", with_data(text, tokens=kind, vocabulary=300))

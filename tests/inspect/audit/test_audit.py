@@ -218,12 +218,14 @@ def test_batch_norm_is_by_design_and_is_noted():
     assert any("norm (BatchNorm1d)" in note and "train mode" in note for note in report.notes)
 
 
+@pytest.mark.slow
 def test_padding_that_the_batch_lacks_is_made_where_its_id_is_known():
     program = built(text_classifier)
     report = badak.audit(program.model, badak.randint(1, V, (4, 12)))
     assert "padding" in report.sound and any("no padding" in note for note in report.notes)
 
 
+@pytest.mark.slow
 def test_the_id_of_padding_can_be_said():
     program = built(gpt)
     assert "pad=ID" in badak.audit(program.model, program.args).unasked["padding"]
@@ -262,6 +264,7 @@ def test_a_replay_that_gives_other_numbers_is_found(monkeypatch):
     assert finding.probe == "compiled"
 
 
+@pytest.mark.slow
 def test_a_stale_optimizer_is_found():
     program = built(gpt)
     opt = optim.AdamW(program.model.parameters())
@@ -274,6 +277,7 @@ def test_a_stale_optimizer_is_found():
 # What it says
 
 
+@pytest.mark.slow
 def test_the_report_says_what_was_found_where_and_what_helps():
     program = built(tagger)
     program.model.blocks[1].tril.fill_(1.0)
@@ -412,6 +416,7 @@ def test_small_batches_are_asked_what_can_be_asked(shape):
     assert not report.findings, report
 
 
+@pytest.mark.slow
 def test_a_translation_of_lengths_that_differ_from_each_other_is_asked():
     program = built(translator)
     assert set(badak.audit(program.model, program.args).sound) >= {"future", "padding", "batch", "order", "positions"}

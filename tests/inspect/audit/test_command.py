@@ -82,6 +82,7 @@ def test_a_folder_that_is_no_run_is_two_lines(capsys, tmp_path):
     assert len(error) == 2 and "not a run folder" in error[0]
 
 
+@pytest.mark.slow
 def test_the_page_shows_what_its_example_prints(capsys):
     text = PAGE.read_text(encoding="utf-8")
     code, shown = (re.search(rf"```{kind}\n(.*?)```", text, re.DOTALL).group(1) for kind in ("python", "text"))

@@ -85,6 +85,7 @@ def found(report):
     return [finding.probe for finding in report.findings]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrap", WRAPS)
 def test_what_a_model_gives_is_judged_however_it_is_wrapped(wrap, text):
     sound, mixes, sees = (badak.audit(LM(wrap, **fault), text) for fault in ({}, {"leak": True}, {"causal": False}))
@@ -217,6 +218,7 @@ def test_nan_is_told_where_it_begins(text):
     assert [(f.probe, f.module) for f in badak.audit(Layers(), text).findings] == [("numbers", "log")]
 
 
+@pytest.mark.slow
 def test_what_starts_at_zero_is_neither_dead_nor_a_hiding_place(text):
     class Adapted(LM):
         def __init__(self, leak=False):
@@ -283,6 +285,7 @@ def test_a_question_without_forwards_left_is_open_and_the_run_is_not_sound(text)
     assert not report.ok and report.code == 3 and report.open[:2] == ["batch", "future"], report
 
 
+@pytest.mark.slow
 def test_an_encoder_and_decoder_are_told_apart_by_who_asks_whom():
     class Two(nn.Module):
         def __init__(self):

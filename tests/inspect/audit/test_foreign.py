@@ -52,6 +52,7 @@ def test_planted_faults_are_found_where_they_were_planted(make):
     assert {key: value for key, value in missed.items() if key not in KNOWN} == {}
 
 
+@pytest.mark.slow
 def test_the_programs_are_twenty_and_more_and_no_two_are_one():
     makes = [*OWN, *FOREIGN, *UNUSUAL]
     assert len({type(built(make).model) for make in makes}) >= 20 and gpt in makes

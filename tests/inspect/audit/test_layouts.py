@@ -40,12 +40,14 @@ def asked(name, fault=""):
     return badak.audit(model, batch)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SOUND)
 def test_nothing_is_found_in_what_is_sound(name):
     report = asked(name)
     assert not report.findings and "batch" in report.sound, report
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "fault"), [(name, fault) for name in FAULTS for fault in FAULTS[name]])
 def test_a_fault_is_found_where_it_is(name, fault):
     report = asked(name, fault)
@@ -54,6 +56,7 @@ def test_a_fault_is_found_where_it_is(name, fault):
     assert any(each == code and (place == module or place.startswith(f"{module}.")) for each, place in found), report
 
 
+@pytest.mark.slow
 def test_one_cause_is_said_once():
     """A leak of the future changes what a cache gives, and one of rows what padding does: neither is a second fault."""
     found = [each.code for each in asked("time_first", "mean of rows").findings]
@@ -86,6 +89,7 @@ def test_weights_are_added_up_along_each_axis():
     assert sums_to_one(blind, 1) and not sums_to_one(blind, 0)
 
 
+@pytest.mark.slow
 def test_layers_frozen_at_the_bottom_are_meant():
     model, batch = layouts.time_first()
     for block in model.blocks[:2]:
@@ -93,6 +97,7 @@ def test_layers_frozen_at_the_bottom_are_meant():
     assert not badak.audit(model, batch).findings
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hidden", [-1e4, -1e9, float("-inf")])
 def test_padding_is_found_in_masks_that_are_added(hidden):
     class Reads(nn.Module):

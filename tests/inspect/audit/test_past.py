@@ -83,6 +83,7 @@ class Patches(nn.Module):
         return self.head(self.layer(h if self.places is None else h + self.places).mean(1))
 
 
+@pytest.mark.slow
 def test_patches_without_positions_are_found_and_neither_those_with_nor_a_convolution_net_are():
     pictures = badak.randn(4, 1, 12, 12)
     net = nn.Sequential(nn.Conv2d(1, 8, 3), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(8, 5))

@@ -28,6 +28,7 @@ def test_planted_faults_are_found_where_they_were_planted(make):
     assert [(row["fault"], row["where"], row["found"]) for row in planted if not row["right"]] == []
 
 
+@pytest.mark.slow
 def test_the_judge_itself_can_say_no():
     """A plant that plants nothing is not found, and one that is found elsewhere is not in the right module."""
     program = built(OWN[0])

@@ -20,6 +20,7 @@ def numberless(text: str) -> str:
 COMMANDS = re.findall(r"```console\n\$ badak (.*?)```", TEXT, re.DOTALL)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", COMMANDS, ids=lambda block: block.split("\n")[0])
 def test_a_command_prints_what_the_page_shows(block, capsys, monkeypatch):
     monkeypatch.chdir(PAGE.parents[2])

@@ -188,6 +188,7 @@ def test_softmax_from_the_api_to_its_row():
     assert shown.count("def forward(save, x, dim=-1)") == 1  # within its class, and not again
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "given, name",
     [

@@ -153,6 +153,7 @@ def test_every_operation_of_the_models_has_steps(told):
     assert {"Conv", "Mean", "Dropout", "MatMul", "Softmax", "LogSoftmax", "MaskedFill", "Mul", "SiLU", "GELU"} <= kinds
 
 
+@pytest.mark.slow
 def test_a_rotation_and_a_gate_are_named(told):
     for name in ("llama", "curves"):
         roles = {row.role for row, *_ in told[name]}
