@@ -135,4 +135,6 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("error: expected one folder\nfix: python tools/notebooks.py FOLDER")
     main(Path(sys.argv[1]))

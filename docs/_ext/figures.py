@@ -49,7 +49,7 @@ def positions(ko: bool) -> Figure:
     p = clocks(32, 32)
     alike = p @ p.T / 16
     word = "위치" if ko else "position"
-    return {"kind": "states", "states": [state(f"{word} {i}", bars=numbers(alike[i]), low=-1, high=1) for i in range(32)], "at": 12}
+    return {"kind": "states", "states": [state(f"{word} {i}", bars=numbers(alike[i]), low=0, high=1) for i in range(32)], "at": 12}
 
 
 def heads(ko: bool) -> Figure:
@@ -166,10 +166,10 @@ def depth(ko: bool) -> Figure:
 
 
 FIGURES: dict[str, tuple[Callable[[bool], Figure], str, str]] = {  # of each chapter: numbers, caption, caption in Korean
-    "01": (attention, "Drag a word. Words whose arrows point the same way look at each other.", "단어를 끌어 보세요. 화살표가 같은 쪽을 가리키는 단어끼리 서로 봅니다."),
+    "01": (attention, "Drag a word. Words whose lines point the same way look at each other.", "단어를 끌어 보세요. 선이 같은 쪽을 가리키는 단어끼리 서로 봅니다."),
     "02": (positions, "Move the slider. The bars show how alike a position is to each of the 32.", "슬라이더를 움직여 보세요. 막대는 그 위치가 32개 위치와 저마다 얼마나 닮았는지 나타냅니다."),
     "03": (heads, "Each head looks from its row a fixed number of places away.", "헤드마다 자기 행에서 정해진 칸만큼 떨어진 곳을 봅니다."),
-    "04": (masks, "Paint the mask: click or drag over squares. A hidden key gets the weight 0, and each row still sums to 1.", "마스크를 칠해 보세요. 칸을 누르거나 끌면 됩니다. 가린 키의 가중치는 0이고, 행의 합은 여전히 1입니다."),
+    "04": (masks, "Paint the mask: click or drag over squares. A hidden key gets the weight 0; a row that still sees a key sums to 1.", "마스크를 칠해 보세요. 칸을 누르거나 끌면 됩니다. 가린 키의 가중치는 0이고, 키가 하나라도 남은 행의 합은 1입니다."),
     "05": (block, "Play a block forward, then its backward one operation at a time. Rows are words; blue is positive, orange negative.", "블록의 순전파를 재생한 뒤 역전파를 연산 하나씩 따라가 보세요. 행은 단어이고 파랑은 양수, 주황은 음수입니다."),
     "06": (decoder, "The decoder writes one word at a time. The rows above stay as they are: a cache keeps them.", "디코더는 한 번에 한 단어를 씁니다. 위의 행은 그대로이므로 캐시에 두면 됩니다."),
     "07": (mean_or_cls, "One word of the text matters. The bars show its share in the answer as the text grows.", "글에서 단어 하나만 중요합니다. 막대는 글이 길어질 때 그 단어가 답에서 차지하는 몫입니다."),

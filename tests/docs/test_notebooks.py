@@ -85,6 +85,14 @@ def test_the_command_writes_a_notebook_once(tmp_path, capsys):
     assert main(["learn", "--dir", str(tmp_path), "notebook", "--force", "03"]) == 0
 
 
+def test_a_notebook_starts_with_what_the_learner_has_written(tmp_path, capsys):
+    assert main(["learn", "--dir", str(tmp_path), "start", "03"]) == 0
+    (tmp_path / "03_attention.py").write_text("def mine():\n    return '주의'\n", encoding="utf-8")
+    assert main(["learn", "--dir", str(tmp_path), "notebook", "03"]) == 0
+    cells = nbformat.read(tmp_path / "03_attention.ipynb", 4).cells
+    assert "%%writefile 03_attention.py\ndef mine():\n    return '주의'" in [cell.source for cell in cells]
+
+
 @pytest.mark.slow
 def test_without_nbformat_a_sentence_says_what_to_install(tmp_path):
     program = (

@@ -5,6 +5,7 @@ from typing import Any
 
 from badak.core.errors import FileError, NotSupportedError
 from badak.core.i18n import language
+from badak.data.files import read_text
 from badak.io.atomic import make_folder, write_file
 from badak.learn.course import Folder
 from badak.learn.exercise import Both, Exercise
@@ -14,11 +15,12 @@ CHECK = Both("Then check it:", "이제 검사하세요:")
 HELP = Both("Each run shows one more of three hints:", "실행할 때마다 힌트 세 개 중 하나를 더 보여 줍니다:")
 
 
-def notebook(exercise: Exercise) -> Any:
+def notebook(exercise: Exercise, written: str = "") -> Any:
     """The notebook, in the person's language. It stands in the learner's folder, and runs there.
 
     Args:
         exercise: of the course
+        written: what the learner's file holds so far; the cell that writes it starts with that, and running it loses nothing
 
     Returns: what nbformat writes
     """
@@ -31,7 +33,7 @@ def notebook(exercise: Exercise) -> Any:
     cells = [
         new_markdown_cell(f"# {number} {exercise.title}\n\n```text\n{str(exercise.text).strip()}\n```\n\n{WRITE}"),
         new_code_cell(f"import sys\n\n%env BADAK_LANG={language()}"),
-        new_code_cell(f"%%writefile {exercise.file}\n{exercise.template().rstrip()}"),
+        new_code_cell(f"%%writefile {exercise.file}\n{(written or exercise.template()).rstrip()}"),
         new_markdown_cell(str(CHECK)),
         new_code_cell(f"{command} check {number}"),
         new_markdown_cell(str(HELP)),
@@ -54,8 +56,9 @@ def write(own: Folder, exercise: Exercise, force: bool = False) -> Path:
 
     Raises: FileError if it is there already, NotSupportedError without nbformat
     """
-    made = notebook(exercise)
-    file = own.file(exercise).with_suffix(".ipynb")
+    mine = own.file(exercise)
+    made = notebook(exercise, read_text(mine) if mine.is_file() else "")
+    file = mine.with_suffix(".ipynb")
     if file.exists() and not force:
         raise FileError(f"{file} is there already", "open it in Jupyter, or --force to begin again")
     import nbformat

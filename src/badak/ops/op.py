@@ -46,7 +46,7 @@ class Op:
     owns_grads = True  # False: backward may return what others hold, dy or a view, so that a leaf has to copy it
     capturable = False  # True: kernels alone make the values; what Python and NumPy do around them depends on shapes only
     ufunc: Any = None  # the function of NumPy that the forward is, if it is one without attributes
-    view = False  # True: the output shares memory with input 0; so its numbers only move, and mostly nothing is kept
+    view = False  # True: the output shares memory with input 0; so its numbers only move, and nothing of them is kept
     pointwise = False  # True: y[i] depends on x[i] alone (`ops/pointwise.py`)
     data_movement = False  # True: numbers go from place to place as they are, so that 16-bit floats need not become wider first
     supports_bf16 = False  # True: takes bfloat16 as it is, computes in float32 and rounds once; other 16-bit floats are made wider
