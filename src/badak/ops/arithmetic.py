@@ -220,7 +220,7 @@ class DivInto(Op):
 class FloorDiv(Op):
     """y = floor(a / b);   no gradient (0 almost everywhere)."""
 
-    pointwise = True
+    pointwise = steps = True
     owns_grads = False
 
     @staticmethod

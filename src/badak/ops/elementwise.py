@@ -112,7 +112,7 @@ Sign = pointwise(
 
     For complex x, y = x / abs(x) and dx = (dy - Re(dy y*) y) / abs(x), 0 where x = 0.
     """,
-    signs, _sign_slope, public="sgn", takes="number", in_place="method", like=np.sign, samples=EVERY,
+    signs, _sign_slope, steps=True, public="sgn", takes="number", in_place="method", like=np.sign, samples=EVERY,
 )  # fmt: skip
 Floor = pointwise(
     "Floor", "y = the largest integer <= x;   dx = 0.", np.floor,

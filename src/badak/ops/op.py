@@ -45,6 +45,7 @@ class Op:
 
     owns_grads = True  # False: backward may return what others hold, dy or a view, so that a leaf has to copy it
     capturable = False  # True: kernels alone make the values; what Python and NumPy do around them depends on shapes only
+    steps = False  # True: a function of steps, whose slope is 0 (almost) everywhere
     ufunc: Any = None  # the function of NumPy that the forward is, if it is one without attributes
     view = False  # True: the output shares memory with input 0; so its numbers only move, and nothing of them is kept
     pointwise = False  # True: y[i] depends on x[i] alone (`ops/pointwise.py`)

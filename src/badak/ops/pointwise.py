@@ -109,7 +109,7 @@ def pointwise(
     forward = _forward(function, inputs, frozenset(keeps))
     backward: Function
     if not derivatives:
-        backward, flags = _zero, {"saves_no_tensors": True} | flags
+        backward, flags = _zero, {"saves_no_tensors": True, "steps": True} | flags
     else:
         light = tuple(i for i, each in enumerate(derivatives) if not {"a", "b", "x", "y"} & set(_parameters(each)[1:]))
         flags = {"saves_no_tensors": len(light) == len(inputs), "light_for": light} | flags

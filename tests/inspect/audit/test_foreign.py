@@ -42,7 +42,7 @@ def test_each_new_question_finds_its_fault_in_its_place(fault, name):
     assert row["fault"] == fault and row["right"], (row["where"], row["found"], row["text"])
 
 
-@pytest.mark.thin(3)
+@pytest.mark.thin(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("make", few(FOREIGN, 6), ids=lambda make: make.__name__)
 def test_planted_faults_are_found_where_they_were_planted(make):

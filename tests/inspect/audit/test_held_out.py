@@ -18,6 +18,7 @@ KNOWN = {  # not found
     ("shaw", "no mask"),  # these two ask for their kind instead
     ("windowed", "window looks ahead"),
     ("spectrum", "no positions"),  # the ends of its convolutions tell it something
+    ("whisperlike", "sound without places"),
     ("windowed", "values turned as well"),  # some do it on purpose
 }
 MISSED_ONCE = [
@@ -54,6 +55,26 @@ MISSED_ONCE = [
     ("sentences", "mask of the other sentence"),
     ("sentences", "second sentence detached"),
     ("shaw", "one distance for all"),
+    ("detr", "queries all alike"),  # rows of a table that is not looked up
+    ("detr", "boxes from nothing"),  # a slope of 0
+    ("detr", "view for transpose"),
+    ("disentangled", "distances all one"),  # labels of each place stood in the way
+    ("latent_heads", "keys not turned"),  # scores that are the sum of two products
+    ("latent_heads", "turned the other way"),
+    ("latent_heads", "no residual around experts"),
+    ("latent_heads", "targets are the inputs"),
+    ("linear_causal", "no residual attn"),  # an attention without softmax
+    ("longformer", "no residual"),
+    ("paperlike", "other id of padding"),
+    ("sft", "padding seen"),  # padding in front
+    ("sft", "labels not moved"),
+    ("sft", "labels moved the wrong way"),
+    ("variates", "no residual attn"),  # a mean that is put back is no way around
+    ("cached", "values of the other layer"),
+    ("cached", "keys not turned"),  # groups of heads
+    ("nano", "targets two further"),
+    ("selective", "no residual"),
+    ("selective", "labels moved twice"),  # causal by what it does
 ]
 EVERY = [(name, edit[0]) for name in NAMES for edit in EDITS[name] if (name, edit[0]) not in KNOWN]
 

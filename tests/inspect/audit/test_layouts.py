@@ -47,6 +47,7 @@ def test_nothing_is_found_in_what_is_sound(name):
     assert not report.findings and "batch" in report.sound, report
 
 
+@pytest.mark.thin(12)
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "fault"), [(name, fault) for name in FAULTS for fault in FAULTS[name]])
 def test_a_fault_is_found_where_it_is(name, fault):

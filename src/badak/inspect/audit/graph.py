@@ -238,21 +238,43 @@ def readers(run: Ran, consumers: dict[int, list[Ran]]) -> Iterator[Ran]:
 PRODUCTS = (MatMul, Contract)
 
 
+class Asked(NamedTuple):
+    """Queries and keys of one product of an attention's scores."""
+
+    q: Ran
+    k: Ran
+    queries: np.ndarray  # as the product has them, (..., T, D)
+    keys: np.ndarray | None  # (..., S, D); None where that cannot be told
+
+
 class Mixer(NamedTuple):
     """One attention, of a head or of all: the operation that adds values up, and what it was given."""
 
     core: Ran
-    q: Ran
-    k: Ran
+    asked: list[Asked]  # the products that its scores are the sum of; mostly one
     v: Ran
-    queries: np.ndarray  # as the product of the scores has them, (..., T, D)
-    keys: np.ndarray | None  # (..., S, D); None where that cannot be told
     values: np.ndarray | None
     mixed: np.ndarray  # what the core gave, (..., T, D)
 
     @property
     def path(self) -> str:
         return self.core.path
+
+    @property
+    def q(self) -> Ran:
+        return self.asked[0].q
+
+    @property
+    def k(self) -> Ran:
+        return self.asked[0].k
+
+    @property
+    def queries(self) -> np.ndarray:
+        return self.asked[0].queries
+
+    @property
+    def keys(self) -> np.ndarray | None:
+        return self.asked[0].keys
 
 
 def mixers(graph: Graph) -> list[Mixer]:
@@ -263,7 +285,7 @@ def mixers(graph: Graph) -> list[Mixer]:
             q, k, v = run.sources[:3]
             queries, keys, values = run.inputs[:3]
             if q is not None and k is not None and v is not None and queries is not None:
-                found.append(Mixer(run, q, k, v, queries, keys, values, run.output))
+                found.append(Mixer(run, [Asked(q, k, queries, keys)], v, values, run.output))
         elif run.op is Softmax and run.attributes.get("dim", -1) in (-1, run.output.ndim - 1) and run.output.ndim > 2:
             core, below = product_after(run, consumers), scores_of(run)
             if core is not None and below is not None:
@@ -277,6 +299,13 @@ def by_hand(softmax: Ran, core: Ran, below: Ran) -> Mixer:
     side = 1
     if core.op is Contract and core.sources[1] is not None and core.sources[1].number in inside:
         side = 0
+    values, mixed = (core.inputs[1], core.output) if core.op is MatMul else summed(core, side)
+    asked = [asked_by(each) for each in (below, *(each for each in summands(softmax) if each is not below))]
+    return Mixer(core, asked, core.sources[side] or softmax, values, mixed)
+
+
+def asked_by(below: Ran) -> Asked:
+    """Queries and keys of a product."""
     q, k = below.sources[:2]
     assert q is not None and k is not None
     queries, keys = below.inputs[:2]
@@ -286,8 +315,22 @@ def by_hand(softmax: Ran, core: Ran, below: Ran) -> Mixer:
         if below.attributes["ty"][-1] not in below.attributes["tb"]:  # the keys stand first
             q, k = k, q
         queries, keys = scored(below)
-    values, mixed = (core.inputs[1], core.output) if core.op is MatMul else summed(core, side)
-    return Mixer(core, q, k, core.sources[side] or softmax, queries, keys, values, mixed)  # type: ignore[arg-type]
+    return Asked(q, k, queries, keys)  # type: ignore[arg-type]
+
+
+def summands(softmax: Ran) -> list[Ran]:
+    """The products of what was read of a text, without weights, that are added up in a softmax's scores."""
+    found, pending, seen = [], [softmax.sources[0]], {-1}
+    while pending:
+        run = pending.pop()
+        if run is None or run.number in seen or run.output.size != softmax.output.size:
+            continue
+        seen.add(run.number)
+        if run.op not in PRODUCTS:
+            pending += run.sources
+        elif all(source is not None and source.reads for source in run.sources[:2]) and not any(run.parameters[:2]):
+            found.append(run)
+    return found
 
 
 def scored(below: Ran) -> tuple[np.ndarray | None, np.ndarray | None]:
@@ -310,10 +353,11 @@ def summed(core: Ran, side: int) -> tuple[np.ndarray | None, np.ndarray]:
 
 
 def laid(x: np.ndarray | None, letters: str, wanted: str) -> np.ndarray | None:
-    """An array whose axes are `letters`, with them as `wanted`; None where those are others."""
-    if x is None or sorted(letters) != sorted(wanted) or x.ndim != len(letters):
+    """An array whose axes are `letters`, with them as `wanted`, an axis that it lacks as one of 1; None where those are others."""
+    if x is None or set(letters) - set(wanted) or x.ndim != len(letters):
         return None
-    return x.transpose([letters.index(c) for c in wanted])
+    lacks = "".join(c for c in wanted if c not in letters)
+    return x.reshape(*(1,) * len(lacks), *x.shape).transpose([(lacks + letters).index(c) for c in wanted])
 
 
 def product_after(run: Ran, consumers: dict[int, list[Ran]], depth: int = 5) -> Ran | None:

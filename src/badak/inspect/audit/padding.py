@@ -57,7 +57,7 @@ def mask_leaves(batch: Batch, texts: list[str], lengths: set[int]) -> list[Leaf]
 
 
 def padding_of(leaf: Leaf, mask: Leaf, batch_axis: int) -> np.ndarray | None:
-    """(B, T), True where `mask` hides places of the text `leaf` from everybody at its end; None if that is not what it says."""
+    """(B, T), True where `mask` hides places of the text `leaf` from everybody at one of its ends; None if it does not."""
     ids = leaf.array if batch_axis == 0 else leaf.array.T
     m: Any = mask.array
     if m.shape[-1] != ids.shape[1] or m.shape[0] != ids.shape[0] or triangular(m) and m.ndim == 2:
@@ -65,10 +65,16 @@ def padding_of(leaf: Leaf, mask: Leaf, batch_axis: int) -> np.ndarray | None:
     m = m > HIDDEN if m.dtype.kind == "f" and m.min() <= HIDDEN else m != 0
     for hidden in (m, np.logical_not(m)):
         flat = hidden.reshape(hidden.shape[0], -1, hidden.shape[-1]).all(axis=1)
-        tail = (np.diff(flat.astype(int), axis=1) >= 0).all() and not flat[:, 0].any()
-        if tail and flat.any() and len(np.unique(ids[flat])) == 1:
+        if at_one_end(flat) and len(np.unique(ids[flat])) == 1:
             return flat
     return None
+
+
+def at_one_end(hidden: np.ndarray) -> bool:
+    """Whether some places (B, T) are hidden, all at the end of their rows, or all at the start of them."""
+    steps = np.diff(hidden.astype(int), axis=1)
+    at_end, at_start = (steps >= 0).all() and not hidden[:, 0].any(), (steps <= 0).all() and not hidden[:, -1].any()
+    return bool(hidden.any() and (at_end or at_start))
 
 
 def padding_at_work(leaf: Leaf, keeps: list[np.ndarray], batch_axis: int) -> np.ndarray | None:
@@ -78,8 +84,7 @@ def padding_at_work(leaf: Leaf, keeps: list[np.ndarray], batch_axis: int) -> np.
         if keep.ndim < 3 or keep.shape[0] != ids.shape[0] or keep.shape[-1] != ids.shape[1]:
             continue
         hidden = np.asarray(~keep.reshape(keep.shape[0], -1, keep.shape[-1]).any(axis=1))
-        tail = (np.diff(hidden.astype(int), axis=1) >= 0).all() and not hidden[:, 0].any()
-        if tail and hidden.any() and len(np.unique(ids[hidden])) == 1 and not (ids[~hidden] == ids[hidden][0]).any():
+        if at_one_end(hidden) and len(np.unique(ids[hidden])) == 1 and not (ids[~hidden] == ids[hidden][0]).any():
             return hidden
     return None
 
@@ -101,18 +106,19 @@ def find_padding(
         elif not known and (at_work := padding_at_work(leaf, keeps, batch.batch_axis)) is not None:
             found[name], how = at_work, how or "places that attentions hide"
         elif known:
-            mine = _for(model, name, known)
+            mine = _for(model, name, known, ids)
             found[name], how = ids == mine, how or f"padding is {mine}"
     return found, how
 
 
-def _for(model: Module, name: str, known: list[int]) -> int:
-    """Of several ids, the one whose attribute names this text."""
+def _for(model: Module, name: str, known: list[int], ids: np.ndarray) -> int:
+    """Of several ids, the one whose attribute names this text; before that, one that fills up rows of it."""
     side = ("tgt", "trg", "dec") if any(word in name for word in TARGET_NAMES) else ("src", "enc")
-    for attribute, value in vars(model).items():
-        if _PAD.search(attribute) and any(word in attribute for word in side) and isinstance(value, int):
-            return value
-    return known[0]
+    named = [
+        value for attribute, value in vars(model).items()
+        if _PAD.search(attribute) and any(word in attribute for word in side) and isinstance(value, int)
+    ]  # fmt: skip
+    return next((each for each in (*named, *known) if at_one_end(ids == each)), (*named, *known)[0])
 
 
 def filled_up(batch: Batch, texts: list[str], pad: dict[str, int]) -> Batch:

@@ -12,7 +12,7 @@ from badak.core.errors import ArgumentError, BadakError
 from badak.inspect.audit.answer import labels_in, main_answer, moved, places_of, sink_of, triangles_in, verdict
 from badak.inspect.audit.axes import batch_axis
 from badak.inspect.audit.batch import Batch, like
-from badak.inspect.audit.compare import Places, change
+from badak.inspect.audit.compare import Places, along, change, same
 from badak.inspect.audit.graph import Graph, Ran, mixers
 from badak.inspect.audit.kind import Kind, Shown, kind_of, part_of, texts_of
 from badak.inspect.audit.localize import Clean, begins
@@ -109,6 +109,28 @@ class Subject:
             keeps = [seen.keep for seen in watch.attentions]
             self.padding, self.padding_how = find_padding(self.model, self.batch, self.texts, pad, keeps)
         self.places = {name: self._places(name) for name in {*self.texts, self.kind.text}}
+        if said is None and self._reads_on():
+            self.kind = Kind("causal", "a token changes what it answers behind it, and nothing before it", self.kind.text)
+
+    def _reads_on(self) -> bool:
+        """Whether a model of words without attention, such as a recurrent one, goes from left to right."""
+        name = self.kind.text
+        if self.kind.kind == "causal" or self.kind.source or self.shown.attentions or name not in self.texts or self.answer is None:
+            return False
+        a, t = self.reference.outputs[self.answer], self.length() // 2
+        if a.ndim < 2 or a.shape[-1] != self.vocabulary(name) or t < 2:
+            return False
+        where = np.zeros(self.ids(name).shape, bool)
+        where[:, t] = True
+        try:
+            b = self.forward(self.batch.with_({name: self.other_tokens(name, where)})).outputs[self.answer]
+        except NotApplicable:
+            return False
+        for shape, axis, first in along(a.shape, self.places[name], self.rows):
+            x, y = (np.moveaxis(each.reshape(shape), axis, 0) for each in (a, b))
+            if same(x[: t - first], y[: t - first]) and not same(x[t + 1 - first :], y[t + 1 - first :]):
+                return True
+        return False
 
     def _places(self, name: str) -> Places:
         array = self.batch.leaves[name].array

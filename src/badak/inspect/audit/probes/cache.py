@@ -11,6 +11,8 @@ from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NO_NUMBERS, NotApplicable, Subject
 from badak.nn.cache import KeyValueCache
 
+FIX = "count positions from the length of the cache, and hide with its end in view: query i sees keys 0 .. length + i"
+
 
 class Cache:
     """All tokens but the last, then the last one with what was remembered of them."""
@@ -37,7 +39,13 @@ class Cache:
         for part in (ids[:, :-1], ids[:, -1:]):
             batch = subject.batch.with_({name: subject.placed(part)})
             batch.kwargs = {**batch.kwargs, **given}
-            last = subject.forward(batch)
+            try:
+                last = subject.forward(batch)
+            except NotApplicable as why:
+                if takes not in given or own:
+                    raise
+                where = getattr(why.__cause__, "badak_module", "")
+                return [Finding("cache", where, f"with the {takes} that it gave itself, {why}", FIX)]
             if not own and (past := past_of(last.result, takes)) is None:
                 raise NotApplicable(f"the model takes {takes} and gives none{', though use_cache=True' if flag else ''}")
             if not own:
@@ -64,7 +72,7 @@ class Cache:
                 begin.path,
                 f"the last token with a cache of those before gives other outputs than the whole text, by up to {largest:.2g} "
                 "of their size",
-                "count positions from the length of the cache, and hide with its end in view: query i sees keys 0 .. length + i",
+                FIX,
                 {"tokens": length, "largest change": largest},
                 begin.between,
             )

@@ -42,9 +42,10 @@ class Copies:
 def queries_alike(subject: Subject) -> list[Finding]:
     """Learned queries that start alike: their answers, and their gradients, are the same, so they stay one."""
     modules, found = dict(subject.model.named_modules()), []
+    looked_up = {look.path for look in subject.reference.lookups}
     for which in subject.woken:
         p, owner = subject.model.get_parameter(which), modules[which.rpartition(".")[0]]
-        if p.dim() < 2 or p.shape[-2] < 2 or isinstance(owner, Linear | Embedding | _ConvNd):
+        if p.dim() < 2 or p.shape[-2] < 2 or isinstance(owner, Linear | _ConvNd) or which.rpartition(".")[0] in looked_up:
             continue
         awake = p.detach().clone()
         with no_grad():

@@ -1,5 +1,6 @@
 """Future leak: in a causal model nothing before a position may change, not by a bit, when the token there does."""
 
+from collections import Counter
 from functools import partial
 
 import numpy as np
@@ -29,13 +30,10 @@ class FutureLeak:
             raise NotApplicable("the text has one position")
         places = subject.places[subject.kind.text]
         name = subject.kind.text
-        if (loss := same_places(subject)) is not None:
-            cause = f"its loss compares the answer at each place with the token of {name} that it reads at that place"
-            if given_apart(subject, loss):
-                subject.notes.append(f"in this batch {cause}: labels are the ids one further")
-            else:
-                subject.leaks_future = True
-                return [Finding("future", "", cause, SHIFT)]
+        if (shift := wrong_shift(subject)) is not None:
+            subject.leaks_future = True
+            cause = f"its loss compares the answer at each place with the token of {name} that it {WRONG[shift]}"
+            return [Finding("future", "", cause, SHIFT)]
         middle = length // 2 + int(subject.rng.integers(0, max(1, length // 4)))
         watch = subject.forward(subject.batch.with_({name: changed(subject, name, middle)}))
         clean = partial(before, t=middle, places=places, rows=subject.rows)
@@ -69,33 +67,58 @@ def forgotten(subject: Subject, outputs: list[np.ndarray], t: int) -> bool:
     return False
 
 
-def given_apart(subject: Subject, loss: Ran) -> bool:
-    """Whether labels are a tensor of the batch of their own, next to the text."""
-    size = loss.inputs[1].size  # type: ignore[union-attr]
-    beside = [leaf.array for name, leaf in subject.batch.leaves.items() if name not in subject.texts]
-    return any(x.size == size and np.array_equal(x.ravel(), loss.inputs[1].ravel()) for x in beside)  # type: ignore[union-attr]
-
-
-def same_places(subject: Subject) -> Ran | None:
-    """The loss whose labels are the ids that are read, place for place: what hides the future hides nothing of the answer."""
+def wrong_shift(subject: Subject) -> int | None:
+    """How far behind the token that is read the label stands which the answer there is compared with, where it is not the next one
+    in any loss: 0 for the token itself, which no mask hides from its answer; None where that cannot be told."""
+    seen: list[int] = []
     axis, text = subject.batch.batch_axis, subject.batch.leaves[subject.kind.text].array
     for look in subject.reference.lookups:
-        read = look.indices if axis == 0 else look.indices.T
-        if look.indices.ndim != 2 or part_of(look.indices, text, axis) is None or read.shape[1] < 3:
+        if look.indices.ndim != 2 or part_of(look.indices, text, axis) is None:
             continue
+        read = look.indices if axis == 0 else look.indices.T
+        padding = next((each for each in subject.padding.values() if each.shape == read.shape), None)
         for loss in given_losses(subject.reference):
-            labels = loss.inputs[1]
-            if labels is None or labels.dtype.kind not in "iu" or labels.size != read.size:
+            if (asked := compared(loss, read.shape, axis)) is None:
                 continue
-            y = labels.reshape(look.indices.shape)
-            y = y if axis == 0 else y.T
-            counts = y >= 0
-            for padding in subject.padding.values():
-                counts &= ~padding if padding.shape == counts.shape else True
-            moved = (y[:, :-1] == read[:, 1:])[counts[:, :-1]]
-            if counts.mean() > 0.5 and (y == read)[counts].all() and not moved.all():
-                return loss
-    return None
+            labels, rows, at = asked
+            fine = labels >= 0
+            if padding is not None:
+                fine &= ~padding[rows, at]
+            labels, rows, at = labels[fine], rows[fine], at[fine]
+            if len(labels) >= LEAST:
+                seen += [next((shift for shift in (1, *WRONG) if agrees(read, labels, rows, at, shift)), 1)]
+    return seen[0] if seen and 1 not in seen else None
+
+
+WRONG = {0: "reads at that place", -1: "read before that place", 2: "reads two places on, and never with the next"}
+LEAST = 8  # labels that show something
+
+
+def agrees(read: np.ndarray, labels: np.ndarray, rows: np.ndarray, at: np.ndarray, shift: int) -> bool:
+    """Whether labels are what is read so many places further."""
+    known = (at + shift >= 0) & (at + shift < read.shape[1])
+    return bool(known.any()) and bool((read[rows[known], at[known] + shift] == labels[known]).all())
+
+
+def compared(loss: Ran, shape: tuple, axis: int) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """(labels, row, place) of each answer in a loss over tokens; None where it cannot be told of which place each is."""
+    scores, labels = loss.inputs[:2]
+    if scores is None or labels is None or labels.dtype.kind not in "iu" or scores.ndim < 2:
+        return None
+    scores = np.moveaxis(scores, 1, -1).reshape(-1, scores.shape[1])  # (N, V), (B, V, T)
+    whole = loss.sources[0]
+    order = shape if axis == 0 else shape[::-1]
+    while whole is not None and (whole.output.shape[:2] != order or whole.output.shape[-1] != scores.shape[1]):
+        whole = whole.sources[0] if whole.moves and whole.sources else None
+    if whole is None or whole.output.ndim != 3 or len(scores) != labels.size:
+        return None
+    answers = [row.tobytes() for row in np.ascontiguousarray(whole.output.reshape(-1, scores.shape[1]))]
+    times = Counter(answers)
+    once = {row: i for i, row in enumerate(answers) if times[row] == 1}  # padding may have the same answer everywhere
+    found = np.array([once.get(row.tobytes(), -1) for row in np.ascontiguousarray(scores)])
+    known = found >= 0
+    first, second = np.divmod(found[known], order[1])
+    return labels.ravel()[known], *((first, second) if axis == 0 else (second, first))
 
 
 def changed(subject: Subject, name: str, t: int) -> np.ndarray:

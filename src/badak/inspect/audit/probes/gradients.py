@@ -37,7 +37,39 @@ class NoGradient:
             stop = max(map(_owner, reached), key=called.__getitem__)
             why = "is not reached by the backward" + (", nor is what only leads there" if len(reached) > 1 else "")
             found.append(finding(stop, sorted(reached, key=lambda n: _owner(n) != stop), trainable, why, CUT))
-        return found + frozen_between(subject) or tied_but_cut(subject, trainable) or idle_outputs(subject, trainable)
+        found += frozen_between(subject) + stepped(subject, trainable)
+        return found or tied_but_cut(subject, trainable) or idle_outputs(subject, trainable)
+
+
+def stepped(subject: Subject, trainable: dict) -> list[Finding]:
+    """Parameters whose every way to what the model gives leads through a function of steps, such as round: its slope is 0."""
+    graph = subject.reference
+    pending = [run for x in tensors_in(graph.result) if (run := graph.maker(x._array)) is not None]
+    reached, stopped = {}, {}
+    while pending:
+        run = pending.pop()
+        if run.op.steps:
+            stopped[run.number] = run
+        elif run.number not in reached:
+            reached[run.number] = run
+            pending += [source for source in run.sources if source is not None]
+    learns = {name for run in reached.values() for name in run.parameters}
+    found: list[Finding] = []
+    told: set[str] = set()
+    for run in stopped.values():
+        behind = (
+            {name for each in run.inside() for name in each.parameters if name is not None and name in trainable} - learns - told
+        )
+        names = {name for name in behind if (grad := trainable[name].grad) is not None and not np.any(grad.to_dense()._array)}
+        told |= names
+        for path in covering(subject, names) if names else ():
+            who, step = path or "the model", run.op.name
+            cause = f"all that {who} gives goes through {step}, whose slope is 0: its gradients are 0 throughout"
+            found.append(Finding("gradients", path, cause, STEPS, {"parameters with a gradient of 0": len(below(names, path))}))
+    return found
+
+
+STEPS = "let the gradient pass by it: y = x + (round(x) - x).detach()"
 
 
 def tied_but_cut(subject: Subject, trainable: dict) -> list[Finding]:

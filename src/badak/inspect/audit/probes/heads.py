@@ -4,9 +4,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from badak.inspect.audit.graph import Mixer, Ran, mixers, through
+from badak.inspect.audit.graph import Mixer, Ran, mixers
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject
+from badak.ops.conv import Conv
 
 FIX = "k.repeat_interleave(H // G, dim=1), and v the same; not k.repeat(1, H // G, 1, 1)"
 
@@ -37,6 +38,7 @@ class Heads:
             if mixer.path not in known and (each := turned(mixer, consumers)) is not None:
                 known.add(mixer.path)
                 found.append(each)
+        found += list(channels_as_places(subject))
         if not looked and not found:
             raise NotApplicable("no two heads share keys", moot=True)
         return found
@@ -44,21 +46,54 @@ class Heads:
 
 def turned(mixer: Mixer, consumers: dict) -> Finding | None:
     """An attention whose heads are taken out of the width, or put back into it, by a view that takes places for heads."""
-    y, v, x = through(mixer.v), mixer.values, mixer.mixed
-    if v is not None and y is not None and v.ndim == 4 and y.output.size == v.size and y.output.shape[:2] == (len(v), v.shape[2]):
-        right = y.output.reshape(len(v), v.shape[2], v.shape[1], -1).swapaxes(1, 2)
-        if not np.array_equal(v, right) and np.array_equal(v, y.output.reshape(v.shape)):
-            shape = f"({', '.join(map(str, y.output.shape))})"
+    for made, v in ((mixer.v, mixer.values), (mixer.k, mixer.keys), (mixer.q, mixer.queries)):
+        if v is None or v.ndim != 4:
+            continue
+        laid = taken_apart(made, v)
+        if laid is not None and np.array_equal(v, laid.reshape(v.shape)) and not np.array_equal(v, split(laid, v)):
+            shape = f"({', '.join(map(str, laid.shape))})"
             return Finding("heads", mixer.path, f"what has shape {shape} is viewed as {v.shape}: places become heads", SPLIT)
+    x = mixer.mixed
     if x.ndim != 4 or min(x.shape[1:3]) < 2:
         return None
-    made = x.swapaxes(1, 2)
+    wide = x.swapaxes(1, 2)
     for z in (run.output for run in laid_out(mixer.core, consumers)):
-        if z.size == x.size and z.shape[-1] == x.shape[1] * x.shape[3] and z.shape[:2] == made.shape[:2]:
-            if np.array_equal(z, made.reshape(z.shape)) or not np.array_equal(z, x.reshape(z.shape)):
+        if z.size == x.size and z.shape[-1] == x.shape[1] * x.shape[3] and z.shape[:2] == wide.shape[:2]:
+            if np.array_equal(z, wide.reshape(z.shape)) or not np.array_equal(z, x.reshape(z.shape)):
                 return None
             return Finding("heads", mixer.path, f"what has shape {x.shape} is viewed as {z.shape}: heads become places", MERGED)
     return None
+
+
+def taken_apart(made: Ran, v: np.ndarray) -> np.ndarray | None:
+    """What heads (B, H, T, D) were laid out of, (B, T, H D)."""
+    run: Ran | None = made
+    x = made.output
+    while run is not None and (x.size != v.size or x.ndim != 3 or x.shape[:2] != (len(v), v.shape[2])):
+        source = run.sources[0] if run.moves and run.sources else None
+        x = x if source is None else source.outputs[run.slots[0]]
+        run = source
+    return None if run is None else x
+
+
+def split(y: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """(B, T, H D) as heads (B, H, T, D)."""
+    return y.reshape(len(v), v.shape[2], v.shape[1], -1).swapaxes(1, 2)
+
+
+def channels_as_places(subject: Subject) -> Iterator[Finding]:
+    """What a convolution made, (B, C, ...), viewed as (B, N, C): each vector is of many places, and of one channel."""
+    for run in subject.reference.runs:
+        x, y = run.inputs[0] if run.inputs else None, run.output
+        if not run.moves or x is None or x.ndim not in (3, 4) or y.ndim != 3 or len(x) != len(y) or y.shape[1] == y.shape[2]:
+            continue
+        if y.shape[1:] != (x[0, 0].size, x.shape[1]) or not np.array_equal(y, x.reshape(y.shape)):
+            continue
+        made = run.sources[0]
+        while made is not None and made.op is not Conv and made.output.shape == x.shape and made.sources:
+            made = made.sources[0]
+        if made is not None and made.op is Conv:
+            yield Finding("heads", run.path, f"what has shape {x.shape} is viewed as {y.shape}: channels become places", CHANNELS)
 
 
 def laid_out(run: Ran, consumers: dict) -> Iterator[Ran]:
@@ -70,6 +105,7 @@ def laid_out(run: Ran, consumers: dict) -> Iterator[Ran]:
 
 
 SPLIT = "x.view(B, T, H, D).transpose(1, 2), not x.view(B, H, T, D)"
+CHANNELS = "x.flatten(2).transpose(1, 2), not x.reshape(B, -1, C)"
 MERGED = "x.transpose(1, 2).reshape(B, T, H * D), not x.reshape(B, T, H * D)"
 
 

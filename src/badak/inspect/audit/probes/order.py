@@ -234,7 +234,11 @@ def movable(subject: Subject, name: str) -> np.ndarray:
     fine[0] = False
     if subject.causal and name == subject.kind.text:
         fine[-1] = False
-    beside = [leaf.array for n, leaf in subject.batch.leaves.items() if n not in subject.texts and leaf.array.shape == ids.shape]
+    beside = [
+        leaf.array for n, leaf in subject.batch.leaves.items()
+        if n not in subject.texts and leaf.array.shape == ids.shape
+        and not any(np.array_equal(leaf.array.ravel(), labels.ravel()) for labels in subject.shown.labels)
+    ]  # fmt: skip
     if beside:
         signs = np.stack([x.T for x in beside], axis=1).reshape(ids.shape[1], -1)
         same = [(signs == sign).all(axis=1) & fine for sign in signs]

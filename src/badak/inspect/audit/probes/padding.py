@@ -6,6 +6,7 @@ import numpy as np
 
 from badak.inspect.audit.batch import Batch
 from badak.inspect.audit.compare import change, pairs, real, shortened
+from badak.inspect.audit.kind import reads
 from badak.inspect.audit.localize import Begin, Clean, begins
 from badak.inspect.audit.padding import mask_left_out
 from badak.inspect.audit.probes.order import rows_apart
@@ -79,7 +80,11 @@ class PaddingLeak:
         if cut is None:
             return []
         batch, rows, lengths, left = cut
-        watch = subject.forward(batch)
+        try:
+            watch = subject.forward(batch)
+        except NotApplicable as why:
+            subject.notes.append(f"other vectors stood in the places of padding, and it was not made less: {why}")
+            return []
         first = subject.batch.batch_axis == 0
 
         def clean(a: np.ndarray, b: np.ndarray) -> bool | None:
@@ -164,13 +169,14 @@ def edits(subject: Subject, masks: dict) -> dict:
 
 def fewer(subject: Subject, masks: dict) -> tuple[Batch, np.ndarray, dict[int, int], list[np.ndarray]] | None:
     """The rows that end in padding, cut; None where that cannot be done: (batch, rows, {length: length now}, padding now)."""
-    tails = {name: np.array([_tail(row) for row in mask]) for name, mask in masks.items()}
+    tails = {name: np.array([_tail(row) for row in mask]) for name, mask in {**masks, **padding_beside(subject, masks)}.items()}
     together = np.min(list(tails.values()), axis=0)
     rows = np.flatnonzero(together > 0)
     if not len(rows):
         return None
     axis, lengths, cut = subject.batch.batch_axis, {}, {}
-    for name, tail in tails.items():
+    for name in masks:
+        tail = tails[name]
         less = int(tail[rows].min()) if len({subject.length(n) for n in tails}) == len(tails) else int(together[rows].min())
         lengths[subject.length(name)] = subject.length(name) - less
     for name, leaf in subject.batch.leaves.items():
@@ -191,6 +197,19 @@ def fewer(subject: Subject, masks: dict) -> tuple[Batch, np.ndarray, dict[int, i
                 lengths[n] = n - less
                 left.append(places.moved(mask, n)[rows][:, : n - less])
     return subject.batch.with_(cut), rows, lengths, left
+
+
+def padding_beside(subject: Subject, masks: dict) -> dict[str, np.ndarray]:
+    """The padding of other texts that the same tables are asked for, as of an answer that was refused."""
+    known = {look.path for look in subject.reference.lookups if subject.text_of(look.indices) in masks}
+    pads = {int(i) for name, mask in masks.items() for i in np.unique(subject.ids(name)[mask])}
+    found = {}
+    for name, leaf in subject.batch.leaves.items():
+        if name in masks or not leaf.integer or leaf.array.ndim != 2 or len(pads) != 1:
+            continue
+        if any(look.path in known and reads(look, name, subject.batch) for look in subject.reference.lookups):
+            found[name] = subject.ids(name) == next(iter(pads))
+    return found
 
 
 def _tail(row: np.ndarray) -> int:

@@ -1,6 +1,7 @@
 """No way around: in a stack with residual sums, one attention or map that everything has to pass through."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from itertools import takewhile
 from typing import NamedTuple
@@ -10,6 +11,7 @@ import numpy as np
 from badak.inspect.audit.graph import PRODUCTS, Graph, Mixer, Ran, mixers, readers
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject
+from badak.nn.norm import LayerNorm, RMSNorm
 from badak.ops.activation import GELU, ReLU, SiLU
 from badak.ops.arithmetic import Add, Mul
 from badak.ops.conv import Conv
@@ -25,15 +27,18 @@ MAPS = (Linear, AddMM, *PRODUCTS)
 
 
 class Part(NamedTuple):
-    """One attention, or one map of a feed-forward part: the operations to take out, and the stream that they read."""
+    """One attention, one map of a feed-forward part, or one module of a block: the operations to take out, and the stream that
+    they read."""
 
     what: str
     cores: list[Ran]
     stream: list[Ran]
+    module: str = ""
+    normed: bool = False  # whether its block has a norm, which stands next to a sum
 
     @property
     def path(self) -> str:
-        return self.cores[0].path
+        return self.module or self.cores[0].path
 
 
 class Residual:
@@ -44,8 +49,9 @@ class Residual:
     def ask(self, subject: Subject) -> list[Finding]:
         graph = subject.reference
         parts = attentions(subject, graph)
-        if not parts:
-            raise NotApplicable("no attention was seen", moot=True)
+        others = modules(graph)
+        if not parts and not others:
+            raise NotApplicable("no attention and no stack of modules was seen", moot=True)
         sink, roots = subject.sink(), roots_of(subject, graph)
         if sink is None or not roots & numbers(sink.inside()):
             raise NotApplicable("the operations between the tokens and the output are not all known", moot=True)
@@ -54,7 +60,13 @@ class Residual:
         maps = [part for part in feed_forwards(graph, parts) if way & numbers(part.cores)] if parts else []
         cut = {part.path: part for part in (*parts, *maps) if passes(part, sink, roots)}
         cut |= {part.path: part for part in abreast(parts, maps) if not {part.path} & set(cut) and passes(part, sink, roots)}
+        taken = {n for part in (*parts, *cut.values()) for n in numbers(part.cores)}
+        others = [each for each in others if way & numbers(each.cores) and not numbers(each.cores) & taken]
+        shut = {part.path: part for part in others if passes(part, sink, roots)}
+        free = {stack(part.path) for part in (*parts, *maps, *others) if part.path not in {**cut, **shut}}
+        cut |= {path: part for path, part in shut.items() if stack(path) in free or part.normed and subject.texts}
         lost = {part.path: part for part in maps if part.path not in cut and drops_sum(part, parts, sink)}
+        parts = [*parts, *(part for part in others if part.path in cut or part.path not in shut)]
         around = [part.path for part in (*parts, *maps) if part.path not in cut]
         if not around and len(parts) < 2 and not residual_sum(graph):
             raise NotApplicable("one attention and no residual sum make no stack", moot=True)
@@ -105,7 +117,12 @@ def reached_without(part: Part, sink: Ran) -> set[int]:
         if run.number in reached or run.number in out:
             continue
         reached.add(run.number)
-        pending += [source for source, x in zip(run.sources, run.inputs) if source is not None and carries(x)]
+        live = any(source is not None and source.live for source in run.sources)
+        for source, x in zip(run.sources, run.inputs):
+            if source is None or x is None or not carries(x):
+                continue
+            if not (live and not source.live and x.size < run.output.size):
+                pending.append(source)  # not what is known of all tokens together, such as the mean that is put back
     return reached
 
 
@@ -163,6 +180,34 @@ def residual_sum(graph: Graph) -> bool:
         if any(each.op in MAPS and each is not made[0] for each in behind):
             return True
     return False
+
+
+def stack(path: str) -> str:
+    """The list that holds the block of a path."""
+    return block(path).rpartition(".")[0]
+
+
+def modules(graph: Graph) -> list[Part]:
+    """The modules of several maps that the blocks of a stack hold, and that give what has the shape of what they take."""
+    blocks = {call.index: call for call in graph.calls if block(call.path) == call.path != ""}
+    alike = Counter((stack(call.path), type(call.module)) for call in blocks.values())
+    found = []
+    for call in graph.calls:
+        parent = call.parent
+        if parent is None or parent.index not in blocks or alike[stack(parent.path), type(parent.module)] < 2:
+            continue
+        if len(call.outputs) != 1 or not call.inputs or call.inputs[0].shape != call.outputs[0].shape or call.outputs[0].ndim < 2:
+            continue
+        runs = [run for run in graph.runs if call.index in run.calls]
+        cores = [run for run in runs if run.op in (*MAPS, Conv) and any(run.parameters)]
+        given = [
+            source for run in runs for source in run.sources
+            if source is not None and source.reads and call.index not in source.calls
+        ]  # fmt: skip
+        if len(cores) > 1 and given:
+            normed = any(isinstance(each, LayerNorm | RMSNorm) for each in parent.module.children())
+            found.append(Part("module", cores, given, call.path, normed))
+    return found
 
 
 def attentions(subject: Subject, graph: Graph) -> list[Part]:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from badak.inspect.audit.graph import Mixer, Ran, mixers, through
+from badak.inspect.audit.graph import Ran, mixers, through
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NO_NUMBERS, NotApplicable, Subject
 from badak.ops.linear import AddMM, Linear
@@ -45,32 +45,40 @@ class Rotary:
         if "numbers" in subject.found:
             raise NotApplicable(NO_NUMBERS, moot=True)
         found, seen, looked = [], set(), False
+        rows = alike(subject)
         for mixer in mixers(subject.reference):
-            if mixer.keys is None or mixer.queries.ndim != 4 or mixer.path in seen:
-                continue
-            q, k = turned(mixer, mixer.q, mixer.queries), turned(mixer, mixer.k, mixer.keys)
-            looked = looked or q is not None or k is not None
-            if (q is None) != (k is None) and projected(mixer.q if q is None else mixer.k):
-                seen.add(mixer.path)
-                found.append(one_side(mixer.path, "keys" if k is None else "queries"))
-            elif q is not None and k is not None and (what := wrong(subject, mixer.path, q, k)):
-                seen.add(mixer.path)
-                found.append(Finding("rotary", mixer.path, what[0], FIX, what[1]))
-            elif q is None and k is None and by_heads(mixer):
-                looked = True
-                seen.add(mixer.path)
-                cause = "queries are turned by the number of their head, alike at every position"
-                found.append(
-                    Finding(
-                        "rotary",
-                        mixer.path,
-                        cause,
-                        "turn along the axis of positions: it is 1 in (B, T, H, D), 2 in (B, H, T, D)",
-                    )
-                )
+            for asked in mixer.asked:
+                if asked.keys is None or asked.queries.ndim < 4 or mixer.path in seen:
+                    continue
+                queries, keys = (x.reshape(len(x), -1, *x.shape[-2:]) for x in (asked.queries, asked.keys))  # groups of heads
+                q, k = turned(asked.q, queries, rows), turned(asked.k, keys, rows)
+                looked = looked or q is not None or k is not None
+                if (q is None) != (k is None) and projected(asked.q if q is None else asked.k):
+                    seen.add(mixer.path)
+                    found.append(one_side(mixer.path, "keys" if k is None else "queries"))
+                elif q is not None and k is not None and (what := wrong(subject, mixer.path, q, k)):
+                    seen.add(mixer.path)
+                    found.append(Finding("rotary", mixer.path, what[0], FIX, what[1]))
+                elif q is None and k is None and by_heads(asked.q, queries, rows):
+                    looked = True
+                    seen.add(mixer.path)
+                    found.append(Finding("rotary", mixer.path, BY_HEADS, AXIS))
         if not looked:
             raise NotApplicable("queries and keys are not turned by their positions", moot=True)
         return found
+
+
+BY_HEADS = "queries are turned by the number of their head, alike at every position"
+AXIS = "turn along the axis of positions: it is 1 in (B, T, H, D), 2 in (B, H, T, D)"
+
+
+def alike(subject: Subject) -> np.ndarray:
+    """The rows whose positions are the same: padding in front moves them on, so those with as much of it as most."""
+    padding = subject.padding.get(subject.kind.text)
+    if padding is None:
+        return np.arange(subject.rows)
+    before = np.logical_and.accumulate(padding, axis=1).sum(axis=1)
+    return np.flatnonzero(before == np.bincount(before).argmax())
 
 
 def projected(made: Ran) -> bool:
@@ -91,9 +99,9 @@ def moves_by_place(x: np.ndarray | None, source: Ran | None, parameter: str | No
     return x.ndim > 1 and x.size > x.shape[-1]
 
 
-def by_heads(mixer: Mixer) -> bool:
+def by_heads(made: Ran, queries: np.ndarray, rows: np.ndarray) -> bool:
     """Whether queries turn in pairs from head to head, where they should from position to position."""
-    both = turned(mixer, mixer.q, mixer.queries.swapaxes(1, 2))
+    both = turned(made, queries.swapaxes(1, 2), rows)
     return both is not None and all(rotation(turn, ~turn.still) and np.any(np.abs(turn.b) > 0.01) for turn in both[:2])
 
 
@@ -156,20 +164,23 @@ def says(subject: Subject, path: str, turned: int, size: int) -> bool:
     return False
 
 
-def turned(mixer: Mixer, made: Ran, now: np.ndarray) -> Turned | None:
-    """How the queries, or keys, were turned at the second and at the last position; None where they were not."""
+def turned(made: Ran, now: np.ndarray, rows: np.ndarray) -> Turned | None:
+    """How the queries, or keys, of some rows were turned at the second and at the last position; None where they were not."""
     if now.shape[2] < 3 or now.dtype.kind != "f":
         return None
     end = now.astype(np.float64)
     for y in (each for run in made.inside() for each in run.outputs):  # the first that is it at position 0: half of it is so, too
+        if y.ndim == 3 and now.shape[1] == 1:  # one head that all share
+            y = y[:, None]
         if y.ndim != 4 or y.dtype.kind != "f" or y.shape[-1] != end.shape[-1]:
             continue
         for x in (y, y.swapaxes(1, 2), y.transpose(1, 2, 0, 3)):
             if x.shape[0] != end.shape[0] or x.shape[2:] != end.shape[2:] or end.shape[1] % x.shape[1]:
                 continue
             old = x.astype(np.float64)
+            some = rows if len(end) > rows[-1] else np.arange(len(end))
             for each in widened(old, end.shape[1] // old.shape[1]):
-                if (fit := compared(each, end)) is not None:
+                if (fit := compared(each[some], end[some])) is not None:
                     return fit
     return None
 
