@@ -128,7 +128,7 @@ def recorded():
         events.watch(watcher, False)
 
 
-@pytest.mark.thin(120)
+@pytest.mark.thin(45)
 @each_row
 def test_order_is_that_of_every_kernel_set_and_bits_are_those_of_any_number_of_threads(row: Sample, threads):
     for call in (*row.cases(), *row.threads()):

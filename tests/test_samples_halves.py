@@ -73,6 +73,7 @@ def close(found, expected, call: Call, roundings: float, size: float, what: str)
     assert np.all(gap <= limit + 1e-38), f"{what}: off by {gap.max():.3g}"
 
 
+@pytest.mark.thin(120)
 @each_row
 @each_set
 def test_an_op_on_bfloat16_is_that_on_float32_rounded(row: Sample, kernel_set):
@@ -87,6 +88,7 @@ def test_an_op_on_bfloat16_is_that_on_float32_rounded(row: Sample, kernel_set):
                 close(dx, expected, call, 3, 4.0, f"{call} gradient of input {number}")
 
 
+@pytest.mark.thin(120)
 @each_row
 def test_bits_in_bfloat16_do_not_depend_on_the_number_of_threads(row: Sample, threads):
     for call in row.threads():

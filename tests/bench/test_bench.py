@@ -42,7 +42,7 @@ def test_badak_and_pytorch_do_the_same_work():
     assert all(ours[name][1] < ours[name][0] for name in TRAIN)
 
 
-@pytest.mark.thin(3)
+@pytest.mark.thin(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("label", ["badak layers", "torch layers", "torch products", "torch transposed", "jax", "ctranslate2"])
 def test_every_way_and_every_other_peer_does_the_same_work(label):

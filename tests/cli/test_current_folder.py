@@ -76,7 +76,7 @@ def run(words, folder, safe=True):
     )
 
 
-@pytest.mark.thin(4)
+@pytest.mark.thin(2)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "name, safe", [*((name, True) for name in COMMANDS), *((name, False) for name in ("help", "tokenize"))]

@@ -99,7 +99,7 @@ def options_of(*names):
 OPTIONS = [(kind, name, WRONG[type_]) for kind in PRESETS for name, type_ in options_of("train", kind) if type_ in WRONG]
 
 
-@pytest.mark.thin(20)
+@pytest.mark.thin(10)
 @pytest.mark.parametrize("kind, name, values", OPTIONS, ids=[f"{kind}{name}" for kind, name, _ in OPTIONS])
 def test_wrong_values_of_training(place, capsys, kind, name, values, tmp_path):
     refused = 0

@@ -51,6 +51,7 @@ def test_it_is_the_first_module_with_parameters_outside_of_constructors(shown):
     assert shown(text, "--lr", "1") == (["Net [(4, 1, 5, 5)] ['scale']"], "before --lr 1\n")
 
 
+@pytest.mark.thin(3)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "ending, said",

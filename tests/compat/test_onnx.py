@@ -51,6 +51,7 @@ def same(found, expected, rtol=1e-4, atol=1e-5) -> None:
         np.testing.assert_allclose(a, b.detach().numpy(), rtol=rtol, atol=atol)
 
 
+@pytest.mark.thin(70)
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: repr(row))
 def test_a_form_says_what_the_operation_does(row):
     for call in row.cases():

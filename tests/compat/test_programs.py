@@ -21,7 +21,7 @@ def assert_same(printed: str, expected: str, tolerance: float = 2e-4) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.thin(9)
+@pytest.mark.thin(5)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_program_prints_what_it_prints_with_pytorch(name, badak_run):
     done = badak_run(HERE / "programs" / f"{name}.py")
@@ -29,7 +29,7 @@ def test_a_program_prints_what_it_prints_with_pytorch(name, badak_run):
     assert_same(done.out, (HERE / "expected" / f"{name}.txt").read_text(encoding="utf-8"))
 
 
-@pytest.mark.thin(3)
+@pytest.mark.thin(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_what_is_recorded_is_what_pytorch_prints(name):
@@ -38,7 +38,7 @@ def test_what_is_recorded_is_what_pytorch_prints(name):
     assert_same(done.stdout, (HERE / "expected" / f"{name}.txt").read_text(encoding="utf-8"))
 
 
-@pytest.mark.thin(9)
+@pytest.mark.thin(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_the_check_finds_all_they_use(name, badak_run):

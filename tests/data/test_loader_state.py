@@ -64,6 +64,7 @@ def test_a_resumed_run_equals_an_uninterrupted_one(kind, stop):
     check_resuming(LOADERS[kind], stop)
 
 
+@pytest.mark.thin(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("stop", [1, PER_EPOCH + 2])
 @pytest.mark.parametrize("options", [dict(num_workers=2), dict(num_workers=1, persistent_workers=True)])

@@ -16,7 +16,7 @@ def theirs(tmp_path_factory):
     return folder
 
 
-@pytest.mark.thin(2)
+@pytest.mark.thin(1)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "by",

@@ -16,7 +16,7 @@ from tests.distributed.small import arguments, processes, write_text
 FAILS = PROGRAMS / "fails.py"
 
 
-@pytest.mark.thin(3)
+@pytest.mark.thin(2)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "how, said",

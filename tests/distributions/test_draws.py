@@ -26,6 +26,7 @@ DRAWS = {
 }
 
 
+@pytest.mark.thin(20)
 @pytest.mark.parametrize("kernels", ("reference", "numba"))
 @pytest.mark.parametrize("dtype", ("float32", "float64"))
 @pytest.mark.parametrize("name", DRAWS)

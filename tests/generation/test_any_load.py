@@ -75,6 +75,7 @@ def read(random, model, ids, starts, cached, cut):
     return badak.cat(found, dim=1)
 
 
+@pytest.mark.thin(9)
 @pytest.mark.slow
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("kind", ["gpt", "llama", "window"])
@@ -102,7 +103,7 @@ def test_logits_are_those_of_the_request_alone(kind, weights, threads):
                 assert bits(here) == alone[i], f"{lengths[i]} of {list(chosen)}, left {left}, cached {cached}, cut {cut}, {extra}"
 
 
-@pytest.mark.thin(6)
+@pytest.mark.thin(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("kind", ["gpt", "llama"])
@@ -120,6 +121,7 @@ def test_texts_are_those_that_each_prompt_gives_alone_also_compiled(kind, weight
         assert [generate(model, one[None], config)[0].tolist() for one in prompts[3:6]] == alone[3:6]
 
 
+@pytest.mark.thin(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("weights", WEIGHTS)
 def test_a_translator_decodes_the_same_bits_in_any_company(weights, threads):

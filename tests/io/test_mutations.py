@@ -16,7 +16,7 @@ OF_RUNS = COUNT // 4  # each of these is a folder, and a model
 SEED = datetime.date.today().isoformat()
 
 
-@pytest.mark.thin(7)
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("reader", READERS)
 def test_no_changed_file_ends_in_anything_but_a_value_or_a_complaint(reader):
     count = OF_RUNS if reader in RUNS or reader in FOLDERS else COUNT

@@ -136,7 +136,7 @@ PERHAPS = [  # names that are read where they are there
 ]  # fmt: skip
 
 
-@pytest.mark.thin(8)
+@pytest.mark.thin(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("folder", READING)
 @pytest.mark.parametrize("kind", ["pipe", "link to a device", "huge", "folder"])

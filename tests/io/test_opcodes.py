@@ -128,7 +128,7 @@ ARGUMENTS = {  # one of each kind that a name may take
 }  # fmt: skip
 
 
-@pytest.mark.thin(40)
+@pytest.mark.thin(17)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(allowed.LOOSE))
 def test_no_name_of_the_table_runs_code_of_an_argument(name):

@@ -53,6 +53,7 @@ def test_results_are_numpys_in_value_and_place(ufunc, dtype, threads):
                 same(np.asarray(fast.arithmetic(ufunc, one, other)), expected)
 
 
+@pytest.mark.thin(4)
 @pytest.mark.slow
 @each_ufunc
 @each_dtype

@@ -51,6 +51,7 @@ def private_names() -> set[str]:
     return {name for name in names | defined if name[0] == "_" and name[1] != "_"}
 
 
+@pytest.mark.thin(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("folder", ["src", "tests", "bench", "tools", "examples"])
 def test_one_file_names_private_parts_of_numba(folder):

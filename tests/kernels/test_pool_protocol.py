@@ -424,6 +424,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.thin(10)
 @pytest.mark.parametrize("step", BROKEN)
 def test_a_broken_step_is_found(step):
     old, new, finding = BROKEN[step]

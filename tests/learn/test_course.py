@@ -101,6 +101,7 @@ def test_an_exercise_is_found_by_number_and_name():
         exercise_of("nothing")
 
 
+@pytest.mark.thin(15)
 @pytest.mark.slow
 @each
 def test_the_solution_passes_and_what_the_learner_begins_with_does_not(exercise):
@@ -111,6 +112,7 @@ def test_the_solution_passes_and_what_the_learner_begins_with_does_not(exercise)
     assert exercise.start or start.cause == "a hole is still open"
 
 
+@pytest.mark.thin(15)
 @pytest.mark.slow
 @each
 def test_each_mistake_is_refused_and_named(exercise):
@@ -121,6 +123,7 @@ def test_each_mistake_is_refused_and_named(exercise):
     assert not wrong
 
 
+@pytest.mark.thin(8)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", RIGHT)
 def test_right_programs_of_another_form_pass(name):
@@ -167,6 +170,7 @@ BAD = {  # what a program does: (source, line, words of the cause)
 }  # fmt: skip
 
 
+@pytest.mark.thin(9)
 @pytest.mark.slow
 @pytest.mark.parametrize("what", BAD)
 def test_a_program_that_misbehaves_is_told_with_its_line(tmp_path, what):

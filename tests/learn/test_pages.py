@@ -19,7 +19,7 @@ def _own(page) -> bool:
     return learn.language_of(page) == "en" or [b.text for b in learn.blocks(page)] != [b.text for b in english]
 
 
-@pytest.mark.thin(8)
+@pytest.mark.thin(4)
 @pytest.mark.parametrize("page", [page for page in PAGES if _own(page)], ids=lambda page: f"{learn.language_of(page)}-{page.stem}")
 def test_the_programs_of_a_page_print_what_it_shows(page):
     shown = [block.text for block in learn.blocks(page)]

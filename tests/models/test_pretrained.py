@@ -100,6 +100,7 @@ def seen(name, ids):
     return ids.numpy() != 0 if name in ("bert", "bert encoder") else None
 
 
+@pytest.mark.thin(7)
 @pytest.mark.parametrize("name", THEIRS)
 def test_a_folder_of_transformers_gives_the_same_numbers_and_gradients(name, tmp_path):
     model, ids = theirs(name), ids_for(name)
@@ -117,7 +118,7 @@ def test_a_folder_of_transformers_gives_the_same_numbers_and_gradients(name, tmp
     np.testing.assert_allclose(ours.token.weight.grad.numpy(), embedding, rtol=0, atol=1e-4 * np.abs(embedding).max())
 
 
-@pytest.mark.thin(15)
+@pytest.mark.thin(7)
 @pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
 @pytest.mark.parametrize("name", THEIRS)

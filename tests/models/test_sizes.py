@@ -68,6 +68,7 @@ def test_every_setting_may_be_huge(folder):
             ask(folder, name, value)
 
 
+@pytest.mark.thin(3)
 @pytest.mark.slow
 def test_every_setting_may_be_of_any_kind(folder):
     for at, name in enumerate(settings(folder)):
@@ -75,7 +76,7 @@ def test_every_setting_may_be_of_any_kind(folder):
             ask(folder, name, value)
 
 
-@pytest.mark.thin(3)
+@pytest.mark.thin(2)
 @pytest.mark.slow
 def test_tables_within_the_settings_may_be_anything(folder):
     names = "rope_parameters rope_scaling id2label architectures model_type head_dim sliding_window n_ctx rope_theta n_inner"

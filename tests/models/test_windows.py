@@ -89,6 +89,7 @@ def small(**more):
     return model.eval()
 
 
+@pytest.mark.thin(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("chunk", [1, 3, 8])
 @pytest.mark.parametrize("ragged", [False, True])

@@ -85,7 +85,7 @@ def named(name: str, op, method: str) -> list[str]:
 ROWS = [(name, op) for name, ops in sorted(calls.sampled().items()) for op in ops[:1]]
 
 
-@pytest.mark.thin(180)
+@pytest.mark.thin(90)
 @pytest.mark.parametrize("name, op", ROWS, ids=[name for name, _ in ROWS])
 def test_what_pytorch_takes_by_name_is_taken_by_name(name, op):
     with warnings.catch_warnings(), badak.kernels.use("reference"):

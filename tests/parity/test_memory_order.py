@@ -11,11 +11,11 @@ from fnmatch import fnmatch
 import numpy as np
 import pytest
 import torch
-from torch.testing._internal.common_methods_invocations import op_db
 
 import badak
 from tests.test_order import order
 from tests.tiers import thinned
+from tests.torch_samples import lists
 
 # PyTorch's samples take seconds to import: `make check` has the rows of tests/samples.
 pytestmark = pytest.mark.slow
@@ -54,7 +54,9 @@ def find(name: str):
 
 
 def ops():
-    return [op for op in op_db if not op.name.startswith(UNFINISHED) and callable(find(op.name)) and not op.variant_test_name]
+    return [
+        op for op in lists().op_db if not op.name.startswith(UNFINISHED) and callable(find(op.name)) and not op.variant_test_name
+    ]
 
 
 def mapped(function, x):
@@ -90,7 +92,7 @@ def tensors_in(y, kind):
     return [part for part in (y if isinstance(y, tuple | list) else (y,)) if isinstance(part, kind)]
 
 
-@pytest.mark.thin(180)
+@pytest.mark.thin(90)
 @pytest.mark.parametrize("op", ops(), ids=lambda op: op.name)
 def test_public_functions_leave_results_as_pytorch_does(op):
     kept = any(fnmatch(op.name, names) for names in BY_ROWS)

@@ -168,7 +168,7 @@ SLOW = [pytest.param(part, marks=pytest.mark.slow) for part in range(1, 5)]  # m
 
 
 @pytest.mark.slow
-@pytest.mark.thin(2)
+@pytest.mark.thin(1)
 @pytest.mark.parametrize("part", [0, *SLOW])
 def test_programs_of_today(part):
     """Other seeds each day: 12 in `make check`, 60 in `make test`; a failure names its seed, to be run and shrunk alone."""

@@ -79,7 +79,7 @@ def alone(model, ids, config):
     return [int(one) for one in stream(model, badak.tensor(ids)[None], config)]
 
 
-@pytest.mark.thin(6)
+@pytest.mark.thin(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("weights", ["float32", "int8", "bfloat16", "all bfloat16"])
 @pytest.mark.parametrize("kind", ["gpt", "llama", "window"])

@@ -22,6 +22,7 @@ SCHEMAS = [
 ]  # fmt: skip
 
 
+@pytest.mark.thin(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("schema", SCHEMAS, ids=["object", "array", "either"])
 def test_what_is_written_to_its_end_follows_the_schema(server, schema):

@@ -42,6 +42,7 @@ def about(value):
     return [about(part) for part in value] if isinstance(value, list | tuple) else value
 
 
+@pytest.mark.thin(300)
 @pytest.mark.parametrize("name", sorted(set(FUNCTIONS) - NOT_OF_TENSORS))
 def test_a_function_gives_the_same_shape_without_data(name):
     function = getattr(badak, name)

@@ -8,6 +8,7 @@ import torch
 import badak
 from badak.core.errors import BadakError
 from tests import tiers
+from tests.torch_samples import lists
 from tests.torch_samples.exchange import Exchange, NotOurs, agree, agree_in_gradients
 
 # PyTorch's samples take seconds to import: `make check` has the rows of tests/samples.
@@ -19,9 +20,7 @@ DTYPES = ("float64", "float32", "int64", "complex128")
 
 
 def database() -> list:
-    from torch.testing._internal import common_methods_invocations as every
-
-    return [op for family in FAMILIES for op in getattr(every, f"foreach_{family}_op_db")]
+    return [op for family in FAMILIES for op in getattr(lists(), f"foreach_{family}_op_db")]
 
 
 def run(name: str, sample, in_place: bool) -> bool:

@@ -70,7 +70,7 @@ def problems_of(op, most: int) -> tuple[int, list[str]]:
     return good, wrong
 
 
-@pytest.mark.thin(2)
+@pytest.mark.thin(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(PARTS))
 def test_functions_on_sixteen_bits(part):

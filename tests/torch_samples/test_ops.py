@@ -10,7 +10,7 @@ import torch
 import badak
 from badak.core.errors import BadakError, NotSupportedError
 from tests import tiers
-from tests.torch_samples import reasons
+from tests.torch_samples import lists, reasons
 from tests.torch_samples.exchange import Exchange, NotOurs, agree, agree_in_gradients, agree_in_memory, flat
 
 # PyTorch's samples take seconds to import: `make check` has the rows of tests/samples.
@@ -38,9 +38,7 @@ CALLS = {  # op_db calls these in a way of its own; by label or name
 
 @functools.cache
 def database() -> list:
-    from torch.testing._internal.common_methods_invocations import op_db
-
-    return [op for op in op_db if not op.name.startswith(reasons.ROOMS) and op.name not in reasons.RANDOM]
+    return [op for op in lists().op_db if not op.name.startswith(reasons.ROOMS) and op.name not in reasons.RANDOM]
 
 
 def label(op) -> str:
@@ -119,7 +117,7 @@ def short(x) -> str:
     return f"{str(x.dtype)[6:]}{list(x.shape)}" if isinstance(x, torch.Tensor) else str(x).replace("\n", " ")[:80]
 
 
-@pytest.mark.thin(4)
+@pytest.mark.thin(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(PARTS))
 def test_functions_agree_with_pytorch_on_pytorchs_samples(part):

@@ -42,7 +42,7 @@ def best_of(rows, setup):
     return min(rows, key=lambda row: (sign * row.val(setup.metric), row.val_loss, row.step))
 
 
-@pytest.mark.thin(3)
+@pytest.mark.thin(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", RUNS)
 def test_a_run_answers_with_its_best_evaluation(tmp_path, worse, name):
@@ -59,7 +59,7 @@ def test_a_run_answers_with_its_best_evaluation(tmp_path, worse, name):
         np.testing.assert_array_equal(x.detach().numpy(), opened[key].detach().numpy(), key)
 
 
-@pytest.mark.thin(3)
+@pytest.mark.thin(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", RUNS)
 def test_a_run_that_went_on_after_its_best_one_goes_on_bit_for_bit(tmp_path, worse, name):

@@ -40,14 +40,14 @@ def test_an_exported_run_writes_the_same_texts(run, tmp_path):
     assert [one.name for one in tmp_path.iterdir()] == ["out"]
 
 
-@pytest.mark.thin(3)
+@pytest.mark.thin(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", RUNS)
 def test_each_kind_of_run_says_the_same_through_transformers_and_badak(name, tmp_path):
     assert judge(name, tmp_path) == []
 
 
-@pytest.mark.thin(3)
+@pytest.mark.thin(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", FAMILIES)
 def test_a_folder_that_was_read_and_written_has_lost_nothing(kind, tmp_path):

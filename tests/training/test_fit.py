@@ -189,6 +189,7 @@ def test_a_folder_has_curves_and_rows_as_a_run_of_the_commands_has(tmp_path):
     assert found.figures == {"mine": 2.5} and found.step == 5
 
 
+@pytest.mark.thin(5)
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["loader", "list", "stream"])
 @pytest.mark.parametrize("stops", [[3], [5, 6], [1, 9]])

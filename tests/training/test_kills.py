@@ -58,7 +58,7 @@ def operations(kind):
     return range(1, 91 if kind != "full" else 61)
 
 
-@pytest.mark.thin(3)
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("kind", ["kill", "full", "full once"])
 @pytest.mark.parametrize("part", range(6))
 def test_whatever_operation_fails_the_run_ends_as_if_none_had(tmp_path, whole, kind, part):

@@ -55,7 +55,7 @@ def timeless(run):
     return [repr(dataclasses.replace(row, seconds=0.0, per_second=0.0)) for row in run.rows()]
 
 
-@pytest.mark.thin(4)
+@pytest.mark.thin(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TINY)
 @pytest.mark.parametrize("stops", [[1], [5, 10], [7, 8, 9]])

@@ -318,7 +318,7 @@ NONSENSE = [None, -1, 10**30, "x", [], {}, {"x": 1}, (1, 2), True, 0.5, float("n
             Tensor._of(np.zeros((2, 3), np.float32)), Tensor._of(np.zeros(5056, np.uint8)), Tensor._of(np.array(-3))]  # fmt: skip
 
 
-@pytest.mark.thin(5)
+@pytest.mark.thin(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("part", sorted({*checkpoint.PARTS, "model"}))
 def test_nonsense_under_a_right_checksum_is_an_error_of_two_lines(folder, part):

@@ -29,7 +29,7 @@ NEEDS = {
 }
 
 
-@pytest.mark.thin(4)
+@pytest.mark.thin(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NEEDS)
 def test_a_library_does_what_it_does_with_pytorch(name):

@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
-from torch.testing._internal.common_methods_invocations import op_db
 from torch.testing._internal.common_modules import module_db
 
 import badak
 import badak.nn.functional as F
 from badak import Tensor, nn
 from badak.nn import init
+from tests.torch_samples import lists
 
 Call = tuple[Callable, list, dict]
 
@@ -118,7 +118,7 @@ def find(name: str) -> Callable | None:
 def sampled() -> dict[str, list]:
     """name: the rows of PyTorch's table."""
     found: dict[str, list] = {}
-    for op in op_db:
+    for op in lists().op_db:
         if find(op.name) is not None and not op.name.startswith(("_", "sparse.")):  # tests/tensor/test_sparse.py asks these
             found.setdefault(op.name, []).append(op)
     return found

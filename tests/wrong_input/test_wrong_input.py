@@ -88,7 +88,7 @@ def quiet():
         yield
 
 
-@pytest.mark.thin(130)
+@pytest.mark.thin(45)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", names())
 def test_wrong_input_is_answered_in_two_lines(name):
@@ -101,7 +101,7 @@ def test_wrong_input_is_answered_in_two_lines(name):
     assert tried, "no call of it is known"
 
 
-@pytest.mark.thin(400)
+@pytest.mark.thin(130)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", names())
 def test_what_pytorch_refuses_is_refused(name):
@@ -120,6 +120,7 @@ def test_what_pytorch_refuses_is_refused(name):
     assert taken or name not in ACCEPTED, "it is refused now: take it off the list"
 
 
+@pytest.mark.thin(40)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(calls.layers()))
 def test_layers_answer_wrong_input_in_two_lines(name):

@@ -79,6 +79,7 @@ def test_flops_of_what_pytorchs_counter_does_not_know():
     assert (two.forward, two.backward) == (2 * 2 * 3 * 4 * 5, 2 * 2 * 3 * 4 * 5)
 
 
+@pytest.mark.thin(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["mlp", "conv", "encoder", "conv1d"])
 def test_activations_are_the_memory_that_a_forward_leaves(name):

@@ -91,6 +91,7 @@ def asked(task, place):
     return ASKED[task]
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("task", TASKS)
 def test_a_run_of_each_task_becomes_a_page(task, place):
     code, out, err = said("look", task, *asked(task, place), "-o", "page.html")
