@@ -29,10 +29,10 @@ FOLDER = os.environ.get("TORCH_TESTING", "")
 
 
 class Helpers(MetaPathFinder):
-    """Finds torch.testing._... in FOLDER."""
+    """Finds torch.testing._... in FOLDER, and what PyTorch's wheel brings of other projects beside it."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        if not name.startswith("torch.testing._") and name not in ALSO:
+        if not name.startswith(("torch.testing._", "torch._vendor")) and name not in ALSO:
             return None
         at = os.path.join(os.path.dirname(FOLDER), *name.split(".")[1:])
         if os.path.isdir(at):
