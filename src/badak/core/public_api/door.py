@@ -5,7 +5,8 @@ import sys
 from collections.abc import Callable
 from types import ModuleType
 
-from badak.core.public_api.missing import Missing, placeholder_or_error
+from badak.core.public_api.import_time import wants_placeholder
+from badak.core.public_api.missing import Missing, missing, placeholder_or_error
 from badak.core.public_api.table import PLACES, is_pytorch, names_of, reach
 from badak.core.public_api.version import version
 
@@ -34,6 +35,19 @@ def door(module: str, like: str = "") -> Callable[[str], object]:
         if there is None:
             return placeholder_or_error(space, name, sys.modules.get(module))
         return there
+
+    return __getattr__
+
+
+def door_of_absent(package: str, names: str) -> Callable[[str], object]:
+    """The `__getattr__` of a package beside torch of which badak lacks these names."""
+
+    def __getattr__(name: str) -> object:  # noqa: N807
+        if name not in names.split():
+            raise AttributeError(f"module '{package}' has no attribute '{name}'")
+        if wants_placeholder():
+            return Missing(f"{package}.{name}")
+        raise missing(f"{package}.{name}")
 
     return __getattr__
 
