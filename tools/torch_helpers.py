@@ -29,10 +29,10 @@ FOLDER = os.environ.get("TORCH_TESTING", "")
 
 
 class Helpers(MetaPathFinder):
-    """Finds torch.testing._... in FOLDER."""
+    """Finds torch.testing._... in FOLDER, and what PyTorch's wheel brings of other projects beside it."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        if not name.startswith("torch.testing._") and name not in ALSO:
+        if not name.startswith(("torch.testing._", "torch._vendor")) and name not in ALSO:
             return None
         at = os.path.join(os.path.dirname(FOLDER), *name.split(".")[1:])
         if os.path.isdir(at):
@@ -82,6 +82,8 @@ def switches() -> None:
     things["torch._C._TorchFunctionState"] = SimpleNamespace(ENABLED=0)
     things |= {f"torch.sparse_{layout}": f"sparse_{layout}" for layout in ("coo", "csr", "csc", "bsr", "bsc")}
     things["torch._mkldnn"] = "mkldnn"
+    kernels = "unary binary 4inputs_with_extra_args binary_return_by_ref 2inputs_2outputs"  # of GPUs, compiled from text
+    things |= {f"torch.jiterator_{name}": same for name in kernels.split()}
     things["torch.utils.deterministic"] = SimpleNamespace(fill_uninitialized_memory=True)  # which a guard of theirs sets
     things["torch.sparse"] = SimpleNamespace(check_sparse_tensor_invariants=Nothing("invariants"))
     for name, thing in things.items():

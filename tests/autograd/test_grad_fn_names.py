@@ -61,3 +61,25 @@ def test_it_has_one_after_backward_too():
     y = x @ x
     y.sum().backward()
     assert repr(y).endswith("grad_fn=<MmBackward0>)")
+
+
+KEYS = [
+    (0, "Select"), (slice(1, 2), "Slice"), ((0, slice(0, 2)), "Slice"), ((slice(1, 2), 0), "Select"), ((..., 0), "Select"),
+    (None, "Unsqueeze"), ((0, None), "Unsqueeze"), (slice(None), "Alias"), ((0, slice(None)), "Select"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("key, name", KEYS)
+def test_an_index_is_named_after_the_last_of_its_views(key, name):
+    assert badak.ones(3, 4, requires_grad=True)[key].grad_fn.name() == f"{name}Backward0"
+
+
+def test_classes_of_histories_say_where_pytorch_has_them():
+    class Twice(badak.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return 2 * x
+
+    x = badak.ones(2, requires_grad=True)
+    assert str(type(x.sum().grad_fn)) == "<class 'SumBackward0'>"
+    assert str(type(Twice.apply(x).grad_fn)) == "<class 'badak.autograd.function.TwiceBackward'>"

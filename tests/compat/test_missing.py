@@ -1,5 +1,8 @@
 """Names that badak does not have: an error where they are used, not where they are imported; hasattr says False."""
 
+import subprocess
+import sys
+
 import pytest
 
 import badak
@@ -212,3 +215,18 @@ print(looks[0] > 0, looks[0] == looks[2])
 """
     done = python("-c", code)
     assert done.out == "False\nTrue True\n", done.err
+
+
+@pytest.mark.parametrize(
+    "space", ["nn", "nn.functional", "utils.data", "optim.lr_scheduler", "distributions", "cuda", "autograd.function"]
+)
+def test_a_star_brings_the_names_of_pytorch_and_no_placeholder(space):
+    program = f"from torch.{space} import *\nfrom badak.core.public_api.missing import Missing\n"
+    program += "print(*(k for k, v in list(globals().items()) if isinstance(v, Missing) and k != 'Missing'))\nprint(*globals())"
+    done = subprocess.run([sys.executable, "-c", f"import badak.as_torch\n{program}"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    placeholders, names = done.stdout.splitlines()
+    wanted = {"nn": "Linear", "nn.functional": "relu", "utils.data": "DataLoader", "optim.lr_scheduler": "StepLR",
+              "distributions": "Normal", "cuda": "is_available", "autograd.function": "Function"}  # fmt: skip
+    assert placeholders == "" and wanted[space] in names.split()
+    assert "np" not in names.split() and "events" not in names.split()

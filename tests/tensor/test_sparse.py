@@ -364,3 +364,22 @@ def test_random_programs_agree(step):
     for name in draw.sample(names, 6):
         ours, theirs = both(lambda lib, name=name: PROGRAMS[name](lib, 10 + step))
         assert ours == theirs, name
+
+
+def test_the_switch_of_checks_says_what_it_was_set_to():
+    switch = badak.sparse.check_sparse_tensor_invariants
+
+    @switch()
+    def inside():
+        return switch.is_enabled()
+
+    with switch(), switch(False):
+        assert not switch.is_enabled()
+    assert inside() and not switch.is_enabled()
+    switch.enable()
+    assert switch.is_enabled()
+    switch.disable()
+    again = switch()
+    with again, pytest.raises(RuntimeError, match="already activated"):
+        again.__enter__()
+    assert not switch.is_enabled()

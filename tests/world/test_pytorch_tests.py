@@ -28,6 +28,7 @@ def test_what_passes_on_pytorch_counts_and_what_stops_the_others_is_grouped():
 def test_kinds_of_errors():
     assert kind("AssertionError: Tensor-likes are not close!") == "number"
     assert kind("AttributeError: module 'torch' has no attribute 'x'") == "missing"
+    assert kind("NotSupportedError: Adam: differentiable=True asks for") == "missing"
     assert kind("TypeError: got a str") == "other"
 
 

@@ -188,6 +188,8 @@ class SWALR(LRScheduler):
             raise ArgumentError(
                 f"anneal_strategy must by one of 'cos' or 'linear', instead got {anneal_strategy}", "anneal_strategy='cos'"
             )
+        if isinstance(anneal_epochs, int) and anneal_epochs < 0:
+            raise ArgumentError(f"anneal_epochs must be equal or greater than 0, got {anneal_epochs}", "anneal_epochs=10")
         check_count(self, "anneal_epochs", anneal_epochs, 0)
         self._anneal_strategy, self.anneal_epochs = anneal_strategy, anneal_epochs
         super().__init__(optimizer, last_epoch)

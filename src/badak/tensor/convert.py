@@ -86,7 +86,8 @@ def type(x: Tensor, dtype=None, non_blocking: builtins.bool = False):  # noqa: A
     if dtype is None:
         return f"{package()}.{_LEGACY_NAMES.get(x.dtype, 'Tensor')}"
     name = dtype if isinstance(dtype, str) else getattr(dtype, "__name__", "")
-    legacy = _LEGACY.get(name.rpartition(".")[2])
+    last = name.rpartition(".")[2]
+    legacy = dtypes.get_default_dtype() if last == "Tensor" else _LEGACY.get(last)  # torch.Tensor: of the default dtype
     if legacy is None and isinstance(dtype, str):
         raise ArgumentTypeError(f"type: expected a dtype or one of {', '.join(_LEGACY)}; got {dtype!r}", "x.to(badak.float32)")
     return cast(x, legacy or dtypes.to_dtype(dtype))

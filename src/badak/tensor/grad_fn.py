@@ -10,7 +10,7 @@ import numpy as np
 from badak.autograd.hooks import RemovableHandle, function
 from badak.autograd.node import Leaf
 from badak.core import events
-from badak.core.errors import ArgumentTypeError, GraphError
+from badak.core.errors import ArgumentTypeError, GraphError, package
 
 _SHOWN_AS = {  # what PyTorch calls them, with the number of the overload where it is not 0
     "AddMM": "Addmm", "AvgPool": "AvgPool2D", "BCEWithLogits": "BinaryCrossEntropyWithLogits", "Cast": "ToCopy",
@@ -46,8 +46,18 @@ def _pool(node: Any) -> str:
     return kind.format(len(node.saved.size))
 
 
+def _selected(node: Any) -> str:
+    """The last of the views that x[key] is made of."""
+    key = node.saved.key
+    views = [part for part in (key if type(key) is tuple else (key,)) if part is not Ellipsis and part != slice(None)]
+    if not views:
+        return "Alias"
+    return "Unsqueeze" if views[-1] is None else "Slice" if type(views[-1]) is slice else "Select"
+
+
 _BY_NODE = {  # what PyTorch calls them depends on shapes or dims
     "Sum": _reduced, "Mean": _reduced, "Prod": _reduced, "MatMul": _product, "Linear": _linear, "MaxPool": _pool, "AvgPool": _pool,
+    "Select": _selected,
 }  # fmt: skip
 
 
@@ -135,7 +145,9 @@ def _replaced(answer: Any, before: tuple) -> tuple:
 
 @cache
 def _class_of(name: str) -> type[GradFn]:
-    return type(name, (GradFn,), {"__module__": __name__})
+    """PyTorch's classes of its own operations stand in no module; those of a Function in that of Function."""
+    module = "builtins" if name[-1].isdigit() or name == "AccumulateGrad" else f"{package()}.autograd.function"
+    return type(name, (GradFn,), {"__module__": module})
 
 
 def name_of(node: Any) -> str:

@@ -94,6 +94,11 @@ def _get_tracing_state() -> None:
     """None: nothing is traced."""
 
 
+def _is_tracing() -> bool:
+    """Whether torch.jit.trace runs the program."""
+    return importlib.import_module("badak.compat.torch.tracing.record").is_tracing()
+
+
 def _are_functorch_transforms_active() -> bool:
     """Whether a function runs for many examples at once, within vmap."""
     return bool(modes.batching)

@@ -5,8 +5,9 @@ import sys
 from collections.abc import Callable
 from types import ModuleType
 
-from badak.core.public_api.missing import placeholder_or_error
-from badak.core.public_api.table import PLACES, is_pytorch, reach
+from badak.core.public_api.import_time import wants_placeholder
+from badak.core.public_api.missing import Missing, missing, placeholder_or_error
+from badak.core.public_api.table import PLACES, is_pytorch, names_of, reach
 from badak.core.public_api.version import version
 
 _INSIDE: dict[str, dict[str, str]] = {}  # a place that stands elsewhere -> names that PyTorch has there, and where they are
@@ -22,6 +23,8 @@ def door(module: str, like: str = "") -> Callable[[str], object]:
     def __getattr__(name: str) -> object:  # noqa: N807  (it becomes one)
         if f"{module}.{name}" == "badak.__version__":
             return version()
+        if name == "__all__":
+            return _for_star(space, reach(PLACES.get(module, module)))
         target = PLACES.get(f"{module}.{name}")
         if target == f"{module}.{name}":
             return importlib.import_module(target)
@@ -34,6 +37,31 @@ def door(module: str, like: str = "") -> Callable[[str], object]:
         return there
 
     return __getattr__
+
+
+def door_of_absent(package: str, names: str) -> Callable[[str], object]:
+    """The `__getattr__` of a package beside torch of which badak lacks these names."""
+
+    def __getattr__(name: str) -> object:  # noqa: N807
+        if name not in names.split():
+            raise AttributeError(f"module '{package}' has no attribute '{name}'")
+        if wants_placeholder():
+            return Missing(f"{package}.{name}")
+        raise missing(f"{package}.{name}")
+
+    return __getattr__
+
+
+def _for_star(space: str, module: object) -> list[str]:
+    """What `from torch.<space> import *` brings: PyTorch's names there that badak has; where none is listed, all of badak's own."""
+    names = sorted(names_of(space)) or [name for name, thing in vars(module).items() if name[:1] != "_" and _is_own(thing)]
+    return [name for name in names if (found := getattr(module, name, None)) is not None and not isinstance(found, Missing)]
+
+
+def _is_own(thing: object) -> bool:
+    """Whether it is a class or function of badak's, or a value: no module, nothing that a module merely imports."""
+    space = "" if isinstance(thing, ModuleType) else getattr(thing, "__module__", None) or "torch"
+    return space.split(".")[0] in ("badak", "torch") and not space.startswith("badak.core")
 
 
 def add_door(thing: object, name: str) -> None:

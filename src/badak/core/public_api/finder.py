@@ -103,6 +103,8 @@ class TorchFinder(MetaPathFinder):
         return [TorchDistribution()] if getattr(context, "name", None) == "torch" else []
 
     def find_spec(self, name, path=None, target=None):
+        if name == "functorch" or name.startswith("functorch."):  # which PyTorch's wheel brings, too
+            return _spec(name, reach(f"badak.compat.torch.{name}"))
         if name != "torch" and not name.startswith("torch."):
             return None
         return _spec(name, reach("badak" + name[5:]))

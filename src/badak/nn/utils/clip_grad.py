@@ -3,6 +3,7 @@
 import math
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from operator import is_
 from typing import Any
 
@@ -191,6 +192,9 @@ def _number(value: Any, name: str) -> float:
     """A limit or an order as a Python number."""
     if isinstance(value, Tensor) and value.numel() == 1:
         value = value.item()
+    if isinstance(value, str):  # "inf", as PyTorch's float() takes it
+        with suppress(ValueError):
+            value = float(value)
     if not isinstance(value, int | float | np.integer | np.floating):
         raise ArgumentTypeError(f"{name} should be a number; got {_kind(value)}", "a number, such as 1.0")
     return float(value)

@@ -7,6 +7,7 @@ refuses them. Their gradients are those of their values: `values` is a dense ten
 from badak.core.public_api import door as _door
 from badak.core.public_api import guard_names as _guard_names
 from badak.tensor.sparse import functions as functions
+from badak.tensor.sparse.invariants import check_sparse_tensor_invariants as check_sparse_tensor_invariants
 from badak.tensor.sparse.products import addmm as addmm
 from badak.tensor.sparse.products import mm as mm
 from badak.tensor.sparse.products import sampled_addmm as sampled_addmm
@@ -14,6 +15,6 @@ from badak.tensor.sparse.reductions import log_softmax as log_softmax
 from badak.tensor.sparse.reductions import softmax as softmax
 from badak.tensor.sparse.reductions import sum as sum
 
-__all__ = ["addmm", "log_softmax", "mm", "sampled_addmm", "softmax", "sum"]
+__all__ = ["addmm", "check_sparse_tensor_invariants", "log_softmax", "mm", "sampled_addmm", "softmax", "sum"]
 __getattr__ = _door("badak.sparse")
 _guard_names(globals(), "badak.sparse")
