@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, FileError
 from badak.data import pad
 from badak.data.csv import Table
 from badak.data.dataset import TensorDataset
@@ -130,5 +130,8 @@ def questions(pairs: Sequence[tuple[str, str]]) -> list[list[Turn]]:
 
 def read_questions(path: str | os.PathLike) -> list[tuple[str, str]]:
     """The first two columns of a CSV or TSV file with a header: questions and answers, each pair once, in their order."""
-    rows = Table.read(path, header="yes").rows
+    table = Table.read(path, header="yes")
+    if table.width < 2:
+        raise FileError(f"{path}: one column; a question and its answer are two", "a comma or a tab between them")
+    rows = table.rows
     return list(dict.fromkeys((row[0].strip(), row[1].strip()) for row in rows if row[0].strip() and row[1].strip()))
