@@ -75,17 +75,17 @@ def write_data(base: Path) -> None:
     ]
     task("HuggingFaceTB--smol-smoltalk", "default", "train", talks[:2_000])
     task("HuggingFaceTB--smol-smoltalk", "default", "test", talks[2_000:2_200])
-    added = [{"question": f"What is {x} + {y}?", "answer": f"<<{x}+{y}={x + y}>>{x + y}\n#### {x + y}"} for x, y in sums(0)[:40]]
+    added = [{"question": f"What is {x} + {y}?", "answer": f"<<{x}+{y}={x + y}>>{x + y}\n#### {x + y}"} for x, y in sums(0)[:436]]
+    # chat_sft takes the first 420 and 5,200 rows of these two tests, so there are as many
     task("openai--gsm8k", "main", "train", added[:16])
     task("openai--gsm8k", "main", "test", added[16:])
-    for split, pairs in (("auxiliary_train", sums(1)[:400]), ("test", sums(1)[400:440])):
+    for split, pairs in (("auxiliary_train", sums(1)[:400]), ("test", sums(1)[400:5_600])):
         task("cais--mmlu", "all", split, [{**chosen(x, y, rng), "subject": "elementary_mathematics"} for x, y in pairs])
     for subset in ("ARC-Easy", "ARC-Challenge"):
         rows = [chosen(x, y, rng) for x, y in sums(2)[:40]]
-        task("allenai--ai2_arc", subset, "test", [
-            {"question": row["question"], "choices": {"text": row["choices"], "label": list("ABCD")}, "answerKey": "ABCD"[row["answer"]]}
-            for row in rows
-        ])  # fmt: skip
+        for row in rows:
+            row |= {"answerKey": "ABCD"[row.pop("answer")], "choices": {"text": row["choices"], "label": list("ABCD")}}
+        task("allenai--ai2_arc", subset, "test", rows)
 
 
 def chosen(x: int, y: int, rng: random.Random) -> dict[str, Any]:
@@ -99,12 +99,15 @@ def run_stage(name: str, checkout: Path, base: Path, library: str) -> dict[str, 
     """One stage in a process of its own: seconds, the median of the tokens per second that it prints, its last lines."""
     module, *options = STAGES[name]
     before = ["-m", "badak", "run", "-m"] if library == "badak" else ["-m"]
-    surroundings = {
-        **os.environ, "NANOCHAT_BASE_DIR": str(base), "WANDB_MODE": "disabled", "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": str(os.cpu_count()),
-    }  # fmt: skip
+    own = {"NANOCHAT_BASE_DIR": str(base), "WANDB_MODE": "disabled", "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": str(os.cpu_count())}
     since = time.perf_counter()
     done = subprocess.run(
-        [sys.executable, *before, module, *options], cwd=checkout, env=surroundings, capture_output=True, text=True, stdin=subprocess.DEVNULL
+        [sys.executable, *before, module, *options],
+        cwd=checkout,
+        env=os.environ | own,
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
     )
     seconds = time.perf_counter() - since
     rates = sorted(int(rate.replace(",", "")) for rate in RATE.findall(done.stdout))

@@ -13,7 +13,7 @@ from badak.training import fit
 from badak.training.grpo import GroupSampler, GRPOLoss, group_advantages, grpo_loss, mean_reward, token_logprobs
 from tests.tiers import few
 
-# (kl, ratio, average, clip_high, nothing is old): the loss of trl 1.16.0 on torch 2.13.0, and the sum of its slopes times `weights`.
+# (kl, ratio, average, clip_high, nothing is old): the loss of trl 1.16.0 on torch 2.13.0, and its slopes times `weights`.
 # trl calls the averages "grpo", "bnpo" and "dr_grpo". `drawn` makes the same numbers for both.
 TRL = {
     (0.0, "token", "sequence", 0.2, False): (0.18729840225961725, -0.052074198994601445),
@@ -185,7 +185,8 @@ def rewarded(folder=None, steps=40, callbacks=()):
     loader = DataLoader(prompts(), batch_size=3)
     outcome = fit(
         model, loader, GRPOLoss(kl=0.01), prepare=sampler_of(model, reference), val=list(loader), metrics={"reward": mean_reward},
-        steps=steps, eval_every=20, lr=1e-2, warmup_steps=0, log=None, folder=folder, resume=folder is not None, callbacks=callbacks,
+        steps=steps, eval_every=20, lr=1e-2, warmup_steps=0, log=None, folder=folder, resume=folder is not None,
+        callbacks=callbacks,
     )  # fmt: skip
     return model, outcome
 

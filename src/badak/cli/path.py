@@ -10,14 +10,26 @@ from badak.cli.output import echo
 from badak.core.errors import command as command_line
 from badak.core.i18n import LANGUAGES, columns, language, padded, say
 
-SCORES = {  # by name: what it is, how it is written
-    "perplexity": ("perplexity of new stories", ".2f"),
-    "dialogue_loss": ("loss of new dialogues, nats", ".3f"),
-    "own_dialogue_loss": ("loss of new dialogues of --dialogues, nats", ".3f"),
-    "stories_right": ("questions about new stories, right", ".0%"),
-    "sums_right": ("new sums without a carry, right", ".0%"),
-    "carries_right": ("new sums with a carry, right", ".0%"),
-}
+FORMS = {"perplexity": ".2f", "dialogue_loss": ".3f", "own_dialogue_loss": ".3f"}  # how a score is written; all others are shares
+
+
+def named(score: str) -> str:
+    """What a score measures."""
+    return {
+        "perplexity": say("perplexity of new stories"),
+        "dialogue_loss": say("loss of new dialogues, nats"),
+        "own_dialogue_loss": say("loss of new dialogues of --dialogues, nats"),
+        "stories_right": say("questions about new stories, right"),
+        "sums_right": say("new sums without a carry, right"),
+        "carries_right": say("new sums with a carry, right"),
+    }[score]
+
+
+def headed(stage: str) -> str:
+    """What a stage is called."""
+    return {
+        "tokenizer": say("tokenizer"), "pretrain": say("pretraining"), "tune": say("dialogues"), "reward": say("rewards"),
+    }[stage]  # fmt: skip
 
 
 def run_path(run: str, language_: str | None, dialogues: str | None, quick: bool, seed: int) -> None:
@@ -36,16 +48,16 @@ def run_path(run: str, language_: str | None, dialogues: str | None, quick: bool
 
 def show(rows: list[dict[str, Any]], five: tuple[str, ...]) -> None:
     """Print the scores, a column for each stage, and the answers to the five questions."""
-    known = [name for name in SCORES if name in rows[-1]["scores"]]
-    wide = max(columns(say(SCORES[name][0])) for name in known)
-    heads = [say(row["stage"]) for row in rows]
+    heads, minutes = [headed(row["stage"]) for row in rows], say("minutes")
+    names = {name: named(name) for name in rows[-1]["scores"]}
+    wide = max(map(columns, [*names.values(), minutes]))
+    table = {"": heads}
+    for name, text in names.items():
+        table[text] = [format(row["scores"][name], FORMS.get(name, ".0%")) for row in rows]
+    table[minutes] = [f"{row['seconds'] / 60:.1f}" for row in rows]
     click.echo("")
-    click.echo("  ".join(["", " " * wide, *(padded(head, 10) for head in heads)]).rstrip())
-    for name in known:
-        text, form = SCORES[name]
-        cells = (padded(format(row["scores"][name], form), 10) for row in rows)
-        click.echo("  ".join(["", padded(say(text), wide), *cells]).rstrip())
-    click.echo("  ".join(["", padded(say("minutes"), wide), *(padded(f"{row['seconds'] / 60:.1f}", 10) for row in rows)]).rstrip())
+    for text, cells in table.items():
+        click.echo("  ".join(["", padded(text, wide), *(padded(cell, 11) for cell in cells)]).rstrip())
     for at, question in enumerate(five):
         click.echo(f"\n{question}")
         for head, row in zip(heads, rows):

@@ -12,7 +12,7 @@ After each stage the same five questions are asked, and the same held-out data i
 import random
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -100,7 +100,8 @@ class Material:
         self.stories, told = told[: size.stories], told[size.stories :]
         self.held_out_stories, told = told[: size.held_out], told[size.held_out :]
         asked = story_questions(told, language, config.seed)
-        self.asked, self.held_out_asked = asked[size.held_out :], asked[: size.held_out]
+        self.held_out_asked = asked[: size.held_out]
+        self.asked = [one for one in asked[size.held_out :] if one not in set(self.held_out_asked)]
         pairs = sums(config.seed)
         for name, with_carry in (("plain", False), ("carry", True)):
             chosen = [pair for pair in pairs if carries(*pair) == with_carry][: size.held_out]
@@ -119,7 +120,11 @@ class Material:
 
     def texts(self) -> list[str]:
         """What the tokenizer is made of: everything to learn from, without its digits, so that each digit is a token."""
-        whole = [*self.stories, *(text for pair in self.own for text in pair), *(text for one in self.asked for text in pair_of(one))]
+        whole = [
+            *self.stories,
+            *(text for pair in self.own for text in pair),
+            *(text for one in self.asked for text in pair_of(one)),
+        ]
         return [re.sub(r"\d", " ", text) for text in whole]
 
 
@@ -170,10 +175,10 @@ def held_out_loss(model: GPT, data: Any) -> float:
 def scores_of(model: GPT, tokenizer: Tokenizer, material: Material, context: int) -> dict[str, float]:
     """How well a model does what each stage teaches, on data that none of them has seen."""
     windows = windows_of(tokenizer, material.held_out_stories, context)
-    apart = Subset(windows, range(0, len(windows), context))
+    apart: Any = Subset(windows, range(0, len(windows), context))
     found = {
         "perplexity": float(tensor(held_out_loss(model, apart)).exp()),
-        "dialogue_loss": held_out_loss(model, rows_of(material.held_out_asked, tokenizer, context)),
+        "dialogue_loss": held_out_loss(model, fitting(map(pair_of, material.held_out_asked), tokenizer, context)),
         "stories_right": share_right(model, tokenizer, material.held_out_asked),
         "sums_right": share_right(model, tokenizer, material.plain),
         "carries_right": share_right(model, tokenizer, material.carry),
@@ -191,13 +196,8 @@ def windows_of(tokenizer: Tokenizer, texts: Sequence[str], context: int) -> Toke
     return TokenWindows(tokenizer.encode("".join(text + CHAT.end for text in texts)), context)
 
 
-def rows_of(asked: Sequence[Asked], tokenizer: Tokenizer, context: int) -> TensorDataset:
-    """Questions and answers as dialogues."""
-    return dialogue_rows(questions([pair_of(one) for one in asked]), tokenizer, context, CHAT)
-
-
-def fitting(pairs: Sequence[tuple[str, str]], tokenizer: Tokenizer, context: int) -> TensorDataset:
-    """Dialogues of a file; those that do not fit into the context are left out."""
+def fitting(pairs: Iterable[tuple[str, str]], tokenizer: Tokenizer, context: int) -> TensorDataset:
+    """Questions and answers as dialogues; those that do not fit into the context are left out."""
     short = [pair for pair in pairs if len(tokenizer.encode("".join(pair))) <= context - 3]
     return dialogue_rows(questions(short), tokenizer, context, CHAT)
 
@@ -218,16 +218,16 @@ def pretrain(model: GPT, tokenizer: Tokenizer, config: PathConfig, material: Mat
     size = config.sizes
     windows = windows_of(tokenizer, material.stories, size.context)
     order = RandomSampler(windows, replacement=True, num_samples=size.pretrain_steps * size.batch_size, generator=drawn_by(config))
-    loader = DataLoader(windows, size.batch_size, sampler=order)
+    loader: DataLoader = DataLoader(windows, size.batch_size, sampler=order)
     fit(model, loader, loss_of, steps=size.pretrain_steps, lr=2e-3, beta2=0.99, weight_decay=0.1, max_grad_norm=1.0, **keep)
 
 
 def tune(model: GPT, tokenizer: Tokenizer, config: PathConfig, material: Material, **keep: Any) -> None:
     """Stage 3: supervised tuning. Only what the assistant says is a label; the sums come twice, once in each half of an epoch."""
     size = config.sizes
-    pairs = [pair_of(one) for one in (*material.asked, *material.sums, *material.sums)]
-    data = fitting([*pairs, *material.own], tokenizer, size.context)
-    loader = DataLoader(data, size.batch_size, sampler=RandomSampler(data, generator=drawn_by(config)))
+    asked = (*material.asked, *material.sums, *material.sums)
+    data = fitting([*map(pair_of, asked), *material.own], tokenizer, size.context)
+    loader: DataLoader = DataLoader(data, size.batch_size, sampler=RandomSampler(data, generator=drawn_by(config)))
     fit(model, loader, loss_of, steps=size.tune_steps, lr=1e-3, beta2=0.99, max_grad_norm=1.0, **keep)
 
 
@@ -240,7 +240,7 @@ def reward(model: GPT, tokenizer: Tokenizer, config: PathConfig, material: Mater
 
     prompts = [prompt_of(tokenizer, one.question) for one in asked]
     data = TensorDataset(pad(prompts, 0), tensor([len(prompt) for prompt in prompts]), arange(len(prompts)))
-    loader = DataLoader(data, size.prompts, sampler=RandomSampler(data, generator=drawn_by(config)), drop_last=True)
+    loader: DataLoader = DataLoader(data, size.prompts, sampler=RandomSampler(data, generator=drawn_by(config)), drop_last=True)
     marks = tuple(tokenizer.ids[mark] for mark in CHAT.marks[1:])
     sampler = GroupSampler(model, reference, right, tokenizer.ids[CHAT.end], size.group_size, suppress_tokens=marks)
     val = [batch for batch, _ in zip(loader, range(2))]
@@ -296,12 +296,17 @@ def go(stage: str, config: PathConfig, material: Material, place: Path, log: Cal
         return make_tokenizer(config, material)
     before = stage_folder(place, STAGES[number - 1]) / MODEL
     model, tokenizer = GPT.from_pretrained(before), Tokenizer.load(before)
-    keep: dict[str, Any] = {"folder": stage_folder(place, stage) / RUN, "resume": True, "log": log}
+    steps = getattr(config.sizes, f"{stage}_steps")
+    keep: dict[str, Any] = {
+        "folder": stage_folder(place, stage) / RUN,
+        "resume": True,
+        "log": log,
+        "eval_every": max(steps // 5, 1),
+    }
     if stage == "reward":
-        reward(model, tokenizer, config, material, GPT.from_pretrained(before), eval_every=max(config.sizes.reward_steps // 6, 1), **keep)
-    else:
-        steps = config.sizes.pretrain_steps if stage == "pretrain" else config.sizes.tune_steps
-        {"pretrain": pretrain, "tune": tune}[stage](model, tokenizer, config, material, eval_every=max(steps // 5, 1), **keep)
+        keep["reference"] = GPT.from_pretrained(before)
+    train: Callable[..., None] = {"pretrain": pretrain, "tune": tune, "reward": reward}[stage]
+    train(model, tokenizer, config, material, **keep)
     return model, tokenizer
 
 

@@ -1,7 +1,7 @@
 """What a model is asked on the whole path: questions about stories that badak writes, and sums. Each answer can be checked.
 
-    asked, answer = story_question(story, "en", random.Random(0))
-    "... Anna gave the kite to Ben. Who has the kite?", "Ben has the kite."
+asked, answer = story_question(story, "en", random.Random(0))
+"... Anna gave the kite to Ben. Who has the kite?", "Ben has the kite."
 """
 
 import random

@@ -24,6 +24,7 @@ from badak.tensor.random import randint
 from badak.training.experiment import IGNORED
 
 LEAST = 1e-4  # added to a standard deviation, as trl does
+DRAWN = GenerationConfig(max_new_tokens=6, temperature=1.0, top_k=0)  # from the probabilities as they are
 AVERAGES = ("sequence", "token", "constant")
 
 
@@ -56,7 +57,7 @@ def group_advantages(rewards: Tensor, group_size: int, scale: bool = True) -> Te
         raise ArgumentError(f"group_advantages: a group has 2 answers or more; got {group_size!r:.40}", "group_size=8")
     if rewards.dim() != 1 or len(rewards) % group_size or not rewards.is_floating_point():
         got = f"{rewards.dtype} {tuple(rewards.shape)}"
-        raise ShapeError(f"group_advantages: expected floats (N * {group_size},); got {got}", "one reward for each answer")
+        raise ShapeError(f"group_advantages: expected floats (N * {group_size},); got {got}", "a reward for each answer")
     groups = rewards.reshape(-1, group_size)
     better = groups - groups.mean(dim=1, keepdim=True)
     if scale:
@@ -160,7 +161,7 @@ def _expect_loss(logprobs: Tensor, advantages: Tensor, mask: Tensor, old: Any, r
     if logprobs.dim() != 2 or advantages.shape != logprobs.shape[:1]:
         raise ShapeError(
             f"grpo_loss: expected logprobs (B, T) and advantages (B,); got {tuple(logprobs.shape)} and {tuple(advantages.shape)}",
-            "one advantage for each answer",
+            "an advantage for each answer",
         )
     for name, each in {"mask": mask, "old": old, "reference": reference}.items():
         if each is not None and each.shape != logprobs.shape:
@@ -205,9 +206,7 @@ class GRPOLoss:
         targets, advantages, reference = labels[:3]
         mask = targets != IGNORED
         logprobs = token_logprobs(logits, targets.clamp(min=0))
-        return grpo_loss(
-            logprobs, advantages, mask, reference=reference, kl=self.kl, clip=self.clip, average=self.average
-        )
+        return grpo_loss(logprobs, advantages, mask, reference=reference, kl=self.kl, clip=self.clip, average=self.average)
 
 
 class GroupSampler:
@@ -242,7 +241,7 @@ class GroupSampler:
         reward: Callable[[int, list[int]], float],
         eos: int,
         group_size: int = 8,
-        config: GenerationConfig = GenerationConfig(max_new_tokens=6, temperature=1.0, top_k=0),
+        config: GenerationConfig = DRAWN,
         suppress_tokens: tuple[int, ...] = (),
     ):
         if type(group_size) is not int or group_size < 2:
