@@ -143,4 +143,4 @@ def test_the_command_shows_each_stage(walked, monkeypatch):
     assert done.exit_code == 0, done.output
     for words in ("perplexity of new stories", "new sums with a carry, right", *FIVE["en"], "badak serve"):
         assert words in done.output
-    assert done.output.count("\n  reward ") >= 5
+    assert done.output.count("\n  rewards ") >= 5

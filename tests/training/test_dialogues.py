@@ -38,6 +38,13 @@ def test_rows_are_filled_up_with_what_is_not_learned(tokenizer):
         assert tokenizer.decode(row[row >= 0]) == told + CHAT.end, asked
 
 
+def test_every_token_of_a_plain_text_is_a_label(tokenizer):
+    ids, labels = dialogue_rows(questions([("1?", "2")]), tokenizer, 32, CHAT, ["the floor"])[1]
+    row = labels[labels >= 0].numpy()
+    assert tokenizer.decode(row) == f"the floor{CHAT.end}"
+    assert tokenizer.decode(ids.numpy()[: len(row)]) == f"{CHAT.end}the floor"
+
+
 def test_jinja_writes_the_same_text():
     jinja2 = pytest.importorskip("jinja2")
     template = jinja2.Template(CHAT.template)
@@ -52,7 +59,7 @@ def test_a_text_that_speaks_for_somebody_else_is_refused(tokenizer):
 
 
 def test_a_dialogue_that_is_too_long_is_named(tokenizer):
-    with pytest.raises(ArgumentError, match="dialogue 2 has .* tokens, more than 16"):
+    with pytest.raises(ArgumentError, match="row 2 has .* tokens, more than 16"):
         dialogue_rows(questions([("1?", "2"), ("What is it? " * 9, "x")]), tokenizer, 16)
     with pytest.raises(ArgumentError, match="there is no dialogue"):
         dialogue_rows([], tokenizer, 16)

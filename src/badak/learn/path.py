@@ -45,6 +45,7 @@ STAGES = ("tokenizer", "pretrain", "tune", "reward")
 CHAT = ChatFormat()
 GREEDY = GenerationConfig(max_new_tokens=24, temperature=0.0, top_k=0)
 REPORT, MODEL, RUN = "path.json", "model", "run"
+EACH_SUM, REPEATED = 4, 8  # how often a sum comes in an epoch of stage 3; one story of so many comes again
 TOGETHER = 100  # questions that are answered at once
 
 
@@ -60,8 +61,8 @@ class Sizes:
     context: int = 192
     batch_size: int = 32
     pretrain_steps: int = 1_500
-    shown_sums: int = 1_500  # of 8,100; the others are for the reward stage, and for scores
-    tune_steps: int = 2_000
+    shown_sums: int = 400  # of 8,100; the others are for the reward stage, and for scores
+    tune_steps: int = 1_000
     reward_steps: int = 600
     prompts: int = 16  # questions of one update of the reward stage,
     group_size: int = 8  # and the answers to each
@@ -196,10 +197,11 @@ def windows_of(tokenizer: Tokenizer, texts: Sequence[str], context: int) -> Toke
     return TokenWindows(tokenizer.encode("".join(text + CHAT.end for text in texts)), context)
 
 
-def fitting(pairs: Iterable[tuple[str, str]], tokenizer: Tokenizer, context: int) -> TensorDataset:
-    """Questions and answers as dialogues; those that do not fit into the context are left out."""
+def fitting(pairs: Iterable[tuple[str, str]], tokenizer: Tokenizer, context: int, texts: Sequence[str] = ()) -> TensorDataset:
+    """Questions and answers as dialogues; those that do not fit into the context are left out; and plain texts."""
     short = [pair for pair in pairs if len(tokenizer.encode("".join(pair))) <= context - 3]
-    return dialogue_rows(questions(short), tokenizer, context, CHAT)
+    texts = [text for text in texts if len(tokenizer.encode(text)) < context]
+    return dialogue_rows(questions(short), tokenizer, context, CHAT, texts)
 
 
 # The stages: each takes the model of the one before, and leaves one
@@ -223,10 +225,10 @@ def pretrain(model: GPT, tokenizer: Tokenizer, config: PathConfig, material: Mat
 
 
 def tune(model: GPT, tokenizer: Tokenizer, config: PathConfig, material: Material, **keep: Any) -> None:
-    """Stage 3: supervised tuning. Only what the assistant says is a label; the sums come twice, once in each half of an epoch."""
+    """Stage 3: supervised tuning. Only what the assistant says is a label. Some stories come again, so that they are not forgotten."""
     size = config.sizes
-    asked = (*material.asked, *material.sums, *material.sums)
-    data = fitting([*map(pair_of, asked), *material.own], tokenizer, size.context)
+    asked = (*material.asked, *(material.sums * EACH_SUM))
+    data = fitting([*map(pair_of, asked), *material.own], tokenizer, size.context, material.stories[::REPEATED])
     loader: DataLoader = DataLoader(data, size.batch_size, sampler=RandomSampler(data, generator=drawn_by(config)))
     fit(model, loader, loss_of, steps=size.tune_steps, lr=1e-3, beta2=0.99, max_grad_norm=1.0, **keep)
 
@@ -305,7 +307,7 @@ def go(stage: str, config: PathConfig, material: Material, place: Path, log: Cal
     }
     if stage == "reward":
         keep["reference"] = GPT.from_pretrained(before)
-    train: Callable[..., None] = {"pretrain": pretrain, "tune": tune, "reward": reward}[stage]
+    train: Any = {"pretrain": pretrain, "tune": tune, "reward": reward}[stage]
     train(model, tokenizer, config, material, **keep)
     return model, tokenizer
 

@@ -92,15 +92,22 @@ class ChatFormat:
 
 
 def dialogue_rows(
-    dialogues: Sequence[Sequence[Turn]], tokenizer: Tokenizer, context: int, chat: ChatFormat = ChatFormat()
+    dialogues: Sequence[Sequence[Turn]],
+    tokenizer: Tokenizer,
+    context: int,
+    chat: ChatFormat = ChatFormat(),
+    texts: Sequence[str] = (),
 ) -> TensorDataset:
     """Dialogues as rows of one length: ids (N, T) and labels (N, T), filled up behind, where nothing is learned.
+
+    With `texts` the model repeats what it was pretrained with, so that it does not forget it: every token of these is a label.
 
     Args:
         dialogues: lists of turns
         tokenizer: one that has the marks of `chat`
         context: the most tokens of a row
         chat: how a dialogue is written
+        texts: plain texts, as further rows; each stands between two marks `chat.end`
 
     Returns: a data set of N rows
 
@@ -116,9 +123,11 @@ def dialogue_rows(
         2
     """
     rows = [chat.encode(tokenizer, turns) for turns in dialogues]
+    whole = tokenizer.encode_all([f"{chat.end}{text}{chat.end}" for text in texts])
+    rows += [(ids[:-1], ids[1:]) for ids in whole]
     longest = max(range(len(rows)), key=lambda i: len(rows[i][0]), default=0)
     if not rows or len(rows[longest][0]) > context:
-        had = f"dialogue {longest + 1} has {len(rows[longest][0])} tokens, more than {context}" if rows else "there is no dialogue"
+        had = f"row {longest + 1} has {len(rows[longest][0])} tokens, more than {context}" if rows else "there is no dialogue"
         raise ArgumentError(f"dialogue_rows: {had}", "a larger context, or leave long dialogues out")
     return TensorDataset(pad([ids for ids, _ in rows], tokenizer.ids[chat.end]), pad([labels for _, labels in rows], IGNORED))
 
