@@ -225,7 +225,7 @@ def pretrain(model: GPT, tokenizer: Tokenizer, config: PathConfig, material: Mat
 
 
 def tune(model: GPT, tokenizer: Tokenizer, config: PathConfig, material: Material, **keep: Any) -> None:
-    """Stage 3: supervised tuning. Only what the assistant says is a label. Some stories come again, so that they are not forgotten."""
+    """Stage 3: supervised tuning. Only answers are labels. Some stories come again, so that they are not forgotten."""
     size = config.sizes
     asked = (*material.asked, *(material.sums * EACH_SUM))
     data = fitting([*map(pair_of, asked), *material.own], tokenizer, size.context, material.stories[::REPEATED])
