@@ -268,3 +268,20 @@ def test_what_a_program_sets_on_a_tensor_is_looked_at_before_each_replay():
         assert step(badak.ones(3)).item() == 3 * scale
     vars(weight)["scale"] = 7.0
     assert step(badak.ones(3)).item() == 21.0
+
+
+def adamw(p, grad, mean, square, step, lr):
+    """The update of nanochat's optimizer: every setting is a tensor, the step's size as well."""
+    mean.lerp_(grad, 1 - badak.tensor(0.9))
+    square.lerp_(grad.square(), badak.tensor(0.01))
+    p.add_(mean / ((square / (1 - badak.tensor(0.99) ** step)).sqrt() + 1e-8), alpha=-lr / (1 - badak.tensor(0.9) ** step))
+
+
+def test_a_factor_that_is_a_tensor_is_replayed_with_the_value_that_it_has_then():
+    step = badak.compile(adamw, fullgraph=True)
+    mine, twin = ([draw(n, 4, 3).abs() for n in range(4)] for _ in range(2))
+    for at in range(1, 7):
+        now = (badak.tensor(float(at)), badak.tensor(0.1 / at))
+        step(*mine, *now), adamw(*twin, *now)
+        assert flat(mine) == flat(twin)
+    assert step.fallback_reason == ""

@@ -30,6 +30,7 @@ COMMANDS = {  # name: module below badak.cli, what it does
     "launch": ("launch", "Run a program on several ranks."),
     "look": ("look", "Show attention, layers, gradients and operations as an HTML page."),
     "learn": ("learn", "Learn the Transformer by exercises that badak checks."),
+    "path": ("path", "Go the whole path: tokenizer, pretraining, dialogues, rewards, chat."),
     "explain": ("explain", "Explain an error by its code or by a word."),
     "audit": ("audit", "Find silent bugs: leakage and parameters that never learn."),
     "doctor": ("doctor", "Watch the first training steps and report mistakes."),

@@ -57,7 +57,7 @@ def tensors(name: str, a, b):
 
 def add(input, other, *, alpha=1, out=None) -> Tensor:
     """input + alpha other.   dinput = dy, dother = alpha dy."""
-    if alpha != 1:
+    if isinstance(alpha, Tensor) or alpha != 1:  # whether a tensor is 1 is not asked: a compiled step could not be replayed
         other = _scaled(input, other, alpha)
     y = run("add", ops.Add, ops.Shift, ops.Shift, input, other)
     return y if out is None else into(out, y)
@@ -65,7 +65,7 @@ def add(input, other, *, alpha=1, out=None) -> Tensor:
 
 def sub(input, other, *, alpha=1, out=None) -> Tensor:
     """input - alpha other.   dinput = dy, dother = -alpha dy.   Booleans cannot be subtracted, as in PyTorch."""
-    if alpha != 1:
+    if isinstance(alpha, Tensor) or alpha != 1:  # whether a tensor is 1 is not asked: a compiled step could not be replayed
         other = _scaled(input, other, alpha)
     if type(other) is float or type(other) is int:
         _no_bool("Subtraction", input)
@@ -86,8 +86,15 @@ def rsub(input, other, *, alpha=1) -> Tensor:
 
 
 def _scaled(input, other, alpha):
+    """alpha other. A tensor alpha is one number, through which no gradient goes, as in PyTorch."""
     kinds = [x.dtype for x in (input, other) if isinstance(x, Tensor)]
-    if isinstance(alpha, float) and all(k.kind in ("int", "uint", "bool") for k in kinds):
+    broken = isinstance(alpha, float)
+    if isinstance(alpha, Tensor):
+        if alpha.dim() or alpha.requires_grad:
+            what = "one that requires grad" if alpha.requires_grad else f"shape {tuple(alpha.shape)}"
+            raise ArgumentTypeError(f"argument 'alpha' must be Number, or a tensor of no dimension; got {what}", "alpha.item()")
+        broken = alpha.is_floating_point()
+    if broken and all(k.kind in ("int", "uint", "bool") for k in kinds):
         raise ArgumentError(
             "For integral input tensors, argument alpha must not be a floating point number.", "an int, or x.float()"
         )
