@@ -1,4 +1,4 @@
-"""`functorch`, the package that PyTorch's wheel brings beside torch: `torch.func`, and modules as functions by their old names."""
+"""`functorch`, the package that PyTorch's wheel brings next to torch: `torch.func`, and modules as functions by their old names."""
 
 import copy
 from collections.abc import Sequence
@@ -58,7 +58,11 @@ def make_functional_with_buffers(model: Module, disable_autograd_tracking: bool 
     params, buffers, apart = dict(model.named_parameters()), dict(model.named_buffers()), copy.deepcopy(model)
     kept = tuple(x.detach().clone().requires_grad_(x.requires_grad and not disable_autograd_tracking) for x in params.values())
     apart.requires_grad_(False)
-    return FunctionalModuleWithBuffers(apart, params, buffers), kept, tuple(x.detach().clone() for x in buffers.values())
+    return (
+        FunctionalModuleWithBuffers(apart, tuple(params), tuple(buffers)),
+        kept,
+        tuple(x.detach().clone() for x in buffers.values()),
+    )
 
 
 def make_functional(model: Module, disable_autograd_tracking: bool = False) -> tuple:

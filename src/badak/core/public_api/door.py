@@ -40,7 +40,7 @@ def door(module: str, like: str = "") -> Callable[[str], object]:
 
 
 def door_of_absent(package: str, names: str) -> Callable[[str], object]:
-    """The `__getattr__` of a package beside torch of which badak lacks these names."""
+    """The `__getattr__` of a package next to torch of which badak lacks these names."""
 
     def __getattr__(name: str) -> object:  # noqa: N807
         if name not in names.split():
