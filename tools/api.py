@@ -36,6 +36,8 @@ OWN = {  # file or package of badak's own: its names, all of them where none is 
     "training": "",
     "training.loop": "train evaluate update",
     "training.experiment": "Experiment",
+    "training.dialogues": "ChatFormat dialogue_rows questions read_questions",
+    "training.grpo": "GRPOLoss GroupSampler group_advantages grpo_loss mean_reward token_logprobs",
     "training.vocabulary": "noted",
     "training.run": "Run",
     "training.load": "Translator load_fill_mask load_translator load_generator",
