@@ -106,10 +106,10 @@ def test_what_is_scored_was_never_shown(language):
 
 def test_sums_are_right_and_carry_where_they_are_said_to():
     material = Material(PathConfig(sizes=TINY))
-    for asked, with_carry in ((material.plain, False), (material.carry, True), (material.rewarded, True)):
+    for asked, with_carry in ((material.plain, False), (material.carry, True), (material.rewarded, None)):
         for one in asked:
             x, y = map(int, re.findall(r"\d+", one.question))
-            assert one.answer == f"{x + y}." and carries(x, y) == with_carry
+            assert one.answer == f"{x + y}." and with_carry in (carries(x, y), None)
     assert len(sums(0)) == 90 * 90 - len(OF_FIVE) and sums(0) != sums(1)
 
 

@@ -3,7 +3,7 @@
     1 tokenizer    cut text into tokens: what the model reads and writes
     2 pretrain     which token comes next? The model learns the language from stories
     3 tune         dialogues: it learns to answer, and only what the assistant says counts
-    4 reward       sums with carries: it answers, and is told only whether the answer was right (GRPO)
+    4 reward       sums that it was never shown: it answers, and is told only whether the answer was right (GRPO)
 
 After each stage the same five questions are asked, and the same held-out data is scored. Each stage is a folder that
 `badak chat`, `badak serve` and transformers can open. A path that was interrupted goes on where it was.
@@ -45,7 +45,7 @@ STAGES = ("tokenizer", "pretrain", "tune", "reward")
 CHAT = ChatFormat()
 GREEDY = GenerationConfig(max_new_tokens=24, temperature=0.0, top_k=0)
 REPORT, MODEL, RUN = "path.json", "model", "run"
-EACH_SUM, REPEATED = 4, 8  # how often a sum comes in an epoch of stage 3; one story of so many comes again
+EACH_SUM, REPEATED = 4, 12  # how often a sum comes in an epoch of stage 3; one story of so many comes again
 TOGETHER = 100  # questions that are answered at once
 
 
@@ -61,9 +61,9 @@ class Sizes:
     context: int = 192
     batch_size: int = 32
     pretrain_steps: int = 1_500
-    shown_sums: int = 400  # of 8,100; the others are for the reward stage, and for scores
-    tune_steps: int = 1_000
-    reward_steps: int = 600
+    shown_sums: int = 1_100  # of 8,100; the others are for the reward stage, and for scores
+    tune_steps: int = 1_600
+    reward_steps: int = 400
     prompts: int = 16  # questions of one update of the reward stage,
     group_size: int = 8  # and the answers to each
     held_out: int = 200  # stories, questions and sums of each kind
@@ -109,7 +109,7 @@ class Material:
             setattr(self, name, [sum_question(x, y, language) for x, y in chosen])
             pairs = [pair for pair in pairs if pair not in set(chosen)]
         self.sums = [sum_question(x, y, language) for x, y in pairs[: size.shown_sums]]
-        self.rewarded = [sum_question(x, y, language) for x, y in pairs[size.shown_sums :] if carries(x, y)]
+        self.rewarded = [sum_question(x, y, language) for x, y in pairs[size.shown_sums :]]
         own = read_questions(config.dialogues) if config.dialogues else []
         random.Random(config.seed).shuffle(own)
         cut = len(own) - len(own) // 20
