@@ -16,7 +16,8 @@ OPTIONAL = {
     "resource",  # not on Windows
     "tqdm",  # tqdm.auto imports what notebooks need
     "numba", "llvmlite", "matplotlib", "scipy",
-    "llguidance", "nbformat", "huggingface_hub", "jinja2", "tokenizers", "pygments", "sacrebleu", "sentencepiece", "mpi4py",
+    "llguidance", "lm_eval", "nbformat", "huggingface_hub", "jinja2", "tokenizers", "pygments", "sacrebleu",
+    "sentencepiece", "mpi4py",
 }  # fmt: skip
 
 

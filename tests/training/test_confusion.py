@@ -1,5 +1,7 @@
 """What a classifier takes for what: scikit-learn's figures, in the log as from badak eval, and a class that is never predicted."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -45,6 +47,45 @@ def test_figures_are_those_of_scikit_learn(seed):
     assert found.macro(found.f1) == pytest.approx(metrics.f1_score(true, given, average="macro"), rel=1e-12)
     error = true - given
     assert r2(error, true) == pytest.approx(metrics.r2_score(true, given), rel=1e-12)
+
+
+def test_the_calibration_error_by_hand():
+    true, given = np.array([0, 1, 1, 0]), np.array([0, 1, 0, 0])
+    found = Confusion.of(true, given, ("a", "b"), np.array([1.0, 0.61, 0.62, 0.55], np.float32))
+    assert found.bins.sum(axis=1).tolist() == pytest.approx([4, 2.78, 3]) and found.bins[0, [14, 9, 8]].tolist() == [1, 2, 1]
+    assert found.calibration_error == pytest.approx((0 + abs(1 - 1.23) + abs(1 - 0.55)) / 4)
+    assert np.isnan(Confusion.of(true, given, ("a", "b")).calibration_error)
+
+
+@pytest.mark.slow
+def test_the_reliability_diagram_is_that_of_scikit_learn():
+    calibration = pytest.importorskip("sklearn.calibration")
+    chances = np.random.default_rng(0).uniform(0.5, 1.0, 300)
+    right = np.random.default_rng(1).uniform(size=300) < chances
+    found = Confusion.of(right.astype(int), np.ones(300, int), ("a", "b"), chances)
+    count, chance, hit = found.bins
+    shares, means = calibration.calibration_curve(right, chances, n_bins=15)
+    np.testing.assert_allclose(hit[count > 0] / count[count > 0], shares, rtol=1e-12)
+    np.testing.assert_allclose(chance[count > 0] / count[count > 0], means, rtol=1e-12)
+
+
+@pytest.mark.slow
+def test_eval_writes_json_and_draws(tmp_path, capsys):
+    assert main(["train", "text", "--steps", "4", "--run", str(tmp_path / "run")]) == 0
+    capsys.readouterr()
+    assert (
+        main(["eval", str(tmp_path / "run"), "--json", str(tmp_path / "found.json"), "--plot", str(tmp_path / "classes.png")]) == 0
+    )
+    shown, found = capsys.readouterr().out, json.loads((tmp_path / "found.json").read_text(encoding="utf-8"))
+    assert f"{found['figures']['ece']:.4f}" in shown and f"{found['figures']['accuracy']:.4%}" in shown
+    assert np.sum(found["confusion"]) == sum(found["calibration"]["examples"]) == sum(row["support"] for row in found["classes"])
+    assert (tmp_path / "classes.png").read_bytes()[:4] == b"\x89PNG"
+    assert main(["eval", str(tmp_path / "run"), "--plot", str(tmp_path / "classes.txt")]) == 2
+    assert capsys.readouterr().err.endswith("expected a name that ends with .png, .svg, .pdf\nfix: --plot classes.png\n")
+    assert main(["eval", str(tmp_path / "run"), "--limit", "3"]) == 2
+    assert capsys.readouterr().err == (
+        "error: --include-path, --num-fewshot, --limit and --apply-chat-template belong to --tasks\nfix: --tasks NAME\n"
+    )
 
 
 def test_r2_of_equal_numbers_is_not_a_number():

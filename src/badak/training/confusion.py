@@ -8,6 +8,8 @@ import numpy as np
 
 from badak.io.errors import line
 
+BINS = 15  # as most who give a calibration error do
+
 
 @dataclass(frozen=True)
 class Confusion:
@@ -18,17 +20,35 @@ class Confusion:
         F1          2 precision recall / (precision + recall), as counts 2 c[i, i] / (sum_j c[i, j] + sum_j c[j, i])
 
     A division by zero is 0, as in scikit-learn. `macro` is the mean over the classes that an example is of, or is given.
+
+    bins[:, b]: how many examples got a probability in the b-th part of 0 to 1 for the class that they are given, the sum of those
+    probabilities, and how many were right, (3, BINS). Expected calibration error, after Guo et al. 2017 (arXiv 1706.04599):
+
+        ECE = sum_b n_b / N |right_b / n_b - probability_b / n_b|
     """
 
     counts: np.ndarray
     names: Sequence[str]
+    bins: np.ndarray | None = None
 
     @classmethod
-    def of(cls, true: np.ndarray, given: np.ndarray, names: Sequence[str]) -> "Confusion":
-        """From the class of each example and the one that it is given, integers (N,)."""
+    def of(cls, true: np.ndarray, given: np.ndarray, names: Sequence[str], chances: np.ndarray | None = None) -> "Confusion":
+        """From the class of each example, the one that it is given, integers (N,), and its probability, (N,)."""
         classes = len(names)
         pairs = np.bincount(true.astype(np.int64) * classes + given, minlength=classes * classes)
-        return cls(pairs.reshape(classes, classes), names)
+        bins = None
+        if chances is not None:
+            at = np.clip(np.ceil(chances.astype(np.float64) * BINS).astype(int) - 1, 0, BINS - 1)  # (0, 1/B], (1/B, 2/B], ...
+            bins = np.stack([np.bincount(at, weights, BINS) for weights in (None, chances.astype(np.float64), true == given)])
+        return cls(pairs.reshape(classes, classes), names, bins)
+
+    @property
+    def calibration_error(self) -> float:
+        """How far the model's probabilities are from how often it is right, 0 to 1; NaN where they are not known."""
+        if self.bins is None:
+            return float("nan")
+        count, chance, right = self.bins
+        return float(np.abs(right - chance).sum() / count.sum())
 
     @cached_property
     def support(self) -> np.ndarray:

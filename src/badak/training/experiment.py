@@ -65,13 +65,15 @@ class Experiment:
     def classified(self, tests: DataLoader, names: Sequence[str]) -> Score:
         """The score over all batches of examples of a class each; next to it `confusion`, and its F1 in `figures`."""
 
-        def work(batch: Any) -> tuple[Score, np.ndarray, np.ndarray]:
+        def work(batch: Any) -> tuple[Score, np.ndarray, np.ndarray, np.ndarray]:
             inputs, labels = self.prepare(batch)
             outputs = self.model(*inputs)
-            return score_of(*self.measure(outputs, labels), self.seen(inputs)), labels.numpy(), outputs.argmax(dim=-1).numpy()
+            chances = outputs.float().softmax(dim=-1).amax(dim=-1)
+            score = score_of(*self.measure(outputs, labels), self.seen(inputs))
+            return score, labels.numpy(), outputs.argmax(dim=-1).numpy(), chances.numpy()
 
-        scores, true, given = zip(*self.each(tests, work))
-        self.confusion = Confusion.of(np.concatenate(true), np.concatenate(given), names)
+        scores, true, given, chances = zip(*self.each(tests, work))
+        self.confusion = Confusion.of(*map(np.concatenate, (true, given)), names, np.concatenate(chances))
         self.figures = {"f1": self.confusion.macro(self.confusion.f1)}
         return sum(scores, Score())
 

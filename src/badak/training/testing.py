@@ -1,7 +1,7 @@
 """A run's model, tested again: on what was held out, or on other data. Several ranks share the batches, and find the same bits."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,21 @@ class Tested:
 
     facts: dict[str, str]
     confusion: Confusion | None = None
+    figures: Mapping[str, float] = field(default_factory=dict)  # the same as numbers, by the names of metrics.csv
+
+    def as_json(self) -> dict[str, Any]:
+        """What was found, for a file of JSON: texts as they are read, and numbers."""
+        found: dict[str, Any] = {"facts": self.facts, "figures": dict(self.figures)}
+        if (confusion := self.confusion) is not None:
+            columns = {name: getattr(confusion, name) for name in ("precision", "recall", "f1", "support")}
+            found["classes"] = [
+                {"class": name, **{key: column[at].item() for key, column in columns.items()}}
+                for at, name in enumerate(confusion.names)
+            ]
+            found["confusion"] = confusion.counts.tolist()
+            if confusion.bins is not None:
+                found["calibration"] = dict(zip(("examples", "probability", "right"), confusion.bins.tolist()))
+        return found
 
 
 FIGURES = {
@@ -55,7 +70,12 @@ def evaluate(folder: str | Path, data: str = "", log: Callable[[str], None] = qu
     if run.setup.metric == "perplexity":
         facts["perplexity"] = f"{score.perplexity:.6g}"
     facts |= {FIGURES[name][0]: format(value, FIGURES[name][1]) for name, value in experiment.figures.items()}
-    return Tested(facts | more, experiment.confusion)
+    figures = {"loss": score.loss, **({} if score.right is None else {"accuracy": score.accuracy}), **experiment.figures}
+    figures |= {"perplexity": score.perplexity} if run.setup.metric == "perplexity" else {}
+    if experiment.confusion is not None and experiment.confusion.bins is not None:
+        figures["ece"] = experiment.confusion.calibration_error
+        facts["calibration error"] = f"{experiment.confusion.calibration_error:.4f}"
+    return Tested(facts | more, experiment.confusion, figures)
 
 
 def opened(run: Run, data: str, log: Callable[[str], None]) -> Experiment:

@@ -1,0 +1,220 @@
+"""Tasks of lm-evaluation-harness, asked of a model of badak: `badak eval MODEL --tasks NAME`.
+
+The harness (package lm_eval) says what is asked and how answers are counted; here its three questions are answered: how likely a
+continuation is, how likely a whole text is, and what the model writes. Its files of tasks may hold names of Python functions and
+templates; functions of such files are refused, and templates are rendered in a sandbox.
+"""
+
+import os
+import re
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from badak.core.errors import ArgumentError, NotSupportedError
+from badak.data.tokenizer import Tokenizer
+from badak.generation.filters import GenerationConfig
+from badak.generation.folder import TextGenerator
+from badak.generation.reader import answering
+from badak.generation.text import generate_text, prompt_ids
+from badak.io.atomic import as_path
+from badak.nn import functional as F
+from badak.tensor import tensor
+
+NEW_TOKENS = 256  # that are written where a task does not say how many, as in the harness
+WRITES_CODE = re.compile(r"^[^#\n]*!function\b", re.MULTILINE)
+
+
+def run_tasks(
+    writer: TextGenerator,
+    tasks: Sequence[str],
+    include_path: str | os.PathLike = "",
+    num_fewshot: int | None = None,
+    limit: int | None = None,
+    batch_size: int = 16,
+    apply_chat_template: bool = False,
+    log: Callable[[str], None] = lambda words: None,
+) -> dict[str, Any]:
+    """What lm-evaluation-harness finds of a model: {"results": {task: {"acc,none": 0.5, ...}}, "n-samples": ..., "versions": ...}.
+
+    Args:
+        writer: a model with its vocabulary, as `load_generator` gives it
+        tasks: names of tasks or of groups of them
+        include_path: a folder with YAML files of tasks of your own
+        num_fewshot: examples before each question; None: as the task says
+        limit: questions of each task at most
+        batch_size: texts that are computed together; no answer depends on it
+        apply_chat_template: put questions as turns of a conversation
+        log: called with words about how far it is
+
+    Returns: the harness' own results, as it writes them to JSON
+
+    Raises:
+        ArgumentError: for a task that there is not, and for files of tasks that name functions of Python
+        NotSupportedError: without the package lm_eval
+    """
+    if include_path:
+        _expect_no_code(as_path(include_path))
+    evaluator, managers = _harness()
+    manager = managers.TaskManager(include_path=str(include_path) or None)
+    known = set(manager.all_tasks)
+    for name in tasks:
+        if name not in known:
+            near = [each for each in sorted(known) if name.lower() in each.lower()][:3]
+            fix = f"one of {', '.join(near)}" if near else "lm_eval ls tasks lists them; --include-path FOLDER adds your own"
+            raise ArgumentError(f"no task is called {name!r:.60}", fix)
+    if apply_chat_template and writer.template is None:
+        raise ArgumentError("the model has no chat template", "leave out --apply-chat-template")
+    found = evaluator.simple_evaluate(
+        _as_harness_model(writer, batch_size, log), tasks=list(tasks), task_manager=manager, num_fewshot=num_fewshot, limit=limit,
+        apply_chat_template=apply_chat_template, bootstrap_iters=1000, log_samples=False, verbosity="ERROR",
+    )  # fmt: skip
+    kept = ("results", "groups", "n-shot", "n-samples", "versions", "higher_is_better", "configs")
+    return {name: found[name] for name in kept if name in found}
+
+
+def _harness() -> tuple[Any, Any]:
+    try:
+        import lm_eval.evaluator
+        import lm_eval.tasks
+        import lm_eval.utils
+        from jinja2 import BaseLoader, StrictUndefined
+        from jinja2.sandbox import ImmutableSandboxedEnvironment
+    except ImportError as error:
+        raise NotSupportedError(f"the package lm_eval is not installed ({error})", 'pip install "badak[eval]"') from None
+    room = ImmutableSandboxedEnvironment(loader=BaseLoader(), undefined=StrictUndefined)
+    room.filters |= lm_eval.utils.env.filters
+    lm_eval.utils.env = room
+    return lm_eval.evaluator, lm_eval.tasks
+
+
+def _expect_no_code(folder: Path) -> None:
+    """Raise ArgumentError for files of tasks that would have Python run."""
+    if not folder.is_dir():
+        raise ArgumentError(f"{folder}: no folder", "a folder with YAML files of tasks")
+    for file in sorted((*folder.rglob("*.yaml"), *folder.rglob("*.yml"), *folder.rglob("*_yaml"))):
+        if file.is_file() and WRITES_CODE.search(file.read_text(encoding="utf-8", errors="replace")):
+            raise ArgumentError(
+                f"{file}: it names a function of Python (!function), which badak does not run", "a template in its place"
+            )
+
+
+class Questions:
+    """The three questions of the harness, answered by a model."""
+
+    def __init__(self, writer: TextGenerator, batch_size: int):
+        self.writer, self.batch_size = writer, batch_size
+        self.context: int = writer.model.config.context
+
+    @property
+    def before(self) -> int:
+        """The token that stands before a text that nothing stands before: the vocabulary's own, else that which ends one."""
+        vocabulary = self.writer.vocabulary
+        marks = vocabulary.encode("", marks=True).tolist() if isinstance(vocabulary, Tokenizer) and vocabulary.prompt_marks else []
+        hints: Any = getattr(self.writer.model, "hints", None)
+        said = (getattr(hints, "settings", None) or {}).get("bos_token_id")
+        named = [said] if isinstance(said, int) and not isinstance(said, bool) else []
+        return (marks or named or list(self.writer.ends) or prompt_ids(vocabulary, "").tolist())[0]
+
+    def tokens(self, text: str, marks: bool | None = None) -> list[int]:
+        """The tokens of a text; of no text none."""
+        return prompt_ids(self.writer.vocabulary, text, marks).tolist() if text else []
+
+    def likelihoods(self, pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> list[tuple[float, bool]]:
+        """Of each (context, continuation), tokens: the log-likelihood of the continuation, and whether it is the likeliest.
+
+        What does not fit into the model's context is cut off at the beginning. A text that several share is computed once.
+        """
+        asked: dict[tuple[int, ...], list[int]] = defaultdict(list)
+        for at, (context, rest) in enumerate(pairs):
+            asked[tuple([*context, *rest][-(self.context + 1) :][:-1])].append(at)
+        found: list[tuple[float, bool]] = [(0.0, True)] * len(pairs)
+        texts = sorted(asked, key=len)
+        with answering(self.writer.model):
+            for start in range(0, len(texts), self.batch_size):
+                some = texts[start : start + self.batch_size]
+                longest = max(map(len, some))
+                logits = self.writer.model(tensor([[*text, *[0] * (longest - len(text))] for text in some]))
+                logits = logits["logits"] if isinstance(logits, Mapping) else getattr(logits, "logits", logits)
+                for row, text in enumerate(some):
+                    for at in asked[text]:
+                        rest = tensor(list(pairs[at][1]))[-len(text) :]
+                        scores = F.log_softmax(logits[row, len(text) - len(rest) : len(text)].float(), dim=-1)
+                        total = scores.gather(1, rest[:, None]).double().sum()
+                        found[at] = total.item(), bool((scores.argmax(dim=-1) == rest).all())
+        return found
+
+    def write(self, prompt: str, until: Sequence[str], most: int, **settings: Any) -> str:
+        """What the model writes after a prompt, up to one of the texts `until`."""
+        ids = self.tokens(prompt)
+        if most >= self.context:
+            raise ArgumentError(
+                f"the task asks for {most} new tokens, and the model reads {self.context}", "a model with a longer context"
+            )
+        vocabulary = self.writer.vocabulary
+        while len(ids) > self.context - most and prompt:  # cut off at the beginning, as the harness does
+            prompt = vocabulary.decode(ids[-(self.context - most) :])
+            shorter = self.tokens(prompt)
+            ids, prompt = (shorter, prompt) if len(shorter) < len(ids) else (shorter[1:], prompt[1:])
+        config = replace(GenerationConfig(max_new_tokens=most, temperature=0.0, top_k=0), **settings)
+        pieces = generate_text(self.writer.model, vocabulary, prompt, config, self.writer.ends, until)
+        next(pieces)
+        return "".join(pieces)
+
+
+def _as_harness_model(writer: TextGenerator, batch_size: int, log: Callable[[str], None]) -> Any:
+    """The model as the harness wants one."""
+    from lm_eval.api.model import TemplateLM
+    from lm_eval.utils import get_rolling_token_windows, make_disjoint_window
+
+    questions = Questions(writer, batch_size)
+
+    class HarnessModel(TemplateLM):
+        """A model of badak, as lm-evaluation-harness asks one."""
+
+        eot_token_id = writer.ends[0] if writer.ends else questions.before
+        prefix_token_id = questions.before
+        max_length = questions.context
+        tokenizer_name = "badak"
+
+        def tok_encode(self, string: str, add_special_tokens: bool | None = None, **kwargs: Any) -> list[int]:
+            return questions.tokens(string, add_special_tokens)
+
+        def _loglikelihood_tokens(self, requests: list, **kwargs: Any) -> list[tuple[float, bool]]:
+            log(f"{len(requests):,} continuations")
+            return questions.likelihoods([(context, rest) for _, context, rest in requests])
+
+        def loglikelihood_rolling(self, requests: list, disable_tqdm: bool = False) -> list[float]:
+            log(f"{len(requests):,} texts")
+            windows = [
+                [
+                    make_disjoint_window(window)
+                    for window in get_rolling_token_windows(questions.tokens(each.args[0]), questions.before, questions.context, 1)
+                ]
+                for each in requests
+            ]
+            scores = iter(questions.likelihoods([pair for several in windows for pair in several]))
+            return [sum(next(scores)[0] for _ in several) for several in windows]
+
+        def generate_until(self, requests: list, disable_tqdm: bool = False) -> list[str]:
+            log(f"{len(requests):,} answers")
+            return [self._written(*each.args) for each in requests]
+
+        def _written(self, prompt: str, asked: dict[str, Any]) -> str:
+            until = asked.get("until") or []
+            named = [asked[name] for name in ("max_gen_toks", "max_new_tokens", "max_tokens") if name in asked]
+            draws = asked.get("do_sample", float(asked.get("temperature") or 0.0) > 0)
+            names = ("temperature", "top_k", "top_p") if draws else ()
+            settings = {name: asked[name] for name in names if asked.get(name) is not None}
+            if draws:
+                settings.setdefault("temperature", 1.0)
+            until = [until] if isinstance(until, str) else [each for each in until if each]
+            return questions.write(prompt, until, int(named[0]) if named else NEW_TOKENS, **settings)
+
+        def apply_chat_template(self, chat_history: list[dict[str, str]], add_generation_prompt: bool = True) -> str:
+            assert writer.template is not None  # noqa: S101  (run_tasks has asked)
+            return writer.template(chat_history)
+
+    return HarnessModel()

@@ -1,0 +1,53 @@
+"""lm-evaluation-harness asks a model of badak what it asks transformers' model with the same weights: the same figures."""
+
+import json
+
+import pytest
+import torch
+
+from badak.generation.harness import run_tasks
+from badak.training.load import load_generator
+from tests.generation.test_harness import TEXT, written
+
+pytestmark = pytest.mark.nightly
+KINDS = {
+    "choices": 'output_type: multiple_choice\ndoc_to_text: "{{q}}\\nAnswer:"\ndoc_to_choice: "{{choices}}"\ndoc_to_target: label\n'
+    "metric_list: [{metric: acc, aggregation: mean, higher_is_better: true}, "
+    "{metric: acc_norm, aggregation: mean, higher_is_better: true}]\n",
+    "texts": 'output_type: loglikelihood_rolling\ndoc_to_text: ""\ndoc_to_target: "{{q}}"\n'
+    "metric_list: [{metric: word_perplexity}, {metric: bits_per_byte}]\n",
+    "answers": 'output_type: generate_until\ndoc_to_text: "{{q}}\\n"\ndoc_to_target: "{{choices[0]}}"\n'
+    'generation_kwargs: {until: ["\\n"], max_gen_toks: 6, do_sample: false}\n'
+    "metric_list: [{metric: exact_match, aggregation: mean, higher_is_better: true}]\n",
+}
+
+
+def test_three_kinds_of_tasks_have_the_figures_of_transformers(tmp_path, monkeypatch):
+    monkeypatch.setenv("HF_DATASETS_CACHE", str(tmp_path / "cache"))
+    from lm_eval import simple_evaluate
+    from lm_eval.tasks import TaskManager
+
+    torch.manual_seed(0)
+    written(tmp_path / "model")
+    words = " ".join(TEXT).split()
+    rows = [
+        {"q": " ".join(words[i : i + 3 + 5 * (i % 7)]), "choices": words[i : i + 4], "label": i % 4} for i in range(len(words) - 4)
+    ]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    data = (
+        f"dataset_path: json\ndataset_kwargs: {{data_files: {{validation: {tmp_path}/rows.jsonl}}}}\nvalidation_split: validation\n"
+    )
+    (tmp_path / "tasks").mkdir()
+    for name, lines in KINDS.items():
+        (tmp_path / "tasks" / f"{name}.yaml").write_text(f"task: {name}\n{data}{lines}metadata: {{version: 1.0}}\n")
+    ours = run_tasks(load_generator(tmp_path / "model"), list(KINDS), tmp_path / "tasks")["results"]
+    # with logits_cache the class takes one window's scores for another with the same tokens of which less is asked
+    judge = f"pretrained={tmp_path}/model,dtype=float32,logits_cache=False"
+    theirs = simple_evaluate(
+        "hf", judge, tasks=list(KINDS), batch_size=4, device="cpu", verbosity="ERROR",
+        task_manager=TaskManager(include_path=str(tmp_path / "tasks")), log_samples=False, bootstrap_iters=1000,
+    )["results"]  # fmt: skip
+    for task, figures in theirs.items():
+        for name, value in figures.items():
+            assert ours[task][name] == (pytest.approx(value, rel=1e-5) if isinstance(value, float) else value), (task, name)
+    assert len(ours) == 3
