@@ -140,10 +140,10 @@ class Questions:
                 logits = logits["logits"] if isinstance(logits, Mapping) else getattr(logits, "logits", logits)
                 for row, text in enumerate(some):
                     for at in asked[text]:
-                        rest = tensor(list(pairs[at][1]))[-len(text) :]
-                        scores = F.log_softmax(logits[row, len(text) - len(rest) : len(text)].float(), dim=-1)
-                        total = scores.gather(1, rest[:, None]).double().sum()
-                        found[at] = total.item(), bool((scores.argmax(dim=-1) == rest).all())
+                        tail = tensor(list(pairs[at][1]))[-len(text) :]
+                        scores = F.log_softmax(logits[row, len(text) - len(tail) : len(text)].float(), dim=-1)
+                        total = scores.gather(1, tail[:, None]).double().sum()
+                        found[at] = total.item(), bool((scores.argmax(dim=-1) == tail).all())
         return found
 
     def write(self, prompt: str, until: Sequence[str], most: int, **settings: Any) -> str:

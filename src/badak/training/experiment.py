@@ -73,7 +73,7 @@ class Experiment:
             return score, labels.numpy(), outputs.argmax(dim=-1).numpy(), chances.numpy()
 
         scores, true, given, chances = zip(*self.each(tests, work))
-        self.confusion = Confusion.of(*map(np.concatenate, (true, given)), names, np.concatenate(chances))
+        self.confusion = Confusion.of(np.concatenate(true), np.concatenate(given), names, np.concatenate(chances))
         self.figures = {"f1": self.confusion.macro(self.confusion.f1)}
         return sum(scores, Score())
 
