@@ -64,7 +64,7 @@ def namespace(dotted: str) -> ModuleType:
 
 def public_names(module: ModuleType) -> list[str]:
     """The names that a namespace offers: not private, not its submodules."""
-    names = getattr(module, "__all__", None) or [name for name in vars(module) if not name.startswith("_")]
+    names = vars(module).get("__all__") or [name for name in vars(module) if not name.startswith("_")]
     things = [(n, getattr(module, n)) for n in names]
     shown = (n for n, thing in things if not inspect.ismodule(thing) and getattr(thing, "__module__", "") != "badak.core.errors")
     return sorted(shown, key=str.lower)

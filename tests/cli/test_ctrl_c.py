@@ -36,7 +36,15 @@ LINES = {  # the words, and the function in which Ctrl-C comes
 }  # fmt: skip
 PROGRAMS = ["run", "doctor", "summary", "audit", "profile"]
 AT_ONCE = {"explain", "info", "source"}  # they only print
-ELSEWHERE = {"launch", "serve", "bench", "warmup", "chat", "learn"}  # test_launch.py, test_serve.py; of processes; of a terminal
+ELSEWHERE = {
+    "launch",
+    "serve",
+    "bench",
+    "warmup",
+    "chat",
+    "learn",
+    "path",
+}  # test_launch.py, test_serve.py, test_path.py; of processes; of a terminal
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from badak.core.errors import ArgumentError, NotSupportedError
+from badak.data.files import read_text
 from badak.data.tokenizer import Tokenizer
 from badak.generation.filters import GenerationConfig
 from badak.generation.folder import TextGenerator
@@ -95,7 +96,7 @@ def _expect_no_code(folder: Path) -> None:
     if not folder.is_dir():
         raise ArgumentError(f"{folder}: no folder", "a folder with YAML files of tasks")
     for file in sorted((*folder.rglob("*.yaml"), *folder.rglob("*.yml"), *folder.rglob("*_yaml"))):
-        if file.is_file() and WRITES_CODE.search(file.read_text(encoding="utf-8", errors="replace")):
+        if file.is_file() and WRITES_CODE.search(read_text(str(file))):
             raise ArgumentError(
                 f"{file}: it names a function of Python (!function), which badak does not run", "a template in its place"
             )
@@ -123,7 +124,7 @@ class Questions:
         return prompt_ids(self.writer.vocabulary, text, marks).tolist() if text else []
 
     def likelihoods(self, pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> list[tuple[float, bool]]:
-        """Of each (context, continuation), tokens: the log-likelihood of the continuation, and whether it is the likeliest.
+        """Of each (context, continuation), tokens: the log-likelihood of the continuation, and whether greedy decoding writes it.
 
         What does not fit into the model's context is cut off at the beginning. A text that several share is computed once.
         """

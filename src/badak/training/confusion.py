@@ -38,8 +38,9 @@ class Confusion:
         pairs = np.bincount(true.astype(np.int64) * classes + given, minlength=classes * classes)
         bins = None
         if chances is not None:
-            at = np.clip(np.ceil(chances.astype(np.float64) * BINS).astype(int) - 1, 0, BINS - 1)  # (0, 1/B], (1/B, 2/B], ...
-            bins = np.stack([np.bincount(at, weights, BINS) for weights in (None, chances.astype(np.float64), true == given)])
+            chances = np.nan_to_num(chances.astype(np.float64))  # of a model whose numbers are none
+            at = np.clip(np.ceil(chances * BINS).astype(int) - 1, 0, BINS - 1)  # (0, 1/B], (1/B, 2/B], ...
+            bins = np.stack([np.bincount(at, weights, BINS) for weights in (None, chances, true == given)])
         return cls(pairs.reshape(classes, classes), names, bins)
 
     @property

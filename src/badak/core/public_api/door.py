@@ -53,8 +53,8 @@ def door_of_absent(package: str, names: str) -> Callable[[str], object]:
 
 
 def _for_star(space: str, module: object) -> list[str]:
-    """What `from torch.<space> import *` brings: PyTorch's names there that badak has; where none is listed, all of badak's own."""
-    names = sorted(names_of(space)) or [name for name, thing in vars(module).items() if name[:1] != "_" and _is_own(thing)]
+    """What `from torch.<space> import *` brings: PyTorch's names there that badak has, and badak's own."""
+    names = sorted({*names_of(space), *(name for name, thing in vars(module).items() if name[:1] != "_" and _is_own(thing))})
     return [name for name in names if (found := getattr(module, name, None)) is not None and not isinstance(found, Missing)]
 
 

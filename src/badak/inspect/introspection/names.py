@@ -32,9 +32,9 @@ def public_names(module: Any) -> list[str]:
         return sorted(
             name for base in module.__mro__[:-1] for name in vars(base) if name[0] != "_" and callable(getattr(base, name))
         )
-    names = getattr(module, "__all__", None) or [name for name in vars(module) if not name.startswith("_")]
+    names = vars(module).get("__all__") or [name for name in vars(module) if not name.startswith("_")]
     things = {name: getattr(module, name) for name in names if not inspect.ismodule(getattr(module, name))}
-    if not hasattr(module, "__path__") and not hasattr(module, "__all__"):  # a file: what it imports is not its own
+    if not hasattr(module, "__path__") and "__all__" not in vars(module):  # a file: what it imports is not its own
         own = {name: thing for name, thing in things.items() if home(function_of(thing) or thing) in ("", module.__name__)}
         things = own or things
     return sorted(things, key=str.lower)

@@ -192,7 +192,7 @@ def _number(value: Any, name: str) -> float:
     """A limit or an order as a Python number."""
     if isinstance(value, Tensor) and value.numel() == 1:
         value = value.item()
-    if isinstance(value, str):  # "inf", as PyTorch's float() takes it
+    if isinstance(value, str) and name.endswith("norm_type"):  # "inf", as PyTorch's float() takes it
         with suppress(ValueError):
             value = float(value)
     if not isinstance(value, int | float | np.integer | np.floating):
