@@ -1,6 +1,9 @@
 """The course: solutions pass, mistakes are refused and named, programs that misbehave are told with their line."""
 
 import json
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -211,3 +214,11 @@ def test_a_report_that_was_changed_is_refused(tmp_path):
     file.write_text("{}")
     with pytest.raises(FileError, match="not a report of badak learn"):
         read(file)
+
+
+@pytest.mark.nightly
+def test_each_check_takes_less_than_ten_seconds():
+    done = subprocess.run(
+        [sys.executable, "tools/exercise_times.py"], capture_output=True, text=True, cwd=Path(__file__).parents[2]
+    )
+    assert done.returncode == 0 and done.stdout.count(" right ") == len(COURSE), done.stdout + done.stderr

@@ -209,6 +209,6 @@ def verify(is_run: bool, file: str) -> int:
         wrong += row["done"] and ok is False
         state = say("done") if row["done"] else say("started")
         checked = "" if ok is None else say("right") if ok else say("wrong")
-        counts = say(f"{row['attempts']} checks, {row['hints']} hints") + (say(", solution asked for") if row["solution"] else "")
+        counts = say(f"checks: {row['attempts']}, hints: {row['hints']}") + (say(", solution asked for") if row["solution"] else "")
         click.echo(f"  {row['exercise']} {row['name']}: {state}  {checked}  {counts}")
     return 1 if wrong else 0

@@ -184,11 +184,11 @@ def _as_harness_model(writer: TextGenerator, batch_size: int, log: Callable[[str
             return questions.tokens(string, add_special_tokens)
 
         def _loglikelihood_tokens(self, requests: list, **kwargs: Any) -> list[tuple[float, bool]]:
-            log(f"{len(requests):,} continuations")
+            log(f"continuations: {len(requests):,}")
             return questions.likelihoods([(context, rest) for _, context, rest in requests])
 
         def loglikelihood_rolling(self, requests: list, disable_tqdm: bool = False) -> list[float]:
-            log(f"{len(requests):,} texts")
+            log(f"texts: {len(requests):,}")
             windows = [
                 [
                     make_disjoint_window(window)
@@ -200,7 +200,7 @@ def _as_harness_model(writer: TextGenerator, batch_size: int, log: Callable[[str
             return [sum(next(scores)[0] for _ in several) for several in windows]
 
         def generate_until(self, requests: list, disable_tqdm: bool = False) -> list[str]:
-            log(f"{len(requests):,} answers")
+            log(f"answers: {len(requests):,}")
             return [self._written(*each.args) for each in requests]
 
         def _written(self, prompt: str, asked: dict[str, Any]) -> str:
