@@ -18,7 +18,7 @@ OWN = {  # file or package of badak's own: its names, all of them where none is 
     "generation.folder": "Template TextGenerator is_published open_folder place_of",
     "generation.embed": "TextEncoder cosines nearest passages",
     "generation.classify": "TextClassifier Prediction Word",
-    "generation.translate": "TranslateConfig bleu cross_attention translate translate_ids",
+    "generation.translate": "TranslateConfig bleu chrf cross_attention translate translate_ids",
     "generation.attention_picture": "draw_translation",
     "generation.picture": "read_picture rank_classes",
     "data.padding": "BucketBatchSampler pad padding_mask",

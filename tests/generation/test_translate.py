@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import sacrebleu
 import torch
 import transformers
 
@@ -15,6 +16,7 @@ from badak.generation.translate import (
     MARKS,
     TranslateConfig,
     bleu,
+    chrf,
     cross_attention,
     framed,
     translate,
@@ -181,6 +183,13 @@ def test_bleu_is_sacrebleus_and_says_how_it_was_counted():
     assert bleu(truth, truth)[0] == pytest.approx(100)
     with pytest.raises(ArgumentError, match="bleu: 1 translations for 2 references\nfix: a reference for each translation"):
         bleu(heard[:1], truth)
+
+
+def test_chrf_is_sacrebleus():
+    truth, heard = ["The cat sat on the mat .", "A dog runs fast ."], ["the cat sat on the mat .", "A dog walks fast ."]
+    score, signature = chrf(heard, truth)
+    assert score == pytest.approx(sacrebleu.corpus_chrf(heard, [truth]).score) and "nc:6|nw:0" in signature
+    assert score < chrf(heard, truth, lowercase=True)[0] < chrf(truth, truth)[0] == pytest.approx(100)
 
 
 def test_without_sacrebleu_the_error_says_what_to_install(monkeypatch):

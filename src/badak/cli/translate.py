@@ -12,7 +12,7 @@ from badak.cli.options import PLACE, SectionedCommand, given, options_of
 from badak.cli.output import echo
 from badak.core.errors import ArgumentError
 from badak.data.bitext import read_lines
-from badak.generation.translate import TranslateConfig, bleu, translate
+from badak.generation.translate import TranslateConfig, bleu, chrf, translate
 from badak.training.build import PRECISIONS, quiet
 from badak.training.load import load_translator
 from badak.training.ranks import Ranks
@@ -50,8 +50,9 @@ def run_translate(
     for line in made:
         click.echo(line)
     if references is not None:
-        score, signature = bleu(made, references, translator.lowercase)
-        click.echo(f"BLEU {score:.2f}   {signature}", err=True)
+        for name, count in (("BLEU", bleu), ("chrF", chrf)):
+            score, signature = count(made, references, translator.lowercase)
+            click.echo(f"{name} {score:.2f}   {signature}", err=True)
 
 
 def sentences_of(texts: tuple[str, ...], file: str | None) -> list[str]:

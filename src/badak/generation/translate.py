@@ -162,13 +162,25 @@ def bleu(hypotheses: Sequence[str], references: Sequence[str], lowercase: bool =
 
     Source: Papineni et al. 2002; Post, "A Call for Clarity in Reporting BLEU Scores", 2018.
     """
+    return _counted("BLEU", hypotheses, references, lowercase=lowercase)
+
+
+def chrf(hypotheses: Sequence[str], references: Sequence[str], lowercase: bool = False) -> tuple[float, str]:
+    """The chrF2 of translations against one reference each, which counts letters and not words, and sacrebleu's signature.
+
+    Source: Popović 2015, "chrF: character n-gram F-score for automatic MT evaluation".
+    """
+    return _counted("CHRF", hypotheses, references, lowercase=lowercase)
+
+
+def _counted(name: str, hypotheses: Sequence[str], references: Sequence[str], **settings: Any) -> tuple[float, str]:
     try:
-        from sacrebleu.metrics import BLEU  # an extra: only whoever counts needs it
+        import sacrebleu.metrics  # an extra: only whoever counts needs it
     except ImportError:
         raise NotSupportedError("the library sacrebleu is not installed", 'pip install "badak[translate]"') from None
     if len(hypotheses) != len(references):
         raise ArgumentError(
-            f"bleu: {len(hypotheses)} translations for {len(references)} references", "a reference for each translation"
+            f"{name.lower()}: {len(hypotheses)} translations for {len(references)} references", "a reference for each translation"
         )
-    metric = BLEU(lowercase=lowercase)
+    metric = getattr(sacrebleu.metrics, name)(**settings)
     return metric.corpus_score(list(hypotheses), [list(references)]).score, str(metric.get_signature())

@@ -8,7 +8,7 @@ from typing import Any
 from badak.autograd import no_grad
 from badak.core.errors import ArgumentError, FileError, StateError
 from badak.data.tokenizer import Tokenizer
-from badak.generation.translate import bleu, translate
+from badak.generation.translate import bleu, chrf, translate
 from badak.training.build import TASKS, build, quiet
 from badak.training.confusion import Confusion
 from badak.training.describe import weights_of
@@ -134,6 +134,7 @@ def further(experiment: Experiment, log: Callable[[str], None] = quiet) -> dict[
         pairs = next(iter(experiment.corpus.tests.values()), experiment.corpus.val)
         sources, references = zip(*pairs)
         made = translate(experiment.model, experiment.vocabulary, sources, each=experiment.each, cut=too_long(log, model.context))
-        score, signature = bleu(made, references, experiment.setup.data.lowercase)
-        return {"BLEU": f"{score:.2f}   {signature}"}
+        found = {"BLEU": bleu, "chrF": chrf}
+        counted = {name: count(made, references, experiment.setup.data.lowercase) for name, count in found.items()}
+        return {name: f"{score:.2f}   {signature}" for name, (score, signature) in counted.items()}
     return {}
