@@ -75,13 +75,7 @@ def test_an_empty_context_is_the_token_that_begins_a_text(both):
     assert both[2].before == 0 and both[2].tokens("") == []
 
 
-def test_files_of_tasks_run_no_code(both, tmp_path):
-    (tmp_path / "mine.yaml").write_text("task: mine\ndoc_to_text: !function utils.run\n")
-    with pytest.raises(ArgumentError) as told:
-        run_tasks(load_generator(both[3]), ["mine"], tmp_path)
-    cause, fix = str(told.value).split("\n")
-    assert cause == f"{tmp_path / 'mine.yaml'}: it names a function of Python (!function), which badak does not run"
-    assert fix == "fix: a template in its place"
+def test_a_folder_of_tasks_must_be_there(both, tmp_path):
     with pytest.raises(ArgumentError, match="no folder\nfix: a folder with YAML files of tasks"):
         run_tasks(load_generator(both[3]), ["mine"], tmp_path / "absent")
 

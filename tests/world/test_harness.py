@@ -51,3 +51,34 @@ def test_three_kinds_of_tasks_have_the_figures_of_transformers(tmp_path, monkeyp
         for name, value in figures.items():
             assert ours[task][name] == (pytest.approx(value, rel=1e-5) if isinstance(value, float) else value), (task, name)
     assert len(ours) == 3
+
+
+ROW = {"q": "the cat", "choices": ["a", "b"], "label": 0}
+ACC = "metric_list: [{metric: acc, aggregation: mean, higher_is_better: true}]\n"
+CODE = {  # the end of a file of tasks -> what is said
+    ACC + "doc_to_text: !function utils.run\n": "a function of Python",
+    ACC + 'metadata: {"a": "#", "b": !function utils.run}\ndoc_to_text: q\n': "a function of Python",
+    ACC + "doc_to_text: !%66unction utils.run\n": "a function of Python",
+    ACC + "include: ../outside/b.txt\n": "a function of Python",
+    "doc_to_text: q\nmetric_list: [{metric: ./evil, aggregation: mean, higher_is_better: true}]\n": "lm_eval has no metric",
+    "doc_to_text: q\nmetric_list: [{metric: acc, hf_evaluate: true}]\n": "lm_eval has no metric",
+    ACC + "doc_to_text: \"{{ ''.__class__.__mro__ }}\"\n": "",
+}
+
+
+@pytest.mark.parametrize("end", CODE)
+def test_files_of_tasks_run_no_code(end, tmp_path, monkeypatch):
+    monkeypatch.setenv("HF_DATASETS_CACHE", str(tmp_path / "cache"))
+    written(tmp_path / "model")
+    (tmp_path / "rows.jsonl").write_text(json.dumps(ROW) + "\n")
+    code = f"import pathlib\npathlib.Path({str(tmp_path / 'ran')!r}).touch()\ndef run(doc): return 'q'\n"
+    for name in ("tasks/utils.py", "tasks/evil.py", "tasks/evil/evil.py", "outside/utils.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(code)
+    (tmp_path / "outside" / "b.txt").write_text("doc_to_text: !function utils.run\n")
+    begin = f"task: mine\ndataset_path: json\ndataset_kwargs: {{data_files: {{validation: {tmp_path}/rows.jsonl}}}}\n"
+    begin += "validation_split: validation\noutput_type: multiple_choice\ndoc_to_choice: '{{choices}}'\ndoc_to_target: label\n"
+    (tmp_path / "tasks" / "mine.yaml").write_text(begin + end)
+    with pytest.raises(Exception) as told:  # the sandbox raises Jinja's own error
+        run_tasks(load_generator(tmp_path / "model"), ["mine"], tmp_path / "tasks")
+    assert CODE[end] in str(told.value) and not (tmp_path / "ran").exists(), told.value

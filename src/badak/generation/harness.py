@@ -6,7 +6,6 @@ templates; functions of such files are refused, and templates are rendered in a 
 """
 
 import os
-import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -14,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from badak.core.errors import ArgumentError, NotSupportedError
-from badak.data.files import read_text
 from badak.data.tokenizer import Tokenizer
 from badak.generation.filters import GenerationConfig
 from badak.generation.folder import TextGenerator
@@ -25,7 +23,6 @@ from badak.nn import functional as F
 from badak.tensor import tensor
 
 NEW_TOKENS = 256  # that are written where a task does not say how many, as in the harness
-WRITES_CODE = re.compile(r"^[^#\n]*!function\b", re.MULTILINE)
 
 
 def run_tasks(
@@ -56,8 +53,8 @@ def run_tasks(
         ArgumentError: for a task that there is not, and for files of tasks that name functions of Python
         NotSupportedError: without the package lm_eval
     """
-    if include_path:
-        _expect_no_code(as_path(include_path))
+    if include_path and not as_path(include_path).is_dir():
+        raise ArgumentError(f"{include_path}: no folder", "a folder with YAML files of tasks")
     evaluator, managers = _harness()
     manager = managers.TaskManager(include_path=str(include_path) or None)
     known = set(manager.all_tasks)
@@ -78,8 +75,11 @@ def run_tasks(
 
 def _harness() -> tuple[Any, Any]:
     try:
+        import lm_eval.api.registry
+        import lm_eval.api.task
         import lm_eval.evaluator
         import lm_eval.tasks
+        import lm_eval.tasks._yaml_loader
         import lm_eval.utils
         from jinja2 import BaseLoader, StrictUndefined
         from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -88,18 +88,48 @@ def _harness() -> tuple[Any, Any]:
     room = ImmutableSandboxedEnvironment(loader=BaseLoader(), undefined=StrictUndefined)
     room.filters |= lm_eval.utils.env.filters
     lm_eval.utils.env = room
+    _own_code_alone(lm_eval.tasks._yaml_loader, Path(lm_eval.tasks.__file__).parent)
+    lm_eval.api.task.get_metric = _known_metrics(lm_eval.api.registry)
     return lm_eval.evaluator, lm_eval.tasks
 
 
-def _expect_no_code(folder: Path) -> None:
-    """Raise ArgumentError for files of tasks that would have Python run."""
-    if not folder.is_dir():
-        raise ArgumentError(f"{folder}: no folder", "a folder with YAML files of tasks")
-    for file in sorted((*folder.rglob("*.yaml"), *folder.rglob("*.yml"), *folder.rglob("*_yaml"))):
-        if file.is_file() and WRITES_CODE.search(read_text(str(file))):
+def _own_code_alone(loader: Any, package: Path) -> None:
+    """Let the harness load functions of Python for its own tasks alone, however a file names them (`!function`, includes)."""
+    if getattr(loader._load_module_with_cache, "of_badak", False):
+        return
+    module, function = loader._load_module_with_cache, loader._import_func_in_yml
+
+    def load(path: Path) -> Any:
+        _expect_own(path, package)
+        return module(path)
+
+    def named(qual: str, base_dir: Path) -> Any:
+        _expect_own(base_dir, package)
+        return function(qual, base_dir)
+
+    load.of_badak = True  # type: ignore[attr-defined]
+    loader._load_module_with_cache, loader._import_func_in_yml = load, named
+
+
+def _expect_own(place: Path, package: Path) -> None:
+    if not Path(place).resolve().is_relative_to(package.resolve()):
+        raise ArgumentError(
+            f"{place}: a task names a function of Python (!function), which badak does not run", "a template in its place"
+        )
+
+
+def _known_metrics(registry: Any) -> Callable[..., Any]:
+    """The harness' own metrics by name; another would be a program out of a folder or of the Hub."""
+
+    def get_metric(name: str, hf_evaluate_metric: bool = False) -> Any:
+        found = None if hf_evaluate_metric else registry.get_metric(name) if name in registry.metric_registry else None
+        if found is None:
             raise ArgumentError(
-                f"{file}: it names a function of Python (!function), which badak does not run", "a template in its place"
+                f"lm_eval has no metric {name!r:.60}, and badak runs none of a file or of the Hub", "one of its own"
             )
+        return found
+
+    return get_metric
 
 
 class Questions:
