@@ -15,7 +15,7 @@ from badak.training.load import load_generator
 TEXT = ["the cat sat on the mat", "Anna gave the kite to Ben", "a small red drum by the lake", "Ben ran fast to the river"]
 
 
-def written(folder):
+def written(folder, context=24):
     """A small GPT-2 with its tokenizer, as transformers writes them."""
     tokens = Tokens(models.BPE())
     tokens.pre_tokenizer, tokens.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
@@ -24,7 +24,7 @@ def written(folder):
     tokens.train_from_iterator(TEXT, trainers.BpeTrainer(vocab_size=290, special_tokens=special, initial_alphabet=alphabet))
     tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=tokens, bos_token=special[0], eos_token=special[0])
     config = transformers.GPT2Config(
-        vocab_size=len(tokenizer), n_positions=24, n_embd=32, n_layer=2, n_head=2, bos_token_id=0, eos_token_id=0
+        vocab_size=len(tokenizer), n_positions=context, n_embd=32, n_layer=2, n_head=2, bos_token_id=0, eos_token_id=0
     )
     model = transformers.GPT2LMHeadModel(config).eval()
     with torch.no_grad():

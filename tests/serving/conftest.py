@@ -1,6 +1,7 @@
 """A server in this process, with a small model of each kind, on a port that was free."""
 
 import threading
+from contextlib import ExitStack, contextmanager
 from types import SimpleNamespace
 
 import httpx
@@ -52,30 +53,29 @@ def folders(tmp_path_factory):
     return write_models(tmp_path_factory.mktemp("models"))
 
 
+@contextmanager
+def served(paths, key=None, host="127.0.0.1", log=False, **limits):
+    """A server of some folders: its url, its service, and a client."""
+    limits = Limits(**limits)
+    service = Service(open_all(paths, "float32", limits), limits, log)
+    at = listen("127.0.0.1", 0)
+    server = server_of(service, key, host)
+    thread = threading.Thread(target=server.run, args=([at],))
+    url = f"http://127.0.0.1:{at.getsockname()[1]}"
+    thread.start()
+    with httpx.Client(base_url=url, timeout=60) as client:
+        yield SimpleNamespace(url=url, service=service, models=service.models, client=client, port=at.getsockname()[1])
+    server.should_exit = True
+    thread.join(30)
+    service.close()
+    assert not thread.is_alive()
+
+
 @pytest.fixture(scope="session")
 def serving(folders):
-    """serving(names, limits...) starts a server of some of the models: its url, its service, and a client."""
-    running = []
-
-    def start(*names, key=None, host="127.0.0.1", log=False, **limits):
-        limits = Limits(**limits)
-        service = Service(open_all([folders[name] for name in names], "float32", limits), limits, log)
-        at = listen("127.0.0.1", 0)
-        server = server_of(service, key, host)
-        thread = threading.Thread(target=server.run, args=([at],))
-        url = f"http://127.0.0.1:{at.getsockname()[1]}"
-        thread.start()
-        client = httpx.Client(base_url=url, timeout=60)
-        running.append((server, service, thread, client))
-        return SimpleNamespace(url=url, service=service, models=service.models, client=client, port=at.getsockname()[1])
-
-    yield start
-    for server, service, thread, client in running:
-        client.close()
-        server.should_exit = True
-        thread.join(30)
-        service.close()
-        assert not thread.is_alive()
+    """serving(names, limits...) starts a server of some of the models, see `served`."""
+    with ExitStack() as running:
+        yield lambda *names, **more: running.enter_context(served([folders[name] for name in names], **more))
 
 
 @pytest.fixture(scope="session")

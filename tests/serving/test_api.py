@@ -3,17 +3,20 @@
 import asyncio
 import base64
 import json
+import shutil
 
 import numpy as np
 import pytest
 
 from badak.generation import GenerationConfig
 from badak.generation.chat import conversation
+from badak.generation.reader import answering
 from badak.generation.sampling import stream
 from badak.generation.text import generate_text, noted, pieces_of, prompt_ids
 from badak.serving.limits import Limits
 from badak.serving.models import open_served
 from badak.tensor import from_numpy
+from tests.serving.conftest import served
 
 TURNS = [{"role": "system", "content": "be brief"}, {"role": "user", "content": "to be or"}]
 
@@ -123,6 +126,44 @@ def test_probabilities(server):
     assert streamed == content
 
 
+def test_probabilities_of_the_prompt_are_those_of_a_forward(server):
+    writer = server.models["writer"].writer
+    ids = writer.vocabulary.encode("to be or not to be that is the question " * 20)[:200]  # read in two pieces
+    with answering(writer.model):
+        scores = writer.model(from_numpy(ids)[None])[0].log_softmax(-1)
+    expected = [float(scores[t, ids[t + 1]]) for t in range(len(ids) - 1)]
+    body = {"prompt": ids.tolist(), "seed": 2, "logprobs": 1, "echo": True}
+    for most in (0, 3):
+        told = server.client.post("/v1/completions", json={**body, "max_tokens": most}).json()["choices"][0]
+        marks = told["logprobs"]
+        assert len(marks["tokens"]) == len(ids) + most and marks["token_logprobs"][0] is marks["top_logprobs"][0] is None
+        assert marks["token_logprobs"][1 : len(ids)] == expected
+        assert [max(one.values()) for one in marks["top_logprobs"][1 : len(ids)]] == scores[:-1].max(-1).values.tolist()
+        assert [told["text"][at:][: len(one)] for at, one in zip(marks["text_offset"], marks["tokens"][: len(ids)])] == marks[
+            "tokens"
+        ][: len(ids)]
+        pieces, done = events(server.client.post("/v1/completions", json={**body, "max_tokens": most, "stream": True}))
+        assert done and "".join(one["choices"][0]["text"] for one in pieces) == told["text"]
+        parts = [one["choices"][0]["logprobs"] for one in pieces if one["choices"][0]["logprobs"]]
+        assert {name: [value for part in parts for value in part[name]] for name in marks} == marks
+
+
+@pytest.mark.slow
+def test_the_end_mark_has_a_probability_in_completions_and_none_in_chats(server, folders, tmp_path):
+    shutil.copytree(folders["writer"], tmp_path / "writer")
+    end = server.models["writer"].writer.vocabulary.encode("e").tolist()[0]
+    (tmp_path / "writer" / "generation_config.json").write_text(json.dumps({"eos_token_id": end}))
+    body = {"max_tokens": 100, "n": 24, "seed": 0, "temperature": 1.5, "top_k": 0}
+    with served([str(tmp_path / "writer")]) as other:
+        told = other.client.post("/v1/completions", json={"prompt": "to be", "logprobs": 0, **body}).json()
+        ended = sum(one["finish_reason"] == "stop" for one in told["choices"])
+        assert sum(len(one["logprobs"]["tokens"]) for one in told["choices"]) == told["usage"]["completion_tokens"] + ended
+        assert ended and all(one["logprobs"]["tokens"][-1] == "e" for one in told["choices"] if one["finish_reason"] == "stop")
+        told = other.client.post("/v1/chat/completions", json={"messages": TURNS, "logprobs": True, **body}).json()
+        assert any(one["finish_reason"] == "stop" for one in told["choices"])
+        assert sum(len(one["logprobs"]["content"]) for one in told["choices"]) == told["usage"]["completion_tokens"]
+
+
 WRONG = [
     ({}, "prompt is missing", "prompt"),
     ({"prompt": 5}, "prompt: expected a text, or a list of 1 to 2,048 texts; got 5", "prompt"),
@@ -148,7 +189,6 @@ WRONG = [
     ({"stream": "yes"}, "stream: expected true or false; got 'yes'", "stream"),
     ({"stream_options": {"x": 1}}, "stream_options.'x' is not supported here", "stream_options.x"),
     ({"logprobs": 21}, "logprobs: expected an integer in 0..20; got 21", "logprobs"),
-    ({"logprobs": 1, "echo": True}, "the tokens of a prompt have no logprobs here", "echo"),
     ({"presence_penalty": 0.5}, "'presence_penalty' is not supported here", "presence_penalty"),
     ({"frequency_penalty": 1}, "'frequency_penalty' is not supported here", "frequency_penalty"),
     ({"logit_bias": {"5": 1}}, "'logit_bias' is not supported here", "logit_bias"),

@@ -63,8 +63,6 @@ def ask(chat: bool, model: Writer, fields: Fields, limits: Limits) -> Asked:
     options = fields.table("stream_options")
     logprobs = _logprobs(chat, fields)
     echo = not chat and fields.flag("echo")
-    if echo and logprobs is not None:
-        raise RequestError("the tokens of a prompt have no logprobs here", "echo or logprobs", param="echo")
     config = _config(model, fields)
     form, grammar = fields.table("response_format"), fields.text("grammar")
     most_answers = min(MANY, limits.streams + limits.queue)  # more would never find room at once
@@ -87,7 +85,7 @@ def ask(chat: bool, model: Writer, fields: Fields, limits: Limits) -> Asked:
             most = min(config.max_new_tokens, room) if longest is None else longest
             job = Job(
                 prompt.ids, replace(config, seed=seed, max_new_tokens=most), _to_nobody, model.writer.ends, model.suppress_tokens,
-                [*stop, "\n"] if prompt.stripped else stop, prompt.stripped, prompt.after, logprobs,
+                [*stop, "\n"] if prompt.stripped else stop, prompt.stripped, prompt.after, logprobs, echo,
                 guide and guide.copy(),
                 time.monotonic() + limits.timeout,
             )  # fmt: skip

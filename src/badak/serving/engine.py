@@ -21,7 +21,7 @@ import numpy as np
 
 from badak.core.errors import ArgumentError, BadakError, NotSupportedError
 from badak.generation.filters import GenerationConfig, filter_logits
-from badak.generation.reader import answering, checked_logits, widened
+from badak.generation.reader import answering, checked_logits, last_logits, widened
 from badak.generation.sampling import drawn
 from badak.generation.text import TextVocabulary, Until, text_stream
 from badak.nn import Module
@@ -47,23 +47,30 @@ class Guide(Protocol):
 
 @dataclass(frozen=True)
 class Token:
-    """A token of an answer. start: where its text begins in that of the answer; logprob: of the model, before any filter."""
+    """A token. start: where its text begins in that of the prompt or the answer; logprob: of the model, before any filter.
+
+    The first token of a prompt has no logprob: nothing stands before it.
+    """
 
     id: int
-    logprob: float
+    logprob: float | None
     start: int
     top: tuple[tuple[int, float], ...]
 
 
 @dataclass(frozen=True)
 class Piece:
-    """What is new of an answer. finish: "" while more comes, then "stop", "length", "cancelled", "late" or "error"."""
+    """What is new of an answer. finish: "" while more comes, then "stop", "length", "cancelled", "late" or "error".
+
+    prompt: the tokens of the prompt, in the first piece of a job that asks for them.
+    """
 
     text: str = ""
     tokens: tuple[Token, ...] = ()
     written: int = 0  # tokens of the whole answer so far, without its end mark
     finish: str = ""
     error: BadakError | None = None
+    prompt: tuple[Token, ...] = ()
 
 
 @dataclass(eq=False)
@@ -75,6 +82,7 @@ class Job:
     stop        texts before which the answer ends; stripped: the answer begins with its first letter
     after       tokens behind which the text is to be read, to which its first word may be joined
     logprobs    how many alternatives of each token are told, None for not even the token's own probability
+    echo        whether the prompt's tokens are told like the answer's
     deadline    when the answer is cut off, by time.monotonic()
     """
 
@@ -87,6 +95,7 @@ class Job:
     stripped: bool = False
     after: Sequence[int] | np.ndarray = ()
     logprobs: int | None = None
+    echo: bool = False
     guide: Guide | None = None
     deadline: float = float("inf")
     cancelled: bool = field(default=False, init=False)
@@ -107,17 +116,33 @@ class _Row:
         self.stream, self.until = text_stream(vocabulary, job.after), Until(job.stop, job.stripped)
         self.tokens: deque[Token] = deque()  # told with the text that they begin in
         self.pushed = self.told = 0  # characters
+        self.prompt: list[Token] = []  # told before the answer
+        self.echo = text_stream(vocabulary) if job.echo and job.logprobs is not None else None
+        self.echoed = 0  # characters
+        if self.echo is not None:
+            self.add_prompt(job.ids[:1], [(None, ())])
 
     @property
     def text(self) -> Tensor:
         """Prompt and answer so far (1, T)."""
         return from_numpy(self.ids[:, : len(self.job.ids) + self.written])
 
-    def add(self, token: int, logprob: float, top: tuple[tuple[int, float], ...]) -> str:
+    def add_prompt(self, tokens: Sequence[int] | np.ndarray, chances: Sequence["_Chance"]) -> None:
+        """Note tokens of the prompt, which are told with its last one."""
+        assert self.echo is not None  # noqa: S101
+        for token, (logprob, top) in zip(tokens, chances):
+            self.prompt.append(Token(int(token), logprob, self.echoed, top))
+            self.echoed += len(self.echo.push(int(token)))
+
+    def note(self, token: int, chance: "_Chance") -> None:
+        """Keep a token until it is told."""
+        self.tokens.append(Token(token, chance[0], self.pushed, chance[1]))
+
+    def add(self, token: int, chance: "_Chance") -> str:
         """The text that is sure now."""
         self.ids[0, len(self.job.ids) + self.written] = token
         self.written += 1
-        self.tokens.append(Token(token, logprob, self.pushed, top))
+        self.note(token, chance)
         piece = self.stream.push(token)
         self.pushed += len(piece)
         return self.until.push(piece)
@@ -131,6 +156,11 @@ class _Row:
         if text or ready or finish:
             self.job.deliver(Piece(text, tuple(ready), self.written, finish, error))
 
+    def hand_out_prompt(self) -> None:
+        """Deliver the tokens of the prompt."""
+        if self.prompt:
+            self.job.deliver(Piece(prompt=tuple(self.prompt)))
+
 
 class Engine:
     """Writes the texts of a model that `takes_cache`. Its numbers: `running`, `waiting`, `tokens_read`, `tokens_written`."""
@@ -141,6 +171,7 @@ class Engine:
                 f"serve: a {type(model).__name__} reads no text with a cache", "a folder of GPT-2, Llama, Qwen or Mistral"
             )
         self.model, self.vocabulary, self.limits = model, vocabulary, limits
+        self.last = last_logits(model)
         self.context: int = model.config.context
         self.longest = min(self.context, limits.cache_tokens or self.context)
         pages = -(-(limits.cache_tokens or limits.streams * min(self.context, limits.usual_tokens)) // PAGE)
@@ -245,10 +276,14 @@ class Engine:
         row.hand_out(text, finish, error)
 
     def _logits(self, rows: Sequence[_Row], ids: np.ndarray) -> Tensor | None:
-        """The logits (B, V) behind ids (B, T), which follow what each row has read. None where that failed: the rows have left."""
+        """The logits (B, T, V) at ids (B, T), which follow what each row has read: at the last place alone, where no prompt is told.
+
+        None where that failed: the rows have left.
+        """
+        last = {} if rows[0].echo is not None else self.last
         cache = PagedCache(self.pool, [row.pages for row in rows], [row.read for row in rows], ids.shape[1])
         try:
-            logits = self.model(from_numpy(ids), cache=cache, starts=zeros(len(rows), dtype=from_numpy(ids).dtype))[:, -1]
+            logits = self.model(from_numpy(ids), cache=cache, starts=zeros(len(rows), dtype=from_numpy(ids).dtype), **last)
         except Exception as error:
             for row in rows:
                 self._leave(row, "error", _told(error))
@@ -262,7 +297,7 @@ class Engine:
         if not self.reading:
             return
         row = self.reading[0]
-        if not row.job.config.max_new_tokens:
+        if not row.job.config.max_new_tokens and row.echo is None:
             self._leave(row, "length")
             return
         ids = row.job.ids[None, row.read : row.read + self.limits.prefill_tokens]
@@ -271,10 +306,18 @@ class Engine:
         if logits is None:
             return
         self.reading.rotate(-1)
-        if row.read == len(row.job.ids):
-            self.reading.remove(row)
-            self.writing.append(row)
-            self._choose(row, logits)
+        if row.echo is not None:
+            following = row.job.ids[row.read - ids.shape[1] + 1 : row.read + 1]
+            row.add_prompt(following, _chances(logits[0, : len(following)], following, row.job.logprobs))
+        if row.read < len(row.job.ids):
+            return
+        row.hand_out_prompt()
+        if not row.job.config.max_new_tokens:
+            self._leave(row, "length")
+            return
+        self.reading.remove(row)
+        self.writing.append(row)
+        self._choose(row, logits[:, -1])
 
     def _write_tokens(self) -> None:
         """One more token for each text."""
@@ -285,7 +328,7 @@ class Engine:
         logits = self._logits(rows, ids)
         if logits is not None:
             for b, row in enumerate(rows):
-                self._choose(row, logits[b : b + 1])
+                self._choose(row, logits[b : b + 1, -1])
 
     def _choose(self, row: _Row, logits: Tensor) -> None:
         """Add the next token of a text, as `generate` chooses it, and tell it."""
@@ -296,10 +339,12 @@ class Engine:
                 allowed = job.guide.masked(allowed)
             token = int(drawn(filter_logits(allowed, row.text, job.config), job.config, row.generator))
             whole = job.guide is not None and job.guide.take(token)
+            chance = _chances(logits, [token], job.logprobs)[0]
             if token in job.ends:
+                row.note(token, chance)
                 self._leave(row, "stop", text=self._rest(row))
                 return
-            text = row.add(token, *_chances(logits, token, job.logprobs))
+            text = row.add(token, chance)
         except Exception as error:
             self._leave(row, "error", _told(error))
             return
@@ -322,10 +367,14 @@ def _told(error: Exception) -> BadakError:
     return error if isinstance(error, BadakError) else Crash(error)
 
 
-def _chances(logits: Tensor, token: int, top: int | None) -> tuple[float, tuple[tuple[int, float], ...]]:
-    """log P of a token, and the most likely ones with theirs."""
+_Chance = tuple[float | None, tuple[tuple[int, float], ...]]
+
+
+def _chances(logits: Tensor, tokens: Sequence[int] | np.ndarray, top: int | None) -> list[_Chance]:
+    """log P of each token by its row of logits (T, V), and the most likely ones with theirs."""
     if top is None:
-        return 0.0, ()
-    logprobs: Any = widened(logits).log_softmax(dim=-1)[0]
-    values, indices = logprobs.topk(min(top, len(logprobs)))
-    return float(logprobs[token]), tuple((i, max(value, RAREST)) for i, value in zip(indices.tolist(), values.tolist()))
+        return [(0.0, ())] * len(tokens)
+    logprobs: Any = widened(logits).log_softmax(dim=-1).clamp(min=RAREST)
+    own = logprobs.gather(1, from_numpy(np.asarray(tokens, np.int64))[:, None])[:, 0].tolist()
+    values, indices = logprobs.topk(min(top, logprobs.shape[1]))
+    return [(one, tuple(zip(*row))) for one, *row in zip(own, indices.tolist(), values.tolist())]

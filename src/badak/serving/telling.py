@@ -10,7 +10,7 @@ from typing import Any
 
 from badak.generation.text import TextVocabulary
 from badak.serving.asking import Asked
-from badak.serving.engine import Piece, Token
+from badak.serving.engine import Piece
 from badak.serving.errors import EndingError, RequestError
 from badak.serving.models import Writer
 from badak.serving.responses import error_of
@@ -66,48 +66,54 @@ class Answer:
             at, piece = await self.next()
             parts[at].append(piece)
         choices = [
-            self._choice(at, self.asked.before[at] + "".join(piece.text for piece in some), _tokens(some), some[-1].finish)
+            self._choice(at, self.asked.before[at] + "".join(piece.text for piece in some), some, some[-1].finish)
             for at, some in enumerate(parts)
         ]
         return {**self.head, "object": self.kind, "choices": choices, "usage": self.usage}
 
-    def _choice(self, at: int, text: str, tokens: Sequence[Token], finish: str | None) -> dict[str, Any]:
+    def _choice(self, at: int, text: str, pieces: Sequence[Piece], finish: str | None) -> dict[str, Any]:
         own: dict[str, Any] = (
             {"message": {"role": "assistant", "content": text, "refusal": None}} if self.asked.chat else {"text": text}
         )
-        return {"index": at, **own, "logprobs": self._logprobs(at, tokens), "finish_reason": finish}
+        return {"index": at, **own, "logprobs": self._logprobs(at, pieces), "finish_reason": finish}
 
-    def _logprobs(self, at: int, tokens: Sequence[Token]) -> dict[str, Any] | None:
+    def _logprobs(self, at: int, pieces: Sequence[Piece]) -> dict[str, Any] | None:
         if not self.asked.logprobs:
             return None
         name = partial(_text_of, self.model.writer.vocabulary)
+        tokens = [token for piece in pieces for token in piece.tokens]
         if self.asked.chat:
             return {
                 "content": [
                     {**_token_of(name, one.id, one.logprob), "top_logprobs": [_token_of(name, *other) for other in one.top]}
                     for one in tokens
+                    if one.id not in self.asked.jobs[at].ends
                 ],
                 "refusal": None,
             }
+        before = [token for piece in pieces for token in piece.prompt]
+        both = [*before, *tokens]
         return {
-            "tokens": [name(one.id) for one in tokens],
-            "token_logprobs": [one.logprob for one in tokens],
-            "top_logprobs": [{name(token): logprob for token, logprob in one.top} for one in tokens],
-            "text_offset": [len(self.asked.before[at]) + one.start for one in tokens],
+            "tokens": [name(one.id) for one in both],
+            "token_logprobs": [one.logprob for one in both],
+            "top_logprobs": [None if one.logprob is None else {name(token): logprob for token, logprob in one.top} for one in both],
+            "text_offset": [one.start for one in before] + [len(self.asked.before[at]) + one.start for one in tokens],
         }
 
     async def events(self, first: tuple[int, Piece]) -> AsyncGenerator[bytes, None]:
         """Server-sent events, the first piece being known. Only a stream whose answers are whole ends with [DONE]."""
         try:
             for at in range(len(self.asked.jobs)):
-                if self.asked.chat or self.asked.before[at]:
-                    yield self._event(at, self.asked.before[at], (), None, role=True)
+                if self.asked.chat or (self.asked.before[at] and not self.asked.logprobs):
+                    yield self._event(at, self.asked.before[at], Piece(), role=True)
             at, piece = first
             while True:
-                if piece.text or piece.tokens:
-                    yield self._event(at, piece.text, piece.tokens, None)
+                if piece.prompt:
+                    yield self._event(at, self.asked.before[at], piece)
+                elif piece.text or piece.tokens:
+                    yield self._event(at, piece.text, piece)
                 if piece.finish:
-                    yield self._event(at, "", (), piece.finish)
+                    yield self._event(at, "", Piece(), piece.finish)
                 if not self.left:
                     break
                 at, piece = await self.next()
@@ -121,11 +127,11 @@ class Answer:
     def _chunk(self) -> str:
         return "chat.completion.chunk" if self.asked.chat else self.kind
 
-    def _event(self, at: int, text: str, tokens: Sequence[Token], finish: str | None, role: bool = False) -> bytes:
+    def _event(self, at: int, text: str, piece: Piece, finish: str | None = None, role: bool = False) -> bytes:
         delta: dict[str, Any] = {"text": text}
         if self.asked.chat:
             delta = {"delta": {} if finish else {"role": "assistant", "content": ""} if role else {"content": text}}
-        logprobs = self._logprobs(at, tokens) if tokens else None
+        logprobs = self._logprobs(at, [piece]) if piece.tokens or piece.prompt else None
         choice = {"index": at, **delta, "logprobs": logprobs, "finish_reason": finish}
         more = {"usage": None} if self.asked.usage else {}
         return _event({**self.head, "object": self._chunk, "choices": [choice], **more})
@@ -139,15 +145,11 @@ def _put(loop: asyncio.AbstractEventLoop, pieces: asyncio.Queue, at: int, piece:
         return
 
 
-def _tokens(pieces: Sequence[Piece]) -> list[Token]:
-    return [token for piece in pieces for token in piece.tokens]
-
-
 def _text_of(vocabulary: TextVocabulary, token: int) -> str:
     return vocabulary.decode([token]) if token < len(vocabulary) else ""
 
 
-def _token_of(name: Callable[[int], str], token: int, logprob: float) -> dict[str, Any]:
+def _token_of(name: Callable[[int], str], token: int, logprob: float | None) -> dict[str, Any]:
     text = name(token)
     return {"token": text, "logprob": logprob, "bytes": None if "\ufffd" in text else list(text.encode())}
 
