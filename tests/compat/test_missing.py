@@ -53,7 +53,7 @@ from torch.utils.bundled_inputs import InflatableArg
 from torch.sparse import spsolve
 from torch.utils.tensorboard import SummaryWriter
 from torch.nn import TransformerEncoder, AdaptiveLogSoftmaxWithLoss
-from torch.nn.attention.flex_attention import flex_attention
+from torch.nn.attention.bias import CausalVariant
 import torch.distributed.fsdp as fsdp
 """
 
@@ -65,7 +65,7 @@ def test_an_import_of_a_missing_name_succeeds_and_its_use_fails(python):
         + """
 for use in (lambda: InflatableArg(), lambda: torch.lobpcg(1), lambda: SummaryWriter("runs"),
             lambda: AdaptiveLogSoftmaxWithLoss(1, 2),
-            lambda: flex_attention[0], lambda: fsdp.FullyShardedDataParallel, lambda: list(spsolve)):
+            lambda: CausalVariant[0], lambda: fsdp.FullyShardedDataParallel, lambda: list(spsolve)):
     try:
         use()
     except AttributeError as error:
@@ -74,7 +74,7 @@ for use in (lambda: InflatableArg(), lambda: torch.lobpcg(1), lambda: SummaryWri
     )
     names = (
         "utils.bundled_inputs.InflatableArg lobpcg utils.tensorboard.SummaryWriter nn.AdaptiveLogSoftmaxWithLoss"
-        " nn.attention.flex_attention.flex_attention"
+        " nn.attention.bias.CausalVariant"
     )
     names += " distributed.fsdp.FullyShardedDataParallel sparse.spsolve"
     done = python("-c", code)

@@ -6,7 +6,7 @@ import pytest
 import badak
 from badak import kernels, nn
 from badak.core.errors import ArgumentError, IndexOutOfRangeError, ShapeError
-from badak.models import BERT, GPT, BERTConfig, ClassifierConfig, ClsClassifier, GPTConfig, build_classifier
+from badak.models import BERT, GPT, BERTConfig, ClassifierConfig, ClsClassifier, GPTConfig, Llama, LlamaConfig, build_classifier
 from tests.tiers import looped
 
 SMALL = GPTConfig(vocab_size=11, context=12, d_model=16, heads=4, layers=2)
@@ -214,3 +214,28 @@ def test_a_config_refuses_values_outside_their_range(kind, values):
 def test_a_config_cannot_be_changed():
     with pytest.raises(AttributeError):
         GPTConfig().d_model = 3
+
+
+@pytest.mark.parametrize("cached", [False, True])
+def test_logits_of_the_last_places_have_the_bits_of_all(cached):
+    badak.manual_seed(0)
+    llama = LlamaConfig(vocab_size=11, context=12, d_model=16, heads=4, num_key_value_heads=2, feedforward=24, layers=2)
+    for model in (gpt(), Llama(llama).eval()):
+        ids = badak.randint(11, (3, 9))
+        cache = [nn.KeyValueCache(2, 12) for _ in range(5)] if cached else [None] * 5
+        with badak.no_grad():
+            whole = model(ids, cache=cache[0])
+            for count in (1, 2, 9, 20):
+                last = model(ids, cache=cache.pop(), logits_to_keep=count)
+                assert last.shape == (3, min(count, 9), 11) and bits(last) == bits(whole[:, -count:])
+            for wrong in (-1, True, 1.0):
+                with pytest.raises(ArgumentError, match="logits_to_keep: expected an integer of at least 0"):
+                    model(ids, logits_to_keep=wrong)
+
+
+def test_a_prompt_is_read_without_the_logits_that_nobody_asks_for():
+    model = gpt()
+    shapes = []
+    model.register_forward_hook(lambda module, given, made: shapes.append(tuple(made.shape)))
+    badak.generation.generate(model, badak.randint(11, (2, 6)), badak.generation.GenerationConfig(max_new_tokens=3))
+    assert shapes == [(2, 1, 11)] * 3

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from inspect import signature
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -58,6 +59,11 @@ def checked_logits(model: Module, logits: Tensor, ends: tuple[int, ...], suppres
     return forbid(logits, suppress_tokens)
 
 
+def last_logits(model: Module) -> dict[str, int]:
+    """The argument by which a model computes only the logits that come last: transformers' `logits_to_keep`, where it has it."""
+    return {"logits_to_keep": 1} if "logits_to_keep" in signature(type(model).forward).parameters else {}
+
+
 class Reader:
     """Reads a text (B, T) that grows at its end, and gives the logits (B, V) of the token that comes next.
 
@@ -71,6 +77,7 @@ class Reader:
     def __init__(self, model: Module, max_length: int, starts: Tensor | None = None):
         self.model, self.starts = model, starts
         self.weights: list = []  # what `go_on` found
+        self.last = last_logits(model)
         self.context: int | None = getattr(getattr(model, "config", None), "context", None)
         self._begin(max_length)
 
@@ -85,7 +92,7 @@ class Reader:
         beyond = 0 if self.context is None else max(ids.shape[1] - self.context, 0)
         if beyond:
             self.cache = None
-        more = {} if self.starts is None else {"starts": self.starts - beyond}
+        more: dict[str, Any] = self.last if self.starts is None else {**self.last, "starts": self.starts - beyond}
         if self.cache is None:
             return self._last(self.model(ids[:, beyond:], **more), ids)
         logits = self._last(self.model(ids[:, self.cache.length :], cache=self.cache, **more), ids)

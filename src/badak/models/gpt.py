@@ -103,6 +103,7 @@ class GPT(Pretrained):
     starts: where the text of each row begins, int64 (B,), for texts of different lengths that end together. What stands before
     is seen by nobody, and positions are counted from there; below 0 it began before these tokens, and all are seen.
     mask: a badak.Mask; of what stands before, only what it shows is seen. It says so of all S keys, those of a cache included.
+    logits_to_keep: the logits of so many last places only, 0 for all, as in transformers.
 
     Raises IndexOutOfRangeError for a text longer than the context (or the cache's max_length), ArgumentError for a cache of another
     number
@@ -126,7 +127,12 @@ class GPT(Pretrained):
                 nn.init.normal_(last.weight, std=config.initializer_range / math.sqrt(2 * config.layers))
 
     def forward(
-        self, ids: Tensor, cache: KeyValueCache | None = None, starts: Tensor | None = None, mask: Mask | None = None
+        self,
+        ids: Tensor,
+        cache: KeyValueCache | None = None,
+        starts: Tensor | None = None,
+        mask: Mask | None = None,
+        logits_to_keep: int = 0,
     ) -> Tensor:
         T = ids.shape[1]
         expect_fits(self, T, cache, too_long)
@@ -136,7 +142,7 @@ class GPT(Pretrained):
             h = block(h) if keep is None and cache is None else block(h, keep, cache, layer)
         if cache is not None:
             cache.advance(T)
-        h, token = self.norm(h), self.token
+        h, token = self.norm(last_places(h, logits_to_keep)), self.token
         return token.logits(h) if hasattr(token, "logits") else F.linear(h, token.weight)  # (B, T, V)
 
     def _positions(self, T: int, cache: KeyValueCache | None, starts: Tensor | None) -> Tensor:
@@ -170,6 +176,13 @@ def seen(T: int, batch: int, cache: KeyValueCache | None, starts: Tensor | None,
     if mask is not None:
         return StartsMask(starts) & mask
     return StartsMask(starts).keep(T) if cache is None else cache.seen(starts, T)
+
+
+def last_places(h: Tensor, count: int) -> Tensor:
+    """The last `count` of T places (B, T, C); all for 0."""
+    if not isinstance(count, int) or isinstance(count, bool) or count < 0:
+        raise ArgumentError(f"logits_to_keep: expected an integer of at least 0; got {count!r:.40}", "logits_to_keep=1")
+    return h[:, -count:] if 0 < count < h.shape[1] else h
 
 
 def places_from(starts: Tensor, T: int, cache: KeyValueCache | None) -> Tensor:

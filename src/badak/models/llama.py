@@ -22,7 +22,7 @@ from typing import Literal
 from badak import nn
 from badak.core.errors import ArgumentError, IndexOutOfRangeError
 from badak.io.config import check, option
-from badak.models.gpt import expect_fits, places_from, seen
+from badak.models.gpt import expect_fits, last_places, places_from, seen
 from badak.models.heads import check_heads
 from badak.models.pretrained import Pretrained
 from badak.nn import functional as F
@@ -201,9 +201,9 @@ class Llama(Pretrained):
     """ids (B, T) with T at most `config.context` -> logits (B, T, V); logits[:, t] depends on ids[:, :t+1] only.
 
     With a `cache` (nn.KeyValueCache of `config.layers`), ids are the T tokens that follow the `cache.length` which it has read
-    already; `starts` is where the text of each row begins, and `mask` what may be seen, as in `GPT`. Raises IndexOutOfRangeError
-    for a text
-    longer than the context, ArgumentError for a cache of other layers.
+    already; `starts` is where the text of each row begins, `mask` what may be seen, and `logits_to_keep` of how many last places
+    logits are wanted, as in `GPT`. Raises IndexOutOfRangeError for a text longer than the context, ArgumentError for a cache of
+    other layers.
     """
 
     lookups = ("token",)
@@ -219,7 +219,12 @@ class Llama(Pretrained):
         self.apply(start)
 
     def forward(
-        self, ids: Tensor, cache: KeyValueCache | None = None, starts: Tensor | None = None, mask: Mask | None = None
+        self,
+        ids: Tensor,
+        cache: KeyValueCache | None = None,
+        starts: Tensor | None = None,
+        mask: Mask | None = None,
+        logits_to_keep: int = 0,
     ) -> Tensor:
         expect_fits(self, ids.shape[1], cache, too_long)
         keep = seen(ids.shape[1], len(ids), cache, starts, mask)
@@ -230,7 +235,7 @@ class Llama(Pretrained):
             h = block(h, self.rotary, places, keep, cache, layer)
         if cache is not None:
             cache.advance(ids.shape[1])
-        h = self.norm(h)
+        h = self.norm(last_places(h, logits_to_keep))
         if self.output is not None:
             return self.output(h)  # (B, T, V)
         return self.token.logits(h) if hasattr(self.token, "logits") else F.linear(h, self.token.weight)

@@ -4,7 +4,7 @@ does not tell it (`derived`): an elementwise one broadcasts, and what is called 
     rule(run, op, xs, batched, attributes) -> tensor, or tuple of tensors, whose first axis counts the examples
 
 xs      the inputs, tensors or None; batched[k] says whether the first axis of xs[k] counts examples
-run     run(op, *tensors, **attributes) runs an operation
+run     run(op, *tensors, **attributes) runs an operation; run.level is the vmap whose examples these are
 
 `NotImplemented`, and `batching = None`, is a loop over the examples. An array of an attribute, as a key is, may be that of all
 examples, too: it has `full` then (`tensor/batched.py`).
@@ -116,21 +116,17 @@ def _unfolded(made, n: int, size: int):
     return made.reshape(n, size, *made.shape[1:])
 
 
-def number_of(key) -> int:
-    """How many examples the arrays of a key have."""
-    return next(part.level.size for part in (key if type(key) is tuple else (key,)) if is_batched(part))
-
-
-def key_of_all(key, n: int, batched: bool) -> tuple | None:
-    """The key that picks in all n examples what `key` picks in one; None where it cannot be said so.
+def key_of_all(key, level, batched: bool) -> tuple | None:
+    """The key that picks in all examples of a vmap what `key` picks in one; None where it cannot be said so.
 
     batched: whether what it picks from has an axis that counts them.
     """
-    key = key if type(key) is tuple else (key,)
+    key, n = key if type(key) is tuple else (key,), level.size
+    own = [is_batched(part) and part.level is level for part in key]  # others are those of a vmap around it
     places = [i for i, part in enumerate(key) if isinstance(part, np.ndarray) or is_batched(part)]
     if not places or places[-1] - places[0] >= len(places) or any(key[i].dtype.kind == "b" for i in places):
         return None  # arrays apart from one another bring their axes to the front
-    if not any(is_batched(key[i]) for i in places):
+    if not any(own):
         return (slice(None), *key)
     if places[0]:
         return None
@@ -138,11 +134,6 @@ def key_of_all(key, n: int, batched: bool) -> tuple | None:
     arrays = []
     for i in places:
         part = key[i]
-        if not is_batched(part):
-            arrays.append(part)
-        elif part.full.requires_grad or type(part.full._array) is not np.ndarray:
-            return None
-        else:
-            arrays.append(part.full._array.reshape(n, *(1,) * (ndim - part.ndim), *part.shape))
+        arrays.append(part.full._array.reshape(n, *(1,) * (ndim - part.ndim), *part.shape) if own[i] else part)
     first = (np.arange(n).reshape(n, *(1,) * ndim),) if batched else ()
     return (*first, *arrays, *key[places[-1] + 1 :])

@@ -9,7 +9,7 @@ import numpy as np
 
 from badak.kernels.memory_format import copied, laid, row_major
 from badak.ops._broadcast import add_rows, quiet, summed, summing, unbroadcast, zeros
-from badak.ops.batching import aligned, count, every, key_of_all, number_of
+from badak.ops.batching import aligned, every, key_of_all
 from badak.ops.op import Op
 
 
@@ -117,8 +117,7 @@ class Index(Op):
 
     @staticmethod
     def batching(run, op, xs, batched, attributes):
-        n = xs[0].shape[0] if batched[0] else number_of(attributes["key"])
-        key = key_of_all(attributes["key"], n, batched[0])
+        key = key_of_all(attributes["key"], run.level, batched[0])
         return NotImplemented if key is None else run(op, xs[0], key=key)
 
 
@@ -164,9 +163,8 @@ class IndexPut(Op):
 
     @staticmethod
     def batching(run, op, xs, batched, attributes):
-        n = count(xs, batched) if True in batched else number_of(attributes["key"])
-        x, value = every(xs, batched) if True in batched else [x.expand(n, *x.shape) for x in xs]
-        key = key_of_all(attributes["key"], n, True)
+        x, value = every(xs, batched) if True in batched else [x.expand(run.level.size, *x.shape) for x in xs]
+        key = key_of_all(attributes["key"], run.level, True)
         if key is None:
             return NotImplemented
         return run(op, x, aligned(value, len(_picked_shape(x, key)) - 1), **attributes | {"key": key})

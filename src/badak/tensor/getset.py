@@ -10,6 +10,7 @@ import numpy as np
 from badak.core import events
 from badak.core.errors import ArgumentError, ArgumentTypeError, IndexOutOfRangeError, ShapeError
 from badak.core.modes import anywhere, modes
+from badak.ops.batching import is_batched
 from badak.ops.index import Index, IndexPut, Select
 from badak.tensor.apply import apply, see
 from badak.tensor.data import as_array, fit, short
@@ -184,7 +185,7 @@ def _part(part):
         raise IndexOutOfRangeError(
             f"tensors used as indices must be long, int, byte or bool tensors; got {part.dtype}", "index.long()"
         )
-    if part.ndim or part.dtype.kind not in "iu":
+    if part.ndim or part.dtype.kind not in "iu" or is_batched(part):
         return part
     events.read("an index")
     return int(part)

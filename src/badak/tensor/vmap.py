@@ -108,6 +108,18 @@ def _mapped(value, function):
     return function(value)
 
 
+class _Run:
+    """What a rule runs operations by, on the examples of this vmap."""
+
+    __slots__ = ("level",)
+
+    def __init__(self, level: Level):
+        self.level = level
+
+    def __call__(self, op, *xs, **attributes):
+        return apply(op, *xs, **attributes)
+
+
 def _run(op, inputs, attributes) -> Any:
     """The operation on all examples; NotImplemented where no input has any."""
     level = _innermost([*(x for x in inputs if x is not None), *_flat(list(attributes.values()))])
@@ -117,7 +129,7 @@ def _run(op, inputs, attributes) -> Any:
     xs = [_full(x) if each else x for x, each in zip(inputs, batched)]
     made = NotImplemented
     if op.batching is not None:
-        made = op.batching(apply, op, xs, batched, attributes)
+        made = op.batching(_Run(level), op, xs, batched, attributes)
     if made is NotImplemented:
         return _one_by_one(lambda *xs, **named: apply(op, *xs, **named), inputs, attributes, level)
     return tuple(wrap(y, level) for y in made) if type(made) is tuple else wrap(made, level)

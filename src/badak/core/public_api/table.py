@@ -87,6 +87,7 @@ PLACES = {
     "badak.mps": "badak.compat.torch.devices.mps",
     "badak.multiprocessing": "badak.compat.torch.multiprocessing",
     "badak.nn.DataParallel": "badak.compat.torch.parallel.DataParallel",
+    "badak.nn.attention.flex_attention": "badak.compat.torch.flex_attention",
     "badak.nn.modules.activation": "badak.nn",
     "badak.nn.modules.batchnorm": "badak.nn.batch_norm",
     "badak.nn.modules.channelshuffle": "badak.nn",
