@@ -13,6 +13,7 @@ import json
 import os
 import random
 import re
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -116,12 +117,25 @@ def run_stage(name: str, checkout: Path, base: Path, library: str) -> dict[str, 
             "said": said[-12:]}  # fmt: skip
 
 
+def middle(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """The last of several turns of a stage, with the medians of their seconds and rates; a turn that failed, where one did."""
+    failed = [row for row in rows if not row["ok"]]
+    if failed:
+        return failed[0]
+    rates = [row["tokens_per_second"] for row in rows if row["tokens_per_second"]]
+    return rows[-1] | {
+        "seconds": statistics.median(row["seconds"] for row in rows),
+        "tokens_per_second": round(statistics.median(rates)) if rates else None,
+    }
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run all stages with both libraries; the number of those that failed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("checkout", type=Path)
     parser.add_argument("--libraries", nargs="+", default=["torch", "badak"], choices=["torch", "badak"])
     parser.add_argument("--stages", nargs="+", default=list(STAGES), choices=list(STAGES))
+    parser.add_argument("--rounds", type=int, default=1, help="turns of each library in each stage; the medians count")
     parser.add_argument("--base", type=Path, help="keep data and checkpoints here, a folder for each library")
     parser.add_argument("--out", type=Path, help="write the figures here, as JSON")
     given = parser.parse_args(arguments)
@@ -136,9 +150,11 @@ def main(arguments: list[str] | None = None) -> int:
             write_data(base / library)
     with conditions() as taken:
         for name in given.stages:
-            rows = found["stages"][name] = {
-                library: run_stage(name, given.checkout, base / library, library) for library in given.libraries
-            }
+            turns = [
+                {library: run_stage(name, given.checkout, base / library, library) for library in given.libraries}
+                for _ in range(given.rounds)
+            ]
+            rows = found["stages"][name] = {library: middle([turn[library] for turn in turns]) for library in given.libraries}
             for library, row in rows.items():
                 rate = f"{row['tokens_per_second']:>8,} tokens/s" if row["tokens_per_second"] else ""
                 print(f"{name:12} {library:6} {'ok' if row['ok'] else 'FAILED'} {row['seconds']:7.1f} s {rate}", flush=True)

@@ -54,10 +54,44 @@ SUITES = {
         f"transformers-{name}": Suite(f"tests/models/{name}/test_modeling_{name}.py")
         for name in "bert clip gpt2 llama t5 vit wav2vec2 whisper".split()
     },
+    "accelerate": Suite(
+        " ".join(
+            f"tests/test_{name}.py"
+            for name in "data_loader grad_sync hooks memory_utils modeling_utils offload optimizer scheduler utils".split()
+        ),
+        path="src",
+        repository="huggingface/accelerate@v1.14.0",
+    ),
     "captum": Suite("tests/attr/test_*.py", repository="pytorch/captum@v0.8.0"),
+    "diffusers-schedulers": Suite("tests/schedulers", path="src", repository="huggingface/diffusers@v0.40.0"),
     "gpytorch": Suite("test", repository="cornellius-gp/gpytorch@v1.15.2"),
     "ignite": Suite("tests/ignite/engine tests/ignite/handlers tests/ignite/metrics", repository="pytorch/ignite@v0.5.5"),
+    "keras": Suite(
+        " ".join(f"keras/src/layers/{name}" for name in "activations attention core merging normalization regularization".split()),
+        repository="keras-team/keras@v3.15.1",
+        environment={"KERAS_BACKEND": "torch"},
+    ),
+    "lm-evaluation-harness": Suite(
+        "tests/models/test_huggingface.py tests/test_*.py", repository="EleutherAI/lm-evaluation-harness@v0.4.12"
+    ),
     "linear_operator": Suite("test", repository="cornellius-gp/linear_operator@v0.6.1"),
+    "litgpt": Suite(
+        " ".join(f"tests/test_{name}.py" for name in "config lora model rope utils yarn".split()),
+        repository="Lightning-AI/litgpt@v0.5.13",
+    ),
+    "local-attention": Suite("tests", repository="lucidrains/local-attention@1.11.2"),
+    "open_clip": Suite(
+        " ".join(
+            f"tests/test_{name}.py" for name in "loss modern_text num_shards params retrieval_metrics siglip_chunked_loss".split()
+        ),
+        path="src",
+        repository="mlfoundations/open_clip@v3.3.0",
+    ),
+    "peft": Suite(
+        " ".join(f"tests/test_{name}.py" for name in "bufferdict config custom_models mapping tuners_utils".split()),
+        path="src",
+        repository="huggingface/peft@v0.20.0",
+    ),
     "pyro-distributions": Suite("tests/distributions", repository="pyro-ppl/pyro@1.9.1"),
     "pytorch-lightning": Suite(
         "tests/tests_fabric/utilities tests/tests_pytorch/utilities tests/tests_pytorch/core",
@@ -68,6 +102,8 @@ SUITES = {
     "skorch": Suite("skorch/tests", repository="skorch-dev/skorch@v1.4.0"),
     "torchdiffeq": Suite("tests/*_tests.py", repository="rtqichen/torchdiffeq@master"),
     "torchmetrics": Suite("tests/unittests/bases", path="src", folder=".", repository="Lightning-AI/torchmetrics@v1.9.0"),
+    "TransformerLens": Suite("tests/unit", repository="TransformerLensOrg/TransformerLens@v3.5.0"),
+    "trl": Suite("tests/test_core.py tests/test_utils.py tests/test_data_utils.py", repository="huggingface/trl@v1.9.0"),
     "vector-quantize-pytorch": Suite("tests", repository="lucidrains/vector-quantize-pytorch@1.32.0"),
     "vit-pytorch": Suite("tests"),
     "x-transformers": Suite("tests"),

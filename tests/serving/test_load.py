@@ -1,6 +1,5 @@
 """Many requests at once: the same seed, the same text, and memory that does not grow."""
 
-import os
 import random
 import re
 import subprocess
@@ -13,15 +12,9 @@ from types import SimpleNamespace
 import httpx
 import pytest
 
+from tests.serving.attack import PROMPTS, attacked, resident
 from tests.serving.test_api import written
 from tests.serving.test_safety import goes_on
-
-PROMPTS = ["to be or", "ein hund rennt durch das hohe gras und", "바닥부터", "that is the question " * 6]
-
-
-def resident(pid):
-    """Bytes of memory that a process holds."""
-    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def asked_at_once(server, count, clients):
@@ -83,3 +76,10 @@ def test_memory_stays_flat(folders):
             assert resident(process.pid) - before < 4 << 20
         finally:
             process.terminate()
+
+
+@pytest.mark.nightly
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is read from /proc")
+def test_an_attack_changes_no_answer():
+    attack, code = attacked(minutes=1, connections=3_000)
+    assert not attack.wrong and code in (0, -15, 143) and attack.answered > 50 and min(attack.sent.values()) > 0
