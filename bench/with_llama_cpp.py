@@ -15,10 +15,13 @@ import sys
 import tempfile
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
-from badak.inspect.profiling.machine import environment
+from badak.inspect.profiling.machine import describe, environment
+from bench.conditions import conditions
+from bench.places import keep, place
 from bench.rates import measure
 
 PROMPT, WRITTEN = 512, 128
@@ -60,6 +63,7 @@ class Badak:
 
         badak.set_num_threads(threads)
         self.badak, self.model = badak, read_model(read_gguf(path), path)
+        self.model.compile()
         self.ids = badak.tensor(ids_of(self.model.config.vocab_size))[None]
 
     def logits(self) -> np.ndarray:
@@ -153,8 +157,8 @@ def ask(worker: subprocess.Popen, line: str) -> dict[str, float]:
     return json.loads(answer)
 
 
-def beside(shape: str, form: str, threads: int, turns: int, folder: str) -> None:
-    """Print what both do with one file."""
+def beside(shape: str, form: str, threads: int, turns: int, folder: str) -> dict[str, Any]:
+    """Print what both do with one file, and return it."""
     path = f"{folder}/{shape}-{form}.gguf"
     subprocess.run([sys.executable, "-m", "bench.with_llama_cpp", "--write", shape, form, path], check=True)
     env = environment(threads) | {"OMP_WAIT_POLICY": "passive"}
@@ -188,6 +192,7 @@ def beside(shape: str, form: str, threads: int, turns: int, folder: str) -> None
           f"{min(pairs):.2f} to {max(pairs):.2f}); logits {apart:.4f} apart, {same:.0%} same greedy token; file {size >> 20} MiB",
           flush=True)  # fmt: skip
     os.unlink(path)
+    return {"shape": shape, "form": form, **best, "apart": float(apart), "file_mb": size / 2**20}
 
 
 def main() -> None:
@@ -206,13 +211,16 @@ def main() -> None:
     if wanted.work:
         work(*wanted.work[:2], int(wanted.work[2]))
         return
-    cpu = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "unknown")
+    machine = describe(wanted.threads)
     rates = measure(wanted.threads, 5, 32 * 2**20)
-    print(f"{cpu}, {wanted.threads} threads; memory read at {rates['read_gb_s']} GB/s", flush=True)
-    with tempfile.TemporaryDirectory() as folder:
-        for shape in wanted.shapes or SHAPES:
-            for form in wanted.forms.split(","):
-                beside(shape, form, wanted.threads, wanted.turns, folder)
+    print(f"{machine['cpu']}, {wanted.threads} threads; memory read at {rates['read_gb_s']} GB/s", flush=True)
+    with tempfile.TemporaryDirectory() as folder, conditions() as taken:
+        rows = [
+            beside(shape, form, wanted.threads, wanted.turns, folder)
+            for shape in wanted.shapes or SHAPES
+            for form in wanted.forms.split(",")
+        ]
+    keep(place("llama_cpp", threads=wanted.threads), {"machine": machine, "read_gb_s": rates["read_gb_s"], "rows": rows, **taken})
 
 
 if __name__ == "__main__":

@@ -57,6 +57,23 @@ def start_table(documents: list[dict]) -> str:
     return "\n".join(lines)
 
 
+def llama_table(documents: list[dict]) -> str:
+    """Tokens per second next to llama.cpp's."""
+    lines = [
+        "| CPU | model | weights | MiB of the file | prefill: badak | llama.cpp | badak / llama.cpp | decode: badak | llama.cpp | badak / llama.cpp | MiB: badak | llama.cpp |",  # noqa: E501
+        "| --- | --- | --- |" + " ---: |" * 9,
+    ]
+    for document in documents:
+        for row in document["rows"]:
+            ours, theirs = row["badak"], row["llama.cpp"]
+            cells = [document["machine"]["cpu"], row["shape"], row["form"], f"{row['file_mb']:.0f}"]
+            for what in ("prefill", "decode"):
+                cells += [f"{ours[what]:.1f}", f"{theirs[what]:.1f}", f"{ours[what] / theirs[what]:.2f}"]
+            cells += [f"{one['memory']:.0f}" for one in (ours, theirs)]
+            lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
 def world_tables(documents: list[dict]) -> str:
     """A table for each processor."""
     return "\n\n".join(f"### {processor(each)}\n\n{world_table.markdown(each)}" for each in documents)
@@ -68,7 +85,7 @@ def stage_tables(documents: list[dict]) -> str:
 
 
 TABLES: dict[Path, dict[str, Callable[[list[dict]], str]]] = {
-    PAGE: {"bench": bench_tables, "world": world_tables, "memory": memory_table, "start": start_table},
+    PAGE: {"bench": bench_tables, "world": world_tables, "llama_cpp": llama_table, "memory": memory_table, "start": start_table},
     PRODUCTS: {"stages": stage_tables},
 }
 

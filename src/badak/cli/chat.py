@@ -27,6 +27,7 @@ def run_chat(run: str, precision: str, plain: bool, system: str, you: str, answe
     config = replace(writer.config, **asked)
     if plain:
         writer = replace(writer, template=None)
+    writer.model.compile()  # token after token is the same step
     chat = Chat(writer, config, system, you, answer, tell=lambda sentence: echo(f"({sentence})", err=True))
     typed = sys.stdin.isatty()
     if typed:

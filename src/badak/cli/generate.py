@@ -32,6 +32,8 @@ def run_generate(
             raise ArgumentError("--explain follows one text, --prompts several", "one of the two")
         show_reasons(writer, text or prompt, config)
         return
+    if config.num_beams == 1:
+        writer.model.compile()  # token after token is the same step
     if prompts is not None:
         write_on_each(writer, prompts_of(prompts), config, stop)
         return
