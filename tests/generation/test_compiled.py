@@ -151,7 +151,7 @@ def test_the_next_text_of_a_compiled_model_is_replayed_from_its_first_token():
     for _ in range(3):
         generate(model, badak.tensor([[1, 2, 3]]), config())
     before = {id(plan): plan.used for plan in model.forward.recordings}
-    assert len(before) == 2  # the prompt, and one token
+    assert len(before) == 1  # one token: the length of a prompt seldom comes again
     generate(model, badak.tensor([[1, 2, 3]]), config())
     assert {id(plan) for plan in model.forward.recordings} == set(before)
     assert all(plan.used > before[id(plan)] for plan in model.forward.recordings)

@@ -35,6 +35,7 @@ class Compiled:
         expect_number()
         functools.update_wrapper(self, function, updated=())
         self.function, self.strict, self.told = function, strict, told
+        self.rests = False  # whether calls run as they are, for now
         self.reset()
 
     def reset(self) -> None:
@@ -53,7 +54,14 @@ class Compiled:
 
     def __call__(self, *args, **kwargs):
         recording = modes.observer is not None and any(each.eager for each in modes.observers)
-        plain = recording or modes.anomaly or modes.casting is not None or modes.replaced or (self._leaves_graph and modes.grad)
+        plain = (
+            recording
+            or self.rests
+            or modes.anomaly
+            or modes.casting is not None
+            or modes.replaced
+            or (self._leaves_graph and modes.grad)
+        )
         if plain or not self._turn.acquire(blocking=False):
             return self.function(*args, **kwargs)
         try:

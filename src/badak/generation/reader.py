@@ -1,7 +1,7 @@
 """A model that reads: what it answers after more and more tokens, each read once where it has a cache."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from inspect import signature
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -95,7 +95,9 @@ class Reader:
         more: dict[str, Any] = self.last if self.starts is None else {**self.last, "starts": self.starts - beyond}
         if self.cache is None:
             return self._last(self.model(ids[:, beyond:], **more), ids)
-        logits = self._last(self.model(ids[:, self.cache.length :], cache=self.cache, **more), ids)
+        new = ids[:, self.cache.length :]
+        with resting(self.model) if new.shape[1] > 1 else nullcontext():  # the length of a prompt seldom comes again
+            logits = self._last(self.model(new, cache=self.cache, **more), ids)
         self.seen = ids
         return logits
 
@@ -150,6 +152,20 @@ ROOM = 256  # tokens by which the caches of compiled models grow
 def is_compiled(model: Module) -> bool:
     """Whether calls of the model are recorded and replayed."""
     return isinstance(model.__dict__.get("forward"), Compiled)
+
+
+@contextmanager
+def resting(model: Module) -> Iterator[None]:
+    """Calls of a compiled model run as they are."""
+    compiled = model.__dict__.get("forward")
+    if not isinstance(compiled, Compiled):
+        yield
+        return
+    before, compiled.rests = compiled.rests, True
+    try:
+        yield
+    finally:
+        compiled.rests = before
 
 
 def cache_for(model: Module, max_length: int, context: int | None) -> KeyValueCache:

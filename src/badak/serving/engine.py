@@ -276,7 +276,7 @@ class Engine:
         row.hand_out(text, finish, error)
 
     def _logits(self, rows: Sequence[_Row], ids: np.ndarray) -> Tensor | None:
-        """The logits (B, T, V) at ids (B, T), which follow what each row has read: at the last place alone, where no prompt is told.
+        """The logits (B, T, V) at ids (B, T), which follow what each row has read; the last alone, where no prompt is told.
 
         None where that failed: the rows have left.
         """
