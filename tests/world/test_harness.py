@@ -34,7 +34,8 @@ def asked(folder, context=24):
         {"q": " ".join(words[i : i + 3 + 5 * (i % 7)]), "choices": words[i : i + 4], "label": i % 4} for i in range(len(words) - 4)
     ]
     (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    data = f"dataset_path: json\ndataset_kwargs: {{data_files: {{validation: {folder}/rows.jsonl}}}}\nvalidation_split: validation\n"
+    data = f"dataset_path: json\ndataset_kwargs: {{data_files: {{validation: {folder}/rows.jsonl}}}}\n"
+    data += "validation_split: validation\n"
     (folder / "tasks").mkdir()
     for name, lines in KINDS.items():
         (folder / "tasks" / f"{name}.yaml").write_text(f"task: {name}\n{data}{lines}metadata: {{version: 1.0}}\n")
@@ -66,7 +67,8 @@ def test_three_kinds_of_tasks_have_the_figures_of_transformers(tmp_path, monkeyp
     same(ours, theirs)
     # and the harness' own class for transformers runs on badak, unchanged
     command = [sys.executable, "-m", "badak", "run", "-m", "lm_eval", "run", "--model", "hf", "--model_args", judge]
-    command += ["--tasks", *KINDS, "--include_path", str(tasks), "--batch_size", "4", "--device", "cpu", "--output_path", str(tmp_path / "out")]
+    command += ["--tasks", *KINDS, "--include_path", str(tasks), "--batch_size", "4", "--device", "cpu"]
+    command += ["--output_path", str(tmp_path / "out")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr[-3000:]
     (told,) = (tmp_path / "out").rglob("results*.json")
