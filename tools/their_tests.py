@@ -99,7 +99,7 @@ SUITES = {
         repository="Lightning-AI/pytorch-lightning@2.6.1",
     ),
     "pytorch_optimizer": Suite("tests", repository="kozistr/pytorch_optimizer@v3.9.0"),
-    "skorch": Suite("skorch/tests", repository="skorch-dev/skorch@v1.4.0"),
+    "skorch": Suite("skorch/tests", repository="skorch-dev/skorch@v1.4.0", options="-o addopts="),
     "torchdiffeq": Suite("tests/*_tests.py", repository="rtqichen/torchdiffeq@master"),
     "torchmetrics": Suite("tests/unittests/bases", path="src", folder=".", repository="Lightning-AI/torchmetrics@v1.9.0"),
     "TransformerLens": Suite("tests/unit", repository="TransformerLensOrg/TransformerLens@v3.5.0"),
