@@ -26,9 +26,57 @@ def _dense(lib, *shape, seed=9):
     return lib.from_numpy(_numbers(*shape, seed=seed)).requires_grad_()
 
 
+def _attention(lib, *qkv, **options):
+    return lib.nn.functional.scaled_dot_product_attention(*qkv, **options)
+
+
 def _heads(lib, x):
     return x.unflatten(-1, (2, 3)).transpose(1, 2)
 
+
+# what PyTorch gives no gradient for, or (softmax of the ragged dim) another one than for each example
+NO_GRADIENT = {
+    "log_softmax",
+    "softmax of the ragged dim",
+    "sum of the ragged dim",
+    "sum kept",
+    "mean of the ragged dim",
+    "sum of the last, kept",
+    "max of the ragged dim",
+    "sum of a transposed one",
+    "split",
+    "narrow",
+    "select",
+    "a padded one",
+    "amax of the ragged dim",
+}
+
+# name: what is computed of a nested x (3, j, 6), and of each of its examples (n, 6)
+EACH = {
+    "log_softmax": (lambda lib, x: x.log_softmax(-1), lambda lib, e: e.log_softmax(-1)),
+    "softmax of the ragged dim": (lambda lib, x: x.softmax(1), lambda lib, e: e.softmax(0)),
+    "sum": (lambda lib, x: x.sum(1), lambda lib, e: e.sum(0)),
+    "sum kept": (lambda lib, x: x.sum(1, keepdim=True), lambda lib, e: e.sum(0, keepdim=True)),
+    "mean": (lambda lib, x: x.mean(1), lambda lib, e: e.mean(0)),
+    "mean of both": (lambda lib, x: x.mean((1, 2)), lambda lib, e: e.mean()),
+    "amax": (lambda lib, x: x.amax(1), lambda lib, e: e.amax(0)),
+    "max": (lambda lib, x: x.max(1).values, lambda lib, e: e.max(0).values),
+    "min": (lambda lib, x: x.min(1)[0], lambda lib, e: e.min(0)[0]),
+    "prod": (lambda lib, x: x.prod(1), lambda lib, e: e.prod(0)),
+    "sum of the last": (lambda lib, x: x.sum(-1, keepdim=True), lambda lib, e: e.sum(-1, keepdim=True)),
+    "std": (lambda lib, x: x.std(-1), lambda lib, e: e.std(-1)),
+    "logsumexp": (lambda lib, x: x.logsumexp(-1), lambda lib, e: e.logsumexp(-1)),
+    "cumsum": (lambda lib, x: x.cumsum(1), lambda lib, e: e.cumsum(0)),
+    "split": (lambda lib, x: x.split(4, -1)[1], lambda lib, e: e.split(4, -1)[1]),
+    "narrow": (lambda lib, x: x.narrow(-1, 1, 3), lambda lib, e: e.narrow(-1, 1, 3)),
+    "select": (lambda lib, x: x.select(-1, 2), lambda lib, e: e.select(-1, 2)),
+    "transposed": (lambda lib, x: x.transpose(1, 2).sum(2), lambda lib, e: e.T.sum(1)),
+    "gram": (lambda lib, x: x.transpose(1, 2) @ x, lambda lib, e: e.T @ e),
+    "causal attention": (
+        lambda lib, x: _attention(lib, *[_heads(lib, x)] * 3, is_causal=True).transpose(1, 2).flatten(2),
+        lambda lib, e: _attention(lib, *[e.unflatten(-1, (2, 3)).transpose(0, 1)] * 3, is_causal=True).transpose(0, 1).flatten(1),
+    ),
+}
 
 # name: what is computed of a nested x (3, j, 6), a plain w (6, 6), a nested z of the same lengths
 CASES = {
@@ -80,25 +128,26 @@ CASES = {
     "attention": lambda lib, x, w, z: lib.nn.functional.scaled_dot_product_attention(
         _heads(lib, x), _heads(lib, z), _heads(lib, x @ w)
     ),
-    "causal attention": lambda lib, x, w, z: (
-        lib.nn.functional.scaled_dot_product_attention(_heads(lib, x), _heads(lib, z), _heads(lib, x), is_causal=True)
-        .transpose(1, 2)
-        .flatten(2)
-    ),
 }  # fmt: skip
 
 
 def _run(lib, case):
-    x, z, w = _nested(lib), _nested(lib, seed=50), _dense(lib, WIDTH, WIDTH)
+    x, w = _nested(lib), _dense(lib, WIDTH, WIDTH)
+    under = _dense(lib, sum(LENGTHS), WIDTH, seed=50)
+    z = lib.nested.nested_tensor_from_jagged(under, x.offsets())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         y = CASES[case](lib, x, w, z)
         values = y.values() if y.is_nested else y
-        ordered = lib.arange(values.numel(), dtype=values.dtype).reshape(values.shape).cos()
-        (values * ordered).sum().backward()
-    grads = [x.grad, z.grad, w.grad]
+        if case not in NO_GRADIENT:
+            (values * _factors(lib, values.shape, values.dtype)).sum().backward()
+    grads = [x.grad, under.grad, w.grad]
     shape = tuple(n if isinstance(n, int) else "j" for n in y.shape)
     return shape, values.detach().numpy(), [None if g is None else (g.values() if g.is_nested else g).numpy() for g in grads]
+
+
+def _factors(lib, shape, dtype):
+    return lib.arange(int(np.prod(shape)), dtype=dtype).reshape(tuple(shape)).cos()
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -111,6 +160,20 @@ def test_values_and_gradients_are_those_of_pytorch(case):
         assert (ours is None) == (other is None) or not np.any(other if ours is None else ours)
         if ours is not None and other is not None:
             np.testing.assert_allclose(ours, other, rtol=2e-5, atol=5e-6)
+
+
+@pytest.mark.parametrize("case", EACH)
+def test_gradients_are_those_of_each_example_in_pytorch(case):
+    on_nested, on_each = EACH[case]
+    x, leaf = _nested(badak), _nested(torch).values().detach().requires_grad_()
+    y = on_nested(badak, x)
+    made = [on_each(torch, each) for each in leaf.split(LENGTHS)]
+    theirs = torch.cat(made) if y.is_nested else torch.stack(made)
+    ours = y.values() if y.is_nested else y
+    np.testing.assert_allclose(ours.detach().numpy(), theirs.detach().numpy(), rtol=2e-5, atol=2e-6)
+    for lib, values in ((badak, ours), (torch, theirs)):
+        (values * _factors(lib, values.shape, values.dtype)).sum().backward()
+    np.testing.assert_allclose(x.grad.values().numpy(), leaf.grad.numpy(), rtol=2e-5, atol=5e-6)
 
 
 def test_a_module_trains_on_nested_tensors_as_on_each_example():

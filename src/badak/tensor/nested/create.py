@@ -15,7 +15,13 @@ _ONE_RAGGED = "examples that differ in one dim only, or padded tensors with a ma
 
 
 def nested_tensor(
-    tensor_list: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
+    tensor_list: Any,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
 ) -> NestedTensor:
     """A new nested tensor, a leaf, that holds copies of examples.
 
@@ -141,7 +147,9 @@ def nested_tensor_from_jagged(
     at = 1 if jagged_dim is None else int(jagged_dim)
     given: Any = offsets if lengths is None else lengths
     if given.is_floating_point() or given.dim() != 1:
-        raise ArgumentError(f"nested_tensor_from_jagged(): expected integers (B + 1,); got {given.dtype} {tuple(given.shape)}", "int64")
+        raise ArgumentError(
+            f"nested_tensor_from_jagged(): expected integers (B + 1,); got {given.dtype} {tuple(given.shape)}", "int64"
+        )
     if not 1 <= at <= values.dim():
         raise ShapeError(f"nested_tensor_from_jagged(): jagged_dim={at} of values {tuple(values.shape)}", f"1 to {values.dim()}")
     where: Any = offsets if lengths is None else _offsets_of(lengths.numpy())
@@ -173,7 +181,9 @@ def masked_select(tensor: Tensor, mask: Tensor) -> NestedTensor:
         [0.0, 2.0, 3.0]
     """
     if tensor.layout is not layouts.strided or tensor.dim() != 2 or mask.dtype is not dtypes.bool_:
-        raise ArgumentError(f"masked_select: expected a dense matrix and a bool mask; got {tensor.layout}, {mask.dtype}", "mask.bool()")
+        raise ArgumentError(
+            f"masked_select: expected a dense matrix and a bool mask; got {tensor.layout}, {mask.dtype}", "mask.bool()"
+        )
     seen = mask.expand(tensor.shape)
     offsets = _offsets_of(seen.sum(1).numpy())
     return nested(tensor.masked_select(seen), offsets, 1, RaggedSize(np.diff(offsets.numpy())))

@@ -31,7 +31,9 @@ _IN_PLACE = """
     abs_ add_ sub_ mul_ div_ neg_ exp_ log_ sqrt_ sigmoid_ tanh_ relu_ clamp_ pow_ fill_ zero_ masked_fill_ normal_ uniform_
     __iadd__ __isub__ __imul__ __itruediv__ requires_grad_
 """
-_ONE_DIM = "softmax log_softmax cumsum cumprod argmax argmin argsort sort logsumexp std var narrow select chunk split unbind glu flip"
+_ONE_DIM = (
+    "softmax log_softmax cumsum cumprod argmax argmin argsort sort logsumexp std var narrow select chunk split unbind glu flip"
+)
 
 
 def rows_of(name: str, other: Any, x: NestedTensor) -> Any:
@@ -74,7 +76,11 @@ def _each(func: Callable, *args: Any, **options: Any) -> Any:
     )
     if result is x._entries:
         return x
-    if not isinstance(result, Tensor) or result.dim() != x.ndim - 1 or result.shape[x._ragged - 1] != x._entries.shape[x._ragged - 1]:
+    if (
+        not isinstance(result, Tensor)
+        or result.dim() != x.ndim - 1
+        or result.shape[x._ragged - 1] != x._entries.shape[x._ragged - 1]
+    ):
         raise NotSupportedError(f"{func.__name__} of a nested tensor and these arguments is not supported", PADDED)
     return x.like(result)
 
@@ -99,7 +105,9 @@ def _size(func: Callable, x: NestedTensor, dim: int | None = None) -> Any:
 
 def _getitem(func: Callable, x: NestedTensor, key: Any) -> Tensor:
     if type(key) is not int:
-        raise NotSupportedError("a nested tensor is indexed by the number of an example only", "x[i], x.unbind(), x.narrow(-1, 0, n)")
+        raise NotSupportedError(
+            "a nested tensor is indexed by the number of an example only", "x[i], x.unbind(), x.narrow(-1, 0, n)"
+        )
     return parts(x)[dim_of_example(x, key)]
 
 
@@ -125,7 +133,9 @@ FUNCTIONS |= dict.fromkeys((name for op in DECLARED.values() for name in (*op.na
 FUNCTIONS |= dict.fromkeys(_EACH.split(), _each)
 FUNCTIONS |= dict.fromkeys(_IN_PLACE.split(), _in_place)
 FUNCTIONS |= dict.fromkeys(_ONE_DIM.split(), shape.along)
-FUNCTIONS |= dict.fromkeys("is_floating_point is_complex is_signed element_size get_device numel nelement __bool__ item".split(), _told)
+FUNCTIONS |= dict.fromkeys(
+    "is_floating_point is_complex is_signed element_size get_device numel nelement __bool__ item".split(), _told
+)
 FUNCTIONS |= dict.fromkeys("sum mean prod amax amin max min any all norm".split(), reduce.reduced)
 FUNCTIONS |= dict.fromkeys("matmul __matmul__ __rmatmul__ bmm mm".split(), products.matmul)
 FUNCTIONS |= dict.fromkeys(("layer_norm", "rms_norm"), products.normed)

@@ -66,7 +66,9 @@ class RaggedSize:
         raise self._no_number()
 
     def _no_number(self) -> NotSupportedError:
-        return NotSupportedError(f"{self.name} is the size of a ragged dim: no number, but one for each example", "x.offsets().diff()")
+        return NotSupportedError(
+            f"{self.name} is the size of a ragged dim: no number, but one for each example", "x.offsets().diff()"
+        )
 
     def examples(self) -> np.ndarray:
         """(N,): to which example each row belongs."""
@@ -179,7 +181,8 @@ def dim_of(where: str, x: NestedTensor, dim: int, extra: int = 0) -> int:
     count = x.ndim + extra
     if not -count <= dim < count:
         raise IndexOutOfRangeError(
-            f"{where}: Dimension out of range (expected to be in range of [{-count}, {count - 1}], but got {dim})", "an existing dim"
+            f"{where}: Dimension out of range (expected to be in range of [{-count}, {count - 1}], but got {dim})",
+            "an existing dim",
         )
     return dim % count
 

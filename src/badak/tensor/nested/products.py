@@ -52,7 +52,14 @@ def matmul(func: Callable, input: Any, other: Any, **options: Any) -> Tensor:
 
 
 def attention(
-    func: Callable, query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0, is_causal: bool = False, **options: Any
+    func: Callable,
+    query: Any,
+    key: Any,
+    value: Any,
+    attn_mask: Any = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    **options: Any,
 ) -> Tensor:
     """Each example attends to itself: query (B, H, j, D), key and value (B, H, j', D), no padding is computed."""
     if attn_mask is not None:

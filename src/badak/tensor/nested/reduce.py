@@ -35,7 +35,8 @@ def reduced(func: Callable, x: Any, *args: Any, **options: Any) -> Any:
     if x._ragged not in dims:
         if 0 in dims:
             raise NotSupportedError(
-                f"{name}(): reducing along the batch dimension but not the ragged dimension is not supported for nested tensors", PADDED
+                f"{name}(): reducing along the batch dimension but not the ragged dimension is not supported for nested tensors",
+                PADDED,
             )
         made = func(x._entries, dim=pick(sorted(at - 1 for at in dims)), **_kept(keep), **rest)
         ragged = x._ragged if keep else x._ragged - sum(at < x._ragged for at in dims)

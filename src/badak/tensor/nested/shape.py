@@ -10,7 +10,12 @@ from badak.core.errors import NotSupportedError, ShapeError
 from badak.tensor.nested.layout import PADDED, NestedTensor, dim_of, expect_nested, nested, padded, parts, unpadded
 from badak.tensor.tensor import Tensor
 
-_ALONG_RAGGED = {"softmax": -math.inf, "log_softmax": -math.inf, "cumsum": 0, "cumprod": 1}  # what padding leaves their values alone
+_ALONG_RAGGED = {
+    "softmax": -math.inf,
+    "log_softmax": -math.inf,
+    "cumsum": 0,
+    "cumprod": 1,
+}  # what padding leaves their values alone
 
 
 def regular(where: str, x: NestedTensor, dim: int) -> int:
