@@ -125,6 +125,7 @@ COMPOSED = {
     "select_scatter": lambda lib, x: lib.select_scatter(x, x[0], 0, 1),
     "slice_scatter": lambda lib, x: lib.slice_scatter(x, x[:1], 0, 1, 2),
     "diagonal_scatter": lambda lib, x: lib.diagonal_scatter(x, x[0]),
+    "add with alpha, in place": lambda lib, x: x.clone().add_(x, alpha=2),
     "repeat_interleave": lambda lib, x: x.repeat_interleave(2, 1),
     "repeat_interleave by a tensor": lambda lib, x: x.repeat_interleave(lib.tensor([1, 2]), 1),
     "fill_": lambda lib, x: _filled(x.clone()),

@@ -20,12 +20,12 @@ def once_more(function: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-def keep(results: tuple[Tensor, ...], input: Tensor) -> None:
-    """What led from the input to these results keeps what it saved when a gradient has gone through: these are constants."""
-    pending: list[Any] = [result._node for result in results if result is not input]
-    end = input._node
+def keep(results: tuple[Tensor, ...], *inputs: Tensor) -> None:
+    """What led from the inputs to these results keeps what it saved when a gradient has gone through: these are constants."""
+    pending: list[Any] = [result._node for result in results if not any(result is each for each in inputs)]
+    ends = {id(each._node) for each in inputs}
     while pending:
         node = pending.pop()
-        if isinstance(node, Node) and node is not end and not node.keeps:
+        if isinstance(node, Node) and id(node) not in ends and not node.keeps:
             node.keeps = True
             pending += [edge[0] for edge in node.edges if edge is not None]
