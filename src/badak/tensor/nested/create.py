@@ -50,7 +50,8 @@ def nested_tensor(
     examples = [each.detach() if isinstance(each, Tensor) else tensor(each, dtype=dtype) for each in tensor_list]
     made = _joined("nested_tensor", examples, dtype, layout)
     made._entries = made._entries.detach().clone()
-    return made.requires_grad_(requires_grad)
+    made.requires_grad_(requires_grad)
+    return made
 
 
 def as_nested_tensor(ts: Any, dtype: Any = None, device: Any = None, layout: Any = None) -> NestedTensor:
