@@ -77,7 +77,7 @@ def as_nested_tensor(ts: Any, dtype: Any = None, device: Any = None, layout: Any
         [1.0, 1.0]
     """
     if isinstance(ts, NestedTensor):
-        return ts if dtype is None else ts.to(dtype)
+        return ts if dtype is None else ts.like(ts._entries.to(dtype))
     examples = list(ts.unbind()) if isinstance(ts, Tensor) else [as_tensor(each) for each in ts]
     return _joined("as_nested_tensor", examples, dtype, layout)
 
