@@ -67,7 +67,9 @@ def rows_of(name: str, other: Any, x: NestedTensor) -> Any:
 
 def _each(func: Callable, *args: Any, **options: Any) -> Any:
     """A function of each number: itself on the values."""
-    x = next(each for each in (*args, *options.values()) if isinstance(each, NestedTensor))
+    x = next((each for each in (*args, *options.values()) if isinstance(each, NestedTensor)), None)
+    if x is None:  # it stands in a list
+        raise NotSupportedError(f"{func.__name__} does not know nested tensors", PADDED)
     if isinstance(options.get("out"), Tensor):
         raise NotSupportedError(f"{func.__name__}: out= takes no nested tensor", "y = f(x)")
     result = func(
