@@ -7,7 +7,7 @@ from types import ModuleType
 import badak
 
 NAMESPACES = ["", "nn", "nn.functional", "nn.init", "nn.utils", "optim", "optim.lr_scheduler", "autograd"]
-NAMESPACES += ["distributions", "fft", "linalg", "special", "utils.data"]
+NAMESPACES += ["distributions", "fft", "linalg", "special", "nested", "utils.data"]
 OWN = {  # file or package of badak's own: its names, all of them where none is given
     "nn.lora": "",
     "models": "",

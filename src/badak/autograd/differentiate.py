@@ -10,7 +10,7 @@ from badak.tensor.backward import backward as _backward
 from badak.tensor.backward import walk_back
 from badak.tensor.convert import cast
 from badak.tensor.create import zeros_like
-from badak.tensor.sparse.layout import SparseTensor
+from badak.tensor.of_values import OfValues
 
 
 def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, grad_variables=None, inputs=None) -> None:
@@ -81,7 +81,7 @@ def grad(
                 "allow_unused=True gives None there",
             )
         if dx is None:
-            like = x._entries if isinstance(x, SparseTensor) else x
+            like = x._entries if isinstance(x, OfValues) else x
             made.append(zeros_like(like) if materialize_grads else None)
         elif create_graph:
             made.append(dx.to(x.dtype))
@@ -89,7 +89,7 @@ def grad(
             made.append(Rows.as_tensor(dx))
         else:
             made.append(cast(Tensor._of(dx), x.dtype, copy=True))
-        if isinstance(x, SparseTensor) and made[-1] is not None:
+        if isinstance(x, OfValues) and made[-1] is not None:
             made[-1] = x.same_values(made[-1])
     return tuple(made)
 

@@ -56,6 +56,7 @@ class Node:
     hooks: dict[int, dict[int, Callable]] | None = None
     watched: list[tuple[Version, int, int | None]] | None = None
     line = ""  # the user's, in debug mode
+    keeps = False  # whether what it saved are constants of the function that it is a part of
     spent = False  # whether a gradient has gone through, where that needed no saved tensor; else `saved` is None then
 
     def __init__(self, op, saved, edges, slots: int = 1):
@@ -69,7 +70,12 @@ class Node:
     def let_go(self) -> None:
         """A gradient has gone through: free what was saved, unless no tensor was needed for it (then once more is right)."""
         light = self.op.light_for
-        if self.op.saves_no_tensors or light and not any(need for i, need in enumerate(self.saved.needs) if i not in light):
+        if (
+            self.keeps
+            or self.op.saves_no_tensors
+            or light
+            and not any(need for i, need in enumerate(self.saved.needs) if i not in light)
+        ):
             self.spent = True
         else:
             self.saved = self.watched = None

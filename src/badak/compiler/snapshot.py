@@ -23,7 +23,7 @@ from badak.compiler.provenance import Living
 from badak.core.public_api.homes import home
 from badak.tensor import Tensor
 from badak.tensor.attributes import held_by, is_a
-from badak.tensor.sparse.layout import SparseTensor
+from badak.tensor.of_values import OfValues
 
 NUMBERS = (int, float, complex, bool, str, bytes, type(None))
 _ENDS = (*NUMBERS, type, types.ModuleType, types.BuiltinFunctionType, types.CodeType, Iterator, Node, Version, np.dtype, np.generic)
@@ -163,7 +163,7 @@ class StateSnapshot:
                 continue
             if is_a(thing, Tensor):
                 self._tensors.put(thing, weakref.ref(thing))
-                if is_a(thing, SparseTensor):
+                if is_a(thing, OfValues):
                     pending.extend((where, part) for part in held_by(thing).values())
                     continue
                 self.note(thing._array, where or "a tensor")

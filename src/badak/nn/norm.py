@@ -3,6 +3,7 @@
 import numbers
 
 from badak.core.errors import ArgumentError
+from badak.core.public_api import overriding
 from badak.nn import functional as F
 from badak.nn import init
 from badak.nn.functional.norm import layer_norm, rms_norm
@@ -67,7 +68,8 @@ class LayerNorm(_Affine):
 
     def forward(self, input: Tensor) -> Tensor:
         weight, bias = self._held("weight", "bias")
-        return layer_norm(input, self.normalized_shape, weight, bias, self.eps)
+        norm = F.layer_norm if overriding.active else layer_norm  # somebody may answer for the public function
+        return norm(input, self.normalized_shape, weight, bias, self.eps)
 
     def extra_repr(self) -> str:
         return (
@@ -111,7 +113,8 @@ class RMSNorm(_Affine):
         self.reset_parameters()
 
     def forward(self, x: Tensor) -> Tensor:
-        return rms_norm(x, self.normalized_shape, self.weight, self.eps)
+        norm = F.rms_norm if overriding.active else rms_norm
+        return norm(x, self.normalized_shape, self.weight, self.eps)
 
     def extra_repr(self) -> str:
         return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"

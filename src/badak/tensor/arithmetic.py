@@ -8,6 +8,7 @@ from badak.ops import power
 from badak.tensor import dtypes
 from badak.tensor.apply import apply
 from badak.tensor.convert import cast
+from badak.tensor.once_more import keep
 from badak.tensor.promote import binary, floating, into, not_a_tensor, number, operand, result_type, same, tensor_of
 from badak.tensor.tensor import Tensor
 
@@ -98,7 +99,11 @@ def _scaled(input, other, alpha):
         raise ArgumentError(
             "For integral input tensors, argument alpha must not be a floating point number.", "an int, or x.float()"
         )
-    return mul(other, alpha) if isinstance(other, Tensor) else other * alpha
+    if not isinstance(other, Tensor):
+        return other * alpha
+    made = mul(other, alpha)
+    keep((made,), other)
+    return made
 
 
 def _no_bool(what: str, *xs) -> None:

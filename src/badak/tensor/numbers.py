@@ -13,6 +13,7 @@ from badak.ops._broadcast import stretched
 from badak.tensor import returns
 from badak.tensor.arithmetic import mul, tensors
 from badak.tensor.elementwise import logaddexp
+from badak.tensor.once_more import once_more
 from badak.tensor.promote import binary, floating, into
 from badak.tensor.tensor import Tensor
 
@@ -51,12 +52,14 @@ def logaddexp2(input, other, *, out=None) -> Tensor:
     return into(out, logaddexp(input * LN2, other * LN2) / LN2)
 
 
+@once_more
 def deg2rad(input, *, out=None) -> Tensor:
     """Degrees in radians: x pi / 180."""
     _no_complex("deg2rad", input)
     return into(out, mul(floating(input, "deg2rad"), math.pi / 180))
 
 
+@once_more
 def rad2deg(input, *, out=None) -> Tensor:
     """Radians in degrees: x 180 / pi."""
     _no_complex("rad2deg", input)

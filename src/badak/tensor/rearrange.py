@@ -7,6 +7,7 @@ from badak.ops import rearrange as ops
 from badak.ops._check import axis_of
 from badak.tensor.apply import apply
 from badak.tensor.convert import as_images
+from badak.tensor.once_more import keep
 from badak.tensor.shape import reshape, sizes
 from badak.tensor.tensor import Tensor
 
@@ -81,4 +82,7 @@ def repeat_interleave(input, repeats=None, dim=None, *, output_size=None) -> Ten
                 f"input.size({dim}) = {input._array.shape[dim]}",
                 None,
             )
-    return apply(ops.RepeatInterleave, input, times=repeats, axis=dim)
+    made = apply(ops.RepeatInterleave, input, times=repeats, axis=dim)
+    if isinstance(repeats, int):
+        keep((made,), input)
+    return made

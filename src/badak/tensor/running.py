@@ -7,6 +7,7 @@ from badak.tensor import dtypes, returns
 from badak.tensor.apply import apply
 from badak.tensor.concat import concat
 from badak.tensor.create import zeros
+from badak.tensor.once_more import keep
 from badak.tensor.promote import floating, into
 from badak.tensor.reduce import cumsum
 from badak.tensor.tensor import Tensor
@@ -42,7 +43,10 @@ def logcumsumexp(input, dim: int, *, out=None) -> Tensor:
 
 def trapezoid(y, x=None, *, dx=None, dim: int = -1) -> Tensor:
     """The area under y by trapezoids: sum_i (x_(i+1) - x_i) (y_i + y_(i+1)) / 2, or with steps dx (1) in the place of x's."""
-    return _trapezoids(y, x, dx, dim, "trapezoid").sum(dim)
+    made = _trapezoids(y, x, dx, dim, "trapezoid").sum(dim)
+    if x is None:
+        keep((made,), y)
+    return made
 
 
 trapz = trapezoid
@@ -50,7 +54,10 @@ trapz = trapezoid
 
 def cumulative_trapezoid(y, x=None, *, dx=None, dim: int = -1) -> Tensor:
     """The area under y up to each point but the first, by trapezoids."""
-    return cumsum(_trapezoids(y, x, dx, dim, "cumulative_trapezoid"), dim)
+    made = cumsum(_trapezoids(y, x, dx, dim, "cumulative_trapezoid"), dim)
+    if x is None:
+        keep((made,), y)
+    return made
 
 
 def _trapezoids(y, x, dx, dim: int, name: str) -> Tensor:
@@ -91,7 +98,10 @@ def gradient(input, *, spacing=None, dim=None, edge_order: int = 1) -> tuple[Ten
     steps = list(spacing) if isinstance(spacing, (list, tuple)) else [spacing] * len(dims)
     if len(steps) != len(dims):
         raise ArgumentError(f"gradient: expected one spacing for each of {len(dims)} dims; got {len(steps)}", "spacing=1.0")
-    return tuple(_slope(y, step, axis, edge_order) for step, axis in zip(steps, dims))
+    made = tuple(_slope(y, step, axis, edge_order) for step, axis in zip(steps, dims))
+    if not any(isinstance(step, Tensor) for step in steps):
+        keep(made, input)
+    return made
 
 
 def _slope(y: Tensor, step, axis: int, edge_order: int) -> Tensor:

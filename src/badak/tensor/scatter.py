@@ -8,6 +8,7 @@ from badak.tensor.apply import apply
 from badak.tensor.convert import cast
 from badak.tensor.index import _along, _inside, _rows, _same_dtype, _slices, index_put, take
 from badak.tensor.inplace import write_
+from badak.tensor.once_more import keep
 from badak.tensor.promote import into
 from badak.tensor.tensor import Tensor
 
@@ -88,6 +89,7 @@ def _embedded(name: str, input, src, part) -> Tensor:
             f"{name}: expected src to have a size equal to the slice: {list(there.shape)}, got {list(src.shape)}", None
         )
     write_(there, cast(src, input.dtype), name)
+    keep((y,), input, src)
     return y
 
 

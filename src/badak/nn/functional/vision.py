@@ -13,6 +13,7 @@ from badak.ops.conv import output_size as windows
 from badak.ops.windows import Fold, Unfold
 from badak.tensor import Tensor, apply, from_numpy
 from badak.tensor.convert import as_images
+from badak.tensor.once_more import once_more
 from badak.tensor.upcast import in_float32
 
 __all__ = ["fold", "interpolate", "pixel_shuffle", "pixel_unshuffle", "unfold", "upsample"]
@@ -77,6 +78,7 @@ def pixel_unshuffle(input, downscale_factor) -> Tensor:
     return as_images(y.reshape(*lead, C * r * r, H // r, W // r).contiguous(), x)
 
 
+@once_more
 @in_float32
 def interpolate(
     input, size=None, scale_factor=None, mode="nearest", align_corners=None, recompute_scale_factor=None, antialias=False

@@ -7,6 +7,7 @@ import numpy as np
 from badak.core.errors import NotSupportedError, ShapeError
 from badak.tensor import dtypes
 from badak.tensor.arithmetic import mul as multiply
+from badak.tensor.attributes import held_by
 from badak.tensor.concat import cat as concatenate
 from badak.tensor.index import index_put
 from badak.tensor.inplace_ops import add_ as add_dense_
@@ -145,7 +146,5 @@ def _become(x: Any, made: Any) -> Tensor:
         raise NotSupportedError("an operation in place must keep layout and dtype; this one would change them", "y = x * other")
     if x.requires_grad and x.is_leaf:
         raise NotSupportedError("a leaf that requires grad, and is sparse, is not changed in place", "x = x * other")
-    for name in type(x).__annotations__ | SparseTensor.__annotations__:
-        if name != "layout" and name != "is_sparse":
-            setattr(x, name, getattr(made, name))
+    held_by(x).update(held_by(made))
     return x

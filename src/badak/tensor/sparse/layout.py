@@ -5,32 +5,27 @@ answered by `__torch_function__`, from the table FUNCTIONS, which the other file
 """
 
 from collections.abc import Callable
-from copy import deepcopy
-from functools import cache
 from typing import Any, NoReturn
 
 import numpy as np
 
 from badak.core import events
 from badak.core.errors import ArgumentTypeError, NotSupportedError, ShapeError, package, undefined
-from badak.core.public_api import overriding
 from badak.ops.rows import Rows
 from badak.tensor import dtypes, layouts
-from badak.tensor.attributes import held_by
+from badak.tensor.of_values import OfValues, made, name_of, tensors_among
 from badak.tensor.printing import format_sparse
 from badak.tensor.tensor import Tensor
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {}  # the public functions that know sparse tensors, by name
 TAKE_DENSE: set[str] = set()  # of these, those whose first argument may be dense where another one is sparse
 DENSE = "x.to_dense()"
-BY_HAND = "a sparse tensor is used"  # a recording of arrays does not see where its values stand
 
 
-class SparseTensor(Tensor):
+class SparseTensor(OfValues):
     """What the layouts have in common."""
 
-    _size: dtypes.Size
-    _entries: Tensor  # the values, (count, *dense dims)
+    word, by_hand = "sparse", "a sparse tensor is used"
 
     @property
     def _array(self) -> NoReturn:  # type: ignore[override]
@@ -38,100 +33,21 @@ class SparseTensor(Tensor):
 
     @classmethod
     def __torch_function__(cls, func, types, args=(), kwargs=None):
-        name = _name_of(func)
-        events.user_code(BY_HAND)
-        given = _all(args, kwargs)
+        name = name_of(func)
+        events.user_code(cls.by_hand)
+        given = tensors_among(args, kwargs)
         kind = next(x.layout for x in given if isinstance(x, SparseTensor))
         known = name in FUNCTIONS and func.__module__ in ("badak", "badak.Tensor", "badak.nn.functional")
         if known and (name in TAKE_DENSE or isinstance(given[0], SparseTensor)):
             return FUNCTIONS[name](*args, **(kwargs or {}))
         raise NotSupportedError(f"{name} does not know sparse tensors (layout {kind})", DENSE)
 
-    def like(self, entries: Tensor, size: Any = None) -> "SparseTensor":
-        """These values at the places of this tensor."""
-        raise undefined(self, "def like(self, entries, size=None)")
-
     def parts(self) -> dict[str, Tensor]:
         """The integers by the names that they have when the tensor prints."""
         raise undefined(self, "def parts(self)")
 
-    def same_values(self, dy: Tensor) -> "SparseTensor":
-        """The gradient of this tensor, of the gradient of its values."""
-        return self.like(dy)
-
-    @property
-    def shape(self) -> dtypes.Size:
-        return self._size
-
-    @property
-    def dtype(self) -> dtypes.dtype:
-        return self._entries.dtype
-
-    @property
-    def ndim(self) -> int:
-        return len(self._size)
-
-    @property
-    def requires_grad(self) -> bool:
-        return self._entries.requires_grad
-
-    @requires_grad.setter
-    def requires_grad(self, wanted: bool) -> None:
-        self._entries.requires_grad_(wanted)
-
-    @property
-    def is_leaf(self) -> bool:
-        return self._entries.is_leaf
-
-    @property
-    def grad_fn(self):
-        return self._entries.grad_fn
-
-    @property
-    def grad(self) -> Tensor | None:
-        dy = self._entries.grad if self._entries.is_leaf else None
-        return None if dy is None else self.same_values(dy)
-
-    @grad.setter
-    def grad(self, value: Tensor | None) -> None:
-        if value is not None:
-            raise NotSupportedError(
-                "the gradient of a sparse tensor cannot be set", "x.grad = None, or values that require gradients"
-            )
-        self._entries.grad = None
-
-    @property
-    def data(self) -> Tensor:  # type: ignore[override]
-        return self.like(self._entries.detach())
-
-    @data.setter
-    def data(self, value: Tensor) -> None:
-        raise NotSupportedError("the data of a sparse tensor cannot be set", "y = badak.sparse_coo_tensor(indices, values, size)")
-
-    def _edge(self):
-        return self._entries._edge()
-
-    def _accumulate(self, dy, owned: bool) -> None:
-        self._entries._accumulate(dy, owned)
-
-    def __deepcopy__(self, memo):
-        if id(self) not in memo:
-            twin = self.like(deepcopy(self._entries, memo))
-            vars(twin).update({name: deepcopy(part, memo) for name, part in held_by(self).items() if name != "_entries"})
-            memo[id(self)] = twin
-        return memo[id(self)]
-
-    def __reduce_ex__(self, protocol):
-        return _again, (type(self), dict(held_by(self)))
-
-    def __len__(self) -> int:
-        return self._size[0]
-
     def __iter__(self):
         return (FUNCTIONS["select"](self, 0, i) for i in range(self._size[0]))
-
-    def __format__(self, spec: str) -> str:
-        return str(self)
 
     def __repr__(self, **options) -> str:
         self._entries._read("str()")
@@ -185,12 +101,12 @@ SparseTensor._is_badaks = CooTensor._is_badaks = CompressedTensor._is_badaks = F
 
 def coo(at: Tensor, entries: Tensor, size: Any, tidy: bool) -> CooTensor:
     """A COO tensor of parts that fit."""
-    return _made(CooTensor, _size=dtypes.Size(size), _at=at, _entries=entries, _tidy=tidy)
+    return made(CooTensor, _size=dtypes.Size(size), _at=at, _entries=entries, _tidy=tidy)
 
 
 def compressed(starts: Tensor, places: Tensor, entries: Tensor, size: Any, layout: Any) -> CompressedTensor:
     """A CSR or CSC tensor of parts that fit."""
-    return _made(
+    return made(
         CompressedTensor,
         _size=dtypes.Size(size),
         _starts=starts,
@@ -199,19 +115,6 @@ def compressed(starts: Tensor, places: Tensor, entries: Tensor, size: Any, layou
         layout=layout,
         is_sparse_csr=layout is layouts.sparse_csr,
     )
-
-
-def _made(kind: type, **state: Any) -> Any:
-    if kind not in overriding.active:
-        overriding.add(kind)
-    events.user_code(BY_HAND)
-    made: Any = object.__new__(kind)
-    held_by(made).update(state)
-    return made
-
-
-def _again(kind: type, state: dict) -> SparseTensor:
-    return _made(kind, **state)
 
 
 def distinct(at: np.ndarray, size: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -243,22 +146,6 @@ def need_matrix(where: str, x: SparseTensor) -> None:
         raise ShapeError(
             f"{where}: expected a sparse matrix with two sparse dims; got {tuple(x.shape)}", "a matrix, or x.to_dense()"
         )
-
-
-def _all(args: Any, kwargs: dict | None) -> list:
-    found: list[Any] = []
-    for value in (*args, *(kwargs or {}).values()):
-        found += value if isinstance(value, list | tuple) else [value]
-    return found
-
-
-@cache
-def _name_of(func: Callable) -> str:
-    """The public name of a function: operators and properties do not carry theirs."""
-    for name, value in vars(Tensor).items():
-        if value is func or (isinstance(value, property) and func in (value.fget, value.fset)):
-            return name
-    return getattr(func, "__name__", str(func))
 
 
 def _of_rows(rows: Rows) -> CooTensor:
