@@ -217,12 +217,13 @@ class TypedStorage:
 
     @property
     def device(self) -> Device:
-        """The CPU."""
-        return dtypes.CPU
+        """Where the memory is: the CPU, or the meta device, which has none."""
+        return self._untyped_storage.device
 
     def __repr__(self) -> str:
-        shown = "".join(f" {number}\n" for number in self._numbers[:1000].tolist())
-        return f"{shown}[{_shown()}.TypedStorage(dtype={self.dtype}, device=cpu) of size {len(self)}]"
+        known = self.device != dtypes.META
+        shown = "".join(f" {number}\n" for number in self._numbers[:1000].tolist()) if known else "...\n"
+        return f"{shown}[{_shown()}.TypedStorage(dtype={self.dtype}, device={self.device}) of size {len(self)}]"
 
 
 def _shown() -> str:
