@@ -37,7 +37,7 @@ def test_the_storage_of_a_tensor_on_the_meta_device_has_a_size_and_no_place(make
 
 
 def test_bytes_of_the_meta_device_are_not_there():
-    with pytest.raises(badak.core.errors.NoDataError, match="a shape and a dtype, and no values\nfix: "):
+    with pytest.raises(badak.core.errors.NoDataError, match="this storage has no bytes\nfix: "):
         badak.zeros(2, device="meta").untyped_storage().tolist()
 
 
@@ -55,3 +55,17 @@ def test_a_file_as_a_tensor(tmp_path):
             space.from_file(str(tmp_path / "none"), False, 3)
     with pytest.raises(FileError, match="\\nfix: "):
         badak.from_file(path, False, 300)
+
+
+@pytest.mark.filterwarnings("ignore:TypedStorage is deprecated")
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "complex64", "int8"])
+def test_the_numbers_of_a_meta_tensor_say_that_they_are_on_meta(dtype):
+    def shown(library):
+        numbers = library.zeros(2, 3, dtype=getattr(library, dtype), device="meta").storage()
+        text = repr(numbers).replace(library.__name__, "")
+        return str(numbers.device), numbers.size(), numbers.nbytes(), numbers.data_ptr(), text
+
+    assert shown(badak) == shown(torch)
+    for library in (badak, torch):
+        with pytest.raises(NotImplementedError, match="Not available for 'meta' device type"):
+            library.zeros(2, device="meta").storage()[0]

@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentTypeError, FileError, IndexOutOfRangeError, NotSupportedError, package
+from badak.core.errors import ArgumentTypeError, FileError, IndexOutOfRangeError, NoDataError, NotSupportedError, package
 from badak.core.memory import owner_of
 from badak.tensor import dtypes
 from badak.tensor.dtypes import device as Device
@@ -161,7 +161,9 @@ class MetaStorage(UntypedStorage):
         return dtypes.META
 
     def __getattr__(self, name: str) -> NoReturn:
-        raise dtypes.on_meta() if name == "_bytes" else AttributeError(name)
+        if name != "_bytes":
+            raise AttributeError(name)
+        raise NoDataError("Not available for 'meta' device type: this storage has no bytes", "the storage of a tensor on the CPU")
 
     def __repr__(self) -> str:
         return f"...\n[{_shown()}.UntypedStorage(device=meta) of size {len(self)}]"
@@ -217,12 +219,13 @@ class TypedStorage:
 
     @property
     def device(self) -> Device:
-        """The CPU."""
-        return dtypes.CPU
+        """Where the memory is: the CPU, or the meta device, which has none."""
+        return self._untyped_storage.device
 
     def __repr__(self) -> str:
-        shown = "".join(f" {number}\n" for number in self._numbers[:1000].tolist())
-        return f"{shown}[{_shown()}.TypedStorage(dtype={self.dtype}, device=cpu) of size {len(self)}]"
+        known = self.device != dtypes.META
+        shown = "".join(f" {number}\n" for number in self._numbers[:1000].tolist()) if known else "...\n"
+        return f"{shown}[{_shown()}.TypedStorage(dtype={self.dtype}, device={self.device}) of size {len(self)}]"
 
 
 def _shown() -> str:
