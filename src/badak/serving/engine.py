@@ -134,7 +134,7 @@ class _Row:
             self.prompt.append(Token(int(token), logprob, self.echoed, top))
             self.echoed += len(self.echo.push(int(token)))
 
-    def note(self, token: int, chance: "_Chance") -> None:
+    def hold(self, token: int, chance: "_Chance") -> None:
         """Keep a token until it is told."""
         self.tokens.append(Token(token, chance[0], self.pushed, chance[1]))
 
@@ -142,7 +142,7 @@ class _Row:
         """The text that is sure now."""
         self.ids[0, len(self.job.ids) + self.written] = token
         self.written += 1
-        self.note(token, chance)
+        self.hold(token, chance)
         piece = self.stream.push(token)
         self.pushed += len(piece)
         return self.until.push(piece)
@@ -341,7 +341,7 @@ class Engine:
             whole = job.guide is not None and job.guide.take(token)
             chance = _chances(logits, [token], job.logprobs)[0]
             if token in job.ends:
-                row.note(token, chance)
+                row.hold(token, chance)
                 self._leave(row, "stop", text=self._rest(row))
                 return
             text = row.add(token, chance)
