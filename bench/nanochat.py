@@ -139,6 +139,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--base", type=Path, help="keep data and checkpoints here, a folder for each library")
     parser.add_argument("--out", type=Path, help="write the figures here, as JSON")
     given = parser.parse_args(arguments)
+    if given.rounds < 1:
+        parser.error(f"--rounds {given.rounds}: expected at least 1")
     head = subprocess.run(["git", "-C", given.checkout, "rev-parse", "HEAD"], capture_output=True, text=True).stdout.strip()
     changes = subprocess.run(["git", "-C", given.checkout, "status", "--porcelain", "-uno"], capture_output=True, text=True).stdout
     if head != COMMIT or changes:

@@ -211,6 +211,8 @@ def main() -> None:
     if wanted.work:
         work(*wanted.work[:2], int(wanted.work[2]))
         return
+    if wrong := set(wanted.shapes) - set(SHAPES):
+        parser.error(f"{', '.join(sorted(wrong))}: expected shapes of {', '.join(SHAPES)}")
     machine = describe(wanted.threads)
     rates = measure(wanted.threads, 5, 32 * 2**20)
     print(f"{machine['cpu']}, {wanted.threads} threads; memory read at {rates['read_gb_s']} GB/s", flush=True)

@@ -194,6 +194,8 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--connections", type=int, default=10_000)
     given = parser.parse_args()
+    if given.minutes <= 0 or given.connections < 0:
+        parser.error(f"--minutes {given.minutes} --connections {given.connections}: expected a time, and connections of at least 0")
     attack, code = attacked(given.minutes, given.connections)
     print(", ".join(f"{name} {count:,}" for name, count in attack.sent.items()))
     print(
