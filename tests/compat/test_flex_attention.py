@@ -10,9 +10,11 @@ from torch._dynamo._trace_wrapped_higher_order_op import TransformGetItemToIndex
 
 import badak
 import badak.compat.torch.flex_attention as ours
-from badak.core.errors import ArgumentError, NotSupportedError, ShapeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, ShapeError
 
+pytestmark = pytest.mark.slow
 B, H, T, S, D = 2, 4, 40, 56, 8
+CAUSAL = lambda b, h, i, j: i >= j
 BIAS = torch.randn(H, generator=torch.Generator().manual_seed(1))
 TABLE = torch.randn(H, T + S, generator=torch.Generator().manual_seed(2))
 DOCUMENT = torch.tensor([[0] * 15 + [1] * 25, [0] * 5 + [1] * 20 + [2] * 15])
@@ -204,11 +206,26 @@ def test_wrong_calls():
         (ShapeError, "the block_mask is of .8, 8. queries", lambda: ours.flex_attention(q[:, :, :4], q, q, block_mask=mask)),
         (ShapeError, "2 batches, the query 1", lambda: ours.flex_attention(q[:1], q[:1], q[:1], block_mask=mask)),
         (ArgumentError, "block_mask is a Tensor", lambda: ours.flex_attention(q, q, q, block_mask=q)),
+        (ArgumentError, "one floating dtype; query is badak.int64", lambda: ours.flex_attention(q.long(), q.long(), q.long())),
+        (ArgumentError, "one floating dtype; key is ndarray", lambda: ours.flex_attention(q, q.numpy(), q)),
+        (ShapeError, "there is no key", lambda: ours.flex_attention(q, q[:, :, :0], q[:, :, :0])),
+        (ArgumentError, "a score_mod of five", lambda: ours.flex_attention(q, q, q, lambda s: s)),
+        (ShapeError, "expected one number", lambda: ours.flex_attention(q, q, q, lambda s, b, h, i, j: s + badak.ones(3))),
+        (ArgumentError, "return_aux is a bool", lambda: ours.flex_attention(q, q, q, return_aux=True)),
+        (ArgumentError, "scale is a str", lambda: ours.flex_attention(q, q, q, scale="x")),
+        (ArgumentError, "got BLOCK_SIZE=0", lambda: ours.create_block_mask(CAUSAL, 1, 1, 8, 8, BLOCK_SIZE=0)),
+        (ArgumentError, "got BLOCK_SIZE=.1, 2, 3.", lambda: ours.create_block_mask(CAUSAL, 1, 1, 8, 8, BLOCK_SIZE=(1, 2, 3))),
+        (ArgumentError, "Q_LEN=0", lambda: ours.create_block_mask(CAUSAL, 1, 1, 0, 8)),
+        (ArgumentError, "numbered 0 to 1", lambda: ours.BlockMask.from_kv_blocks(*map(badak.tensor, ([[[1]]], [[[[-1, 0]]]])))),
+        (ShapeError, "got NoneType", lambda: ours.BlockMask.from_kv_blocks(None, None)),
+        (IndexError, "none is picked", lambda: mask[5]),
+        (ArgumentTypeError, "and_masks: expected a function", lambda: ours.and_masks("x")),
         (ArgumentError, "at once", lambda: ours.flex_attention(q, q, q, return_lse=True, return_aux=ours.AuxRequest(lse=True))),
         (ArgumentError, "one of 2 arguments", lambda: ours.create_block_mask(lambda b, h: b, 1, 1, 8, 8)),
         (ArgumentError, "expected one boolean", lambda: ours.create_block_mask(lambda b, h, i, j: i - j, 1, 1, 8, 8)),
         (ArgumentError, "got a score_mod", lambda: ours.create_block_mask(lambda s, b, h, i, j: s, 1, 1, 8, 8)),
         (NotSupportedError, "has no mask_mod", lambda: ours.flex_attention(q[:1], q[:1], q[:1], block_mask=mask[:1])),
     ]:  # fmt: skip
-        with pytest.raises(error, match=words):
+        with pytest.raises(error, match=words) as told:
             call()
+        assert str(told.value).count("\nfix: ") == 1

@@ -5,11 +5,11 @@ import warnings
 
 import numpy as np
 import pytest
+import torch
 
 import badak
 from badak.core.errors import ArgumentError, NotSupportedError, ShapeError
 
-torch = pytest.importorskip("torch")
 LENGTHS, WIDTH = (3, 1, 4), 6
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from badak.compat.torch.vmap import vmap
-from badak.core.errors import ArgumentError, NotSupportedError, ShapeError, expect_function
+from badak.core.errors import ArgumentError, IndexOutOfRangeError, NotSupportedError, ShapeError, expect, expect_function
 from badak.tensor import Tensor, arange, from_numpy, zeros
 from badak.tensor import bool as bool_
 
@@ -27,17 +27,17 @@ def noop_mask(batch: Tensor, head: Tensor, token_q: Tensor, token_kv: Tensor) ->
 
 def and_masks(*mask_mods: Mod) -> Mod:
     """A mask_mod by which is seen what all of these show."""
-    return _joined(mask_mods, lambda a, b: a & b, True)
+    return _joined("and_masks", mask_mods, lambda a, b: a & b, True)
 
 
 def or_masks(*mask_mods: Mod) -> Mod:
     """A mask_mod by which is seen what one of these shows."""
-    return _joined(mask_mods, lambda a, b: a | b, False)
+    return _joined("or_masks", mask_mods, lambda a, b: a | b, False)
 
 
-def _joined(mask_mods: tuple[Mod, ...], join: Callable[[Any, Any], Any], start: bool) -> Mod:
+def _joined(where: str, mask_mods: tuple[Mod, ...], join: Callable[[Any, Any], Any], start: bool) -> Mod:
     for mod in mask_mods:
-        expect_function("a mask of masks", mod)
+        expect_function(where, mod)
 
     def joined(b: Tensor, h: Tensor, q_idx: Tensor, kv_idx: Tensor) -> Tensor:
         seen = b.new_full((), start, dtype=bool_)
@@ -87,17 +87,43 @@ def create_mask(mod_fn: Mod, B: int | None, H: int | None, Q_LEN: int, KV_LEN: i
         >>> create_mask(lambda b, h, i, j: i >= j, None, None, 2, 2)[0, 0].int().tolist()
         [[1, 0], [1, 1]]
     """
-    B, H = B or 1, H or 1
+    B, H = _sizes("create_mask", B, H, Q_LEN, KV_LEN)
     places = (arange(B), arange(H), arange(Q_LEN), arange(KV_LEN))
-    if _count_arguments(mod_fn) == 5:
+    if _count_arguments("create_mask", mod_fn) == 5:
         scores = everywhere(mod_fn, 1)(zeros(B, H, Q_LEN, KV_LEN), *places)
         return scores != -math.inf
     return seen_by(mod_fn, B, H, *places[2:]).expand(B, H, Q_LEN, KV_LEN).contiguous()
 
 
-def _count_arguments(mod: Mod) -> int:
+def _sizes(where: str, B: int | None, H: int | None, queries: int, keys: int) -> tuple[int, int]:
+    """B and H, 1 where a function does not depend on them."""
+    given = {"B": 1 if B is None else B, "H": 1 if H is None else H, "Q_LEN": queries, "KV_LEN": keys}
+    expect(
+        all(map(_is_size, given.values())),
+        where,
+        "integers of at least 1",
+        "None for B and H, lengths such as 512",
+        ArgumentError,
+        **given,
+    )
+    return given["B"], given["H"]
+
+
+def _is_size(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+
+
+def _block_size(given: Any) -> tuple[int, int]:
+    """Queries and keys of a block."""
+    size = (given, given) if isinstance(given, int) else given
+    fits = isinstance(size, tuple | list) and len(size) == 2 and all(map(_is_size, size))
+    expect(fits, "BlockMask", "a block of queries and keys", "BLOCK_SIZE=128, or (128, 64)", ArgumentError, BLOCK_SIZE=given)
+    return size[0], size[1]
+
+
+def _count_arguments(where: str, mod: Mod) -> int:
     """4 for a mask_mod, 5 for a score_mod."""
-    expect_function("create_mask", mod)
+    expect_function(where, mod)
     kinds = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
     count = sum(each.default is Parameter.empty and each.kind in kinds for each in signature(mod).parameters.values())
     if count not in (4, 5):
@@ -117,13 +143,22 @@ def _ordered(table: np.ndarray) -> tuple[Tensor, Tensor]:
     return from_numpy(table.sum(-1, dtype=np.int32)), from_numpy(order)
 
 
-def _table(count: Tensor | None, indices: Tensor | None, columns: int | None = None) -> np.ndarray:
+def _table(count: Tensor | None, indices: Tensor | None) -> np.ndarray:
     """The other way round."""
-    assert count is not None  # noqa: S101
-    assert indices is not None  # noqa: S101
-    which = indices.numpy()
-    listed = np.arange(which.shape[-1]) < count.numpy()[..., None]
-    table = np.zeros((*which.shape[:-1], columns or which.shape[-1]), bool)
+    if not isinstance(count, Tensor) or not isinstance(indices, Tensor) or indices.dim() < 2 or count.shape != indices.shape[:-1]:
+        got = [tuple(x.shape) if isinstance(x, Tensor) else type(x).__name__ for x in (count, indices)]
+        raise ShapeError(
+            f"BlockMask: expected numbers of blocks (..., rows) and indices (..., rows, columns); got {got[0]} and {got[1]}",
+            "create_block_mask makes them of a function",
+        )
+    which, most = indices.numpy(), indices.shape[-1]
+    listed = np.arange(most) < count.numpy()[..., None]
+    if which.dtype.kind not in "iu" or (count.numpy() > most).any() or (listed & ((which < 0) | (which >= most))).any():
+        raise ArgumentError(
+            f"BlockMask: expected integers, of at most {most} blocks of keys in a row, numbered 0 to {most - 1}",
+            "create_block_mask makes them of a function",
+        )
+    table = np.zeros(which.shape, bool)
     places = np.nonzero(listed)
     table[(*places[:-1], which[places])] = True
     return table
@@ -155,10 +190,7 @@ class BlockMask:
         BLOCK_SIZE: tuple[int, int] = (BLOCK, BLOCK),
         mask_mod: Mod = noop_mask,
     ):
-        if kv_indices.dim() < 2:
-            raise ShapeError(
-                f"BlockMask: expected kv_indices (..., rows, columns); got {tuple(kv_indices.shape)}", "kv_indices[None]"
-            )
+        _table(kv_num_blocks, kv_indices)  # raises for what is no list of blocks
         for names, pair in (("full_kv", (full_kv_num_blocks, full_kv_indices)), ("full_q", (full_q_num_blocks, full_q_indices))):
             if (pair[0] is None) != (pair[1] is None):
                 raise ArgumentError(f"BlockMask: one of {names}_num_blocks and {names}_indices is missing", "both, or none")
@@ -196,16 +228,12 @@ class BlockMask:
         Raises:
             ShapeError, ArgumentError: for lists that do not fit each other
         """
-        size = (BLOCK_SIZE, BLOCK_SIZE) if isinstance(BLOCK_SIZE, int) else (BLOCK_SIZE[0], BLOCK_SIZE[1])
-        if kv_indices.dim() < 2:
-            raise ShapeError(
-                f"BlockMask: expected kv_indices (..., rows, columns); got {tuple(kv_indices.shape)}", "kv_indices[None]"
-            )
+        size, by_blocks = _block_size(BLOCK_SIZE), _table(kv_num_blocks, kv_indices)
         if seq_lengths is None:
             seq_lengths = (kv_indices.shape[-2] * size[0], kv_indices.shape[-1] * size[1])
         by_keys, full_by_keys = _NONE, _NONE
         if compute_q_blocks:
-            by_keys = _ordered(_table(kv_num_blocks, kv_indices).swapaxes(-1, -2))
+            by_keys = _ordered(by_blocks.swapaxes(-1, -2))
             if full_kv_num_blocks is not None and full_kv_indices is not None:
                 full_by_keys = _ordered(_table(full_kv_num_blocks, full_kv_indices).swapaxes(-1, -2))
         (a, b), (c, d) = by_keys, full_by_keys
@@ -279,11 +307,16 @@ class BlockMask:
         index = tuple(slice(i, i + 1 or None) if isinstance(i, int) else i for i in index)
         parts = (self.kv_num_blocks, self.kv_indices, self.full_kv_num_blocks, self.full_kv_indices)
         a, b, c, d = [None if part is None else part[index] for part in parts]
+        if a is not None and not a.numel():
+            raise IndexOutOfRangeError(
+                f"BlockMask of {tuple(self.kv_num_blocks.shape)} batches, heads and rows: none is picked", "mask[0]"
+            )
         compute = self.q_indices is not None
         return BlockMask.from_kv_blocks(a, b, c, d, self.BLOCK_SIZE, _mask_of_a_part, self.seq_lengths, compute)  # type: ignore[arg-type]
 
     def _adjust(self, new_q_len: int, new_kv_len: int) -> "BlockMask":
         """The mask of the first queries and keys."""
+        _sizes("BlockMask._adjust", None, None, new_q_len, new_kv_len)
         R, C = (-(-length // size) for length, size in zip((new_q_len, new_kv_len), self.BLOCK_SIZE))
         full = self._full
         a, b, c, d = _lists(self._partial[..., :R, :C], None if full is None else full[..., :R, :C])
@@ -370,16 +403,17 @@ def create_block_mask(
         >>> create_block_mask(lambda b, h, i, j: i >= j, None, None, 512, 512).to_dense()[0, 0].tolist()
         [[1, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0], [1, 1, 1, 1]]
     """
-    if _count_arguments(mask_mod) != 4:
+    B, H = _sizes("create_block_mask", B, H, Q_LEN, KV_LEN)
+    if _count_arguments("create_block_mask", mask_mod) != 4:
         raise ArgumentError(
             "create_block_mask: expected a mask_mod; got a score_mod", "lambda b, h, q_idx, kv_idx: q_idx >= kv_idx"
         )
-    size = (BLOCK_SIZE, BLOCK_SIZE) if isinstance(BLOCK_SIZE, int) else (BLOCK_SIZE[0], BLOCK_SIZE[1])
+    size = _block_size(BLOCK_SIZE)
     R, C = -(-Q_LEN // size[0]), -(-KV_LEN // size[1])
     keys, some, whole = arange(KV_LEN), [], []
     for row in range(R):  # so that no mask of all queries and keys is made
         queries = arange(row * size[0], min((row + 1) * size[0], Q_LEN))
-        seen = seen_by(mask_mod, B or 1, H or 1, queries, keys).expand(B or 1, H or 1, len(queries), KV_LEN).numpy()
+        seen = seen_by(mask_mod, B, H, queries, keys).expand(B, H, len(queries), KV_LEN).numpy()
         padded = np.zeros((*seen.shape[:2], size[0], C * size[1]), bool)
         padded[:, :, : len(queries), :KV_LEN] = seen
         cells = padded.reshape(*seen.shape[:2], size[0], C, size[1])

@@ -12,6 +12,7 @@ B batch, H query heads, G key heads, T queries, S keys, D width of a head; R and
 """
 
 import math
+from inspect import signature
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -92,6 +93,11 @@ def flex_attention(
     """
     if return_lse and return_aux is not None:
         raise ArgumentError("flex_attention: return_lse and return_aux at once", "return_aux=AuxRequest(lse=True)")
+    for kind, name, given in ((AuxRequest, "return_aux", return_aux), (int | float, "scale", scale)):
+        if given is not None and not isinstance(given, kind):
+            raise ArgumentError(
+                f"flex_attention: {name} is a {type(given).__name__}", "return_aux=AuxRequest(lse=True), scale=0.125"
+            )
     asked = AuxRequest(lse=True) if return_lse else return_aux or AuxRequest()
     key, value = _checked(query, key, value, score_mod, block_mask, enable_gqa)
     scale = query.shape[-1] ** -0.5 if scale is None else scale
@@ -155,6 +161,10 @@ def _attend(q, k, v, score_mod, keep, scale, asked, places) -> tuple[Tensor, Ten
     scores = (q @ k.transpose(-2, -1)).to(_working(q)) * scale
     if score_mod is not None:
         scores = everywhere(score_mod, 1)(scores, *places).to(_working(q))
+        if scores.dim() != 4:
+            raise ShapeError(
+                f"score_mod gave {tuple(scores.shape[4:])} for one score; expected one number", "return score + bias[h]"
+            )
     if keep is not None:
         scores = where(keep, scores, scores.new_full((), -math.inf))
     most = scores.amax(-1)
@@ -167,6 +177,10 @@ def _attend(q, k, v, score_mod, keep, scale, asked, places) -> tuple[Tensor, Ten
 
 def _checked(query, key, value, score_mod, block_mask, enable_gqa) -> tuple[Tensor, Tensor]:
     """key and value with the query's batches."""
+    for name, x in (("query", query), ("key", key), ("value", value)):
+        if not isinstance(x, Tensor) or not x.is_floating_point() or x.dtype != query.dtype:
+            got = x.dtype if isinstance(x, Tensor) else type(x).__name__
+            raise ArgumentError(f"flex_attention: expected tensors of one floating dtype; {name} is {got}", "x.to(query.dtype)")
     shapes = f"got query {tuple(query.shape)}, key {tuple(key.shape)}, value {tuple(value.shape)}"
     if not query.dim() == key.dim() == value.dim() == 4:
         raise ShapeError(
@@ -185,8 +199,16 @@ def _checked(query, key, value, score_mod, block_mask, enable_gqa) -> tuple[Tens
             "enable_gqa=True" if key.shape[1] and query.shape[1] % key.shape[1] == 0 else "query heads a multiple of the key heads"
         )
         raise ShapeError(f"flex_attention: expected as many heads of keys as of queries; {shapes}", fix)
+    if not key.shape[2]:
+        raise ShapeError(f"flex_attention: there is no key; {shapes}", "at least one key")
     if score_mod is not None:
         expect_function("flex_attention", score_mod)
+        try:
+            signature(score_mod).bind(*range(5))
+        except TypeError:
+            raise ArgumentError(
+                "flex_attention: expected a score_mod of five arguments", "lambda score, b, h, q_idx, kv_idx: score"
+            ) from None
     if block_mask is not None:
         if not isinstance(block_mask, BlockMask):
             raise ArgumentError(

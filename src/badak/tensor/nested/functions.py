@@ -7,7 +7,7 @@ ragged, is the public function itself on the values.
 from collections.abc import Callable
 from typing import Any
 
-from badak.core.errors import NotSupportedError, ShapeError
+from badak.core.errors import IndexOutOfRangeError, NotSupportedError, ShapeError
 from badak.ops.pointwise import DECLARED
 from badak.tensor.nested import products, reduce, shape
 from badak.tensor.nested.layout import FUNCTIONS, PADDED, NestedTensor, dim_of, nested, parts
@@ -117,7 +117,7 @@ def dim_of_example(x: NestedTensor, i: int) -> int:
     """The number of an example, counted from the front."""
     count = len(x)
     if not -count <= i < count:
-        raise ShapeError(f"index {i} is out of bounds for a nested tensor of {count} examples", f"0 to {count - 1}")
+        raise IndexOutOfRangeError(f"index {i} is out of bounds for a nested tensor of {count} examples", f"0 to {count - 1}")
     return i % count
 
 
