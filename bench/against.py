@@ -16,6 +16,7 @@ from time import perf_counter
 
 import numpy as np
 
+from badak.core.portable import HELD
 from badak.inspect.profiling.machine import describe
 from badak.inspect.profiling.peer import Peer, interleave
 from bench.peers import Library, chosen
@@ -32,16 +33,17 @@ def commit(checkout: Path) -> str:
     return asked.stdout.strip()
 
 
-def command(checkout: Path, label: str) -> list[str]:
+def command(checkout: Path, label: str, portable: bool = False) -> list[str]:
     """What starts a peer of that checkout."""
     root = shlex.quote(str(checkout))
+    words = shlex.join(f"{name}={value}" for name, value in ({"BADAK_PORTABLE": "1"} | HELD).items()) if portable else ""
     run = f"{shlex.quote(sys.executable)} -m bench.peers {shlex.quote(label)}"
-    return ["sh", "-c", f"cd {root} && PYTHONPATH={root}/src:{root} exec {run}"]
+    return ["sh", "-c", f"cd {root} && PYTHONPATH={root}/src:{root} exec env {words} {run}"]
 
 
-def started(work: Workload, checkout: Path, library: Library, threads: int) -> tuple[Peer, dict]:
+def started(work: Workload, checkout: Path, library: Library, threads: int, portable: bool = False) -> tuple[Peer, dict]:
     """A peer that has made its first steps, and what they took."""
-    peer = Peer(command(checkout, library.label), threads)
+    peer = Peer(command(checkout, library.label, portable), threads)
     peer.ask("build", work=asdict(work))
     start = perf_counter()
     values = peer.ask("steps", count=FIRST)["values"]
@@ -50,9 +52,10 @@ def started(work: Workload, checkout: Path, library: Library, threads: int) -> t
 
 def compare(work: Workload, library: Library, before: Path, wanted: argparse.Namespace) -> dict:
     """One row: both checkouts with one workload."""
-    for checkout in (before, HERE):  # kernels that must be compiled are compiled here, once
-        started(work, checkout, library, wanted.threads)[0].close()
-    (old, then), (new, now) = (started(work, checkout, library, wanted.threads) for checkout in (before, HERE))
+    sides = ((before, False), (HERE, wanted.portable))
+    for checkout, portable in sides:  # kernels that must be compiled are compiled here, once
+        started(work, checkout, library, wanted.threads, portable)[0].close()
+    (old, then), (new, now) = (started(work, checkout, library, wanted.threads, portable) for checkout, portable in sides)
     with old, new:
         interleave([old, new], wanted.rounds, wanted.secs)
         for peer, row in ((old, then), (new, now)):
@@ -72,6 +75,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=6)
     parser.add_argument("--secs", type=float, default=0.8)
     parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--portable", action="store_true", help="this checkout with BADAK_PORTABLE=1: the price of portable bits")
     parser.add_argument("--tiny", action="store_true", help="shrink the workloads, to try the machinery")
     parser.add_argument("--out", type=Path, default=place("against"))
     wanted = parser.parse_args()

@@ -17,6 +17,10 @@ if _sys.argv[:1] == ["-m"] and not _sys.flags.safe_path:
     if _sys.orig_argv[-len(_sys.argv)].removeprefix("-m").split(".")[0] == "badak":  # `python -m badak`
         _sys.path[0] = __file__.rpartition("badak")[0]  # instead of the current folder
 
+from badak.core import portable as _portable  # noqa: F401  (before NumPy is imported)
+
+# isort: split
+
 from badak import autograd as autograd
 from badak import kernels as kernels
 from badak import nn as nn

@@ -37,7 +37,12 @@ def _results(kernels, x):
     normed = kernels.layer_norm(x, w, b, 1e-5)
     scaled = kernels.rms_norm(x, w, 1e-5)
     dloss = np.linspace(0.5, 1, len(x)).astype(loss.dtype)
+    dy = (x[::-1] / 3).astype(x.dtype)
     return {
+        "softmax_backward": kernels.softmax_backward(dy, kernels.softmax(x)),
+        "log_softmax_backward": kernels.log_softmax_backward(dy, kernels.log_softmax(x)),
+        "layer_norm_backward": kernels.layer_norm_backward(dy, x, w, *normed[1:], (True, False, False))[0],
+        "rms_norm_backward": kernels.rms_norm_backward(dy, x, w, scaled[1], (True, False))[0],
         "softmax": kernels.softmax(x),
         "log_softmax": kernels.log_softmax(x),
         "loss": loss,

@@ -3,6 +3,7 @@
 BADAK_KERNELS=reference|numba    which kernels compute               (kernels/)
 BADAK_NUM_THREADS=n         threads of the fast ones            (kernels/numba/)
 BADAK_CPU=avx2 ...          the most that they use of the CPU   (kernels/numba/codegen/cpu.py)
+BADAK_PORTABLE=1            results have the same bits on every CPU (core/portable.py)
 BADAK_DEBUG=1               errors name the lines of a program  (core/modes.py)
 BADAK_COMPILE_CHECK=n       every n-th replay is checked        (compiler/check.py)
 BADAK_CACHE=FOLDER          where downloaded data lies          (data/mnist.py)
@@ -24,7 +25,7 @@ from badak.core.i18n import say
 
 NAMES = (
     "KERNELS", "NUM_THREADS", "CPU", "DEBUG", "COMPILE_CHECK", "CACHE", "LANG", "RUN_PROGRAM", "CUDA_AS_CPU", "DIST_CHECK", "BOARD",
-    "ALONE", "API_KEY",
+    "ALONE", "API_KEY", "PORTABLE",
 )  # fmt: skip
 _ON, _OFF = ("1", "true", "yes", "on"), ("", "0", "false", "no", "off")
 

@@ -22,6 +22,7 @@ import numpy as np
 
 from badak.core.errors import ArgumentError
 from badak.core.i18n import say
+from badak.core.portable import PORTABLE
 from badak.core.signals import uninterrupted
 from badak.kernels import reference as reference
 from badak.kernels.half import BFLOAT16
@@ -95,6 +96,7 @@ def _decide() -> ModuleType:
     try:
         _active, _reason = _import_numba(), "default"
     except ImportError as error:
+        _refuse_reference("BADAK_KERNELS")
         _active, _reason = reference, f"Numba kernels not available: {error}"
         told = say(
             f"computing with the reference kernels of NumPy ({error}). For the compiled ones: "
@@ -102,6 +104,14 @@ def _decide() -> ModuleType:
         )
         sys.stderr.write(f"badak: {told}\n")
     return _active
+
+
+def _refuse_reference(where: str) -> None:
+    if PORTABLE:
+        raise ArgumentError(
+            f"{where}: the reference kernels multiply by BLAS, whose bits depend on the CPU, and BADAK_PORTABLE=1 is set",
+            f"{INSTALL}, and the numba kernels",
+        )
 
 
 def _import_numba() -> ModuleType:
@@ -114,6 +124,7 @@ def _load(name: str, where: str) -> ModuleType:
         fix = "BADAK_KERNELS=reference or numba" if where == "BADAK_KERNELS" else 'use("reference") or use("numba")'
         raise ArgumentError(f"{where}: expected reference or numba; got {name[:40]!r}", fix)
     if name == "reference":
+        _refuse_reference(where)
         return reference
     try:
         return _import_numba()

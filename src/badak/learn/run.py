@@ -45,7 +45,7 @@ def run(exercise: Exercise, file: Path, seconds: float = SECONDS) -> Verdict:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
-                env=os.environ | {"BADAK_KERNELS": "reference"},
+                env=os.environ | {"BADAK_KERNELS": "reference", "BADAK_PORTABLE": "0"},
                 timeout=seconds + GRACE,
                 check=False,
             )

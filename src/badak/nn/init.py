@@ -15,6 +15,7 @@ import numpy as np
 from badak.autograd import no_grad
 from badak.core.errors import ArgumentError, warn_once
 from badak.core.public_api import guard_names as _guard_names
+from badak.kernels import elementary
 from badak.tensor import Tensor
 from badak.tensor.inplace import write_
 from badak.tensor.random import default_generator, draw_like, or_default
@@ -136,7 +137,7 @@ def _accept_by_density(w, mean, std, a, b, source):
         drawn = np.where(pending, candidate, drawn)
         u = draw_like(w, lambda shape: source.uniform(shape, kind))
         with np.errstate(divide="ignore"):
-            pending &= np.log(u) > ((candidate - kind.type(mean)) / kind.type(std)) ** 2 * kind.type(-0.5) - kind.type(peak)
+            pending &= elementary.log(u) > ((candidate - kind.type(mean)) / kind.type(std)) ** 2 * kind.type(-0.5) - kind.type(peak)
     return drawn
 
 

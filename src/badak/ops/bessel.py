@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 
 from badak.core.errors import NotSupportedError
+from badak.kernels import elementary
 from badak.kernels.reference import bessel
 from badak.ops._broadcast import quiet, summed
 from badak.ops.op import NotRecordable
@@ -77,11 +78,11 @@ def _second_kind(n, scaled, x):
     a, step = np.where(x > 0, x, 1).astype(np.float64), 0.14
     near, far = np.minimum(a, 25), np.maximum(a, 25)
     total, ratio, series = np.full(a.shape, 0.5), 1.0, 0.0
-    for t in np.arange(step, 1 + np.log(1500 / near.min(initial=25)), step):
-        total = total + np.exp(-2 * near * np.sinh(t / 2) ** 2) * np.cosh(n * t)
+    for t in np.arange(step, 1 + elementary.log(1500 / near.min(initial=25)), step):
+        total = total + elementary.exp(-2 * near * np.sinh(t / 2) ** 2) * np.cosh(n * t)
     for k in range(24):
         series, ratio = series + ratio, ratio * (4 * n * n - (2 * k + 1) ** 2) / (8 * (k + 1) * far)
-    y = np.where(a < 25, total * step, series * np.sqrt(np.pi / 2 / far)) * (1 if scaled else np.exp(-a))
+    y = np.where(a < 25, total * step, series * np.sqrt(np.pi / 2 / far)) * (1 if scaled else elementary.exp(-a))
     return np.where(x > 0, y, np.where(x == 0, np.inf, np.nan)).astype(x.dtype)
 
 
@@ -116,7 +117,7 @@ K1e: type[Pointwise] = pointwise(
 
 def density(a, b):
     """b^(a - 1) exp(-b) / Gamma(a)."""
-    return np.exp((a - 1) * np.log(b) - b - Lgamma.of(a))
+    return elementary.exp((a - 1) * elementary.log(b) - b - Lgamma.of(a))
 
 
 def _gammainc_twice(saved, dy):
@@ -140,8 +141,8 @@ def _gammainc_slope(a, x):
     if count > TERMS:
         raise NotRecordable(f"a series of {count} terms")
     b, x = a.astype(np.float64)[..., None] + np.arange(1, count + 1), x.astype(np.float64)[..., None]
-    log = np.log(x)
-    terms = np.exp((b - 1) * log - x - Lgamma.of(b))
+    log = elementary.log(x)
+    terms = elementary.exp((b - 1) * log - x - Lgamma.of(b))
     return (terms * (log - Polygamma.of(b, n=0))).sum(axis=-1).astype(a.dtype)
 
 
@@ -172,19 +173,19 @@ J1: type[Pointwise] = pointwise(
 )  # fmt: skip
 Y0: type[Pointwise] = pointwise(
     "Y0", "y = Y_0(x);   dx = -dy Y_1(x).", bessel.y0, lambda dy, x: -dy * Y1.of(x),
-    special="bessel_y0", op_name="bessel_y0",
+    portable=False, special="bessel_y0", op_name="bessel_y0",
 )  # fmt: skip
 Y1: type[Pointwise] = pointwise(
     "Y1", "y = Y_1(x);   dx = dy (Y_0(x) - y / x).", bessel.y1, lambda dy, x, y: dy * (Y0.of(x) - y / x),
-    special="bessel_y1", op_name="bessel_y1",
+    portable=False, special="bessel_y1", op_name="bessel_y1",
 )  # fmt: skip
 AiryAi: type[Pointwise] = pointwise(
     "AiryAi", "y = Ai(x);   dx = dy Ai'(x).", bessel.airy_ai, lambda dy, x: dy * AirySlope.of(x),
-    special="airy_ai", op_name="airy_ai",
+    portable=False, special="airy_ai", op_name="airy_ai",
 )  # fmt: skip
 AirySlope: type[Pointwise] = pointwise(
     "AirySlope", "y = Ai'(x);   dx = dy x Ai(x).", bessel.airy_ai_slope, lambda dy, x: dy * x * AiryAi.of(x),
-    op_name="airy_ai_slope",
+    portable=False, op_name="airy_ai_slope",
 )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from badak import kernels
+from badak.kernels import elementary
 from badak.kernels.reference._erf import erf
 from badak.ops._broadcast import each
 from badak.ops._complex import conj
@@ -54,8 +55,8 @@ Log10 = pointwise(
 )  # fmt: skip
 Logaddexp = pointwise(
     "Logaddexp", "y = log(exp(a) + exp(b));   da = dy exp(a - y), db = dy exp(b - y).", np.logaddexp,
-    lambda dy, a, y: dy * np.exp(a - y),
-    lambda dy, b, y: dy * np.exp(b - y),
+    lambda dy, a, y: dy * elementary.exp(a - y),
+    lambda dy, b, y: dy * elementary.exp(b - y),
     samples=Samples(None, ("pairs of all",), False),
 )  # fmt: skip
 Sqrt = pointwise(
@@ -83,7 +84,7 @@ Reciprocal = pointwise(
 )  # fmt: skip
 Erf = pointwise(
     "Erf", "y = erf(x) = 2/sqrt(pi) int_0^x exp(-t^2) dt;   dx = dy 2/sqrt(pi) exp(-x^2).", erf,
-    lambda dy, x: dy * (np.exp(-np.square(x)) * TWO_OVER_ROOT_PI),
+    lambda dy, x: dy * (elementary.exp(-np.square(x)) * TWO_OVER_ROOT_PI),
     public="erf", special="erf", samples=EVERY,
 )  # fmt: skip
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from badak import kernels
+from badak.kernels import elementary
 from badak.ops._broadcast import by_rows, each, elementwise, quiet, unbroadcast
 from badak.ops._complex import conj
 from badak.ops.batching import broadcasting
@@ -70,7 +71,7 @@ class PowOf(Op):
     @quiet
     def backward(saved, dy):
         dtype = saved.x.dtype.type
-        dx = dy * conj(saved.y * np.log(dtype(saved.c)))
+        dx = dy * conj(saved.y * elementary.log(dtype(saved.c)))
         return np.where(saved.x >= 0, dtype(0), dx) if saved.c == 0 else dx
 
 
@@ -97,5 +98,5 @@ class Pow(Op):
             da = unbroadcast(np.where(b == 0, zero, dy * conj(b * np.power(a, b - 1))), a.shape)
         if nb:
             still = (a == 0) & (b >= 0)
-            db = unbroadcast(np.where(still, zero, dy * conj(saved.y * np.log(a))), b.shape)
+            db = unbroadcast(np.where(still, zero, dy * conj(saved.y * elementary.log(a))), b.shape)
         return da, db

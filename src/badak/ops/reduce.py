@@ -8,6 +8,7 @@ import math
 import numpy as np
 
 from badak import kernels
+from badak.kernels import elementary
 from badak.ops._broadcast import by_rows, quiet
 from badak.ops._complex import analytic
 from badak.ops.elementwise import signs
@@ -211,7 +212,7 @@ class LogSumExp(Op):
         real = x.real if x.dtype.kind == "c" else x
         top = np.maximum.reduce(real, axis=axis, keepdims=True, initial=-np.inf)
         top = np.where(np.isfinite(top), top, real.dtype.type(0))
-        y = np.log(np.add.reduce(np.exp(x - top), axis=axis, keepdims=True)) + top
+        y = elementary.log(np.add.reduce(elementary.exp(x - top), axis=axis, keepdims=True)) + top
         save.y = y = y if keepdims else y.reshape(np.add.reduce(x, axis=axis).shape)
         return y
 
@@ -221,7 +222,7 @@ class LogSumExp(Op):
     def backward(saved, dy):
         x, axis, keepdims = saved.x, saved.axis, saved.keepdims
         y = np.where(saved.y == -np.inf, x.dtype.type(0), saved.y)  # a row of -inf has no gradient
-        return np.exp(x - back(y, axis, keepdims, x.ndim)) * back(dy, axis, keepdims, x.ndim)
+        return elementary.exp(x - back(y, axis, keepdims, x.ndim)) * back(dy, axis, keepdims, x.ndim)
 
 
 class Norm(Op):

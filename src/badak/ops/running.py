@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from badak.kernels import elementary
 from badak.ops._broadcast import by_rows, quiet, zeros
 from badak.ops.along import ScatterAdd
 from badak.ops.concat import Stack
@@ -104,4 +105,4 @@ class LogCumSumExp(Op):
 
 def ratio(a, b):
     """exp(a - b) for a <= b, 0 where both are -inf."""
-    return np.where(a == -np.inf, a.dtype.type(0), np.exp(a - b))
+    return np.where(a == -np.inf, a.dtype.type(0), elementary.exp(a - b))

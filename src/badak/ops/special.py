@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from badak.kernels import elementary
 from badak.kernels.reference import special
 from badak.ops._broadcast import elementwise, unbroadcast
 from badak.ops.op import Op
@@ -15,12 +16,12 @@ NANS = ((1.0, np.nan, np.nan, 3.0, np.inf), (1.0, 2.0, np.nan, np.nan, -np.inf))
 
 Erfc = pointwise(
     "Erfc", "y = 1 - erf(x), exact where it is small;   dx = -dy 2/sqrt(pi) exp(-x^2).", special.erfc,
-    lambda dy, x: dy * (np.exp(-np.square(x)) * -TWO_OVER_ROOT_PI),
+    lambda dy, x: dy * (elementary.exp(-np.square(x)) * -TWO_OVER_ROOT_PI),
     public="erfc", special="erfc", laid_out=False, samples=Samples(extremes=("all", (0.4, 0.5, 3.9, 4.1, 9.0, -5.0))),
 )  # fmt: skip
 Erfinv = pointwise(
     "Erfinv", "y with erf(y) = x;   dx = dy sqrt(pi)/2 exp(y^2).", special.erfinv,
-    lambda dy, y: dy * (np.exp(np.square(y)) * HALF_ROOT_PI),
+    lambda dy, y: dy * (elementary.exp(np.square(y)) * HALF_ROOT_PI),
     public="erfinv", special="erfinv", in_place="method", laid_out=False,
     samples=Samples((-0.95, 0.95), ((0.0, 1.0, -1.0, 1.5, np.nan),)),
 )  # fmt: skip
@@ -40,8 +41,8 @@ Polygamma: type[Pointwise] = pointwise(
 )  # fmt: skip
 Xlogy = pointwise(
     "Xlogy", "y = a log(b), 0 where a = 0, NaN where b is;   da = dy log(b), 0 where a = 0 and b <= 0;   db = dy a / b.",
-    lambda a, b: np.where((a == 0) & (b == b), a.dtype.type(0), a * np.log(b)),
-    lambda dy, a, b: dy * np.where((a == 0) & (b <= 0), a.dtype.type(0), np.log(b)),
+    lambda a, b: np.where((a == 0) & (b == b), a.dtype.type(0), a * elementary.log(b)),
+    lambda dy, a, b: dy * np.where((a == 0) & (b <= 0), a.dtype.type(0), elementary.log(b)),
     lambda dy, a, b: dy * (a / b),
     public="xlogy", special="xlogy", takes="real", samples=Samples(POSITIVE, (ZEROS,), False),
 )  # fmt: skip
@@ -57,7 +58,7 @@ Xlog1py = pointwise(
 
 def _logit(x, eps=None):
     z = x if eps is None else np.clip(x, eps, 1 - eps)
-    return np.log(z / (1 - z))
+    return elementary.log(z / (1 - z))
 
 
 def _logit_slope(dy, x, eps):

@@ -7,7 +7,7 @@ from badak.kernels.numba._blocks import as_rows, rows_per_block, rows_per_part
 from badak.kernels.numba.casts import vector
 from badak.kernels.numba.codegen.floats import over_root
 from badak.kernels.numba.reductions import summed
-from badak.kernels.numba.simd.rows import normal_row, squares_in, total_in
+from badak.kernels.numba.simd.rows import normal_row, products_in, slopes_in, squares_in, total_in
 from badak.kernels.numba.threadpool.parallel import parallel
 
 
@@ -39,13 +39,8 @@ def layer_norm_backward_rows(task, dx, dw_parts, db_parts, dy, x, w, mean, rstd,
     db[:] = zero
     for n in range(task * rows, min((task + 1) * rows, n_rows)):
         m, r = mean[n], rstd[n]
-        sum_g, sum_gh = zero, zero
-        for c in range(channels):
-            g = dy[n, c] * w[c]
-            sum_g += g
-            sum_gh += g * ((x[n, c] - m) * r)
-        sum_g *= share
-        sum_gh *= share
+        sum_g = products_in(dy[n], w) * share
+        sum_gh = slopes_in(dy[n], w, x[n], m, r) * share
         for c in range(channels):
             d = dy[n, c]
             h = (x[n, c] - m) * r

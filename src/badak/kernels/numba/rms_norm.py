@@ -7,7 +7,7 @@ from badak.kernels.numba._blocks import as_rows, rows_per_block, rows_per_part
 from badak.kernels.numba.casts import vector
 from badak.kernels.numba.codegen.floats import over_root
 from badak.kernels.numba.reductions import summed
-from badak.kernels.numba.simd.rows import normal_row, squares_in
+from badak.kernels.numba.simd.rows import normal_row, slopes_in, squares_in
 from badak.kernels.numba.threadpool.parallel import parallel
 
 
@@ -34,10 +34,7 @@ def rms_norm_backward_rows(task, dx, dw_parts, dy, x, w, rstd, rows):
     dw[:] = zero
     for n in range(task * rows, min((task + 1) * rows, n_rows)):
         r = rstd[n]
-        sum_gh = zero
-        for c in range(channels):
-            sum_gh += dy[n, c] * w[c] * (x[n, c] * r)
-        sum_gh *= share
+        sum_gh = slopes_in(dy[n], w, x[n], zero, r) * share
         for c in range(channels):
             h = x[n, c] * r
             dx[n, c] = r * (dy[n, c] * w[c] - h * sum_gh)

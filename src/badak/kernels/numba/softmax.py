@@ -7,7 +7,7 @@ import numpy as np
 from badak.kernels.numba._blocks import as_rows, rows_per_block
 from badak.kernels.numba.codegen.bfloat16 import room_for, unrounded
 from badak.kernels.numba.simd.functions import exp
-from badak.kernels.numba.simd.rows import exp_row, exp_total, largest_in, scaled_row, shifted_row
+from badak.kernels.numba.simd.rows import exp_row, exp_total, largest_in, products_in, scaled_row, shifted_row, total_in
 from badak.kernels.numba.threadpool.parallel import parallel
 
 
@@ -27,9 +27,7 @@ def softmax_backward_rows(task, dx, dy, y, rows):
     """dx = y (dy - sum_c dy y) for `rows` rows."""
     n_rows, channels = y.shape
     for n in range(task * rows, min((task + 1) * rows, n_rows)):
-        dot = y.dtype.type(0)
-        for c in range(channels):
-            dot += dy[n, c] * y[n, c]
+        dot = products_in(dy[n], y[n])
         for c in range(channels):
             dx[n, c] = y[n, c] * (dy[n, c] - dot)
 
@@ -48,9 +46,7 @@ def log_softmax_backward_rows(task, dx, dy, y, rows):
     """dx = dy - exp(y) sum_c dy for `rows` rows."""
     n_rows, channels = y.shape
     for n in range(task * rows, min((task + 1) * rows, n_rows)):
-        total = y.dtype.type(0)
-        for c in range(channels):
-            total += dy[n, c]
+        total = total_in(dy[n])
         for c in range(channels):
             dx[n, c] = dy[n, c] - exp(y[n, c]) * total
 

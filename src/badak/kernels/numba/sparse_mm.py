@@ -5,6 +5,7 @@ import numpy as np
 from badak.core.errors import IndexOutOfRangeError
 from badak.kernels import reference
 from badak.kernels.numba._blocks import as_rows
+from badak.kernels.numba.simd.rows import products_in
 from badak.kernels.numba.threadpool.parallel import parallel
 
 PARTS = 64  # of the rows, where they are in order
@@ -36,11 +37,7 @@ def dot_rows(task, y, a, b, row, col, entries, wrong):
         if m < 0 or m >= a.shape[0] or n < 0 or n >= b.shape[0]:
             wrong[0] = 1
             continue
-        left, right = a[m], b[n]
-        total = left[0] * right[0]
-        for c in range(1, a.shape[1]):
-            total += left[c] * right[c]
-        y[k] = total
+        y[k] = products_in(a[m], b[n])
 
 
 def sparse_mm(values, dense, row, col, rows):

@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 
+from badak.kernels import elementary
 from badak.kernels.reference._arrays import Array, elementwise, in_float32, recordable
 from badak.kernels.reference._erf import erf
 
@@ -39,7 +40,7 @@ def gelu_backward(dy: Array, x: Array, approximate: str) -> Array:
         t = np.tanh(ROOT_2_OVER_PI * (x + CUBIC * x * x * x))
         slope = ROOT_2_OVER_PI * (1 + 3 * CUBIC * x * x)
         return dy * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * slope)
-    density = np.exp(-0.5 * x * x) * (0.5 * ROOT_2_OVER_PI)
+    density = elementary.exp(-0.5 * x * x) * (0.5 * ROOT_2_OVER_PI)
     return dy * (0.5 * (1 + erf(x * ROOT_HALF)) + x * density)
 
 
@@ -62,7 +63,7 @@ def relu_backward(dy: Array, y: Array) -> Array:
 @in_float32()
 def sigmoid(x: Array) -> Array:
     """y = 1 / (1 + exp(-x)); an overflow of exp is the limit 0."""
-    return 1 / (1 + np.exp(-x))
+    return 1 / (1 + elementary.exp(-x))
 
 
 @elementwise

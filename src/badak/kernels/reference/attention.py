@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from badak.kernels import elementary
 from badak.kernels.memory_format import heads_like
 from badak.kernels.reference._arrays import Array, in_float32, quiet
 
@@ -51,7 +52,7 @@ def attention(
         largest = s.max(axis=-1, initial=-np.inf)
         shift = np.where(largest == -np.inf, 0, largest)
         a, total = _softmax(s, shift)
-        lse[b] = shift + np.log(total)
+        lse[b] = shift + elementary.log(total)
         a = _drop(a, b, drop, p)
         out[b] = _join(_split(a, v) @ v[b][:, :, None])
         if weights is not None:
@@ -148,7 +149,7 @@ def _scores(b, q, k, keep, bias, causal, scale):
 def _softmax(s, shift):
     """exp(s - shift) and its row sums; divided by them, but zeros where the sum is 0: nothing to attend
     to."""
-    e = np.exp(s - shift[..., None])
+    e = elementary.exp(s - shift[..., None])
     total = e.sum(axis=-1)
     e /= np.where(total == 0, 1, total)[..., None]
     return e, total

@@ -5,6 +5,7 @@ Source of the smoothing: Szegedy et al., "Rethinking the Inception Architecture"
 
 import numpy as np
 
+from badak.kernels import elementary
 from badak.kernels.reference._arrays import Array, by_rows, in_float32, quiet
 
 
@@ -22,7 +23,7 @@ def cross_entropy(
     """
     largest = logits.max(axis=-1, keepdims=True, initial=-np.inf)
     z = logits - largest
-    log_sum = np.log(np.exp(z).sum(axis=-1))
+    log_sum = elementary.log(elementary.exp(z).sum(axis=-1))
     seen, picked = _seen(target, ignore_index)
     # log_sum - z, not lse - logits: the difference of two large numbers would lose the digits of a small loss
     loss = log_sum - z[np.arange(len(z)), picked]
@@ -52,7 +53,7 @@ def cross_entropy_backward(
     total = (1 - smoothing) * w[picked]
     if smoothing > 0:
         total += (smoothing / classes) * w.sum()
-    dlogits = np.exp(_log_softmax(logits, lse)) * total[:, None]
+    dlogits = elementary.exp(_log_softmax(logits, lse)) * total[:, None]
     dlogits[np.arange(n), picked] -= (1 - smoothing) * w[picked]
     if smoothing > 0:
         dlogits -= (smoothing / classes) * w
@@ -70,7 +71,7 @@ def cross_entropy_soft(logits: Array, target: Array, weight: Array | None = None
     A class with c = 0 counts nothing, also where its logit is -inf.
     """
     largest = logits.max(axis=-1, initial=-np.inf)
-    lse = largest + np.log(np.exp(logits - largest[:, None]).sum(axis=-1))
+    lse = largest + elementary.log(elementary.exp(logits - largest[:, None]).sum(axis=-1))
     c = _coefficients(target, weight, smoothing)
     terms = np.where(c == 0, 0, c * _log_softmax(logits, lse))
     return -terms.sum(axis=-1), lse
@@ -94,7 +95,7 @@ def cross_entropy_soft_backward(
     dlogits = dtarget = None
     if needs[0]:
         c = _coefficients(target, weight, smoothing)
-        dlogits = dloss[:, None] * (np.exp(logp) * c.sum(axis=-1, keepdims=True) - c)
+        dlogits = dloss[:, None] * (elementary.exp(logp) * c.sum(axis=-1, keepdims=True) - c)
     if needs[1]:
         dtarget = logp * (smoothing - 1) * dloss[:, None]
         if weight is not None:
@@ -132,7 +133,7 @@ def _seen(target, ignore_index):
 def _log_softmax(logits, lse):
     """logits - lse, less the log of its own sum, which is 0 but for the rounding of a large lse."""
     z = logits - lse[:, None]
-    return z - np.log(np.exp(z).sum(axis=-1, keepdims=True))
+    return z - elementary.log(elementary.exp(z).sum(axis=-1, keepdims=True))
 
 
 def _coefficients(target, weight, smoothing):

@@ -8,6 +8,7 @@ Source: Graves et al. 2006, "Connectionist temporal classification", equations 6
 
 import numpy as np
 
+from badak.kernels import elementary
 from badak.kernels.reference._arrays import Array, quiet
 
 
@@ -63,7 +64,7 @@ def backward(
         begins, goes_on = (t == steps - 1)[:, None], (t < steps - 1)[:, None]
         rest = np.where(begins & last, 0.0, np.where(goes_on, way, -np.inf))
         beta = rest + here[t]
-        chance[t] = np.exp(alpha[t] + rest + loss[:, None])
+        chance[t] = elementary.exp(alpha[t] + rest + loss[:, None])
     within = np.arange(len(logp))[:, None] < steps
     weight = np.where(within, -dloss, 0.0)[:, :, None] * np.where(within[:, :, None], chance, 0.0)
     flat = (np.arange(len(logp) * count).reshape(len(logp), count, 1) * logp.shape[2] + places).ravel()

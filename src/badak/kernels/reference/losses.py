@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from badak.kernels import elementary
 from badak.kernels.memory_format import laid
 from badak.kernels.reference._arrays import Array, elementwise, in_float32, quiet
 from badak.kernels.reference.activation import sigmoid
@@ -15,14 +16,14 @@ def kl_div(x: Array, target: Array, log_target: bool) -> Array:
 
     Source: Kullback, Leibler (1951). A term with t = 0 is 0, its limit.
     """
-    t, log_t = (np.exp(target), target) if log_target else (target, np.log(target))
+    t, log_t = (elementary.exp(target), target) if log_target else (target, elementary.log(target))
     return laid(np.where(t == 0, 0, t * (log_t - x)), target, x)
 
 
 @quiet
 def kl_div_backward(dloss: Array, x: Array, target: Array, log_target: bool, needs: tuple[bool, ...]) -> tuple[Array | None, ...]:
     """dx = -t dloss;    dtarget = dloss (log t + 1 - x), times t where `log_target` (dt/dtarget = t)."""
-    t, log_t = (np.exp(target), target) if log_target else (target, np.log(target))
+    t, log_t = (elementary.exp(target), target) if log_target else (target, elementary.log(target))
     dx = -t * dloss if needs[0] else None
     dtarget = None
     if needs[1]:
@@ -79,4 +80,4 @@ def bce_with_logits_backward(
 
 def _softplus(x):
     """log(1 + exp(x)) without overflow: max(x, 0) + log(1 + exp(-|x|))."""
-    return np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))
+    return np.maximum(x, 0) + np.log1p(elementary.exp(-np.abs(x)))

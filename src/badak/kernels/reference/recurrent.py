@@ -13,6 +13,7 @@ Sources: Elman 1990; Hochreiter, Schmidhuber 1997; Cho et al. 2014, with PyTorch
 
 import numpy as np
 
+from badak.kernels import elementary
 from badak.kernels.reference._arrays import Array, quiet, rows
 
 
@@ -59,7 +60,7 @@ def lstm_backward(dy, dh, dc, h0, c0, w, hs, cs, gates, reverse, lengths, needs)
         dct = dc + step * o * (1 - tanh_c * tanh_c)
         parts = [dct * g * i * (1 - i), dct * c_before * f * (1 - f), dct * i * (1 - g * g), step * tanh_c * o * (1 - o)]
         da[t] = _where(alive, np.concatenate(parts, axis=1), 0)
-        dh, dc = _where(alive, da[t] @ w, dh), _where(alive, dct * f, dc)
+        dh, dc = _where(alive, elementary.product(da[t], w), dh), _where(alive, dct * f, dc)
     dw, db = _weights(da, hs, h0, reverse, needs[3:])
     return da, dh, dc, dw, db
 
@@ -107,7 +108,7 @@ def gru_backward(dy, dh, h0, w, hs, gates, reverse, lengths, needs):
         dz, dr = step * (h_before - n) * z * (1 - z), dn * u * r * (1 - r)
         dgx[t] = _where(alive, np.concatenate([dr, dz, dn], axis=1), 0)
         dgh[t] = _where(alive, np.concatenate([dr, dz, dn * r], axis=1), 0)
-        dh = _where(alive, step * z + dgh[t] @ w, dh)
+        dh = _where(alive, step * z + elementary.product(dgh[t], w), dh)
     dw, db = _weights(dgh, hs, h0, reverse, needs[2:])
     return dgx, dh, dw, db
 
@@ -138,7 +139,7 @@ def rnn_backward(dy, dh, h0, w, hs, relu, reverse, lengths, needs):
         step = dh if dy is None else dh + dy[t]
         slope = (hs[t] > 0).astype(hs.dtype) if relu else 1 - hs[t] * hs[t]
         da[t] = _where(alive, step * slope, 0)
-        dh = _where(alive, da[t] @ w, dh)
+        dh = _where(alive, elementary.product(da[t], w), dh)
     dw, db = _weights(da, hs, h0, reverse, needs[2:])
     return da, dh, dw, db
 
@@ -154,7 +155,7 @@ def _before(t: int, reverse: bool, T: int) -> int | None:
 
 
 def _arguments(gx, h, w, b):
-    a = h @ w.T
+    a = elementary.product(h, w.T)
     if gx is not None:
         a += gx
     if b is not None:
@@ -163,7 +164,7 @@ def _arguments(gx, h, w, b):
 
 
 def _sigmoid(a):
-    return 1 / (1 + np.exp(-a))
+    return 1 / (1 + elementary.exp(-a))
 
 
 def _alive(t: int, lengths):
@@ -185,7 +186,7 @@ def _weights(da, hs, h0, reverse: bool, needs):
     if needs[0]:
         if len(da):
             states = np.concatenate([hs[1:], h0[None]] if reverse else [h0[None], hs[:-1]])
-            dw = rows(da).T @ rows(states)
+            dw = elementary.product(rows(da).T, rows(states))
         else:
             dw = np.zeros((da.shape[2], h0.shape[1]), da.dtype)
     return dw, rows(da).sum(axis=0) if needs[1] else None

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from badak.kernels import reference
+from badak.kernels import elementary, reference
 from badak.kernels.reference.cross_entropy import _coefficients, _seen
 from badak.ops.activation import Sigmoid
 from badak.ops.along import IndexAdd
@@ -211,7 +211,7 @@ def cross_entropy_soft_backward(dloss, logits, target, lse, weight, smoothing: f
     dlogits = dtarget = None
     if needs[0]:
         c = _coefficients(target, weight, smoothing)
-        dlogits = dloss[:, None] * (np.exp(logp) * c.sum(axis=-1, keepdims=True) - c)
+        dlogits = dloss[:, None] * (elementary.exp(logp) * c.sum(axis=-1, keepdims=True) - c)
     if needs[1]:
         dtarget = logp * (smoothing - 1) * dloss[:, None]
         dtarget = dtarget if weight is None else dtarget * weight
@@ -232,4 +232,4 @@ def bce_with_logits_backward(dloss, x, target, weight, pos_weight, needs):
 def _softplus(x):
     """log(1 + exp(x)) as max(x, 0) + log(1 + exp(-|x|)), both of the same branch, so that it is smooth at 0."""
     positive = x > 0
-    return np.where(positive, x, 0) + np.log1p(np.exp(-np.where(positive, x, -x)))
+    return np.where(positive, x, 0) + np.log1p(elementary.exp(-np.where(positive, x, -x)))

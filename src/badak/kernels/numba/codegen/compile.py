@@ -13,6 +13,7 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
+from badak.core.portable import PORTABLE
 from badak.core.signals import uninterrupted
 from badak.kernels.numba.codegen import cpu as cpu  # before anything is compiled: it may limit what for
 from badak.kernels.numba.codegen.bfloat16 import number_of
@@ -30,7 +31,7 @@ FOLDER = choose_folder(_VERSION) if JIT else None  # of the disk cache; None: co
 _SHELF = FOLDER and shelf_of(FOLDER, _VERSION)
 
 # Neither nnan nor ninf: masks are -inf, and a NaN must come out as a NaN.
-FLAGS = {"nsz", "arcp", "contract", "afn", "reassoc"}
+FLAGS = set() if PORTABLE else {"nsz", "arcp", "contract", "afn", "reassoc"}
 OPTIONS = {"nogil": True, "error_model": "numpy"}
 # Of functions that compiled code alone calls: Python and C have no way to them.
 WITHIN = OPTIONS | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
@@ -49,7 +50,7 @@ def exact(function):
 def _name_of(function, signature, target):
     """The file that keeps a function, compiled for arguments of these types."""
     code = function.__code__
-    known = (_VERSION, sources_of(code.co_filename), code.co_firstlineno, code.co_code, str(signature), target)
+    known = (_VERSION, sources_of(code.co_filename), code.co_firstlineno, code.co_code, str(signature), target, PORTABLE)
     return f"{code.co_name}-{hashlib.sha256(repr(known).encode()).hexdigest()[:24]}.kernel"
 
 

@@ -13,6 +13,7 @@ import numba
 
 from badak.core import config
 from badak.core.errors import ArgumentError
+from badak.core.portable import PORTABLE
 from badak.kernels.numba.codegen.internals import target
 
 __all__ = ["FEATURES", "pairs_in_every_cycle"]
@@ -28,6 +29,13 @@ _LEVELS = {
 }
 
 
+_EXACT = "avx512_vnni"  # above it, products of bfloat16 are rounded in another way than elsewhere
+
+
+def _rank(level):
+    return len(_LEVELS) if level is None else list(_LEVELS).index(level)
+
+
 def limited(features, most):
     """The features without those of levels above `most`."""
     above = list(_LEVELS)[list(_LEVELS).index(most) + 1 :]
@@ -37,6 +45,8 @@ def limited(features, most):
 def _features():
     """What kernels may use; nothing where LLVM cannot tell, or where nothing is compiled."""
     asked = config.word("CPU", tuple(_LEVELS), "then kernels use all that the CPU has")
+    if PORTABLE and _rank(asked) > _rank(_EXACT):
+        asked = _EXACT
     if numba.config.DISABLE_JIT:
         return {}
     try:

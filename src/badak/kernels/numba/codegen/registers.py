@@ -24,6 +24,7 @@ __all__ = [
     "Loops",
     "REGISTER",
     "ROWS",
+    "SUMS",
     "THREE",
     "TWO",
     "Vectors",
@@ -36,6 +37,7 @@ __all__ = [
 
 
 REGISTER = 64 if FEATURES.get("avx512f") else 32 if FEATURES.get("avx2") else 16  # bytes of a vector register
+SUMS = 64  # bytes of the vectors by which rows are summed up: on every CPU the same, so that the sums are
 # A tile of the result is ROWS rows of up to three registers; it and three registers of b fill a CPU's 32 or 16.
 ROWS = 4 if REGISTER == 32 else 8
 
@@ -77,13 +79,13 @@ class Loops:
 
 
 class Vectors(Loops):
-    """Vectors of `number` (a Numba type) that fill one register, and the instructions on them."""
+    """Vectors of `number` (a Numba type) that fill `size` bytes, one register unless told, and the instructions on them."""
 
-    def __init__(self, builder, number):
+    def __init__(self, builder, number, size=REGISTER):
         super().__init__(builder)
         self.bytes = number.bitwidth // 8
         self.element = ir.FloatType() if self.bytes == 4 else ir.DoubleType()
-        self.lanes = REGISTER // self.bytes
+        self.lanes = size // self.bytes
         self.type, self.indices = ir.VectorType(self.element, self.lanes), ir.VectorType(I32, self.lanes)
         self.halves = ir.VectorType(I16, self.lanes)
         self.zero = ir.Constant(self.type, [0.0] * self.lanes)

@@ -10,10 +10,21 @@ import numpy as np
 
 from badak.kernels.numba.codegen.bfloat16 import is_bfloat16
 from badak.kernels.numba.codegen.floats import rounded
-from badak.kernels.numba.codegen.registers import I64, Vectors, instruction, returns
+from badak.kernels.numba.codegen.registers import I64, SUMS, Vectors, instruction, returns
 from badak.kernels.numba.simd.functions import exp, exp_lanes
 
-__all__ = ["exp_row", "exp_total", "largest_in", "normal_row", "scaled_row", "shifted_row", "squares_in", "total_in"]
+__all__ = [
+    "exp_row",
+    "exp_total",
+    "largest_in",
+    "normal_row",
+    "products_in",
+    "scaled_row",
+    "shifted_row",
+    "slopes_in",
+    "squares_in",
+    "total_in",
+]
 
 _TOGETHER = 4  # registers of a turn of a reduction, each with a result of its own: an addition takes four cycles
 
@@ -76,7 +87,7 @@ def _largest(half):
     @instruction
     def largest(typingctx, like, x, size):
         def codegen(context, builder, signature, values):
-            v = Vectors(builder, signature.args[0])
+            v = Vectors(builder, signature.args[0], SUMS)
             _, x, size = values
             least = v.constant(float("-inf"))
 
@@ -99,7 +110,7 @@ def _emit_exp(half, writes):
     @instruction
     def several(typingctx, like, shift, made, x, size):
         def codegen(context, builder, signature, values):
-            v = Vectors(builder, signature.args[0])
+            v = Vectors(builder, signature.args[0], SUMS)
             _, shift, made, x, size = values
             shift = v.splat(shift)
 
@@ -125,7 +136,7 @@ def _scaled(half):
     @instruction
     def scaled(typingctx, like, factor, y, x, size):
         def codegen(context, builder, signature, values):
-            v = Vectors(builder, signature.args[0])
+            v = Vectors(builder, signature.args[0], SUMS)
             _, factor, y, x, size = values
             factor = v.splat(factor)
             made = lambda place, mask: builder.fmul(v.load(_at(v, x, place, False), mask=mask), factor)
@@ -141,7 +152,7 @@ def _shifted(half):
     @instruction
     def shifted(typingctx, like, first, second, y, x, size):
         def codegen(context, builder, signature, values):
-            v = Vectors(builder, signature.args[0])
+            v = Vectors(builder, signature.args[0], SUMS)
             _, first, second, y, x, size = values
             first, second = v.splat(first), v.splat(second)
 
@@ -161,7 +172,7 @@ def _emit_total(half, squares):
     @instruction
     def several(typingctx, like, m, x, size):
         def codegen(context, builder, signature, values):
-            v = Vectors(builder, signature.args[0])
+            v = Vectors(builder, signature.args[0], SUMS)
             _, m, x, size = values
             m = v.splat(m)
 
@@ -172,14 +183,61 @@ def _emit_total(half, squares):
                 d = _kept(v, mask, builder.fsub(number, m), v.zero)
                 return [v.fma(d, d, total[0])]
 
-            first, second, third, fourth = (total for (total,) in _sweep(v, size, body, [v.zero], _TOGETHER))
-            return v.total(builder.fadd(builder.fadd(first, second), builder.fadd(third, fourth)))
+            return _sum(v, size, body)
 
         return returns(like, [like, like], 2), codegen
 
     return several
 
 
+def _sum(v, size, body):
+    """The sum of a row, for a body that adds a register of it to a total."""
+    first, second, third, fourth = (total for (total,) in _sweep(v, size, body, [v.zero], _TOGETHER))
+    return v.total(v.builder.fadd(v.builder.fadd(first, second), v.builder.fadd(third, fourth)))
+
+
+def _emit_products(half, narrow):
+    """The instruction that gives the sum of a b, both of bfloat16 or numbers; narrow: a alone is of bfloat16."""
+
+    @instruction
+    def several(typingctx, like, a, b, size):
+        def codegen(context, builder, signature, values):
+            v = Vectors(builder, signature.args[0], SUMS)
+            _, a, b, size = values
+
+            def body(place, mask, total):
+                left = v.load(_at(v, a, place, half or narrow), mask=mask, half=half or narrow)
+                return [v.fma(left, v.load(_at(v, b, place, half), mask=mask, half=half), total[0])]
+
+            return _sum(v, size, body)
+
+        return returns(like, [like], 3), codegen
+
+    return several
+
+
+@_of_half
+def _slopes(half):
+    @instruction
+    def several(typingctx, like, m, r, dy, w, x, size):
+        def codegen(context, builder, signature, values):
+            v = Vectors(builder, signature.args[0], SUMS)
+            _, m, r, dy, w, x, size = values
+            m, r = v.splat(m), v.splat(r)
+
+            def body(place, mask, total):
+                g = builder.fmul(v.load(_at(v, dy, place, half), mask=mask, half=half), v.load(_at(v, w, place, False), mask=mask))
+                h = builder.fmul(builder.fsub(v.load(_at(v, x, place, half), mask=mask, half=half), m), r)
+                return [v.fma(g, h, total[0])]
+
+            return _sum(v, size, body)
+
+        return returns(like, [like, like, like], 4), codegen
+
+    return several
+
+
+_products = {(a, b): _emit_products(a and b, a) for a, b in ((False, False), (True, False), (True, True))}
 _total, _squares = _of_half(lambda half: _emit_total(half, False)), _of_half(lambda half: _emit_total(half, True))
 
 
@@ -189,7 +247,7 @@ def _emit_normal(half, biased):
     @instruction
     def several(typingctx, like, m, r, y, x, w, b, size):
         def codegen(context, builder, signature, values):
-            v = Vectors(builder, signature.args[0])
+            v = Vectors(builder, signature.args[0], SUMS)
             _, m, r, y, x, w, b, size = values
             m, r = v.splat(m), v.splat(r)
 
@@ -245,6 +303,16 @@ def squares_in(x, m):
     return ((x - m) ** 2).sum()
 
 
+def products_in(a, b):
+    """The sum of a b; b is of a's dtype, or of numbers where a is bfloat16."""
+    return (a * b).sum()
+
+
+def slopes_in(dy, w, x, m, r):
+    """The sum of dy w (x - m) r; dy and x are of one dtype, w is never bfloat16."""
+    return (dy * w * (x - m) * r).sum()
+
+
 def normal_row(y, x, m, r, w, b):
     """y = (x - m) r w + b, b a row or None; y and x are of one dtype."""
     y[:] = (x - m) * r * w + (0 if b is None else b)
@@ -260,6 +328,18 @@ def _(x):
 def _(x, m):
     squares = _squares[is_bfloat16(x)]
     return lambda x, m: squares(x.dtype.type(0), m, x.ctypes.data, x.size)
+
+
+@rounded(products_in)
+def _(a, b):
+    products = _products[is_bfloat16(a), is_bfloat16(b)]
+    return lambda a, b: products(a.dtype.type(0), a.ctypes.data, b.ctypes.data, a.size)
+
+
+@rounded(slopes_in)
+def _(dy, w, x, m, r):
+    slopes = _slopes[is_bfloat16(x)]
+    return lambda dy, w, x, m, r: slopes(x.dtype.type(0), m, r, dy.ctypes.data, w.ctypes.data, x.ctypes.data, x.size)
 
 
 @rounded(normal_row)
