@@ -31,6 +31,11 @@ class RemovableHandle:
         self._hooks.pop(self.id, None)
         self._tell("a hook was removed")
 
+    @property
+    def hooks_dict_ref(self) -> Callable[[], dict]:
+        """A function that gives the hooks among which this one is, by their ids."""
+        return lambda: self._hooks
+
     def __getstate__(self):
         return self.id, self._hooks, self._owner and self._owner()
 

@@ -135,7 +135,7 @@ def output_size(size, kernel, stride, padding, dilation) -> tuple[int, ...]:
     need = [d * (k - 1) + 1 for k, d in zip(kernel, dilation)]
     if any(n < k for n, k in zip(wide, need)):
         raise ShapeError(
-            f"conv: Calculated padded input size per channel: {tuple(wide)}. Kernel size: {tuple(need)}. "
+            f"conv: Calculated padded input size per channel: ({' x '.join(map(str, wide))}). Kernel size: ({' x '.join(map(str, need))}). "
             "Kernel size can't be greater than actual input size",
             "a larger padding, or a smaller kernel_size",
         )
