@@ -125,5 +125,3 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         if row.numel():
             best[row] = self.log_prob(input[row]).argmax(dim=1)
         return best
-
-

@@ -113,6 +113,11 @@ class RNNBase(_Weights):
         suffixes = [suffix for layer in range(self.num_layers) for suffix in self._suffixes(layer)]
         return [[getattr(self, f"{kind}_{suffix}") for kind in kinds] for suffix in suffixes]
 
+    @property
+    def _flat_weights(self) -> list[Tensor]:
+        """What all_weights has, in one list."""
+        return [weight for weights in self.all_weights for weight in weights]
+
     def flatten_parameters(self) -> None:
         """Nothing to do: the weights need no single piece of memory here."""
 
@@ -370,9 +375,7 @@ class RNNCellBase(_Weights):
             if state.dim() != 2:
                 raise ShapeError(f"Expected hidden{number} to be {x.dim()}D, got {list(state.shape)} instead", fix)
             if state.shape[0] != x.shape[0]:
-                raise ShapeError(
-                    f"Input batch size {x.shape[0]} doesn't match hidden{number} batch size {state.shape[0]}", fix
-                )
+                raise ShapeError(f"Input batch size {x.shape[0]} doesn't match hidden{number} batch size {state.shape[0]}", fix)
             if state.shape[1] != self.hidden_size:
                 raise ShapeError(
                     f"hidden{number} has inconsistent hidden_size: got {state.shape[1]}, expected {self.hidden_size}", fix

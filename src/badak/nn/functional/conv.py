@@ -122,12 +122,14 @@ def _conv(input, weight, bias, stride, padding, dilation, groups: int, axes: int
     if isinstance(padding, str):
         x, padding = _named_padding(x, padding, tuple(weight.shape[2:]), stride, dilation, where)
     padding = sizes(padding, axes, where, "padding")
-    if min(stride) < 1 or min(dilation) < 1 or min(padding) < 0 or groups < 1:
-        raise ArgumentError(
-            f"{where}: expected stride, dilation, groups >= 1 and padding >= 0; "
-            f"got stride={stride}, padding={padding}, dilation={dilation}, groups={groups}",
-            None,
-        )
+    if min(stride) < 1:
+        raise ArgumentError(f"{where}: non-positive stride is not supported; got {stride}", "stride=1")
+    if min(dilation) < 1:
+        raise ArgumentError(f"{where}: dilation should be greater than zero; got {dilation}", "dilation=1")
+    if min(padding) < 0:
+        raise ArgumentError(f"{where}: negative padding is not supported; got {padding}", "padding=0")
+    if groups < 1:
+        raise ArgumentError(f"{where}: non-positive groups is not supported; got {groups}", "groups=1")
     y = apply(Conv, x, weight, bias, stride=stride, padding=padding, dilation=dilation, groups=groups)
     y = _laid(y, x, weight)
     return y if batched else y.squeeze(0)
