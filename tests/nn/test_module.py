@@ -267,6 +267,32 @@ def test_to_takes_what_pytorchs_takes(number):
     assert found[0] == found[1]
 
 
+def test_hooks_stand_in_their_tables_as_they_were_given():
+    told = []
+    for lib in (badak, torch):
+        module, hook = lib.nn.Sigmoid(), lambda *given: None
+        handles = [
+            module.register_forward_pre_hook(hook),
+            module.register_forward_pre_hook(hook, with_kwargs=True, prepend=True),
+            module.register_forward_hook(hook, with_kwargs=True, always_call=True),
+            module.register_full_backward_hook(hook),
+        ]
+        tables = [getattr(module, name) for name in (
+            "_forward_pre_hooks", "_forward_hooks", "_backward_hooks", "_forward_pre_hooks_with_kwargs",
+            "_forward_hooks_with_kwargs", "_forward_hooks_always_called",
+        )]  # fmt: skip
+        places = [[[each.id for each in handles].index(key) for key in table] for table in tables]
+        assert all(each is hook for table in tables[:3] for each in table.values())
+        handles[1].remove()
+        handles[2].remove()
+        told.append((places, [len(table) for table in tables]))
+        calls = []
+        module._forward_hooks[-1] = lambda module, args, output, calls=calls: calls.append(len(args))
+        module(lib.ones(2))
+        assert calls == [1]
+    assert told[0] == told[1]
+
+
 def test_a_handle_knows_the_hooks_that_it_is_among():
     for lib in (badak, torch):
         module = lib.nn.Sigmoid()
