@@ -73,8 +73,7 @@ for use in (lambda: InflatableArg(), lambda: torch.lobpcg(1), lambda: SummaryWri
 """
     )
     names = (
-        "utils.bundled_inputs.InflatableArg lobpcg utils.tensorboard.SummaryWriter nn.CrossMapLRN2d"
-        " nn.attention.bias.CausalVariant"
+        "utils.bundled_inputs.InflatableArg lobpcg utils.tensorboard.SummaryWriter nn.CrossMapLRN2d nn.attention.bias.CausalVariant"
     )
     names += " distributed.fsdp.FullyShardedDataParallel sparse.spsolve"
     done = python("-c", code)

@@ -74,8 +74,9 @@ class AdaptiveLogSoftmaxWithLoss(Module):
 
     def reset_parameters(self) -> None:
         """Draw all weights again."""
-        for part in (self.head, *(linear for cluster in self.tail for linear in cluster)):
-            part.reset_parameters()
+        for part in self.modules():
+            if isinstance(part, Linear):
+                part.reset_parameters()
 
     def forward(self, input_, target_):
         if target_.dim() > 1:

@@ -8,7 +8,7 @@ from badak.core.errors import ShapeError
 from badak.nn.functional.sizes import sizes
 from badak.tensor import Tensor
 
-_ConvBackend = Enum(  # type: ignore[misc]  (the names are PyTorch's)
+_ConvBackend = Enum(
     "_ConvBackend",
     "CudaDepthwise2d CudaDepthwise3d Cudnn CudnnTranspose Empty Miopen MiopenDepthwise MiopenTranspose Mkldnn MkldnnTranspose "
     "MkldnnEmpty NnpackSpatial Overrideable Slow2d Slow3d SlowDilated2d SlowDilated3d SlowTranspose2d SlowTranspose3d "
@@ -50,8 +50,8 @@ def _select_conv_backend(
         >>> _select_conv_backend(badak.ones(1, 1, 4), badak.ones(1, 1, 2), None, [1], [0], [2], False, [0], 1).name
         'SlowDilated2d'
     """
-    described = [x if x is None else x.to("meta") for x in (input, weight, bias)]
-    badak.convolution(*described, stride, padding, dilation, transposed, output_padding, groups)  # for its errors
+    x, w, b = input.to("meta"), weight.to("meta"), None if bias is None else bias.to("meta")
+    badak.convolution(x, w, b, stride, padding, dilation, transposed, output_padding, groups)  # for its errors
     if 0 in input.shape[:2]:
         return _ConvBackend["Empty"]
     if not input.numel():
