@@ -42,9 +42,9 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     Source: Grave et al. 2017, Efficient softmax approximation for GPUs, https://arxiv.org/abs/1609.04309
 
     Example:
-        >>> m = nn.AdaptiveLogSoftmaxWithLoss(8, 10, [2, 5])
+        >>> m = nn.AdaptiveLogSoftmaxWithLoss(8, 10, [2, 5], div_value=2.0)
         >>> tuple(m.log_prob(badak.zeros(3, 8)).shape), [tuple(part[0].weight.shape) for part in m.tail]
-        ((3, 10), [(2, 8), (0, 8)])
+        ((3, 10), [(4, 8), (2, 8)])
     """
 
     def __init__(
