@@ -30,6 +30,7 @@ NUMBER = re.compile(r"not (close|equal)|mismatch|[Jj]acobian|!= |is not true|Fal
 MISSING = re.compile(r"badak does not have|NotSupportedError|has no attribute|no such operator|unexpected keyword|not understood")
 REASONS = [
     ("'cpu' != 'meta'", "a storage of a meta tensor says cpu"),
+    ("nan location mismatch", "a query with nothing to attend to gives zeros in badak, NaN in PyTorch"),
     ("No warning should be raised", "badak warns of a step() before any backward(), PyTorch does not"),
 ]  # of other numbers, by a part of what is said
 
@@ -63,7 +64,8 @@ def counted(expected: dict[str, Outcome], found: dict[str, Outcome]) -> dict:
     none = Outcome("missing", "not collected")
     stopped = {test: found.get(test, none) for test in wanted if found.get(test, none).word != "passed"}
     kinds = Counter(kind(one.error) for one in stopped.values())
-    causes = Counter(f"{kind(one.error)}: {cause(one.error or one.word)}" for one in stopped.values())
+    said = [one.error if one.word == "failed" else f"{one.word}: {one.error}" for one in stopped.values()]
+    causes = Counter(f"{kind(text)}: {cause(text)}" for text in said)
     numbers = {test.rpartition("::")[2]: one.error[:110] for test, one in stopped.items() if kind(one.error) == "number"}
     counts = {"torch": len(wanted), "badak": len(wanted) - len(stopped), "date": str(datetime.date.today())}
     return counts | {"kinds": dict(kinds), "causes": dict(causes.most_common(12)), "numbers": numbers}

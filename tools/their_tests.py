@@ -112,7 +112,7 @@ SUITES = {
 
 
 class Outcome(NamedTuple):
-    """passed, failed or skipped, and the error in one line."""
+    """passed, failed or skipped, and the error, or why it was skipped, in one line."""
 
     word: str
     error: str = ""
@@ -151,10 +151,10 @@ def told(report: Path) -> Iterator[tuple[str, Outcome]]:
     for case in xml.parse(report).iter("testcase"):
         parts = {child.tag: child for child in case}
         broken = parts.get("failure", parts.get("error"))
-        word = "passed" if broken is None else "failed"
-        error = "" if broken is None else " ".join((broken.get("message") or broken.text or "").split()[:60])
-        name = f"{case.get('classname')}::{case.get('name')}"
-        yield name, Outcome("skipped" if broken is None and "skipped" in parts else word, error)
+        word = "failed" if broken is not None else "skipped" if "skipped" in parts else "passed"
+        told = broken if broken is not None else parts.get("skipped")
+        error = "" if told is None else " ".join((told.get("message") or told.text or "").split()[:60])
+        yield f"{case.get('classname')}::{case.get('name')}", Outcome(word, error)
 
 
 def cause(error: str) -> str:

@@ -583,6 +583,7 @@ from badak.nn.functional import selu as selu
 from badak.nn.functional import selu_ as selu_
 from badak.nn.functional import threshold as threshold
 from badak.nn.functional import threshold_ as threshold_
+from badak.nn.functional.conv import convolution as convolution
 from badak.nn.functional.grid_sample import affine_grid_generator as affine_grid_generator
 from badak.nn.functional.grid_sample import grid_sampler as grid_sampler
 from badak.nn.functional.grid_sample import grid_sampler_2d as grid_sampler_2d

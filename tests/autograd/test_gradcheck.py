@@ -56,3 +56,53 @@ def test_inputs_without_gradient_are_left_alone(lib):
 def test_something_must_require_a_gradient(lib):
     with pytest.raises(ValueError, match="require"):
         lib.autograd.gradcheck(lambda x: x * 2, (lib.ones(2, dtype=lib.float64),))
+
+
+COMPLEX = {
+    "conjugate": (lambda lib, z: z.conj() * z * z, [(2, 3)]),
+    "absolute": (lambda lib, z: z.abs(), [(2, 3)]),
+    "to complex": (lambda lib, x: lib.complex(x, x * x), [3]),
+    "padded": (lambda lib, z: lib.nn.functional.pad(z, (1, 1), mode="replicate"), [(1, 2, 3)]),
+    "transformed": (lambda lib, z: lib.fft.fft(z), [(4,)]),
+}
+
+
+@both
+@pytest.mark.parametrize("name", COMPLEX)
+def test_complex_numbers_are_checked_in_both_parts(lib, name):
+    function, (shape,) = COMPLEX[name]
+    dtype = lib.complex128 if isinstance(shape, tuple) else lib.float64
+    z = lib.randn(shape, dtype=dtype, requires_grad=True)
+    assert lib.autograd.gradcheck(lambda z: function(lib, z), z)
+    assert lib.autograd.gradgradcheck(lambda z: function(lib, z), z)
+
+
+@both
+def test_a_conjugate_that_a_backward_forgot_is_found(lib):
+    class Square(lib.autograd.Function):
+        @staticmethod
+        def forward(ctx, z):
+            ctx.save_for_backward(z)
+            return z * z
+
+        @staticmethod
+        def backward(ctx, dy):
+            (z,) = ctx.saved_tensors
+            return dy * 2 * z  # of z.conj()
+
+    class Turned(lib.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2j
+
+        @staticmethod
+        def backward(ctx, dy):
+            return dy * -2j  # of which the real part is the gradient
+
+    z = lib.randn(3, dtype=lib.complex128, requires_grad=True)
+    y = Square.apply(z)
+    assert y.requires_grad and lib.equal(lib.autograd.grad(y, z, lib.ones_like(y))[0], 2 * z)
+    for fast in (False, True):
+        assert not lib.autograd.gradcheck(Square.apply, z, raise_exception=False, fast_mode=fast)
+    with pytest.raises(RuntimeError):
+        Turned.apply(lib.ones(2, requires_grad=True)).sum().backward(lib.tensor(1j))

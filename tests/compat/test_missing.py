@@ -52,7 +52,7 @@ import torch, torch.onnx
 from torch.utils.bundled_inputs import InflatableArg
 from torch.sparse import spsolve
 from torch.utils.tensorboard import SummaryWriter
-from torch.nn import TransformerEncoder, AdaptiveLogSoftmaxWithLoss
+from torch.nn import TransformerEncoder, CrossMapLRN2d
 from torch.nn.attention.bias import CausalVariant
 import torch.distributed.fsdp as fsdp
 """
@@ -64,7 +64,7 @@ def test_an_import_of_a_missing_name_succeeds_and_its_use_fails(python):
         IMPORTS
         + """
 for use in (lambda: InflatableArg(), lambda: torch.lobpcg(1), lambda: SummaryWriter("runs"),
-            lambda: AdaptiveLogSoftmaxWithLoss(1, 2),
+            lambda: CrossMapLRN2d(1, 2),
             lambda: CausalVariant[0], lambda: fsdp.FullyShardedDataParallel, lambda: list(spsolve)):
     try:
         use()
@@ -73,8 +73,7 @@ for use in (lambda: InflatableArg(), lambda: torch.lobpcg(1), lambda: SummaryWri
 """
     )
     names = (
-        "utils.bundled_inputs.InflatableArg lobpcg utils.tensorboard.SummaryWriter nn.AdaptiveLogSoftmaxWithLoss"
-        " nn.attention.bias.CausalVariant"
+        "utils.bundled_inputs.InflatableArg lobpcg utils.tensorboard.SummaryWriter nn.CrossMapLRN2d nn.attention.bias.CausalVariant"
     )
     names += " distributed.fsdp.FullyShardedDataParallel sparse.spsolve"
     done = python("-c", code)
@@ -89,9 +88,9 @@ def test_a_missing_name_can_stand_in_annotations_and_be_asked_for_and_be_derived
 def f(x: InflatableArg | None = None) -> "InflatableArg": return x
 class Mine(InflatableArg):
     def trace(self): return 1
-print(isinstance(1, InflatableArg), isinstance(torch.ones(1), (torch.nn.Linear, AdaptiveLogSoftmaxWithLoss)))
+print(isinstance(1, InflatableArg), isinstance(torch.ones(1), (torch.nn.Linear, CrossMapLRN2d)))
 print(issubclass(int, InflatableArg))
-print(repr(__import__("copy").deepcopy([AdaptiveLogSoftmaxWithLoss])))
+print(repr(__import__("copy").deepcopy([CrossMapLRN2d])))
 try:
     Mine()
 except AttributeError as error:
@@ -100,7 +99,7 @@ except AttributeError as error:
     )
     done = python("-c", code)
     assert (
-        done.out == "False False\nFalse\n[<torch.nn.AdaptiveLogSoftmaxWithLoss, which badak does not have>]\n"
+        done.out == "False False\nFalse\n[<torch.nn.CrossMapLRN2d, which badak does not have>]\n"
         "torch.utils.bundled_inputs.InflatableArg\n"
     ), done.err
 
@@ -120,7 +119,7 @@ def later():
     except ModuleNotFoundError as error:
         return str(error)
 try:
-    from torch.nn import AdaptiveLogSoftmaxWithLoss
+    from torch.nn import CrossMapLRN2d
     print("imported")
 except ImportError:
     print("not there")

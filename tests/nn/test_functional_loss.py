@@ -228,6 +228,27 @@ def test_cosine_similarity(dim):
     agree(lambda lib, a, b: lib.nn.functional.cosine_similarity(a, b, dim), normal(0, 3, 4), normal(1, 3, 4))
 
 
+def test_cosine_similarity_of_two_dtypes():
+    for first, second in [("int8", "float32"), ("int64", "float16"), ("float32", "float64")]:
+        found = []
+        for lib in (badak, torch):
+            x, y = lib.arange(1, 5).to(getattr(lib, first)), lib.arange(2, 6).to(getattr(lib, second))
+            y = lib.nn.functional.cosine_similarity(x, y, dim=-1)
+            found.append((str(y.dtype).partition(".")[2], y.item()))
+        assert found[0][0] == found[1][0] and found[0][1] == pytest.approx(found[1][1], rel=2e-3)
+    for lib in (badak, torch):
+        with pytest.raises(RuntimeError, match="expected common dtype to be floating point, yet common dtype is"):
+            lib.nn.functional.cosine_similarity(lib.ones(2).long(), lib.ones(2).long(), dim=0)
+
+
+@pytest.mark.parametrize("name", ["multi_margin_loss", "multilabel_margin_loss"])
+@pytest.mark.parametrize("shape", [(0,), (10, 0), (2, 3, 4)])
+def test_margins_of_no_classes_are_refused(name, shape):
+    for lib in (badak, torch):
+        with pytest.raises(RuntimeError, match="Expected non-empty vector or matrix with optional 0-dim batch size, but got"):
+            getattr(lib.nn.functional, name)(lib.ones(shape), lib.ones(shape).long())
+
+
 def test_pairwise_distance():
     agree(lambda lib, a, b: lib.nn.functional.pairwise_distance(a, b, 2.0), normal(0, 3, 4), normal(1, 3, 4))
 

@@ -244,6 +244,64 @@ def test_dtype_changes_reach_parameters_gradients_and_float_buffers():
     assert net.to_empty(device="cpu").first.weight.shape == (4, 3)
 
 
+MOVES = [
+    lambda lib: ((lib.device("cpu"), True), {}), lambda lib: ((None, True), {}), lambda lib: ((lib.long,), {}),
+    lambda lib: (("cpu", lib.long, True), {}), lambda lib: ((lib.device("cpu"),), {"dtype": lib.long, "non_blocking": True}),
+    lambda lib: (([],), {}), lambda lib: (({},), {"non_blocking": True}), lambda lib: ((lib.tensor(3),), {"non_blocking": True}),
+    lambda lib: (("cpu", lib.tensor(3)), {}), lambda lib: ((None, lib.float), {}), lambda lib: ((lib.float64, True), {}),
+    lambda lib: ((lib.ones(1),), {}), lambda lib: (("cpu", None, True), {}), lambda lib: ((None, None, True), {}),
+    lambda lib: ((), {}), lambda lib: ((None,), {}), lambda lib: ((lib.float, lib.device("cpu")), {}),
+    lambda lib: (("cpu", lib.float, True, False), {}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("number", range(len(MOVES)))
+def test_to_takes_what_pytorchs_takes(number):
+    found = []
+    for lib in (badak, torch):
+        args, kwargs = MOVES[number](lib)
+        try:
+            found.append(str(lib.nn.Linear(2, 2).to(*args, **kwargs).weight.dtype).partition(".")[2])
+        except (TypeError, RuntimeError):
+            found.append("refused")
+    assert found[0] == found[1]
+
+
+def test_hooks_stand_in_their_tables_as_they_were_given():
+    told = []
+    for lib in (badak, torch):
+        module, hook = lib.nn.Sigmoid(), lambda *given: None
+        handles = [
+            module.register_forward_pre_hook(hook),
+            module.register_forward_pre_hook(hook, with_kwargs=True, prepend=True),
+            module.register_forward_hook(hook, with_kwargs=True, always_call=True),
+            module.register_full_backward_hook(hook),
+        ]
+        tables = [getattr(module, name) for name in (
+            "_forward_pre_hooks", "_forward_hooks", "_backward_hooks", "_forward_pre_hooks_with_kwargs",
+            "_forward_hooks_with_kwargs", "_forward_hooks_always_called",
+        )]  # fmt: skip
+        places = [[[each.id for each in handles].index(key) for key in table] for table in tables]
+        assert all(each is hook for table in tables[:3] for each in table.values())
+        handles[1].remove()
+        handles[2].remove()
+        told.append((places, [len(table) for table in tables]))
+        calls = []
+        module._forward_hooks[-1] = lambda module, args, output, calls=calls: calls.append(len(args))
+        module(lib.ones(2))
+        assert calls == [1]
+    assert told[0] == told[1]
+
+
+def test_a_handle_knows_the_hooks_that_it_is_among():
+    for lib in (badak, torch):
+        module = lib.nn.Sigmoid()
+        handles = [module.register_forward_hook(lambda *given: None) for _ in range(2)]
+        assert [handle.id in handles[0].hooks_dict_ref() for handle in handles] == [True, True]
+        handles[0].remove()
+        assert list(handles[1].hooks_dict_ref()) == [handles[1].id]
+
+
 def test_a_moved_module_still_learns():
     net = Net().double()
     net(badak.ones(2, 3, dtype=badak.float64)).sum().backward()

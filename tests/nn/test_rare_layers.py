@@ -151,3 +151,17 @@ def test_what_does_not_fit_is_refused(name):
     with pytest.raises(BadakError) as caught:
         call(badak.nn.functional)
     assert str(caught.value).startswith(text) and "\nfix: " in str(caught.value)
+
+
+@pytest.mark.filterwarnings("ignore:input.s size at dim=1 does not match num_features")
+@pytest.mark.parametrize("name", ["LazyBatchNorm1d", "LazyBatchNorm3d", "LazyInstanceNorm2d"])
+def test_a_lazy_norm_without_any_numbers_takes_its_channels_from_the_input(name):
+    x = normal(0, 3, 4, *(5,) * {"1": 1, "2": 2, "3": 3}[name[-2]])
+    ys = []
+    for lib in (badak, torch):
+        layer = getattr(lib.nn, name)(affine=False, track_running_stats=False)
+        ys.append(layer(lib.from_numpy(x)).numpy())
+        assert type(layer) is getattr(lib.nn, name.removeprefix("Lazy"))
+        if lib is badak:
+            assert layer.num_features == 4
+    np.testing.assert_allclose(*ys, rtol=1e-4, atol=1e-5)

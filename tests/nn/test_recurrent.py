@@ -43,3 +43,29 @@ def test_sizes_without_meaning_are_refused():
             badak.nn.LSTM(4, 6, proj_size=size)
     with pytest.raises(ArgumentError, match="only supported for LSTM"):
         badak.nn.modules.rnn.RNNBase("GRU", 4, 6, proj_size=2)
+
+
+WRONG = {
+    "an empty sequence": lambda lib: lib.nn.RNN(3, 4)(lib.ones(0, 2, 3)),
+    "an empty sequence after the batch": lambda lib: lib.nn.GRU(3, 4, batch_first=True)(lib.ones(2, 0, 3)),
+    "a state for one": lambda lib: lib.nn.RNNCell(10, 20)(lib.ones(3, 10), lib.ones(1, 20)),
+    "a narrow state": lambda lib: lib.nn.GRUCell(10, 20)(lib.ones(3, 10), lib.ones(3, 1)),
+    "a narrow input": lambda lib: lib.nn.RNNCell(10, 20)(lib.ones(3, 1), lib.ones(3, 20)),
+    "a second state for one": lambda lib: lib.nn.LSTMCell(10, 20)(lib.ones(3, 10), (lib.ones(3, 20), lib.ones(1, 20))),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_does_not_fit_is_refused_in_pytorchs_words(name):
+    texts = []
+    for lib in (torch, badak):
+        with pytest.raises(RuntimeError) as caught:
+            WRONG[name](lib)
+        texts.append(str(caught.value).partition("\n")[0])
+    assert texts[0] == texts[1] and "\nfix: " in str(caught.value)
+
+
+def test_all_weights_are_in_one_list():
+    for options in ({}, {"bias": False}, {"num_layers": 2, "bidirectional": True}):
+        ours, theirs = (lib.nn.GRU(3, 4, **options)._flat_weights for lib in (badak, torch))
+        assert [tuple(weight.shape) for weight in ours] == [tuple(weight.shape) for weight in theirs]

@@ -1,5 +1,7 @@
 """Storages next to PyTorch's: how much memory a tensor sees, where it begins, and who sees the same."""
 
+import copy
+
 import numpy as np
 import pytest
 import torch
@@ -69,3 +71,46 @@ def test_the_numbers_of_a_meta_tensor_say_that_they_are_on_meta(dtype):
     for library in (badak, torch):
         with pytest.raises(NotImplementedError, match="Not available for 'meta' device type"):
             library.zeros(2, device="meta").storage()[0]
+
+
+def of_meta(library):
+    """What the storages of the meta device do and refuse."""
+    Storage = library.UntypedStorage  # noqa: N806
+    make = lambda: library.zeros(2, 3, device="meta").untyped_storage()  # noqa: E731
+    told = []
+    for call in (
+        make,
+        lambda: Storage(6, device="meta"),
+        lambda: Storage([1, 2], device="meta"),
+        lambda: make().clone(),
+        lambda: copy.copy(make()),
+        lambda: copy.deepcopy(make()),
+        lambda: make().fill_(1),
+        lambda: make().copy_(Storage(24)),
+        lambda: make().resize_(4),
+        lambda: make().untyped(),
+        lambda: make().cpu(),
+        lambda: Storage(24).copy_(make()),
+        lambda: make().tolist(),
+        lambda: list(make()),
+        lambda: make()[0],
+        lambda: make()[1:3],
+        lambda: make().pin_memory(),
+        lambda: make().share_memory_(),
+        lambda: library.zeros(2, device="meta").storage().cpu(),
+    ):
+        try:
+            one = call()
+            told.append((type(one) is Storage, str(one.device), one.nbytes()))
+        except (RuntimeError, TypeError):
+            told.append("refused")
+    storage = make()
+    storage[0] = 1
+    return told, storage.is_shared(), storage.is_pinned(), storage.resizable(), repr(storage).replace(library.__name__, "")
+
+
+@pytest.mark.filterwarnings("ignore:TypedStorage is deprecated")
+def test_a_storage_on_the_meta_device_is_of_the_one_class_and_copies_nothing_to_the_cpu():
+    assert of_meta(badak) == of_meta(torch)
+    with pytest.raises(badak.core.errors.NoDataError, match="^Cannot copy out of meta tensor; no data!\nfix: "):
+        badak.zeros(2, device="meta").untyped_storage().cpu()

@@ -22,7 +22,7 @@ def test_what_passes_on_pytorch_counts_and_what_stops_the_others_is_grouped():
     kept = counted(expected, found)
     assert (kept["torch"], kept["badak"]) == (3, 1)
     assert kept["kinds"] == {"other": 1, "missing": 1}
-    assert kept["causes"] == {"other: not collected": 1, "missing: MissingName: torch.x: badak does not have it": 1}
+    assert kept["causes"] == {"other: missing: not collected": 1, "missing: MissingName: torch.x: badak does not have it": 1}
 
 
 def test_kinds_of_errors():

@@ -17,7 +17,7 @@ def test_outcomes_come_with_their_errors(tmp_path):
         "a.B::one": Outcome("passed"),
         "a.B::two": Outcome("failed", "ValueError: got 3.5 at 0x7f fix: give 4"),
         "a.B::three": Outcome("failed", "ImportError: no torch"),
-        "a.B::four": Outcome("skipped"),
+        "a.B::four": Outcome("skipped", "slow"),
     }
     assert dict(told(tmp_path / "none.xml")) == {}
 

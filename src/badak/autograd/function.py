@@ -172,8 +172,14 @@ class _UserOp:
 
     def _fitted(self, grad, i):
         """The gradient in its input's shape: summed where backward gave that of the input as it was stretched."""
-        shape = self.shapes[1][i]
-        if grad is None or shape is None or grad._array.shape == shape:
+        if grad is None or self.shapes[1][i] is None:
+            return grad
+        shape, of_complex = self.shapes[1][i]
+        if grad.is_complex() and not of_complex:
+            raise GraphError(
+                f"Function {self.name}Backward returned a complex gradient at index {i} for a real input", "return gradient.real"
+            )
+        if grad._array.shape == shape:
             return grad
         try:
             return grad.sum_to_size(shape)
@@ -188,13 +194,13 @@ class _UserOp:
 def _record(function, ctx, args, edges, outputs):
     shapes = (
         [(y._array.shape, y._array.dtype) if isinstance(y, Tensor) else None for y in outputs],
-        [a._array.shape if isinstance(a, Tensor) else None for a in args],
+        [(a._array.shape, a.is_complex()) if isinstance(a, Tensor) else None for a in args],
     )
     given = {id(a) for a in args}
     made = list(outputs)
     with_history: list = [None] * len(outputs)
     for slot, y in enumerate(outputs):
-        if not isinstance(y, Tensor) or id(y) in ctx._not_differentiable or not y.is_floating_point():
+        if not isinstance(y, Tensor) or id(y) in ctx._not_differentiable or not (y.is_floating_point() or y.is_complex()):
             continue
         if id(y) in given and not any(y is d for d in ctx._dirty):
             y = Tensor._of(y._array)  # an input handed through is a new tensor with a new history

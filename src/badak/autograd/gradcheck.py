@@ -9,7 +9,7 @@ import numpy as np
 
 from badak.autograd.differentiate import grad
 from badak.core.errors import ArgumentError, GraphError
-from badak.tensor import Tensor
+from badak.tensor import Tensor, view_as_complex, view_as_real
 
 
 class GradcheckError(GraphError):
@@ -30,6 +30,7 @@ def gradcheck(
 ) -> bool:
     """True where the gradients of func(*inputs) agree with finite differences, for every float64 input that requires one.
 
+    A complex128 input or output counts as two float64 numbers for each of its own, its real and its imaginary part.
     `fast_mode` compares one random projection of the Jacobian instead of all of it. Raises GradcheckError naming output,
     input, element and both values (or returns False with raise_exception=False).
 
@@ -56,8 +57,9 @@ def gradcheck(
             "gradcheck expects at least one input tensor to require gradient, but none of the them have requires_grad=True.",
             "x = badak.randn(3, dtype=badak.float64, requires_grad=True)",
         )
-    if any(inputs[i]._array.dtype != np.float64 for i in checked):
+    if any(inputs[i]._array.dtype not in (np.float64, np.complex128) for i in checked):
         raise ArgumentError("gradcheck: expected float64 inputs; in float32 rounding hides what is looked for", "x.double()")
+    func, inputs = _over_reals(func, inputs)
     try:
         for o in range(len(_outputs(func, inputs))):
             for i in checked:
@@ -76,7 +78,7 @@ def gradgradcheck(func, inputs, grad_outputs=None, *, gen_non_contig_grad_output
     draw = np.random.default_rng(0)
     ys = [y for y in _outputs(func, inputs) if y.requires_grad]
     if grad_outputs is None:
-        grad_outputs = [Tensor._of(draw.standard_normal(y._array.shape)).requires_grad_() for y in ys]
+        grad_outputs = [Tensor._of(_drawn(draw, y)).requires_grad_() for y in ys]
     given = (grad_outputs,) if isinstance(grad_outputs, Tensor) else tuple(grad_outputs)
     count = len(inputs)
 
@@ -91,7 +93,33 @@ def gradgradcheck(func, inputs, grad_outputs=None, *, gen_non_contig_grad_output
 
 def _outputs(func, inputs) -> list[Tensor]:
     made = func(*inputs)
-    return [y for y in (made if isinstance(made, tuple | list) else (made,)) if isinstance(y, Tensor) and y.is_floating_point()]
+    return [y for y in (made if isinstance(made, tuple | list) else (made,)) if isinstance(y, Tensor) and _counts(y)]
+
+
+def _counts(y: Tensor) -> bool:
+    """Whether gradients come from it: floats and complex numbers."""
+    return y.is_floating_point() or y.is_complex()
+
+
+def _drawn(draw: np.random.Generator, y: Tensor) -> np.ndarray:
+    """Random numbers of y's shape, complex where y is."""
+    real = draw.standard_normal(y._array.shape)
+    return real + 1j * draw.standard_normal(y._array.shape) if y.is_complex() else real
+
+
+def _over_reals(func, inputs: tuple):
+    """The same function of float64 inputs, with float64 outputs: complex numbers are pairs of real ones, along a last axis."""
+    pairs = [isinstance(x, Tensor) and x.is_complex() for x in inputs]
+    parts = [
+        view_as_real(x.detach().resolve_conj()).clone().requires_grad_(x.requires_grad) if pair else x
+        for x, pair in zip(inputs, pairs)
+    ]
+
+    def real(*xs):
+        made = _outputs(func, [view_as_complex(x) if pair else x for x, pair in zip(xs, pairs)])
+        return tuple(view_as_real(y.resolve_conj()) if y.is_complex() else y for y in made)
+
+    return real, tuple(parts)
 
 
 def _compare(func, inputs, o, i, eps, atol, rtol, nondet_tol, fast_mode) -> None:

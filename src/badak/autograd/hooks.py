@@ -11,12 +11,13 @@ class RemovableHandle:
     """What registering a hook gives back: `remove()` takes the hook away; as a context manager it does so at the end.
 
     owner: the tensor or module that it hangs on, where a recorded step may have met that and is then to be recorded again.
+    flags: more tables in which the hook has an entry, by the same id.
     """
 
     next_id = 0
 
-    def __init__(self, hooks: dict, hook: object, prepend: bool = False, owner: object = None):
-        self.id, self._hooks = RemovableHandle.next_id, hooks
+    def __init__(self, hooks: dict, hook: object, prepend: bool = False, owner: object = None, flags: tuple[dict, ...] = ()):
+        self.id, self._hooks, self._flags = RemovableHandle.next_id, hooks, flags
         RemovableHandle.next_id += 1
         self._owner = None if owner is None else weakref.ref(owner)
         self._tell("a hook was registered")
@@ -25,17 +26,25 @@ class RemovableHandle:
             del hooks[key]
         hooks[self.id] = hook
         hooks.update(others)
+        for table in flags:
+            table[self.id] = True
 
     def remove(self) -> None:
         """Take the hook away; a second call does nothing."""
-        self._hooks.pop(self.id, None)
+        for table in (self._hooks, *self._flags):
+            table.pop(self.id, None)
         self._tell("a hook was removed")
 
+    @property
+    def hooks_dict_ref(self) -> Callable[[], dict]:
+        """A function that gives the hooks among which this one is, by their ids."""
+        return lambda: self._hooks
+
     def __getstate__(self):
-        return self.id, self._hooks, self._owner and self._owner()
+        return self.id, self._hooks, self._flags, self._owner and self._owner()
 
     def __setstate__(self, state) -> None:
-        self.id, self._hooks, owner = state
+        self.id, self._hooks, self._flags, owner = state
         self._owner = None if owner is None else weakref.ref(owner)
         RemovableHandle.next_id = max(RemovableHandle.next_id, self.id + 1)
 

@@ -23,6 +23,7 @@ from badak.core import events
 from badak.core.errors import GraphError
 from badak.core.events import Observer
 from badak.core.memory import holder_of
+from badak.kernels.memory_format import of_gradient
 from badak.tensor import Tensor
 
 WAITS = "its result still waits for backward(); compile the whole step, backward included"
@@ -154,10 +155,10 @@ class Recorder(Observer):
         what = self.origins.describe(dy)
         if leaf._grad is not None:
             self._add_to(leaf._grad._array, dy)
-        elif owned and dy.flags.c_contiguous:
-            self._set(leaf, leaf._of(self.gradients.keep(dy)))
+        elif (copy := of_gradient(dy, leaf._array)) is dy and owned:
+            self._set(leaf, leaf._of(self.gradients.keep(dy) if dy.flags.c_contiguous else dy))
         else:
-            copy = np.array(dy, order="C")
+            copy = dy.copy("K") if copy is dy else copy
             self._add(Copy(copy, dy), "copy", "", what, [copy])
             self._set(leaf, leaf._of(copy))
         self.trace.append(("gradient", self.origins.describe(leaf._array), what))

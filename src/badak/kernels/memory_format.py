@@ -9,6 +9,8 @@ As in PyTorch there are three kinds of results, whatever the kernel set and howe
    input decides, and where none does they stay in row-major order. A gap in the input leaves no gap in the result.
 3. Every other result is row-major: sums, products, softmax, normalisation, gathered, repeated and padded values.
 
+The gradient of a leaf lies as the leaf does, where that fills its memory: `of_gradient`.
+
 Between 2 and 3 stand joined and padded images, which stay channels-last where all of them are (`joined`), and the result of
 attention, which lies as the queries do (`heads_like`). Axes of size 1 have no order, nor has an array of size 0.
 """
@@ -92,6 +94,14 @@ def laid(y: Array, *inputs: Any) -> Array:
     made = empty(y.shape, y.dtype, turned)
     made[...] = y
     return made
+
+
+def of_gradient(dy: Array, x: Array) -> Array:
+    """dy, copied where it does not lie as the gradient of a leaf x does: as x where x fills its memory, else row-major."""
+    turned = turn(x.shape, x)
+    if turned is None or not x.transpose(turned[0]).flags.c_contiguous:
+        return row_major(dy)
+    return laid(dy, x)
 
 
 def copied(x: Array) -> np.ndarray:

@@ -3,6 +3,7 @@
 from badak.core.public_api import door as _door
 from badak.core.public_api import guard_classes as _guard_classes
 from badak.nn import functional as functional
+from badak.nn import grad as grad
 from badak.nn import init as init
 from badak.nn import modules as modules
 from badak.nn import parameter as parameter
@@ -36,6 +37,7 @@ from badak.nn.activation import Softsign as Softsign
 from badak.nn.activation import Tanh as Tanh
 from badak.nn.activation import Tanhshrink as Tanhshrink
 from badak.nn.activation import Threshold as Threshold
+from badak.nn.adaptive import AdaptiveLogSoftmaxWithLoss as AdaptiveLogSoftmaxWithLoss
 from badak.nn.attention import MultiheadAttention as MultiheadAttention
 from badak.nn.batch_norm import BatchNorm1d as BatchNorm1d
 from badak.nn.batch_norm import BatchNorm2d as BatchNorm2d

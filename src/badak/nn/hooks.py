@@ -11,7 +11,7 @@ A module without hooks pays four dictionary tests per call and nothing else.
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from badak.autograd import is_grad_enabled
 from badak.autograd.hooks import RemovableHandle, function
@@ -22,22 +22,16 @@ from badak.ops.observe import Observe
 from badak.tensor import Tensor, apply
 
 
-class Hook(NamedTuple):
-    """One registered function, and how it wants to be called."""
-
-    call: Callable
-    with_kwargs: bool = False
-    always_call: bool = False
-
-
 class _Everywhere:
     """The hooks of all modules at once; `any` says whether there are some."""
 
     def __init__(self) -> None:
-        self.forward: dict[int, Hook] = {}
-        self.forward_pre: dict[int, Hook] = {}
-        self.backward: dict[int, Hook] = {}
-        self.backward_pre: dict[int, Hook] = {}
+        self.forward: dict[int, Callable] = {}
+        self.forward_pre: dict[int, Callable] = {}
+        self.backward: dict[int, Callable] = {}
+        self.backward_pre: dict[int, Callable] = {}
+        self.with_kwargs: dict[int, bool] = {}  # True by the ids of the hooks that want keyword arguments
+        self.always_called: dict[int, bool] = {}
         self.registration: dict[str, dict[int, Callable]] = {"module": {}, "parameter": {}, "buffer": {}}
 
     @property
@@ -56,22 +50,26 @@ _global_parameter_registration_hooks = EVERYWHERE.registration["parameter"]
 
 def register_module_forward_pre_hook(hook: Callable) -> RemovableHandle:
     """Run `hook(module, args)` before each forward of every module; what it returns replaces the arguments."""
-    return RemovableHandle(EVERYWHERE.forward_pre, Hook(function(hook)))
+    return RemovableHandle(EVERYWHERE.forward_pre, function(hook))
 
 
 def register_module_forward_hook(hook: Callable, *, with_kwargs: bool = False, always_call: bool = False) -> RemovableHandle:
     """Run `hook(module, args, output)` after each forward of every module; what it returns replaces the output."""
-    return RemovableHandle(EVERYWHERE.forward, Hook(function(hook), with_kwargs, always_call))
+    return RemovableHandle(
+        EVERYWHERE.forward,
+        function(hook),
+        flags=_chosen((EVERYWHERE.with_kwargs, with_kwargs), (EVERYWHERE.always_called, always_call)),
+    )
 
 
 def register_module_full_backward_pre_hook(hook: Callable) -> RemovableHandle:
     """Run `hook(module, grad_output)` for every module when the gradients of its outputs are there."""
-    return RemovableHandle(EVERYWHERE.backward_pre, Hook(function(hook)))
+    return RemovableHandle(EVERYWHERE.backward_pre, function(hook))
 
 
 def register_module_full_backward_hook(hook: Callable) -> RemovableHandle:
     """Run `hook(module, grad_input, grad_output)` for every module when the gradients of its inputs are there."""
-    return RemovableHandle(EVERYWHERE.backward, Hook(function(hook)))
+    return RemovableHandle(EVERYWHERE.backward, function(hook))
 
 
 register_module_backward_hook = register_module_full_backward_hook
@@ -108,7 +106,9 @@ class Hooks(Members):
 
         with_kwargs: `hook(module, args, kwargs)`, which returns None or the pair (args, kwargs).
         """
-        return RemovableHandle(self._forward_pre_hooks, Hook(function(hook), with_kwargs), prepend, owner=self)
+        return RemovableHandle(
+            self._forward_pre_hooks, function(hook), prepend, self, _chosen((self._forward_pre_hooks_with_kwargs, with_kwargs))
+        )
 
     def register_forward_hook(
         self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False
@@ -117,11 +117,17 @@ class Hooks(Members):
 
         with_kwargs: `hook(module, args, kwargs, output)`. always_call: also after a forward that raised, with output None.
         """
-        return RemovableHandle(self._forward_hooks, Hook(function(hook), with_kwargs, always_call), prepend, owner=self)
+        return RemovableHandle(
+            self._forward_hooks,
+            function(hook),
+            prepend,
+            self,
+            _chosen((self._forward_hooks_with_kwargs, with_kwargs), (self._forward_hooks_always_called, always_call)),
+        )
 
     def register_full_backward_pre_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
         """Run `hook(module, grad_output)` when the gradients of the outputs are there; what it returns replaces them."""
-        return RemovableHandle(self._backward_pre_hooks, Hook(function(hook)), prepend, owner=self)
+        return RemovableHandle(self._backward_pre_hooks, function(hook), prepend, owner=self)
 
     def register_full_backward_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
         """Run `hook(module, grad_input, grad_output)` when the gradients of the inputs are there.
@@ -129,7 +135,7 @@ class Hooks(Members):
         What it returns replaces grad_input. Both are tuples with one entry for each positional argument (output), None for
         what is no tensor or has no gradient. It also runs when no input needs a gradient, with Nones for grad_input.
         """
-        return RemovableHandle(self._backward_hooks, Hook(function(hook)), prepend, owner=self)
+        return RemovableHandle(self._backward_hooks, function(hook), prepend, owner=self)
 
     def register_backward_hook(self, hook: Callable) -> RemovableHandle:
         """As `register_full_backward_hook`.
@@ -148,8 +154,7 @@ class Hooks(Members):
             args = watch.inputs(args) if watch else args
             output = self.forward(*args, **kwargs)
             for key in list(waiting):
-                hook = waiting.pop(key)
-                replaced = _run_forward_hook(hook, self, args, kwargs, output)
+                replaced = self._run_forward_hook(key, waiting.pop(key), args, kwargs, output)
                 output = output if replaced is None else replaced
             return watch.outputs(output) if watch else output
         except Exception:
@@ -157,11 +162,12 @@ class Hooks(Members):
             raise
 
     def _run_pre_hooks(self, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
-        for hook in (*EVERYWHERE.forward_pre.values(), *self._forward_pre_hooks.values()):
-            replaced = hook.call(self, args, kwargs) if hook.with_kwargs else hook.call(self, args)
+        for key, hook in (*EVERYWHERE.forward_pre.items(), *self._forward_pre_hooks.items()):
+            with_kwargs = key in self._forward_pre_hooks_with_kwargs
+            replaced = hook(self, args, kwargs) if with_kwargs else hook(self, args)
             if replaced is None:
                 continue
-            if not hook.with_kwargs:
+            if not with_kwargs:
                 args = replaced if isinstance(replaced, tuple) else (replaced,)
             elif isinstance(replaced, tuple) and len(replaced) == 2:
                 args, kwargs = replaced
@@ -173,17 +179,22 @@ class Hooks(Members):
         return args, kwargs
 
     def _run_always_called(self, waiting: OrderedDict, args: tuple, kwargs: dict) -> None:
-        for hook in waiting.values():
-            if not hook.always_call:
+        for key, hook in waiting.items():
+            if key not in self._forward_hooks_always_called and key not in EVERYWHERE.always_called:
                 continue
             try:
-                _run_forward_hook(hook, self, args, kwargs, None)
+                self._run_forward_hook(key, hook, args, kwargs, None)
             except Exception as error:  # the error of the forward itself must not be hidden by this one
                 warnings.warn(f"forward hook with always_call=True raised as well: {error}", BadakWarning, stacklevel=2)
 
+    def _run_forward_hook(self, key: int, hook: Callable, args: tuple, kwargs: dict, output: object) -> object:
+        with_kwargs = key in self._forward_hooks_with_kwargs or key in EVERYWHERE.with_kwargs
+        return hook(self, args, kwargs, output) if with_kwargs else hook(self, args, output)
 
-def _run_forward_hook(hook: Hook, module: Hooks, args: tuple, kwargs: dict, output: object) -> object:
-    return hook.call(module, args, kwargs, output) if hook.with_kwargs else hook.call(module, args, output)
+
+def _chosen(*tables: tuple[dict, bool]) -> tuple[dict, ...]:
+    """The tables that are wanted."""
+    return tuple(table for table, wanted in tables if wanted)
 
 
 class BackwardWatch:
@@ -214,13 +225,13 @@ class BackwardWatch:
     def _on_grad_output(self, grads: tuple) -> tuple:
         grad_output = _spread(grads, self._outputs, self._output_count)
         for hook in (*EVERYWHERE.backward_pre.values(), *self._module._backward_pre_hooks.values()):
-            replaced = hook.call(self._module, grad_output)
+            replaced = hook(self._module, grad_output)
             if replaced is not None:
                 grad_output = _as_tuple(replaced, self._output_count, "Backward pre hook")
         self._grad_output = grad_output
         if not self._inputs:  # nothing will arrive at the inputs: tell the hooks now
             for hook in (*EVERYWHERE.backward.values(), *self._module._backward_hooks.values()):
-                if hook.call(self._module, (None,) * self._count, grad_output) is not None:
+                if hook(self._module, (None,) * self._count, grad_output) is not None:
                     raise GraphError(
                         "backward hook returned a gradient for inputs of which none requires grad", "return None from it"
                     )
@@ -229,7 +240,7 @@ class BackwardWatch:
     def _on_grad_input(self, grads: tuple) -> tuple:
         grad_input = _spread(grads, self._inputs, self._count)
         for hook in (*EVERYWHERE.backward.values(), *self._module._backward_hooks.values()):
-            replaced = hook.call(self._module, grad_input, self._grad_output)
+            replaced = hook(self._module, grad_input, self._grad_output)
             if replaced is not None:
                 grad_input = _as_tuple(replaced, self._count, "Backward hook")
         return tuple(grad_input[i] for i in self._inputs)

@@ -230,7 +230,8 @@ class _LazyNorm(LazyModuleMixin, _NormBase):
                     _given(x, (self.num_features,))
                 self.reset_parameters()
         if self.num_features == 0:
-            self.num_features = next(x for x in self._own_tensors() if x.dim()).shape[0]
+            known = (x.shape[0] for x in self._own_tensors() if x.dim())
+            self.num_features = next(known, needed(input, type(self).__name__).shape[1])
 
 
 class LazyBatchNorm1d(_LazyNorm, BatchNorm1d):

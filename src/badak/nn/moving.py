@@ -97,17 +97,30 @@ def _is_meta(device) -> bool:
     return isinstance(device, (str, device_type)) and device_type(device).type == "meta"
 
 
+def _is_dtype(value) -> bool:
+    return isinstance(value, dtype_type) or value in (float, complex, int, bool)
+
+
 def _read_target(*args, device=None, dtype=None, non_blocking=False, tensor=None, memory_format=None):
-    """(device, dtype) of the arguments of `to`. non_blocking means nothing on a CPU."""
-    for value in args[:2]:
-        if isinstance(value, Tensor):
-            tensor = value
-        elif isinstance(value, dtype_type) or value in (float, complex, int, bool):
-            dtype = value
-        elif isinstance(value, (str, int, device_type)) and not isinstance(value, bool):
-            device = value
-        elif value is not None and not isinstance(value, bool):
-            raise ArgumentTypeError(f"to() received {type(value).__name__}", "give a device, a floating dtype or a tensor")
+    """(device, dtype) of the arguments of `to`: a tensor, a dtype, or a device and a dtype, then non_blocking.
+
+    non_blocking means nothing on a CPU.
+    """
+    rest, fits = list(args), True
+    if rest and isinstance(rest[0], Tensor):
+        tensor = rest.pop(0)
+    elif rest and _is_dtype(rest[0]):
+        dtype = rest.pop(0)
+    elif rest and (rest[0] is None or isinstance(rest[0], (str, int, device_type)) and not isinstance(rest[0], bool)):
+        device = rest.pop(0)
+        if rest:
+            dtype = rest.pop(0)
+            fits = dtype is None or _is_dtype(dtype)
+    if not fits or len(rest) > 1 or not all(isinstance(value, bool) for value in rest):
+        given = ", ".join(type(value).__name__ for value in args)
+        raise ArgumentTypeError(
+            f"to() received an invalid combination of arguments - got ({given})", "give a device, a floating dtype or a tensor"
+        )
     if tensor is not None:
         device, dtype = tensor.device, tensor.dtype
     if not _is_meta(device):

@@ -113,6 +113,11 @@ class RNNBase(_Weights):
         suffixes = [suffix for layer in range(self.num_layers) for suffix in self._suffixes(layer)]
         return [[getattr(self, f"{kind}_{suffix}") for kind in kinds] for suffix in suffixes]
 
+    @property
+    def _flat_weights(self) -> list[Tensor]:
+        """What all_weights has, in one list."""
+        return [weight for weights in self.all_weights for weight in weights]
+
     def flatten_parameters(self) -> None:
         """Nothing to do: the weights need no single piece of memory here."""
 
@@ -128,6 +133,8 @@ class RNNBase(_Weights):
         batched = input.dim() == 3
         x = input if batched else input.unsqueeze(1)
         x = x.transpose(0, 1) if self.batch_first and batched else x
+        if not x.shape[0]:
+            raise ShapeError("Expected sequence length to be larger than 0 in RNN", "leave empty sequences out")
         y, states = self._run(x, self._states(x, hx, batched), None)
         y = y.transpose(0, 1) if self.batch_first and batched else y
         if not batched:
@@ -354,9 +361,25 @@ class RNNCellBase(_Weights):
             first = (zeros(x.shape[0], self.hidden_size, dtype=x.dtype),) * count
         else:
             first = tuple(state if batched else state.unsqueeze(0) for state in states)
+        self._check(x, first)
         gx = F.linear(x, self.weight_ih, self.bias_ih).unsqueeze(0)
         _, *ends = _steps(self.mode, gx, first, self.weight_hh, self.bias_hh, False, None)
         return tuple(state if batched else state.squeeze(0) for state in ends)
+
+    def _check(self, x: Tensor, states: tuple[Tensor, ...]) -> None:
+        """Raise ShapeError where x is not (B, input_size), or a state not (B, hidden_size)."""
+        fix = f"x (B, {self.input_size}) or ({self.input_size},), states (B, {self.hidden_size}) or ({self.hidden_size},)"
+        if x.shape[1] != self.input_size:
+            raise ShapeError(f"input has inconsistent input_size: got {x.shape[1]} expected {self.input_size}", fix)
+        for number, state in enumerate(states):
+            if state.dim() != 2:
+                raise ShapeError(f"Expected hidden{number} to be {x.dim()}D, got {list(state.shape)} instead", fix)
+            if state.shape[0] != x.shape[0]:
+                raise ShapeError(f"Input batch size {x.shape[0]} doesn't match hidden{number} batch size {state.shape[0]}", fix)
+            if state.shape[1] != self.hidden_size:
+                raise ShapeError(
+                    f"hidden{number} has inconsistent hidden_size: got {state.shape[1]}, expected {self.hidden_size}", fix
+                )
 
     def extra_repr(self) -> str:
         text = f"{self.input_size}, {self.hidden_size}"

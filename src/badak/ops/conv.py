@@ -134,8 +134,9 @@ def output_size(size, kernel, stride, padding, dilation) -> tuple[int, ...]:
     wide = [n + 2 * p for n, p in zip(size, padding)]
     need = [d * (k - 1) + 1 for k, d in zip(kernel, dilation)]
     if any(n < k for n, k in zip(wide, need)):
+        size, window = (" x ".join(map(str, numbers)) for numbers in (wide, need))
         raise ShapeError(
-            f"conv: Calculated padded input size per channel: {tuple(wide)}. Kernel size: {tuple(need)}. "
+            f"conv: Calculated padded input size per channel: ({size}). Kernel size: ({window}). "
             "Kernel size can't be greater than actual input size",
             "a larger padding, or a smaller kernel_size",
         )

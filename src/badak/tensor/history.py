@@ -11,6 +11,7 @@ from badak.autograd.node import Leaf, Version
 from badak.core import events
 from badak.core.errors import ArgumentTypeError, DTypeError, GraphError, ShapeError
 from badak.core.modes import anywhere, modes
+from badak.kernels.memory_format import of_gradient
 from badak.ops.rows import Rows
 from badak.tensor.attributes import held_by
 from badak.tensor.backward import backward
@@ -170,8 +171,8 @@ class History(About):
         if dy.dtype != self._array.dtype:
             dy, owned = dy.astype(self._array.dtype), True
         if self._grad is None:
-            keep = owned and dy.flags.c_contiguous
-            self._grad = self._of(dy if keep else np.array(dy, order="C"))
+            kept = of_gradient(dy, self._array)
+            self._grad = self._of(kept if owned or kept is not dy else dy.copy("K"))
         elif self._grad.is_sparse:
             self._grad = self._of(dy) + self._grad
         else:

@@ -1,7 +1,7 @@
 """Storages: the memory of tensors as a row of bytes. Two tensors see the same memory where their storages have one address."""
 
 import os
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -14,11 +14,28 @@ from badak.tensor.tensor import Tensor
 
 
 class UntypedStorage:
-    """Bytes in memory. UntypedStorage(n) makes n of them, an iterable gives their values; see also from_file, from_buffer."""
+    """Bytes in memory. UntypedStorage(n) makes n of them, an iterable gives their values; see also from_file, from_buffer.
+
+    On the meta device there is a number of bytes, and none of them: what would read them raises NoDataError.
+    """
+
+    _array: np.ndarray | None = None  # the bytes; None on the meta device
+    _count = 0  # how many there would be there
 
     def __init__(self, size: Any = 0, *, device: Any = None):
+        if device is not None and Device(device).type == "meta":
+            self._count = size if isinstance(size, int) else len(list(size))
+            return
         dtypes.check_device(device)
-        self._bytes = np.empty(size, np.uint8) if isinstance(size, int) else np.array(list(size), np.uint8)
+        self._array = np.empty(size, np.uint8) if isinstance(size, int) else np.array(list(size), np.uint8)
+
+    @property
+    def _bytes(self) -> np.ndarray:
+        if self._array is None:
+            raise NoDataError(
+                "Not available for 'meta' device type: this storage has no bytes", "the storage of a tensor on the CPU"
+            )
+        return self._array
 
     def __sizeof__(self) -> int:
         return super().__sizeof__() + self.nbytes()
@@ -27,8 +44,13 @@ class UntypedStorage:
     def _of(cls, array: np.ndarray) -> "UntypedStorage":
         """The storage of this very array of bytes."""
         storage = cls.__new__(cls)
-        storage._bytes = array
+        storage._array = array
         return storage
+
+    @classmethod
+    def _on_meta(cls, count: int) -> "UntypedStorage":
+        """A storage of so many bytes on the meta device."""
+        return cls(count, device=dtypes.META)
 
     @classmethod
     def from_file(cls, filename: str | os.PathLike, shared: bool = False, nbytes: int = 0) -> "UntypedStorage":
@@ -49,13 +71,13 @@ class UntypedStorage:
 
     def data_ptr(self) -> int:
         """The address of the first byte; 0 where there are none."""
-        return self._bytes.ctypes.data if self._bytes.size else 0
+        return self._bytes.ctypes.data if self._array is not None and self._array.size else 0
 
     _cdata = property(data_ptr)
 
     def nbytes(self) -> int:
         """How many bytes there are."""
-        return self._bytes.size
+        return self._count if self._array is None else self._array.size
 
     size = __len__ = nbytes
 
@@ -73,7 +95,8 @@ class UntypedStorage:
         return int(self._bytes[key])
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        self._bytes[key] = value
+        if self._array is not None:
+            self._array[key] = value
 
     def __iter__(self):
         return iter(self._bytes.tolist())
@@ -84,17 +107,19 @@ class UntypedStorage:
 
     def fill_(self, value: int) -> "UntypedStorage":
         """Every byte = value."""
-        self._bytes[...] = value
+        if self._array is not None:
+            self._array[...] = value
         return self
 
     def copy_(self, source: "UntypedStorage", non_blocking: bool = False) -> "UntypedStorage":
         """The bytes of another storage of the same size."""
-        self._bytes[...] = source._bytes
+        if self._array is not None:
+            self._array[...] = source._here()
         return self
 
     def clone(self) -> "UntypedStorage":
         """A copy in memory of its own."""
-        return UntypedStorage._of(self._bytes.copy())
+        return UntypedStorage._on_meta(self._count) if self._array is None else UntypedStorage._of(self._array.copy())
 
     __copy__ = clone
 
@@ -105,68 +130,61 @@ class UntypedStorage:
         """Itself."""
         return self
 
+    def _here(self) -> np.ndarray:
+        """The bytes, which are to be copied elsewhere."""
+        if self._array is None:
+            raise NoDataError("Cannot copy out of meta tensor; no data!", "the storage of a tensor on the CPU")
+        return self._array
+
     def cpu(self) -> "UntypedStorage":
-        """Itself."""
+        """Itself. Raises NoDataError on the meta device, which has no bytes to copy."""
+        self._here()
         return self
 
-    share_memory_ = pin_memory = cpu
+    def pin_memory(self, device: Any = None) -> "UntypedStorage":
+        """Itself. Raises NoDataError on the meta device."""
+        if self._array is None:
+            raise NoDataError("cannot pin 'UntypedStorage': only CPU memory can be pinned", "the storage of a tensor on the CPU")
+        return self
+
+    def share_memory_(self) -> "UntypedStorage":
+        """Itself. Raises NoDataError on the meta device."""
+        if self._array is None:
+            raise NoDataError("share_memory_: only available on CPU", "the storage of a tensor on the CPU")
+        return self
 
     def cuda(self, *args: Any, **kwargs: Any) -> "UntypedStorage":
         """Raises: badak computes on the CPU."""
         dtypes.check_device("cuda")
         return self
 
-    def resize_(self, size: int) -> NoReturn:
-        """Raises NotSupportedError: tensors that see this memory could not follow."""
+    def resize_(self, size: int) -> "UntypedStorage":
+        """Another number of bytes on the meta device. Elsewhere NotSupportedError: tensors that see the memory could not follow."""
+        if self._array is None:
+            self._count = size
+            return self
         raise NotSupportedError("a storage cannot be resized: tensors see its memory", "a new tensor, or x.resize_(shape)")
 
     def is_shared(self) -> bool:
         """False."""
         return False
 
-    is_pinned = resizable = is_shared
+    is_pinned = is_shared
+
+    def resizable(self) -> bool:
+        """Whether resize_ works: on the meta device."""
+        return self._array is None
+
     is_cuda = False
 
     @property
     def device(self) -> Device:
-        """The CPU."""
-        return dtypes.CPU
+        """Where the bytes are: the CPU, or the meta device, which has none."""
+        return dtypes.META if self._array is None else dtypes.CPU
 
     def __repr__(self) -> str:
-        shown = "".join(f" {byte}\n" for byte in self._bytes[:1000].tolist())
-        return f"{shown}[{_shown()}.UntypedStorage(device=cpu) of size {len(self)}]"
-
-
-class MetaStorage(UntypedStorage):
-    """The storage of a tensor on the meta device: so many bytes, and none of them."""
-
-    def __init__(self, nbytes: int):
-        self._nbytes = nbytes
-
-    def nbytes(self) -> int:
-        """How many bytes there would be."""
-        return self._nbytes
-
-    size = __len__ = nbytes
-
-    def data_ptr(self) -> int:
-        """0."""
-        return 0
-
-    _cdata = property(data_ptr)
-
-    @property
-    def device(self) -> Device:
-        """The meta device."""
-        return dtypes.META
-
-    def __getattr__(self, name: str) -> NoReturn:
-        if name != "_bytes":
-            raise AttributeError(name)
-        raise NoDataError("Not available for 'meta' device type: this storage has no bytes", "the storage of a tensor on the CPU")
-
-    def __repr__(self) -> str:
-        return f"...\n[{_shown()}.UntypedStorage(device=meta) of size {len(self)}]"
+        shown = "...\n" if self._array is None else "".join(f" {byte}\n" for byte in self._array[:1000].tolist())
+        return f"{shown}[{_shown()}.UntypedStorage(device={self.device}) of size {len(self)}]"
 
 
 class TypedStorage:
@@ -222,6 +240,24 @@ class TypedStorage:
         """Where the memory is: the CPU, or the meta device, which has none."""
         return self._untyped_storage.device
 
+    def is_shared(self) -> bool:
+        """Whether other processes see the memory."""
+        return self._untyped_storage.is_shared()
+
+    def is_pinned(self) -> bool:
+        """False."""
+        return False
+
+    def cpu(self) -> "TypedStorage":
+        """Itself. Raises NoDataError on the meta device."""
+        self._untyped_storage.cpu()
+        return self
+
+    def share_memory_(self) -> "TypedStorage":
+        """Itself. Raises NoDataError on the meta device."""
+        self._untyped_storage.share_memory_()
+        return self
+
     def __repr__(self) -> str:
         known = self.device != dtypes.META
         shown = "".join(f" {number}\n" for number in self._numbers[:1000].tolist()) if known else "...\n"
@@ -252,7 +288,7 @@ def _reach(array: np.ndarray) -> int:
 def untyped_storage(input: Tensor) -> UntypedStorage:
     """The memory that input sees, all of it, as bytes."""
     if input._meta is not None:
-        return MetaStorage(_reach(input._meta))
+        return UntypedStorage._on_meta(_reach(input._meta))
     events.read("the storage of a tensor")
     return UntypedStorage._of(memory_of(input._array))
 

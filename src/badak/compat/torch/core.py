@@ -3,6 +3,8 @@
 import importlib
 from typing import Any
 
+from badak.compat.torch.conv_backend import _ConvBackend as _ConvBackend
+from badak.compat.torch.conv_backend import _select_conv_backend as _select_conv_backend
 from badak.core.errors import NotSupportedError
 from badak.core.modes import modes
 from badak.core.public_api import door as _door

@@ -264,6 +264,7 @@ TABLE = {
             "selu selu_ threshold threshold_"
         ),
     ),
+    "nn.functional.conv": Names(functions="convolution"),
     "nn.functional.grid_sample": Names(functions="affine_grid_generator grid_sampler grid_sampler_2d grid_sampler_3d"),
     "nn.functional.native": Names(
         functions=(

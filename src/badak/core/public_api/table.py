@@ -89,7 +89,9 @@ PLACES = {
     "badak.nested": "badak.tensor.nested",
     "badak.nn.DataParallel": "badak.compat.torch.parallel.DataParallel",
     "badak.nn.attention.flex_attention": "badak.compat.torch.flex_attention",
+    "badak.nn.functional.grad": "badak.nn.grad",
     "badak.nn.modules.activation": "badak.nn",
+    "badak.nn.modules.adaptive": "badak.nn.adaptive",
     "badak.nn.modules.batchnorm": "badak.nn.batch_norm",
     "badak.nn.modules.channelshuffle": "badak.nn",
     "badak.nn.modules.container": "badak.nn",
@@ -154,7 +156,6 @@ INSTEAD = {  # what PyTorch has and badak has not: what serves in its place
     "linalg.ldl_solve": "linalg.solve",
     "lobpcg": "linalg.eigh",
     "masked": "a tensor with a mask next to it: masked_fill, where",
-    "nn.utils.prune": "parametrize.register_parametrization, with a module that multiplies by a mask",
     "segment_reduce": "scatter_reduce, or index_reduce",
     "utils.model_zoo": "download the file yourself and read it with badak.load or safetensors",
     "quantization": "badak.quantize(model): int8 or bfloat16 weights, for inference",
@@ -192,6 +193,8 @@ def _lists() -> dict[str, frozenset[str]]:
 def is_module(dotted: str) -> bool:
     """Whether torch.<dotted> is one of PyTorch's modules; what lies deeper than two levels, or in a private one, counts too."""
     first, _, rest = dotted.partition(".")
+    if rest.rpartition(".")[2].startswith("__"):  # __path__, for which Python's import asks
+        return False
     second = rest.partition(".")[0]
     known = _lists()["modules"]
     return first in known and (not second or first.startswith("_") or second.startswith("_") or f"{first}.{second}" in known)

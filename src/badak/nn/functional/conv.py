@@ -1,6 +1,8 @@
 """Convolution over one, two or three axes."""
 
-from badak.core.errors import ArgumentError
+from collections.abc import Sequence
+
+from badak.core.errors import ArgumentError, ShapeError
 from badak.nn.functional._common import tensor
 from badak.nn.functional.sizes import sizes, with_batch
 from badak.ops.conv import Conv, ConvTranspose
@@ -78,18 +80,56 @@ def conv_transpose3d(input, weight, bias=None, stride=1, padding=0, output_paddi
     return _conv_transpose(input, weight, bias, stride, padding, output_padding, groups, dilation, 3, "conv_transpose3d")
 
 
+def convolution(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    transposed: bool,
+    output_padding: Sequence[int],
+    groups: int,
+) -> Tensor:
+    """conv1d to conv3d, or conv_transpose1d to conv_transpose3d, by the axes of input (N, C, *S) and by `transposed`.
+
+    Args:
+        input: (N, C, *S), with one to three axes S
+        weight: (M, C / groups, *K); transposed: (C, M / groups, *K)
+        bias: (M,) or None
+        stride, padding, dilation: one number for each axis of S
+        transposed: conv_transpose1d to conv_transpose3d
+        output_padding: entries added at the end of each axis, of a transposed convolution
+        groups: groups of channels with weights of their own
+
+    Returns: (N, M, *O)
+
+    Example:
+        >>> badak.convolution(badak.ones(1, 1, 4), badak.ones(1, 1, 2), None, [2], [0], [1], False, [0], 1).tolist()
+        [[[2.0, 2.0]]]
+    """
+    axes = tensor(input, "convolution").dim() - 2
+    if axes not in (1, 2, 3):
+        raise ShapeError(f"convolution: expected input (N, C, *S) with 1 to 3 axes S; got {list(input.shape)}", "x.unsqueeze(0)")
+    if transposed:
+        return _conv_transpose(input, weight, bias, stride, padding, output_padding, groups, dilation, axes, "convolution")
+    return _conv(input, weight, bias, stride, padding, dilation, groups, axes, "convolution")
+
+
 def _conv(input, weight, bias, stride, padding, dilation, groups: int, axes: int, where: str) -> Tensor:
     x, batched = with_batch(tensor(input, where), axes, where)
     stride, dilation = sizes(stride, axes, where, "stride"), sizes(dilation, axes, where, "dilation")
     if isinstance(padding, str):
         x, padding = _named_padding(x, padding, tuple(weight.shape[2:]), stride, dilation, where)
     padding = sizes(padding, axes, where, "padding")
-    if min(stride) < 1 or min(dilation) < 1 or min(padding) < 0 or groups < 1:
-        raise ArgumentError(
-            f"{where}: expected stride, dilation, groups >= 1 and padding >= 0; "
-            f"got stride={stride}, padding={padding}, dilation={dilation}, groups={groups}",
-            None,
-        )
+    if min(stride) < 1:
+        raise ArgumentError(f"{where}: non-positive stride is not supported; got {stride}", "stride=1")
+    if min(dilation) < 1:
+        raise ArgumentError(f"{where}: dilation should be greater than zero; got {dilation}", "dilation=1")
+    if min(padding) < 0:
+        raise ArgumentError(f"{where}: negative padding is not supported; got {padding}", "padding=0")
+    if groups < 1:
+        raise ArgumentError(f"{where}: non-positive groups is not supported; got {groups}", "groups=1")
     y = apply(Conv, x, weight, bias, stride=stride, padding=padding, dilation=dilation, groups=groups)
     y = _laid(y, x, weight)
     return y if batched else y.squeeze(0)

@@ -79,6 +79,15 @@ def multilabel_soft_margin_loss(input, target, weight=None, size_average=None, r
     return _reduced(loss.sum(-1) / x.size(-1), reduction, "multilabel_soft_margin_loss")
 
 
+def _need_classes(x: Tensor) -> None:
+    """Raise ShapeError where x is not (N, V), (V,) or a number, with V of 1 or more."""
+    if x.dim() > 2 or x.dim() and not x.shape[-1]:
+        raise ShapeError(
+            f"Expected non-empty vector or matrix with optional 0-dim batch size, but got: {list(x.shape)}",
+            "x (N, V) or (V,), with a number for each class",
+        )
+
+
 @in_float32
 def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction="mean") -> Tensor:
     """The mean over classes k other than t = target of max(0, margin - x_t + x_k)^p, times weight_t; x (N, V) or (V,)."""
@@ -86,7 +95,8 @@ def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=
     x = x if x.dim() else x.reshape(1)
     if p not in (1, 2):
         raise ArgumentError(f"multi_margin_loss: only p == 1 and p == 2 supported; got {p}", "p=1")
-    if x.dim() not in (1, 2) or target.shape != x.shape[:-1] and target.numel() != math.prod(x.shape[:-1]):
+    _need_classes(x)
+    if target.shape != x.shape[:-1] and target.numel() != math.prod(x.shape[:-1]):
         raise ShapeError(
             f"multi_margin_loss: expected x (N, V) and target (N,); got {tuple(x.shape)} and {tuple(target.shape)}",
             None,
@@ -128,7 +138,8 @@ def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduct
     """
     reduction, x = reduction_of(size_average, reduce, reduction), tensor(input, "multilabel_margin_loss")
     _need_reduction(reduction, "multilabel_margin_loss")
-    if x.dim() > 2 or target.shape != x.shape:
+    _need_classes(x)
+    if target.shape != x.shape:
         raise ShapeError(
             f"multilabel_margin_loss: expected x (N, V) and target of the same shape; got {tuple(x.shape)} and "
             f"{tuple(target.shape)}",

@@ -6,7 +6,7 @@ Terms of log-likelihoods are in nats. Those of the hot path are one operation ea
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentError, ShapeError, user_line, warn_once
+from badak.core.errors import ArgumentError, DTypeError, ShapeError, user_line, warn_once
 from badak.nn.functional._common import real_tensor, reduction_of, tensor
 from badak.ops._check import expect_real
 from badak.ops.loss import MSE, NLL, BCEWithLogits, CrossEntropy, CrossEntropySoft, KLDiv
@@ -336,7 +336,11 @@ def cosine_similarity(x1, x2, dim=1, eps=1e-8) -> Tensor:
         >>> F.cosine_similarity(badak.tensor([[1.0, 0.0]]), badak.tensor([[0.0, 1.0]])).tolist()
         [0.0]
     """
-    a, b = broadcast_tensors(real_tensor(x1, "cosine_similarity", "x1"), real_tensor(x2, "cosine_similarity", "x2"))
+    a, b = real_tensor(x1, "cosine_similarity", "x1"), real_tensor(x2, "cosine_similarity", "x2")
+    kind = promote_types(a.dtype, b.dtype)
+    if not kind.is_floating_point:
+        raise DTypeError(f"expected common dtype to be floating point, yet common dtype is {kind}", "x1.float()")
+    a, b = broadcast_tensors(a.to(kind), b.to(kind))
     na, nb = (x.norm(2, dim, keepdim=True).clamp(min=eps) for x in (a, b))
     return ((a / na) * (b / nb)).sum(dim)
 

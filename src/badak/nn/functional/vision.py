@@ -117,7 +117,7 @@ def interpolate(
     if antialias:
         for axis in (3, 2):
             x = _smoothed(x, axis, mode, sizes_out[axis - 2], scales[axis - 2], bool(align_corners))
-        return x
+        return as_images(x, input)
     for axis, (n, scale) in enumerate(zip(sizes_out, scales), start=2):
         taps = _taps(mode, x.shape[axis], n, scale, bool(align_corners), np.float64 if x.dtype.itemsize == 8 else np.float32)
         x = _resample(x, axis, taps)

@@ -355,17 +355,17 @@ def remove(module: Module, name: str) -> Module:
 
 def is_pruned(module: Module) -> bool:
     """Whether a parameter of it, or of a module in it, is pruned."""
-    return any(isinstance(hook.call, BasePruningMethod) for each in module.modules() for hook in each._forward_pre_hooks.values())
+    return any(isinstance(hook, BasePruningMethod) for each in module.modules() for hook in each._forward_pre_hooks.values())
 
 
 def _method_of(module: Module, name: str) -> BasePruningMethod | None:
-    hooks = [hook.call for hook in module._forward_pre_hooks.values()]
+    hooks = module._forward_pre_hooks.values()
     return next((hook for hook in hooks if isinstance(hook, BasePruningMethod) and hook._tensor_name == name), None)
 
 
 def _drop_hook(module: Module, name: str) -> None:
     for key, hook in list(module._forward_pre_hooks.items()):
-        if isinstance(hook.call, BasePruningMethod) and hook.call._tensor_name == name:
+        if isinstance(hook, BasePruningMethod) and hook._tensor_name == name:
             del module._forward_pre_hooks[key]
 
 

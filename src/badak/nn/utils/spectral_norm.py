@@ -50,7 +50,7 @@ def spectral_norm(
     module: Module, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12, dim: int | None = None
 ) -> Module:
     """w / s(w), s the largest singular value; `weight_orig` is the parameter, `weight_u` and `weight_v` are buffers."""
-    hooks = [hook.call for hook in module._forward_pre_hooks.values()]
+    hooks = module._forward_pre_hooks.values()
     if any(isinstance(hook, SpectralNorm) and hook.name == name for hook in hooks):
         raise ArgumentError(f"Cannot register two spectral_norm hooks on the same parameter {name}", "remove_spectral_norm first")
     dim = (1 if getattr(module, "transposed", False) else 0) if dim is None else dim
@@ -70,7 +70,7 @@ def spectral_norm(
 
 def remove_spectral_norm(module: Module, name: str = "weight") -> Module:
     """Make the weight a parameter again."""
-    for key, (hook, *_) in list(module._forward_pre_hooks.items()):
+    for key, hook in list(module._forward_pre_hooks.items()):
         if isinstance(hook, SpectralNorm) and hook.name == name:
             with no_grad():
                 weight = hook.compute_weight(module, do_power_iteration=False)

@@ -27,7 +27,7 @@ class WeightNorm:
 
 def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Module:
     """w = g v / |v|, the norm over all dims but `dim`; g and v are parameters `weight_g` and `weight_v` of the module."""
-    hooks = [hook.call for hook in module._forward_pre_hooks.values()]
+    hooks = module._forward_pre_hooks.values()
     if any(isinstance(hook, WeightNorm) and hook.name == name for hook in hooks):
         raise ArgumentError(f"Cannot register two weight_norm hooks on the same parameter {name}", "remove_weight_norm first")
     hook, weight = WeightNorm(name, dim), weight_of("weight_norm", module, name)
@@ -41,7 +41,7 @@ def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Mo
 
 def remove_weight_norm(module: Module, name: str = "weight") -> Module:
     """Make the weight a parameter again."""
-    for key, (hook, *_) in list(module._forward_pre_hooks.items()):
+    for key, hook in list(module._forward_pre_hooks.items()):
         if isinstance(hook, WeightNorm) and hook.name == name:
             weight = hook.compute_weight(module)
             del module._forward_pre_hooks[key]
