@@ -1,5 +1,8 @@
 """LoRA: what is added to a Linear, its gradients, and the same model after merging; PyTorch and peft are the judges."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import torch
@@ -11,7 +14,7 @@ from badak.models.gpt import GPT, GPTConfig
 from badak.models.llama import Llama, LlamaConfig
 from badak.nn import functional as F
 from badak.nn.lora import LoRALinear, add_lora, load_lora, lora_state_dict, merge_lora
-from badak.nn.quantized import BlockLinear
+from badak.nn.quantized import InBlocks
 
 
 def small():
@@ -156,7 +159,7 @@ def test_adapters_learn_next_to_weights_in_blocks(form):
     add_lora(twin, 4)
     with badak.no_grad():
         for name, part in model.named_modules():
-            if isinstance(part, BlockLinear):
+            if isinstance(part, InBlocks):
                 twin.get_submodule(name).weight.copy_(badak.tensor(part.numbers()))
         twin.load_state_dict({k: x.normal_(std=0.1) for k, x in lora_state_dict(model).items()}, strict=False)
     model.train()
@@ -174,7 +177,7 @@ def test_adapters_learn_next_to_weights_in_blocks(form):
     model.eval()
     before = model(ids)
     merged = merge_lora(model)
-    assert not any(isinstance(part, BlockLinear) for part in merged.modules())
+    assert not any(isinstance(part, InBlocks) for part in merged.modules())
     assert float((merged(ids) - before).norm() / before.norm()) < 0.03
 
 
@@ -182,3 +185,44 @@ def test_weights_in_blocks_alone_do_not_train():
     model = badak.quantize(nn.Sequential(nn.Linear(32, 4)), "q4")
     with pytest.raises(ArgumentError, match="train: BlockLinear holds weights that cannot be trained\nfix: "):
         model.train()
+
+
+PEFT = """
+import badak
+import torch
+from peft import LoraConfig, PeftModel, get_peft_model
+from transformers import LlamaConfig, LlamaForCausalLM
+
+def base():
+    torch.manual_seed(0)
+    sizes = {"hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 1, "num_attention_heads": 4}
+    return badak.quantize(LlamaForCausalLM(LlamaConfig(vocab_size=100, **sizes)), "q4")
+
+model = get_peft_model(base(), LoraConfig(r=4, target_modules=["q_proj", "down_proj"], task_type="CAUSAL_LM")).train()
+ids = torch.randint(0, 100, (4, 16))
+optimizer = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=3e-2)
+losses = []
+for _ in range(20):
+    loss = model(input_ids=ids, labels=ids).loss
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    losses.append(loss.item())
+assert losses[-1] < losses[0] - 0.3, losses
+assert model.base_model.model.model.layers[0].self_attn.q_proj.base_layer.form == "q4_0"
+learned = model.eval()(input_ids=ids).logits
+model.save_pretrained("adapter")
+again = PeftModel.from_pretrained(base(), "adapter").eval()
+assert torch.equal(again(input_ids=ids).logits, learned)
+with again.disable_adapter():
+    assert torch.equal(again(input_ids=ids).logits, base().eval()(input_ids=ids).logits)
+"""
+
+
+@pytest.mark.slow
+def test_peft_adapts_weights_in_blocks(tmp_path):
+    pytest.importorskip("peft", reason="peft is not installed: pip install peft")
+    (tmp_path / "program.py").write_text(PEFT)
+    command = [sys.executable, "-m", "badak", "run", "program.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]

@@ -26,7 +26,7 @@ from badak.models.gpt import GPT, GPTConfig
 from badak.models.llama import Llama, LlamaConfig, RotaryScaling
 from badak.models.pretrained import Pretrained, Settings
 from badak.models.sizes import expect_sizes
-from badak.nn.quantized import BlockEmbedding, BlockLinear, Int8Linear, JoinedLinear, LinearOf16Bits
+from badak.nn.quantized import BlockEmbedding, BlockLinear, InBlocks, Int8Linear, JoinedLinear, LinearOf16Bits
 from badak.tensor import Tensor, device
 
 NUMBERS = {"f32": np.dtype(np.float32), "f16": np.dtype(np.float16), "bf16": BFLOAT16}
@@ -361,7 +361,7 @@ def _held(module: nn.Module, name: str, kind: str) -> list[tuple[str, Stored]]:
         if x is None:
             continue
         array = np.ascontiguousarray(x.detach()._array)
-        if isinstance(module, BlockLinear) and last == "weight":
+        if isinstance(module, InBlocks) and last == "weight":
             if module.in_features % FORMATS[module.form].size == 0:
                 made.append((last, Stored(module.form, (len(array), module.in_features), array)))
                 continue

@@ -20,14 +20,14 @@ from badak.nn.dropout import Dropout
 from badak.nn.linear import Linear
 from badak.nn.module import Module
 from badak.nn.parameter import Parameter
-from badak.nn.quantized import BlockEmbedding, BlockLinear
+from badak.nn.quantized import BlockLinear, InBlocks
 from badak.tensor import Tensor, empty, float32, zeros
 
 
 class LoRALinear(Module):
     """A Linear that learns no more, its weights whole or in blocks, and what is added to it: scale = alpha / rank."""
 
-    def __init__(self, base: Linear | BlockLinear, rank: int, alpha: float, dropout: float = 0.0):
+    def __init__(self, base: Linear, rank: int, alpha: float, dropout: float = 0.0):
         super().__init__()
         kind = float32 if isinstance(base, BlockLinear) else base.weight.dtype
         where = {"dtype": kind, "device": base.weight.device}
@@ -62,10 +62,9 @@ def add_lora(
     if type(rank) is not int or rank < 1:
         raise ArgumentError(f"add_lora: expected a rank of 1 or more; got {rank!r}", "add_lora(model, rank=8)")
     inside = {f"{name}.out_proj" for name, part in model.named_modules() if isinstance(part, MultiheadAttention)}
-    blocks = [part for part in model.modules() if isinstance(part, BlockLinear)]
     linear = {
         name: part for name, part in model.named_modules()
-        if isinstance(part, Linear | BlockLinear) and not isinstance(part, BlockEmbedding)
+        if isinstance(part, Linear)
     }  # fmt: skip
     names = [name for name in linear if name not in inside] if targets is None else _named(linear, targets)
     hidden = next((name for name in names if name in inside), None)
@@ -74,8 +73,6 @@ def add_lora(
         raise ArgumentError(f"add_lora: {what}", "targets=[...] with names of other Linear layers")
     for p in model.parameters():
         p.requires_grad_(False)
-    for part in blocks:
-        part.adapted = True
     for name in names:
         _replace(model, name, LoRALinear(linear[name], rank, 2 * rank if alpha is None else alpha, dropout))
     return names
@@ -90,7 +87,7 @@ def merge_lora(model: Module) -> Module:
         if isinstance(part, LoRALinear):
             _replace(model, name, part.merged())
     for name, part in list(model.named_modules()):
-        if isinstance(part, BlockLinear):
+        if isinstance(part, InBlocks):
             _replace(model, name, part.whole())
     for p in model.parameters():
         p.requires_grad_(True)
@@ -114,7 +111,7 @@ def load_lora(model: Module, state: Mapping[str, Tensor]) -> None:
     model.load_state_dict(dict(state), strict=False)
 
 
-def _named(linear: Mapping[str, Linear | BlockLinear], targets: Sequence[str]) -> list[str]:
+def _named(linear: Mapping[str, Linear], targets: Sequence[str]) -> list[str]:
     """The layers that the targets speak of, in the order of the model."""
     asked = [targets] if isinstance(targets, str) else list(targets)
     for target in asked:

@@ -293,13 +293,13 @@ class Module(Moving, State, Hooks):
             raise ArgumentError(f"training mode is expected to be boolean, got {mode!r}")
         if mode:
             for module in self.modules():
-                module._expect_trainable()  # before anything is changed
+                module._expect_trainable(self)  # before anything is changed
         self.training = mode
         for module in self.children():
             module.train(mode)
         return self
 
-    def _expect_trainable(self) -> None:
+    def _expect_trainable(self, model: "Module") -> None:
         """Raise where this module is for answering only."""
 
     def eval(self) -> "Module":

@@ -1,6 +1,7 @@
 """Layers whose weights take fewer bits: they answer, and `quantization.py` puts them into models."""
 
 from collections.abc import Callable
+from typing import Self
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from badak.nn.parameter import Parameter
 from badak.ops.quantized import EmbeddingBlocks, LinearBFloat16, LinearBlocks, LinearInt8
 from badak.tensor import Tensor, apply, cat
 
+BASES = "base", "base_layer"  # where adapters keep what they stand next to: `nn.lora`, peft
 MOST_INPUTS = 131_072  # of an int8 layer: a sum of more products could leave 32 bits
 
 
@@ -25,7 +27,7 @@ class Quantized(Module):
     out_features: int
     bias: Tensor | None
 
-    def _expect_trainable(self) -> None:
+    def _expect_trainable(self, model: Module) -> None:
         raise ArgumentError(
             f"train: {type(self).__name__} holds weights that cannot be trained",
             "keep the float32 model for training, and badak.quantize a copy of it",
@@ -104,52 +106,65 @@ class LinearOf16Bits(Quantized):
         return apply(LinearBFloat16, input, weight, None if bias is None else bias.chunk(parts)[number])
 
 
-class BlockLinear(Quantized):
-    """y = x W^T + b, W in blocks of ggml's format `form` ("q8_0", "q4_0", "q4_k"), x rounded to 8 bits in parts of 32 numbers.
+class InBlocks(Quantized):
+    """A matrix W in blocks of ggml's format `form` ("q8_0", "q4_0", "q4_k").
 
     weight: the bytes, uint8 (out_features, bytes of a row), as a GGUF file has them (`kernels/block_formats.py`)
-    x (..., in_features) -> y (..., out_features). The bits of y are the same on every CPU, for any number of threads and of
-    other rows. W is not trained; x has a gradient, dx = dy W, so that adapters next to it can learn (`nn.lora`).
     """
 
-    adapted = False  # whether it is the base of adapters, or below one: such a model may be in training mode
+    adapted = False  # whether the model around it has adapters: such a model may be in training mode
 
-    def _expect_trainable(self) -> None:
+    def _expect_trainable(self, model: Module) -> None:
+        self.adapted = self.adapted or any(
+            isinstance(part._modules.get(name), InBlocks) for part in model.modules() for name in BASES
+        )
         if not self.adapted:
-            super()._expect_trainable()
+            super()._expect_trainable(model)
 
     def __init__(self, weight: np.ndarray, bias: np.ndarray | None, form: str) -> None:
         rows = kernels.active().quantize_blocks(np.ascontiguousarray(weight, np.float32), form)
         self._hold(rows, bias, form, weight.shape[1])
 
     def _hold(self, rows: np.ndarray, bias: np.ndarray | None, form: str, inputs: int) -> None:
-        super().__init__()
+        Module.__init__(self)
         self.training = False
         self.form, self.in_features, self.out_features = form, inputs, len(rows)
         self.register_buffer("weight", Tensor._of(rows))
         self.register_buffer("bias", None if bias is None else Tensor._of(np.array(bias, np.float32)))
 
     @classmethod
-    def of_blocks(cls, rows: np.ndarray, bias: np.ndarray | None, form: str, inputs: int) -> "BlockLinear":
+    def of_blocks(cls, rows: np.ndarray, bias: np.ndarray | None, form: str, inputs: int) -> Self:
         """The layer of these bytes (N, width), which are used where they lie."""
         layer = cls.__new__(cls)
         layer._hold(rows, bias, form, inputs)
         return layer
 
-    def forward(self, input):
-        return self._multiplied(input, self._buffers["weight"], self._buffers["bias"])
-
     def _multiplied(self, input, weight, bias):
         return apply(LinearBlocks, input, weight, bias, form=self.form, size=self.in_features)
+
+    def numbers(self) -> np.ndarray:
+        """W, float32 (out_features, in_features)."""
+        return kernels.active().dequantize_blocks(self._buffers["weight"]._array, self.form, self.in_features)
+
+    def extra_repr(self) -> str:
+        return f"{super().extra_repr()}, form={self.form}"
+
+
+class BlockLinear(InBlocks, Linear):
+    """y = x W^T + b, W in blocks, x rounded to 8 bits in parts of 32 numbers.
+
+    x (..., in_features) -> y (..., out_features). The bits of y are the same on every CPU, for any number of threads and of
+    other rows. W is not trained; x has a gradient, dx = dy W, so that adapters next to it can learn: those of `nn.lora`, and of
+    libraries that look for a Linear.
+    """
+
+    def forward(self, input):
+        return self._multiplied(input, self._buffers["weight"], self._buffers["bias"])
 
     def part(self, input: Tensor, number: int, parts: int) -> Tensor:
         """The outputs of one of so many equal parts."""
         weight, bias = self._buffers["weight"], self._buffers["bias"]
         return self._multiplied(input, weight.chunk(parts)[number], None if bias is None else bias.chunk(parts)[number])
-
-    def numbers(self) -> np.ndarray:
-        """W, float32 (out_features, in_features)."""
-        return kernels.active().dequantize_blocks(self._buffers["weight"]._array, self.form, self.in_features)
 
     def whole(self) -> Linear:
         """The Linear of these numbers."""
@@ -158,11 +173,8 @@ class BlockLinear(Quantized):
         layer.bias = None if self.bias is None else Parameter(self.bias)
         return layer
 
-    def extra_repr(self) -> str:
-        return f"{super().extra_repr()}, form={self.form}"
 
-
-class BlockEmbedding(BlockLinear):
+class BlockEmbedding(InBlocks):
     """y = W[ids], W in blocks: an Embedding that is not trained; and the head that is tied to it, `logits`.
 
     ids (...) -> y (..., embedding_dim); logits(h): h (..., embedding_dim) -> (..., num_embeddings). One storage for both.
@@ -181,7 +193,7 @@ class BlockEmbedding(BlockLinear):
     def forward(self, input):
         return apply(EmbeddingBlocks, self._buffers["weight"], input, form=self.form, size=self.in_features)
 
-    def whole(self) -> Embedding:  # type: ignore[override]
+    def whole(self) -> Embedding:
         """The Embedding of these numbers."""
         return Embedding.from_pretrained(Tensor._of(self.numbers()), freeze=False)
 
