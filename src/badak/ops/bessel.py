@@ -79,7 +79,7 @@ def _second_kind(n, scaled, x):
     near, far = np.minimum(a, 25), np.maximum(a, 25)
     total, ratio, series = np.full(a.shape, 0.5), 1.0, 0.0
     for t in np.arange(step, 1 + elementary.log(1500 / near.min(initial=25)), step):
-        total = total + elementary.exp(-2 * near * np.sinh(t / 2) ** 2) * np.cosh(n * t)
+        total = total + elementary.exp(-2 * near * elementary.sinh(t / 2) ** 2) * elementary.cosh(n * t)
     for k in range(24):
         series, ratio = series + ratio, ratio * (4 * n * n - (2 * k + 1) ** 2) / (8 * (k + 1) * far)
     y = np.where(a < 25, total * step, series * np.sqrt(np.pi / 2 / far)) * (1 if scaled else elementary.exp(-a))

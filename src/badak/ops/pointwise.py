@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from badak.core.public_api.public import declare
+from badak.kernels import elementary
 from badak.ops._broadcast import elementwise, quiet, unbroadcast
 from badak.ops._complex import analytic as as_analytic
 from badak.ops.batching import broadcasting
@@ -106,7 +107,7 @@ def pointwise(
     """
     inputs = ("a", "b") if len(derivatives) == 2 else ("x",)
     keeps = {kept for each in derivatives for kept in _parameters(each)[1:]}
-    forward = _forward(function, inputs, frozenset(keeps))
+    forward = _forward(elementary.portable(function), inputs, frozenset(keeps))
     backward: Function
     if not derivatives:
         backward, flags = _zero, {"saves_no_tensors": True, "steps": True} | flags

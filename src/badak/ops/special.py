@@ -49,8 +49,8 @@ Xlogy = pointwise(
 Xlog1py = pointwise(
     "Xlog1py",
     "y = a log(1 + b), 0 where a = 0, NaN where b is;   da = dy log(1 + b), 0 where a = 0 and b <= -1;   db = dy a / (1 + b).",
-    lambda a, b: np.where((a == 0) & (b == b), a.dtype.type(0), a * np.log1p(b)),
-    lambda dy, a, b: dy * np.where((a == 0) & (b <= -1), a.dtype.type(0), np.log1p(b)),
+    lambda a, b: np.where((a == 0) & (b == b), a.dtype.type(0), a * elementary.log1p(b)),
+    lambda dy, a, b: dy * np.where((a == 0) & (b <= -1), a.dtype.type(0), elementary.log1p(b)),
     lambda dy, a, b: dy * (a / (b + 1)),
     special="xlog1py", takes="real", samples=Samples(POSITIVE, (ZEROS,), False),
 )  # fmt: skip

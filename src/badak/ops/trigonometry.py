@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from badak.kernels import elementary
 from badak.ops._complex import conj
 from badak.ops.pointwise import Samples, pointwise
 
@@ -49,12 +50,12 @@ Atan = pointwise(
 )  # fmt: skip
 Sinh = pointwise(
     "Sinh", "y = sinh(x);   dx = dy cosh(x).", np.sinh,
-    lambda dy, x: dy * np.cosh(x),
+    lambda dy, x: dy * elementary.cosh(x),
     public="sinh", analytic=True, samples=SMALL,
 )  # fmt: skip
 Cosh = pointwise(
     "Cosh", "y = cosh(x);   dx = dy sinh(x).", np.cosh,
-    lambda dy, x: dy * np.sinh(x),
+    lambda dy, x: dy * elementary.sinh(x),
     public="cosh", analytic=True, samples=SMALL,
 )  # fmt: skip
 Asinh = pointwise(

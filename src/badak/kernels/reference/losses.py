@@ -80,4 +80,4 @@ def bce_with_logits_backward(
 
 def _softplus(x):
     """log(1 + exp(x)) without overflow: max(x, 0) + log(1 + exp(-|x|))."""
-    return np.maximum(x, 0) + np.log1p(elementary.exp(-np.abs(x)))
+    return np.maximum(x, 0) + elementary.log1p(elementary.exp(-np.abs(x)))

@@ -170,7 +170,7 @@ def _log_gamma(x: Array) -> Array:
     series = w * _polynomial(_AT_TWO, w)
     for k in range(int(FAR)):
         series = series + elementary.log(np.where(k < steps, z + k, 1.0))
-    series = np.where(steps < 0, series - np.log1p(x - 1), series)
+    series = np.where(steps < 0, series - elementary.log1p(x - 1), series)
     big = np.maximum(x, FAR)
     rest = sum(b / (2 * n * (2 * n - 1) * big ** (2 * n - 1)) for n, b in enumerate(BERNOULLI, 1))
     stirling = (big - 0.5) * elementary.log(big) - big + 0.9189385332046727 + rest

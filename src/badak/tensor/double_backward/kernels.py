@@ -232,4 +232,4 @@ def bce_with_logits_backward(dloss, x, target, weight, pos_weight, needs):
 def _softplus(x):
     """log(1 + exp(x)) as max(x, 0) + log(1 + exp(-|x|)), both of the same branch, so that it is smooth at 0."""
     positive = x > 0
-    return np.where(positive, x, 0) + np.log1p(elementary.exp(-np.where(positive, x, -x)))
+    return np.where(positive, x, 0) + elementary.log1p(elementary.exp(-np.where(positive, x, -x)))
