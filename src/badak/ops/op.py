@@ -95,7 +95,7 @@ class Op:
         words = re.sub(r"(?<=[A-Za-z0-9])(?=[A-Z][a-z])", "_", cls.__name__)  # RMSNorm: rms_norm, ReLU: relu
         cls.name = cls.__dict__.get("name") or words.lower()
         if PORTABLE and not cls.portable and "forward" in cls.__dict__:
-            cls.forward = staticmethod(_said_to_vary(cls.name, cls.forward))
+            cls.forward = staticmethod(_said_to_vary(cls.name, cls.forward))  # type: ignore[method-assign]
 
     @staticmethod
     def forward(save, *arrays, **attributes):
