@@ -94,6 +94,7 @@ class UntypedStorage:
             raise IndexOutOfRangeError(f"index {key} out of range for storage of size {len(self)}", "len(storage) bytes")
         return int(self._bytes[key])
 
+    @events.state
     def __setitem__(self, key: Any, value: Any) -> None:
         if self._array is not None:
             self._array[key] = value
@@ -105,12 +106,14 @@ class UntypedStorage:
         """The bytes as numbers."""
         return self._bytes.tolist()
 
+    @events.state
     def fill_(self, value: int) -> "UntypedStorage":
         """Every byte = value."""
         if self._array is not None:
             self._array[...] = value
         return self
 
+    @events.state
     def copy_(self, source: "UntypedStorage", non_blocking: bool = False) -> "UntypedStorage":
         """The bytes of another storage of the same size."""
         if self._array is not None:
