@@ -43,6 +43,7 @@ BY_HAND: dict[str, list] = {  # name: [args], or [args, kwargs]
     **{f"{name}_window": [[8]] for name in ("bartlett", "blackman", "hamming", "hann", "kaiser")},
     "nn.functional.triplet_margin_with_distance_loss": [[X(), X(), X()]],
     "binomial": [[badak.tensor([4.0]), badak.tensor([0.5])]], "poisson": [[X().abs()]],
+    "convolution": [[badak.randn(1, 2, 4), badak.randn(3, 2, 2), None, [1], [0], [1], False, [0], 1]],
     "fix": [[X()]], "negative": [[X()]], "slice_copy": [[X(), 0, 0, 1]],
     "unsafe_split_with_sizes": [[X(), [1, 2], 1]], "max_pool1d_with_indices": [[badak.randn(1, 2, 6), 2]],
     **{f"{name}dropout_": [[X(), 0.5, True]] for name in ("", "alpha_")},
