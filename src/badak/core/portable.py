@@ -2,7 +2,7 @@
 
 badak's own kernels then compute every number in the order in which it is written (`kernels/numba/codegen/`). NumPy and its BLAS
 choose their code by the CPU as they are imported; they are held to AVX2 here. What differs on AArch64 nevertheless declares itself
-with `portable = False` (`ops/op.py`).
+with `portable` (`ops/op.py`).
 """
 
 import os

@@ -49,7 +49,8 @@ GELU = pointwise(
     approximate="tanh" takes x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) and its own derivative instead.
     """,
     _gelu, lambda dy, x, approximate: kernels.of(dy).gelu_backward(dy, x, approximate),
-    written=_gelu_formula, samples=Samples(extremes=("finite",), attributes={"approximate": ["none", "tanh"]}), **FAST,
+    portable="f", written=_gelu_formula,
+    samples=Samples(extremes=("finite",), attributes={"approximate": ["none", "tanh"]}), **FAST,
 )  # fmt: skip
 ReLU = pointwise(
     "ReLU", "y = max(x, 0);   dx = dy [y > 0].",

@@ -173,19 +173,19 @@ J1: type[Pointwise] = pointwise(
 )  # fmt: skip
 Y0: type[Pointwise] = pointwise(
     "Y0", "y = Y_0(x);   dx = -dy Y_1(x).", bessel.y0, lambda dy, x: -dy * Y1.of(x),
-    portable=False, special="bessel_y0", op_name="bessel_y0",
+    portable="", special="bessel_y0", op_name="bessel_y0",
 )  # fmt: skip
 Y1: type[Pointwise] = pointwise(
     "Y1", "y = Y_1(x);   dx = dy (Y_0(x) - y / x).", bessel.y1, lambda dy, x, y: dy * (Y0.of(x) - y / x),
-    portable=False, special="bessel_y1", op_name="bessel_y1",
+    portable="", special="bessel_y1", op_name="bessel_y1",
 )  # fmt: skip
 AiryAi: type[Pointwise] = pointwise(
     "AiryAi", "y = Ai(x);   dx = dy Ai'(x).", bessel.airy_ai, lambda dy, x: dy * AirySlope.of(x),
-    portable=False, special="airy_ai", op_name="airy_ai",
+    portable="", special="airy_ai", op_name="airy_ai",
 )  # fmt: skip
 AirySlope: type[Pointwise] = pointwise(
     "AirySlope", "y = Ai'(x);   dx = dy x Ai(x).", bessel.airy_ai_slope, lambda dy, x: dy * x * AiryAi.of(x),
-    portable=False, op_name="airy_ai_slope",
+    portable="", op_name="airy_ai_slope",
 )  # fmt: skip
 
 

@@ -24,7 +24,7 @@ Exp = pointwise(
 Exp2 = pointwise(
     "Exp2", "y = 2^x;   dx = dy y ln 2.", np.exp2,
     lambda dy, y: dy * y * LN2,
-    portable=False, public="exp2", special="exp2", analytic=True, samples=Samples(extremes=("small",)),
+    portable="f", public="exp2", special="exp2", analytic=True, samples=Samples(extremes=("small",)),
 )  # fmt: skip
 Expm1 = pointwise(
     "Expm1", "y = exp(x) - 1, exact near 0;   dx = dy (y + 1).", np.expm1,

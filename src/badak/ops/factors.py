@@ -22,7 +22,7 @@ class LU(Op):
     -L^T dL U^-T is added to dU.
     """
 
-    portable = False
+    portable = ""
     name = "lu"
     saved_outputs = {"lu": 0}
     batching = staticmethod(stacked)
@@ -63,7 +63,7 @@ class Eig(Op):
     dA = V^-T (diag(dw) + F o V^T g) V^T, F_ij = 1 / (w_j - w_i)* off the diagonal, for different w; of a real A the real part.
     """
 
-    portable = False
+    portable = ""
     saved_outputs = {"w": 0, "v": 1}
     batching = staticmethod(stacked)
 
@@ -105,7 +105,7 @@ def _largest(v):
 class MatrixExp(Op):
     """Y = exp(A) = sum over k of A^k / k!;   dA = the upper right quarter of exp([[A^T, dY], [0, A^T]])."""
 
-    portable = False
+    portable = ""
     batching = staticmethod(stacked)
 
     @staticmethod

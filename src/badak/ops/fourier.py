@@ -31,7 +31,7 @@ def _fitted(x, size, axis):
 class Fourier(Op):
     """y = s F x of complex x, s F^H x where `inverse`;   dx = s F^H dy, s F dy."""
 
-    portable = False
+    portable = ""
     saves_no_tensors = True
     name = "fft"
 
@@ -57,7 +57,7 @@ class Fourier(Op):
 class RealFourier(Op):
     """y = the first n // 2 + 1 entries of s F x of real x;   dx = s Re(F^H dy) with zeros for the other entries of dy."""
 
-    portable = False
+    portable = ""
     name = "rfft"
 
     @staticmethod
@@ -85,7 +85,7 @@ class InverseRealFourier(Op):
     w is 1 at frequency 0 and at n / 2, 2 elsewhere: an entry between them stands for itself and its conjugate.
     """
 
-    portable = False
+    portable = ""
     saves_no_tensors = True
     name = "irfft"
 

@@ -23,7 +23,7 @@ class LinAlgError(ArgumentError):
 class Inverse(Op):
     """Y = A^-1;   dA = -Y^T dY Y^T."""
 
-    portable = False
+    portable = ""
     batching = staticmethod(stacked)
 
     @staticmethod
@@ -41,7 +41,7 @@ class Inverse(Op):
 class Solve(Op):
     """X = A^-1 B;   dB = A^-T dX, dA = -dB X^T."""
 
-    portable = False
+    portable = ""
     saved_outputs = {"x": 0}
     batching = staticmethod(stacked)
 
@@ -62,7 +62,7 @@ class Solve(Op):
 class Pinv(Op):
     """Y = A^+;   dA = -Y^T dY Y^T + (I - A Y) dY^T Y Y^T + Y^T Y dY^T (I - Y A), the rank being constant."""
 
-    portable = False
+    portable = ""
     batching = staticmethod(stacked)
 
     @staticmethod
@@ -82,7 +82,7 @@ class Pinv(Op):
 class Det(Op):
     """y = det A;   dA = dy cofactors(A). With A = U diag(s) V^T: det(U V^T) U diag(prod of the other s) V^T, also where y = 0."""
 
-    portable = False
+    portable = ""
     batching = staticmethod(stacked)
 
     @staticmethod
@@ -109,7 +109,7 @@ class Det(Op):
 class SlogDet(Op):
     """sign, log|det A|;   dA = (dlog + i Im(dsign sign*)) A^-T: the sign of a complex determinant turns, a real one jumps."""
 
-    portable = False
+    portable = ""
     name = "slogdet"
     saved_constants = ("sign",)
     batching = staticmethod(stacked)
@@ -145,7 +145,7 @@ class Cholesky(Op):
     P(M) = the lower triangle of M with half of its diagonal.
     """
 
-    portable = False
+    portable = ""
     saved_outputs = {"l": 0}
     batching = staticmethod(stacked)
 
@@ -183,7 +183,7 @@ class QR(Op):
     dQ gets Y dV^T more.
     """
 
-    portable = False
+    portable = ""
     saved_outputs = {"q": 0, "r": 1}
     batching = staticmethod(stacked)
 
@@ -222,7 +222,7 @@ class SVD(Op):
     Columns of U and V beyond k are any that complete the others: they have no gradient.
     """
 
-    portable = False
+    portable = ""
     batching = staticmethod(stacked)
 
     @staticmethod
@@ -273,7 +273,7 @@ class Eigh(Op):
     F_ij = 1 / (w_j - w_i) off the diagonal, for different w.
     """
 
-    portable = False
+    portable = ""
     saved_outputs = {"w": 0, "v": 1}
     batching = staticmethod(stacked)
 

@@ -16,6 +16,7 @@ class Linear(Op):
     x (..., K), w (N, K), b (N,) or None -> (..., N).
     """
 
+    portable = "fd"
     capturable = True
     supports_bf16 = True
     keeps_finite = True
@@ -98,6 +99,7 @@ class LinearOfEach(Op):
 class AddMM(Op):
     """y = b + x w;   db = sum of dy over the rows, dx = dy w^H, dw = x^H dy.    b (N,), x (M, K), w (K, N), all that fit."""
 
+    portable = "fd"
     name = "addmm"
     flops = flops_of_products(1, 2, lambda inputs: inputs[1].shape[-1])
     capturable = True

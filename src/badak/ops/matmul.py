@@ -18,6 +18,7 @@ class MatMul(Op):
     result. Leading axes broadcast. A stack of matrices times one matrix is one product of all their rows.
     """
 
+    portable = "fd"
     name = "matmul"
     flops = flops_of_products(0, 1, lambda inputs: inputs[0].shape[-1])
     capturable = True

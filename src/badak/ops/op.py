@@ -36,17 +36,19 @@ class Saved:
         self.needs = needs
 
 
-def _said_to_vary(name: str, forward: Callable[..., Any]) -> Callable[..., Any]:
-    """`forward`, which tells once that its bits are those of a kind of CPU."""
+def _said_to_vary(name: str, portable: str, forward: Callable[..., Any]) -> Callable[..., Any]:
+    """`forward`, which tells once that its bits depend on the kind of CPU, for an array that is not of the portable dtypes."""
 
     @wraps(forward)
-    def telling(*arguments: Any, **attributes: Any) -> Any:
-        warn_once(
-            ("portable", name),
-            f"BADAK_PORTABLE: {name} has the same bits on x86, and others on AArch64",
-            "leave it out where both must agree",
-        )
-        return forward(*arguments, **attributes)
+    def telling(save: Saved, *arrays: Any, **attributes: Any) -> Any:
+        dtype = next((x.dtype for x in arrays if x is not None and x.dtype.kind in "fc" and x.dtype.char not in portable), None)
+        if dtype is not None:
+            warn_once(
+                ("portable", name, dtype.char),
+                f"BADAK_PORTABLE: {name} of {dtype} has the same bits on x86, and others on AArch64",
+                "leave it out where both must agree",
+            )
+        return forward(save, *arrays, **attributes)
 
     return telling
 
@@ -71,7 +73,7 @@ class Op:
     supports_bf16 = False  # True: takes bfloat16 as it is, computes in float32 and rounds once; other 16-bit floats are made wider
     saves_no_tensors = False  # True: backward needs no array, so that a graph may go back through it more than once, as in PyTorch
     light_for: tuple[int, ...] = ()  # the inputs whose gradients need none, where those of the others do
-    portable = True  # False: LAPACK, or code of NumPy, computes other bits on AArch64, also with BADAK_PORTABLE=1
+    portable: str | None = None  # the characters of the dtypes that BADAK_PORTABLE=1 keeps on AArch64, "" none; None: all
     keeps_finite = False  # True: finite numbers stay finite, forward and backward, short of a sum of 1e38
     sized_by_values: Callable[..., bool] | None = None  # of the attributes: whether values, as of a mask, say how large y is
     flops: Callable[..., Count] | None = None  # of (inputs, outputs, attributes), as `flops_of_products`; None: there are none
@@ -94,8 +96,8 @@ class Op:
             cls.batching = staticmethod(rule)
         words = re.sub(r"(?<=[A-Za-z0-9])(?=[A-Z][a-z])", "_", cls.__name__)  # RMSNorm: rms_norm, ReLU: relu
         cls.name = cls.__dict__.get("name") or words.lower()
-        if PORTABLE and not cls.portable and "forward" in cls.__dict__:
-            cls.forward = staticmethod(_said_to_vary(cls.name, cls.forward))  # type: ignore[method-assign]
+        if PORTABLE and cls.portable is not None and "forward" in cls.__dict__:
+            cls.forward = staticmethod(_said_to_vary(cls.name, cls.portable, cls.forward))  # type: ignore[method-assign]
 
     @staticmethod
     def forward(save, *arrays, **attributes):

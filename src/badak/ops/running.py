@@ -71,7 +71,7 @@ class CumMin(Op):
 class LogCumSumExp(Op):
     """y_i = ln sum_{j <= i} exp(x_j);   dx_j = sum_{i >= j} dy_i exp(x_j - y_i)."""
 
-    portable = False
+    portable = ""
     name = "logcumsumexp"
 
     @staticmethod

@@ -23,7 +23,6 @@ import numpy as np
 from badak import kernels
 from badak.core import events
 from badak.core.errors import ArgumentError, IndexOutOfRangeError, StateError
-from badak.kernels import elementary
 
 _WORDS = 624  # words of the twister's state
 _LAYOUT = np.dtype(
@@ -279,7 +278,7 @@ class Source(Twister):
         if not 0 < p < 1:
             raise ArgumentError(f"geometric_: expected p in (0, 1); got p={p}")
         with np.errstate(divide="ignore"):
-            trials = np.ceil(elementary.log(self._unit64(_size(shape))) / math.log1p(-p))
+            trials = np.ceil(np.log(self._unit64(_size(shape))) / math.log1p(-p))
         return _narrow(trials, dtype).reshape(shape)
 
     @events.state(alone=True)

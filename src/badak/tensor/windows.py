@@ -7,7 +7,6 @@ import numpy as np
 from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError
 from badak.core.public_api import door as _door
 from badak.core.public_api import guard_names as _guard_names
-from badak.kernels import elementary
 from badak.tensor import dtypes
 from badak.tensor.tensor import Tensor
 
@@ -53,13 +52,13 @@ def _window(name: str, values: Callable, doc: str) -> Callable[..., Tensor]:
 def _exponential(n: int, tau: float = 1.0, center: float | None = None) -> np.ndarray:
     if tau <= 0:
         raise ArgumentError(f"Tau must be positive, got: {tau} instead.", "tau=1.0")
-    return elementary.exp(-np.abs(np.arange(n) - ((n - 1) / 2 if center is None else center)) / tau)
+    return np.exp(-np.abs(np.arange(n) - ((n - 1) / 2 if center is None else center)) / tau)
 
 
 def _gaussian(n: int, std: float = 1.0) -> np.ndarray:
     if std <= 0:
         raise ArgumentError(f"Standard deviation must be positive, got: {std} instead.", "std=1.0")
-    return elementary.exp(-(((np.arange(n) - (n - 1) / 2) / std) ** 2) / 2)
+    return np.exp(-(((np.arange(n) - (n - 1) / 2) / std) ** 2) / 2)
 
 
 def _general_cosine(n: int, a) -> np.ndarray:

@@ -8,7 +8,6 @@ from functools import cache
 
 import numpy as np
 
-from badak.kernels import elementary
 from badak.kernels.reference._arrays import Array
 from badak.kernels.reference._erf import C, D, _polynomial, erf
 from badak.kernels.reference.special import P, Q, _in_double, gamma_slope, lgamma
@@ -31,7 +30,7 @@ def _scaled(n: int, x: Array) -> Array:
     for k in range(1, 25):
         step = step * ((2 * k - 1) ** 2 - 4 * n * n) / (8 * k * big)
         far = far + step
-    y = np.where(a <= FAR, total * elementary.exp(-near), far / np.sqrt(2 * np.pi * big))
+    y = np.where(a <= FAR, total * np.exp(-near), far / np.sqrt(2 * np.pi * big))
     y = np.where(np.isinf(a), 0.0, y)
     return np.copysign(y, x) if n % 2 else y
 
@@ -51,13 +50,13 @@ def i1e(x: Array) -> Array:
 @_in_double
 def i0(x: Array) -> Array:
     """I_0(x), which grows as exp(|x|) / sqrt(2 pi |x|)."""
-    return np.where(np.isinf(x), np.inf, _scaled(0, x) * elementary.exp(np.abs(x)))
+    return np.where(np.isinf(x), np.inf, _scaled(0, x) * np.exp(np.abs(x)))
 
 
 @_in_double
 def i1(x: Array) -> Array:
     """I_1(x), the derivative of I_0."""
-    return np.where(np.isinf(x), x, _scaled(1, x) * elementary.exp(np.abs(x)))
+    return np.where(np.isinf(x), x, _scaled(1, x) * np.exp(np.abs(x)))
 
 
 _ANGLES = (np.arange(40) + 0.5) * np.pi / 80  # of the trapezoidal rule on a circle, whose other quarters are alike
@@ -78,7 +77,7 @@ def _oscillating(x: Array) -> tuple[Array, Array, Array, Array]:
     cosines, sines = np.cos(turned), np.sin(turned) * _SINES
     j0, j1 = cosines.mean(-1), sines.mean(-1)
     safe = np.where(near == 0, 1.0, near)
-    log = elementary.log(safe / 2) + EULER
+    log = np.log(safe / 2) + EULER
     y0 = 2 / np.pi * (log * j0 - 2 * (cosines * _LOGS).mean(-1))
     y1 = 2 / np.pi * (log * j1 - j0 / safe - 2 * (sines * _LOGS).mean(-1))
     phase_cos, phase_sin = (np.cos(far) + np.sin(far)) / np.sqrt(2), (np.sin(far) - np.cos(far)) / np.sqrt(2)
@@ -129,7 +128,7 @@ def _of_positive(x: Array, y: Array) -> Array:
     return np.where(np.isinf(x), 0.0, np.where(x == 0, -np.inf, np.where(x < 0, np.nan, y)))
 
 
-_TURN = elementary.exp(1j * np.pi / 6)
+_TURN = np.exp(1j * np.pi / 6)
 _FALLS, _WAVES_FAR = 1.0, -9.0
 
 
@@ -150,13 +149,13 @@ def _airy(x: Array, slope: bool) -> Array:
     ray, widths = _ray()
     mid = np.clip(x, _WAVES_FAR, _FALLS)[..., None]
     t = ray * _TURN
-    along = elementary.exp(-(ray**3) / 3 + 1j * mid * t) * _TURN * (1j * t if slope else 1.0)
+    along = np.exp(-(ray**3) / 3 + 1j * mid * t) * _TURN * (1j * t if slope else 1.0)
     middle = (along.real @ widths) / np.pi
     big = np.maximum(x, _FALLS)[..., None]
     root = np.sqrt(big)
     line = ray / np.maximum(1.0, big**0.25)  # t = i sqrt(x) + s: i (t^3 / 3 + x t) = -2/3 x^1.5 - sqrt(x) s^2 + i s^3 / 3
-    waves = elementary.exp(-root * line**2 + 1j * line**3 / 3) * (1j * (1j * root + line) if slope else 1.0)
-    high = (waves.real @ widths) / np.maximum(1.0, big**0.25)[..., 0] / np.pi * elementary.exp(-2 / 3 * big[..., 0] * root[..., 0])
+    waves = np.exp(-root * line**2 + 1j * line**3 / 3) * (1j * (1j * root + line) if slope else 1.0)
+    high = (waves.real @ widths) / np.maximum(1.0, big**0.25)[..., 0] / np.pi * np.exp(-2 / 3 * big[..., 0] * root[..., 0])
     z = np.maximum(-x, -_WAVES_FAR)
     zeta = 2 / 3 * z**1.5
     p, q = _airy_series(zeta, slope)
@@ -228,8 +227,8 @@ def erfcx(x: Array) -> Array:
     r = 1 / big**2
     far = (0.5641895835477563 - r * _polynomial(P, r) / _polynomial(Q, r)) / big
     y = np.where(a <= 4, _polynomial(C, mid) / _polynomial(D, mid), far)
-    y = np.where(a <= 0.46875, elementary.exp(np.minimum(a, 1.0) ** 2) * (1 - erf(a)), y)
-    return np.where(np.isnan(x), x, np.where(x < 0, 2 * elementary.exp(x * x) - y, y))
+    y = np.where(a <= 0.46875, np.exp(np.minimum(a, 1.0) ** 2) * (1 - erf(a)), y)
+    return np.where(np.isnan(x), x, np.where(x < 0, 2 * np.exp(x * x) - y, y))
 
 
 @_in_double
@@ -247,7 +246,7 @@ def gammaincc(a: Array, x: Array) -> Array:
 @_in_double
 def gammainc_slope(a: Array, x: Array) -> Array:
     """dP(a, x)/da: 0 at x = 0, and far above a, where the density is 0 to rounding and the series of `gamma_slope` overflows."""
-    p = elementary.exp((a - 1) * elementary.log(x) - x - lgamma(a))
+    p = np.exp((a - 1) * np.log(x) - x - lgamma(a))
     return np.where((a > 0) & ((x == 0) | (x > a) & (p < 1e-290)), 0.0, -p * gamma_slope(x, a))
 
 
@@ -256,7 +255,7 @@ def _incomplete(a: Array, x: Array, lower: bool) -> Array:
     proper = (a > 0) & (x > 0) & np.isfinite(a) & np.isfinite(x)
     inner_a, inner_x = np.where(proper, a, 1.0), np.where(proper, x, 1.0)
     near = inner_x < inner_a + 1
-    size = elementary.exp(inner_a * elementary.log(inner_x) - inner_x - lgamma(inner_a))
+    size = np.exp(inner_a * np.log(inner_x) - inner_x - lgamma(inner_a))
     p = size * _series(inner_a, np.where(near, inner_x, 0.5 * inner_a))
     q = size * _fraction(inner_a, np.where(near, inner_a + 1, inner_x))
     y = np.where(near, p, 1 - q) if lower else np.where(near, 1 - p, q)

@@ -8,7 +8,6 @@ Source: Graves et al. 2006, "Connectionist temporal classification", equations 6
 
 import numpy as np
 
-from badak.kernels import elementary
 from badak.kernels.reference._arrays import Array, quiet
 
 
@@ -34,15 +33,15 @@ def forward(logp: Array, places: Array, jumps: Array, steps: Array, lengths: Arr
             alpha[0, lengths == 0, 1:] = -np.inf
             continue
         way = alpha[t - 1].copy()
-        way[:, 1:] = elementary.logaddexp(way[:, 1:], alpha[t - 1, :, :-1])
-        way[:, 2:] = np.where(jumps[:, 2:], elementary.logaddexp(way[:, 2:], alpha[t - 1, :, :-2]), way[:, 2:])
+        way[:, 1:] = np.logaddexp(way[:, 1:], alpha[t - 1, :, :-1])
+        way[:, 2:] = np.where(jumps[:, 2:], np.logaddexp(way[:, 2:], alpha[t - 1, :, :-2]), way[:, 2:])
         alpha[t] = way + here[t]
     rows, last = np.arange(count), np.maximum(steps - 1, 0)
     if not len(logp):
         return np.where(lengths == 0, 0.0, np.inf), alpha
     ends = alpha[last, rows, 2 * lengths]
     with_label = np.where(lengths > 0, alpha[last, rows, np.maximum(2 * lengths - 1, 0)], -np.inf)
-    loss = -elementary.logaddexp(ends, with_label)
+    loss = -np.logaddexp(ends, with_label)
     return np.where(steps > 0, loss, np.where(lengths == 0, 0.0, np.inf)), alpha
 
 
@@ -59,12 +58,12 @@ def backward(
     chance = np.zeros(alpha.shape)  # that the way goes through place s at step t
     for t in reversed(range(len(logp))):
         way = beta.copy()
-        way[:, :-1] = elementary.logaddexp(way[:, :-1], beta[:, 1:])
-        way[:, :-2] = np.where(jumps[:, 2:], elementary.logaddexp(way[:, :-2], beta[:, 2:]), way[:, :-2])
+        way[:, :-1] = np.logaddexp(way[:, :-1], beta[:, 1:])
+        way[:, :-2] = np.where(jumps[:, 2:], np.logaddexp(way[:, :-2], beta[:, 2:]), way[:, :-2])
         begins, goes_on = (t == steps - 1)[:, None], (t < steps - 1)[:, None]
         rest = np.where(begins & last, 0.0, np.where(goes_on, way, -np.inf))
         beta = rest + here[t]
-        chance[t] = elementary.exp(alpha[t] + rest + loss[:, None])
+        chance[t] = np.exp(alpha[t] + rest + loss[:, None])
     within = np.arange(len(logp))[:, None] < steps
     weight = np.where(within, -dloss, 0.0)[:, :, None] * np.where(within[:, :, None], chance, 0.0)
     flat = (np.arange(len(logp) * count).reshape(len(logp), count, 1) * logp.shape[2] + places).ravel()

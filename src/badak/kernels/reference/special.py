@@ -10,7 +10,6 @@ from functools import wraps
 
 import numpy as np
 
-from badak.kernels import elementary
 from badak.kernels.reference._arrays import Array, elementwise
 from badak.kernels.reference._erf import C, D, _polynomial, erf
 
@@ -125,7 +124,7 @@ def erfc(x: Array) -> Array:
     """1 - erf(x), with all its digits where it is small."""
     a = np.minimum(np.abs(x), 30.0)
     head = np.trunc(a * 16) / 16  # exp(-a^2) as a product of two, the first of which is exact
-    shrink = elementary.exp(-head * head) * elementary.exp(-(a - head) * (a + head))
+    shrink = np.exp(-head * head) * np.exp(-(a - head) * (a + head))
     near = np.maximum(a, 0.4)
     r = 1 / np.maximum(a, 4.0) ** 2
     far = (0.5641895835477563 - r * _polynomial(P, r) / _polynomial(Q, r)) / np.maximum(a, 4.0)
@@ -140,7 +139,7 @@ def erfinv(y: Array) -> Array:
     a = np.abs(y)
     r = 0.180625 - y * y / 4
     middle = y / 2 * _polynomial(MIDDLE[0], r) / _polynomial(MIDDLE[1], r)
-    t = np.sqrt(-elementary.log((1 - a) / 2))
+    t = np.sqrt(-np.log((1 - a) / 2))
     near, far = np.minimum(t, 5.0) - 1.6, np.maximum(t, 5.0) - 5.0
     tail = np.where(t <= 5, _ratio(TAIL, near), _ratio(FAR_TAIL, np.minimum(far, 30.0)))
     x = np.where(a <= 0.85, middle, np.copysign(tail, y)) * 0.7071067811865476
@@ -157,7 +156,7 @@ def lgamma(x: Array) -> Array:
     low = x < 0.5
     z = np.where(low, 1 - x, x)  # Gamma(x) Gamma(1 - x) = pi / sin(pi x)
     up = _log_gamma(z)
-    mirrored = elementary.log(np.pi / np.abs(np.sin(np.pi * (x - np.round(x))))) - up  # exactly 0 at integers
+    mirrored = np.log(np.pi / np.abs(np.sin(np.pi * (x - np.round(x))))) - up  # exactly 0 at integers
     return np.where(np.isinf(x), np.inf, np.where(low, mirrored, up))
 
 
@@ -169,11 +168,11 @@ def _log_gamma(x: Array) -> Array:
     w = z - 2
     series = w * _polynomial(_AT_TWO, w)
     for k in range(int(FAR)):
-        series = series + elementary.log(np.where(k < steps, z + k, 1.0))
-    series = np.where(steps < 0, series - elementary.log1p(x - 1), series)
+        series = series + np.log(np.where(k < steps, z + k, 1.0))
+    series = np.where(steps < 0, series - np.log1p(x - 1), series)
     big = np.maximum(x, FAR)
     rest = sum(b / (2 * n * (2 * n - 1) * big ** (2 * n - 1)) for n, b in enumerate(BERNOULLI, 1))
-    stirling = (big - 0.5) * elementary.log(big) - big + 0.9189385332046727 + rest
+    stirling = (big - 0.5) * np.log(big) - big + 0.9189385332046727 + rest
     return np.where(x < FAR, series, stirling)
 
 
@@ -187,7 +186,7 @@ def digamma(x: Array) -> Array:
         up = up - np.where(moved < FAR, 1 / moved, 0.0)
         moved = np.where(moved < FAR, moved + 1, moved)
     rest = sum(b / (2 * n * moved ** (2 * n)) for n, b in enumerate(BERNOULLI, 1))
-    up = up + elementary.log(moved) - 0.5 / moved - rest
+    up = up + np.log(moved) - 0.5 / moved - rest
     y = np.where(low, up - np.pi / np.tan(np.pi * (x - np.round(x))), up)
     y = np.where((x < 0) & (x == np.floor(x)), np.nan, y)
     return np.where(x == 0, -np.copysign(np.inf, x), np.where(x == np.inf, x, y))
@@ -246,7 +245,7 @@ def gamma_slope(x: Array, a: Array) -> Array:
     t_k (ln x - digamma(a + k + 1)).
     """
     term, total, k = x / a, np.zeros(np.broadcast(x, a).shape), 0
-    psi, log_x = digamma(a + 1), elementary.log(x)
+    psi, log_x = digamma(a + 1), np.log(x)
     while (np.abs(term) > 1e-17 * np.maximum(np.abs(total), 1e-300)).any() and k < 100_000:
         total = total + term * (log_x - psi)
         k += 1

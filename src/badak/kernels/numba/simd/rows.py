@@ -1,5 +1,7 @@
 """What kernels do to one row of numbers, register by register, the last one by a mask.
 
+A register is a vector of SUMS bytes here, which LLVM puts into one to four of the CPU's: sums have one order on all of them.
+
 Numba's loops take what does not fill four registers number by number: a softmax of 100 numbers spent two thirds of its time
 on the last 36. Every operation is rounded on its own: with fast-math flags, (x - top) - rest would become x - (top + rest).
 """
@@ -196,8 +198,8 @@ def _sum(v, size, body):
     return v.total(v.builder.fadd(v.builder.fadd(first, second), v.builder.fadd(third, fourth)))
 
 
-def _emit_products(half, narrow):
-    """The instruction that gives the sum of a b, both of bfloat16 or numbers; narrow: a alone is of bfloat16."""
+def _emit_products(half_a, half_b):
+    """The instruction that gives the sum of a b; which of them is of bfloat16."""
 
     @instruction
     def several(typingctx, like, a, b, size):
@@ -206,8 +208,8 @@ def _emit_products(half, narrow):
             _, a, b, size = values
 
             def body(place, mask, total):
-                left = v.load(_at(v, a, place, half or narrow), mask=mask, half=half or narrow)
-                return [v.fma(left, v.load(_at(v, b, place, half), mask=mask, half=half), total[0])]
+                left, right = (v.load(_at(v, x, place, half), mask=mask, half=half) for x, half in ((a, half_a), (b, half_b)))
+                return [v.fma(left, right, total[0])]
 
             return _sum(v, size, body)
 
@@ -237,7 +239,7 @@ def _slopes(half):
     return several
 
 
-_products = {(a, b): _emit_products(a and b, a) for a, b in ((False, False), (True, False), (True, True))}
+_products = {halves: _emit_products(*halves) for halves in ((False, False), (True, False), (True, True))}
 _total, _squares = _of_half(lambda half: _emit_total(half, False)), _of_half(lambda half: _emit_total(half, True))
 
 
