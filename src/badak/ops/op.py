@@ -41,13 +41,13 @@ def _said_to_vary(name: str, portable: str, forward: Callable[..., Any]) -> Call
 
     @wraps(forward)
     def telling(save: Saved, *arrays: Any, **attributes: Any) -> Any:
-        dtype = next((x.dtype for x in arrays if x is not None and x.dtype.kind in "fc" and x.dtype.char not in portable), None)
-        if dtype is not None:
-            warn_once(
-                ("portable", name, dtype.char),
-                f"BADAK_PORTABLE: {name} of {dtype} has the same bits on x86, and others on AArch64",
-                "leave it out where both must agree",
-            )
+        for x in arrays:
+            if x is not None and x.dtype.kind in "fc" and x.dtype.char not in portable:
+                warn_once(
+                    ("portable", name, x.dtype),
+                    f"BADAK_PORTABLE: {name} of {x.dtype} has the same bits on x86, and others on AArch64",
+                    "leave it out where both must agree",
+                )
         return forward(save, *arrays, **attributes)
 
     return telling

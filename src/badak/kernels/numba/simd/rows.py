@@ -208,8 +208,8 @@ def _emit_products(half_a, half_b):
             _, a, b, size = values
 
             def body(place, mask, total):
-                left, right = (v.load(_at(v, x, place, half), mask=mask, half=half) for x, half in ((a, half_a), (b, half_b)))
-                return [v.fma(left, right, total[0])]
+                left = v.load(_at(v, a, place, half_a), mask=mask, half=half_a)
+                return [v.fma(left, v.load(_at(v, b, place, half_b), mask=mask, half=half_b), total[0])]
 
             return _sum(v, size, body)
 
@@ -239,7 +239,7 @@ def _slopes(half):
     return several
 
 
-_products = {halves: _emit_products(*halves) for halves in ((False, False), (True, False), (True, True))}
+_products = {(a, b): _emit_products(a, b) for a, b in ((False, False), (True, False), (True, True))}
 _total, _squares = _of_half(lambda half: _emit_total(half, False)), _of_half(lambda half: _emit_total(half, True))
 
 
