@@ -80,6 +80,10 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=place("against"))
     wanted = parser.parse_args()
     before = wanted.before.resolve()
+    if wrong := set(wanted.only) - set(WORKLOADS):
+        parser.error(f"--only {', '.join(sorted(wrong))}: expected workloads of {', '.join(WORKLOADS)}")
+    if not (before / "src" / "badak").is_dir():
+        parser.error(f"{wanted.before}: expected a checkout of badak")
     libraries = [each for each in chosen([]) if each.label in wanted.peers]
     rows: dict[str, dict] = {}
     print(f"{'':<24}{'before':>10}{'after':>10}{'ratio':>8}{'spread':>8}{'first steps s':>16}{'peak MiB':>16}  bits", flush=True)

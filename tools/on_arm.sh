@@ -3,7 +3,10 @@
 # It wants Debian or Ubuntu on x86, root for `apt-get update`, qemu-user-static, and the packages of `pip install -e ".[all,test]"`.
 set -e
 place=$(realpath -m "${1:-build/arm}")
+cd "$(dirname "$0")/.."
 python=${PYTHON:-python}
+command -v qemu-aarch64-static > /dev/null || { echo "on_arm.sh: qemu-aarch64-static is missing; apt-get install qemu-user-static"; exit 2; }
+"$python" -c "import badak, numba, torch" || { echo "on_arm.sh: $python lacks packages; pip install -e '.[all,test]'"; exit 2; }
 mkdir -p "$place/debs" "$place/root" "$place/site"
 if [ ! -e "$place/root/usr/bin/python3.11" ]; then
     dpkg --add-architecture arm64

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from badak.autograd import enable_grad, grad
 from badak.core.modes import modes
 from badak.core.public_api import door as _door
+from badak.core.public_api import guard_names as _guard_names
 from badak.nn.functional import conv1d, conv2d, conv3d
 from badak.tensor import Tensor, zeros
 
@@ -95,4 +96,5 @@ def conv3d_weight(
     return _gradient(conv3d, 1, (input, weight_size), grad_output, stride, padding, dilation, groups)
 
 
+_guard_names(globals(), "nn.grad")
 __getattr__ = _door("badak.nn.grad")

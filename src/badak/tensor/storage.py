@@ -8,6 +8,7 @@ import numpy as np
 from badak.core import events
 from badak.core.errors import ArgumentTypeError, FileError, IndexOutOfRangeError, NoDataError, NotSupportedError, package
 from badak.core.memory import owner_of
+from badak.core.public_api import guard_types
 from badak.tensor import dtypes
 from badak.tensor.dtypes import device as Device
 from badak.tensor.tensor import Tensor
@@ -353,3 +354,6 @@ def from_file(filename, shared=None, size: int = 0, *, dtype=None, layout=None, 
         raise ArgumentTypeError(f"from_file: expected size, a number of elements; got {size!r}", "size=8")
     storage = UntypedStorage.from_file(filename, bool(shared), size * kind.itemsize)
     return Tensor._of(storage._bytes.view(kind.numpy)).requires_grad_(requires_grad)
+
+
+guard_types(globals(), "storage")
