@@ -1,8 +1,16 @@
-"""Whose memory an array sees. Everything that asks so asks here: recordings, views, storages, counts of bytes."""
+"""Whose memory an array sees. Everything that asks so asks here: recordings, views, storages, counts of bytes.
 
+And memory that several processes see. Python's multiprocessing sends arrays on it as what they see, and others as copies.
+"""
+
+import mmap
+import os
+import pickle
 from typing import Any
 
 import numpy as np
+
+from badak.core.errors import NotSupportedError, StateError
 
 
 def holder_of(array: Any) -> Any:
@@ -33,3 +41,83 @@ def address(array: Any) -> int:
 def offset_of(array: np.ndarray) -> int:
     """Bytes between the start of the memory that an array sees and its first entry."""
     return address(array) - address(owner_of(array))
+
+
+CAN_SHARE = hasattr(os, "memfd_create")
+
+
+class SharedMemory(mmap.mmap):
+    """Bytes that other processes see as well: those forked from this one, and those that were sent an array on it."""
+
+    file: int  # is open as long as the memory is mapped here: others find it by its number
+
+    def __del__(self) -> None:
+        os.close(self.file)
+
+
+def map_shared(file: int, count: int) -> np.ndarray:
+    """The first bytes of an open file, in memory that all who map it see; the memory closes the file."""
+    memory = SharedMemory(file, max(count, 1))
+    memory.file = file
+    send_shared()
+    return np.ndarray((count,), np.uint8, memory)
+
+
+def send_shared() -> None:
+    """Let multiprocessing send arrays on such memory as what they see."""
+    from multiprocessing.reduction import ForkingPickler  # here: few programs share memory
+
+    ForkingPickler.register(np.ndarray, _sent)
+
+
+def new_shared(count: int) -> np.ndarray:
+    """So many bytes, all 0, in memory that other processes can see."""
+    if not CAN_SHARE:
+        raise NotSupportedError("share_memory_: badak shares memory between processes on Linux only", "q.put(x) sends a copy")
+    try:
+        file = os.memfd_create("badak")
+        os.truncate(file, max(count, 1))
+        return map_shared(file, count)
+    except OSError as error:
+        raise StateError(
+            f"share_memory_: the system gives no {count:,} bytes of shared memory ({error.strerror})",
+            "ulimit -n 4096, where too many files are open: each tensor takes two; or share fewer",
+        ) from error
+
+
+def is_shared(array: Any) -> bool:
+    """Whether other processes may see, and write, the memory of an array."""
+    return isinstance(holder_of(array), SharedMemory)
+
+
+def _sent(array: np.ndarray, to_children: bool = False) -> Any:
+    """How multiprocessing sends an array: the file of its memory, if that is shared, and its bytes otherwise.
+
+    The file waits for who takes it. to_children: its name in this process, which lives and has it for as long as they do.
+    """
+    from multiprocessing.reduction import DupFd
+
+    memory = holder_of(array)
+    if not isinstance(memory, SharedMemory):
+        return array.__reduce_ex__(pickle.DEFAULT_PROTOCOL)
+    file = f"/proc/{os.getpid()}/fd/{memory.file}" if to_children else DupFd(memory.file)
+    start = address(np.ndarray((1,), np.uint8, memory))
+    return _received, (file, len(memory), array.dtype, array.shape, address(array) - start, array.strides)
+
+
+def sent_to_children(array: np.ndarray) -> Any:
+    """The same for processes that this one starts, waits for, and does not know as Python's multiprocessing knows its own."""
+    return _sent(array, to_children=True)
+
+
+def _received(place: Any, count: int, *seen: Any) -> np.ndarray:
+    """An array on the memory of the process that sent it."""
+    try:
+        file = os.open(place, os.O_RDWR) if isinstance(place, str) else place.detach()
+    except (OSError, EOFError) as error:
+        raise StateError(
+            "a tensor in shared memory came from a process that has ended, or is not of this machine and user",
+            "let the sender live until its tensors have arrived; or send x.clone(), a copy",
+        ) from error
+    dtype, shape, offset, strides = seen
+    return np.ndarray(shape, dtype, holder_of(map_shared(file, count)), offset, strides)

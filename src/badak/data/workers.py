@@ -7,6 +7,7 @@ There are no shared queues or locks, so a worker that dies takes nothing with it
 
 import multiprocessing
 import os
+import pickle
 import queue
 import random
 import signal
@@ -154,9 +155,12 @@ def _read(recipe, worker, fetcher, index):
 
 
 def _reply(pipe, worker, task, result) -> bool:
-    """Send a result; one that cannot be pickled becomes a Failure. False where nobody listens any more."""
+    """Send a result; one that cannot be pickled becomes a Failure. False where nobody listens any more.
+
+    As a copy: memory that is shared (as `pipe.send` may do it) would be gone with the worker.
+    """
     try:
-        pipe.send((task[0], task[1], result))
+        pipe.send_bytes(pickle.dumps((task[0], task[1], result)))
     except OSError:
         return False
     except Exception as error:
@@ -164,7 +168,7 @@ def _reply(pipe, worker, task, result) -> bool:
             result.kind = RuntimeError  # its own kind is known to this process only; its text tells the rest
         else:
             result = Failure(error, worker)
-        pipe.send((task[0], task[1], result))
+        pipe.send_bytes(pickle.dumps((task[0], task[1], result)))
     return True
 
 

@@ -140,9 +140,9 @@ class Reader:
             _spare[self.model] = self.cache
 
 
-def _weights_of(model: Module) -> list[tuple[int, int]]:
-    """What tells whether a model has the weights that it had."""
-    return [(id(x), x._version) for x in model.parameters()]
+def _weights_of(model: Module) -> list[tuple[int, Any]]:
+    """What tells whether a model has the weights that it had: nothing does of those that other processes may write."""
+    return [(id(x), object() if x.is_shared() else x._version) for x in model.parameters()]
 
 
 _spare: WeakKeyDictionary[Module, KeyValueCache] = WeakKeyDictionary()  # of compiled models, whose recordings know their cache

@@ -12,6 +12,7 @@ from badak.tensor import device as device_type
 from badak.tensor import dtype as dtype_type
 from badak.tensor.dtypes import check_device, to_dtype
 from badak.tensor.layouts import channels_last, channels_last_3d
+from badak.tensor.storage import share
 
 
 class Moving(Tree):
@@ -89,8 +90,11 @@ class Moving(Tree):
         return self._apply(lambda t: t.new_empty(t.shape, device=device), recurse=recurse)
 
     def share_memory(self):
-        """Move every parameter and buffer into memory that other processes see."""
-        return self._apply(lambda t: t.share_memory_())
+        """Move every parameter, gradient and buffer into memory that other processes see."""
+        every: list[Tensor] = []
+        self._apply(lambda t: every.append(t) or t)
+        share(every)
+        return self
 
 
 def _is_meta(device) -> bool:

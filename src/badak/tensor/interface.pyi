@@ -968,6 +968,8 @@ class Methods:
         """y = -1, 0, 1 as x is negative, zero, positive, 0 where it is not a number;   dx = 0."""
     def sgn_(self, *, out=None) -> Tensor:
         """sgn, in place."""
+    def share_memory_(self) -> Tensor:
+        """Move the memory that input sees to where other processes see it too, with all tensors that see it."""
     def short(self, memory_format=None) -> Tensor:
         """x in int16; x itself where it is so already."""
     def sigmoid(self, *, out=None) -> Tensor:

@@ -66,7 +66,7 @@ def run(function: Callable, name: str, args: tuple, kwargs: dict[str, Any], erro
         raise error
     if function.__name__ == "__init__":
         return _made(function, args, kwargs, error)
-    if name in ("cpu", "cuda", "numpy"):
+    if name in ("cpu", "cuda", "numpy", "share_memory_"):
         raise _no_copy()
     if name == "__getitem__":
         _refuse_masks(args[1])

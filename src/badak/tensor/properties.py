@@ -1,7 +1,7 @@
 """What a tensor says about itself: sizes, dtype, layout."""
 
 from badak.core.errors import IndexOutOfRangeError, NoDataError
-from badak.core.memory import offset_of
+from badak.core.memory import is_shared, offset_of
 from badak.tensor import dtypes
 from badak.tensor.interface import Methods
 from badak.tensor.layouts import lies_so, order_asked, strided
@@ -147,15 +147,12 @@ class About(Methods):
         return -1
 
     def is_shared(self) -> bool:
-        return False
+        return self._meta is None and is_shared(self._array)
 
     def is_pinned(self) -> bool:
         return False
 
     def pin_memory(self, device=None):
-        return self
-
-    def share_memory_(self):
         return self
 
 

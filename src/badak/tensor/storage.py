@@ -1,15 +1,18 @@
 """Storages: the memory of tensors as a row of bytes. Two tensors see the same memory where their storages have one address."""
 
+import gc
 import os
+import sys
 from typing import Any
 
 import numpy as np
 
 from badak.core import events
 from badak.core.errors import ArgumentTypeError, FileError, IndexOutOfRangeError, NoDataError, NotSupportedError, package
-from badak.core.memory import owner_of
+from badak.core.memory import address, is_shared, map_shared, new_shared, owner_of
 from badak.core.public_api import guard_types
 from badak.tensor import dtypes
+from badak.tensor.attributes import held_by
 from badak.tensor.dtypes import device as Device
 from badak.tensor.tensor import Tensor
 
@@ -61,7 +64,9 @@ class UntypedStorage:
                 return cls(0)
             if shared and os.path.getsize(filename) < nbytes:
                 os.truncate(filename, nbytes)
-            return cls._of(np.memmap(filename, np.uint8, "r+" if shared else "c", shape=(nbytes,)).view(np.ndarray))
+            if shared:
+                return cls._of(map_shared(os.open(filename, os.O_RDWR | getattr(os, "O_BINARY", 0)), nbytes))
+            return cls._of(np.memmap(filename, np.uint8, "c", shape=(nbytes,)).view(np.ndarray))
         except (OSError, ValueError) as error:
             raise FileError(f"UntypedStorage.from_file: {filename}: {error}", "a file of at least nbytes") from error
 
@@ -152,10 +157,14 @@ class UntypedStorage:
         return self
 
     def share_memory_(self) -> "UntypedStorage":
-        """Itself. Raises NoDataError on the meta device."""
-        if self._array is None:
-            raise NoDataError("share_memory_: only available on CPU", "the storage of a tensor on the CPU")
+        """Itself, in memory that other processes see, with all tensors that see it. Raises NoDataError on the meta device."""
+        share([self])
         return self
+
+    @classmethod
+    def _new_shared(cls, size: int, *, device: Any = "cpu") -> "UntypedStorage":
+        """So many bytes, in memory that other processes see."""
+        return cls(size, device=device).share_memory_()
 
     def cuda(self, *args: Any, **kwargs: Any) -> "UntypedStorage":
         """Raises: badak computes on the CPU."""
@@ -170,10 +179,12 @@ class UntypedStorage:
         raise NotSupportedError("a storage cannot be resized: tensors see its memory", "a new tensor, or x.resize_(shape)")
 
     def is_shared(self) -> bool:
+        """Whether other processes see the memory."""
+        return is_shared(self._array)
+
+    def is_pinned(self) -> bool:
         """False."""
         return False
-
-    is_pinned = is_shared
 
     def resizable(self) -> bool:
         """Whether resize_ works: on the meta device."""
@@ -258,7 +269,7 @@ class TypedStorage:
         return self
 
     def share_memory_(self) -> "TypedStorage":
-        """Itself. Raises NoDataError on the meta device."""
+        """Itself, in memory that other processes see. Raises NoDataError on the meta device."""
         self._untyped_storage.share_memory_()
         return self
 
@@ -295,6 +306,46 @@ def untyped_storage(input: Tensor) -> UntypedStorage:
         return UntypedStorage._on_meta(_reach(input._meta))
     events.read("the storage of a tensor")
     return UntypedStorage._of(memory_of(input._array))
+
+
+def share_memory_(input: Tensor) -> Tensor:
+    """Move the memory that input sees to where other processes see it too, with all tensors that see it.
+
+    A process that is forked afterwards, or that is sent input by multiprocessing, reads and writes the same numbers.
+    """
+    share([input])
+    return input
+
+
+ITS_OWN = 2  # references to an array that only its tensor has, as sys.getrefcount counts: it adds its own
+
+
+def share(several: list[Any]) -> None:
+    """Move the memory of tensors and storages to where other processes see it, and all that see it with them."""
+    moved: list[tuple[int, int, np.ndarray]] = []  # first byte, first byte behind, the new place
+    alone = True  # nobody else sees these tensors' memory
+    for each in several:
+        if each._array is None:
+            raise NoDataError("share_memory_: only available on CPU", "the storage of a tensor on the CPU")
+        if not is_shared(each._array) and not any(low <= address(each._array) < high for low, high, _ in moved):
+            old = memory_of(each._array)
+            new = new_shared(old.nbytes)
+            new[...] = old
+            low = address(old if old.size else each._array)
+            moved.append((low, low + max(old.nbytes, 1), new))
+            del old
+            alone = alone and each._array.base is None and sys.getrefcount(each._array) <= ITS_OWN
+    kinds = [Tensor, UntypedStorage]
+    for kind in kinds:
+        kinds += kind.__subclasses__()
+    classes = set(kinds)
+    for each in (several if alone else [each for each in gc.get_objects() if type(each) in classes]) if moved else ():
+        array = held_by(each).get("_array")
+        for low, high, new in moved if isinstance(array, np.ndarray) else ():
+            if low <= address(array) < high:
+                if isinstance(each, Tensor):
+                    events.redefine(each, "share_memory_ of a tensor")
+                each._array = np.ndarray(array.shape, array.dtype, new, address(array) - low, array.strides)
 
 
 def storage(input: Tensor) -> TypedStorage:

@@ -1,12 +1,33 @@
-"""`torch.multiprocessing`: Python's multiprocessing. Tensors travel between processes by pickle."""
+"""`torch.multiprocessing`: Python's multiprocessing. The tensors that it sends are in shared memory then, as in PyTorch.
+
+On Linux, that is; elsewhere copies are sent. Tensors of derived classes and arrays are always sent as copies.
+"""
 
 from multiprocessing import *  # noqa: F403  (PyTorch re-exports Python's whole module too)
+from multiprocessing.reduction import ForkingPickler
+from pickle import DEFAULT_PROTOCOL
 from typing import Any
 
 from badak.core.errors import ArgumentError, NotSupportedError
+from badak.core.memory import CAN_SHARE, send_shared
 from badak.core.public_api.table import reach
+from badak.nn.parameter import Buffer, Parameter
+from badak.tensor import Tensor
+from badak.tensor.storage import share
 
 _sharing = ["file_descriptor"]
+
+
+def _sent(tensor: Tensor) -> Any:
+    """What multiprocessing sends for a tensor: its memory, which is shared from now on."""
+    if CAN_SHARE and tensor._meta is None and tensor._node is None and tensor._array.size:
+        share([tensor])
+    return tensor.__reduce_ex__(DEFAULT_PROTOCOL)  # refuses one with a history
+
+
+send_shared()
+for _kind in (Tensor, Parameter, Buffer):
+    ForkingPickler.register(_kind, _sent)
 
 
 def spawn(fn, args: tuple = (), nprocs: int = 1, join: bool = True, daemon: bool = False, start_method: str = "spawn") -> Any:
@@ -31,7 +52,7 @@ start_processes = spawn
 
 
 def get_all_sharing_strategies() -> set[str]:
-    """The ways in which PyTorch shares memory; badak sends the bytes."""
+    """The ways in which PyTorch shares memory; badak knows one, open files."""
     return {"file_descriptor", "file_system"}
 
 
@@ -41,5 +62,5 @@ def get_sharing_strategy() -> str:
 
 
 def set_sharing_strategy(new_strategy: str) -> None:
-    """Remember it; badak sends the bytes."""
+    """Remember it; badak shares memory by open files."""
     _sharing[0] = new_strategy

@@ -223,7 +223,9 @@ TABLE = {
         ),
         functions="bucketize histogramdd searchsorted",
     ),
-    "tensor.storage": Names(functions="TypedStorage UntypedStorage from_file", methods="set_ storage untyped_storage"),
+    "tensor.storage": Names(
+        functions="TypedStorage UntypedStorage from_file", methods="set_ share_memory_ storage untyped_storage"
+    ),
     "tensor.signal": Names(
         both="istft stft",
         functions="bartlett_window blackman_window hamming_window hann_window kaiser_window",

@@ -14,8 +14,10 @@ from multiprocessing import reduction
 from multiprocessing import spawn as beginning
 
 import click
+import numpy as np
 
 from badak.core.errors import ArgumentTypeError, StateError
+from badak.core.memory import sent_to_children
 from badak.core.public_api.finder import package, stand_in_for_torch
 from badak.distributed import engine
 from badak.distributed.launch.launcher import Order, launch
@@ -37,7 +39,9 @@ def spawn(call: Callable, args: tuple, ranks: int) -> None:
         with open(path, "wb") as file:
             pickle.dump((package() == "torch", made), file)
             try:
-                reduction.dump((call, args), file)
+                pickler = reduction.ForkingPickler(file)
+                pickler.dispatch_table |= {np.ndarray: sent_to_children}
+                pickler.dump((call, args))
             except (pickle.PicklingError, AttributeError, TypeError, RuntimeError) as error:
                 raise ArgumentTypeError(
                     f"multiprocessing.spawn: the function and its arguments must be sent to other processes ({error})",
