@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 PROGRAM = """
 import torch, functorch
 from torch import nn
@@ -33,6 +35,7 @@ def printed(*start):
     return done.stdout
 
 
+@pytest.mark.slow
 def test_modules_as_functions_by_their_old_names():
     assert printed("import badak.as_torch") == printed()
 

@@ -56,6 +56,7 @@ def test_families_say_what_pytorchs_say(name):
         assert bool(d.support.check(drawn).all())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dim", [2, 3, 5])
 def test_lkj_and_wishart(dim):
     badak.manual_seed(dim)

@@ -57,6 +57,7 @@ def test_a_stage_can_be_chatted_with_by_its_own_template(walked):
     assert answer == walked[1][2]["answers"][2] or len(answer) > 24  # asked with more room
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stage", [pytest.param("pretrain", marks=pytest.mark.nightly), "reward"])
 def test_a_path_that_was_interrupted_ends_with_the_same_bits(walked, tmp_path, monkeypatch, stage):
     real, place = path_.fit, walked[0]
@@ -127,6 +128,7 @@ def test_a_question_is_about_what_the_story_told(language):
     assert len(answers) > 20
 
 
+@pytest.mark.slow
 def test_own_dialogues_are_learned_and_scored(tmp_path):
     file = tmp_path / "chat.csv"
     file.write_text("Q,A\n" + "".join(f"물음 {i}?,답 {i}.\n" for i in range(40)), encoding="utf-8")
@@ -137,6 +139,7 @@ def test_own_dialogues_are_learned_and_scored(tmp_path):
     assert rows[2]["scores"]["own_dialogue_loss"] < rows[0]["scores"]["own_dialogue_loss"]
 
 
+@pytest.mark.slow
 def test_the_command_shows_each_stage(walked, monkeypatch):
     monkeypatch.setitem(SIZES, "quick", TINY)
     done = CliRunner().invoke(commands, ["path", "--quick", "--run", str(walked[0]), "--language", "en"])

@@ -197,6 +197,7 @@ def test_what_is_rewarded_becomes_likely():
     assert last > 0.9 and last >= first
 
 
+@pytest.mark.slow
 def test_a_run_that_was_interrupted_draws_the_same_answers(tmp_path):
     whole = rewarded()[0]
 
