@@ -154,6 +154,8 @@ from badak.tensor.copies import view_as_complex_copy as view_as_complex_copy
 from badak.tensor.copies import view_as_real_copy as view_as_real_copy
 from badak.tensor.copies import view_copy as view_copy
 from badak.tensor.create import arange as arange
+from badak.tensor.create import inclusive_range as _range_
+range = _range_
 from badak.tensor.create import as_tensor as as_tensor
 from badak.tensor.create import asarray as asarray
 from badak.tensor.create import empty as empty
@@ -346,6 +348,9 @@ from badak.tensor.linalg.shaped import svd_lowrank as svd_lowrank
 from badak.tensor.linalg.shaped import older_vander as _vander_
 vander = _vander_
 from badak.tensor.linalg.norms import cdist as cdist
+from badak.tensor.linalg.norms import frobenius_norm as frobenius_norm
+from badak.tensor.linalg.norms import norm_except_dim as norm_except_dim
+from badak.tensor.linalg.norms import nuclear_norm as nuclear_norm
 from badak.tensor.linalg.older import cholesky as cholesky
 from badak.tensor.linalg.older import cross as cross
 from badak.tensor.linalg.older import det as det
@@ -461,6 +466,7 @@ from badak.tensor.scatter import put as put
 from badak.tensor.scatter import scatter_reduce as scatter_reduce
 from badak.tensor.scatter import select_scatter as select_scatter
 from badak.tensor.scatter import slice_scatter as slice_scatter
+from badak.tensor.scatter import segment_reduce as segment_reduce
 from badak.tensor.shape import broadcast_to as broadcast_to
 from badak.tensor.shape import chunk as chunk
 from badak.tensor.shape import diagonal as diagonal

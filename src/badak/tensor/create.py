@@ -385,6 +385,41 @@ def arange(start=None, end=None, step=1, *, dtype=None, out=None, device=None, r
     return _finish(np.asarray(array).astype(wanted.numpy), dict(out=out, device=device, requires_grad=requires_grad, **accepted))
 
 
+def inclusive_range(start=0, end=None, step=1, *, dtype=None, out=None, device=None, requires_grad=False, **accepted) -> Tensor:
+    """start, start + step, ... up to end, which is included; deprecated, `arange` is for new programs.
+
+    Args:
+        start: first value
+        end: last value, where a step meets it
+        step: between two values
+        dtype: the default float dtype, also for ints
+        out: where the result is written
+        device, requires_grad: as in `badak.tensor`
+
+    Returns: (floor((end - start) / step) + 1,)
+
+    Raises:
+        ArgumentError: for a step of 0, or one that leads away from the end
+
+    Example:
+        >>> badak.range(1, 3).tolist()
+        [1.0, 2.0, 3.0]
+    """
+    if end is None:
+        raise ArgumentTypeError("range(): missing a required argument: 'end'", "range(0, 5), or arange(5)")
+    warn_once(
+        inclusive_range,
+        "range is deprecated: it includes its end, as Python's range does not",
+        "arange, with an end behind the last",
+    )
+    dtype = default_dtype() if dtype is None else to_dtype(dtype)
+    start, end, step = (int(value) if dtype.kind in ("int", "uint") else value for value in map(_number, (start, end, step)))
+    if step and (step > 0) == (end >= start) or end == start:
+        end = start + math.floor((end - start) / step) * step + (step if dtype.kind in ("int", "uint") else step / 2)
+    how = dict(dtype=dtype, out=out, device=device, requires_grad=requires_grad)
+    return arange(start, end, step, **how, **accepted)
+
+
 def linspace(start, end, steps: int, *, dtype=None, out=None, device=None, requires_grad: bool = False, **accepted) -> Tensor:
     """`steps` numbers from start to end, both included, evenly spaced: counted from the nearer end, as PyTorch does.
 

@@ -1,15 +1,20 @@
 """Reductions into the places that an index names, and slices of a tensor replaced by others."""
 
-from badak.core.errors import ArgumentError, IndexOutOfRangeError, ShapeError
+from badak.core import events
+from badak.core.errors import ArgumentError, DTypeError, IndexOutOfRangeError, ShapeError
 from badak.core.memory import offset_of, owner_of
 from badak.ops import scatter as ops
 from badak.ops._check import axis_of
 from badak.tensor.apply import apply
 from badak.tensor.convert import cast
+from badak.tensor.create import arange, full
+from badak.tensor.elementwise import where
 from badak.tensor.index import _along, _inside, _rows, _same_dtype, _slices, index_put, take
 from badak.tensor.inplace import write_
 from badak.tensor.once_more import keep
 from badak.tensor.promote import into
+from badak.tensor.reduce import cumsum, diff
+from badak.tensor.sort import searchsorted
 from badak.tensor.tensor import Tensor
 
 
@@ -43,6 +48,83 @@ def index_reduce(input, dim: int, index, source, reduce: str, *, include_self: b
     _slices("index_reduce", input, dim, index, source)
     along = index.reshape([-1 if a == dim else 1 for a in range(input.dim())]).expand(source.shape)
     return into(out, apply(ops.ScatterReduce, input, along, source, dim=dim, reduce=reduce, include_self=include_self))
+
+
+def segment_reduce(
+    data, reduce: str, *, lengths=None, indices=None, offsets=None, axis: int = 0, unsafe=False, initial=None
+) -> Tensor:
+    """The sum, mean, max, min or prod of each of the segments into which a dim of data is cut, one after the other.
+
+    Args:
+        data: (..., L, ...), floats
+        reduce: "sum", "mean", "max", "min" or "prod"
+        lengths: (..., n), integers: how long each segment is; the dims before are those of data
+        indices: PyTorch has it not yet either
+        offsets: (..., n + 1) in place of lengths: where each segment begins, and the last ends
+        axis: the dim that is cut, the last of lengths
+        unsafe: lengths need not add up to L: what is left is in no segment
+        initial: takes part in each segment, and is the result of an empty one; without it that is 0, 1, -inf, inf or nan
+
+    Returns: (..., n, ...)   ddata: of a max or min equally among the entries that are equal
+
+    Raises:
+        ArgumentError, ArgumentTypeError: for another reduce, other dtypes, lengths that do not fit
+        ShapeError: for lengths of other dims
+
+    Example:
+        >>> badak.segment_reduce(badak.tensor([1.0, 2.0, 3.0]), "max", lengths=badak.tensor([2, 1])).tolist()
+        [2.0, 3.0]
+    """
+    if reduce not in _EMPTY:
+        raise ArgumentError(f"segment_reduce: reduce argument must be sum, mean, max, min or prod; got {reduce!r}", "reduce='sum'")
+    cut = lengths if lengths is not None else offsets
+    if indices is not None or cut is None:
+        raise ArgumentError("segment_reduce(): Either lengths or offsets must be defined.", "lengths=badak.tensor([2, 1])")
+    if not data.is_floating_point():
+        raise DTypeError(f"segment_reduce: expected floats; got {data.dtype}", "data.float()")
+    shape = data._array.shape
+    axis, last = axis_of(axis, len(shape)), cut.dim() - 1
+    if cut.dtype.kind != "int" or axis != last or cut._array.shape[:-1] != shape[:axis]:
+        raise ShapeError(
+            f"segment_reduce: expected integers of shape ({', '.join(map(str, (*shape[:axis], 'n')))}), for data {shape} and "
+            f"axis {axis}; got {cut.dtype} of {cut._array.shape}",
+            "lengths of one vector and axis=0",
+        )
+    lengths = cut.long() if lengths is not None else diff(cut.long())
+    events.read("segment_reduce: the lengths of segments")
+    if (lengths._array < 0).any():
+        raise ArgumentError("segment_reduce: lengths contains negative value!", "lengths of 0 and more")
+    if cut is offsets and offsets.numel() and not 0 <= offsets._array.min() <= offsets._array.max() <= shape[axis]:
+        raise ArgumentError(
+            f"segment_reduce: offsets must lie between 0 and {shape[axis]}, the size of data along axis {axis}", None
+        )
+    if cut is not offsets and not unsafe and (lengths._array.sum(-1) != shape[axis]).any():
+        raise ArgumentError(
+            f"segment_reduce: lengths must add up to {shape[axis]}, the size of data along axis {axis}",
+            "unsafe=True leaves the rest",
+        )
+    ends = (cumsum(lengths, -1) if cut is not offsets else cut.long()[..., 1:]).contiguous()
+    begin = 0 if cut is not offsets else cut.long()[..., :1]
+    count, place = lengths.shape[-1], arange(shape[axis]).expand(shape[: axis + 1])
+    number = searchsorted(ends, place.contiguous(), right=True)
+    number = where(place < begin, count, number).reshape(*shape[: axis + 1], *(1 for _ in shape[axis + 1 :])).expand(shape)
+    empty = _EMPTY[reduce] if initial is None else initial
+    first = full(
+        (*shape[:axis], count + 1, *shape[axis + 1 :]), _EMPTY[reduce] if reduce in ("max", "min") else empty, dtype=data.dtype
+    )
+    if reduce == "mean":
+        first = first.fill_(0 if initial is None else initial)
+    how = {"max": "amax", "min": "amin", "mean": "sum"}.get(reduce, reduce)
+    y = scatter_reduce(first, axis, number, data, how, include_self=how in ("sum", "prod")).narrow(axis, 0, count)
+    if reduce == "mean":
+        many = lengths.reshape(*lengths.shape, *(1 for _ in shape[axis + 1 :])).expand(y.shape)
+        return y / (many if initial is None else many.clamp(min=1))
+    if reduce in ("max", "min") and initial is not None:
+        y = where(y < initial if reduce == "max" else y > initial, initial, y)
+    return y
+
+
+_EMPTY = {"sum": 0.0, "mean": float("nan"), "max": float("-inf"), "min": float("inf"), "prod": 1.0}  # of segments
 
 
 def put(input, index, source, accumulate: bool = False) -> Tensor:

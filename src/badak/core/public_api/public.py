@@ -83,7 +83,8 @@ TABLE = {
     ),
     "tensor.create": Names(
         functions=(
-            "arange as_tensor asarray empty empty_like empty_permuted empty_strided eye from_dlpack from_numpy frombuffer full "
+            "arange range=inclusive_range as_tensor asarray empty empty_like empty_permuted empty_strided eye from_dlpack "
+            "from_numpy frombuffer full "
             "full_like "
             "is_tensor linspace logspace ones ones_like scalar_tensor tensor tril_indices triu_indices zeros "
             "zeros_like"
@@ -150,7 +151,7 @@ TABLE = {
     ),
     "tensor.linalg.reflections": Names(both="geqrf ormqr orgqr"),
     "tensor.linalg.shaped": Names(functions="pca_lowrank svd_lowrank vander=older_vander"),
-    "tensor.linalg.norms": Names(functions="cdist"),
+    "tensor.linalg.norms": Names(functions="cdist frobenius_norm norm_except_dim nuclear_norm"),
     "tensor.linalg.older": Names(both="cholesky cross det inverse logdet matrix_power pinverse qr slogdet svd"),
     "tensor.linalg.products": Names(
         both=("addbmm addmm addmv addr baddbmm bmm dot ger inner kron matmul mm mv outer trace vdot"),
@@ -205,6 +206,7 @@ TABLE = {
     "tensor.sparse.products": Names(functions="spmm=mm"),
     "tensor.scatter": Names(
         both=("as_strided as_strided_scatter diagonal_scatter index_reduce put scatter_reduce select_scatter slice_scatter"),
+        functions="segment_reduce",
         in_place="index_reduce_ put_ scatter_reduce_",
     ),
     "tensor.shape": Names(

@@ -156,7 +156,6 @@ INSTEAD = {  # what PyTorch has and badak has not: what serves in its place
     "linalg.ldl_solve": "linalg.solve",
     "lobpcg": "linalg.eigh",
     "masked": "a tensor with a mask next to it: masked_fill, where",
-    "segment_reduce": "scatter_reduce, or index_reduce",
     "utils.model_zoo": "download the file yourself and read it with badak.load or safetensors",
     "quantization": "badak.quantize(model): int8 or bfloat16 weights, for inference",
     "ao": "badak.quantize(model): int8 or bfloat16 weights, for inference",

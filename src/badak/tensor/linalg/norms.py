@@ -48,6 +48,27 @@ def norm(A, ord=None, dim=None, keepdim: bool = False, *, out=None, dtype=None) 
     return vector_norm(A, 2 if ord is None else ord, dim, keepdim, dtype=dtype, out=out)
 
 
+def frobenius_norm(input, dim, keepdim: bool = False, *, out=None) -> Tensor:
+    """sqrt(sum |x|^2) over dim, an int or several; over all where none are named."""
+    return reduce.norm(input, 2.0, None if not isinstance(dim, int) and not len(dim) else dim, keepdim, out)
+
+
+def nuclear_norm(input, dim=None, keepdim: bool = False, *, out=None) -> Tensor:
+    """The sum of the singular values of matrices, which lie in two dims: the two of a matrix where none are named."""
+    if isinstance(dim, bool):  # nuclear_norm(A, keepdim)
+        dim, keepdim = None, dim
+    return matrix_norm(input, "nuc", (-2, -1) if dim is None else dim, keepdim, out=out)
+
+
+def norm_except_dim(v, pow: int = 2, dim: int = 0) -> Tensor:  # noqa: A002
+    """The norm of order pow of each slice of v along dim, in v's shape with 1 in place of the other sizes; of all for dim=-1."""
+    if dim == -1:
+        return reduce.norm(v, float(pow))
+    dim = axis_of(dim, v._array.ndim)
+    others = [axis for axis in range(v._array.ndim) if axis != dim]
+    return reduce.norm(v, float(pow), others, True) if others else v.abs()
+
+
 @in_float32
 def cdist(x1, x2, p: float = 2.0, compute_mode=None) -> Tensor:
     """y[..., i, j] = |x1[..., i, :] - x2[..., j, :]|_p."""
