@@ -5,6 +5,9 @@ while the other one computes; they take turns. Of each: tokens a second, read at
 greedy), what the process takes in memory, and how far the logits of the prompt are apart.
 Needs llama-cpp-python, which builds from source: pip install llama-cpp-python. Built with GCC 12 its AMX kernels fault: GCC leaves
 out what is stored before ldtilecfg (`ggml_tile_config_init`), an `asm volatile("" : : "m"(tc) : "memory")` before it helps.
+
+`--streams 1,4,16` measures the servers instead, badak's and llama.cpp's own, which xllamacpp holds, with so many clients at
+once, each with a prompt and a seed of its own. `--llama-python` names the Python that has xllamacpp.
 """
 
 import argparse
@@ -13,18 +16,23 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from badak.inspect.profiling.machine import describe, environment
+from badak.inspect.profiling.machine import describe, environment, peak_mb
+from badak.inspect.profiling.serving import Load, measure, served
 from bench.conditions import conditions
 from bench.places import keep, place
-from bench.rates import measure
+from bench.rates import measure as measured_rates
 
 PROMPT, WRITTEN = 512, 128
+ASKED, ANSWERED = 64, 64  # tokens of a client's prompt and of its answer
+SAMPLED = {"top_k": 40, "top_p": 1.0, "min_p": 0.0}  # in either library
 SHAPES = {  # name: (class, sizes)
     "gpt2": ("GPT", dict(vocab_size=50257, context=1024, d_model=768, heads=12, layers=12)),
     "qwen3-0.6b": ("Llama", dict(vocab_size=151936, context=2048, d_model=1024, heads=16, num_key_value_heads=8, head_dim=128,
@@ -38,15 +46,19 @@ def write(shape: str, form: str, path: str) -> None:
     """A file of random weights. The output norm keeps logits in a range where a greedy token is clear."""
     import badak
     from badak import models
+    from badak.data.gguf_tokens import GGML
     from badak.io.gguf import write_gguf
     from badak.models.gguf import model_as_gguf
 
     kind, sizes = SHAPES[shape]
     badak.manual_seed(0)
     config = getattr(models, f"{kind}Config")(**sizes)
-    model = badak.quantize(getattr(models, kind)(config), form)
-    facts, tensors = model_as_gguf(model)
-    write_gguf(path, facts | {"tokenizer.ggml.model": "no_vocab"}, tensors)
+    model = getattr(models, kind)(config)
+    facts, tensors = model_as_gguf(model if form == "f32" else badak.quantize(model, form))
+    size = config.vocab_size
+    words = {"model": "llama", "tokens": [f"t{number} " for number in range(size)], "scores": [0.0] * size,
+             "token_type": [1] * size, "add_bos_token": False, "add_space_prefix": False}  # fmt: skip
+    write_gguf(path, facts | {f"{GGML}{name}": value for name, value in words.items()}, tensors)
 
 
 def ids_of(size: int) -> np.ndarray:
@@ -130,12 +142,6 @@ class LlamaCpp:
         return {"prefill": PROMPT / (read - start), "decode": WRITTEN / (perf_counter() - read)}
 
 
-def most_memory() -> float:
-    """The most MiB that this process has taken, mapped files included."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM"))
-
-
 def work(library: str, path: str, threads: int) -> None:
     """Answer a line on stdin with a line on stdout: logits go into a file, a turn gives its rates."""
     model = {"badak": Badak, "llama.cpp": LlamaCpp}[library](path, threads)
@@ -144,7 +150,7 @@ def work(library: str, path: str, threads: int) -> None:
             np.save(line.split()[1], model.logits())
             print("{}", flush=True)
         else:
-            found = model.turn() | {"memory": most_memory()}
+            found = model.turn() | {"memory": peak_mb()}
             print(json.dumps(found), flush=True)
 
 
@@ -195,13 +201,77 @@ def beside(shape: str, form: str, threads: int, turns: int, folder: str) -> dict
     return {"shape": shape, "form": form, **best, "apart": float(apart), "file_mb": size / 2**20}
 
 
+@contextmanager
+def llama_served(python: str, path: str, streams: int, threads: int, env: dict[str, str]) -> Iterator[tuple[int, int, str]]:
+    """(port, id, version) of a process that serves a file by llama.cpp."""
+    line = [python, str(Path(__file__).with_name("llama_server.py")), path, str(streams), str(2 * (ASKED + ANSWERED)), str(threads)]
+    with subprocess.Popen(
+        line, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=env
+    ) as worker:
+        try:
+            address, version = worker.stdout.readline().split()
+            yield int(address.rpartition(":")[2]), worker.pid, version
+        finally:
+            worker.stdin.close()
+
+
+def told(row: dict[str, Any], name: str) -> None:
+    """Print what one server did."""
+    one = row[name]
+    print(f"{row['shape']:10} {row['form']:5} {row['streams']:3} x {name:10}{one['tokens']:7.1f} tokens/s "
+          f"({one['least']:.1f} to {one['most']:.1f})  first token {1e3 * one['first']:6.0f} ms {one['memory']:6.0f} MiB  "
+          f"same texts: {'yes' if one['same'] else 'NO'}", flush=True)  # fmt: skip
+
+
+def servers(shape: str, form: str, wanted: argparse.Namespace, folder: str) -> list[dict[str, Any]]:
+    """Print what both servers do with one file, and return a row for each number of clients."""
+    path, counts = f"{folder}/{shape}-{form}.gguf", [int(one) for one in wanted.streams.split(",")]
+    subprocess.run([sys.executable, "-m", "bench.with_llama_cpp", "--write", shape, form, path], check=True)
+    env = environment(wanted.threads) | {"OMP_WAIT_POLICY": "passive"}
+    most = str(max(counts))
+    with (
+        served(path, "--streams", most, "--queue", most, env=env | {"BADAK_NUM_THREADS": str(wanted.threads)}) as ours,
+        llama_served(wanted.llama_python, path, max(counts), wanted.threads, env) as theirs,
+    ):
+        ports = {"badak": ours[0], "llama.cpp": theirs[0]}
+        found: dict[tuple[str, int], list[Load]] = {(name, count): [] for name in ports for count in counts}
+        for turn in range(1 + wanted.turns):  # in the first, kernels are compiled and steps recorded
+            for count in counts:
+                for name, port in ports.items():
+                    load = measure(port, count, ASKED, ANSWERED, **SAMPLED)
+                    found[name, count] += [load] if turn else []
+        memory = {"badak": peak_mb(ours[1]), "llama.cpp": peak_mb(theirs[1])}
+    rows = []
+    for count in counts:
+        row: dict[str, Any] = {"shape": shape, "form": form, "streams": count, "version": theirs[2]}
+        for name in ports:
+            loads = found[name, count]
+            rates = sorted(load.tokens_per_second for load in loads)
+            known = found[name, max(counts)][0].texts
+            row[name] = {
+                "tokens": float(np.median(rates)), "least": rates[0], "most": rates[-1], "memory": memory[name],
+                "first": float(np.median([load.first_median for load in loads])),
+                "same": all(text == other for load in loads for text, other in zip(load.texts, known)),
+            }  # fmt: skip
+            told(row, name)
+        pairs = [a.tokens_per_second / b.tokens_per_second for a, b in zip(*(found[name, count] for name in ports))]
+        row["ratio"] = [float(np.median(pairs)), min(pairs), max(pairs)]
+        print(f"{'':23}badak / llama.cpp {row['ratio'][0]:.2f} (by turn {min(pairs):.2f} to {max(pairs):.2f})", flush=True)
+        rows.append(row)
+    os.unlink(path)
+    return rows
+
+
 def main() -> None:
     """Print a few lines for each shape and format."""
     parser = argparse.ArgumentParser(prog="python -m bench.with_llama_cpp", description="badak beside llama.cpp.")
     parser.add_argument("shapes", nargs="*", metavar="SHAPE", help=f"of {', '.join(SHAPES)}; all without one")
-    parser.add_argument("--forms", default="q4_0,q8_0", help="formats, with commas between")
+    parser.add_argument("--forms", default="q4_0,q8_0", help="formats, with commas between; f32 for numbers as they are")
+    parser.add_argument("--streams", metavar="N,N", help="measure the servers with so many clients at once")
+    parser.add_argument("--llama-python", default=sys.executable, metavar="PYTHON", help="which has xllamacpp, for --streams")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--turns", type=int, default=5)
+    parser.add_argument("--add", action="store_true", help="keep the rows of other shapes and formats that the file holds")
     parser.add_argument("--write", nargs=3, help=argparse.SUPPRESS)
     parser.add_argument("--work", nargs=3, help=argparse.SUPPRESS)
     wanted = parser.parse_args()
@@ -214,15 +284,18 @@ def main() -> None:
     if wrong := set(wanted.shapes) - set(SHAPES):
         parser.error(f"{', '.join(sorted(wrong))}: expected shapes of {', '.join(SHAPES)}")
     machine = describe(wanted.threads)
-    rates = measure(wanted.threads, 5, 32 * 2**20)
+    rates = measured_rates(wanted.threads, 5, 32 * 2**20)
     print(f"{machine['cpu']}, {wanted.threads} threads; memory read at {rates['read_gb_s']} GB/s", flush=True)
     with tempfile.TemporaryDirectory() as folder, conditions() as taken:
-        rows = [
-            beside(shape, form, wanted.threads, wanted.turns, folder)
-            for shape in wanted.shapes or SHAPES
-            for form in wanted.forms.split(",")
-        ]
-    keep(place("llama_cpp", threads=wanted.threads), {"machine": machine, "read_gb_s": rates["read_gb_s"], "rows": rows, **taken})
+        pairs = [(shape, form) for shape in wanted.shapes or SHAPES for form in wanted.forms.split(",")]
+        if wanted.streams:
+            rows = [row for shape, form in pairs for row in servers(shape, form, wanted, folder)]
+        else:
+            rows = [beside(shape, form, wanted.threads, wanted.turns, folder) for shape, form in pairs]
+    path = place("serving" if wanted.streams else "llama_cpp", threads=wanted.threads)
+    before = json.loads(path.read_text(encoding="utf-8"))["rows"] if wanted.add and path.exists() else []
+    rows = [row for row in before if (row["shape"], row["form"]) not in pairs] + rows
+    keep(path, {"machine": machine, "read_gb_s": rates["read_gb_s"], "rows": rows, **taken})
 
 
 if __name__ == "__main__":

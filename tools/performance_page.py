@@ -74,6 +74,24 @@ def llama_table(documents: list[dict]) -> str:
     return "\n".join(lines)
 
 
+def serving_table(documents: list[dict]) -> str:
+    """Tokens per second of badak's server next to llama.cpp's."""
+    lines = [
+        "| CPU | model | weights | clients | badak, tokens/s | llama.cpp | badak / llama.cpp | first token, ms: badak | llama.cpp | MiB: badak | llama.cpp | same texts at any load: badak | llama.cpp |",  # noqa: E501
+        "| --- | --- | --- |" + " ---: |" * 8 + " --- | --- |",
+    ]
+    for document in documents:
+        for row in document["rows"]:
+            both = row["badak"], row["llama.cpp"]
+            cells = [document["machine"]["cpu"], row["shape"], row["form"], str(row["streams"])]
+            cells += [f"{one['tokens']:.1f} ({one['least']:.1f} to {one['most']:.1f})" for one in both]
+            cells += ["{:.2f} ({:.2f} to {:.2f})".format(*row["ratio"])]
+            cells += [f"{1e3 * one['first']:.0f}" for one in both] + [f"{one['memory']:.0f}" for one in both]
+            lines.append(f"| {' | '.join([*cells, *('yes' if one['same'] else 'no' for one in both)])} |")
+    loads = ", ".join("{}: {} to {}".format(each["machine"]["cpu"], each["load"][0], each["load"][-1]) for each in documents)
+    return "\n".join([*lines, "", f"The machine's load meanwhile: {loads}."])
+
+
 def world_tables(documents: list[dict]) -> str:
     """A table for each processor."""
     return "\n\n".join(f"### {processor(each)}\n\n{world_table.markdown(each)}" for each in documents)
@@ -85,7 +103,14 @@ def stage_tables(documents: list[dict]) -> str:
 
 
 TABLES: dict[Path, dict[str, Callable[[list[dict]], str]]] = {
-    PAGE: {"bench": bench_tables, "world": world_tables, "llama_cpp": llama_table, "memory": memory_table, "start": start_table},
+    PAGE: {
+        "bench": bench_tables,
+        "world": world_tables,
+        "llama_cpp": llama_table,
+        "serving": serving_table,
+        "memory": memory_table,
+        "start": start_table,
+    },
     PRODUCTS: {"stages": stage_tables},
 }
 

@@ -155,7 +155,7 @@ def test_a_run_writes_over_http_what_it_writes_at_the_command_line(tmp_path, mon
 def test_bench_serve_measures_and_compares(folders, capsys):
     assert main(["bench", "serve", folders["writer"], "--streams", "1,3", "--prompt-tokens", "5", "--tokens", "6"]) == 0
     head, *rows = capsys.readouterr().out.splitlines()[1:]
-    assert head.split() == ["clients", "tokens/s", "first", "token,", "median", "worst", "same", "texts"]
+    assert head.split() == ["clients", "tokens/s", "first", "token,", "median", "worst", "MiB", "same", "texts"]
     assert [row.split()[0] for row in rows] == ["1", "3"] and all(row.endswith("  yes") for row in rows)
     assert main(["bench", "serve", folders["writer"], "--streams", "1,x"]) == 2
     assert "error: bench serve: expected numbers of clients; got --streams 1,x\nfix: --streams 1,4,16\n" in capsys.readouterr().err

@@ -101,6 +101,23 @@ def test_a_text_is_the_one_that_it_is_alone_at_any_load(kind, weights, engine, t
     assert server.tokens_written == sum(map(len, expected)) and server.tokens_read == sum(len(one.job.ids) for one in asked)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("weights", ["float32", "q4_0"])
+@pytest.mark.parametrize("kind", ["gpt", "llama", "window"])
+def test_recorded_steps_write_what_the_model_writes_at_any_load(kind, weights, engine, monkeypatch):
+    monkeypatch.setattr("badak.serving.engine.OFTEN", 2)
+    random, model = np.random.default_rng(5), made(kind, weights)
+    with by(weights):
+        asked = [Asked(random.integers(0, V, length), replace(configs(random), max_new_tokens=30)) for length in (3, 70, 20, 1, 64)]
+        expected = [alone(model, one.job.ids, one.job.config) for one in asked]
+        server = engine(model, streams=4)
+        for several in (asked[:1], asked[1:3], asked[1:], asked):  # texts of any pages, whichever others there are
+            again = [Asked(one.job.ids, one.job.config) for one in several]
+            server.submit(*(one.job for one in again))
+            assert [one.wait().ids for one in again] == [expected[asked.index(one)] for one in several]
+    assert len(server.step.recordings) >= 2 and not server.step.fallback_reason
+
+
 @pytest.mark.parametrize("backend", ["reference", "numba"])
 @pytest.mark.parametrize("window", [0, 30])
 def test_attention_in_pages_is_that_of_each_text(backend, window):

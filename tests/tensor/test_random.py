@@ -18,7 +18,7 @@ from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, Inde
 from badak.kernels.reference._boxmuller import fma64
 from badak.tensor import Tensor
 from badak.tensor import random as bk
-from badak.tensor._sampling import Source
+from badak.tensor._sampling import Source, _largest, _scores
 from tests.tiers import looped
 
 SIZES = [0, 1, 2, 3, 5, 15, 16, 17, 31, 32, 100, 1000]
@@ -119,6 +119,20 @@ def test_random_of_whole_numbers_equals_that_of_torch(kind):
 def test_randperm_equals_that_of_torch(n):
     torch.manual_seed(7)
     assert same(torch.randperm(n), Source(7).permutation(n))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("scale", [1e-42, 1.0, 1e37])
+def test_the_class_that_is_drawn_has_the_largest_score_of_all(dtype, scale):
+    """Scores are computed where they may be the largest: near others, of weights that are large, tiny, equal or 0."""
+    random = np.random.default_rng(0)
+    for peak in (0, 1, 8):
+        for left in (0.02, 1.0):
+            p = np.exp(peak * random.standard_normal((5, 700))) * (random.random((5, 700)) < left)
+            p[:, 3] += 1e-3
+            p = (p / p.max() * scale).astype(dtype)
+            for u in (random.random(p.shape), np.round(31 * random.random(p.shape)) / 64 + 1 / 64):
+                assert _largest(p, u)[:, 0].tolist() == _scores(p, u).argmax(1).tolist()
 
 
 @pytest.mark.parametrize("replacement, samples", [(False, 1), (False, 5), (True, 1), (True, 40)])

@@ -10,7 +10,7 @@ from badak.cli.options import PLACE, precision_option
 from badak.cli.output import echo
 from badak.core.errors import ArgumentError
 from badak.inspect.profiling.contest import TASKS, Standing, compete, libraries
-from badak.inspect.profiling.machine import describe
+from badak.inspect.profiling.machine import describe, peak_mb
 from badak.inspect.profiling.serving import measure, served
 from badak.io.atomic import write_file
 
@@ -66,7 +66,7 @@ def line_of(standing: Standing) -> str:
 @click.option("--prompt-tokens", default=64, show_default=True, type=click.IntRange(1), help="length of each prompt")
 @click.option("--tokens", default=64, show_default=True, type=click.IntRange(1), help="length of each answer")
 def serve(model: str, streams: str, prompt_tokens: int, tokens: int, precision: str) -> None:
-    """Measure how fast badak serve answers with MODEL: tokens per second of all clients, and time to the first token."""
+    """Measure how fast badak serve answers with MODEL: tokens per second of all clients, time to the first token, and memory."""
     try:
         counts = [int(one) for one in streams.split(",")]
     except ValueError:
@@ -74,17 +74,17 @@ def serve(model: str, streams: str, prompt_tokens: int, tokens: int, precision: 
     if min(counts) < 1:
         raise ArgumentError(f"bench serve: expected numbers of clients; got --streams {streams[:60]}", "--streams 1,4,16")
     click.echo(", ".join(f"{name} {fact}" for name, fact in describe(None).items()))
-    echo(f"{'clients':>8}{'tokens/s':>11}{'first token, median':>22}{'worst':>10}  same texts")
+    echo(f"{'clients':>8}{'tokens/s':>11}{'first token, median':>22}{'worst':>10}{'MiB':>8}  same texts")
     known: tuple[str, ...] = ()
-    with served(model, "--precision", precision, "--streams", str(max(counts)), "--queue", str(max(counts))) as port:
+    with served(model, "--precision", precision, "--streams", str(max(counts)), "--queue", str(max(counts))) as (port, process):
         measure(port, 1, prompt_tokens, min(tokens, 4))  # kernels are compiled
         for count in counts:
             load = measure(port, count, prompt_tokens, tokens)
             same = all(one == other for one, other in zip(known, load.texts))
             known = max(known, load.texts, key=len)
             click.echo(
-                f"{count:>8}{load.tokens_per_second:>11.1f}{1e3 * load.first_median:>19.0f} ms{1e3 * load.first_worst:>7.0f} ms  "
-                f"{'yes' if same else 'NO'}"
+                f"{count:>8}{load.tokens_per_second:>11.1f}{1e3 * load.first_median:>19.0f} ms{1e3 * load.first_worst:>7.0f} ms"
+                f"{peak_mb(process):>8.0f}  {'yes' if same else 'NO'}"
             )
             if not same:
                 raise click.exceptions.Exit(1)

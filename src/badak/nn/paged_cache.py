@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from badak import kernels
+from badak.core import events
 from badak.core.errors import ArgumentError, IndexOutOfRangeError
 from badak.kernels.pages import gathered
 from badak.nn.cache import KeyValueCache
@@ -63,17 +64,26 @@ class PagePool:
 
 
 class PagedCache(KeyValueCache):
-    """What a decoder is given for one forward of T tokens of each of B texts which read `lengths` tokens. tables: their pages."""
+    """What a decoder is given for T tokens of each of B texts which read `lengths` tokens. tables: their pages.
+
+    `stand` lets it serve another forward: a step of `badak.compile` finds there, in each replay, what stands there then.
+    """
 
     def __init__(self, pool: PagePool, tables: Sequence[np.ndarray], lengths: Sequence[int], tokens: int):
         super().__init__(len(pool.layers), pool.pages * PAGE)
-        self.pool, self.lengths = pool, np.array(lengths, np.int64)
+        self.pool = pool
+        self.stand(tables, lengths, tokens)
+
+    def stand(self, tables: Sequence[np.ndarray], lengths: Sequence[int], tokens: int) -> None:
+        """The next T tokens are of these texts."""
+        self.lengths = np.array(lengths, np.int64)
         self.table = np.zeros((len(tables), max(map(len, tables))), np.int64)
         for row, pages in zip(self.table, tables):
             row[: len(pages)] = pages
         self.at = self.lengths[:, None] + np.arange(tokens)  # (B, T)
         self.pages = np.take_along_axis(self.table, self.at // PAGE, axis=1)
 
+    @events.state(alone=True)
     def attend(
         self, layer: int, q: Tensor, k: Tensor, v: Tensor, p: float = 0.0, keep: AnyMask | None = None, window: int = 0
     ) -> Tensor:
@@ -96,6 +106,7 @@ class PagedCache(KeyValueCache):
         self._kept[layer] = None
         return Tensor._of(np.concatenate(rows))
 
+    @events.state(alone=True)
     def places(self, tokens: int) -> Tensor:
         """The places of the tokens in their texts, int64 (B, T)."""
         return from_numpy(self.at)
@@ -103,6 +114,7 @@ class PagedCache(KeyValueCache):
     def seen(self, starts: Tensor, tokens: int) -> None:
         """All that a text has kept, in causal order."""
 
+    @events.state(alone=True)
     def expect_within(self, limit: int, tokens: int, complaint: Callable[[int, int, KeyValueCache], Exception]) -> None:
         """Raise complaint(length, limit, self) where a text would be longer than `limit`."""
         self._length = int(self.lengths.max())

@@ -7,18 +7,19 @@
 One thread does all of it, in rounds. Texts that have ended, were cancelled or are late leave. Waiting ones join, in the order in
 which they came, as soon as the shared cache has pages for their prompt and all that they may write. One piece of one prompt is
 read; prompts take turns, so that a long one holds nobody up for longer than a piece takes. All other texts get one token each, in
-one forward.
+one forward, which `badak.compile` records for each number of texts that comes often.
 """
 
 import threading
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 
+from badak.compiler.compiled import Compiled
 from badak.core.errors import ArgumentError, BadakError, NotSupportedError
 from badak.generation.filters import GenerationConfig, filter_logits
 from badak.generation.reader import answering, checked_logits, last_logits, widened
@@ -28,10 +29,11 @@ from badak.nn import Module
 from badak.nn.paged_cache import PAGE, PagedCache, PagePool
 from badak.serving.errors import BusyError, Crash, EndingError, TooLongError
 from badak.serving.limits import Limits
-from badak.tensor import Generator, Tensor, from_numpy, zeros
+from badak.tensor import Generator, Tensor, from_numpy, int64, zeros
 
 LOGPROBS = 20  # alternatives of a token that are told at most
 DEFAULTS = Limits()
+OFTEN = 32  # tokens of so many texts after which their step is recorded: that takes as long as dozens of them
 RAREST = -9999.0  # what OpenAI tells for log 0, which JSON has no word for
 
 
@@ -171,11 +173,13 @@ class Engine:
                 f"serve: a {type(model).__name__} reads no text with a cache", "a folder of GPT-2, Llama, Qwen or Mistral"
             )
         self.model, self.vocabulary, self.limits = model, vocabulary, limits
-        self.last = last_logits(model)
         self.context: int = model.config.context
         self.longest = min(self.context, limits.cache_tokens or self.context)
         pages = -(-(limits.cache_tokens or limits.streams * min(self.context, limits.usual_tokens)) // PAGE)
         self.pool = PagePool(model.config.layers, max(pages, -(-self.longest // PAGE)))
+        self.cache = PagedCache(self.pool, [np.zeros(1, np.int64)], [0], 1)
+        self.answer, self.answer_all = _answers(model, self.cache, last_logits(model)), _answers(model, self.cache, {})
+        self.step, self.steps = Compiled(self.answer, told=False), Counter[int]()  # by texts that get a token each
         self.queue: deque[Job] = deque()
         self.reading: deque[_Row] = deque()
         self.writing: list[_Row] = []
@@ -280,10 +284,9 @@ class Engine:
 
         None where that failed: the rows have left.
         """
-        last = {} if rows[0].echo is not None else self.last
-        cache = PagedCache(self.pool, [row.pages for row in rows], [row.read for row in rows], ids.shape[1])
+        self.cache.stand([row.pages for row in rows], [row.read for row in rows], ids.shape[1])
         try:
-            logits = self.model(from_numpy(ids), cache=cache, starts=zeros(len(rows), dtype=from_numpy(ids).dtype), **last)
+            logits = self._way(rows, ids.shape[1])(from_numpy(ids))
         except Exception as error:
             for row in rows:
                 self._leave(row, "error", _told(error))
@@ -291,6 +294,13 @@ class Engine:
         for row in rows:
             row.read += ids.shape[1]
         return logits
+
+    def _way(self, rows: Sequence[_Row], tokens: int) -> Callable[[Tensor], Tensor]:
+        """What gives the logits of so many tokens of these rows."""
+        if tokens > 1:
+            return self.answer if rows[0].echo is None else self.answer_all
+        self.steps[len(rows)] += 1
+        return self.step if self.steps[len(rows)] > OFTEN else self.answer
 
     def _read_piece(self) -> None:
         """Read a piece of the prompt whose turn it is; behind its last one comes the first token."""
@@ -360,6 +370,15 @@ class Engine:
     def _rest(row: _Row) -> str:
         """What was held back, now that the text ends."""
         return row.until.push(row.stream.rest()) + row.until.rest()
+
+
+def _answers(model: Module, cache: PagedCache, last: dict[str, int]) -> Callable[[Tensor], Tensor]:
+    """The logits (B, T, V) at ids (B, T), of the texts that the cache stands at. Nothing else of the engine is within its reach."""
+
+    def answer(ids: Tensor) -> Tensor:
+        return model(ids, cache=cache, starts=zeros(len(ids), dtype=int64), **last)
+
+    return answer
 
 
 def _told(error: Exception) -> BadakError:

@@ -316,10 +316,32 @@ class Source(Twister):
             u = self._unit64(len(rows) * n).reshape(len(rows), n)
             picked = _reach(rows, u)
         else:
-            q = self.exponential(rows.shape, rows.dtype)
-            score = rows / q
-            picked = score.argmax(1)[:, None] if n == 1 else np.argsort(-score, axis=1, kind="stable")[:, :n]
+            u = self._unit64(rows.size).reshape(rows.shape)
+            picked = _largest(rows, u) if n == 1 else np.argsort(-_scores(rows, u), axis=1, kind="stable")[:, :n]
         return np.ascontiguousarray(picked, np.int64).reshape(p.shape[:-1] + (n,))
+
+
+def _scores(p, u):
+    """p / q, q = -log(1 - u) in the dtype of p."""
+    with np.errstate(all="ignore"):
+        return p / _narrow(-_kernels().c_function(-u, "log1p"), p.dtype)
+
+
+def _largest(p, u):
+    """The class of the largest of `_scores` in each row of p (B, V), as (B, 1).
+
+    q >= u: only where p / u reaches one of the scores, here that of the largest p / u, can the largest be. Logarithms are slow.
+    """
+    if p.dtype.itemsize == 2:
+        return _scores(p, u).argmax(1)[:, None]
+    with np.errstate(all="ignore"):
+        bound = p / u
+    at = bound.argmax(1)[:, None]
+    one = _scores(np.take_along_axis(p, at, 1), np.take_along_axis(u, at, 1)).astype(np.float64)
+    near = bound >= np.where((one > 1e-30) & (one < 1e30), one * (1 - 1e-5), 0)  # else roundings may be large: all of them
+    scores = np.full(p.shape, -1, p.dtype)
+    scores[near] = _scores(p[near], u[near])
+    return scores.argmax(1)[:, None]
 
 
 def _reach(rows, u):

@@ -102,9 +102,9 @@ def available_gb() -> float:
     return int(facts["MemAvailable"].split()[0]) / 2**20
 
 
-def peak_mb() -> float:
-    """The most memory that this process has ever held, in MiB; 0 where the system does not say."""
-    status = Path("/proc/self/status")
+def peak_mb(process: int | str = "self") -> float:
+    """The most memory that a process has ever held, in MiB; 0 where the system does not say."""
+    status = Path(f"/proc/{process}/status")
     if not status.exists():
         return 0.0
     facts = dict(line.split(":", 1) for line in status.read_text().splitlines() if ":" in line)

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -28,16 +28,16 @@ class Load:
 
 
 @contextmanager
-def served(model: str, *options: str) -> Iterator[int]:
-    """The port at which a process serves a model for the length of the block. FileError where it does not begin."""
+def served(model: str, *options: str, env: Mapping[str, str] | None = None) -> Iterator[tuple[int, int]]:
+    """(port, id) of a process that serves a model for the length of the block. FileError where it does not begin."""
     line = [sys.executable, "-m", "badak", "serve", model, "--port", "0", *options]
-    with subprocess.Popen(line, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(line, stdout=subprocess.PIPE, text=True, env=env) as process:
         assert process.stdout is not None
         try:
             found = next((match for text in process.stdout if (match := re.search(r"http://127\.0\.0\.1:(\d+)/", text))), None)
             if found is None:
                 raise FileError(f"{model}: badak serve ended with {process.wait()}", f"badak serve {model} says why")
-            yield int(found[1])
+            yield int(found[1]), process.pid
         finally:
             process.terminate()
 
@@ -62,14 +62,17 @@ def ask(port: int, body: dict[str, Any]) -> tuple[str, list[float]]:
         connection.close()
 
 
-def measure(port: int, streams: int, prompt: int, tokens: int) -> Load:
-    """Texts of `tokens` tokens behind prompts of `prompt`, all asked for at once, each with a prompt and a seed of its own."""
+def measure(port: int, streams: int, prompt: int, tokens: int, **more: Any) -> Load:
+    """Texts of `tokens` tokens behind prompts of `prompt`, all asked for at once, each with a prompt and a seed of its own.
+
+    more: what else stands in each request
+    """
     answers: list[Any] = [None] * streams
     gate = threading.Barrier(streams + 1)
 
     def client(at: int) -> None:
         ids = [(7 * i + at) % 90 + 10 for i in range(prompt)]
-        body = {"prompt": ids, "max_tokens": tokens, "temperature": 1.0, "seed": at}
+        body = {"prompt": ids, "max_tokens": tokens, "temperature": 1.0, "seed": at, **more}
         gate.wait()
         start = time.perf_counter()
         try:
