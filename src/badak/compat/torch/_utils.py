@@ -236,7 +236,8 @@ class ExceptionWrapper:
 
     def __init__(self, exc_info: Any = None, where: str = "in background") -> None:
         exc_info = sys.exc_info() if exc_info is None else exc_info
-        self.exc_type, self.where = exc_info[0], where
+        self.exc_type: Any = exc_info[0]
+        self.where = where
         self.exc_msg = "".join(traceback.format_exception(*exc_info))
 
     def reraise(self) -> None:
