@@ -19,7 +19,7 @@ rnn = torch.nn.utils.rnn
 class Net(nn.Module):
     def forward(self, x):
         y = F.relu(x) + torch.float32.itemsize
-        return rnn.pad_sequence([y]).to_mkldnn(), np.to_sparse(), x.index(1), torch.quantization(y), nn.CrossMapLRN2d
+        return rnn.pad_sequence([y]).to_mkldnn(), np.to_sparse(), x.index(1), torch.quantization(y), nn.Container
 
 def ldl_factor(a): ...
 torch.linalg.ldl_factor
@@ -30,7 +30,7 @@ def test_every_name_is_found_with_its_place(program):
     uses = {use.name: use for use in check(program(PROGRAM))}
     there = "torch torch.nn torch.optim torch.nn.functional torch.nn.Linear torch.utils.data.DataLoader torch.nn.Module"
     there += " torch.nn.functional.relu torch.float32.itemsize torch.nn.utils.rnn.pad_sequence torch.nn.utils.rnn"
-    missing = "torch.utils.model_zoo.load_url torch.quantization torch.nn.CrossMapLRN2d torch.linalg.ldl_factor"
+    missing = "torch.utils.model_zoo.load_url torch.quantization torch.nn.Container torch.linalg.ldl_factor"
     assert set(uses) == {*there.split(), *missing.split()}
     assert {name for name, use in uses.items() if use.missing} == set(missing.split())
     assert uses["torch.quantization"].line == 16 and uses["torch.quantization"].path.endswith("program.py")

@@ -127,3 +127,77 @@ def test_a_list_of_operands_is_written_as_operands():
 
     node = next(node for node in fx.symbolic_trace(Products()).graph.nodes if node.op == "call_function")
     assert [str(each) for each in node.args] == ["ij,jk->ik", "x", "y"]
+
+
+def plain_before(graph, nodes, call):
+    graph.inserting_before(nodes[1])
+    call()
+    graph.inserting_after(nodes[1])
+    call(), call()
+
+
+def nested(graph, nodes, call):
+    with graph.inserting_after(nodes[0]):
+        call()
+        with graph.inserting_before(nodes[2]):
+            call(), call()
+        call()
+    call()
+
+
+def set_within(graph, nodes, call):
+    with graph.inserting_before(nodes[2]):
+        graph.inserting_after(nodes[0])
+        call(), call()
+    call()
+
+
+def left_by_an_error(graph, nodes, call):
+    try:
+        with graph.inserting_before(nodes[0]):
+            call()
+            raise KeyError
+    except KeyError:
+        call()
+
+
+def made_early(graph, nodes, call):
+    """What a block restores is what was set when the point was made."""
+    point = graph.inserting_before(nodes[1])
+    graph.inserting_before(nodes[2])
+    with point:
+        call()
+    call()
+
+
+def moved(graph, nodes, call):
+    with graph.inserting_after(nodes[1]):
+        nodes[0].prepend(nodes[1])
+        call(), call()
+    with graph.inserting_before(nodes[2]):
+        graph.erase_node(nodes[3])
+        call()
+
+
+@pytest.mark.parametrize(
+    "story",
+    [
+        lambda graph, nodes, call: [graph.inserting_before(), call(), call()],
+        lambda graph, nodes, call: [graph.inserting_after(), call(), call()],
+        lambda graph, nodes, call: [graph.inserting_before(None), call(), graph.inserting_after(None), call(), call()],
+        lambda graph, nodes, call: [graph.inserting_after(nodes[-1]), call(), call()],
+        lambda graph, nodes, call: [graph.inserting_after(nodes[1]).__enter__(), call(), call()],
+        *(plain_before, nested, set_within, left_by_an_error, made_early, moved),
+    ],
+)
+def test_new_nodes_go_where_pytorch_puts_them(story):
+    def order(lib):
+        graph = lib.fx.Graph()
+        x = graph.placeholder("x")
+        nodes = [x, *(graph.call_function(abs, (x,), name=f"old{place}") for place in range(3))]
+        made = iter("abcdefgh")
+        story(graph, nodes, lambda: graph.call_function(abs, (x,), name=f"new_{next(made)}"))
+        graph.call_function(abs, (x,), name="last")
+        return [[node.name for node in graph.nodes], [node.name for node in reversed(graph.nodes)], len(graph.nodes)]
+
+    assert order(badak) == order(torch)

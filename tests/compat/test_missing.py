@@ -27,7 +27,7 @@ def test_a_missing_name_is_all_that_programs_catch():
 
 def test_hasattr_says_no():
     assert not hasattr(badak, "lobpcg")
-    assert not hasattr(nn, "CrossMapLRN2d")
+    assert not hasattr(nn, "Container")
     assert not hasattr(badak.ones(1), "q_scale")
     assert getattr(badak.sparse, "spsolve", None) is None
 
@@ -52,7 +52,7 @@ import torch, torch.onnx
 from torch.utils.bundled_inputs import InflatableArg
 from torch.sparse import spsolve
 from torch.utils.tensorboard import SummaryWriter
-from torch.nn import TransformerEncoder, CrossMapLRN2d
+from torch.nn import TransformerEncoder, Container
 from torch.nn.attention.bias import CausalVariant
 import torch.distributed.fsdp as fsdp
 """
@@ -64,7 +64,7 @@ def test_an_import_of_a_missing_name_succeeds_and_its_use_fails(python):
         IMPORTS
         + """
 for use in (lambda: InflatableArg(), lambda: torch.lobpcg(1), lambda: SummaryWriter("runs"),
-            lambda: CrossMapLRN2d(1, 2),
+            lambda: Container(1, 2),
             lambda: CausalVariant[0], lambda: fsdp.FullyShardedDataParallel, lambda: list(spsolve)):
     try:
         use()
@@ -72,9 +72,7 @@ for use in (lambda: InflatableArg(), lambda: torch.lobpcg(1), lambda: SummaryWri
         print(type(error).__name__, error.args[0].split(":")[0])
 """
     )
-    names = (
-        "utils.bundled_inputs.InflatableArg lobpcg utils.tensorboard.SummaryWriter nn.CrossMapLRN2d nn.attention.bias.CausalVariant"
-    )
+    names = "utils.bundled_inputs.InflatableArg lobpcg utils.tensorboard.SummaryWriter nn.Container nn.attention.bias.CausalVariant"
     names += " distributed.fsdp.FullyShardedDataParallel sparse.spsolve"
     done = python("-c", code)
     assert done.out.splitlines() == [f"MissingName torch.{name}" for name in names.split()], done.err
@@ -88,9 +86,9 @@ def test_a_missing_name_can_stand_in_annotations_and_be_asked_for_and_be_derived
 def f(x: InflatableArg | None = None) -> "InflatableArg": return x
 class Mine(InflatableArg):
     def trace(self): return 1
-print(isinstance(1, InflatableArg), isinstance(torch.ones(1), (torch.nn.Linear, CrossMapLRN2d)))
+print(isinstance(1, InflatableArg), isinstance(torch.ones(1), (torch.nn.Linear, Container)))
 print(issubclass(int, InflatableArg))
-print(repr(__import__("copy").deepcopy([CrossMapLRN2d])))
+print(repr(__import__("copy").deepcopy([Container])))
 try:
     Mine()
 except AttributeError as error:
@@ -99,7 +97,7 @@ except AttributeError as error:
     )
     done = python("-c", code)
     assert (
-        done.out == "False False\nFalse\n[<torch.nn.CrossMapLRN2d, which badak does not have>]\n"
+        done.out == "False False\nFalse\n[<torch.nn.Container, which badak does not have>]\n"
         "torch.utils.bundled_inputs.InflatableArg\n"
     ), done.err
 
@@ -119,7 +117,7 @@ def later():
     except ModuleNotFoundError as error:
         return str(error)
 try:
-    from torch.nn import CrossMapLRN2d
+    from torch.nn import Container
     print("imported")
 except ImportError:
     print("not there")

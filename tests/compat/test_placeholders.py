@@ -13,7 +13,7 @@ from torch import _assert_tensor_metadata
 from torch.distributed.device_mesh import DeviceMesh
 
 T = TypeVar("T")
-TABLE = {torch.lobpcg: 1, "norm": torch.nn.CrossMapLRN2d, "inner": fsdp.wrap.policy}
+TABLE = {torch.lobpcg: 1, "norm": torch.nn.Container, "inner": fsdp.wrap.policy}
 REGISTERED = torch.distributed.rpc.register(3)
 if torch.distributed.rpc.is_there():
     raise RuntimeError
@@ -29,9 +29,9 @@ with contextlib.suppress(AttributeError):
     torch.lobpcg
     raise RuntimeError
 
-class Base(torch.nn.CrossMapLRN2d[int], Generic[T]):
+class Base(torch.nn.Container[int], Generic[T]):
     mesh: DeviceMesh
-class Both(Base, torch.nn.CrossMapLRN2d):
+class Both(Base, torch.nn.Container):
     pass
 @dataclass
 class Settings:
@@ -49,8 +49,8 @@ class Decorated: pass
 """
 
 PROGRAM = LIBRARY + """
-print(annotated(1), Settings().mesh, plain.__name__, plain.__doc__, NAMES, TABLE["own"], isinstance(3, torch.nn.CrossMapLRN2d))
-print(hasattr(torch.nn, "CrossMapLRN2d"), getattr(torch, "lobpcg", 5), torch.__name__)
+print(annotated(1), Settings().mesh, plain.__name__, plain.__doc__, NAMES, TABLE["own"], isinstance(3, torch.nn.Container))
+print(hasattr(torch.nn, "Container"), getattr(torch, "lobpcg", 5), torch.__name__)
 uses = (plain, called, Decorated, Base, Both, lambda: torch.lobpcg, lambda: TABLE["norm"](), lambda: TABLE["norm"].more,
         lambda: TABLE["norm"][0], lambda: bool(TABLE["norm"]), lambda: list(TABLE["norm"]), lambda: TABLE["norm"].__enter__())
 for use in uses:
@@ -66,15 +66,15 @@ False 5 torch
 torch.distributed.rpc.functions.async_execution: badak does not have it fix: 
 torch.distributed.rpc.functions.async_execution: badak does not have it fix: 
 torch.distributed.rpc.register: badak does not have it fix: 
-torch.nn.CrossMapLRN2d: badak does not have it fix: 
-torch.nn.CrossMapLRN2d: badak does not have it fix: 
+torch.nn.Container: badak does not have it fix: 
+torch.nn.Container: badak does not have it fix: 
 torch.lobpcg: badak does not have it fix: 
-torch.nn.CrossMapLRN2d: badak does not have it fix: 
-torch.nn.CrossMapLRN2d.more: badak does not have it fix: 
-torch.nn.CrossMapLRN2d: badak does not have it fix: 
-torch.nn.CrossMapLRN2d: badak does not have it fix: 
-torch.nn.CrossMapLRN2d: badak does not have it fix: 
-torch.nn.CrossMapLRN2d: badak does not have it fix: 
+torch.nn.Container: badak does not have it fix: 
+torch.nn.Container.more: badak does not have it fix: 
+torch.nn.Container: badak does not have it fix: 
+torch.nn.Container: badak does not have it fix: 
+torch.nn.Container: badak does not have it fix: 
+torch.nn.Container: badak does not have it fix: 
 """  # noqa: W291
 
 

@@ -138,3 +138,28 @@ def test_names_of_files_in_other_letters(name, tmp_path):
     assert badak.load(tmp_path / name)["w"].tolist() == [1, 1]
     badak.save({"w": badak.ones(2)}, tmp_path / name)
     assert torch.load(tmp_path / name, weights_only=True)["w"].tolist() == badak.load(tmp_path / name)["w"].tolist() == [1, 1]
+
+
+LAZY = {  # PyTorch stores these as the numbers they see, and notes that they are meant otherwise
+    "conjugate": lambda x: x.conj(),
+    "part of a conjugate": lambda x: x.conj()[1:].T,
+    "negative": lambda x: x.conj().imag,
+    "conjugate parameter": lambda x: torch.nn.Parameter(x.conj()),
+    "conjugate that is trained": lambda x: x.conj().detach().requires_grad_(),
+}
+
+
+@both_formats
+@pytest.mark.parametrize("name", LAZY)
+def test_what_torch_stores_without_its_sign_has_it_in_badak(name, zipped, tmp_path):
+    x = LAZY[name](torch.tensor([[1 + 2j, 3 - 1j], [2j, -4 + 0j]]))
+    torch.save({"x": x}, tmp_path / "x.pt", _use_new_zipfile_serialization=zipped)
+    loaded = badak.load(tmp_path / "x.pt")["x"]
+    assert loaded.tolist() == x.tolist() and loaded.requires_grad == x.requires_grad
+
+
+def test_a_tensor_with_metadata_that_nobody_knows_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(torch._utils, "get_tensor_metadata", lambda tensor: {"backend": True})
+    torch.save(torch.ones(2), tmp_path / "x.pt")
+    with pytest.raises(badak.core.errors.FileError, match="metadata of a tensor that are unknown"):
+        badak.load(tmp_path / "x.pt")

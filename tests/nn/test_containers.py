@@ -178,6 +178,7 @@ def test_what_parameter_containers_refuse(lib):
         (IndexError, lambda: p[9]),
         (RuntimeError, lambda: p(1)),
         (TypeError, lambda: p.extend(3)),
+        (TypeError, lambda: p.extend(lib.ones(3))),
         (RuntimeError, lambda: p.append(lib.tensor([1, 2]))),
         (RuntimeError, lambda: d(1)),
         (TypeError, lambda: d.__setitem__(3, 1)),
@@ -187,3 +188,123 @@ def test_what_parameter_containers_refuse(lib):
     ]:
         with pytest.raises(error):
             call()
+
+
+OVERRIDDEN = (  # what a subclass may define in its own way, and counts on being called for
+    "append extend insert pop popitem update setdefault clear copy get keys items values fromkeys add_module "
+    "__setitem__ __delitem__ __getitem__ __iter__ __contains__ __iadd__ __ior__ __or__"
+).split()
+
+
+def recording(base, log):
+    """A subclass that notes each call of a method that it overrides."""
+
+    def noted(name, method):
+        def call(self, *args, **kwargs):
+            log.append(name)
+            return method(self, *args, **kwargs)
+
+        return call
+
+    return type("Own", (base,), {name: noted(name, getattr(base, name)) for name in OVERRIDDEN if hasattr(base, name)})
+
+
+def layers(lib):
+    return [lib.nn.ReLU(), lib.nn.Tanh(), lib.nn.GELU()]
+
+
+def weights(lib):
+    return [lib.nn.Parameter(lib.ones(2)) for _ in range(3)]
+
+
+LIST_CALLS = {
+    "none": lambda own, c, new, lib: own(),
+    "append": lambda own, c, new, lib: c.append(new[0]),
+    "extend": lambda own, c, new, lib: c.extend(new),
+    "slice": lambda own, c, new, lib: c[1:],
+    "set": lambda own, c, new, lib: c.__setitem__(-1, new[0]),
+    "iterate": lambda own, c, new, lib: list(c),
+}
+MODULE_CALLS = LIST_CALLS | {
+    "iadd": lambda own, c, new, lib: c.__iadd__(lib.nn.Sequential(*new)),
+    "add": lambda own, c, new, lib: c + lib.nn.Sequential(*new),
+    "insert": lambda own, c, new, lib: c.insert(1, new[0]),
+    "pop": lambda own, c, new, lib: c.pop(1),
+    "delete": lambda own, c, new, lib: c.__delitem__(slice(0, 2)),
+}
+DICT_CALLS = {
+    "none": lambda own, c, new, lib: own(),
+    "empty": lambda own, c, new, lib: own({}),
+    "update": lambda own, c, new, lib: c.update({"z": new[0], "d": new[1]}),
+    "update with pairs": lambda own, c, new, lib: c.update([("z", new[0]), ("d", new[1])]),
+    "update in order": lambda own, c, new, lib: c.update(OrderedDict(z=new[0], d=new[1])),
+    "update with another": lambda own, c, new, lib: c.update(own([("z", new[0]), ("d", new[1])])),
+    "set": lambda own, c, new, lib: c.__setitem__("n", new[0]),
+    "pop": lambda own, c, new, lib: c.pop("a"),
+    "delete": lambda own, c, new, lib: c.__delitem__("a"),
+    "clear": lambda own, c, new, lib: c.clear(),
+    "read": lambda own, c, new, lib: [list(c), list(c.keys()), list(c.items()), list(c.values()), "a" in c],
+}
+CONTAINERS = {
+    "Sequential": (layers, lambda own, new: own(*new), MODULE_CALLS | {"imul": lambda own, c, new, lib: c.__imul__(2)}),
+    "ModuleList": (layers, lambda own, new: own(new), MODULE_CALLS),
+    "ModuleDict": (layers, lambda own, new: own({"b": new[0], "a": new[1]}), DICT_CALLS),
+    "ParameterList": (weights, lambda own, new: own(new), LIST_CALLS | {"iadd": lambda own, c, new, lib: c.__iadd__(new)}),
+    "ParameterDict": (
+        weights,
+        lambda own, new: own({"b": new[0], "a": new[1]}),
+        DICT_CALLS
+        | {
+            "popitem": lambda own, c, new, lib: c.popitem(),
+            "setdefault": lambda own, c, new, lib: c.setdefault("q", new[0]),
+            "get": lambda own, c, new, lib: [c.get("a"), c.get("q")],
+            "combine": lambda own, c, new, lib: c | own({"z": new[0], "c": new[1]}),
+            "combine in place": lambda own, c, new, lib: c.__ior__(own({"z": new[0], "c": new[1]})),
+            "copy": lambda own, c, new, lib: [c.copy(), c.fromkeys(["z", "c"], new[0])],
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "call"), [(name, call) for name, row in CONTAINERS.items() for call in row[2]])
+def test_a_container_calls_the_methods_of_its_subclass_as_in_pytorch(name, call):
+    """Its constructor, too: a subclass's own `extend`, `update` or `append` sees all that goes in."""
+
+    def story(lib):
+        contents, build, calls = CONTAINERS[name]
+        log = []
+        own = recording(getattr(lib.nn, name), log)
+        container = build(own, contents(lib))
+        built = sorted(log)
+        log.clear()
+        result = calls[call](own, container, contents(lib), lib)
+        return [built, sorted(log), list(container.state_dict()), repr(container), repr(result)]
+
+    ours, theirs = twice(story)
+    assert ours == theirs
+
+
+@LIBRARIES
+def test_a_subclass_is_built_before_it_has_what_its_own_methods_need(lib):
+    """Nothing goes in, so nothing is called; what is set after `super().__init__()` is there in time."""
+
+    def own(base, method):
+        def init(self):
+            base.__init__(self)
+            self.seen = []
+
+        def noted(self, values):
+            self.seen.append(len(values))
+            return getattr(base, method)(self, values)
+
+        return type("Own", (base,), {"__init__": init, method: noted})
+
+    for base, method, values in [
+        (lib.nn.ModuleList, "extend", layers(lib)),
+        (lib.nn.ModuleDict, "update", {"a": lib.nn.ReLU()}),
+        (lib.nn.ParameterList, "extend", weights(lib)),
+        (lib.nn.ParameterDict, "update", {"a": lib.ones(2)}),
+    ]:
+        container = own(base, method)()
+        getattr(container, method)(values)
+        assert container.seen == [len(values)] and len(container) == len(values)

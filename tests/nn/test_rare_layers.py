@@ -135,6 +135,8 @@ def test_a_layer_without_first_values():
 REFUSED = {
     "shuffle": (lambda F: F.channel_shuffle(badak.ones(1, 5, 2), 2), "Number of channels must be divisible by groups. Got 5"),
     "response": (lambda F: F.local_response_norm(badak.ones(2, 2), 2), "Expected 3D or higher dimensionality input (got 2"),
+    "map of three dims": (lambda F: badak.nn.CrossMapLRN2d(2)(badak.ones(2, 2, 2)), "CrossMapLRN2d: Expected input to be 4D"),
+    "map of no channel": (lambda F: badak.nn.CrossMapLRN2d(0)(badak.ones(1, 2, 2, 2)), "CrossMapLRN2d: size must be 1 or more"),
     "slopes": (lambda F: F.rrelu(badak.ones(2), 0.5, 0.1), "rrelu: lower bound must not be greater than the upper bound"),
     "features": (lambda F: F.feature_alpha_dropout(badak.ones(2), 0.5, True), "Feature dropout requires at least 2 dim"),
     "labels": (lambda F: F.multilabel_margin_loss(badak.ones(2, 3), badak.ones(2, 2).long()), "multilabel_margin_loss: expected"),
@@ -165,3 +167,14 @@ def test_a_lazy_norm_without_any_numbers_takes_its_channels_from_the_input(name)
         if lib is badak:
             assert layer.num_features == 4
     np.testing.assert_allclose(*ys, rtol=1e-4, atol=1e-5)
+
+
+@looped(size=range(1, 7), channels=range(1, 8))
+def test_cross_map_response_is_that_of_pytorch_and_its_gradient_the_derivative(size, channels):
+    """PyTorch's own gradient sums other channels than its forward, and fails for size 1."""
+    x = normal(0, 2, channels, 3, 2)
+    ours, theirs = (lib.nn.CrossMapLRN2d(size, 0.3, 0.6, 1.5) for lib in (badak, torch))
+    assert repr(ours) == repr(theirs)
+    np.testing.assert_allclose(ours(badak.tensor(x)).numpy(), theirs(torch.tensor(x)).numpy(), rtol=1e-5)
+    one = badak.tensor(x[:1, :, :1, :1], dtype=badak.float64).requires_grad_()
+    assert badak.autograd.gradcheck(ours, (one,))

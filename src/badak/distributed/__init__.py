@@ -9,6 +9,7 @@ work.py               an operation under way, and how long it waits
 sums.py               in which order values are added
 reducer.py            the sums of DistributedDataParallel; grad_bucket.py, algorithms/: what a hook makes of them
 summed.py             a sum that gradients go through, for SyncBatchNorm
+stores/               keys and values that processes share without MPI: in a file, or over a socket
 optim/                optimizers whose memory lies on several ranks
 heartbeat.py          what a rank is doing, for `badak launch`
 """
@@ -30,6 +31,7 @@ from badak.distributed.errors import DistBackendError as DistBackendError
 from badak.distributed.errors import DistError as DistError
 from badak.distributed.errors import DistNetworkError as DistNetworkError
 from badak.distributed.errors import DistStoreError as DistStoreError
+from badak.distributed.errors import QueueEmptyError as QueueEmptyError
 from badak.distributed.exchange import all_to_all as all_to_all
 from badak.distributed.exchange import all_to_all_single as all_to_all_single
 from badak.distributed.grad_bucket import GradBucket as GradBucket
@@ -65,6 +67,11 @@ from badak.distributed.p2p import irecv as irecv
 from badak.distributed.p2p import isend as isend
 from badak.distributed.p2p import recv as recv
 from badak.distributed.p2p import send as send
+from badak.distributed.stores.file_store import FileStore as FileStore
+from badak.distributed.stores.store import HashStore as HashStore
+from badak.distributed.stores.store import PrefixStore as PrefixStore
+from badak.distributed.stores.store import Store as Store
+from badak.distributed.stores.tcp_store import TCPStore as TCPStore
 from badak.distributed.summed import summed as _summed
 from badak.distributed.sums import ReduceOp as ReduceOp
 from badak.distributed.work import Work as Work
@@ -72,12 +79,6 @@ from badak.nn import batch_norm as _batch_norm
 
 _batch_norm.over_ranks = _summed
 reduce_op = ReduceOp
-
-
-class Store:
-    """What processes would meet at: MPI needs none."""
-
-
 all_gather_single, reduce_scatter_single = (
     all_gather_into_tensor,
     reduce_scatter_tensor,

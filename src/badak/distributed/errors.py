@@ -17,3 +17,7 @@ class DistNetworkError(DistError):
 
 class DistStoreError(DistError):
     """A meeting place that failed."""
+
+
+class QueueEmptyError(DistStoreError):
+    """A queue of a store in which nothing is, asked not to wait."""

@@ -103,13 +103,26 @@ def _device(kind: str, index: int | None = None) -> dtypes.device:
 
 
 def _tensor(storage, offset, size, stride, requires_grad=False, hooks=None, metadata=None) -> Tensor:
-    made = storage.tensor(offset, size, stride)
-    return made.requires_grad_() if requires_grad is True else made
+    return _finished(storage, storage.tensor(offset, size, stride), requires_grad, metadata)
 
 
 def _tensor_v3(storage, offset, size, stride, requires_grad, hooks, dtype, metadata=None) -> Tensor:
-    made = storage.tensor(offset, size, stride, dtype)
+    return _finished(storage, storage.tensor(offset, size, stride, dtype), requires_grad, metadata)
+
+
+def _finished(storage: Storage, seen: Tensor, requires_grad: Any, metadata: Any) -> Tensor:
+    made = with_metadata(seen, metadata or {})
+    if made is not seen and storage.has_data:
+        storage.when_filled.append(lambda: np.copyto(made._array, with_metadata(seen, metadata)._array))
     return made.requires_grad_() if requires_grad is True else made
+
+
+def with_metadata(made: Tensor, metadata: Any) -> Tensor:
+    """The numbers that PyTorch means where a tensor's conjugate or negative bit is set: it stores those without."""
+    if type(metadata) is not dict or not set(metadata) <= {"conj", "neg"}:
+        raise TypeError(f"metadata of a tensor that are unknown: {shown(metadata)}")
+    made = made.conj_physical() if metadata.get("conj") else made
+    return -made if metadata.get("neg") else made
 
 
 def _layout(name: str) -> layouts.layout:

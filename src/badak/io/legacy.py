@@ -104,6 +104,8 @@ def _fill(file: io.BytesIO, storage: Storage, key: str, little: bool, where: str
     if not little:
         swap(storage)
     storage.check()
+    for finish in storage.when_filled:
+        finish()
 
 
 def swap(storage: Storage) -> None:

@@ -19,7 +19,7 @@ else:
 _BYTE = 1 << 30  # the byte that Windows locks: far behind the text, which others may read
 _DIGITS = 20  # the room of a number in the file: no truncating is needed for a shorter one
 _NUMBER = re.compile(rb"\d+ *\n")
-_HELD = {errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK}
+HELD = {errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK}
 
 
 @contextmanager
@@ -40,15 +40,20 @@ def locked(path: str | os.PathLike, where: str, fix: str) -> Iterator[bool]:
         os.close(handle)
 
 
+def lock_now(handle: int) -> None:
+    """Lock an open file until it is closed. Raises OSError, with a number of HELD where somebody else has the lock."""
+    if sys.platform == "win32":
+        os.lseek(handle, _BYTE, os.SEEK_SET)
+        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+    else:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
 def _take(handle: int, path: str | os.PathLike, where: str, fix: str) -> bool:
     try:
-        if sys.platform == "win32":
-            os.lseek(handle, _BYTE, os.SEEK_SET)
-            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
-        else:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        lock_now(handle)
     except OSError as error:
-        if error.errno in _HELD:
+        if error.errno in HELD:
             raise StateError(f"{where}: another training is at work there{_owner(handle)}", fix) from None
         warn_once(
             ("no locks", str(path)),

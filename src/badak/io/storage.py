@@ -1,6 +1,7 @@
 """A storage: one piece of memory that several tensors of a file may see."""
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -33,12 +34,13 @@ MAX_DIMS = 64
 class Storage:
     """Bytes, and the dtype that the file gives them. What `map_location` functions of torch.load get as their argument."""
 
-    __slots__ = ("raw", "dtype", "location", "where", "has_data")
+    __slots__ = ("raw", "dtype", "location", "where", "has_data", "when_filled")
 
     def __init__(self, raw: np.ndarray, dtype: Any, location: str, where: str, has_data: bool = True):
         self.raw = raw  # uint8
         self.dtype, self.location, self.where = dtype, location, where
         self.has_data = has_data  # else its tensors are on the meta device
+        self.when_filled: list[Callable[[], object]] = []  # what to do where the bytes come after the tensors
 
     def to(self, device: Any) -> "Storage":
         """Itself, for a device that badak has; of one for the meta device, tensors have no memory."""

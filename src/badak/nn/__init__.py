@@ -108,6 +108,7 @@ from badak.nn.loss import SoftMarginLoss as SoftMarginLoss
 from badak.nn.loss import TripletMarginLoss as TripletMarginLoss
 from badak.nn.loss import TripletMarginWithDistanceLoss as TripletMarginWithDistanceLoss
 from badak.nn.module import Module as Module
+from badak.nn.norm import CrossMapLRN2d as CrossMapLRN2d
 from badak.nn.norm import GroupNorm as GroupNorm
 from badak.nn.norm import LayerNorm as LayerNorm
 from badak.nn.norm import LocalResponseNorm as LocalResponseNorm

@@ -24,16 +24,16 @@ class _Ordered(Module):
     def __getitem__(self, idx: int | slice) -> Any:
         if isinstance(idx, slice):
             return self._sliced(idx)
-        return self._modules[self._name(idx)]
+        return self._modules[self._get_abs_string_index(idx)]
 
     def __setitem__(self, idx: int, module: Module) -> None:
-        setattr(self, self._name(idx), module)
+        setattr(self, self._get_abs_string_index(idx), module)
 
     def __delitem__(self, idx: int | slice) -> None:
-        names = list(self._modules)[idx] if isinstance(idx, slice) else [self._name(idx)]
+        names = list(self._modules)[idx] if isinstance(idx, slice) else [self._get_abs_string_index(idx)]
         for name in names:
             delattr(self, name)
-        self._renumber(list(self))
+        self._renumber(list(self._modules.values()))
 
     def __dir__(self) -> list[str]:
         return [name for name in super().__dir__() if not name.isdigit()]
@@ -49,15 +49,19 @@ class _Ordered(Module):
         del self[key]
         return module
 
+    def _put(self, modules: list[Module]) -> None:
+        for place, module in enumerate(modules, len(self)):
+            self.add_module(str(place), module)
+
     def _sliced(self, part: slice) -> Any:
-        modules = list(self)[part]
+        modules = list(self._modules.values())[part]
         if type(self) is not ModuleList:  # a class of the user's is made its own way
             return self.__class__(modules)
         made = ModuleList()
         made.__dict__["_modules"] = {str(place): module for place, module in enumerate(modules)}  # new: no recording met it
         return made
 
-    def _name(self, idx: int) -> str:
+    def _get_abs_string_index(self, idx: int) -> str:
         """The name of the module at place `idx`, which may count from the end."""
         place = operator.index(idx)
         if not -len(self) <= place < len(self):
@@ -71,7 +75,7 @@ class _Ordered(Module):
     def _insert(self, index: int, module: Module) -> None:
         if not isinstance(module, Module):
             raise ArgumentTypeError(f"{kind(module)} is not a Module subclass")
-        modules = list(self)
+        modules = list(self._modules.values())
         modules.insert(index, module)
         self._renumber(modules)
 
@@ -125,15 +129,17 @@ class Sequential(_Ordered):
         return Sequential(*self, *_sequential(other))
 
     def __iadd__(self, other: "Sequential") -> "Sequential":
-        return self.extend(_sequential(other))
+        self._put(_sequential(other))
+        return self
 
     def __mul__(self, other: int) -> "Sequential":
-        return Sequential(*list(self) * _factor(other))
+        return Sequential(*(module for _ in range(_factor(other)) for module in self))
 
     __rmul__ = __mul__
 
     def __imul__(self, other: int) -> "Sequential":
-        return self.extend(list(self) * (_factor(other) - 1))
+        self._put(list(self._modules.values()) * (_factor(other) - 1))
+        return self
 
 
 class ModuleList(_Ordered):
@@ -152,7 +158,8 @@ class ModuleList(_Ordered):
 
     def __init__(self, modules: Iterable[Module] | None = None) -> None:
         super().__init__()
-        self.extend(() if modules is None else modules)
+        if modules is not None:
+            self += modules
 
     def insert(self, index: int, module: Module) -> None:
         """Put `module` before place `index`, as list.insert."""
@@ -160,8 +167,7 @@ class ModuleList(_Ordered):
 
     def extend(self, modules: Iterable[Module]) -> "ModuleList":
         """Put the modules of an iterable at the end."""
-        for module in list(_iterable(modules, "ModuleList.extend", "an iterable")):
-            self.append(module)
+        self._put(list(_iterable(modules, "ModuleList.extend", "an iterable")))
         return self
 
     def __add__(self, other: Iterable[Module]) -> "ModuleList":
@@ -196,7 +202,8 @@ class ModuleDict(Module):
 
     def __init__(self, modules: Mapping[str, Module] | None = None) -> None:
         super().__init__()
-        self.update({} if modules is None else modules)
+        if modules is not None:
+            self.update(modules)
 
     def __getitem__(self, key: str) -> Module:
         return _look_up(self, self._modules, key)
@@ -205,7 +212,7 @@ class ModuleDict(Module):
         self.add_module(key, module)
 
     def __delitem__(self, key: str) -> None:
-        self[key]
+        _look_up(self, self._modules, key)
         events.redefine(self, f"{type(self).__name__}.{key} was deleted")
         del self._modules[key]
 

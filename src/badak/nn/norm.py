@@ -2,14 +2,14 @@
 
 import numbers
 
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, ShapeError
 from badak.core.public_api import overriding
 from badak.nn import functional as F
 from badak.nn import init
 from badak.nn.functional.norm import layer_norm, rms_norm
 from badak.nn.module import Module
 from badak.nn.parameter import Parameter
-from badak.tensor import Size, Tensor, empty
+from badak.tensor import Size, Tensor, arange, empty
 
 
 class _Affine(Module):
@@ -180,6 +180,34 @@ class LocalResponseNorm(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
+
+    def extra_repr(self) -> str:
+        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
+
+
+class CrossMapLRN2d(Module):
+    """x / (k + alpha / size * sum of x^2 over the channels around)^beta, x (N, C, H, W).
+
+    "Around" is what PyTorch's forward sums: (size - 1) // 2 channels on each side, and the first channel for every channel that
+    lies farther from it, too. The gradient is the derivative of this; PyTorch's shifts the channels, and is not. LocalResponseNorm
+    has neither.
+
+    Source: Krizhevsky et al. 2012.
+    """
+
+    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1) -> None:
+        super().__init__()
+        self.size, self.alpha, self.beta, self.k = size, alpha, beta, k
+
+    def forward(self, input: Tensor) -> Tensor:
+        if input.dim() != 4:
+            raise ShapeError(f"CrossMapLRN2d: Expected input to be 4D, got {input.dim()}D instead.", "x (N, C, H, W)")
+        if self.size < 1:
+            raise ArgumentError(f"CrossMapLRN2d: size must be 1 or more; got {self.size}", "size=5 channels, as in the source")
+        squares, side = input * input, (self.size - 1) // 2
+        sums = F.pad(squares, (0, 0, 0, 0, side, side)).unfold(1, 2 * side + 1, 1).sum(-1)
+        far = (arange(input.shape[1]) > side).to(input.dtype).reshape(-1, 1, 1)
+        return input * (self.k + self.alpha / self.size * (sums + far * squares[:, :1])) ** -self.beta
 
     def extra_repr(self) -> str:
         return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"

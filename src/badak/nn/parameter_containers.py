@@ -1,7 +1,8 @@
 """ParameterList and ParameterDict: parameters in a list or a dict. Tensors become parameters, anything else is kept as is."""
 
 import operator
-from collections.abc import Iterable, Iterator
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from badak.core.errors import ArgumentTypeError, GraphError, IndexOutOfRangeError
@@ -18,21 +19,25 @@ class ParameterList(Module):
     def __init__(self, values: Iterable | None = None) -> None:
         super().__init__()
         self._size = 0
-        self.extend(() if values is None else values)
+        if values is not None:
+            self += values
 
     def __getitem__(self, idx: int | slice):
         if isinstance(idx, slice):
-            return self.__class__(list(self)[idx])
-        return getattr(self, self._name(idx))
+            part = self.__class__()
+            for place in range(*idx.indices(len(self))):
+                part.append(self[place])
+            return part
+        return getattr(self, self._get_abs_string_index(idx))
 
     def __setitem__(self, idx: int, param: object) -> None:
-        setattr(self, self._name(idx), _as_parameter(param))
+        setattr(self, self._get_abs_string_index(idx), _as_parameter(param))
 
     def __len__(self) -> int:
         return self._size
 
     def __iter__(self) -> Iterator:
-        return iter([self[place] for place in range(len(self))])
+        return (self[place] for place in range(len(self)))
 
     def __iadd__(self, parameters: Iterable) -> "ParameterList":
         return self.extend(parameters)
@@ -51,6 +56,10 @@ class ParameterList(Module):
 
     def extend(self, values: Iterable) -> "ParameterList":
         """Put the values of an iterable at the end."""
+        if isinstance(values, Tensor):
+            raise ArgumentTypeError(
+                "ParameterList.extend should be called with an iterable, but got Tensor", "a list of it: [tensor]"
+            )
         for value in list(_iterable(values, "ParameterList.extend", "an iterable")):
             self.append(value)
         return self
@@ -59,7 +68,7 @@ class ParameterList(Module):
         lines = [f"  ({place}): {_described(value, 'dtype')}" for place, value in enumerate(self)]
         return "\n".join(lines)
 
-    def _name(self, idx: int) -> str:
+    def _get_abs_string_index(self, idx: int) -> str:
         place = operator.index(idx)
         if not -len(self) <= place < len(self):
             raise IndexOutOfRangeError(f"index {place} is out of range: ParameterList has {len(self)} values")
@@ -67,12 +76,16 @@ class ParameterList(Module):
 
 
 class ParameterDict(Module):
-    """A dict, in the order of insertion, whose tensors are parameters; other objects may stand in it too."""
+    """A dict, in the order of insertion, whose tensors are parameters; other objects may stand in it too.
+
+    The values of a plain dict go in sorted by key, as in PyTorch: an OrderedDict keeps its order.
+    """
 
     def __init__(self, parameters: Any = None) -> None:
         super().__init__()
         self._keys: dict[str, str] = {}  # key -> the name of its attribute
-        self.update({} if parameters is None else parameters)
+        if parameters is not None:
+            self.update(parameters)
 
     def __getitem__(self, key: str):
         return getattr(self, _look_up(self, self._keys, key))
@@ -107,10 +120,14 @@ class ParameterDict(Module):
         raise GraphError("ParameterDict should not be called.", "index it: it holds parameters and computes nothing")
 
     def __or__(self, other: "ParameterDict") -> "ParameterDict":
-        return ParameterDict({**dict(self.items()), **dict(other.items())})
+        both = self.copy()
+        both.update(other)
+        return both
 
     def __ror__(self, other: "ParameterDict") -> "ParameterDict":
-        return ParameterDict({**dict(other.items()), **dict(self.items())})
+        both = other.copy()
+        both.update(self)
+        return both
 
     def __ior__(self, other: "ParameterDict") -> "ParameterDict":
         self.update(other)
@@ -134,21 +151,23 @@ class ParameterDict(Module):
 
     def popitem(self) -> tuple[str, object]:
         """Take out the pair that came last."""
-        key = list(self)[-1]
-        return key, self.pop(key)
+        key = list(self._keys)[-1]
+        value = self[key]
+        del self[key]
+        return key, value
 
     def clear(self) -> None:
         """Take everything out."""
-        for key in list(self):
+        for key in list(self._keys):
             del self[key]
 
     def copy(self) -> "ParameterDict":
         """Another ParameterDict with the same parameters."""
-        return ParameterDict(dict(self.items()))
+        return ParameterDict([(key, self[key]) for key in self._keys])
 
     def fromkeys(self, keys: Iterable[str], default: object = None) -> "ParameterDict":
         """A ParameterDict with `default` under each key."""
-        return ParameterDict(dict.fromkeys(keys, default))
+        return ParameterDict([(key, default) for key in keys])
 
     def keys(self):
         """The keys."""
@@ -156,15 +175,18 @@ class ParameterDict(Module):
 
     def items(self) -> Iterable[tuple[str, object]]:
         """Pairs of key and value."""
-        return ((key, self[key]) for key in self)
+        return ((key, self[key]) for key in self._keys)
 
     def values(self) -> Iterable:
         """The values."""
-        return (self[key] for key in self)
+        return (self[key] for key in self._keys)
 
     def update(self, parameters: Any) -> None:
-        """Add all of a mapping, or of an iterable of pairs."""
-        for key, value in pairs(parameters, "ParameterDict"):
+        """Add all of a mapping, or of an iterable of pairs. The keys of a plain dict are sorted, as in PyTorch."""
+        found = pairs(parameters, "ParameterDict")
+        if isinstance(parameters, Mapping) and not isinstance(parameters, OrderedDict):
+            found.sort(key=lambda pair: pair[0])
+        for key, value in found:
             self[key] = value
 
     def extra_repr(self) -> str:

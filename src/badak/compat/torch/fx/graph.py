@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from badak.compat.torch.fx.codegen import Code, PythonCode, _Namespace
@@ -33,6 +32,20 @@ class _Nodes:
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
+
+
+class _InsertPoint:
+    """Where new nodes of a graph go from now on; the end of a `with` block brings back where they went before."""
+
+    def __init__(self, graph: "Graph", insert: Callable[[Node], None]) -> None:
+        self.graph, self.orig_insert = graph, graph._insert
+        graph._insert = insert
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *error: object) -> None:
+        self.graph._insert = self.orig_insert
 
 
 class Graph:
@@ -156,25 +169,13 @@ class Graph:
             to_erase._erased = True
             to_erase._set((), {})
 
-    @contextmanager
-    def _inserting(self, insert: Callable[[Node], None]) -> Iterator[None]:
-        before, self._insert = self._insert, insert
-        try:
-            yield
-        finally:
-            self._insert = before
+    def inserting_before(self, n: Node | None = None) -> "_InsertPoint":
+        """From here on, or in a `with` block, new nodes come before n; without n, at the very beginning, the last one first."""
+        return _InsertPoint(self, self._root.append if n is None else self._own(n).prepend)
 
-    def inserting_before(self, n: Node | None = None) -> Any:
-        """A block in which new nodes come before n."""
-        return self._inserting(self._first_insert() if n is None else self._own(n).prepend)
-
-    def inserting_after(self, n: Node | None = None) -> Any:
-        """A block in which new nodes come after n, in the order in which they are made."""
-        after = self._root if n is None else self._own(n)
-        return self._inserting(after._next.prepend)
-
-    def _first_insert(self) -> Callable[[Node], None]:
-        return self._root._next.prepend
+    def inserting_after(self, n: Node | None = None) -> "_InsertPoint":
+        """From here on, or in a `with` block, new nodes come right after n, the last one first; without n, at the end."""
+        return _InsertPoint(self, self._root.prepend if n is None else self._own(n).append)
 
     def _own(self, n: Node) -> Node:
         if not isinstance(n, Node) or n.graph is not self:

@@ -1,0 +1,302 @@
+"""`torch._utils` and `torch._jit_internal`: what libraries import from them does what PyTorch's does."""
+
+import typing
+
+import pytest
+import torch
+import torch._jit_internal
+import torch._utils
+
+import badak
+from badak.compat.torch import _jit_internal, _utils
+from badak.core.errors import ArgumentError, ArgumentTypeError, BadakError, DeviceError, NotSupportedError, StateError
+
+
+def plain(value):
+    """Numbers, shapes and texts, in badak's words."""
+    if isinstance(value, (torch.Tensor, badak.Tensor)):
+        return [str(value.dtype).partition(".")[2], list(value.shape), value.tolist(), value.requires_grad]
+    if isinstance(value, (list, tuple)):
+        return [plain(each) for each in value]
+    return value.replace("torch.", "badak.") if isinstance(value, str) else value
+
+
+def both(story):
+    """What a story gives with badak's module and with PyTorch's, and the class of its error."""
+
+    def told(lib, module):
+        try:
+            return plain(story(lib, module))
+        except BadakError as error:
+            assert "\nfix: " in str(error)
+            return [base.__name__ for base in type(error).__mro__], str(error).partition("\n")[0]
+        except Exception as error:
+            return type(error).__name__, str(error)
+
+    return told(badak, _utils), told(torch, torch._utils)
+
+
+def ten(lib):
+    return [lib.ones(2, 3), lib.arange(4.0).reshape(2, 2).t(), lib.zeros(0, 2), lib.tensor(7.0), lib.arange(5.0)]
+
+
+def typed(lib, x):
+    return lib.storage.TypedStorage(wrap_storage=x.untyped_storage(), dtype=x.dtype)
+
+
+def sees_the_storage(lib, u):
+    base = lib.arange(6.0)
+    made = u._rebuild_tensor_v2(typed(lib, base), 1, (2, 2), (2, 1), False, {})
+    base[1] = 9.0
+    return [made, base]
+
+
+def wrapped(lib, u, raising):
+    try:
+        raising()
+    except Exception:
+        kept = u.ExceptionWrapper(where="in worker 3")
+    try:
+        kept.reraise()
+    except Exception as error:
+        lines = str(error).splitlines()
+        return [type(error).__name__, lines[0], lines[1], lines[-1], kept.where, kept.exc_type.__name__]
+
+
+class OfTwo(Exception):
+    def __init__(self, a, b):
+        super().__init__(a, b)
+
+
+class WithMessage(Exception):
+    message = "m"
+
+    def __init__(self, message="none"):
+        super().__init__(message)
+
+
+def raises(error):
+    def raising():
+        raise error
+
+    return raising
+
+
+class Owner:
+    @torch._utils.classproperty
+    def theirs(cls):  # noqa: N805
+        return cls.__name__
+
+    @_utils.classproperty
+    def ours(cls):  # noqa: N805
+        return cls.__name__
+
+
+SAME = {
+    "flatten": lambda lib, u: u._flatten_dense_tensors(ten(lib)),
+    "flatten one": lambda lib, u: u._flatten_dense_tensors([x := lib.ones(2, 3)]).data_ptr() == x.data_ptr(),
+    "unflatten": lambda lib, u: u._unflatten_dense_tensors(lib.arange(16.0), ten(lib)),
+    "unflatten views": lambda lib, u: u._unflatten_dense_tensors(x := lib.arange(6.0), [x])[0].data_ptr() == x.data_ptr(),
+    "flatten with gradient": lambda lib, u: [
+        u._flatten_dense_tensors([x := lib.ones(2, requires_grad=True), 2 * x]).sum().backward(),
+        x.grad,
+    ],
+    "take": lambda lib, u: [list(u._take_tensors([*ten(lib), *(x.long() for x in ten(lib))], limit)) for limit in (1, 30, 1000)],
+    "reorder": lambda lib, u: u._reorder_tensors_as(
+        [lib.ones(1), lib.zeros(1), lib.tensor([3])], [lib.tensor([1]), lib.ones(1), lib.ones(1)]
+    ),
+    "rebuild": lambda lib, u: u._rebuild_tensor(typed(lib, lib.arange(6)), 1, (2, 2), (1, 2)),
+    "rebuild v2": sees_the_storage,
+    "rebuild v2 with gradient": lambda lib, u: u._rebuild_tensor_v2(typed(lib, lib.ones(3)), 0, (3,), (1,), True, {}),
+    "rebuild v2 conjugate": lambda lib, u: u._rebuild_tensor_v2(
+        typed(lib, lib.tensor([1 + 2j])), 0, (1,), (1,), False, {}, {"conj": True}
+    ),
+    "rebuild v2 negative": lambda lib, u: u._rebuild_tensor_v2(typed(lib, lib.ones(2)), 0, (2,), (1,), False, {}, {"neg": True}),
+    "rebuild v3": lambda lib, u: u._rebuild_tensor_v3(
+        typed(lib, lib.arange(4, dtype=lib.int16)), 0, (2,), (2,), False, {}, lib.int16
+    ),
+    "rebuild parameter": lambda lib, u: [
+        type(p := u._rebuild_parameter(lib.ones(2), False, {})).__name__,
+        p.detach(),
+        u._rebuild_parameter_with_state(lib.ones(2), True, {}, {"mark": 3}).mark,
+        u._rebuild_parameter_with_state(lib.ones(2), True, {}, ({"mark": 3}, {"other": 4})).other,
+    ],
+    "rebuild sparse": lambda lib, u: [
+        u._rebuild_sparse_tensor(lib.sparse_coo, (lib.tensor([[0, 2]]), lib.ones(2), (4,), True)).to_dense(),
+        u._rebuild_sparse_tensor(
+            lib.sparse_csr, (lib.tensor([0, 1, 1]), lib.tensor([1]), lib.ones(1), (2, 3))
+        ).to_dense(),
+    ],
+    "complex": lambda lib, u: [u._handle_complex(lib.tensor([1 + 2j])), u._handle_complex(lib.ones(2))],
+    "lazy": lambda lib, u: type(u._handle_complex(lib.nn.parameter.UninitializedParameter())).__name__,
+    "element size": lambda lib, u: [u._element_size(getattr(lib, n)) for n in "bool int8 int64 bfloat16 float64 complex64".split()],
+    "devices": lambda lib, u: [
+        u._get_available_device_type(), u._get_all_device_indices(), u._get_devices_properties([0, 1]),
+        u.get_current_device_index(),
+        u._get_current_device_index(), u._get_device_attr(lambda m: 1), u._get_device_index(3), u._get_device_index("cuda:1"),
+        u._get_device_index("cpu", allow_cpu=True), u._get_device_index(None, optional=True),
+        u._get_device_module("cpu") is lib.cpu,
+    ],
+    "cpus": lambda lib, u: u.cpu_count(),
+    "key error message": lambda lib, u: [repr(u.KeyErrorMessage("a\nb")), str(KeyError(u.KeyErrorMessage("a\nb")))],
+    **{
+        f"wraps {type(error).__name__}": lambda lib, u, error=error: wrapped(lib, u, raises(error))
+        for error in (ValueError("v"), KeyError("k"), OfTwo(1, 2), WithMessage("w"))
+    },
+    "call": lambda lib, u: [
+        u.render_call(lib.add, (lib.ones(2, 3),), {"alpha": 2}), u.render_call(lib.relu, (lib.zeros(0), "a"), {}),
+    ],
+    "names": lambda lib, u: [
+        u._import_dotted_name("os.path.join").__name__, u.try_import("no_such_module_anywhere"), u.try_import("math").__name__,
+    ],
+    "class property": lambda lib, u: [getattr(owner, "ours" if u is _utils else "theirs") for owner in (Owner, Owner())],
+    "state": lambda lib, u: u._get_obj_state(OfTwo(1, 2)),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore")  # PyTorch's, of typed storages and of sparse tensors
+@pytest.mark.parametrize("name", SAME)
+def test_utils_are_those_of_pytorch(name):
+    ours, theirs = both(SAME[name])
+    assert ours == theirs
+
+
+@pytest.mark.parametrize(
+    ("call", "theirs", "ours"),
+    [
+        (lambda lib, u: u._get_device_index("cpu"), "ValueError", ArgumentError),
+        (lambda lib, u: u._get_device_index("cuda"), "ValueError", ArgumentError),
+        (lambda lib, u: u._get_device_index(None), "ValueError", ArgumentError),
+        (lambda lib, u: u._element_size(3), "RuntimeError", None),
+        (lambda lib, u: u._get_device_module("nowhere"), "RuntimeError", DeviceError),
+        (lambda lib, u: u._set_obj_state(OfTwo(1, 2), (1, 2, 3)), "RuntimeError", StateError),
+        (lambda lib, u: u._dummy_type("Stream")(), "RuntimeError", NotSupportedError),
+        (lambda lib, u: u._unflatten_dense_tensors(lib.ones(3), [lib.ones(4)]), "RuntimeError", None),
+    ],
+)
+def test_what_utils_refuse(call, theirs, ours):
+    """PyTorch's class is among the bases, its sentence is kept, and a second line says what helps."""
+    with pytest.raises(Exception) as expected:  # noqa: PT011
+        call(torch, torch._utils)
+    with pytest.raises(BadakError) as found:
+        call(badak, _utils)
+    assert "\nfix: " in str(found.value)
+    assert theirs in [type(expected.value).__name__, *(base.__name__ for base in type(found.value).__mro__)]
+    if ours:
+        assert type(found.value) is ours and str(expected.value) in str(found.value)
+
+
+def test_a_tensor_is_not_rebuilt_with_hooks_or_metadata_that_nobody_knows():
+    part = (typed(badak, badak.ones(2)), 0, (2,), (1,), False)
+    with pytest.raises(NotSupportedError, match="without hooks"):
+        _utils._rebuild_tensor_v2(*part, {0: print})
+    with pytest.raises(NotSupportedError, match="without hooks"):
+        _utils._rebuild_parameter(badak.ones(2), True, {0: print})
+    with pytest.raises(NotSupportedError, match="metadata of a tensor that are unknown"):
+        _utils._rebuild_tensor_v2(*part, {}, {"zero": True})
+    with pytest.raises(ArgumentTypeError, match="expected torch.dtype, but got"):
+        _utils._element_size(3)
+
+
+ANNOTATIONS = [
+    tuple, typing.Tuple, typing.Tuple[int], tuple[int], list, typing.List, list[int], typing.Dict[str, int], dict, int | str,  # noqa: UP006
+    typing.Union, typing.Union[int, str], int | None, typing.Optional, typing.Optional[int], typing.Union[int, str, None],  # noqa: UP007, UP045
+    typing.Final[int], typing.Final, 3, None,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", "is_tuple is_list is_dict is_union is_optional is_future".split())
+def test_annotations_are_told_apart_as_in_pytorch(name):
+    def told(module):
+        found = []
+        for annotation in [*ANNOTATIONS, module.Future, module.Future[int]]:
+            try:
+                found.append(getattr(module, name)(annotation))
+            except RuntimeError as error:
+                found.append(str(error).partition("\n")[0])
+        return found
+
+    assert told(_jit_internal) == told(torch._jit_internal)
+
+
+def dispatched(module):
+    def many(x, flag=True):
+        """Both."""
+        return x, x
+
+    def one(x, flag=True):
+        return x
+
+    found = module.boolean_dispatch("flag", 1, False, many, one, "a.module", "pool")
+    return [
+        found(3), found(3, True), found(3, flag=True), found(3, flag=False), found.__name__, found.__module__, found.__doc__,
+        one.__doc__,
+        module._try_get_dispatched_fn(found)["arg_name"], module._try_get_dispatched_fn(one), module._try_get_dispatched_fn(3),
+        module.get_callable_argument_names(one), module.get_callable_argument_names(3),
+    ]  # fmt: skip
+
+
+def decorated(module):
+    class Holder:
+        @staticmethod
+        def still():
+            return 1
+
+        @module.export
+        def a(self):
+            return "a"
+
+        @module.unused
+        def b(self):
+            return "b"
+
+        @module.ignore
+        def c(self):
+            return "c"
+
+        @module.ignore(drop=False)
+        def d(self):
+            return "d"
+
+        @module._copy_to_script_wrapper
+        def e(self):
+            return "e"
+
+    holder = Holder()
+    return [
+        holder.a(), holder.b(), holder.c(), holder.d(), holder.e(), module.is_static_fn(Holder, "still"),
+        module.is_static_fn(Holder, "a"), module.get_static_fn(Holder, "still")(), module.is_scripting(),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("story", [dispatched, decorated])
+def test_jit_internal_is_that_of_pytorch(story):
+    assert story(_jit_internal) == story(torch._jit_internal)
+
+
+def test_two_functions_of_a_dispatch_have_one_docstring():
+    def documented():
+        """A."""
+
+    with pytest.raises(StateError, match="only one function can have a docstring\nfix: "):
+        _jit_internal.boolean_dispatch("flag", 0, False, documented, documented, None, None)
+
+
+PROGRAM = """
+import torch, torch._utils
+from torch._utils import ExceptionWrapper, _flatten_dense_tensors, _rebuild_tensor_v2
+from torch._jit_internal import boolean_dispatch, export
+print(torch._utils._get_available_device_type(), _flatten_dense_tensors([torch.ones(2), torch.zeros(1)]).tolist())
+print(hasattr(torch._utils, "_rebuild_wrapper_subclass"), ExceptionWrapper((KeyError, KeyError("a"), None)).exc_type)
+try:
+    torch._utils._rebuild_wrapper_subclass()
+except AttributeError as error:
+    print(error)
+"""
+
+
+def test_they_are_found_where_pytorch_has_them(badak_run, program):
+    done = badak_run(program(PROGRAM))
+    lines = done.out.splitlines()
+    assert lines[:2] == ["None [1.0, 1.0, 0.0]", "False <class 'KeyError'>"]
+    assert lines[2] == "torch._utils._rebuild_wrapper_subclass: badak does not have it" and lines[3].startswith("fix: ")
