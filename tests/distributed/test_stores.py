@@ -260,3 +260,15 @@ def test_a_stranger_at_the_socket_does_no_harm():
             assert stranger.recv(100) in (b"", b"null\n")
     store.set("a", "1")
     assert store.list_keys() == ["a"]
+
+
+@pytest.mark.parametrize(
+    "said", [b"no json\n", b"[]\n", b'"get"\n', b'[["a"]]\n', b'["none such"]\n', b'["get"]\n', b"[" * 100_000 + b"\n"]
+)
+def test_what_is_no_command_ends_its_own_connection_only(said, capfd):
+    store = ours.TCPStore("127.0.0.1", 0, is_master=True)
+    with socket.create_connection(("127.0.0.1", store.port)) as caller, caller.makefile("rb") as answers:
+        caller.sendall(said)
+        assert answers.read() == b""
+    store.set("a", "1")
+    assert store.get("a") == b"1" and capfd.readouterr().err == ""

@@ -171,7 +171,7 @@ def _serve(server: socket.socket) -> None:
 def _answer(caller: socket.socket, contents: Contents, lock: threading.Lock) -> None:
     """Do what one process asks for, until it is gone or says something that is no command."""
     caller.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    with caller, caller.makefile("rwb") as file, suppress(OSError, ValueError, TypeError, AttributeError):
+    with caller, caller.makefile("rwb") as file, suppress(Exception):
         while line := file.readline(LONGEST):
             command, *args = json.loads(line)
             if command not in COMMANDS:
