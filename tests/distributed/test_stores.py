@@ -262,9 +262,7 @@ def test_a_stranger_at_the_socket_does_no_harm():
     assert store.list_keys() == ["a"]
 
 
-@pytest.mark.parametrize(
-    "said", [b"no json\n", b"[]\n", b'"get"\n', b'[["a"]]\n', b'["none such"]\n', b'["get"]\n', b"[" * 100_000 + b"\n"]
-)
+@pytest.mark.parametrize("said", [b"no json\n", b"[]\n", b'"get"\n', b'[["a"]]\n', b'["none such"]\n', b"[" * 100_000 + b"\n"])
 def test_what_is_no_command_ends_its_own_connection_only(said, capfd):
     store = ours.TCPStore("127.0.0.1", 0, is_master=True)
     with socket.create_connection(("127.0.0.1", store.port)) as caller, caller.makefile("rb") as answers:
