@@ -35,7 +35,7 @@ def test_lines_that_are_empty_in_both_files_are_left_out_and_said(folder):
     write(folder, "val.de", [*DE, "", "Vier."]), write(folder, "val.en", [*EN, " ", "Four."])
     corpus = read_corpus(str(folder), "de", "en")
     assert corpus.val == [*zip(DE, EN), ("Vier.", "Four.")]
-    assert corpus.notes == [f"{folder}: 1 lines of val.de and val.en are empty and left out"]
+    assert corpus.notes == [f"{folder}: 1 line of val.de and val.en are empty and left out"]
 
 
 def test_only_a_newline_ends_a_line(folder):
@@ -96,8 +96,8 @@ def test_no_source_is_both_learned_and_tested():
 
 PAIRS = {
     "one column": (["a\tb", "c"],
-                   r"line 2 has 1 columns; expected source in column 1 and target in column 2, tabs between them\nfix: "),
-    "an empty cell": (["a\t "], r"line 1 has an empty cell|line 1 has 1 columns"),
+                   r"line 2 has 1 column; expected source in column 1 and target in column 2, tabs between them\nfix: "),
+    "an empty cell": (["a\t "], r"line 1 has an empty cell|line 1 has 1 column"),
     "nothing": ([""], r"the file has no pair\nfix: write a pair in each line: source, tab, target"),
 }  # fmt: skip
 
