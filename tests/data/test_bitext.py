@@ -35,7 +35,7 @@ def test_lines_that_are_empty_in_both_files_are_left_out_and_said(folder):
     write(folder, "val.de", [*DE, "", "Vier."]), write(folder, "val.en", [*EN, " ", "Four."])
     corpus = read_corpus(str(folder), "de", "en")
     assert corpus.val == [*zip(DE, EN), ("Vier.", "Four.")]
-    assert corpus.notes == [f"{folder}: 1 line of val.de and val.en are empty and left out"]
+    assert corpus.notes == [f"{folder}: 1 lines of val.de and val.en are empty and left out"]
 
 
 def test_only_a_newline_ends_a_line(folder):

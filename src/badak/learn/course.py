@@ -104,7 +104,7 @@ def _facts(row: Any) -> dict[str, Any]:
     """A row of the progress; ValueError where a value is not of its kind."""
     for key, value in dict(row).items():
         kind = str if key in ("passed", "when") else int
-        if type(value) is not kind or (kind is int and value < 0):
+        if type(value) is not kind or (isinstance(value, int) and value < 0):
             raise ValueError(key)
     return dict(row)
 

@@ -30,7 +30,7 @@ def call(program, score, start, end, width, length):
 
 
 def cases() -> list[Case]:
-    rows = [
+    rows: list[tuple] = [
         (Both("one step", "한 스텝"), model(4, 1), 1, 0, 2, 1),
         (Both("width 1 is greedy", "width 1은 탐욕적 탐색"), model(5, 2), 1, 0, 1, 6),
         (Both("a trap for greedy search, width 1", "탐욕적 탐색의 함정, width 1"), trap, 0, 0, 1, 2),
