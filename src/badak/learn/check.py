@@ -168,8 +168,8 @@ def _undefined(exercise: Exercise, program: ModuleType, name: str, wanted: Any) 
     if mine is None:
         near = difflib.get_close_matches(name, [key for key, value in vars(program).items() if callable(value)], n=1)
         keep = f"give it this name again: now it is called {near[0]}" if near else "write it with this name"
-        anew = f"badak learn start {exercise.number:02} --force writes the first file again, without what you wrote"
-        return Verdict(False, say(f"the file defines no {name}"), say(f"{keep}; {anew}"))
+        again = f"badak learn start {exercise.number:02} --force writes the first file again, without what you wrote"
+        return Verdict(False, say(f"the file defines no {name}"), say(f"{keep}; {again}"))
     if isinstance(wanted, type) and not isinstance(mine, type):
         return Verdict(False, say(f"{name} is not a class"), say(f"class {name}: with the methods that the exercise names"))
     if not callable(mine):

@@ -17,7 +17,7 @@ def call(program, x, w, a, b, alpha):
 
 
 class Products(Observer):
-    """The shapes of all products of matrices."""
+    """The shapes of all matrix products."""
 
     eager = True
 
