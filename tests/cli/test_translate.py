@@ -45,7 +45,7 @@ def test_pictures_of_several_and_references_that_do_not_fit_are_refused(tmp_path
     assert capsys.readouterr().err == "error: --show draws one sentence; got 2\nfix: badak translate RUN 'a sentence' --show\n"
     assert main(["translate", "none", "eins", "--reference", str(tmp_path / "reference")]) == 2
     said = capsys.readouterr().err
-    assert said == f"error: {tmp_path / 'reference'} has 2 lines for 1 sentences\nfix: a translation in each line, in order\n"
+    assert said == f"error: {tmp_path / 'reference'} has 2 lines for 1 sentence\nfix: a translation in each line, in order\n"
 
 
 @pytest.mark.slow

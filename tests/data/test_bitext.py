@@ -96,8 +96,8 @@ def test_no_source_is_both_learned_and_tested():
 
 PAIRS = {
     "one column": (["a\tb", "c"],
-                   r"line 2 has 1 columns; expected source in column 1 and target in column 2, tabs between them\nfix: "),
-    "an empty cell": (["a\t "], r"line 1 has an empty cell|line 1 has 1 columns"),
+                   r"line 2 has 1 column; expected source in column 1 and target in column 2, tabs between them\nfix: "),
+    "an empty cell": (["a\t "], r"line 1 has an empty cell|line 1 has 1 column"),
     "nothing": ([""], r"the file has no pair\nfix: write a pair in each line: source, tab, target"),
 }  # fmt: skip
 

@@ -74,7 +74,7 @@ def test_what_a_file_does_not_say(bpe):
         ({"tokens": None}, "there is no tokenizer.ggml.tokens"),
         ({"tokens": 5}, "there is no tokenizer.ggml.tokens"),
         ({"tokens": []}, "0 tokens and 400 kinds"),
-        ({"token_type": [1]}, "400 tokens and 1 kinds"),
+        ({"token_type": [1]}, "400 tokens and 1 kind"),
         ({"tokens": ["a"] * 400}, "the token 'a' is there twice"),
         ({"pre": "odd"}, "it cuts texts as 'odd'; badak knows gpt-2, qwen2, llama-bpe"),
         ({"merges": ["a"]}, "joins 'a', and not all"),

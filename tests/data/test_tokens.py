@@ -114,7 +114,7 @@ FAULTS = {
     "a header that is no text": (
         rewrite("ends.npy", lambda data: data[:20] + b"\xff" + data[21:], told=True), "ends.npy does not begin",
     ),
-    "a short file": (rewrite("ends.npy", lambda data: data[:60], told=True), "ends.npy does not begin as 1 numbers of int64"),
+    "a short file": (rewrite("ends.npy", lambda data: data[:60], told=True), "ends.npy does not begin as 1 number of int64"),
     "other ends": (rewrite("ends.npy", last(5, "<i8"), told=True), "ends.npy does not divide the tokens"),
     "another vocabulary": (lambda place: tell(place, vocab_size=7), "tokenizer.json has 600 tokens, about.json speaks of 7"),
     "a huge count": (lambda place: tell(place, tokens=1 << 70), "about.json does not say how many tokens"),

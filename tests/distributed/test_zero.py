@@ -64,7 +64,7 @@ SAID = {  # what both ranks are told
     "group": "ArgumentError: Adam: ",
     "after": "no error",
     "parameters": "DistBackendError: collective no. 4 of the world is not the same on all ranks: "
-    "ZeroRedundancyOptimizer of Adam for 1 parameters in 1 groups (",
+    "ZeroRedundancyOptimizer of Adam for 1 parameter in 1 group (",
     "rate": "DistBackendError: collective no. 6 of the world is not the same on all ranks: "
     "2 parameters after a step of Adam with lr 0.1 on rank 0; 2 parameters after a step of Adam with lr 0.2 on rank 1 / fix: ",
     "early": "StateError: Optimizer state has not been consolidated on this rank. / fix: consolidate_state_dict(to=",

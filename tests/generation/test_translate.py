@@ -181,7 +181,7 @@ def test_bleu_is_sacrebleus_and_says_how_it_was_counted():
     lower, small = bleu(heard, truth, lowercase=True)
     assert score < lower < 100 and "case:mixed" in signature and "case:lc" in small and "tok:13a" in small
     assert bleu(truth, truth)[0] == pytest.approx(100)
-    with pytest.raises(ArgumentError, match="bleu: 1 translations for 2 references\nfix: a reference for each translation"):
+    with pytest.raises(ArgumentError, match="bleu: 1 translation for 2 references\nfix: a reference for each translation"):
         bleu(heard[:1], truth)
 
 

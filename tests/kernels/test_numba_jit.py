@@ -40,7 +40,7 @@ def test_compiling_is_said_once_and_a_second_process_loads_in_silence(tmp_path):
     assert lines[0] == (
         f"badak: compiling the kernels in use once for this CPU (cached in {tmp_path}; BADAK_KERNELS=reference to skip)"
     )
-    assert lines[1].startswith("badak: compiled 1 kernels in ")
+    assert lines[1].startswith("badak: compiled 1 kernel in ")
     assert run(SMALL, NUMBA_CACHE_DIR=str(tmp_path))[1] == ""
 
 

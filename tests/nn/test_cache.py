@@ -129,7 +129,7 @@ def test_tokens_count_as_read_only_once_every_layer_has_kept_them():
     cache.advance(2), cache.advance(1)
     assert cache.length == 3
     with pytest.raises(
-        IndexOutOfRangeError, match=r"advance: 1 tokens after the first 3, but layer 0 has kept 0 of them\nfix: attend"
+        IndexOutOfRangeError, match=r"advance: 1 token after the first 3, but layer 0 has kept 0 of them\nfix: attend"
     ):
         cache.advance(1)
     with pytest.raises(IndexOutOfRangeError, match=r"advance: -1 tokens.*\nfix: rewind\(length\) goes back"):

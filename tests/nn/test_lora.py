@@ -1,5 +1,7 @@
 """LoRA: what is added to a Linear, its gradients, and the same model after merging; PyTorch and peft are the judges."""
 
+import copy
+import pickle
 import subprocess
 import sys
 
@@ -9,7 +11,7 @@ import torch
 
 import badak
 from badak import nn
-from badak.core.errors import ArgumentError, StateError
+from badak.core.errors import ArgumentError, NotSupportedError, StateError
 from badak.models.gpt import GPT, GPTConfig
 from badak.models.llama import Llama, LlamaConfig
 from badak.nn import functional as F
@@ -187,9 +189,45 @@ def test_weights_in_blocks_alone_do_not_train():
         model.train()
 
 
+TOLD = "weights in blocks cannot be added to, so adapters cannot be merged into them.*\nfix: badak.nn.lora.merge_lora"
+ADDS = {
+    "data": lambda layer, delta: exec("layer.weight.data += delta", {"layer": layer, "delta": delta}),
+    "a copy": lambda layer, delta: exec("copy = layer.weight.data.clone()\ncopy += delta", {"layer": layer, "delta": delta}),
+    "back": lambda layer, delta: exec("layer.weight.data -= delta", {"layer": layer, "delta": delta}),
+    "a sum": lambda layer, delta: layer.weight + delta,
+    "a sum from the right": lambda layer, delta: 1 + layer.weight,
+    "add_": lambda layer, delta: layer.weight.data.add_(delta),
+}
+
+
+@pytest.mark.parametrize("form", ["q8", "q4"])
+@pytest.mark.parametrize("how", ADDS)
+def test_adding_to_weights_in_blocks_says_why_it_cannot_be(form, how):
+    layer = badak.quantize(nn.Sequential(nn.Linear(32, 4)), form)[0]
+    before = layer.numbers()
+    for one in (layer, copy.deepcopy(layer)):
+        with pytest.raises(NotSupportedError, match=TOLD) as told:
+            ADDS[how](one, badak.ones(4, 32))
+        assert len(str(told.value).split("\n")) == 2
+    assert (layer.numbers() == before).all()
+
+
+def test_weights_in_blocks_are_otherwise_what_they_were():
+    layer = badak.quantize(nn.Sequential(nn.Linear(32, 4)), "q4")[0]
+    assert (
+        layer.weight.dtype is badak.uint8 and layer.weight.shape == (4, 18) and type(layer.state_dict()["weight"]) is badak.Tensor
+    )
+    with badak.no_grad():
+        layer.weight.copy_(layer.weight.clone())
+        layer.weight.data = layer.weight.data
+    again = pickle.loads(pickle.dumps(layer))
+    assert (again.numbers() == layer.numbers()).all() and (again(badak.ones(1, 32)) == layer(badak.ones(1, 32))).all()
+
+
 PEFT = """
 import badak
 import torch
+from badak.nn.lora import merge_lora
 from peft import LoraConfig, PeftModel, get_peft_model
 from transformers import LlamaConfig, LlamaForCausalLM
 
@@ -216,6 +254,17 @@ again = PeftModel.from_pretrained(base(), "adapter").eval()
 assert torch.equal(again(input_ids=ids).logits, learned)
 with again.disable_adapter():
     assert torch.equal(again(input_ids=ids).logits, base().eval()(input_ids=ids).logits)
+for safe in (False, True):
+    try:
+        again.merge_and_unload(safe_merge=safe)
+    except NotImplementedError as error:
+        assert "merge_lora" in str(error), error
+    else:
+        raise AssertionError("merged")
+merge_lora(again)
+whole = again(input_ids=ids).logits
+assert (again.merge_and_unload()(input_ids=ids).logits - whole).abs().max() < 1e-4
+assert (whole - learned).abs().max() < 0.05 * learned.abs().max()
 """
 
 

@@ -148,7 +148,7 @@ def test_pages_are_taken_and_put_back():
     with pytest.raises(BadakError) as error:
         pool.take(1)
     assert str(error.value) == (
-        "PagePool: 1 tokens take 1 pages of 64, 0 of 5 are free\nfix: put_back(pages) of a text that has ended, or a larger pool"
+        "PagePool: 1 token take 1 page of 64, 0 of 5 are free\nfix: put_back(pages) of a text that has ended, or a larger pool"
     )
     pool.put_back(first)
     assert pool.take(2 * PAGE).tolist() == [0, 1]

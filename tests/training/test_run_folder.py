@@ -372,7 +372,7 @@ def test_a_model_of_any_size_is_refused_before_it_is_built(folder):
         table = unseal(folder / "config.json", "")
         table["model"]["d_model"] = width
         (folder / "config.json").write_bytes(seal(table))
-        with pytest.raises(ArgumentError, match=r"a model of d_model=10+ and 1 layers has .* e?.*GB"):
+        with pytest.raises(ArgumentError, match=r"a model of d_model=10+ and 1 layer has .* e?.*GB"):
             open_model(folder, "gpt")
 
 

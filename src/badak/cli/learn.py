@@ -127,6 +127,8 @@ def shown(meant: "Exercise", verdict: "Verdict") -> None:
         for line, text in verdict.printed:
             click.echo(f"  {meant.file}:{line}: {text}")
         echo("fix: take print out when you are done; what it prints is not judged")
+    for line, text in verdict.warned:
+        click.echo(f"{say('warning:')} {meant.file}:{line}: {say(text)}")
     if verdict.ok:
         echo(f"right: {verdict.cases} cases in {verdict.seconds:.1f} s")
         if verdict.trial:
@@ -198,11 +200,15 @@ def verify(is_run: bool, file: str) -> int:
     The hash is no signature: whoever changes a report can compute it again. --run runs other people's programs: use a machine or an
     account that holds nothing of value. Exit code: 1 if a program that the report calls done is wrong.
     """
+    from badak.core.errors import visible
+    from badak.core.public_api.version import version
     from badak.learn.report import again, read
 
     made, wrong = read(file), 0
-    name = made["name"] or say("no name")
-    echo(f"{name}: {made['done']} of {made['exercises']} done, written {made['written']}, {made['sha256'][:16]}")
+    name = visible(made["name"]).replace("\n", " ") or say("no name")
+    if made["badak"] != version():
+        echo(f"written by badak {visible(made['badak'])}; this is {version()}, whose checks may differ")
+    echo(f"{name}: {made['done']} of {made['exercises']} done, written {visible(made['written'])}, {made['sha256'][:16]}")
     verdicts = {row["exercise"]: verdict.ok for row, verdict in again(made)} if is_run else {}
     for row in made["rows"]:
         ok = verdicts.get(row["exercise"])

@@ -55,7 +55,7 @@ def write_file(path: str | os.PathLike, fill: Callable[[BinaryIO], object]) -> N
 def new_file(path: str | os.PathLike) -> Iterator[BinaryIO]:
     """`write_file` as a block, for what is written in many steps: the file takes its name at the end of the block."""
     path = as_path(path)
-    neighbour = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    neighbour = path.parent / f".{path.name}.{os.getpid()}.partial"  # path.name is empty for "." and "/"
     try:
         _expect_file(path)
         with suppress(FileNotFoundError):

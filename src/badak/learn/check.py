@@ -1,10 +1,16 @@
 """The check of a learner's program: case after case, then a trial; where it fails, which mistake that looks like."""
 
+import contextlib
+import difflib
+import io
 import os
+import re
 import traceback
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from inspect import signature
 from types import ModuleType
 from typing import Any
 
@@ -14,12 +20,13 @@ from badak.autograd.differentiate import grad
 from badak.core.errors import BadakError, heard_anew
 from badak.core.events import Observer
 from badak.core.i18n import say
-from badak.learn.compare import Difference, Gradients, array_of, brief, difference, tensors
+from badak.learn.compare import Difference, Gradients, array_of, difference, on_a_line, tensors
 from badak.learn.exercise import HEAD, Case, Exercise, Refused, module
 from badak.tensor import Tensor
 from badak.tensor.random import fork_rng, manual_seed
 
 OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+PAIRS = re.compile("'(max|min|median|mode|sort|topk|kthvalue|cummax|cummin)'")  # classes of values with their indices
 
 
 @dataclass
@@ -36,7 +43,8 @@ class Verdict:
     mistake_id: str = ""  # in English
     cases: int = 0
     trial: str = ""
-    printed: list = field(default_factory=list)
+    printed: list = field(default_factory=list)  # (line, text)
+    warned: list = field(default_factory=list)  # (line, text)
     seconds: float = 0.0
 
 
@@ -53,20 +61,37 @@ class Outcome:
                 manual_seed(0)
                 call = case.call or (lambda program, *given: getattr(program, exercise.function)(*given))
                 self.value = call(program, *inputs)
-            self.value = self.value if not _wanted(case.inputs) else (self.value, self._gradients(inputs))
-        except (Exception, SystemExit) as error:
+            self.value = self.value if not _wanted(case.inputs) else (self.value, self._gradients(program, exercise, case, inputs))
+        except BaseException as error:  # a process of its own: nobody interrupts it
             self.error = error
         self.changed = [i for i, (x, then) in enumerate(zip(inputs, case.inputs)) if not same(x, then)]
 
-    def _gradients(self, inputs: tuple) -> Gradients | None:
+    def _gradients(self, program: ModuleType, exercise: Exercise, case: Case, inputs: tuple) -> Gradients | None:
         """Of a sum of the outputs with fixed weights, for each input that wants one."""
-        leaves = [x for x in tensors(inputs) if x.requires_grad]
+        named = [each for each in zip(arguments(program, exercise, case), inputs) for each in _parts(*each)]
+        names, leaves = zip(*((name, x) for name, x in named if x.requires_grad))
         outputs = [y for y in tensors(self.value) if y.requires_grad]
         if not outputs:
             return None
         weights = [Tensor._of(np.random.default_rng(3).standard_normal(y.shape).astype(y._array.dtype)) for y in outputs]
         found = grad(outputs, leaves, weights, allow_unused=True)
-        return Gradients(tuple(np.zeros(x.shape, x._array.dtype) if g is None else g for x, g in zip(leaves, found)))
+        return Gradients(tuple(np.zeros(x.shape, x._array.dtype) if g is None else g for x, g in zip(leaves, found)), names)
+
+
+def arguments(program: ModuleType, exercise: Exercise, case: Case) -> list[str]:
+    """The names of a case's inputs, as the function has them."""
+    call = getattr(program, exercise.function) if case.call is None else case.call
+    names = list(signature(call).parameters)[case.call is not None :]
+    return names + [f"input {i + 1}" for i in range(len(names), len(case.inputs))]
+
+
+def _parts(name: str, value: Any) -> Iterator[tuple[str, Tensor]]:
+    """Every tensor of an input, with its name: x, w["q"]."""
+    if isinstance(value, Tensor):
+        yield name, value
+    elif isinstance(value, tuple | list | dict):
+        for key, part in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _parts(f"{name}[{key!r}]", part)
 
 
 class _Operations(Observer):
@@ -109,14 +134,10 @@ def same(given: Any, then: Any) -> bool:
 
 def check(exercise: Exercise, program: ModuleType) -> Verdict:
     """Whether `program` does what the exercise asks. The file of the program tells which lines are the learner's."""
-    for name in exercise.holes():
-        if not hasattr(program, name):
-            return Verdict(
-                False,
-                say(f"the file defines no {name}"),
-                say(f"badak learn start {exercise.number:02} --force writes the file again"),
-            )
     expected, cases, seen = exercise.expected(), exercise.cases(), []
+    for name in exercise.holes():
+        if (missing := _undefined(exercise, program, name, getattr(expected, name))) is not None:
+            return missing
     line = line_of(program, exercise.function)
     for case in cases:
         wanted, mine = Outcome(expected, exercise, case), Outcome(program, exercise, case)
@@ -124,7 +145,7 @@ def check(exercise: Exercise, program: ModuleType) -> Verdict:
         seen.append((case, wanted, mine))
         wrong = _judged(exercise, case, wanted, mine, program)
         if wrong is not None:
-            wrong.line, wrong.case, wrong.cases = wrong.line or line, case.label, len(cases)
+            wrong.line, wrong.case, wrong.cases = wrong.line or line, str(case.label), len(cases)
             what = recognised(exercise, cases, case, program)
             wrong.mistake, wrong.mistake_id = (str(what), what.en) if what else ("", "")
             return wrong
@@ -134,11 +155,28 @@ def check(exercise: Exercise, program: ModuleType) -> Verdict:
             trial = exercise.trial(program)
         except Refused as refused:
             return Verdict(False, str(refused.cause), str(refused.fix), line, say("training"), cases=len(cases))
-        except (Exception, SystemExit) as error:
+        except BaseException as error:
             wrong = raised(error, program)
             wrong.case, wrong.cases, wrong.line = say("training"), len(cases), wrong.line or line
             return wrong
     return Verdict(True, cases=len(cases), trial=trial)
+
+
+def _undefined(exercise: Exercise, program: ModuleType, name: str, wanted: Any) -> Verdict | None:
+    """What is wrong where the file has no such function or class."""
+    mine = getattr(program, name, None)
+    if mine is None:
+        near = difflib.get_close_matches(name, [key for key, value in vars(program).items() if callable(value)], n=1)
+        keep = f"give it this name again: now it is called {near[0]}" if near else "write it with this name"
+        again = f"badak learn start {exercise.number:02} --force writes the first file again, without what you wrote"
+        return Verdict(False, say(f"the file defines no {name}"), say(f"{keep}; {again}"))
+    if isinstance(wanted, type) and not isinstance(mine, type):
+        return Verdict(False, say(f"{name} is not a class"), say(f"class {name}: with the methods that the exercise names"))
+    if not callable(mine):
+        return Verdict(
+            False, say(f"{name} is not a function"), say(f"define it with def, and use the name {name} for nothing else")
+        )
+    return None
 
 
 def _judged(exercise: Exercise, case: Case, wanted: Outcome, mine: Outcome, program: ModuleType) -> Verdict | None:
@@ -165,7 +203,7 @@ def _judged(exercise: Exercise, case: Case, wanted: Outcome, mine: Outcome, prog
     if mine.changed and not exercise.may_write:
         return Verdict(
             False,
-            say(f"argument {mine.changed[0] + 1} is changed by the call"),
+            say(f"argument {arguments(program, exercise, case)[mine.changed[0]]} is changed by the call"),
             say("work on a copy (x.clone()), and write x = x + 1 in the place of x += 1"),
         )
     return None
@@ -180,7 +218,7 @@ def recognised(exercise: Exercise, cases: list[Case], failing: Case, program: Mo
         theirs = _Anew(HEAD + mistake.source(exercise.solution), "<mistake>", exercise, cases, failing)
         if not _alike(mine.alone, theirs.alone, exercise):
             continue
-        alike = [_alike(a, b, exercise) for a, b in zip(mine.outcomes, theirs.outcomes)]
+        alike = [_alike(a, b, exercise, False) for a, b in zip(mine.outcomes, theirs.outcomes)]
         share = sum(alike) / len(alike)
         if alike[at] and share > best_share and not _alike(theirs.outcomes[at], right, exercise):
             best, best_share = mistake.what, share
@@ -195,7 +233,8 @@ class _Anew:
         self.alone = self._run([failing])[0]
 
     def _run(self, cases: list[Case]) -> list[Outcome]:
-        with warnings.catch_warnings(action="ignore"):
+        nothing = io.StringIO()  # what is printed was printed when the cases ran
+        with warnings.catch_warnings(action="ignore"), contextlib.redirect_stdout(nothing), contextlib.redirect_stderr(nothing):
             program = module(self.source, path=self.path)
             return [Outcome(program, self.exercise, case) for case in cases]
 
@@ -204,9 +243,10 @@ class _Anew:
         return self._run(self.cases)
 
 
-def _alike(a: Outcome, b: Outcome, exercise: Exercise) -> bool:
+def _alike(a: Outcome, b: Outcome, exercise: Exercise, words: bool = True) -> bool:
+    """Whether both gave the same. words: whether errors of one kind must say the same, too."""
     if a.error is not None or b.error is not None:
-        return type(a.error) is type(b.error) and str(a.error) == str(b.error)
+        return type(a.error) is type(b.error) and (str(a.error) == str(b.error) or not (words or isinstance(a.error, Refused)))
     try:
         return a.changed == b.changed and difference(a.value, b.value, 10 * exercise.tolerance) is None
     except (TypeError, AttributeError):
@@ -229,16 +269,35 @@ def raised(error: BaseException, program: ModuleType) -> Verdict:
         return Verdict(False, say("the function calls itself too often"), say("use a loop and a list as a stack"), line)
     if isinstance(error, BadakError):
         return Verdict(False, say(error.cause), say(error.fix or ""), line)
-    cause = f"{type(error).__name__}: {brief_message(error)}"
-    if isinstance(error, TypeError) and "positional argument" in str(error) or "keyword argument" in str(error):
-        return Verdict(False, cause, say("keep the names and the order of the arguments as the exercise gives them"), line)
+    text, _, fix = brief_message(error).partition(" fix: ")
+    kind = "AttributeError" if isinstance(error, AttributeError) else type(error).__name__
+    return Verdict(False, f"{kind}: {text}" if text else kind, say(fix or advice(error, text, line)), line)
+
+
+def advice(error: BaseException, text: str, line: int) -> str:
+    """What to do about an error of Python. line: 0 where it was raised by the call, or by who read the result."""
+    if isinstance(error, TypeError) and ("positional argument" in text or "keyword argument" in text):
+        if line:
+            return "this line calls a function with other arguments than it takes"
+        return "keep the names and the order of the arguments as the exercise gives them"
+    if not line:
+        return "return what the text asks for, in its order: the check could not read the result"
     if isinstance(error, NameError):
-        return Verdict(False, cause, say("define the name before this line, or look for a typing error"), line)
-    return Verdict(False, cause, say("this line raised it: print the shapes and values that go in"), line)
+        return "define the name before this line, or look for a typing error"
+    if isinstance(error, ImportError):
+        return "badak and NumPy are enough here: write badak in the place of torch"
+    if isinstance(error, KeyError):
+        return "compare the key with those that the text names"
+    if isinstance(error, EOFError):
+        return "nobody types while a check runs: take input() out"
+    if isinstance(error, TypeError) and (pair := PAIRS.search(text)):
+        return f"x.{pair[1]}(dim) gives values and indices: take [0] of it"
+    return "this line raised it: print the shapes and values that go in"
 
 
 def brief_message(error: BaseException) -> str:
-    return brief(str(error)).strip("'\"")
+    """What it says, on one line; that of a KeyError is the repr of its key."""
+    return on_a_line(str(error.args[0] if isinstance(error, KeyError) and error.args else error))
 
 
 def line_of(program: ModuleType, name: str) -> int:

@@ -1,6 +1,6 @@
 """What a program gave for a case, next to what it should have given."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,9 +20,10 @@ class Difference(NamedTuple):
 
 
 class Gradients(NamedTuple):
-    """Those of the inputs that want one."""
+    """Those of the inputs that want one, and the names of these inputs."""
 
     values: tuple
+    names: tuple[str, ...]
 
 
 def array_of(value: Any) -> np.ndarray | None:
@@ -44,23 +45,24 @@ def difference(given: Any, expected: Any, tolerance: float, where: str = "") -> 
     """The first difference of two results, None where they agree. `expected` says which kind of value is wanted."""
     place = where or say("the result")
     if isinstance(expected, Gradients):
-        return _each(given.values, expected.values, tolerance, say("the gradient of input"), place)
-    if isinstance(expected, tuple | list) and not _is_numbers(expected):
-        if not isinstance(given, tuple | list) or len(given) != len(expected):
-            size = len(given) if isinstance(given, tuple | list) else 1
+        return _each(given.values, expected.values, tolerance, [say(f"the gradient of {name}") for name in expected.names])
+    if isinstance(expected, tuple | list) and not _is_numbers(expected) and not _is_words(expected):
+        size, sizes = len(given) if isinstance(given, tuple | list) else 1, len(expected)
+        if not isinstance(given, tuple | list) or size != sizes:
             return Difference(
-                say(f"{place} has {size} values, expected {len(expected)}"),
+                say(f"{place} has {size} values, expected {sizes}"),
                 say("return them as one tuple, in the order of the text"),
-                [],
+                [("", brief(given), brief(expected))] if not any(tensors((given, expected))) else [],
             )
-        return _each(given, expected, tolerance, say("value"), place)
+        inside = f"{where}, " if where else ""
+        return _each(given, expected, tolerance, [inside + say(f"value {i} of {sizes}") for i in range(1, sizes + 1)])
     if isinstance(expected, dict):
         if not isinstance(given, dict) or set(given) != set(expected):
             return Difference(
                 say(f"{place} is not the expected dict"), say("compare the keys"), [("", brief(given), brief(expected))]
             )
         names = list(expected)
-        return _each([given[n] for n in names], [expected[n] for n in names], tolerance, say("value"), place)
+        return _each([given[n] for n in names], [expected[n] for n in names], tolerance, [f'"{n}"' for n in names])
     wanted = array_of(expected)
     if wanted is None:
         if type(given) is type(expected) and given == expected:
@@ -69,12 +71,17 @@ def difference(given: Any, expected: Any, tolerance: float, where: str = "") -> 
     return _numbers(given, wanted, isinstance(expected, Tensor), tolerance, place)
 
 
-def _each(given: Any, expected: Any, tolerance: float, name: str, place: str) -> Difference | None:
-    for i, (mine, theirs) in enumerate(zip(given, expected)):
-        found = difference(mine, theirs, tolerance, f"{name} {i}")
+def _each(given: Any, expected: Any, tolerance: float, places: Iterable[str]) -> Difference | None:
+    for mine, theirs, place in zip(given, expected, places):
+        found = difference(mine, theirs, tolerance, place)
         if found is not None:
             return found
     return None
+
+
+def _is_words(value: tuple | list) -> bool:
+    """Whether it holds strings alone: a pair of them is one value."""
+    return bool(value) and all(isinstance(part, str) for part in value)
 
 
 def _is_numbers(value: Any) -> bool:
@@ -88,16 +95,24 @@ def _numbers(given: Any, wanted: np.ndarray, is_tensor: bool, tolerance: float, 
             say(f"{place} is None"), say("the function has no return, or it stands in a branch that was not taken"), []
         )
     if mine is None:
-        return Difference(say(f"{place} is a {type(given).__name__}, expected numbers"), say("return a tensor"), [])
+        return Difference(
+            say(f"{place} is a {type(given).__name__}, expected numbers"),
+            say("return a tensor") if is_tensor else say("return numbers"),
+            [],
+        )
+    if mine.shape != wanted.shape and is_tensor and isinstance(given, tuple | list):
+        kind = type(given).__name__
+        return Difference(say(f"{place} is a {kind} of {len(given)} values, expected one tensor"), say("return a tensor"), [])
     if mine.shape != wanted.shape:
         return Difference(
             say(f"{place} has shape {mine.shape}, expected {wanted.shape}"),
             say("write the shape of each line behind it as a comment, and look where it changes"), [],
         )  # fmt: skip
-    kinds = ("b", "iu", "f")
-    if next(k for k in kinds if mine.dtype.kind in k) != next(k for k in kinds if wanted.dtype.kind in k):
+    kinds = {"b": "bool", "iu": "long", "f": "float"}
+    kind = next(k for k in kinds if wanted.dtype.kind in k)
+    if mine.dtype.kind not in kind:
         return Difference(
-            say(f"{place} has dtype {mine.dtype}, expected {wanted.dtype}"), say("convert it at the end, e.g. x.float()"), []
+            say(f"{place} has dtype {mine.dtype}, expected {wanted.dtype}"), say(f"convert it at the end: x.{kinds[kind]}()"), []
         )
     if is_tensor and isinstance(given, Tensor) and mine.dtype != wanted.dtype:
         return Difference(
@@ -141,14 +156,19 @@ def _pattern(mine: np.ndarray, wanted: np.ndarray) -> str:
             return say(f"each number is {ratios[0]:.4g} times the expected one: look for that factor")
     if mine.ndim > 1 and mine.shape[-1] == mine.shape[-2] and np.allclose(mine.swapaxes(-1, -2), wanted, 1e-3, 1e-5, True):
         return say("the numbers are right and the last two axes are swapped: transpose")
-    if mine.dtype.kind == "b" and (mine != wanted).all():
+    if mine.dtype.kind == "b" and mine.size > 1 and (mine != wanted).all():
         return say("each value is the opposite: True and False are swapped")
     return say("compute the first number of the list by hand, and print what your program has there")
 
 
 def brief(value: Any) -> str:
     """A value on one line."""
-    text = " ".join(repr(value).split())
+    return on_a_line(repr(value))
+
+
+def on_a_line(text: str) -> str:
+    """A text without the ends of its lines, and without its middle where it is long."""
+    text = " ".join(text.split())
     return text if len(text) <= 120 else f"{text[:100]} ... {text[-15:]}"
 
 

@@ -1,6 +1,7 @@
 """The course: its exercises in their order, and a learner's folder with the files and the progress."""
 
 import dataclasses
+import difflib
 import hashlib
 import importlib
 import json
@@ -33,9 +34,12 @@ COURSE = _course()
 def exercise_of(word: str) -> Exercise:
     """The exercise that was meant by "03", "3" or "attention"."""
     for each in COURSE.values():
-        if word == each.name or (word.isdecimal() and int(word) == each.number):
+        if word.lower() == each.name or (word.isdecimal() and int(word) == each.number):
             return each
-    raise ArgumentError(f"learn: no exercise is called {word[:40]}", "badak learn lists them")
+    near = difflib.get_close_matches(word.lower(), [each.name for each in COURSE.values()], n=1)
+    raise ArgumentError(
+        f"learn: no exercise is called {word[:40]}", f"did you mean {near[0]}?" if near else "badak learn lists them"
+    )
 
 
 class Folder:
@@ -51,7 +55,7 @@ class Folder:
             data = read_small(file)
             try:
                 found = json.loads(data.decode())
-                self.progress = {f"{int(key):02}": dict(row) for key, row in found.items()}
+                self.progress = {f"{int(key):02}": _facts(row) for key, row in found.items()}
             except (ValueError, TypeError, AttributeError):
                 raise FileError(f"{file}: not the progress of a course", "remove it: the files of the exercises stay") from None
 
@@ -74,7 +78,7 @@ class Folder:
     def start(self, exercise: Exercise, force: bool = False) -> Path:
         """Write the file of an exercise. A file that is there stays, unless `force`."""
         file = self.file(exercise)
-        if file.exists() and not force:
+        if file.is_file() and not force:
             raise FileError(f"{file} is there already", f"badak learn check {exercise.number:02}, or --force to begin again")
         make_folder(self.path)
         text = exercise.template().encode()
@@ -84,6 +88,8 @@ class Folder:
     def started(self, exercise: Exercise) -> Path:
         """The file of an exercise; FileError where there is none."""
         file = self.file(exercise)
+        if file.is_dir():
+            raise FileError(f"{file}: a folder", "remove it or give it another name")
         if not file.is_file():
             raise FileError(f"{file}: no such file", f"badak learn start {exercise.number:02}")
         return file
@@ -92,6 +98,15 @@ class Folder:
         """Whether the file as it is now has passed its check."""
         file, passed = self.file(exercise), self.of(exercise).get("passed")
         return bool(passed) and file.is_file() and passed == hash_of(file)
+
+
+def _facts(row: Any) -> dict[str, Any]:
+    """A row of the progress; ValueError where a value is not of its kind."""
+    for key, value in dict(row).items():
+        kind = str if key in ("passed", "when") else int
+        if type(value) is not kind or (isinstance(value, int) and value < 0):
+            raise ValueError(key)
+    return dict(row)
 
 
 def hash_of(file: Path) -> str:

@@ -38,7 +38,7 @@ class Mistake:
 class Case(NamedTuple):
     """One call of the learner's program: `call(program, *inputs)`, the function of the exercise where it is None."""
 
-    label: str
+    label: str | Both
     inputs: tuple
     call: Callable[..., Any] | None = None
 

@@ -21,6 +21,7 @@ from badak.learn.run import run
 
 FORMAT = "badak learn report 1"
 COUNTS = ("attempts", "hints", "solution")
+KINDS = {"exercise": str, "name": str, "done": bool, "when": str, "program": str, **dict.fromkeys(COUNTS, int)}  # of a row
 
 
 def report(folder: Folder, name: str) -> dict[str, Any]:
@@ -62,14 +63,43 @@ def read(path: str | Path) -> dict[str, Any]:
     file = Path(path)
     data = read_small(file)
     try:
-        made = json.loads(data.decode())
+        made = json.loads(data.decode("utf-8-sig"))
     except ValueError:
-        raise FileError(f"{file}: not a report of badak learn", "badak learn report writes one") from None
-    if not isinstance(made, dict) or made.get("format") != FORMAT or not isinstance(made.get("rows"), list):
+        made = None
+    kind = made.get("format") if isinstance(made, dict) else None
+    if isinstance(kind, str) and kind != FORMAT and kind.startswith(FORMAT.rpartition(" ")[0]):
+        raise FileError(
+            f"{file}: {kind}, and this badak reads {FORMAT}", f"verify it with the badak that wrote it: {made.get('badak')}"
+        )
+    if kind != FORMAT:
         raise FileError(f"{file}: not a report of badak learn", "badak learn report writes one")
     if made.get("sha256") != sealed(made):
         raise FileError(f"{file}: changed after it was written: its hash differs", "ask for the file that badak learn report wrote")
+    what = forged(made)
+    if what:
+        raise FileError(
+            f"{file}: written by somebody else than badak learn: {what}", "ask for the file that badak learn report wrote"
+        )
     return made
+
+
+def forged(made: dict[str, Any]) -> str:
+    """What no report of badak has in it, though its hash is right; "" where nothing is. A sentence in English."""
+    rows = made.get("rows")
+    if any(not isinstance(made.get(key), str) for key in ("badak", "name", "written")) or not isinstance(rows, list):
+        return "fields are missing"
+    for row in rows:
+        if not isinstance(row, dict) or any(type(row.get(key)) is not kind for key, kind in KINDS.items()):
+            return "a row lacks fields"
+        if min(row[key] for key in COUNTS) < 0 or (row["done"] and not row["attempts"]):
+            return f"exercise {row['exercise']} has counts that cannot be"
+    numbers = [row["exercise"] for row in rows]
+    course = [f"{number:02}" for number in COURSE] if made["badak"] == version() else filter(str.isdecimal, numbers)
+    if numbers != sorted({*numbers} & {*course}):
+        return "its exercises are not those of the course, each once"
+    if made.get("done") != sum(row["done"] for row in rows):
+        return "its sum is not that of its rows"
+    return ""
 
 
 def again(made: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Verdict]]:

@@ -9,6 +9,7 @@ import os
 import sys
 import threading
 import time
+import warnings
 from types import ModuleType
 from typing import Any
 
@@ -22,33 +23,41 @@ KEPT = 20  # printed lines that are shown
 
 
 class Printed:
-    """stdout or stderr of the program: what it prints, and at which of its lines."""
+    """stdout or stderr of the program: what it prints, and at which of its lines. One print is one row."""
 
     def __init__(self, path: str, kept: list):
-        self.path, self.kept, self.total = path, kept, 0
+        self.path, self.kept, self.begun = path, kept, False
 
     def write(self, text: str) -> int:
         """Note the text."""
-        if text.strip() and len(self.kept) < KEPT:
-            frame: Any = sys._getframe(1)
-            while frame is not None and frame.f_code.co_filename != self.path:
-                frame = frame.f_back
-            if frame is not None:
-                self.kept.append((frame.f_lineno, text.strip()[:200]))
+        line = line_within(self.path)
+        if line and (self.begun or (text.strip() and len(self.kept) < KEPT)):
+            before = self.kept.pop()[1] if self.begun else ""
+            self.kept.append((line, (before + text)[:200].strip("\n")))
+            self.begun = not text.endswith("\n")
         return len(text)
 
     def flush(self) -> None:
         """Nothing waits."""
 
 
+def line_within(path: str) -> int:
+    """The line of the program that the caller was called from, 0 where it was not."""
+    frame: Any = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename != path:
+        frame = frame.f_back
+    return frame.f_lineno if frame is not None else 0
+
+
 def main(number: int, path: str, result: str, seconds: float) -> None:
     """Check the program and write the verdict."""
     exercise = COURSE[number]
     printed: list = []
+    warned: dict = {}  # (line, text): each once
     start, thread = time.perf_counter(), threading.main_thread().ident
 
     def write(verdict: Verdict) -> None:
-        verdict.printed, verdict.seconds = printed, time.perf_counter() - start
+        verdict.printed, verdict.warned, verdict.seconds = printed, list(warned), time.perf_counter() - start
         text = json.dumps(dataclasses.asdict(verdict)).encode()
         write_file(result, lambda file: file.write(text))
 
@@ -67,6 +76,7 @@ def main(number: int, path: str, result: str, seconds: float) -> None:
     clock.start()
     sys.stdout = sys.stderr = Printed(path, printed)  # type: ignore[assignment]
     sys.argv = [path]
+    warnings.showwarning = lambda message, *place: warned.setdefault((line_within(path), str(message)))
     write(opened(exercise, path))
     os._exit(0)  # whatever threads the program has started
 
@@ -74,9 +84,15 @@ def main(number: int, path: str, result: str, seconds: float) -> None:
 def opened(exercise: Any, path: str) -> Verdict:
     """The verdict on the file."""
     try:
-        program = module(read_small(path).decode(), "exercise", path)
+        program = module(text_of(read_small(path)), "exercise", path)
     except SyntaxError as error:
-        return Verdict(False, f"{type(error).__name__}: {error.msg}", say("Python cannot read this line"), error.lineno or 0)
+        indent = isinstance(error, IndentationError)
+        fix = (
+            "indent with four spaces a level, and no tabs"
+            if indent
+            else "a bracket, a quote or a colon, here or on the line above?"
+        )
+        return Verdict(False, f"{type(error).__name__}: {error.msg}", say(fix), error.lineno or 0)
     except UnicodeDecodeError:
         return Verdict(False, say("the file is not UTF-8"), say("save it as UTF-8 in your editor"))
     except BaseException as error:
@@ -84,6 +100,13 @@ def opened(exercise: Any, path: str) -> Verdict:
         made.__file__ = path
         return raised(error, made)
     return check(exercise, program)
+
+
+def text_of(data: bytes) -> str:
+    """The text of a file, without the mark that some editors put first. UnicodeDecodeError: it is not UTF-8."""
+    if (at := data.find(0)) >= 0:
+        raise UnicodeDecodeError("utf-8", data, at, at + 1, "a zero byte")
+    return data.decode("utf-8-sig")
 
 
 if __name__ == "__main__":

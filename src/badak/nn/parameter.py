@@ -34,7 +34,7 @@ class Parameter(Tensor):
     _is_param = True
 
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True):
-        parameter = _same_memory(cls, data)
+        parameter = same_memory(cls, data)
         parameter.requires_grad_(requires_grad)
         return parameter
 
@@ -59,12 +59,13 @@ class Buffer(Tensor):
     persistent = True
 
     def __new__(cls, data: Tensor | None = None, *, persistent: bool = True):
-        buffer = _same_memory(cls, data)
+        buffer = same_memory(cls, data)
         buffer.persistent = persistent
         return buffer
 
 
-def _same_memory(cls: type, data: Tensor | None) -> Any:
+def same_memory(cls: type, data: Tensor | None) -> Any:
+    """A tensor of class `cls` around the memory of `data`; an empty one for None."""
     if data is None:
         return Tensor._of(np.empty(0, get_default_dtype().numpy), cls)
     if not isinstance(data, Tensor):

@@ -1,18 +1,18 @@
 """Layers whose weights take fewer bits: they answer, and `quantization.py` puts them into models."""
 
 from collections.abc import Callable
-from typing import Self
+from typing import Any, NoReturn, Self
 
 import numpy as np
 
 from badak import kernels
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, NotSupportedError
 from badak.kernels.half import BFLOAT16
 from badak.nn.containers import ModuleList
 from badak.nn.embedding import Embedding
 from badak.nn.linear import Linear
 from badak.nn.module import Module
-from badak.nn.parameter import Parameter
+from badak.nn.parameter import Parameter, same_memory
 from badak.ops.quantized import EmbeddingBlocks, LinearBFloat16, LinearBlocks, LinearInt8
 from badak.tensor import Tensor, apply, cat
 
@@ -106,6 +106,37 @@ class LinearOf16Bits(Quantized):
         return apply(LinearBFloat16, input, weight, None if bias is None else bias.chunk(parts)[number])
 
 
+def _no_sum(self: Tensor, *args: Any, **named: Any) -> NoReturn:
+    raise NotSupportedError(
+        "weights in blocks cannot be added to, so adapters cannot be merged into them: they are bytes, not numbers",
+        "badak.nn.lora.merge_lora(model) first makes the weights whole; or merge before badak.quantize",
+    )
+
+
+class Blocks(Tensor):
+    """What a program sees of the bytes of weights in blocks: libraries of adapters add to `weight.data`, or to a copy of it."""
+
+    __add__ = __radd__ = __iadd__ = __sub__ = __isub__ = add = add_ = sub = sub_ = _no_sum  # type: ignore[assignment]
+
+    @property
+    def data(self):
+        """The same bytes."""
+        return Blocks.of(super().data)
+
+    @data.setter
+    def data(self, value) -> None:
+        Tensor.data.fset(self, value)  # type: ignore[attr-defined]
+
+    def clone(self, **options: Any) -> "Blocks":
+        """A copy of the bytes."""
+        return Blocks.of(super().clone(**options))
+
+    @staticmethod
+    def of(bytes_: Tensor) -> "Blocks":
+        """This tensor's memory."""
+        return same_memory(Blocks, bytes_)
+
+
 class InBlocks(Quantized):
     """A matrix W in blocks of ggml's format `form` ("q8_0", "q4_0", "q4_k").
 
@@ -145,6 +176,10 @@ class InBlocks(Quantized):
     def numbers(self) -> np.ndarray:
         """W, float32 (out_features, in_features)."""
         return kernels.active().dequantize_blocks(self._buffers["weight"]._array, self.form, self.in_features)
+
+    def __getattr__(self, name: str) -> Any:
+        found = super().__getattr__(name)
+        return Blocks.of(found) if name == "weight" and isinstance(found, Tensor) else found
 
     def extra_repr(self) -> str:
         return f"{super().extra_repr()}, form={self.form}"

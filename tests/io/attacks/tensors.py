@@ -64,7 +64,7 @@ TENSORS = {
         build(WHOLE, b"\0" * 5),
         "tensor 'w' ends at byte 8 of the data, but there are 5: the file is cut short",
     ),
-    "data too long": (build(WHOLE, b"\0" * 9), "1 bytes at its end belong to no tensor"),
+    "data too long": (build(WHOLE, b"\0" * 9), "1 byte at its end belong to no tensor"),
     "overlap": (build({"a": entry(), "b": entry("F32", (2,), (4, 12))}, b"\0" * 12), "tensors 'a' and 'b' overlap"),
     "same bytes twice": (build({"a": entry(), "b": entry()}), "tensors 'a' and 'b' overlap"),
     "gap": (build({"a": entry(offsets=(4, 12))}, b"\0" * 12), "4 bytes before tensor 'a' belong to no tensor"),

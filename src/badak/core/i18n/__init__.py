@@ -6,10 +6,20 @@ Which language that is BADAK_LANG=ko|en says, else the locale.
 import importlib
 import locale
 import os
+import re
 import sys
 import unicodedata
 
 LANGUAGES = ("en", "ko")
+# What badak counts. Verbs that look like them (reads, holds), and what PyTorch's own messages count, are not here.
+COUNTED = """attentions batches blocks bytes calls cases channels characters classes columns cores documents entries
+    evaluations examples files forwards gradients groups heads hints items kernels keys kinds labels layers
+    lines losses matrices models modules names numbers operations optimizers pages pairs parameters pieces
+    pixels places points positions predictions processes queries ranks requests rounds rows runs samples
+    scores seconds sentences sequences sizes steps tasks texts threads times tokens translations units updates
+    vectors warnings weights words""".split()
+_ONE = re.compile(rf"(?<![^\s(])(?<!of )1 ({'|'.join(COUNTED)})\b( are\b| were\b| have\b)?")
+_VERBS = {" are": " is", " were": " was", " have": " has", None: ""}
 _LOCALE = ("LC_ALL", "LC_MESSAGES", "LANG")  # the first that is set decides, as in POSIX
 
 
@@ -30,11 +40,23 @@ def of_locale(name: str) -> str:
 
 
 def say(text: str) -> str:
-    """The text in the person's language; as it is where the catalogue does not know it, and in English, which reads none."""
+    """The text in the person's language; as it is where the catalogue does not know it, and in English, which reads none.
+
+    A message counts in the plural, "{n} steps". English has a singular: one step.
+    """
     spoken = language()
     if spoken == "en" or not text:
-        return text
+        return _ONE.sub(lambda found: f"1 {singular(found[1])}{_VERBS[found[2]]}", text) if "1 " in text else text
     return importlib.import_module("badak.core.i18n.catalogue").catalogue(spoken).message(text)
+
+
+def singular(noun: str) -> str:
+    """ "step" for "steps", "class" for "classes", "query" for "queries"."""
+    if noun == "matrices":
+        return "matrix"
+    if noun.endswith("ies"):
+        return f"{noun[:-3]}y"
+    return noun[: -2 if noun.endswith(("sses", "ches", "xes", "shes")) else -1]
 
 
 def padded(text: str, width: int, right: bool = False) -> str:

@@ -14,9 +14,11 @@ def cases() -> list[Case]:
         Case("x (2, 3), dim=-1", (draw(2, 3, grad=True), -1)),
         Case("x (3, 4), dim=0", (draw(3, 4, grad=True), 0)),
         Case("x (2, 3, 4), dim=1", (draw(2, 3, 4, grad=True), 1)),
-        Case("large numbers", (big, -1)),
-        Case("one large row next to a small one", (tensor([[300.0, 301.0], [-300.0, -301.0]]), -1)),
-        Case("x with -inf, a mask", (tensor([[0.5, -math.inf, 2.0]]), -1)),
+        Case(Both("large numbers", "큰 수"), (big, -1)),
+        Case(
+            Both("one large row next to a small one", "큰 수의 행과 작은 수의 행"), (tensor([[300.0, 301.0], [-300.0, -301.0]]), -1)
+        ),
+        Case(Both("x with -inf, a mask", "-inf가 있는 x(마스크)"), (tensor([[0.5, -math.inf, 2.0]]), -1)),
     ]
 
 

@@ -31,6 +31,8 @@ y = a @ b. Given dy, the gradient of the loss with respect to y, return (da, db)
 a (..., n, k), b (..., k, m), dy (..., n, m). The leading axes broadcast as in PyTorch:
 a (5, 2, 3) @ b (3, 4) uses b five times. What is used several times gets the sum of the
 gradients of all its uses, so da has the shape of a and db that of b.
+
+reduced(d, x) is a helper that you may use, or leave: d summed to the shape of x.
 """,
         """
 y = a @ b입니다. 손실을 y로 미분한 기울기 dy가 주어지면 (da, db)를 반환하세요.
@@ -38,6 +40,8 @@ y = a @ b입니다. 손실을 y로 미분한 기울기 dy가 주어지면 (da, d
 a (..., n, k), b (..., k, m), dy (..., n, m). 앞쪽 축은 PyTorch처럼 브로드캐스트됩니다.
 a (5, 2, 3) @ b (3, 4)는 b를 다섯 번 씁니다. 여러 번 쓰인 값의 기울기는 모든 쓰임의
 기울기를 더한 것입니다. 따라서 da의 형상은 a와, db의 형상은 b와 같습니다.
+
+reduced(d, x)는 d를 x의 형상이 되도록 더하는 보조 함수입니다. 쓰지 않아도 됩니다.
 """,
     ),
     solution='''\

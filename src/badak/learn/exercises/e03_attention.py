@@ -16,10 +16,16 @@ def cases() -> list[Case]:
     padding = tensor([[True, True, True, True], [True, True, False, False]])[:, None, None, :]
     return [
         Case("q, k, v (2, 3, 4), keep=None", (*qkv(2, 3, 4), None)),
-        Case("3 queries, 5 keys, values of 6 channels", (*qkv(2, 3, 4, keys=5, width=6), None)),
-        Case("q, k, v (2, 2, 5, 4), causal keep (5, 5)", (*qkv(2, 2, 5, 4), causal)),
-        Case("padding: keep (2, 1, 1, 4)", (*qkv(2, 3, 4, 8), padding)),
-        Case("large scores", (*(x.detach() * 60 for x in qkv(1, 4, 4)), None)),
+        Case(
+            Both("3 queries, 5 keys, values of 6 channels", "쿼리 3개, 키 5개, 밸류의 채널 6개"),
+            (*qkv(2, 3, 4, keys=5, width=6), None),
+        ),
+        Case(
+            Both("q, k, v (2, 2, 5, 4), causal keep (5, 5)", "q, k, v (2, 2, 5, 4), 인과 마스크 keep (5, 5)"),
+            (*qkv(2, 2, 5, 4), causal),
+        ),
+        Case(Both("padding: keep (2, 1, 1, 4)", "패딩: keep (2, 1, 1, 4)"), (*qkv(2, 3, 4, 8), padding)),
+        Case(Both("large scores", "큰 점수"), (*(x.detach() * 60 for x in qkv(1, 4, 4)), None)),
         Case("D = 16", (*qkv(2, 4, 16), arange(4)[:, None] >= arange(4))),
     ]
 
@@ -88,6 +94,8 @@ def attention(q, k, v, keep=None):
                 ("scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])\n", "scores = q @ k.transpose(-2, -1)\n"),
                 ("F.softmax(scores, dim=-1) @ v", "F.softmax(scores, dim=-1) / math.sqrt(q.shape[-1]) @ v")),
         Mistake("k is not transposed", "k를 전치하지 않았습니다", ("k.transpose(-2, -1)", "k")),
+        Mistake("k.T turns all axes, not only the last two", "k.T는 마지막 두 축이 아니라 모든 축을 뒤집습니다", ("k.transpose(-2, -1)", "k.T")),
+        Mistake("softmax goes over the first axis, not over the keys", "softmax를 키가 아니라 첫 번째 축 방향으로 했습니다", ("dim=-1", "dim=0")),
     ),
     forbidden=("attention",),
     trial=lambda program: trained({"attend": program.attention}),

@@ -90,6 +90,8 @@ def attention_backward(dout, q, k, v):
         Mistake("the sum of p dp is added, not subtracted", "p dp의 합을 빼지 않고 더했습니다", ("(dp - (p", "(dp + (p")),
         Mistake("dv is made with p, which is not transposed", "dv에서 p를 전치하지 않았습니다", ("p.transpose(-2, -1) @ dout", "p @ dout")),
         Mistake("dk is made with ds, which is not transposed", "dk에서 ds를 전치하지 않았습니다", ("ds.transpose(-2, -1) @ q", "ds @ q")),
+        Mistake("p and ds are not transposed in dv and dk", "dv와 dk에서 p와 ds를 전치하지 않았습니다",
+                ("p.transpose(-2, -1) @ dout", "p @ dout"), ("ds.transpose(-2, -1) @ q", "ds @ q")),
     ),
     trial=trial,
 )  # fmt: skip

@@ -14,11 +14,14 @@ def own(dloss, logits, target):
 
 def cases() -> list[Case]:
     return [
-        Case("one row of 3 classes", (tensor(1.0), draw(1, 3), tensor([2]))),
-        Case("4 rows of 5 classes", (tensor(1.0), draw(4, 5), tensor([0, 4, 2, 2]))),
+        Case(Both("one row of 3 classes", "클래스 3개, 행 하나"), (tensor(1.0), draw(1, 3), tensor([2]))),
+        Case(Both("4 rows of 5 classes", "클래스 5개, 행 4개"), (tensor(1.0), draw(4, 5), tensor([0, 4, 2, 2]))),
         Case("dloss = 0.5", (tensor(0.5), draw(3, 4), tensor([1, 0, 3]))),
-        Case("two of four rows ignored (-100)", (tensor(1.0), draw(4, 3), tensor([1, -100, 2, -100]))),
-        Case("large logits", (tensor(1.0), draw(3, 4, scale=300.0), tensor([0, 1, 2]))),
+        Case(
+            Both("two of four rows ignored (-100)", "네 행 중 둘을 무시(-100)"),
+            (tensor(1.0), draw(4, 3), tensor([1, -100, 2, -100])),
+        ),
+        Case(Both("large logits", "큰 로짓"), (tensor(1.0), draw(3, 4, scale=300.0), tensor([0, 1, 2]))),
     ]
 
 
@@ -85,6 +88,8 @@ def cross_entropy_backward(dloss, logits, target):
         Mistake("exp of the logits is not divided by its sum", "로짓의 exp를 합으로 나누지 않았습니다", ("F.softmax(logits, dim=-1)", "logits.exp()")),
         Mistake("softmax has no maximum subtracted", "softmax에서 최댓값을 빼지 않았습니다", ("F.softmax(logits, dim=-1)", "(logits.exp() / logits.exp().sum(-1, keepdim=True))")),
         Mistake("this is the gradient of -log p by p, not by the logits", "로짓이 아니라 확률에 대한 기울기입니다", ("(p - goal)", "(-goal / p)")),
+        Mistake("one_hot is given -100: put another id there first, and take the row out afterwards", "one_hot에 -100이 들어갑니다. 먼저 다른 ID로 바꾸고 나중에 그 행을 빼세요", ("target.clamp(min=0)", "target")),
+        Mistake("one_hot does not know the number of classes: it takes the largest target", "one_hot이 클래스의 수를 몰라 가장 큰 target에 맞춥니다", (", logits.shape[-1])", ")")),
     ),
     trial=trial,
 )  # fmt: skip

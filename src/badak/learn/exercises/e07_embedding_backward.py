@@ -14,10 +14,10 @@ def own(dy, ids, rows):
 
 def cases() -> list[Case]:
     return [
-        Case("ids [2, 0] of 4 rows", (draw(2, 3), tensor([2, 0]), 4)),
-        Case("ids [1, 1, 3]: one id twice", (draw(3, 2), tensor([1, 1, 3]), 4)),
+        Case(Both("ids [2, 0] of 4 rows", "ids [2, 0], 행 4개"), (draw(2, 3), tensor([2, 0]), 4)),
+        Case(Both("ids [1, 1, 3]: one id twice", "ids [1, 1, 3]: 한 ID가 두 번"), (draw(3, 2), tensor([1, 1, 3]), 4)),
         Case("ids (2, 3)", (draw(2, 3, 4), tensor([[0, 5, 5], [5, 2, 0]]), 6)),
-        Case("one id everywhere", (draw(5, 3), tensor([1, 1, 1, 1, 1]), 2)),
+        Case(Both("one id everywhere", "모든 자리가 같은 ID"), (draw(5, 3), tensor([1, 1, 1, 1, 1]), 2)),
         Case("ids (2, 2, 2)", (draw(2, 2, 2, 2), tensor([[[0, 1], [1, 1]], [[2, 0], [0, 1]]]), 3)),
     ]
 
@@ -82,6 +82,9 @@ def embedding_backward(dy, ids, rows):
         Mistake("dy is returned as it is", "dy를 그대로 반환했습니다", ("return dw", "return dy")),
         Mistake("the id 0 is taken as padding", "ID 0을 패딩으로 보았습니다", ("return dw", "dw[0] = 0\n    return dw")),
         Mistake("dw has as many rows as dy, not as w", "dw의 행 수가 w가 아니라 dy의 행 수입니다", ("badak.zeros(rows,", "badak.zeros(max(rows, len(flat_ids)),")),
+        Mistake("the rows of ids are taken together: ids that repeat within one are added once", "ids의 행을 한꺼번에 더해, 한 행에서 반복되는 ID가 한 번만 더해집니다",
+                ("range(len(flat_ids))", "range(len(ids))"), ("dw[flat_ids[place]] += flat_dy[place]", "dw[ids[place]] += dy[place]")),
+        Mistake("dw ends at the largest id, and not at `rows`", "dw가 `rows`가 아니라 가장 큰 ID에서 끝납니다", ("badak.zeros(rows,", "badak.zeros(int(ids.max()) + 1,")),
     ),
     trial=trial,
 )  # fmt: skip

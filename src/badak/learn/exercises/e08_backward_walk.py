@@ -33,14 +33,18 @@ def call(program, count, edges):
 def cases() -> list[Case]:
     ladder = [row for i in range(18) for row in [(2 * i + 1, 2 * i, 0.5), (2 * i + 2, 2 * i, 0.5), (2 * i + 2, 2 * i + 1, 1.0)]]
     rows = [
-        ("a chain of two", 3, [(1, 0, 2.0), (2, 1, 3.0)]),
-        ("x * x: one parent twice", 2, [(1, 0, 3.0), (1, 0, 3.0)]),
-        ("a diamond", 4, [(1, 0, 2.0), (2, 0, 5.0), (3, 1, 1.0), (3, 2, 1.0)]),
-        ("a short way and a long way", 4, [(1, 0, 2.0), (2, 1, 3.0), (3, 0, 7.0), (3, 2, 1.0)]),
-        ("a long way before a short one", 5, [(1, 0, 2.0), (2, 1, 3.0), (3, 2, 1.0), (4, 3, 2.0), (4, 1, 5.0)]),
-        ("a node that the root does not use", 4, [(1, 0, 2.0), (2, 0, 9.0), (3, 1, 4.0)]),
-        ("a ladder of 18 rungs", 37, ladder),
-        ("a chain of 5,000", 5001, [(i + 1, i, 1.0) for i in range(5000)]),
+        (Both("a chain of two", "두 마디의 사슬"), 3, [(1, 0, 2.0), (2, 1, 3.0)]),
+        (Both("x * x: one parent twice", "x * x: 같은 부모 두 번"), 2, [(1, 0, 3.0), (1, 0, 3.0)]),
+        (Both("a diamond", "마름모"), 4, [(1, 0, 2.0), (2, 0, 5.0), (3, 1, 1.0), (3, 2, 1.0)]),
+        (Both("a short way and a long way", "짧은 길과 긴 길"), 4, [(1, 0, 2.0), (2, 1, 3.0), (3, 0, 7.0), (3, 2, 1.0)]),
+        (
+            Both("a long way before a short one", "긴 길이 짧은 길보다 먼저"),
+            5,
+            [(1, 0, 2.0), (2, 1, 3.0), (3, 2, 1.0), (4, 3, 2.0), (4, 1, 5.0)],
+        ),
+        (Both("a node that the root does not use", "루트가 쓰지 않는 노드"), 4, [(1, 0, 2.0), (2, 0, 9.0), (3, 1, 4.0)]),
+        (Both("a ladder of 18 rungs", "18칸 사다리"), 37, ladder),
+        (Both("a chain of 5,000", "5,000개의 사슬"), 5001, [(i + 1, i, 1.0) for i in range(5000)]),
     ]
     return [Case(label, (count, edges), call) for label, count, edges in rows]
 
@@ -123,5 +127,8 @@ def backward(root):
         Mistake("nodes are visited again for each path that leads to them", "노드에 이르는 경로마다 노드를 다시 방문합니다",
                 ("        elif id(node) not in seen:\n", "        elif len(order) < 300000 and id(node) not in seen:\n"), ("            seen.add(id(node))\n", "            len(seen)\n"),
                 ("    root.grad = 1.0\n", "    order = list({id(n): n for n in order}.values())\n    root.grad = 1.0\n")),
+        Mistake("a node sends what it has each time that it is reached, and sends the first part again", "노드에 닿을 때마다 가진 기울기를 모두 보내 앞서 보낸 것을 또 보냅니다",
+                ("    order, seen, stack = [], set(), [(root, False)]\n", "    order, stack, root.grad = [], [root], 1.0\n    for _ in range(20000):\n        if not stack:\n            return\n        node = stack.pop()\n        for parent, slope in node.edges:\n            parent.grad += slope * node.grad\n            stack.append(parent)\n    stack = []\n"),
+                ("    root.grad = 1.0\n", "")),
     ),
 )  # fmt: skip

@@ -3,7 +3,7 @@
 from badak.learn.exercise import Both, Case, Exercise, Mistake
 from badak.learn.trial import B, C, T, draw, trained
 from badak.ops.dropout import Dropout
-from badak.tensor import rand
+from badak.tensor import rand, tensor
 from badak.tensor.apply import apply
 from badak.tensor.generator import Generator
 
@@ -18,11 +18,15 @@ def uniform(*shape, seed=0):
 
 def cases() -> list[Case]:
     return [
-        Case("p=0.5, training", (draw(3, 4, grad=True), 0.5, True, uniform(3, 4))),
-        Case("p=0.1, training", (draw(2, 5, 8, grad=True), 0.1, True, uniform(2, 5, 8, seed=1))),
-        Case("p=0.8, training", (draw(4, 6, grad=True), 0.8, True, uniform(4, 6, seed=2))),
-        Case("p=0, training", (draw(3, 4, grad=True), 0.0, True, uniform(3, 4, seed=3))),
-        Case("p=0.5, evaluation", (draw(3, 4, grad=True), 0.5, False, uniform(3, 4, seed=4))),
+        Case(Both("p=0.5, training", "p=0.5, 학습"), (draw(3, 4, grad=True), 0.5, True, uniform(3, 4))),
+        Case(Both("p=0.1, training", "p=0.1, 학습"), (draw(2, 5, 8, grad=True), 0.1, True, uniform(2, 5, 8, seed=1))),
+        Case(Both("p=0.8, training", "p=0.8, 학습"), (draw(4, 6, grad=True), 0.8, True, uniform(4, 6, seed=2))),
+        Case(
+            Both("p=0.25, training, and u is 0.25 somewhere", "p=0.25, 학습, u에 0.25가 있음"),
+            (draw(1, 4, grad=True), 0.25, True, tensor([[0.25, 0.1, 0.5, 0.25]])),
+        ),
+        Case(Both("p=0, training", "p=0, 학습"), (draw(3, 4, grad=True), 0.0, True, uniform(3, 4, seed=3))),
+        Case(Both("p=0.5, evaluation", "p=0.5, 평가"), (draw(3, 4, grad=True), 0.5, False, uniform(3, 4, seed=4))),
     ]
 
 
@@ -86,6 +90,7 @@ def dropout(x, p, training, u):
         Mistake("whole rows are dropped, not single numbers", "수 하나가 아니라 행 전체를 0으로 만들었습니다", ("keep = u >= p", "keep = u[..., :1] >= p")),
         Mistake("it draws its own random numbers and does not use u", "u를 쓰지 않고 난수를 새로 뽑았습니다", ("u >= p", "badak.rand(x.shape, generator=badak.Generator().manual_seed(9)) >= p")),
         Mistake("nothing is dropped", "아무것도 0으로 만들지 않았습니다", ("    return x * keep / (1 - p)", "    return x")),
+        Mistake("what is dropped is u <= p: where u is p, the number stays", "u <= p인 수를 0으로 만듭니다. u가 p와 같은 수는 남아야 합니다", ("u >= p", "u > p")),
     ),
     trial=trial,
 )  # fmt: skip

@@ -68,6 +68,7 @@ def rotary(x, base=10000.0):
         Mistake("the second half is not turned", "뒤쪽 절반을 돌리지 않았습니다", ("b * cos + a * sin", "b")),
         Mistake("all pairs turn with the same frequency", "모든 쌍이 같은 주파수로 돕니다", ("* frequency", "* frequency[0] * badak.ones(D // 2)")),
         Mistake("the position is added to x, not turned by", "위치만큼 돌리지 않고 x에 더했습니다", ("a * cos - b * sin, b * cos + a * sin", "a + cos, b + sin")),
+        Mistake("T is taken from axis 1, not from the one before the last", "T를 끝에서 두 번째 축이 아니라 축 1에서 가져왔습니다", ("T, D = x.shape[-2:]", "T, D = x.shape[1], x.shape[-1]")),
     ),
     trial=lambda program: trained({"rotate": program.rotary}, OWN),
 )  # fmt: skip

@@ -51,11 +51,11 @@ def visible(ids, pad):
         Both("(ids != pad)[:, None, None, :] puts padding on the axis of keys.", "(ids != pad)[:, None, None, :]가 패딩을 키의 축에 놓습니다."),
     ),
     cases=lambda: [
-        Case("no padding, T=3", (tensor([[4, 5, 6]]), 0)),
-        Case("padding on the right", (tensor([[4, 5, 6, 7], [4, 5, 0, 0]]), 0)),
-        Case("padding on the left", (tensor([[0, 0, 6, 7], [9, 5, 3, 8]]), 0)),
+        Case(Both("no padding, T=3", "패딩 없음, T=3"), (tensor([[4, 5, 6]]), 0)),
+        Case(Both("padding on the right", "오른쪽 패딩"), (tensor([[4, 5, 6, 7], [4, 5, 0, 0]]), 0)),
+        Case(Both("padding on the left", "왼쪽 패딩"), (tensor([[0, 0, 6, 7], [9, 5, 3, 8]]), 0)),
         Case("B == T", (tensor([[4, 5, 1], [4, 1, 1], [2, 2, 2]]), 1)),
-        Case("pad=7, id 0 is a word", (tensor([[0, 3, 7, 7, 7], [0, 0, 5, 6, 7]]), 7)),
+        Case(Both("pad=7, id 0 is a word", "pad=7, ID 0은 단어"), (tensor([[0, 3, 7, 7, 7], [0, 0, 5, 6, 7]]), 7)),
     ],
     oracle=own,
     mistakes=(

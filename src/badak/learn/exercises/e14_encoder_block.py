@@ -18,7 +18,10 @@ def cases() -> list[Case]:
         keep = tensor([[True] * T] * B)
         rows.append(Case(f"B={B}, T={T}, C={C}, heads={heads}", (draw(B, T, C, grad=True), keep, weights(C, 2), heads)))
     padded = tensor([[True, True, True, True], [True, True, False, False]])
-    return [*rows, Case("padding in the second row", (draw(2, 4, 4, grad=True), padded, weights(4, 2), 2))]
+    return [
+        *rows,
+        Case(Both("padding in the second row", "두 번째 행에 패딩"), (draw(2, 4, 4, grad=True), padded, weights(4, 2), 2)),
+    ]
 
 
 EXERCISE = Exercise(
@@ -94,5 +97,6 @@ def encoder_block(x, keep, w, heads):
         Mistake("there is one head: the channels are not cut", "헤드가 하나입니다: 채널을 나누지 않았습니다", ("    B, T, C = x.shape\n", "    B, T, C = x.shape\n    heads = 1\n")),
         Mistake("the second residual adds what came into the block, not what came out of norm1", "두 번째 잔차가 norm1의 출력이 아니라 블록의 입력을 더합니다",
                 ("    x = F.layer_norm(x + mixed", "    first = x\n    x = F.layer_norm(x + mixed"), ("x + F.linear(hidden", "first + F.linear(hidden")),
+        Mistake("the mask is on the axis of the queries, not on that of the keys", "마스크가 키의 축이 아니라 쿼리의 축에 있습니다", ("keep[:, None, None, :]", "keep[:, None, :, None]")),
     ),
 )  # fmt: skip

@@ -111,5 +111,6 @@ def decoder_block(x, memory, w, heads):
                 ('x + attention(x, x, w, "", heads, True)', 'x + F.layer_norm(attention(x, x, w, "", heads, True), (C,), w["scale1"], w["shift1"])'),
                 ('    x = F.layer_norm(x, (C,), w["scale1"], w["shift1"])\n', "")),
         Mistake("one norm is used everywhere", "노름 하나를 모든 곳에 썼습니다", ('"scale2"', '"scale1"'), ('"shift2"', '"shift1"'), ('"scale3"', '"scale1"'), ('"shift3"', '"shift1"')),
+        Mistake("in the second attention x and memory are swapped: queries come from x", "두 번째 어텐션에서 x와 memory가 바뀌었습니다: 쿼리는 x에서 옵니다", ("attention(x, memory, w", "attention(memory, x, w")),
     ),
 )  # fmt: skip

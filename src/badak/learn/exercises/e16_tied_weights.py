@@ -26,11 +26,12 @@ def call(program: ModuleType, V: int, C: int, ids, target):
             if w.grad is not None:
                 w -= 0.5 * w.grad
     return {
-        "sizes": [list(w.shape) for w in weights],
-        "logits": logits.detach(),
-        "all learn": gradients,
-        "gradient": slope,
-        "after a step": model(ids).detach(),
+        Both("number of parameters", "파라미터의 수"): len(weights),
+        Both("sizes of the parameters", "파라미터의 크기"): [list(w.shape) for w in weights],
+        Both("logits", "로짓"): logits.detach(),
+        Both("which parameters get a gradient", "기울기를 받는 파라미터"): gradients,
+        Both("the gradient of w", "w의 기울기"): slope,
+        Both("logits after a step", "한 스텝 뒤의 로짓"): model(ids).detach(),
     }
 
 
@@ -101,5 +102,6 @@ class TiedModel(nn.Module):
                 ("        self.embedding = nn.Embedding(vocab_size, channels)\n", "        self.w = badak.zeros(vocab_size, channels)\n"),
                 ("        self.head = nn.Linear(channels, vocab_size, bias=False)\n        self.head.weight = self.embedding.weight\n", ""),
                 ("self.embedding(ids)", "self.w[ids]"), ("self.head(y)", "y @ self.w.T")),
+        Mistake("embedding and head hold two parameters that share the first values only: .data is not tied", "임베딩과 헤드가 첫 값만 같은 두 파라미터입니다: .data로는 공유되지 않습니다", ("self.head.weight = self.embedding.weight", "self.head.weight.data = self.embedding.weight.data")),
     ),
 )  # fmt: skip

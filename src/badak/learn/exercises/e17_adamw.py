@@ -13,11 +13,11 @@ def call(program, w, gradients, lr, beta1, beta2, eps, decay):
     for step, g in enumerate(gradients, 1):
         w, m, v = program.adamw(w, g, m, v, step, lr, beta1, beta2, eps, decay)
         out.append(tensor(array_of(w)).clone())
-    return out, m, v
+    return {Both("w after each step", "각 스텝 뒤의 w"): out, "m": m, "v": v}
 
 
 def cases() -> list[Case]:
-    options = [
+    sets = [
         (0.1, 0.9, 0.999, 1e-8, 0.0),
         (0.1, 0.9, 0.999, 1e-8, 0.2),
         (0.01, 0.5, 0.9, 1e-8, 0.0),
@@ -25,9 +25,10 @@ def cases() -> list[Case]:
         (0.3, 0.8, 0.95, 1e-3, 0.5),
     ]
     rows = []
-    for steps, (lr, b1, b2, eps, decay) in zip((1, 3, 4, 3, 6), options):
+    for steps, (lr, b1, b2, eps, decay) in zip((1, 3, 4, 3, 6), sets):
         gradients = [draw(2, 3, seed=s) for s in range(steps)]
-        rows.append(Case(f"{steps} steps, lr={lr:g}, betas=({b1:g}, {b2:g}), eps={eps:g}, decay={decay:g}",
+        options = f"lr={lr:g}, betas=({b1:g}, {b2:g}), eps={eps:g}, decay={decay:g}"
+        rows.append(Case(Both(f"{steps} step{'s' * (steps > 1)}, {options}", f"{steps}스텝, {options}"),
                          (draw(2, 3, seed=50), gradients, lr, b1, b2, eps, decay), call))  # fmt: skip
     return rows
 

@@ -74,6 +74,9 @@ def rate(step, warmup, total, peak):
         Mistake("after the warm-up the rate stays at peak", "워밍업 뒤에 학습률이 peak에 머뭅니다", ("peak * 0.5 * (1 + math.cos(math.pi * share))", "peak")),
         Mistake("the peak is not used", "peak를 쓰지 않았습니다", ("return peak * step", "return step"), ("return peak * 0.5", "return 0.5")),
         Mistake("the warm-up goes to total, not to warmup", "워밍업이 warmup이 아니라 total까지 갑니다", ("step / warmup", "step / total")),
+        Mistake("the cosine is not shifted by warmup", "코사인을 warmup만큼 옮기지 않았습니다", ("step <= warmup", "step < warmup"), ("(step - warmup) / (total - warmup)", "step / total")),
+        Mistake("// cuts the warm-up to 0: it needs /", "//가 워밍업을 0으로 자릅니다: /를 쓰세요", ("peak * step / warmup", "peak * (step // warmup)")),
+        Mistake("the angle is in degrees, and math.cos takes radians", "각도가 도 단위입니다. math.cos는 라디안을 받습니다", ("math.pi * share", "180 * share")),
     ),
     trial=lambda program: trained({"rate": lambda step: program.rate(step, 5, STEPS, RATE)}, {"rate": lambda step: own(step, 5, STEPS, RATE)}),
 )  # fmt: skip

@@ -69,6 +69,7 @@ def smoothed_loss(logits, target, smoothing):
         Mistake("the loss is in bits, not in nats", "손실의 단위가 nat이 아니라 bit입니다", ("return -", "return -1 / math.log(2) * ")),
         Mistake("the loss is divided by the number of classes, too", "손실을 클래스의 수로도 나누었습니다", ("spread).mean()", "spread).mean() / logits.shape[-1]")),
         Mistake("the result has one number for each row", "결과가 행마다 하나씩입니다", ("spread).mean()", "spread)")),
+        Mistake("e is divided by V - 1, and goes to all V classes", "e를 V - 1로 나누어 V개 클래스 모두에 주었습니다", ("logp.mean(-1)", "logp.sum(-1) / (logp.shape[-1] - 1)")),
     ),
     forbidden=("cross_entropy", "cross_entropy_soft"),
     trial=lambda program: trained({"loss": lambda logits, target: program.smoothed_loss(logits, target, 0.1)},

@@ -28,6 +28,8 @@ Learn the merges of a subword vocabulary. Each word begins as its characters. In
 
 merges(words, count): words is a dict from word to number of occurrences. Returns the list of
 merged pairs, tuples of two strings, in order: `count` of them, or fewer where no pair is left.
+
+merged(parts, pair) is a helper that you may use, or leave: the list of parts with the pair merged.
 """,
         """
 서브워드 어휘의 병합을 학습합니다. 단어는 문자들로 시작합니다. 한 번에 다음을 합니다.
@@ -38,6 +40,8 @@ merged pairs, tuples of two strings, in order: `count` of them, or fewer where n
 
 merges(words, count): words는 단어에서 횟수로 가는 dict입니다. 병합한 쌍(문자열 두 개의 튜플)의 리스트를
 순서대로 반환하세요. 길이는 `count`이고, 남은 쌍이 없으면 더 짧습니다.
+
+merged(parts, pair)는 조각의 리스트에서 그 쌍을 병합하는 보조 함수입니다. 쓰지 않아도 됩니다.
 """,
     ),
     solution='''\
@@ -97,5 +101,6 @@ def merged(parts, pair):
         Mistake("there is one merge too many", "병합이 하나 더 많습니다", ("range(count)", "range(count + 1)")),
         Mistake("pairs across words are counted: words must not touch", "단어를 넘는 쌍을 셌습니다: 단어끼리는 이어지지 않습니다",
                 ("        if not pairs:", "        every = list(split)\n        for one, two in zip(every, every[1:]):\n            pair = (split[one][-1], split[two][0])\n            pairs[pair] = pairs.get(pair, 0) + min(words[one], words[two])\n        if not pairs:")),
+        Mistake("it goes on where no pair is left", "남은 쌍이 없는데도 계속합니다", ("        if not pairs:\n            break\n", "")),
     ),
 )  # fmt: skip

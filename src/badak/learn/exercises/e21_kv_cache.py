@@ -24,7 +24,7 @@ def cases() -> list[Case]:
         (2, 1, 6, 4, [2, 3, 1]),
         (1, 2, 8, 2, [1, 2, 3, 2]),
     ]
-    return [Case(f"B={B}, H={H}, D={D}, tokens in chunks of {chunks}", (draw(B, H, T, D), draw(B, H, T, D, seed=1), draw(B, H, T, D, seed=2), chunks), call)
+    return [Case(Both(f"B={B}, H={H}, D={D}, tokens in chunks of {chunks}", f"B={B}, H={H}, D={D}, 토큰을 {chunks}개씩"), (draw(B, H, T, D), draw(B, H, T, D, seed=1), draw(B, H, T, D, seed=2), chunks), call)
             for B, H, T, D, chunks in rows]  # fmt: skip
 
 
@@ -94,5 +94,6 @@ class Cache:
                 ("    def __init__(self):\n        self.k = self.v = None\n", "    k = v = None\n"), ("self.k = k", "Cache.k = k"), ("self.v = v", "Cache.v = v")),
         Mistake("the queries are kept in the place of the keys", "키 대신 쿼리를 저장했습니다", ("self.k = k if self.k is None else badak.cat([self.k, k], dim=2)", "self.k = q if self.k is None else badak.cat([self.k, q], dim=2)")),
         Mistake("keys are kept where values belong", "밸류 자리에 키를 저장했습니다", ("self.v = v if self.v is None else badak.cat([self.v, v], dim=2)", "self.v = k if self.v is None else badak.cat([self.v, k], dim=2)")),
+        Mistake("only the keys are kept, not the values", "키만 저장하고 밸류는 저장하지 않았습니다", ("self.v = v if self.v is None else badak.cat([self.v, v], dim=2)", "self.v = v")),
     ),
 )  # fmt: skip

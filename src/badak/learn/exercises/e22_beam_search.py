@@ -25,15 +25,16 @@ def trap(tokens):
 
 
 def call(program, score, start, end, width, length):
-    return [int(token) for token in program.beam_search(score, start, end, width, length)]
+    found = program.beam_search(score, start, end, width, length)
+    return [token if isinstance(token, tuple | list) else int(token) for token in found]
 
 
 def cases() -> list[Case]:
-    rows = [
-        ("one step", model(4, 1), 1, 0, 2, 1),
-        ("width 1 is greedy", model(5, 2), 1, 0, 1, 6),
-        ("a trap for greedy search, width 1", trap, 0, 0, 1, 2),
-        ("a trap for greedy search, width 2", trap, 0, 0, 2, 2),
+    rows: list[tuple] = [
+        (Both("one step", "한 스텝"), model(4, 1), 1, 0, 2, 1),
+        (Both("width 1 is greedy", "width 1은 탐욕적 탐색"), model(5, 2), 1, 0, 1, 6),
+        (Both("a trap for greedy search, width 1", "탐욕적 탐색의 함정, width 1"), trap, 0, 0, 1, 2),
+        (Both("a trap for greedy search, width 2", "탐욕적 탐색의 함정, width 2"), trap, 0, 0, 2, 2),
     ]
     rows += [(f"V={v}, width={w}, length={n}, seed={s}", model(v, s), 2, 0, w, n)
              for v, w, n, s in [(4, 2, 5, 3), (5, 3, 6, 4), (6, 4, 5, 5), (3, 8, 6, 6), (8, 2, 8, 7), (4, 3, 7, 8), (5, 5, 4, 9), (6, 2, 9, 10), (3, 2, 6, 11), (4, 4, 8, 12), (4, 2, 4, 13), (4, 2, 6, 5), (4, 2, 6, 51), (5, 2, 4, 5), (4, 2, 4, 12)]]  # fmt: skip
@@ -116,5 +117,7 @@ def beam_search(score, start, end, width, length):
         Mistake("sequences that end are put back after the choice, so that more than `width` stay", "끝난 시퀀스를 고르기 전에 빼서 `width`개보다 많이 남습니다",
                 ("        found = sorted(found, key=lambda each: -each[0])[:width]\n", ""),
                 ("        beams = [each for each in found if each[1][-1] != end]\n", "        beams = sorted([each for each in found if each[1][-1] != end], key=lambda each: -each[0])[:width]\n")),
+        Mistake("sequences that have ended go on", "끝난 시퀀스가 계속 이어집니다",
+                ("        finished += [each for each in found if each[1][-1] == end]\n        beams = [each for each in found if each[1][-1] != end]\n", "        beams = found\n")),
     ),
 )  # fmt: skip

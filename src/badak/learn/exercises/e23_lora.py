@@ -1,18 +1,38 @@
 """LoRA."""
 
-from badak.learn.exercise import Both, Case, Exercise, Mistake
+from badak.core.events import Observer
+from badak.learn.exercise import Both, Case, Exercise, Mistake, Refused
 from badak.learn.trial import draw
 
 
 def call(program, x, w, a, b, alpha):
     """The output, and that of the merged weights."""
-    return program.lora(x, w, a, b, alpha), x.detach() @ program.merged(w.detach(), a.detach(), b.detach(), alpha).T
+    with Products() as products:
+        y = program.lora(x, w, a, b, alpha)
+    if products.shapes & {tuple(w.shape), tuple(w.shape[::-1])}:
+        raise Refused(Both("lora multiplies b and a to a matrix as large as w", "lora가 b와 a를 곱해 w만큼 큰 행렬을 만듭니다"),
+                      Both("x a^T first, (..., r), and that times b^T", "먼저 x a^T (..., r)를 구하고, 거기에 b^T를 곱하세요"))  # fmt: skip
+    whole = program.merged(w.detach(), a.detach(), b.detach(), alpha)
+    return {Both("y of lora", "lora의 y"): y, Both("y of merged", "merged의 y"): x.detach() @ whole.T}
+
+
+class Products(Observer):
+    """The shapes of all matrix products."""
+
+    eager = True
+
+    def __init__(self):
+        self.shapes = set()
+
+    def on_op(self, op, saved, inputs, arrays, attributes, outputs):
+        if len(inputs) > 1 and inputs[0].ndim > 1 and inputs[1].ndim > 1 and inputs[0].shape != inputs[1].shape:
+            self.shapes |= {tuple(y.shape) for y in outputs}
 
 
 def cases() -> list[Case]:
     rows = [((2, 3), 4, 1, 1.0), ((3, 4), 4, 2, 8.0), ((2, 3, 6), 5, 3, 16.0), ((2, 8), 2, 4, 2.0), ((4, 5), 5, 5, 5.0)]
     return [
-        Case(f"x {shape}, {out} outputs, rank={r}, alpha={alpha:g}",
+        Case(Both(f"x {shape}, {out} outputs, rank={r}, alpha={alpha:g}", f"x {shape}, 출력 {out}개, rank={r}, alpha={alpha:g}"),
              (draw(*shape, grad=True), draw(out, shape[-1], seed=1), draw(r, shape[-1], seed=2, grad=True), draw(out, r, seed=3, grad=True), alpha), call)
         for shape, out, r, alpha in rows
     ]  # fmt: skip
@@ -82,5 +102,8 @@ def merged(w, a, b, alpha):
         Mistake("merged is w, without the update", "merged가 업데이트 없는 w입니다", ("w + alpha / rank * (b @ a)", "w")),
         Mistake("the small part is detached: a and b do not learn", "작은 부분을 detach해서 a와 b가 학습되지 않습니다", ("(small @ b.T)", "(small @ b.T).detach()")),
         Mistake("x is detached before the small part", "작은 부분 앞에서 x를 detach했습니다", ("x @ a.T", "x.detach() @ a.T")),
+        Mistake("x is detached before the large matrix: no gradient goes to x through it", "큰 행렬 앞에서 x를 detach해서 그쪽으로 x에 기울기가 가지 않습니다", ("x @ w.T +", "x.detach() @ w.T +")),
+        Mistake("the scale is rounded down: alpha // r", "배율을 alpha // r로 내림했습니다", ("alpha / rank", "alpha // rank")),
+        Mistake("b and a are multiplied first: the matrix is as large as w", "b와 a를 먼저 곱해 행렬이 w만큼 큽니다", ("(small @ b.T)", "(x @ (b @ a).T)")),
     ),
 )  # fmt: skip

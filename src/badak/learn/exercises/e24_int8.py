@@ -1,15 +1,30 @@
 """int8 quantization."""
 
+from badak.core.events import Observer
 from badak.learn.compare import array_of
-from badak.learn.exercise import Both, Case, Exercise, Mistake
+from badak.learn.exercise import Both, Case, Exercise, Mistake, Refused
 from badak.learn.trial import draw
 from badak.tensor import tensor
 
 
 def call(program, w, x):
     """The quantized rows, and a product with them."""
-    q, scale = program.quantize(w)
+    with NotNumbers() as watch:
+        q, scale = program.quantize(w)
+    if watch.found:
+        raise Refused(Both("0 / 0 is NaN for a row of zeros, and what int8 makes of NaN depends on the CPU", "0뿐인 행에서 0 / 0은 NaN이고, NaN을 int8로 바꾼 값은 CPU마다 다릅니다"),
+                      Both("divide that row by 1, and give its scale as 0", "그 행은 1로 나누고, 스케일은 0으로 반환하세요"))  # fmt: skip
     return {"q": q, "scale": array_of(scale), "y": array_of(program.linear(x, tensor(array_of(q)), tensor(array_of(scale))))}
+
+
+class NotNumbers(Observer):
+    """Whether an operation made NaN."""
+
+    eager = True
+    found = False
+
+    def on_op(self, op, saved, inputs, arrays, attributes, outputs):
+        self.found = self.found or any(bool(y.isnan().any()) for y in outputs if y.is_floating_point())
 
 
 def cases() -> list[Case]:
@@ -17,9 +32,13 @@ def cases() -> list[Case]:
     zeros = tensor([[0.0, 0.0], [3.0, -4.0]])
     return [
         Case("w (2, 3)", (draw(2, 3), draw(1, 3, seed=1)), call),
-        Case("rows of different size", (draw(3, 4) * tensor([[0.01], [1.0], [100.0]]), draw(2, 4, seed=1)), call),
-        Case("halves, and the largest number negative", (half, draw(2, 4, seed=2)), call),
-        Case("a row of zeros", (zeros, draw(2, 2, seed=3)), call),
+        Case(
+            Both("rows of different size", "크기가 다른 행들"),
+            (draw(3, 4) * tensor([[0.01], [1.0], [100.0]]), draw(2, 4, seed=1)),
+            call,
+        ),
+        Case(Both("halves, and the largest number negative", "0.5 단위, 가장 큰 수가 음수"), (half, draw(2, 4, seed=2)), call),
+        Case(Both("a row of zeros", "0뿐인 행"), (zeros, draw(2, 2, seed=3)), call),
         Case("w (5, 16), x (2, 3, 16)", (draw(5, 16), draw(2, 3, 16, seed=1)), call),
     ]
 
@@ -92,5 +111,9 @@ def linear(x, q, scale):
         Mistake("q is of another integer type, which takes more memory", "q가 메모리를 더 쓰는 다른 정수 타입입니다", (".to(badak.int8)", ".to(badak.int32)")),
         Mistake("the scale is a mean of |w|, not its maximum", "스케일이 |w|의 최댓값이 아니라 평균입니다", ("w.abs().amax(-1)", "w.abs().mean(-1)")),
         Mistake("q uses only 15 steps: that is int4", "q가 15계단만 씁니다: int4입니다", ("/ 127", "/ 7")),
+        Mistake("a row of zeros is divided by its scale, 0", "0뿐인 행을 스케일 0으로 나누었습니다", ("safe = scale.masked_fill(scale == 0, 1.0)", "safe = scale")),
+        Mistake("a small number is added to the scale, which moves the rounding", "스케일에 작은 수를 더해 반올림이 달라집니다", ("safe = scale.masked_fill(scale == 0, 1.0)", "safe = scale + 1e-8")),
+        Mistake("the maximum is that of the columns, not of the rows", "행이 아니라 열의 최댓값입니다", ("w.abs().amax(-1)", "w.abs().amax(0)")),
+        Mistake("scale keeps the second axis: it is (N, 1), not (N,)", "scale에 두 번째 축이 남아 (N,)이 아니라 (N, 1)입니다", ("return q, scale", "return q, scale[:, None]")),
     ),
 )  # fmt: skip

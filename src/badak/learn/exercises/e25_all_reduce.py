@@ -11,31 +11,44 @@ class Ring:
     def __init__(self, ranks: int, size: int):
         self.ranks, self.largest = ranks, -(-size // ranks)
         self.numbers = [0] * ranks
-        self.refused: list[str] = []
+        self.refused: list[Both] = []
 
     def send(self, source, target, array):
         """Give the target a copy."""
         if target != (source + 1) % self.ranks:
-            self.refused.append(f"rank {source} sends to rank {target}, not to the next one")
+            self.refused.append(
+                Both(
+                    f"rank {source} sends to rank {target}, not to the next one",
+                    f"랭크 {source}이(가) 다음이 아닌 랭크 {target}에 보냅니다",
+                )
+            )
         array = np.array(array)
         if array.size > self.largest:
-            self.refused.append(f"a message of {array.size} numbers, where a chunk has at most {self.largest}")
+            self.refused.append(
+                Both(
+                    f"a message has {array.size} numbers, and a chunk {self.largest} at most",
+                    f"메시지의 수가 {array.size}개인데, 조각은 {self.largest}개 이하입니다",
+                )
+            )
         self.numbers[source % self.ranks] += array.size
         return array
 
 
 def call(program, vectors):
-    """What each rank has at the end, the first message that was not allowed, and whether each rank sent some, and not more than 2 (R - 1) chunks."""
+    """What each rank has at the end, and whether each rank sent some, and not more than 2 (R - 1) chunks. Refused: a message that is not allowed."""
     R, n = len(vectors), len(vectors[0])
     ring = Ring(R, n)
     made = program.all_reduce(vectors, ring.send)
     limit = 2 * (R - 1) * ring.largest
-    return [np.asarray(y) for y in made], ring.refused[:1], all((R > 1) <= count <= limit for count in ring.numbers)
+    if ring.refused:
+        raise Refused(ring.refused[0], Both("send(r, (r + 1) % R, one chunk)", "send(r, (r + 1) % R, 조각 하나)"))
+    sent = Both("each rank sends its share, 2 (R - 1) chunks", "랭크마다 자기 몫인 2 (R - 1)조각을 보냄")
+    return {Both("the sums", "합"): [np.asarray(y) for y in made], sent: all((R > 1) <= count <= limit for count in ring.numbers)}
 
 
 def cases() -> list[Case]:
     draw = np.random.default_rng(0)
-    return [Case(f"{R} ranks, {n} numbers each", ([draw.standard_normal(n) for _ in range(R)],), call)
+    return [Case(Both(f"{R} rank{'s' * (R > 1)}, {n} numbers each", f"랭크 {R}개, 각각 수 {n}개"), ([draw.standard_normal(n) for _ in range(R)],), call)
             for R, n in [(1, 4), (2, 4), (2, 5), (3, 6), (4, 8), (4, 10), (5, 17), (3, 2)]]  # fmt: skip
 
 
@@ -124,7 +137,7 @@ def all_reduce(vectors, send):
         Mistake("the mean is returned, not the sum", "합이 아니라 평균을 반환했습니다", ("np.concatenate(part)", "np.concatenate(part) / R")),
         Mistake("the second part is missing: each rank has the sum of one chunk only", "둘째 부분이 없어 랭크마다 한 조각의 합만 있습니다",
                 ("    for step in range(R - 1):\n        moved = [send(r, (r + 1) % R, parts[r][(r + 1 - step) % R]) for r in range(R)]\n        for r in range(R):\n            parts[r][(r - step) % R] = moved[r - 1]\n", "")),
-        Mistake("what is received replaces the own chunk where it must be added", "받은 조각을 더하지 않고 자기 것을 바꾸었습니다", ("parts[r][chunk] + moved[r - 1]", "moved[r - 1]")),
+        Mistake("what is received replaces the own chunk where it must be added, or chunks that are not whole yet go round", "받은 조각을 더하지 않고 자기 것을 바꾸었거나, 아직 다 더하지 않은 조각을 돌렸습니다", ("parts[r][chunk] + moved[r - 1]", "moved[r - 1]")),
         Mistake("the second part adds, where it must replace", "둘째 부분에서 바꾸지 않고 더했습니다", ("parts[r][(r - step) % R] = moved", "parts[r][(r - step) % R] = parts[r][(r - step) % R] + moved")),
         Mistake("there is one round too many", "한 회가 더 많습니다", ("range(R - 1)", "range(R)")),
         Mistake("there is one round too few", "한 회가 모자랍니다", ("range(R - 1)", "range(max(0, R - 2))")),
@@ -140,5 +153,6 @@ def all_reduce(vectors, send):
                 ("        moved = [send(r, (r + 1) % R, parts[r][(r - step) % R]) for r in range(R)]\n        for r in range(R):\n            chunk = (r - 1 - step) % R\n            parts[r][chunk] = parts[r][chunk] + moved[r - 1]\n",
                  "        for r in range(R):\n            chunk = (r - step) % R\n            to = (r + 1) % R\n            parts[to][chunk] = parts[to][chunk] + send(r, to, parts[r][chunk])\n            parts[to][chunk] = parts[to][chunk] + 0 * parts[to][chunk]\n"),
                 ("(r - step) % R\n            to", "0\n            to")),
+        Mistake("np.split needs R to divide n: np.array_split does not", "np.split은 n이 R로 나누어떨어져야 합니다. np.array_split은 그렇지 않습니다", ("np.array_split", "np.split")),
     ),
 )  # fmt: skip

@@ -8,7 +8,7 @@ from badak.optim import AdamW
 from badak.tensor.generator import Generator
 from badak.tensor.random import fork_rng, manual_seed
 
-STEPS = 12
+STEPS = 6
 
 
 def judged(program, seed):
@@ -29,7 +29,12 @@ def call(program, seed, run=lambda train: train()):
     if any(hasattr(x, "requires_grad") and x.requires_grad for x in made or []):
         raise Refused(Both("the losses still hold their graphs, and all memory of each step", "손실이 그래프와 각 스텝의 메모리를 붙들고 있습니다"),
                       Both("loss.item() is the number alone", "loss.item()은 수만 줍니다"))  # fmt: skip
-    return made, model.training, end
+    names = (
+        Both("the losses", "손실"),
+        Both("training mode afterwards", "끝난 뒤의 학습 모드"),
+        Both("the loss at the end", "마지막 손실"),
+    )
+    return dict(zip(names, (made, model.training, end)))
 
 
 SOLUTION = """\
