@@ -341,7 +341,7 @@ SCHEDULE_STATES = [
     (lambda s: {**s, "last_epoch": math.nan}, "'last_epoch' should be a number; got nan"),
     (lambda s: {**s, "last_epoch": "3"}, "'last_epoch' should be a number; got '3'"),
     (lambda s: {**s, "base_lrs": []}, "'base_lrs' should be a list that is not empty; got a list"),
-    (lambda s: {**s, "base_lrs": [0.1, 0.2]}, "'base_lrs' has 2 values for 1 groups"),
+    (lambda s: {**s, "base_lrs": [0.1, 0.2]}, "'base_lrs' has 2 values for 1 group"),
     (lambda s: {**s, "base_lrs": [None]}, "'base_lrs[0]' should be a number; got None"),
     (lambda s: {**s, "optimizer": None}, "'optimizer' is not part of a state"),
     (lambda s: {**s, "step": 3}, "'step' is not part of a state"),

@@ -88,7 +88,7 @@ def test_what_has_no_meaning_is_refused():
     for call, text in (
         (lambda: swa.get_ema_multi_avg_fn(1.5), "Invalid decay value 1.5 provided"),
         (lambda: swa.AveragedModel(net, avg_fn=max, multi_avg_fn=max), "Only one of avg_fn and multi_avg_fn should be provided"),
-        (lambda: swa.SWALR(optimizer, [0.1, 0.2]), "SWALR: swa_lr must have one number for each of the 1 groups, got 2"),
+        (lambda: swa.SWALR(optimizer, [0.1, 0.2]), "SWALR: swa_lr must have one number for each group: 1 group, got 2"),
         (lambda: swa.SWALR(optimizer, 0.1, anneal_strategy="step"), "anneal_strategy must by one of 'cos' or 'linear'"),
     ):
         with pytest.raises(BadakError) as caught:

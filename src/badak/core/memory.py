@@ -6,6 +6,7 @@ And memory that several processes see. Python's multiprocessing sends arrays on 
 import mmap
 import os
 import pickle
+from multiprocessing import reduction
 from typing import Any
 
 import numpy as np
@@ -65,9 +66,7 @@ def map_shared(file: int, count: int) -> np.ndarray:
 
 def send_shared() -> None:
     """Let multiprocessing send arrays on such memory as what they see."""
-    from multiprocessing.reduction import ForkingPickler  # here: few programs share memory
-
-    ForkingPickler.register(np.ndarray, _sent)
+    reduction.ForkingPickler.register(np.ndarray, _sent)
 
 
 def new_shared(count: int) -> np.ndarray:
@@ -95,12 +94,10 @@ def _sent(array: np.ndarray, to_children: bool = False) -> Any:
 
     The file waits for who takes it. to_children: its name in this process, which lives and has it for as long as they do.
     """
-    from multiprocessing.reduction import DupFd
-
     memory = holder_of(array)
     if not isinstance(memory, SharedMemory):
         return array.__reduce_ex__(pickle.DEFAULT_PROTOCOL)
-    file = f"/proc/{os.getpid()}/fd/{memory.file}" if to_children else DupFd(memory.file)
+    file = f"/proc/{os.getpid()}/fd/{memory.file}" if to_children else reduction.DupFd(memory.file)
     start = address(np.ndarray((1,), np.uint8, memory))
     return _received, (file, len(memory), array.dtype, array.shape, address(array) - start, array.strides)
 

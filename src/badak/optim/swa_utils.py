@@ -178,7 +178,7 @@ class SWALR(LRScheduler):
         rates = list(swa_lr) if isinstance(swa_lr, list | tuple) else [swa_lr] * len(groups)
         if len(rates) != len(groups):
             raise ArgumentError(
-                f"SWALR: swa_lr must have one number for each of the {len(groups)} groups, got {len(rates)}", "swa_lr=0.05"
+                f"SWALR: swa_lr must have one number for each group: {len(groups)} groups, got {len(rates)}", "swa_lr=0.05"
             )
         if not all(isinstance(rate, Real | Tensor) for rate in rates):
             raise ArgumentTypeError(f"SWALR: swa_lr must be a number, or one for each group; got {swa_lr!r}", "swa_lr=0.05")
