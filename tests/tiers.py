@@ -47,6 +47,7 @@ def fresh() -> None:
     errors.forget_warnings()
     np.random.seed(0)
     torch.manual_seed(0)
+    torch.distributions.Distribution.set_default_validate_args(True)  # PyTorch's compiler, once imported, turns them off
 
 
 def looped(**choices):

@@ -67,7 +67,8 @@ def test_the_first_signal_lets_answers_end_and_the_second_does_not(started):
     process.send_signal(signal.SIGTERM)
     thread.join(60)
     assert found[-1] == "data: [DONE]" and json.loads(found[-2][6:])["choices"][0]["finish_reason"] == "length"
-    assert process.wait(30) == 0 and process.stderr.read() == ""
+    said = [line for line in process.stderr if not line.startswith("badak: compil")]  # kernels that nobody has compiled yet
+    assert process.wait(30) == 0 and said == []
     process, url = started()
     found, body = [], {"prompt": ["to be"] * 60, "n": 2, "max_tokens": 240, "stream": True}
     body["prompt"] = body["prompt"][:40]

@@ -21,13 +21,6 @@ DOCUMENT = torch.tensor([[0] * 15 + [1] * 25, [0] * 5 + [1] * 20 + [2] * 15])
 OFFSETS = torch.tensor([[3, 9, 20, 1], [0, 40, 7, 30]])
 
 
-@pytest.fixture(autouse=True)
-def _validation():
-    """PyTorch's flex_attention turns the checks of its distributions off, for good."""
-    yield
-    torch.distributions.Distribution.set_default_validate_args(True)
-
-
 def of(kind):
     """A function that gives this library's tensor of one of PyTorch's."""
     return (lambda x: x) if kind is theirs else (lambda x: badak.from_numpy(x.numpy()))

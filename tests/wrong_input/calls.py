@@ -44,6 +44,8 @@ BY_HAND: dict[str, list] = {  # name: [args], or [args, kwargs]
     "nn.functional.triplet_margin_with_distance_loss": [[X(), X(), X()]],
     "binomial": [[badak.tensor([4.0]), badak.tensor([0.5])]], "poisson": [[X().abs()]],
     "convolution": [[badak.randn(1, 2, 4), badak.randn(3, 2, 2), None, [1], [0], [1], False, [0], 1]],
+    "frobenius_norm": [[X(), 1]], "nuclear_norm": [[X()]], "norm_except_dim": [[X(), 2, 0]], "range": [[0, 4]],
+    "segment_reduce": [[X(), "sum"], {"lengths": badak.tensor([1] * len(X()))}],
     "fix": [[X()]], "negative": [[X()]], "slice_copy": [[X(), 0, 0, 1]],
     "unsafe_split_with_sizes": [[X(), [1, 2], 1]], "max_pool1d_with_indices": [[badak.randn(1, 2, 6), 2]],
     **{f"{name}dropout_": [[X(), 0.5, True]] for name in ("", "alpha_")},
