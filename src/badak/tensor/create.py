@@ -400,10 +400,6 @@ def inclusive_range(start=0, end=None, step=1, *, dtype=None, out=None, device=N
 
     Raises:
         ArgumentError: for a step of 0, or one that leads away from the end
-
-    Example:
-        >>> badak.range(1, 3).tolist()
-        [1.0, 2.0, 3.0]
     """
     if end is None:
         raise ArgumentTypeError("range(): missing a required argument: 'end'", "range(0, 5), or arange(5)")
