@@ -97,6 +97,7 @@ class Engine:
         if heartbeat.is_open():
             heartbeat.last_words(error)
             os._exit(code)
+        time.sleep(0.2)  # mpiexec passes on what was said; what it has not read by now, it drops
         self.MPI.COMM_WORLD.Abort(code)
 
     def _say_goodbye(self) -> None:
