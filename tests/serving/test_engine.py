@@ -91,7 +91,7 @@ def test_a_text_is_the_one_that_it_is_alone_at_any_load(kind, weights, engine, t
         with threads(1):
             expected = [alone(model, one.job.ids, one.job.config) for one in asked]
         with threads(2):
-            server = engine(model, streams=5, cache_tokens=700, prefill_tokens=int(random.choice([1, 7, 64])))
+            server = engine(model, streams=5, queue=len(asked), cache_tokens=700, prefill_tokens=int(random.choice([1, 7, 64])))
             for one in asked:
                 server.submit(one.job)
                 time.sleep(float(random.choice([0.0, 0.01])))
