@@ -295,6 +295,7 @@ except AttributeError as error:
 """
 
 
+@pytest.mark.slow
 def test_they_are_found_where_pytorch_has_them(badak_run, program):
     done = badak_run(program(PROGRAM))
     lines = done.out.splitlines()

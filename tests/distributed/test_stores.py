@@ -140,6 +140,7 @@ def start(*arguments):
     return subprocess.Popen([sys.executable, "-c", *map(str, arguments)], stdout=subprocess.PIPE, text=True, env=environment)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["file", "tcp"])
 def test_processes_lose_nothing_of_what_the_others_do(kind, tmp_path):
     master = ours.TCPStore("localhost", 0, is_master=True) if kind == "tcp" else None
@@ -207,6 +208,7 @@ time.sleep(60)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 def test_a_lock_that_is_held_is_named_and_ends_with_its_process(tmp_path):
     store = ours.FileStore(tmp_path / "store")
@@ -270,3 +272,32 @@ def test_what_is_no_command_ends_its_own_connection_only(said, capfd):
         assert answers.read() == b""
     store.set("a", "1")
     assert store.get("a") == b"1" and capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda path: ours.FileStore(3),
+        lambda path: ours.FileStore(path, "b"),
+        lambda path: ours.FileStore(path),
+        lambda path: ours.TCPStore("localhost", "x", is_master=True),
+        lambda path: ours.TCPStore("localhost", 99_999, is_master=True),
+        lambda path: ours.TCPStore(5, 0, is_master=True),
+        lambda path: ours.TCPStore("localhost", 0, is_master=True, timeout=3),
+        lambda path: ours.HashStore().multi_set("ab", ["1", "2"]),
+        lambda path: ours.HashStore().set(1, "a"),
+        lambda path: ours.HashStore().add("a", "x"),
+        lambda path: ours.PrefixStore("a", "b"),
+    ],
+)
+def test_wrong_arguments_are_two_lines(call, tmp_path):
+    with pytest.raises(BadakError) as refused:
+        call(tmp_path)
+    assert len(str(refused.value).splitlines()) == 2
+
+
+def test_a_file_of_another_kind_is_two_lines(tmp_path):
+    for text in (b"hello\n", b"[" * 100_000 + b"\n", b'["set", ["a"], "b"]\n', b'["get", "a"]\n'):
+        (tmp_path / "file").write_bytes(text)
+        with pytest.raises(BadakError, match="is no file of a store\nfix: a path of its own"):
+            ours.FileStore(tmp_path / "file")

@@ -19,6 +19,9 @@ from badak.core.i18n import COUNTED, say, singular
         ("wrong in 1 of 1 numbers", "wrong in 1 of 1 numbers"),
         ("0.1 seconds, stage-1 layers, --1 steps, v1 models", "0.1 seconds, stage-1 layers, --1 steps, v1 models"),
         ("token 1 is read", "token 1 is read"),
+        ("my 1 tokens.bin, 1 files/x and 1 runs-old: no such file", "my 1 tokens.bin, 1 files/x and 1 runs-old: no such file"),
+        ("of 1 words.", "of 1 words."),
+        ("it has 1 words.", "it has 1 word."),
     ],
 )
 def test_one_is_singular(monkeypatch, text, expected):

@@ -37,6 +37,7 @@ def weights(place, stage):
     return (stage_folder(place, stage) / MODEL / "model.safetensors").read_bytes()
 
 
+@pytest.mark.slow
 def test_each_stage_is_scored_and_asked(walked):
     place, rows = walked
     assert [row["stage"] for row in rows] == list(STAGES)
@@ -48,6 +49,7 @@ def test_each_stage_is_scored_and_asked(walked):
     assert len({weights(place, stage) for stage in STAGES[:3]}) == 3
 
 
+@pytest.mark.slow
 def test_a_stage_can_be_chatted_with_by_its_own_template(walked):
     writer = load_generator(stage_folder(walked[0], "tune") / MODEL)
     turns = [{"role": "user", "content": "What is 1 + 2?"}]
@@ -84,6 +86,7 @@ def test_a_path_that_was_interrupted_ends_with_the_same_bits(walked, tmp_path, m
         assert {**row, "seconds": 0} == {**other, "seconds": 0}
 
 
+@pytest.mark.slow
 def test_other_settings_and_a_changed_report_are_refused(walked, tmp_path):
     with pytest.raises(ArgumentError, match="begun with other settings"):
         walk(replace(CONFIG, seed=1), walked[0], quiet)

@@ -12,6 +12,8 @@ import badak
 from badak import models, nn
 from badak.core.errors import FileError
 
+pytestmark = pytest.mark.slow
+
 transformers.utils.logging.set_verbosity_error()
 transformers.utils.logging.disable_progress_bar()
 
@@ -119,7 +121,6 @@ def test_a_folder_of_transformers_gives_the_same_numbers_and_gradients(name, tmp
 
 
 @pytest.mark.thin(7)
-@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
 @pytest.mark.parametrize("name", THEIRS)
 def test_what_badak_writes_transformers_reads(name, dtype, tmp_path):
@@ -141,7 +142,6 @@ def test_what_badak_writes_transformers_reads(name, dtype, tmp_path):
         assert badak.equal(back.state_dict()[key], value.to(getattr(badak, dtype)).to(badak.float32)), key
 
 
-@pytest.mark.slow
 def test_shards_and_old_files_are_read(tmp_path):
     model, ids = theirs("llama"), ids_for("llama")
     expected = model(ids).logits
@@ -250,7 +250,6 @@ def test_another_class_is_refused(tmp_path):
         models.GPT.from_pretrained(tmp_path)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("pooling, normalize", [("mean", True), ("cls", False)])
 @badak.no_grad()
 def test_a_sentence_encoder_keeps_how_it_reads(pooling, normalize, tmp_path):
@@ -303,7 +302,6 @@ def test_a_folder_that_cannot_be_made_is_said(tmp_path):
         models.GPT(models.GPTConfig()).save_pretrained(tmp_path / "file" / "below")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind, config",
     [

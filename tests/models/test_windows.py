@@ -10,6 +10,8 @@ from badak.core.errors import ArgumentError, FileError
 from badak.generation import GenerationConfig, generate
 from tests.models.test_pretrained import GROUPED, V, close, say
 
+pytestmark = pytest.mark.slow
+
 LONG, WINDOW = {**GROUPED, "max_position_embeddings": 64, "num_hidden_layers": 3}, 6
 IDS = torch.randint(1, V, (2, 30), generator=torch.Generator().manual_seed(1))
 NONE = {"bos_token_id": None, "eos_token_id": None, "pad_token_id": None}
@@ -43,7 +45,6 @@ def written(model, ids, **asked):
     return model.generate(ids, attention_mask=torch.ones_like(ids), max_new_tokens=20, do_sample=False, use_cache=cached, **asked)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", KINDS)
 def test_past_the_window_logits_gradients_and_the_cache_are_those_of_transformers(name, tmp_path):
     model, ours = pair(name, tmp_path)
@@ -61,7 +62,6 @@ def test_past_the_window_logits_gradients_and_the_cache_are_those_of_transformer
 
 
 @pytest.mark.thin(1)
-@pytest.mark.slow
 @pytest.mark.parametrize("name", KINDS)
 def test_texts_past_the_window_are_those_of_transformers(name, tmp_path):
     model, ours = pair(name, tmp_path)
@@ -90,7 +90,6 @@ def small(**more):
 
 
 @pytest.mark.thin(3)
-@pytest.mark.slow
 @pytest.mark.parametrize("chunk", [1, 3, 8])
 @pytest.mark.parametrize("ragged", [False, True])
 def test_one_recording_serves_every_length_with_a_window(chunk, ragged):
@@ -107,7 +106,6 @@ def test_one_recording_serves_every_length_with_a_window(chunk, ragged):
     assert len(step.recordings) == 1 and step.fallback_reason == ""
 
 
-@pytest.mark.slow
 def test_a_compiled_training_step_keeps_the_window():
     def trained(compiled):
         model = small()

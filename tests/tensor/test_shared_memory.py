@@ -10,7 +10,7 @@ import badak
 from badak import nn
 from badak.compat.torch import multiprocessing
 from badak.core import memory
-from badak.core.errors import NoDataError, NotSupportedError, StateError
+from badak.core.errors import ArgumentError, ArgumentTypeError, NoDataError, NotSupportedError, StateError
 from badak.generation.reader import _weights_of
 
 pytestmark = pytest.mark.skipif(not memory.CAN_SHARE, reason="badak shares memory on Linux only")
@@ -132,3 +132,14 @@ def test_a_gradient_and_an_optimizer_go_on():
                 assert each.weight.grad.is_shared()
             optimizer.step()
     assert badak.equal(model.weight, twin.weight)
+
+
+@pytest.mark.parametrize("strategy", ["x", 3])
+def test_a_strategy_that_is_none_is_two_lines(strategy):
+    with pytest.raises(ArgumentError, match="is none of the strategies\nfix: 'file_descriptor' or 'file_system'"):
+        multiprocessing.set_sharing_strategy(strategy)
+
+
+def test_a_number_of_processes_that_is_none_is_two_lines():
+    with pytest.raises(ArgumentTypeError, match="expected nprocs, a number of processes; got 'a'\nfix: nprocs=2"):
+        multiprocessing.spawn(print, nprocs="a")

@@ -191,6 +191,7 @@ def rewarded(folder=None, steps=40, callbacks=()):
     return model, outcome
 
 
+@pytest.mark.slow
 def test_what_is_rewarded_becomes_likely():
     _, outcome = rewarded()
     first, last = (row.figures["reward"] for row in (outcome.rows[0], outcome.rows[-1]))

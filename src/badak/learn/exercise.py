@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from badak.core.i18n import language
+from badak.core.i18n import language, say
 
 HEAD = "import math\n\nimport numpy as np\n\nimport badak\nfrom badak import nn\nfrom badak.nn import functional as F\n\n\n"
 
@@ -18,7 +18,7 @@ class Both(NamedTuple):
     ko: str
 
     def __str__(self) -> str:
-        return self.ko if language() == "ko" else self.en
+        return self.ko if language() == "ko" else say(self.en)
 
 
 class Mistake:
@@ -104,7 +104,7 @@ class Exercise:
             first = node.body[0].lineno - 1
             indent = " " * node.body[0].col_offset
             size = (node.end_lineno or first) - first
-            word = Both(f"# Your code: about {size} line{'s' * (size > 1)}.", f"# 여기에 코드를 쓰세요: {size}줄쯤.")
+            word = Both(f"# Your code: about {size} lines.", f"# 여기에 코드를 쓰세요: {size}줄쯤.")
             out += [*lines[last:first], f"{indent}{word}", f"{indent}raise NotImplementedError"]
             last = node.end_lineno or first
         return "\n".join([*out, *lines[last:]]) + "\n"

@@ -269,7 +269,7 @@ def pairs(source: object, where: str) -> list[tuple]:
 
 def _iterable(value: object, where: str, what: str) -> Iterable:
     if not isinstance(value, Iterable):
-        raise ArgumentTypeError(f"{where} should be called with {what}, but got {kind(value)}")
+        raise ArgumentTypeError(f"{where} should be called with {what}, but got {kind(value)}", "a list of them: [a, b]")
     return value
 
 

@@ -96,5 +96,5 @@ def conv3d_weight(
     return _gradient(conv3d, 1, (input, weight_size), grad_output, stride, padding, dilation, groups)
 
 
-_guard_names(globals(), "nn.grad")
+_guard_names(globals(), __name__)
 __getattr__ = _door("badak.nn.grad")

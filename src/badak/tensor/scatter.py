@@ -108,12 +108,8 @@ def segment_reduce(
     count, place = lengths.shape[-1], arange(shape[axis]).expand(shape[: axis + 1])
     number = searchsorted(ends, place.contiguous(), right=True)
     number = where(place < begin, count, number).reshape(*shape[: axis + 1], *(1 for _ in shape[axis + 1 :])).expand(shape)
-    empty = _EMPTY[reduce] if initial is None else initial
-    first = full(
-        (*shape[:axis], count + 1, *shape[axis + 1 :]), _EMPTY[reduce] if reduce in ("max", "min") else empty, dtype=data.dtype
-    )
-    if reduce == "mean":
-        first = first.fill_(0 if initial is None else initial)
+    start = _EMPTY[reduce] if initial is None or reduce in ("max", "min") else initial
+    first = full((*shape[:axis], count + 1, *shape[axis + 1 :]), start, dtype=data.dtype)
     how = {"max": "amax", "min": "amin", "mean": "sum"}.get(reduce, reduce)
     y = scatter_reduce(first, axis, number, data, how, include_self=how in ("sum", "prod")).narrow(axis, 0, count)
     if reduce == "mean":
@@ -124,7 +120,7 @@ def segment_reduce(
     return y
 
 
-_EMPTY = {"sum": 0.0, "mean": float("nan"), "max": float("-inf"), "min": float("inf"), "prod": 1.0}  # of segments
+_EMPTY = {"sum": 0.0, "mean": 0.0, "max": float("-inf"), "min": float("inf"), "prod": 1.0}  # in each segment without initial
 
 
 def put(input, index, source, accumulate: bool = False) -> Tensor:

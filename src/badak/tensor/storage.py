@@ -122,6 +122,8 @@ class UntypedStorage:
     @events.state
     def copy_(self, source: "UntypedStorage", non_blocking: bool = False) -> "UntypedStorage":
         """The bytes of another storage of the same size."""
+        if not isinstance(source, UntypedStorage):
+            raise ArgumentTypeError(f"copy_: expected an UntypedStorage; got {type(source).__name__}", "x.untyped_storage()")
         if self._array is not None:
             self._array[...] = source._here()
         return self
@@ -407,4 +409,4 @@ def from_file(filename, shared=None, size: int = 0, *, dtype=None, layout=None, 
     return Tensor._of(storage._bytes.view(kind.numpy)).requires_grad_(requires_grad)
 
 
-guard_types(globals(), "storage")
+guard_types(globals(), "badak")

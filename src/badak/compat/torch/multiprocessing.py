@@ -8,7 +8,7 @@ from multiprocessing.reduction import ForkingPickler
 from pickle import DEFAULT_PROTOCOL
 from typing import Any
 
-from badak.core.errors import ArgumentError, NotSupportedError
+from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
 from badak.core.memory import CAN_SHARE, send_shared
 from badak.core.public_api.table import reach
 from badak.nn.parameter import Buffer, Parameter
@@ -35,6 +35,8 @@ def spawn(fn, args: tuple = (), nprocs: int = 1, join: bool = True, daemon: bool
 
     Raises ArgumentError below one, NotSupportedError for join=False, and what `badak.distributed.launch.spawned` raises.
     """
+    if not isinstance(nprocs, int):
+        raise ArgumentTypeError(f"multiprocessing.spawn: expected nprocs, a number of processes; got {nprocs!r}", "nprocs=2")
     if nprocs == 1:
         return fn(0, *args)
     if nprocs < 1:
@@ -62,5 +64,10 @@ def get_sharing_strategy() -> str:
 
 
 def set_sharing_strategy(new_strategy: str) -> None:
-    """Remember it; badak shares memory by open files."""
+    """Remember it, one of get_all_sharing_strategies(); badak shares memory by open files."""
+    if new_strategy not in get_all_sharing_strategies():
+        raise ArgumentError(
+            f"multiprocessing.set_sharing_strategy: {new_strategy!r} is none of the strategies",
+            "'file_descriptor' or 'file_system'",
+        )
     _sharing[0] = new_strategy

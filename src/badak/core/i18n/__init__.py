@@ -18,7 +18,7 @@ COUNTED = """attentions batches blocks bytes calls cases channels characters cla
     pixels places points positions predictions processes queries ranks requests rounds rows runs samples
     scores seconds sentences sequences sizes steps tasks texts threads times tokens translations units updates
     vectors warnings weights words""".split()
-_ONE = re.compile(rf"(?<![^\s(])(?<!of )1 ({'|'.join(COUNTED)})\b( are\b| were\b| have\b)?")
+_ONE = re.compile(rf"(?<![^\s(])(?<!of )1 ({'|'.join(COUNTED)})\b(?![.\-/\\]\w)( are\b| were\b| have\b)?")
 _VERBS = {" are": " is", " were": " was", " have": " has", None: ""}
 _LOCALE = ("LC_ALL", "LC_MESSAGES", "LANG")  # the first that is set decides, as in POSIX
 

@@ -13,9 +13,10 @@ from contextlib import contextmanager, suppress
 from datetime import timedelta
 from typing import Any
 
+from badak.core.public_api import guard_types
 from badak.distributed.errors import DistStoreError
 from badak.distributed.stores.contents import CHANGES, Contents
-from badak.distributed.stores.store import FIVE_MINUTES, Store
+from badak.distributed.stores.store import FIVE_MINUTES, Store, expect_count
 from badak.io.lock import HELD, lock_now
 
 
@@ -29,7 +30,7 @@ class FileStore(Store):
 
     def __init__(self, file_name: str | os.PathLike, world_size: int = -1) -> None:
         super().__init__()
-        self._path, self._world_size = os.fspath(file_name), int(world_size)
+        self._path, self._world_size = os.fspath(file_name), expect_count(world_size, "FileStore: world_size")
         self._log = _Log(self._path)
         self._log.ask(FIVE_MINUTES, "join")
         weakref.finalize(self, _left, self._log, os.getpid(), self._world_size)
@@ -122,7 +123,7 @@ class _Log:
             if command not in CHANGES:
                 raise ValueError
             self.contents.do(command, *args)
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, RecursionError):
             raise DistStoreError(
                 f"FileStore: {self.path} is no file of a store", "a path of its own, at which there is no file"
             ) from None
@@ -135,3 +136,6 @@ def _left(log: _Log, process: int, world_size: int) -> None:
     with suppress(DistStoreError, OSError):
         if log.ask(timedelta(seconds=1), "leave") and 0 <= world_size <= log.contents.left:
             os.unlink(log.path)
+
+
+guard_types(globals(), "badak.distributed")

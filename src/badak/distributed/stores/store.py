@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
+from badak.core.public_api import guard_types
 from badak.distributed.errors import DistStoreError, QueueEmptyError
 from badak.distributed.stores.contents import Contents
 
@@ -39,7 +40,7 @@ class Store:
 
     def multi_set(self, keys: Sequence[str], values: Sequence[str | bytes]) -> None:
         """Give keys their values."""
-        if len(keys) != len(values):
+        if len(expect_keys(keys)) != len(expect_keys(values)):
             raise ArgumentError(f"Store.multi_set: {len(keys)} keys, but {len(values)} values", "a value for each key")
         self._ask("set", *(part for key, value in zip(keys, values) for part in (self._key(key), as_text(value))))
 
@@ -210,9 +211,17 @@ def as_bytes(value: str) -> bytes:
 
 def expect_keys(keys: Sequence[str]) -> Sequence[str]:
     """Keys, which are no single one."""
-    if isinstance(keys, str):
+    if isinstance(keys, str | bytes):
         raise ArgumentTypeError("Store: expected a list of keys; got str", "a list of one: [key]")
     return keys
+
+
+def expect_count(value: int, where: str, most: int | None = None) -> int:
+    """A whole number: how many processes there are, or where to listen."""
+    if not isinstance(value, int) or (most is not None and not 0 <= value <= most):
+        wanted = "an int" if most is None else f"an int from 0 to {most:,}"
+        raise ArgumentTypeError(f"{where}: expected {wanted}; got {value!r}", None)
+    return value
 
 
 def expect_timeout(timeout: timedelta, where: str) -> timedelta:
@@ -222,3 +231,6 @@ def expect_timeout(timeout: timedelta, where: str) -> timedelta:
             f"{where}: expected timeout to be a datetime.timedelta; got {type(timeout).__name__}", "timedelta(seconds=30)"
         )
     return timeout
+
+
+guard_types(globals(), "badak.distributed")

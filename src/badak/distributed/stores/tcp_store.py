@@ -14,9 +14,10 @@ from datetime import timedelta
 from typing import Any
 
 from badak.core.errors import ArgumentError, NotSupportedError
+from badak.core.public_api import guard_types
 from badak.distributed.errors import DistNetworkError, DistStoreError
 from badak.distributed.stores.contents import CHANGES, Contents
-from badak.distributed.stores.store import FIVE_MINUTES, PAUSE, Store, expect_timeout
+from badak.distributed.stores.store import FIVE_MINUTES, PAUSE, Store, expect_count, expect_timeout
 
 COMMANDS = CHANGES | {"get", "check", "keys", "length", "present"}
 LONGEST = 1 << 28  # bytes of a line
@@ -46,7 +47,7 @@ class TCPStore(Store):
             raise NotSupportedError(
                 "TCPStore: master_listen_fd is a socket of somebody else's", "leave it out: the store opens its own"
             )
-        self._host, self._port, self._world_size = host_name, int(port), world_size
+        self._host, self._port, self._world_size = host_name, expect_count(port, "TCPStore: port", 65535), world_size
         if is_master:
             self._listen(multi_tenant)
         elif not self._port:
@@ -187,3 +188,6 @@ def _close(server: socket.socket, process: int) -> None:
         with suppress(OSError):
             server.shutdown(socket.SHUT_RDWR)
         server.close()
+
+
+guard_types(globals(), "badak.distributed")

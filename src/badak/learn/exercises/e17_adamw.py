@@ -28,7 +28,7 @@ def cases() -> list[Case]:
     for steps, (lr, b1, b2, eps, decay) in zip((1, 3, 4, 3, 6), sets):
         gradients = [draw(2, 3, seed=s) for s in range(steps)]
         options = f"lr={lr:g}, betas=({b1:g}, {b2:g}), eps={eps:g}, decay={decay:g}"
-        rows.append(Case(Both(f"{steps} step{'s' * (steps > 1)}, {options}", f"{steps}스텝, {options}"),
+        rows.append(Case(Both(f"{steps} steps, {options}", f"{steps}스텝, {options}"),
                          (draw(2, 3, seed=50), gradients, lr, b1, b2, eps, decay), call))  # fmt: skip
     return rows
 

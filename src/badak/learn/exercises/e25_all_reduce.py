@@ -19,7 +19,7 @@ class Ring:
             self.refused.append(
                 Both(
                     f"rank {source} sends to rank {target}, not to the next one",
-                    f"랭크 {source}이(가) 다음이 아닌 랭크 {target}에 보냅니다",
+                    f"랭크 {source}에서 랭크 {target}까지: 바로 다음 랭크가 아닙니다",
                 )
             )
         array = np.array(array)
@@ -48,7 +48,7 @@ def call(program, vectors):
 
 def cases() -> list[Case]:
     draw = np.random.default_rng(0)
-    return [Case(Both(f"{R} rank{'s' * (R > 1)}, {n} numbers each", f"랭크 {R}개, 각각 수 {n}개"), ([draw.standard_normal(n) for _ in range(R)],), call)
+    return [Case(Both(f"{R} ranks, {n} numbers each", f"랭크 {R}개, 각각 수 {n}개"), ([draw.standard_normal(n) for _ in range(R)],), call)
             for R, n in [(1, 4), (2, 4), (2, 5), (3, 6), (4, 8), (4, 10), (5, 17), (3, 2)]]  # fmt: skip
 
 

@@ -85,7 +85,7 @@ badak audit과, 모델이 나열하는 파라미터로 판정합니다.
         Both("A module registers modules that are its attributes. What is self.layers?", "모듈은 속성인 모듈을 등록합니다. self.layers는 무엇입니까?"),
         Both("nn.ModuleList takes a list.", "nn.ModuleList는 리스트를 받습니다."),
     ),
-    cases=lambda: [Case("badak audit", (2,), judged), *[Case(Both(f"{count} layer{'s' * (count > 1)}", f"층 {count}개"), (count,), call) for count in (1, 2, 3)]],
+    cases=lambda: [Case("badak audit", (2,), judged), *[Case(Both(f"{count} layers", f"층 {count}개"), (count,), call) for count in (1, 2, 3)]],
     mistakes=(
         Mistake("the layers are still in a Python list: they are not registered", "층들이 여전히 파이썬 리스트에 있어 등록되지 않습니다", ("nn.ModuleList([Layer(channels) for _ in range(count)])", "[Layer(channels) for _ in range(count)]")),
         Mistake("one layer is used several times: [layer] * count", "층 하나를 여러 번 씁니다: [layer] * count", ("[Layer(channels) for _ in range(count)]", "[Layer(channels)] * count")),
