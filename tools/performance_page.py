@@ -77,19 +77,21 @@ def llama_table(documents: list[dict]) -> str:
 def serving_table(documents: list[dict]) -> str:
     """Tokens per second of badak's server next to llama.cpp's."""
     lines = [
-        "| CPU | model | weights | clients | badak, tokens/s | llama.cpp | badak / llama.cpp | first token, ms: badak | llama.cpp | MiB: badak | llama.cpp | same texts at any load: badak | llama.cpp |",  # noqa: E501
-        "| --- | --- | --- |" + " ---: |" * 8 + " --- | --- |",
+        "| CPU | model | clients | badak, tokens/s | llama.cpp | badak / llama.cpp | first token, ms | MiB |",
+        "| --- | --- |" + " ---: |" * 6,
     ]
     for document in documents:
         for row in document["rows"]:
             both = row["badak"], row["llama.cpp"]
-            cells = [document["machine"]["cpu"], row["shape"], row["form"], str(row["streams"])]
+            cells = [document["machine"]["cpu"], f"{row['shape']} {row['form']}", str(row["streams"])]
             cells += [f"{one['tokens']:.1f} ({one['least']:.1f} to {one['most']:.1f})" for one in both]
             cells += ["{:.2f} ({:.2f} to {:.2f})".format(*row["ratio"])]
-            cells += [f"{1e3 * one['first']:.0f}" for one in both] + [f"{one['memory']:.0f}" for one in both]
-            lines.append(f"| {' | '.join([*cells, *('yes' if one['same'] else 'no' for one in both)])} |")
+            cells += [" / ".join(f"{each:.0f}" for each in pair) for pair in zip(*((1e3 * x["first"], x["memory"]) for x in both))]
+            lines.append(f"| {' | '.join(cells)} |")
+    rows = [row for document in documents for row in document["rows"]]
+    same = ", ".join(f"{name} in {sum(row[name]['same'] for row in rows)} of {len(rows)} rows" for name in ("badak", "llama.cpp"))
     loads = ", ".join("{}: {} to {}".format(each["machine"]["cpu"], each["load"][0], each["load"][-1]) for each in documents)
-    return "\n".join([*lines, "", f"The machine's load meanwhile: {loads}."])
+    return "\n".join([*lines, "", f"One text for a client at every load: {same}. The machine's load meanwhile: {loads}."])
 
 
 def world_tables(documents: list[dict]) -> str:
