@@ -4,7 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
 from badak.core.public_api import guard_types
@@ -12,6 +12,7 @@ from badak.distributed.errors import DistStoreError, QueueEmptyError
 from badak.distributed.stores.contents import Contents
 
 FIVE_MINUTES = timedelta(minutes=5)  # that a store waits, as in PyTorch
+Key = TypeVar("Key", str, str | bytes)
 PAUSE = 0.02  # seconds between two questions at most
 
 
@@ -209,15 +210,15 @@ def as_bytes(value: str) -> bytes:
     return bytes(value, "latin1")
 
 
-def expect_keys(keys: Sequence[str]) -> Sequence[str]:
-    """Keys, which are no single one."""
+def expect_keys(keys: Sequence[Key]) -> Sequence[Key]:
+    """Keys, or values, which are no single one."""
     if isinstance(keys, str | bytes):
         raise ArgumentTypeError("Store: expected a list of keys; got str", "a list of one: [key]")
     return keys
 
 
 def expect_count(value: int, where: str, most: int | None = None) -> int:
-    """A whole number: how many processes there are, or where to listen."""
+    """An integer: how many processes there are, or where to listen."""
     if not isinstance(value, int) or (most is not None and not 0 <= value <= most):
         wanted = "an int" if most is None else f"an int from 0 to {most:,}"
         raise ArgumentTypeError(f"{where}: expected {wanted}; got {value!r}", None)

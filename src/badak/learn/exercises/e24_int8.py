@@ -20,7 +20,7 @@ def call(program, w, x):
 
 
 class NotNumbers(Observer):
-    """Whether an operation made whole numbers of NaN."""
+    """Whether an operation made integers of NaN."""
 
     eager = True
     found = False
