@@ -69,9 +69,9 @@ def _complaint(module, name: str, value, items: list, lost: list) -> tuple[str, 
     n, p = len(items), len(lost)
     holder = ("nn.Module" if of_modules else "nn.Parameter") + ("Dict({...})" if kind == "dict" else "List([...])")
     if of_modules:
-        cause = f"{owner} is a {kind} with {n} module{'s' * (n > 1)}: their {p} parameters are not registered and will not train."
+        cause = f"{owner} is a {kind} with {n} modules: their {p} parameters are not registered and will not train."
     else:
-        cause = f"{owner} is a {kind} with {n} parameter{'s' * (n > 1)}: they are not registered and will not train."
+        cause = f"{owner} is a {kind} with {n} parameters: they are not registered and will not train."
     return cause, holder + ".", ("plain container", type(module), name)
 
 

@@ -47,5 +47,5 @@ FORGOTTEN = "build the optimizer of model.parameters(), after the last change of
 def finding(path: str, names: list[str], cause: str, fix: str, strange: int) -> Finding:
     """One module's parameters, and how many tensors the optimizers hold that belong to no module."""
     more = f"; the optimizers hold {strange} tensors that the model no longer has" if strange else ""
-    text = f"{path or 'the model'} is {cause}: {len(names)} parameter{'s' * (len(names) > 1)}, e.g. {names[0]}{more}"
+    text = f"{path or 'the model'} is {cause}: {len(names)} parameters, e.g. {names[0]}{more}"
     return Finding("optimizers", path, text, fix, {"parameters": len(names), "strange": strange})
