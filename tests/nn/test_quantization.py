@@ -1,6 +1,8 @@
 """Models with 8-bit weights: near the float32 ones, through files, copies and compiled steps, and what they refuse."""
 
 import copy
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -168,6 +170,64 @@ def test_an_embedding_in_blocks_is_the_tied_head_too(form):
         model(badak.tensor([[50]]))
     left = badak.quantize(GPT(GPTConfig(vocab_size=50, d_model=48, heads=4, layers=1)), form, skip_modules=("token",))
     assert type(left.token) is nn.Embedding
+
+
+OF_TRANSFORMERS = """
+import badak
+import torch
+from badak.nn.quantized import BlockEmbedding, BlockLinear
+from transformers import BertConfig, BertModel, DebertaV2Config, DebertaV2ForMaskedLM, T5Config, T5ForConditionalGeneration
+from transformers import LlamaConfig, LlamaForCausalLM, OPTConfig, OPTForCausalLM
+
+FORM = "q8_0"
+small = dict(vocab_size=96, hidden_size=64, intermediate_size=96, num_hidden_layers=1, num_attention_heads=4)
+t5 = dict(vocab_size=96, d_model=64, d_kv=16, d_ff=96, num_layers=1, num_heads=4, decoder_start_token_id=0)
+models = {  # whether the token embedding goes into blocks, and whether the head shares them
+    LlamaForCausalLM(LlamaConfig(**small, tie_word_embeddings=True)): (True, True),
+    LlamaForCausalLM(LlamaConfig(**small)): (True, False),
+    OPTForCausalLM(OPTConfig(**small, ffn_dim=96, word_embed_proj_dim=64, max_position_embeddings=32)): (True, True),
+    T5ForConditionalGeneration(T5Config(**t5)): (True, True),
+    BertModel(BertConfig(**small)): (False, False),
+    DebertaV2ForMaskedLM(DebertaV2Config(**small, legacy=False)): (False, False),
+}
+for model, (blocks, shared) in models.items():
+    model.eval()
+    ids = torch.randint(4, 96, (2, 9))
+    call = dict(input_ids=ids, labels=ids) if type(model) is T5ForConditionalGeneration else dict(input_ids=ids)
+    name = type(model).__name__
+    with torch.no_grad():
+        expected = model(**call)[0 if name == "BertModel" else "logits"]
+        badak.quantize(model, FORM)
+        found = model(**call)[0 if name == "BertModel" else "logits"]
+    assert (found - expected).norm() < 0.05 * expected.norm(), name
+    table, head = model.get_input_embeddings(), model.get_output_embeddings()
+    assert isinstance(table, BlockEmbedding) is blocks, name
+    assert not blocks or isinstance(head, BlockLinear) and (head.weight.data_ptr() == table.weight.data_ptr()) is shared, name
+    wide = [path for path, part in model.named_modules() if type(part) is torch.nn.Linear]
+    assert all(path.endswith(".wo") for path in wide) and bool(wide) is name.startswith("T5"), (name, wide)
+"""
+
+
+@pytest.mark.slow
+def test_embeddings_of_transformers_are_in_blocks_where_the_head_is_linear(tmp_path):
+    pytest.importorskip("transformers", reason="transformers is not installed: pip install transformers")
+    (tmp_path / "program.py").write_text(OF_TRANSFORMERS)
+    command = [sys.executable, "-m", "badak", "run", "program.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is read as Linux tells it")
+def test_the_memory_of_the_whole_weights_goes_back():
+    """malloc would keep it: a process would take as much as before."""
+    program = (
+        "import badak, sys; from badak import nn; from pathlib import Path\n"
+        "taken = lambda: int(Path('/proc/self/statm').read_text().split()[1]) * 4096\n"
+        "model = nn.Sequential(*(nn.Linear(1024, 1024) for _ in range(32)))\n"
+        "before = taken(); badak.quantize(model, 'q4_0'); print((before - taken()) >> 20)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert int(done.stdout) > 90  # MiB of the 128 that whole weights take, next to 18 that blocks take
 
 
 def test_a_gradient_goes_through_weights_in_blocks():

@@ -13,9 +13,9 @@ from types import MethodType
 from badak.compiler.arguments import Arguments
 from badak.compiler.capture import WAITS
 from badak.compiler.check import EVERY, checked, expect_number
-from badak.compiler.memory import give_back
 from badak.compiler.plan import ALSO_NAMED, SHARED, Plan
 from badak.core.errors import GraphError, warn_once
+from badak.core.memory import give_back
 from badak.core.modes import modes
 
 _MOST = 16  # recordings that one function keeps: of different shapes, say

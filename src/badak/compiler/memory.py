@@ -22,7 +22,7 @@ import numpy as np
 
 from badak.compiler.entries import Grads
 from badak.compiler.provenance import Part, Place, arrays_in
-from badak.core.memory import holder_of
+from badak.core.memory import give_back, holder_of
 
 _LINE = 64  # bytes: places start at lines of the cache
 _LEAST = 1 << 29  # bytes that recordings may hold on any machine
@@ -54,12 +54,6 @@ def room_to_record() -> int:
         free = next(int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable:"))
         return max(_LEAST, min(most_bytes(), free // 2))
     return most_bytes()
-
-
-def give_back() -> None:
-    """Give the system what a recording took and no longer needs: malloc keeps what is freed (`kernels/numba/_memory.py`)."""
-    with suppress(OSError, AttributeError, TypeError):  # a system without glibc has no such function
-        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _move(made, array) -> None:

@@ -3,9 +3,11 @@
 And memory that several processes see. Python's multiprocessing sends arrays on it as what they see, and others as copies.
 """
 
+import ctypes
 import mmap
 import os
 import pickle
+from contextlib import suppress
 from multiprocessing import reduction
 from typing import Any
 
@@ -118,3 +120,9 @@ def _received(place: Any, count: int, *seen: Any) -> np.ndarray:
         ) from error
     dtype, shape, offset, strides = seen
     return np.ndarray(shape, dtype, holder_of(map_shared(file, count)), offset, strides)
+
+
+def give_back() -> None:
+    """Give the system what is freed and not needed soon: malloc keeps it (`kernels/numba/_memory.py`)."""
+    with suppress(OSError, AttributeError, TypeError):  # a system without glibc has no such function
+        ctypes.CDLL(None).malloc_trim(0)

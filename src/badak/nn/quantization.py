@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core import events
+from badak.core import events, memory
 from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, IndexOutOfRangeError
 from badak.kernels.block_formats import ALSO, FORMATS
 from badak.nn.attention import MultiheadAttention
@@ -19,7 +19,7 @@ from badak.nn.errors import kind
 from badak.nn.linear import Linear
 from badak.nn.members import HOOKS, MEMBERS
 from badak.nn.module import Module
-from badak.nn.quantized import MOST_INPUTS, BlockEmbedding, BlockLinear, Int8Linear, LinearOf16Bits, Quantized
+from badak.nn.quantized import MOST_INPUTS, BlockEmbedding, BlockLinear, InBlocks, Int8Linear, LinearOf16Bits, Quantized
 from badak.tensor import Tensor
 from badak.tensor import int8 as int8_
 from badak.tensor.dtypes import dtype as dtype_type
@@ -66,9 +66,10 @@ def quantize(model: Module, dtype: Any = int8_, skip_modules: Iterable[str] = ()
                     blocks, too. 8.5 and 4.5 bits of 32
 
     Embeddings, norms and biases stay as they are; a head that is tied to an embedding gets weights of its own. In q8_0 and q4_0
-    the token embedding of `badak.models.GPT` and `Llama` is in blocks, too, and with it the head that is tied to it. Also taken:
-    Conv1D of transformers. Left as they are: layers of other kinds, those with a forward of their own, and those whose path, or the
-    beginning of it, is in `skip_modules`. From then on the model answers only: it is in evaluation mode, nothing wants a gradient.
+    the token embedding of `badak.models.GPT` and `Llama`, and of models of transformers with a Linear head, is in blocks, too; a
+    head that is tied to it shares them. Also taken: Conv1D of transformers. Left as they are: layers of other kinds, those with a
+    forward of their own, those that transformers keeps in float32, and those whose path, or the beginning of it, is in
+    `skip_modules`. From then on the model answers only: it is in evaluation mode, nothing wants a gradient.
 
     Gives the model. Raises ArgumentTypeError, DTypeError, and ArgumentError where there is nothing to do, where it was done
     already, and
@@ -96,12 +97,16 @@ def quantize(model: Module, dtype: Any = int8_, skip_modules: Iterable[str] = ()
     make = _maker(model, dtype)
     skip_modules = _kept(model, skip_modules)
     made: dict[Module, Module] = {}
-    lookups = [f"{path}.{name}".lstrip(".") for path, module in model.named_modules() for name in getattr(module, "lookups", ())]
+    in_blocks = isinstance(make, partial)
+    if in_blocks:
+        skip_modules += _kept_in_float32(model)
+    tables: set[int] = _tables(model) if in_blocks else set()
+    rows: dict[int, np.ndarray] = {}
     done = "."  # the path of the last module that gets another in its place: what is below goes with it
     for path, module in model.named_modules():
         if path.startswith(done) or any(path == name or path.startswith(f"{name}.") for name in skip_modules):
             continue
-        narrow = _narrowed(module, path, make, path in lookups)
+        narrow = _narrowed(module, path, make, tables, rows)
         if narrow is not None:
             made[module], done = narrow, f"{path}."
     if not made:
@@ -111,6 +116,8 @@ def quantize(model: Module, dtype: Any = int8_, skip_modules: Iterable[str] = ()
             "a model with such layers; others stay in float32",
         )
     model = _exchanged(model, made)
+    made.clear()
+    memory.give_back()
     model.eval()
     model.requires_grad_(False)
     return model
@@ -160,13 +167,43 @@ def _maker(model: Any, dtype: Any) -> Callable[..., Quantized]:
     return KINDS[name]
 
 
-def _narrowed(module: Module, path: str, make: Callable[..., Quantized], lookup: bool) -> Module | None:
-    """The module in the place of this one, None where it stays. lookup: of an embedding, whether only its rows are read."""
+def _tables(model: Module) -> set[int]:
+    """Weights of embeddings that a model reads row by row and by Linear heads, by id: badak's models name them in `lookups`.
+
+    Those of transformers have methods for both. Where no Linear gives the logits, the table may be read in other ways, so it stays.
+    """
+    parts = [module.get_submodule(name) for module in model.modules() for name in getattr(module, "lookups", ())]
+    head, table = (getattr(model, f"get_{name}_embeddings", lambda: None)() for name in ("output", "input"))
+    if isinstance(head, Linear) and isinstance(table, Embedding) and head.out_features == table.num_embeddings:
+        parts.append(table)
+    return {id(part.weight) for part in parts if type(part) is Embedding and part.max_norm is None}
+
+
+def _kept_in_float32(model: Module) -> tuple[str, ...]:
+    """Paths of Linear layers whose inputs a model of transformers casts to the dtype of their weights, which blocks have not."""
+    names = getattr(model, "_keep_in_fp32_modules", None) or ()
+    return tuple(
+        path
+        for path, part in model.named_modules()
+        for name in names
+        if isinstance(part, Linear) and f".{path}".endswith(f".{name}")
+    )
+
+
+def _narrowed(
+    module: Module, path: str, make: Callable[..., Quantized], tables: set[int], rows: dict[int, np.ndarray]
+) -> Module | None:
+    """The module in the place of this one, None where it stays.
+
+    tables: weights of embeddings that go into blocks; rows: their blocks, for all that share them.
+    """
     forward = getattr(type(module), "forward", None)
-    if lookup and isinstance(make, partial) and type(module) is Embedding and module.max_norm is None:
-        _check(module.weight, f"{path}.weight", make)
-        return _like(module, BlockEmbedding(_array(module.weight), None, **make.keywords))
+    shared = id(module._parameters.get("weight"))
+    if shared in tables and type(module) is Embedding:
+        return _like(module, _in_blocks(BlockEmbedding, module, path, make, rows))
     if isinstance(module, Linear) and forward is Linear.forward and _has_weight(module):
+        if shared in tables:
+            return _like(module, _in_blocks(BlockLinear, module, path, make, rows))
         weight, bias = module.weight, module.bias
     elif type(module).__name__ == "Conv1D" and type(module).__module__ == "transformers.pytorch_utils":
         weight, bias = module.weight.t(), module.bias
@@ -178,6 +215,15 @@ def _narrowed(module: Module, path: str, make: Callable[..., Quantized], lookup:
         return None
     _check(weight, f"{path}.weight" if path else "weight", make)
     return _like(module, make(_array(weight), _array(bias)))
+
+
+def _in_blocks(kind: type[InBlocks], module: Module, path: str, make: Any, rows: dict[int, np.ndarray]) -> InBlocks:
+    """A layer of a table that others may share: all have one storage."""
+    weight, form = module.weight, make.keywords["form"]
+    if id(weight) not in rows:
+        _check(weight, f"{path}.weight", make)
+        rows[id(weight)] = BlockEmbedding(_array(weight), None, form)._buffers["weight"]._array
+    return kind.of_blocks(rows[id(weight)], _array(getattr(module, "bias", None)), form, weight.shape[1])
 
 
 def _has_weight(module: Module) -> bool:
