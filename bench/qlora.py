@@ -8,6 +8,7 @@ on; what the weights take is next to it.
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -85,9 +86,9 @@ def ask(worker: subprocess.Popen) -> dict[str, float]:
     return json.loads(answer)
 
 
-def measure(wanted: argparse.Namespace) -> dict[str, Any]:
+def measure(wanted: argparse.Namespace, tokens: int) -> dict[str, Any]:
     """What both took, step by step in turns."""
-    sizes = [str(int(size)) for size in (wanted.batch, wanted.tokens, wanted.tiny)]
+    sizes = [str(int(size)) for size in (wanted.batch, tokens, wanted.tiny)]
     workers = {
         name: subprocess.Popen([sys.executable, "-m", "bench.qlora", "--work", name, *sizes], text=True, stdin=subprocess.PIPE,
                                stdout=subprocess.PIPE, env=environment(wanted.threads)) for name in FORMS
@@ -108,14 +109,14 @@ def measure(wanted: argparse.Namespace) -> dict[str, Any]:
                       "memory": turns[-1]["memory"], "weights": turns[-1]["weights"],
                       "losses": [turn["loss"] for turn in turns]}  # fmt: skip
     pairs = [a["tokens"] / b["tokens"] for a, b in zip(*found.values())]
-    return {"rows": rows, "ratio": median(pairs), "ratios": [min(pairs), max(pairs)]}
+    return rows | {"batch": wanted.batch, "length": tokens, "ratio": [median(pairs), min(pairs), max(pairs)]}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.qlora", description=__doc__)
     parser.add_argument("--batch", type=int, default=1)
-    parser.add_argument("--tokens", type=int, default=256)
-    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--tokens", default="128,256", help="of a sequence; several with commas between")
+    parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--tiny", action="store_true", help="a small model, to try the machinery; nothing is kept")
     parser.add_argument("--work", nargs=4, help=argparse.SUPPRESS)
@@ -123,16 +124,22 @@ def main() -> None:
     if wanted.work:
         work(*wanted.work)
         return
-    machine = describe(wanted.threads)
+    machine, rows = describe(wanted.threads), []
     with conditions() as meanwhile:
-        found = measure(wanted)
-    for name, row in found["rows"].items():
-        print(f"{name:6} {row['form']:9} {row['tokens']:7.1f} tokens/s ({row['slowest']:.1f} to {row['fastest']:.1f})  "
-              f"{row['memory']:6.0f} MiB, {row['weights']:.0f} of them weights")  # fmt: skip
-    print(f"badak / torch {found['ratio']:.2f} (by turn {found['ratios'][0]:.2f} to {found['ratios'][1]:.2f}); {machine['cpu']}, "
-          f"{wanted.threads} threads, {wanted.batch} x {wanted.tokens} tokens")  # fmt: skip
+        for tokens in map(int, wanted.tokens.split(",")):
+            rows.append(measure(wanted, tokens))
+            told(rows[-1])
     if not wanted.tiny:
-        keep(place("qlora"), {"machine": machine, "conditions": meanwhile, "batch": wanted.batch, "tokens": wanted.tokens} | found)
+        keep(place("qlora", threads=wanted.threads), {"machine": machine, "rows": rows, **meanwhile})
+
+
+def told(row: dict[str, Any]) -> None:
+    """Print what both did."""
+    for name in FORMS:
+        one = row[name]
+        print(f"{row['batch']} x {row['length']} {name:6} {one['form']:9} {one['tokens']:7.1f} tokens/s ({one['slowest']:.1f} to "
+              f"{one['fastest']:.1f})  {one['memory']:6.0f} MiB, {one['weights']:.0f} of them weights", flush=True)  # fmt: skip
+    print("badak / torch {:.2f} (by turn {:.2f} to {:.2f})".format(*row["ratio"]), flush=True)
 
 
 if __name__ == "__main__":

@@ -94,6 +94,23 @@ def serving_table(documents: list[dict]) -> str:
     return "\n".join([*lines, "", f"One text for a client at every load: {same}. The machine's load meanwhile: {loads}."])
 
 
+def qlora_table(documents: list[dict]) -> str:
+    """Tokens per second of LoRA next to weights of 4 bits, and PyTorch's next to bfloat16."""
+    lines = [
+        "| CPU | tokens of a step | badak, tokens/s | PyTorch | badak / PyTorch | MiB: badak | PyTorch | weights, MiB |",
+        "| --- |" + " ---: |" * 7,
+    ]
+    for document in documents:
+        for row in document["rows"]:
+            both = row["badak"], row["torch"]
+            cells = [document["machine"]["cpu"], f"{row['batch']} x {row['length']}"]
+            cells += [f"{one['tokens']:.1f} ({one['slowest']:.1f} to {one['fastest']:.1f})" for one in both]
+            cells += ["{:.2f} ({:.2f} to {:.2f})".format(*row["ratio"]), *(f"{one['memory']:.0f}" for one in both)]
+            cells += [" / ".join(f"{one['weights']:.0f}" for one in both)]
+            lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
 def world_tables(documents: list[dict]) -> str:
     """A table for each processor."""
     return "\n\n".join(f"### {processor(each)}\n\n{world_table.markdown(each)}" for each in documents)
@@ -110,6 +127,7 @@ TABLES: dict[Path, dict[str, Callable[[list[dict]], str]]] = {
         "world": world_tables,
         "llama_cpp": llama_table,
         "serving": serving_table,
+        "qlora": qlora_table,
         "memory": memory_table,
         "start": start_table,
     },
