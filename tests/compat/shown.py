@@ -27,6 +27,7 @@ OBJECTS = """
 torch.float32, torch.half, torch.long, torch.bool, torch.bfloat16, torch.complex64, torch.uint16, torch.float8_e4m3fn
 torch.Size([2]), torch.zeros(2, 3).shape[:1], torch.device("cpu"), torch.device("cuda", 1), torch.zeros(1).device
 torch.strided, torch.contiguous_format, torch.finfo(torch.float32), torch.iinfo(torch.int32), torch.iinfo(torch.uint8)
+torch.finfo(torch.complex64), torch.finfo(torch.complex128)
 torch.zeros(2), torch.tensor(True), torch.empty(0, 3), torch.zeros(30, 30), torch.zeros(60), torch.ones(50), torch.arange(2000)
 torch.tensor([10.0, 1.0]), torch.tensor([1e-8, 1e8]), torch.tensor([float("nan"), -1.0]), torch.tensor([0.1] * 40)
 torch.tensor([1 + 2j] * 12), torch.zeros(40, dtype=torch.complex64), torch.arange(300).reshape(3, 100)

@@ -8,7 +8,7 @@ import pytest
 import badak
 from badak import nn
 from badak.core.public_api import MissingName, is_pytorch
-from badak.core.public_api.table import ASK, INSTEAD, PLACES, reach
+from badak.core.public_api.table import ASK, INSTEAD, PLACES, listed_spaces, names_of, reach
 from tools import pytorch_names
 
 
@@ -76,6 +76,15 @@ for use in (lambda: InflatableArg(), lambda: torch.lobpcg(1), lambda: SummaryWri
     names += " distributed.fsdp.FullyShardedDataParallel sparse.spsolve"
     done = python("-c", code)
     assert done.out.splitlines() == [f"MissingName torch.{name}" for name in names.split()], done.err
+
+
+@pytest.mark.slow
+def test_private_names_that_are_alike_are_imported_together(python):
+    """A name of PyTorch is no other one misspelt, though a placeholder with a name like it stands there already."""
+    asked = {space: sorted(names_of(space, private=True)) for space in listed_spaces() if space != "Tensor"}
+    lines = [f"from torch.{space} import {', '.join(names)}".replace(". ", " ") for space, names in asked.items() if names]
+    done = python("-c", "\n".join(["import badak.as_torch", *lines]))
+    assert len(lines) > 30 and not done.err
 
 
 @pytest.mark.slow

@@ -386,6 +386,24 @@ def test_backward_hooks_see_what_pytorch_shows(of_inputs):
     assert (ours[2] is None) == (theirs[2] is None)
 
 
+def test_tensors_that_need_no_gradient_have_zeros_where_others_need_one():
+    told = []
+    for lib in (badak, torch):
+
+        class Mixed(lib.nn.Module):
+            def forward(self, x, number, mask, z):
+                return x * z * number, mask
+
+        module = Mixed()
+        module.register_full_backward_hook(lambda module, dxs, dys: told.append([None if g is None else g.tolist() for g in dxs]))
+        for needs in (True, False):
+            x, z = lib.ones(2, requires_grad=needs), lib.full((2,), 3.0)
+            y, _ = module(x, 2, lib.tensor([1, 2]), z)
+            if needs:
+                y.sum().backward()
+    assert told[0] == told[1] == [[6.0, 6.0], None, [0, 0], [0.0, 0.0]]
+
+
 def test_a_backward_hook_replaces_the_gradient_of_the_inputs():
     power = Power()
     power.register_full_backward_hook(lambda module, dxs, dys: (dxs[0] * 100, None))

@@ -19,7 +19,7 @@ from badak.core import events
 from badak.core.errors import ArgumentTypeError, BadakWarning, GraphError
 from badak.nn.members import Members
 from badak.ops.observe import Observe
-from badak.tensor import Tensor, apply
+from badak.tensor import Tensor, apply, zeros
 
 
 class _Everywhere:
@@ -204,13 +204,13 @@ class BackwardWatch:
         self._module = module
         self._grad_output: tuple | None = None
         self._inputs: tuple[int, ...] = ()  # the places of the arguments that need a gradient
-        self._count = 0  # of arguments
+        self._args: tuple = ()
 
     def inputs(self, args: tuple) -> tuple:
         """The arguments, those that need a gradient led through `Observe`."""
-        self._count = len(args)
-        args, self._inputs = _observed(args, self._on_grad_input)
-        return args
+        observed, self._inputs = _observed(args, self._on_grad_input)
+        self._args = tuple({"size": value.shape, "dtype": value.dtype} if isinstance(value, Tensor) else None for value in args)
+        return observed
 
     def outputs(self, output: object) -> object:
         """The output, where it is a tensor or a tuple, led through `Observe`."""
@@ -231,18 +231,19 @@ class BackwardWatch:
         self._grad_output = grad_output
         if not self._inputs:  # nothing will arrive at the inputs: tell the hooks now
             for hook in (*EVERYWHERE.backward.values(), *self._module._backward_hooks.values()):
-                if hook(self._module, (None,) * self._count, grad_output) is not None:
+                if hook(self._module, (None,) * len(self._args), grad_output) is not None:
                     raise GraphError(
                         "backward hook returned a gradient for inputs of which none requires grad", "return None from it"
                     )
         return tuple(grad_output[i] for i in self._outputs)
 
     def _on_grad_input(self, grads: tuple) -> tuple:
-        grad_input = _spread(grads, self._inputs, self._count)
+        found = _spread(grads, self._inputs, len(self._args))
+        grad_input = tuple(zeros(**told) if grad is None and told else grad for grad, told in zip(found, self._args))  # as PyTorch
         for hook in (*EVERYWHERE.backward.values(), *self._module._backward_hooks.values()):
             replaced = hook(self._module, grad_input, self._grad_output)
             if replaced is not None:
-                grad_input = _as_tuple(replaced, self._count, "Backward hook")
+                grad_input = _as_tuple(replaced, len(self._args), "Backward hook")
         return tuple(grad_input[i] for i in self._inputs)
 
 

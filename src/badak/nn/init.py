@@ -307,3 +307,8 @@ xavier_uniform, xavier_normal = _deprecated(xavier_uniform_), _deprecated(xavier
 kaiming_uniform, kaiming_normal = _deprecated(kaiming_uniform_), _deprecated(kaiming_normal_)
 
 _guard_names(globals(), "badak.nn.init")
+
+
+# What these are called within PyTorch; libraries import them.
+_no_grad_uniform_, _no_grad_normal_, _no_grad_trunc_normal_ = uniform_, normal_, trunc_normal_
+_no_grad_fill_, _no_grad_zero_ = constant_, zeros_

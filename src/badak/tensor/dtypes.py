@@ -315,10 +315,11 @@ class Size(tuple):
 
 
 class finfo:  # noqa: N801
-    """Limits of a floating-point dtype: min, max, eps, tiny, smallest_normal, bits, resolution."""
+    """Limits of a floating-point dtype, or of a complex one's parts: min, max, eps, tiny, smallest_normal, bits, resolution."""
 
     def __init__(self, type=None):  # noqa: A002
         chosen = _default if type is None else to_dtype(type)
+        chosen = chosen.to_real() if chosen.is_complex else chosen
         if not chosen.is_floating_point:
             raise DTypeError(f"finfo: expected a floating-point dtype; got {chosen}", "use iinfo for integers")
         limits = np.finfo(chosen.numpy) if chosen.numpy.isbuiltin == 1 else ml_dtypes.finfo(chosen.numpy)

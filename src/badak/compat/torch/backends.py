@@ -1,10 +1,11 @@
 """`torch.backends`: which libraries compute. Their flags can be set and read, and change nothing."""
 
 from contextlib import contextmanager
-from types import SimpleNamespace
+
+from badak.core.public_api.door import Namespace
 
 
-class Flags(SimpleNamespace):
+class Flags(Namespace):
     """Flags and functions of one backend. `with backend.flags(name=value):` sets some for a block."""
 
     @contextmanager

@@ -1,10 +1,10 @@
 """Devices that are not there. Asking whether they are is answered; asking for work of them is an error."""
 
-from types import SimpleNamespace
 from typing import NoReturn
 
 from badak.core.errors import DeviceError
 from badak.core.errors import OutOfMemoryError as OutOfMemoryError
+from badak.core.public_api.door import Namespace
 from badak.tensor import device
 from badak.tensor.dtypes import check_device, entered
 
@@ -27,9 +27,9 @@ def refusing(name: str):
     return refused
 
 
-def _absent(name: str, **more: object) -> SimpleNamespace:
+def _absent(name: str, **more: object) -> Namespace:
     """The namespace of a device that is not there."""
-    return SimpleNamespace(
+    return Namespace(
         is_available=lambda: False,
         is_initialized=lambda: False,
         device_count=lambda: 0,
@@ -52,7 +52,7 @@ accelerator = _absent(
     set_device_idx=refusing("accelerator.set_device_idx"),
     current_device_index=refusing("accelerator.current_device_index"),
 )
-cpu = SimpleNamespace(
+cpu = Namespace(
     is_available=lambda: True,
     device_count=lambda: 1,
     current_device=lambda: "cpu",

@@ -1,6 +1,5 @@
 """`torch._dynamo`, `_inductor`, `_functorch`, `_logging`: settings of a compiler that badak does not have are accepted."""
 
-from types import SimpleNamespace
 from typing import NoReturn
 
 from badak.compat.torch.compiler import allow_in_graph as allow_in_graph
@@ -9,6 +8,7 @@ from badak.compat.torch.compiler import disable as disable
 from badak.compat.torch.compiler import is_compiling as is_compiling
 from badak.compat.torch.compiler import reset as reset
 from badak.core.errors import NotSupportedError
+from badak.core.public_api.door import Namespace
 from badak.nn import Module
 
 
@@ -53,5 +53,5 @@ class Unsupported(NotSupportedError):
     """PyTorch's error of a program that cannot be traced. badak never raises it."""
 
 
-eval_frame = SimpleNamespace(OptimizedModule=OptimizedModule)
-exc = SimpleNamespace(Unsupported=Unsupported)
+eval_frame = Namespace(OptimizedModule=OptimizedModule)
+exc = Namespace(Unsupported=Unsupported)

@@ -7,7 +7,6 @@ holds the weights and the graph, and no code: reading it runs nothing. TorchScri
 import builtins
 import warnings
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any, Optional
 from typing import Final as Final
 
@@ -18,6 +17,7 @@ from badak.compat.torch.tracing.program import differing, found_sizes, graph_of,
 from badak.compat.torch.tracing.program import trace as traced
 from badak.compat.torch.tracing.record import is_tracing as is_tracing
 from badak.core.errors import ArgumentError, NotSupportedError, StateError, expect_function
+from badak.core.public_api.door import Namespace
 from badak.nn import Module, Parameter
 from badak.tensor import Tensor
 
@@ -197,7 +197,7 @@ def script_if_tracing(fn):
 
 
 export = unused = interface = script_method = _script_if_tracing = _overload = _overload_method = script_if_tracing
-annotations = SimpleNamespace(
+annotations = Namespace(
     List=list, Dict=dict, Tuple=tuple, Optional=Optional, Any=Any,
     BroadcastingList1=list, BroadcastingList2=list, BroadcastingList3=list,
 )  # fmt: skip

@@ -3,7 +3,7 @@
 import importlib
 import sys
 from collections.abc import Callable
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 from badak.core.public_api.import_time import wants_placeholder
 from badak.core.public_api.missing import Missing, missing, placeholder_or_error
@@ -39,6 +39,15 @@ def door(module: str, like: str = "") -> Callable[[str], object]:
     return __getattr__
 
 
+class Namespace(SimpleNamespace):
+    """What stands for a module of PyTorch that is a few names: once `add_door` has named it, it answers for the others, too."""
+
+    def __getattr__(self, name: str) -> object:
+        if name.startswith("__") or "__name__" not in vars(self):
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+        return placeholder_or_error(self.__name__.partition(".")[2], name, self)
+
+
 def door_of_absent(package: str, names: str) -> Callable[[str], object]:
     """The `__getattr__` of a package next to torch of which badak lacks these names."""
 
@@ -66,6 +75,8 @@ def _is_own(thing: object) -> bool:
 
 def add_door(thing: object, name: str) -> None:
     """Make a module that PyTorch knows as badak.<...> answer for the names that it has not, as the packages do."""
+    if isinstance(thing, Namespace):
+        vars(thing).setdefault("__name__", name)
     if isinstance(thing, ModuleType) and type(thing) is ModuleType and "__getattr__" not in vars(thing):
         if is_pytorch(name.removeprefix("badak.")):
             vars(thing)["__getattr__"] = door(name)

@@ -19,7 +19,8 @@ def absent(space: str, name: str, owner: object = None) -> AttributeError:
     """The error for badak.<space>.<name>: with advice for a name of PyTorch, and Python's own words for any other."""
     dotted = f"{space}.{name}".lstrip(".")
     listed = names_of(space)  # where it is in no list, and like a name that is there, it is that name misspelt
-    misspelt = listed and name not in listed and "." in space and meant(name, dir(owner))
+    known = name in listed or name in names_of(space, private=True)
+    misspelt = listed and not known and "." in space and meant(name, dir(owner))
     if is_pytorch(dotted) and not misspelt:
         return missing(dotted)
     where = f"{package()}.{space}".rstrip(".")

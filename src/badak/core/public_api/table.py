@@ -157,6 +157,7 @@ INSTEAD = {  # what PyTorch has and badak has not: what serves in its place
     "linalg.ldl_factor_ex": "linalg.lu_factor_ex, or linalg.eigh of a symmetric matrix",
     "linalg.ldl_solve": "linalg.solve",
     "lobpcg": "linalg.eigh",
+    "jit._get_trace_graph": "torch.fx.symbolic_trace or torch.export for a graph, utils.flop_counter.FlopCounterMode for FLOPs",
     "masked": "a tensor with a mask next to it: masked_fill, where",
     "utils.model_zoo": "download the file yourself and read it with badak.load or safetensors",
     "quantization": "badak.quantize(model): int8 or bfloat16 weights, for inference",
@@ -211,9 +212,9 @@ def is_pytorch(dotted: str) -> bool:
     return is_module(space) and not name.startswith("__") if listed is None else name in listed
 
 
-def names_of(space: str) -> frozenset[str]:
-    """PyTorch's names in torch.<space>."""
-    return _lists().get(f"torch.{space}".rstrip("."), frozenset())
+def names_of(space: str, private: bool = False) -> frozenset[str]:
+    """PyTorch's names in torch.<space>: the public ones, or those that begin with an underscore."""
+    return _lists().get("private " * private + f"torch.{space}".rstrip("."), frozenset())
 
 
 def listed_spaces() -> list[str]:

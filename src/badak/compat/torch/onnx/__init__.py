@@ -5,7 +5,6 @@ An operation without a form is refused by its name.
 """
 
 import os
-from types import SimpleNamespace
 from typing import Any
 
 from badak.compat.torch.export import Dim, exported
@@ -15,6 +14,7 @@ from badak.compat.torch.tracing.record import Ref, is_tracing
 from badak.compat.torch.tracing.sizes import Expression, name_of
 from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
 from badak.core.public_api import door as _door
+from badak.core.public_api.door import Namespace
 from badak.io.atomic import write_file
 from badak.nn import Module
 from badak.tensor import Tensor
@@ -215,6 +215,6 @@ def _parse_args(*kinds: str) -> Any:
     return lambda function: function
 
 
-symbolic_helper = SimpleNamespace(parse_args=_parse_args, quantized_args=_parse_args)
-symbolic_opset9 = symbolic_opset11 = symbolic_opset12 = symbolic_opset13 = SimpleNamespace()
+symbolic_helper = Namespace(parse_args=_parse_args, quantized_args=_parse_args)
+symbolic_opset9 = symbolic_opset11 = symbolic_opset12 = symbolic_opset13 = Namespace()
 __getattr__ = _door("badak.onnx")
