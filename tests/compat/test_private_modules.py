@@ -1,5 +1,6 @@
 """`torch._utils` and `torch._jit_internal`: what libraries import from them does what PyTorch's does."""
 
+import pickle
 import typing
 
 import pytest
@@ -301,3 +302,36 @@ def test_they_are_found_where_pytorch_has_them(badak_run, program):
     lines = done.out.splitlines()
     assert lines[:2] == ["None [1.0, 1.0, 0.0]", "False <class 'KeyError'>"]
     assert lines[2] == "torch._utils._rebuild_wrapper_subclass: badak does not have it" and lines[3].startswith("fix: ")
+
+
+@pytest.mark.slow
+def test_what_pytorch_pickled_is_unpickled(tmp_path, badak_run, program):
+    torch.manual_seed(0)
+    kinds = (torch.float32, torch.bfloat16, torch.int64, torch.bool, torch.complex64)
+    things = {
+        "tensors": [torch.arange(6).reshape(2, 3).to(kind).T for kind in kinds]
+        + [torch.empty(0), torch.ones(3)[1:].requires_grad_()],
+        "model": torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.BatchNorm1d(2), torch.nn.GRU(2, 2)),
+        "values": [torch.Size([2]), torch.float16, torch.device("cpu"), torch.nn.Parameter(torch.ones(2), requires_grad=False)],
+    }
+    code = (
+        "import pickle, torch\nthings = pickle.load(open('things.pkl', 'rb'))\nprint(things)\n"
+        "print(round(things['model'](torch.ones(2, 3))[0].sum().item(), 4))\n"
+    )
+    (tmp_path / "things.pkl").write_bytes(pickle.dumps(things))
+    done = badak_run(program(code))
+    printed = f"{things}\n{round(things['model'](torch.ones(2, 3))[0].sum().item(), 4)}\n"
+    assert done.out == printed, done.err
+
+
+@pytest.mark.parametrize("wrong", [5, "x", pickle.dumps(5)])
+def test_other_bytes_are_no_storage(wrong):
+    with pytest.raises(BadakError) as told:
+        _utils._load_from_bytes(wrong)
+    assert len(str(told.value).splitlines()) == 2
+
+
+def test_a_view_says_that_it_is_one():
+    for lib in (badak, torch):
+        x = lib.ones(4)
+        assert [each._is_view() for each in (x, x[1:], x[1:].view(3, 1), x + 1, x[:2].clone())] == [False, True, True, False, False]

@@ -119,6 +119,9 @@ class History(About):
     def _version(self) -> int:
         return self._watch().count
 
+    def _is_view(self) -> bool:
+        return self._base is not None
+
     @property
     def grad(self) -> "Tensor | None":
         if anywhere.has_observers and modes.observer is not None:

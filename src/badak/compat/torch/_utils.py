@@ -4,6 +4,7 @@ badak computes on the CPU: there is no device to give the number of, and PyTorch
 """
 
 import importlib.util
+import io
 import os
 import sys
 import traceback
@@ -18,6 +19,8 @@ from badak.core.errors import ArgumentError, ArgumentTypeError, DeviceError, Not
 from badak.core.public_api import door as _door
 from badak.core.public_api.table import reach
 from badak.io.allowed import SPARSE, with_metadata
+from badak.io.pt import load
+from badak.io.storage import Storage
 from badak.nn.lazy import UninitializedParameter
 from badak.nn.parameter import Parameter
 from badak.tensor import Tensor, cat, empty, view_as_real
@@ -25,8 +28,17 @@ from badak.tensor import device as _device
 from badak.tensor import dtype as _dtype
 from badak.tensor.layouts import layout as _layout
 from badak.tensor.layouts import sparse_coo
+from badak.tensor.storage import TypedStorage
 
 # tensors from their parts
+
+
+def _load_from_bytes(b: bytes) -> TypedStorage:
+    """What Python's pickle calls for each storage of the tensors that PyTorch pickled: torch.storage has it."""
+    found = load(io.BytesIO(b)) if isinstance(b, bytes) else None
+    if not isinstance(found, Storage):
+        raise ArgumentTypeError("torch.storage._load_from_bytes: expected the bytes of one storage", "torch.load for whole files")
+    return Tensor._of(found.raw.view(found.dtype.numpy)).storage()
 
 
 def _rebuild_tensor(storage: Any, storage_offset: int, size: Iterable[int], stride: Iterable[int]) -> Tensor:

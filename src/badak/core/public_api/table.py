@@ -23,6 +23,7 @@ PLACES = {
     "badak._jit_internal": "badak.compat.torch._jit_internal",
     "badak._logging": "badak.compat.torch.dynamo",
     "badak._utils": "badak.compat.torch._utils",
+    "badak.storage._load_from_bytes": "badak.compat.torch._utils._load_from_bytes",
     "badak.accelerator": "badak.compat.torch.devices.accelerator",
     "badak.amp": "badak.compat.torch.amp",
     "badak.autograd.profiler": "badak.compat.torch.profiler",
