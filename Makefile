@@ -1,5 +1,5 @@
-# make check    what every commit must pass, in about a minute on two cores
-# make test     what a pull request must pass, in about a quarter of an hour
+# make check    what every commit must pass, in less than a minute on two cores
+# make test     what a pull request must pass, in about ten minutes on two cores
 # make nightly  every sample, seed and pair, for some hours
 # make bench    the timings, as tables
 # make docs     the documentation site, into build/docs: a warning is an error
@@ -44,6 +44,7 @@ lint: tools
 quick: tools
 	$(PYTEST) --tier check
 
+test: JOBS = $(shell $(PYTHON) -c "import os; print(os.cpu_count() + 1)")  # one more than cores: tests wait for processes
 test: tools
 	$(PYTEST)
 
