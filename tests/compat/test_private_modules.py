@@ -335,3 +335,42 @@ def test_a_view_says_that_it_is_one():
     for lib in (badak, torch):
         x = lib.ones(4)
         assert [each._is_view() for each in (x, x[1:], x[1:].view(3, 1), x + 1, x[:2].clone())] == [False, True, True, False, False]
+
+
+def schema_of(lib, infer, kind, returns="Tensor", **options):
+    """What a function's annotations say, or the kind of error."""
+    space = {"lib": lib, "Tensor": lib.Tensor, "typing": typing}
+    cpu = lib.device("cpu")
+
+    def function(x, y, *, n=3, s="a", d=lib.float32, e=None, g=1.5, where=cpu):
+        pass
+
+    function.__annotations__ = {
+        "x": lib.Tensor, "y": eval(kind, space), "n": int, "s": str, "d": lib.dtype, "e": lib.Tensor | None, "g": float,
+        "where": lib.device, "return": eval(returns, space),
+    }  # fmt: skip
+    try:
+        return infer(function, **{"mutates_args": (), **options})
+    except ValueError:
+        return ValueError
+
+
+KINDS = """Tensor int float bool str lib.dtype lib.device dict typing.Optional[Tensor] typing.List[Tensor] list[int] list[str]
+    typing.Sequence[typing.Optional[Tensor]] typing.Optional[int] typing.Optional[typing.List[int]] typing.Sequence[bool]
+    typing.Union[int,float,bool] typing.Optional[typing.List[Tensor]] typing.Tuple[int,int] typing.Optional[lib.dtype]
+    typing.List[typing.Optional[int]] typing.Optional[typing.List[float]]""".split()
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_schema_is_what_pytorch_reads_from_annotations():
+    def both_of(*args, **options):
+        ours, theirs = (schema_of(lib, lib.library.infer_schema, *args, **options) for lib in (badak, torch))
+        assert ours == theirs, args
+        return ours
+
+    assert [both_of(kind) for kind in KINDS].count(ValueError) == 5
+    for returns in ("None", "int", "float", "typing.Tuple[Tensor, Tensor]", "tuple[Tensor]", "typing.List[Tensor]", "str"):
+        both_of("int", returns)
+    for changed in (("x",), ("e", "x"), "unknown", ("n",), ("zz",)):
+        both_of("int", mutates_args=changed)
+    assert both_of("int", op_name="scaled").startswith("scaled(Tensor x, SymInt y, *, SymInt n=3")

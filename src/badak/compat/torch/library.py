@@ -3,11 +3,14 @@
 import ast
 import inspect
 import re
-from collections.abc import Callable
-from typing import Any, NoReturn
+from collections.abc import Callable, Sequence
+from types import UnionType
+from typing import Any, NoReturn, Union, get_args, get_origin, get_type_hints
 
 from badak.compat.torch.operators import OPERATORS, Operator
 from badak.core.errors import ArgumentError, NotSupportedError, StateError
+from badak.core.public_api.door import Namespace
+from badak.tensor import Tensor, device, dtype
 
 _KEYS = {"cpu": "CPU", "cuda": "CUDA", "meta": "Meta", "xpu": "XPU", "mps": "MPS", "types": "default"}
 
@@ -182,9 +185,83 @@ class Library:
         """The operators stay."""
 
 
-def infer_schema(prototype_function: Callable, /, *, mutates_args=(), op_name: str | None = None) -> NoReturn:
-    """Raises NotSupportedError: badak keeps Python's signatures."""
-    raise NotSupportedError("infer_schema: badak's operators keep Python's signatures", "inspect.signature(function)")
+_WORDS = {Tensor: "Tensor", int: "SymInt", float: "float", bool: "bool", int | float | bool: "Scalar"}  # of results, too
+_ONE_ALONE = {str: "str", dtype: "ScalarType", device: "Device"}  # which stand in no list
+
+
+def infer_schema(prototype_function: Callable, /, *, mutates_args=(), op_name: str | None = None) -> str:
+    """The schema of a function, "(Tensor x, SymInt n=1) -> Tensor", by its annotations.
+
+    mutates_args: names of the tensors that it changes, or "unknown". Raises ArgumentError where an annotation says too little.
+    """
+    try:
+        known = get_type_hints(prototype_function)
+        signature = inspect.signature(prototype_function)
+    except (NameError, TypeError, ValueError) as error:
+        raise ArgumentError(f"infer_schema: {error}", "a function whose annotations can be read") from None
+    unknown = mutates_args == "unknown"
+    changed = set() if unknown else set(mutates_args)
+    parts: list[str] = []
+    for number, (name, parameter) in enumerate(signature.parameters.items()):
+        if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
+            raise ArgumentError("infer_schema: We do not support positional-only args, varargs, or varkwargs", "name the arguments")
+        if parameter.kind is parameter.KEYWORD_ONLY and "*" not in parts:
+            parts.append("*")
+        word = _schema_word(known.get(name), name)
+        if name in changed or unknown and word.startswith("Tensor"):
+            if not word.startswith("Tensor"):
+                raise ArgumentError(f"infer_schema: only tensors are changed; {name} is of {word}", "mutates_args with tensors")
+            word = f"Tensor(a{number}!){word.removeprefix('Tensor')}"
+        parts.append(f"{word} {name}" + ("" if parameter.default is parameter.empty else f"={_schema_default(parameter.default)}"))
+    if missing := changed - set(signature.parameters):
+        raise ArgumentError(f"infer_schema: {', '.join(sorted(missing))} in mutates_args, but not in the signature", None)
+    return f"{op_name or ''}({', '.join(parts)}) -> {_schema_result(signature.return_annotation, known.get('return'))}"
+
+
+_library = Namespace(infer_schema=Namespace(infer_schema=infer_schema))  # torch._library
+
+
+def _schema_result(written: Any, kind: Any) -> str:
+    """What a schema says of a result."""
+    if written is None or kind is type(None):
+        return "()"
+    if get_origin(kind) is tuple:
+        words = [_schema_word(one, "return") for one in get_args(kind)]
+        return f"({', '.join(words)})" if len(words) > 1 else f"(({words[0]}))"
+    if kind in _ONE_ALONE:
+        raise ArgumentError(f"infer_schema: return has unsupported type {kind}", "a tensor, a number, or a tuple of them")
+    return _schema_word(kind, "return")
+
+
+def _schema_word(kind: Any, where: str) -> str:
+    """What a schema calls a type."""
+    if kind in (known := _WORDS | _ONE_ALONE):
+        return known[kind]
+    origin, parts = get_origin(kind), get_args(kind)
+    if origin in (Union, UnionType) and type(None) in parts:
+        word = _schema_word(Union[tuple(part for part in parts if part is not type(None))], where)  # noqa: UP007
+        if word not in ("Tensor[]", "Tensor?[]", "Scalar[]"):
+            return word + "?"
+    elif origin in (Union, UnionType) and set(parts) == {int, float, bool}:
+        return "Scalar"
+    elif origin in (list, Sequence):
+        word = _schema_word(parts[0], where)
+        if word == "Tensor?" or parts[0] in _WORDS:
+            return word + "[]"
+    raise ArgumentError(
+        f"infer_schema: {where} has unsupported type {kind}",
+        "Tensor, int, float, bool, str, dtype, device, a list of numbers or tensors, each perhaps | None",
+    )
+
+
+def _schema_default(value: Any) -> str:
+    if isinstance(value, str | device):
+        return f'"{value}"'
+    if isinstance(value, dtype):
+        return value.name
+    if value is None or isinstance(value, int | float):
+        return str(value)
+    raise ArgumentError(f"infer_schema: unsupported default {value!r}", "None, a number, a text, a dtype or a device")
 
 
 def opcheck(op: Any, args: tuple, kwargs: dict | None = None, **options) -> NoReturn:

@@ -13,7 +13,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from badak.core.errors import PACKAGE, StateError, package
-from badak.core.public_api.door import add_door
+from badak.core.public_api.door import Namespace, add_door
 from badak.core.public_api.homes import show_as_torch
 from badak.core.public_api.import_time import wants_placeholder
 from badak.core.public_api.missing import Missing
@@ -31,8 +31,10 @@ class Given(Loader):
         return None
 
     def exec_module(self, module):
-        if isinstance(self.module, ModuleType) and not hasattr(self.module, "__path__"):
+        if isinstance(self.module, ModuleType | Namespace) and not hasattr(self.module, "__path__"):
             self.module.__path__ = []  # so that `from it import name` asks the finders for a name that it has not
+        if isinstance(self.module, Namespace):
+            vars(self.module).setdefault("__spec__", module.__spec__)  # which an import of what is below asks for
         sys.modules[module.__name__] = self.module
 
 

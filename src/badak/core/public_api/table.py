@@ -21,6 +21,7 @@ PLACES = {
     "badak._guards": "badak.compat.torch.dispatch",
     "badak._inductor": "badak.compat.torch.dynamo",
     "badak._jit_internal": "badak.compat.torch._jit_internal",
+    "badak._library": "badak.compat.torch.library._library",
     "badak._logging": "badak.compat.torch.dynamo",
     "badak._utils": "badak.compat.torch._utils",
     "badak.storage._load_from_bytes": "badak.compat.torch._utils._load_from_bytes",
