@@ -1238,6 +1238,38 @@ def type_annotations_read_at_run_time():
     return (lambda x: x * len(C.__annotations__)), lambda: C.__annotations__.update(t=int)
 
 
+@way
+def annotations_of_a_function():
+    def f(a: int):
+        pass
+
+    return (lambda x: x * len(f.__annotations__)), lambda: f.__annotations__.update(t=int)
+
+
+@way
+def other_annotations_of_a_function():
+    def f(a: int):
+        pass
+
+    return (lambda x: x * len(f.__annotations__)), lambda: setattr(f, "__annotations__", {"a": 1, "b": 2, "c": 3})
+
+
+@way
+def other_annotations_of_a_class():
+    class C:
+        s: float = 1.0
+
+    return (lambda x: x * len(C.__annotations__)), lambda: setattr(C, "__annotations__", {"a": 1, "b": 2, "c": 3})
+
+
+@way
+def hints_of_a_function():
+    def f(a: int):
+        pass
+
+    return (lambda x: x * len(typing.get_type_hints(f))), lambda: f.__annotations__.update(t=int)
+
+
 # ---------------------------------------------------------------- modules
 
 

@@ -10,7 +10,7 @@ import types
 import weakref
 from collections import OrderedDict, deque, namedtuple
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, Generic
 
 import numpy as np
 
@@ -41,7 +41,7 @@ NOTHING_ELSE = frozenset({
     list, dict, set, deque, OrderedDict, *HOLDERS, weakref.ref, ContextVar, types.CellType, np.ndarray, np.void, bytearray,
     array.array, types.FrameType,
 })  # fmt: skip
-PLAIN_IN_C = (object, dict, list, set, frozenset, tuple, deque, int, float, complex, str, bytes, bytearray, BaseException)
+PLAIN_IN_C = (object, Generic, dict, list, set, frozenset, tuple, deque, int, float, complex, str, bytes, bytearray, BaseException)
 _SHAPES = "shape size dtype ndim numel dim stride storage_offset element_size itemsize nbytes data_ptr is_contiguous T mT __len__"
 # attributes of a tensor that no operation tells of: what of its state they come from
 TOLD = {"requires_grad": "_requires_grad", "is_leaf": "_requires_grad", **dict.fromkeys(_SHAPES.split(), "_array")}
@@ -53,6 +53,7 @@ SAYS = (
     types.TracebackType,
 )  # whose attributes that stand in no dict can be set
 MADE_ANEW = frozenset({"__dict__", "__weakref__", "__annotations__"})
+KEPT_AS = {"__annotations__": "__annotations_cache__"}  # where classes have, from Python 3.14 on, what was read of them
 OF_FUNCTIONS = frozenset({"__name__", "__qualname__", "__doc__", "__module__"})
 OF_CLASSES = frozenset({"__name__", "__qualname__", "__doc__", "__bases__", "__abstractmethods__"})
 

@@ -124,7 +124,7 @@ class Slot(Place):
         return [self._now()]
 
     def _now(self) -> Any:
-        with suppress(AttributeError):
+        with suppress(AttributeError, NameError):  # which annotations may raise, where they are read late
             return self.name.__get__(self.container)  # type: ignore[union-attr]
         return MISSING
 

@@ -283,13 +283,15 @@ class Reached:
         found = self._lookups.get((own, kind, name))
         if found is None:
             order = (*(own.__mro__ if own else ()), *kind.__mro__)
-            found = [vars(each)[name] for each in order if name in vars(each)]
+            kept = contents.KEPT_AS.get(name, name)
+            found = [vars(each)[one] for each in order for one in dict.fromkeys((name, kept)) if one in vars(each)]
             found = [value for value in found if not (is_a(value, types.FunctionType) and contents.leads_nowhere(value))]
             self._lookups[own, kind, name] = found
         return found
 
     def _of_class(self, thing: Any, value: Any, where: str) -> list:
-        known = is_a(value, types.GetSetDescriptorType) and is_a(thing, contents.SAYS) and value.__name__ not in contents.MADE_ANEW
+        made_anew = contents.MADE_ANEW if is_a(thing, type) else contents.MADE_ANEW - contents.KEPT_AS.keys()
+        known = is_a(value, types.GetSetDescriptorType) and is_a(thing, contents.SAYS) and value.__name__ not in made_anew
         if known or is_a(value, types.MemberDescriptorType):
             if is_a(thing, type) and not issubclass(value.__objclass__, type):
                 return []
