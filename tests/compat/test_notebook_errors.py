@@ -3,6 +3,7 @@
 import pytest
 
 import badak
+from badak.core.errors import PACKAGE
 
 SHELL = """
 import sys
@@ -40,7 +41,7 @@ def test_what_ipython_asks_an_error_for_is_short(cell):
     said, most = CELLS[cell]
     shown = lines_of(mistake(cell))
     assert said in "\n".join(shown) and len(shown) <= most + 4
-    assert not [line for line in shown if "/badak/" in line]
+    assert not [line for line in shown if PACKAGE in line]
     assert '  File "<cell>", line ' in "\n".join(shown)
 
 

@@ -1954,7 +1954,6 @@ def another_function_for_a_kind():
     return (lambda x: x * k(c)), lambda: k.register(C, lambda v: 5.0)
 
 
-@way
 def a_class_of_a_module():
     m = types.ModuleType("mm")
     m.k = 2.0
@@ -1966,6 +1965,10 @@ def a_class_of_a_module():
             return 7.0
 
     return (lambda x: x * m.k), lambda: setattr(m, "__class__", S)
+
+
+if sys.version_info < (3, 14):  # which itself goes on with the attribute of before
+    way(a_class_of_a_module)
 
 
 @way

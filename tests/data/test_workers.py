@@ -21,6 +21,7 @@ import badak
 from badak.core.errors import ArgumentError, ArgumentTypeError
 from badak.data.workers import WorkerError
 
+FORKED = {"multiprocessing_context": "fork"}  # so that workers get what cannot be pickled, in Python 3.14, too
 SOURCE = str(Path(badak.__file__).resolve().parent.parent)
 
 
@@ -120,7 +121,7 @@ def test_workers_are_seeded_as_in_torch():
     seen = []
     for D, package in ((theirs, torch), (ours, badak)):
         package.manual_seed(3)
-        seen.append([batch.tolist() for batch in D.DataLoader(Draws(4, package), 1, num_workers=2)])
+        seen.append([batch.tolist() for batch in D.DataLoader(Draws(4, package), 1, num_workers=2, **FORKED)])
     assert seen[0] == seen[1]
 
 
@@ -158,7 +159,7 @@ def test_errors_of_odd_kinds_arrive_too():
 
     for kind, expected in [(KeyError, KeyError), (lambda text: TwoArguments(text, 2), RuntimeError)]:
         with pytest.raises(expected, match="no picture 5|TwoArguments"):
-            list(ours.DataLoader(Broken(8, kind), 2, num_workers=1))
+            list(ours.DataLoader(Broken(8, kind), 2, num_workers=1, **FORKED))
 
 
 @pytest.mark.slow
@@ -201,7 +202,7 @@ def test_worker_init_fn_sees_the_worker():
         def __getitem__(self, i):
             return self.n
 
-    batches = ours.DataLoader(Tells(4), 1, num_workers=2, worker_init_fn=tell)
+    batches = ours.DataLoader(Tells(4), 1, num_workers=2, worker_init_fn=tell, **FORKED)
     assert [b.item() for b in batches] == [40, 41, 40, 41]
     assert ours.get_worker_info() is None
 
@@ -209,7 +210,7 @@ def test_worker_init_fn_sees_the_worker():
         raise OSError("no disk")
 
     with pytest.raises(OSError, match="no disk"):
-        next(iter(ours.DataLoader(Numbers(4), num_workers=1, worker_init_fn=fail)))
+        next(iter(ours.DataLoader(Numbers(4), num_workers=1, worker_init_fn=fail, **FORKED)))
 
 
 def test_persistent_workers_are_kept_between_epochs_and_end_with_the_loader():

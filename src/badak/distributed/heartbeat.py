@@ -11,6 +11,8 @@ import threading
 import time
 import traceback
 
+from badak.core.errors import PACKAGE
+
 SIZE = 512
 _HEAD = struct.Struct("<QQdI")  # ticks, steps, since when it waits (0: it does not), length of the text
 TEXT = 400
@@ -102,7 +104,7 @@ def last_words(error: BaseException) -> None:
     if not path or isinstance(error, SystemExit):
         return
     frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if f"{os.sep}badak{os.sep}" not in frame.filename and not frame.filename.startswith("<")]
+    own = [frame for frame in frames if not frame.filename.startswith(PACKAGE) and not frame.filename.startswith("<")]
     if own and f"{os.sep}click{os.sep}" in own[-1].filename:  # a command of badak: no program of the user's
         own = []
     where = f" ({os.path.basename(own[-1].filename)}:{own[-1].lineno})" if own else ""

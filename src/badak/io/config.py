@@ -106,7 +106,9 @@ def parse_json(data: bytes | str, where: str | os.PathLike) -> Any:
             f"{where}: not JSON: line {error.lineno}, column {error.colno}: {error.msg}",
             "fix that line, or restore the file from a copy",
         ) from error
-    except (ValueError, RecursionError) as error:  # ValueError: a key twice, a number of thousands of digits, no UTF-8
+    except RecursionError as error:
+        raise FileError(f"{where}: not JSON: its brackets go too deep", "write it again, or restore it from a copy") from error
+    except ValueError as error:  # a key twice, a number of thousands of digits, no UTF-8
         raise FileError(f"{where}: not JSON: {reason(error)}", "write it again, or restore it from a copy") from error
 
 

@@ -8,7 +8,7 @@ COMMON = {
     "nothing": (b"", "not JSON: line 1, column 1"),
     "no end": (b'{"steps": 1', "not JSON: line 1"),
     "no text": (b"\xff\xfe\x00\xd8", "not "),
-    "brackets": (DEEP, "not JSON: maximum recursion depth"),
+    "brackets": (DEEP, "not JSON: its brackets go too deep"),
     "endless digits": (b'{"steps": ' + DIGITS + b"}", "not JSON: Exceeds the limit"),
     "a key twice": (b'{"steps": 1, "steps": 2}', "the key 'steps' stands there twice"),
     "a key of several lines twice": (b'{"a\\nb": 1, "a\\nb": 2}', r"the key 'a\nb' stands there twice"),
