@@ -53,6 +53,8 @@ for epoch in range(2):
     shared(f"sampler {epoch}", given(DataLoader(data, batch_size=3, sampler=sampler)), squares)
     shared(f"read {epoch}", data.asked, list(range(N)))
 for workers in (0, 2):
+    # Python 3.14 would run this file again in each worker, and it has no guard
+    options = {"num_workers": workers, "multiprocessing_context": "fork" if workers else None}
     sampler = DistributedSampler(Squares(), shuffle=False)
-    shared(f"workers {workers}", given(DataLoader(Squares(), 3, sampler=sampler, num_workers=workers)), squares)
-    shared(f"stream {workers}", given(DataLoader(Stream(), 3, num_workers=workers)), list(range(N)))
+    shared(f"workers {workers}", given(DataLoader(Squares(), 3, sampler=sampler, **options)), squares)
+    shared(f"stream {workers}", given(DataLoader(Stream(), 3, **options)), list(range(N)))
