@@ -20,6 +20,7 @@ from badak.tensor import special as special
 from badak.compat.torch.core import SymBool as SymBool
 from badak.compat.torch.core import SymFloat as SymFloat
 from badak.compat.torch.core import SymInt as SymInt
+from badak.compat.torch.core import Tag as Tag
 from badak.compat.torch.devices import accelerator as accelerator
 from badak.compat.torch import amp as amp
 from badak.compat.torch import backends as backends

@@ -1,5 +1,6 @@
 """`torch._utils` and `torch._jit_internal`: what libraries import from them does what PyTorch's does."""
 
+import dataclasses
 import pickle
 import typing
 
@@ -7,9 +8,10 @@ import pytest
 import torch
 import torch._jit_internal
 import torch._utils
+import torch.utils._pytree
 
 import badak
-from badak.compat.torch import _jit_internal, _utils
+from badak.compat.torch import _jit_internal, _utils, pytree
 from badak.core.errors import ArgumentError, ArgumentTypeError, BadakError, DeviceError, NotSupportedError, StateError
 
 
@@ -374,3 +376,36 @@ def test_a_schema_is_what_pytorch_reads_from_annotations():
     for changed in (("x",), ("e", "x"), "unknown", ("n",), ("zz",)):
         both_of("int", mutates_args=changed)
     assert both_of("int", op_name="scaled").startswith("scaled(Tensor x, SymInt y, *, SymInt n=3")
+
+
+def test_a_constant_is_a_node_without_children():
+    told = []
+    for tree in (pytree, torch.utils._pytree):
+        made = dataclasses.make_dataclass("Config", ["norm"], frozen=True)
+        tree.register_constant(made)
+        leaves, spec = tree.tree_flatten([made("l2"), 3])
+        same = [spec == tree.tree_flatten([made(word), 4])[1] for word in ("l2", "l1")]
+        told.append([leaves, tree.tree_unflatten([5], spec)[0].norm, same])
+        for wrong in (type("Plain", (), {}), type("Unhashed", (), {"__eq__": lambda a, b: True})):
+            with pytest.raises(TypeError, match="non-default `__"):
+                tree.register_constant(wrong)
+        tree._deregister_pytree_node(made)
+    assert told[0] == told[1] == [[3], "l2", [True, False]]
+
+
+def test_tags_are_those_of_pytorch():
+    names = [name for name in dir(torch.Tag) if name[0] != "_" and name not in ("name", "value")]
+    assert sorted(tag.name for tag in badak.Tag) == sorted(names)
+    assert all(badak.Tag[name].value == getattr(torch.Tag, name).value for name in names)
+
+
+@pytest.mark.slow
+def test_operators_of_pytorch_that_badak_lacks_stop_no_import(badak_run, program):
+    program("import torch\ntable = {torch.ops._c10d_functional.all_gather_into_tensor.default: 1}\n", "library.py")
+    code = (
+        "import torch, library\n"
+        "print(hasattr(torch.ops._c10d_functional, 'all_gather_into_tensor'), hasattr(torch.ops.mine, 'x'))\n"
+        "torch.ops._c10d_functional.all_gather_into_tensor(1)\n"
+    )
+    done = badak_run(program(code))
+    assert done.out.split() == ["False", "False"] and "all_gather_into_tensor: badak does not have it\nfix: " in done.err

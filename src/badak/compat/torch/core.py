@@ -1,6 +1,7 @@
 """`torch._C`: the few names of PyTorch's compiled core that libraries mention; badak has no such core."""
 
 import importlib
+from enum import Enum
 from typing import Any
 
 from badak.compat.torch.conv_backend import _ConvBackend as _ConvBackend
@@ -46,6 +47,16 @@ class Value(_None):
 
 class Node(_None):
     """A step of a traced program."""
+
+
+# What libraries say of their operators; badak asks for none of it.
+Tag = Enum(  # type: ignore[misc]
+    "Tag",
+    "core cudagraph_unsafe data_dependent_output dynamic_output_shape flexible_layout generated inplace inplace_view "
+    "maybe_aliasing_or_mutating needs_contiguous_strides needs_exact_strides needs_fixed_stride_order nondeterministic_bitwise "
+    "nondeterministic_seeded out out_variant pointwise pt2_compliant_tag reduction view_copy",
+    start=0,
+)
 
 
 class SymInt(_None):

@@ -13,6 +13,8 @@ from badak.compat.torch.aten import OpOverloadPacket
 from badak.core.errors import ArgumentError, NotSupportedError, StateError
 from badak.core.modes import modes
 from badak.core.public_api import MissingName
+from badak.core.public_api.import_time import wants_placeholder
+from badak.core.public_api.missing import Missing
 from badak.tensor import Tensor
 
 _ANY = ("CompositeExplicitAutograd", "CompositeImplicitAutograd", "default")
@@ -113,16 +115,21 @@ def _tensors(values: Iterable) -> list[Tensor]:
     return found
 
 
+_OF_PYTORCH = "_c10d_functional c10d_functional c10d inductor mkldnn prim prims quantized quantized_decomposed symm_mem".split()
+
+
 class Namespace:
     """torch.ops.<namespace>."""
 
     def __init__(self, name: str):
         self._name = name
 
-    def __getattr__(self, name: str) -> "Operator | OpOverloadPacket":
+    def __getattr__(self, name: str) -> "Operator | OpOverloadPacket | Missing":
         found = OPERATORS.get(f"{self._name}::{name}")
         if found is None and self._name == "aten" and not name.startswith("__"):
             return OpOverloadPacket(name)
+        if found is None and self._name in _OF_PYTORCH and wants_placeholder():
+            return Missing(f"ops.{self._name}.{name}")
         if found is None:
             raise MissingName(
                 f"'_OpNamespace' '{self._name}' object has no attribute '{name}': no such operator is registered",

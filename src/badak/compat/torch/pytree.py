@@ -23,6 +23,7 @@ from badak.compat.torch.tree_nodes import _get_node_type as _get_node_type
 from badak.compat.torch.tree_nodes import _list_flatten as _list_flatten
 from badak.compat.torch.tree_nodes import _list_flatten_with_keys as _list_flatten_with_keys
 from badak.compat.torch.tree_nodes import _register_pytree_node as _register_pytree_node
+from badak.compat.torch.tree_nodes import register_constant as register_constant
 from badak.compat.torch.tree_nodes import register_dataclass as register_dataclass
 from badak.compat.torch.tree_nodes import register_pytree_node as register_pytree_node
 from badak.core.errors import ArgumentError

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, NamedTuple, NoReturn
 
-from badak.core.errors import ArgumentError, NotSupportedError
+from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
 
 
 class SequenceKey(NamedTuple):
@@ -117,6 +117,21 @@ def register_dataclass(
         return cls(**dict(zip(context[0], values)), **dict.fromkeys(context[1]))
 
     register_pytree_node(cls, flatten, unflatten, flatten_with_keys_fn=flatten_with_keys)
+
+
+def register_constant(cls: type) -> None:
+    """From now on objects of this type are nodes without children: what they are stands in the spec, which compares them."""
+    if cls.__eq__ is object.__eq__ or cls.__hash__ is None:
+        what = "__eq__" if cls.__eq__ is object.__eq__ else "__hash__"
+        raise ArgumentTypeError(
+            f"register_constant(cls) expects `cls` to have a non-default `{what}` implementation; {cls.__name__} has none",
+            "a frozen dataclass has both",
+        )
+
+    def flatten(obj: Any) -> tuple[list, Any]:
+        return [], obj
+
+    register_pytree_node(cls, flatten, lambda _, context: context, flatten_with_keys_fn=flatten)
 
 
 # ---------------------------------------------------------------------- Python's own containers

@@ -16,9 +16,10 @@ from itertools import islice
 from sys import _getframe
 from types import FrameType
 
-from badak.core.errors import package
+from badak.core.errors import PACKAGE, package
 
 _FILES = {os.path.join(os.path.dirname(__file__), f"{name}.py") for name in ("door", "finder", "import_time", "missing", "table")}
+_FILES.add(os.path.join(PACKAGE, "compat", "torch", "operators.py"))
 _ATTRIBUTE, _IMPORT = ("LOAD_ATTR", "LOAD_METHOD"), ("IMPORT_NAME", "IMPORT_FROM")
 _KIND = re.compile(r"[A-Z]\w*[a-z]|(q?u?int|bits|float|complex)\d").match  # a class, a dtype: of both, equal means the same one
 _SAME = ast.Eq | ast.NotEq | ast.Is | ast.IsNot | ast.In | ast.NotIn

@@ -15,6 +15,7 @@ PLACES = {
     "badak.SymBool": "badak.compat.torch.core.SymBool",
     "badak.SymFloat": "badak.compat.torch.core.SymFloat",
     "badak.SymInt": "badak.compat.torch.core.SymInt",
+    "badak.Tag": "badak.compat.torch.core.Tag",
     "badak._custom_ops": "badak.compat.torch.library",
     "badak._dynamo": "badak.compat.torch.dynamo",
     "badak._functorch": "badak.compat.torch.dynamo",
