@@ -3,7 +3,7 @@
 from bench import ranks_model
 from bench.places import kept
 
-PAGE = ranks_model.PICTURE.parents[1] / "distributed.md"
+PAGE = ranks_model.PICTURE.parents[1] / "how-to" / "distributed.md"
 BEGIN, END = "<!-- figures: python -m bench.ranks table -->", "<!-- end -->"
 
 
