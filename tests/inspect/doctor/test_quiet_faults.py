@@ -314,3 +314,27 @@ def test_a_parameter_read_as_a_number_never_learns():
         model = Scaled(cut)
         found = checked(model, lambda step, model=model: F.cross_entropy(model(x + 0.1 * badak.randn(64, 6)), y), 12)
         assert codes(found) == ["BADAK-217"] * cut, found
+
+
+class Lazy(nn.Module):
+    """A model with parts that are not called, so that their weights never get values."""
+
+    def __init__(self):
+        super().__init__()
+        self.body, self.unused, self.norm = nn.Linear(4, 2), nn.LazyLinear(5), nn.LazyBatchNorm1d()
+
+    def forward(self, x):
+        return self.body(x)
+
+
+@pytest.mark.parametrize("inside", [True, False])
+def test_weights_without_values_disturb_no_diagnosis(inside):
+    elsewhere, model = nn.Sequential(nn.LazyLinear(3)), Lazy() if inside else nn.Linear(4, 2)
+    optimizer = badak.optim.SGD(model.body.parameters() if inside else model.parameters(), lr=0.1)
+    visit = badak.doctor(20, quiet=True)
+    with visit:
+        for _ in range(21):
+            F.cross_entropy(model(badak.randn(8, 4)), badak.randint(0, 2, (8,))).backward()
+            optimizer.step()
+    assert "BADAK-201" in [finding.code for finding in visit.checkup.findings]
+    assert isinstance(elsewhere[0].weight, nn.UninitializedParameter)

@@ -5,6 +5,7 @@ from weakref import ref
 
 import numpy as np
 
+from badak.inspect.doctor.names import weights_of
 from badak.nn import Module
 from badak.tensor import Tensor
 
@@ -97,7 +98,7 @@ def sample(args: tuple, kwargs: dict) -> Rows | None:
 
 
 def shapes_of(module: Module) -> tuple:
-    return tuple(p.shape for p in module.parameters())
+    return tuple(p.shape for p in weights_of(module))
 
 
 def loaded_into(module: Module, missing: list[str], place: str) -> Loaded:

@@ -12,7 +12,8 @@ from types import CodeType, FrameType
 from typing import Any
 
 from badak.core.errors import PACKAGE
-from badak.nn import Module
+from badak.nn import Module, Parameter
+from badak.nn.parameter import is_lazy
 
 _LIBRARIES = f"{os.sep}site-packages{os.sep}"
 _known: dict[CodeType, str] = {}  # "" for code of badak
@@ -99,6 +100,11 @@ def living(*kinds: type) -> list[Any]:
     return [thing for thing in found if not isinstance(thing, Module) or "_modules" in vars(thing)]  # else its __init__ has failed
 
 
+def weights_of(module: Module) -> list[Parameter]:
+    """Its parameters that have values: those of a lazy module get them in its first call, which may never come."""
+    return [p for p in module.parameters() if not is_lazy(p)]
+
+
 def _tops(called: Iterable[Module], alive: Iterable[Any]) -> list[Module]:
     """The modules that no other holds, of those that were called and what holds these."""
     parents: dict[int, Module] = {}
@@ -113,9 +119,9 @@ def _tops(called: Iterable[Module], alive: Iterable[Any]) -> list[Module]:
         while id(module) in parents and id(parents[id(module)]) not in seen:
             module = parents[id(module)]
             seen.add(id(module))
-        if any(True for _ in module.parameters()):
+        if weights_of(module):
             tops[id(module)] = module
-    return sorted(tops.values(), key=lambda top: -sum(p.numel() for p in top.parameters()))
+    return sorted(tops.values(), key=lambda top: -sum(p.numel() for p in weights_of(top)))
 
 
 def assigned_at(module: Module, attribute: str) -> str:

@@ -16,12 +16,13 @@ from badak.core.errors import ArgumentError, BadakError
 from badak.core.i18n import say
 from badak.inspect.doctor.collectors import square
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
-from badak.inspect.doctor.names import Names, living
+from badak.inspect.doctor.names import Names, living, weights_of
 from badak.inspect.doctor.recorder import Recorder, Whole
 from badak.inspect.doctor.report import Checkup, Finding
 from badak.inspect.doctor.tape import Tape
 from badak.inspect.doctor.watch import name_of
 from badak.nn import Module
+from badak.nn.parameter import is_lazy
 
 LEAST = 20  # steps: fewer do not tell a slow fall from none
 
@@ -101,7 +102,7 @@ def trials(tape: Tape, names: Names, steps: int) -> list[Trial]:
     rates = [float(group.get("lr", 0.0)) for group in groups]
     without = [float(group.get("initial_lr", tape.optimizer.defaults.get("lr", 0.0))) for group in groups]
     state = deepcopy(tape.optimizer.state_dict())
-    kept = [(x, x._array.copy()) for top in names.tops for x in (*top.parameters(), *top.buffers())]
+    kept = [(x, x._array.copy()) for top in names.tops for x in (*weights_of(top), *top.buffers()) if not is_lazy(x)]
     found: list[Trial] = []
     try:
         for each in [rates] if rates == without else [rates, without]:
@@ -123,7 +124,7 @@ def trials(tape: Tape, names: Names, steps: int) -> list[Trial]:
 def _trial(tape: Tape, names: Names, steps: int, rates: list[float]) -> Trial:
     trial = Trial(rates)
     parameters = [p for group in tape.optimizer.param_groups for p in group["params"]]
-    others = [p for top in names.tops for p in top.parameters()]
+    others = [p for top in names.tops for p in weights_of(top)]
     before = [p._array.copy() for p in parameters]
     for _ in range(steps):
         for p in (*parameters, *others):
@@ -157,7 +158,7 @@ def report(subject: str, tape: Tape, names: Names, first: Trial, others: list[Tr
     made = Checkup(subject, steps=len(trial.losses) - 1, losses=list(trial.losses), seconds=seconds)
     if names.tops:
         top = names.tops[0]
-        count = sum(p.numel() for p in top.parameters())
+        count = sum(p.numel() for p in weights_of(top))
         made.model = f"{type(top).__name__}, {say(f'{count:,} parameters')}"
         made.optimizer = f"{type(tape.optimizer).__name__}, lr {trial.rates[0]:.3g}"
     began, end, steps = trial.losses[0], trial.losses[-1], made.steps

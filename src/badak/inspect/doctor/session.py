@@ -15,7 +15,7 @@ from badak.inspect.doctor.collectors import is_random
 from badak.inspect.doctor.diagnoses import DIAGNOSES
 from badak.inspect.doctor.eval_check import Lookout
 from badak.inspect.doctor.facts import Call, Size, Step
-from badak.inspect.doctor.names import Names, living
+from badak.inspect.doctor.names import Names, living, weights_of
 from badak.inspect.doctor.report import Checkup, Finding
 from badak.inspect.doctor.watch import Watch
 from badak.nn import Embedding, Module
@@ -71,7 +71,7 @@ class Visit:
         self.names = Names(watch.called.values(), self.alive)
         if self.names.tops:
             top = self.names.tops[0]
-            count = sum(p.numel() for p in top.parameters())
+            count = sum(p.numel() for p in weights_of(top))
             report.model = f"{type(top).__name__}, {say(f'{count:,} parameters')}"
             if watch.steps:
                 rates = watch.steps[0].rates[:1]
@@ -151,17 +151,17 @@ class Visit:
     @staticmethod
     def holds(module: Module, parameters: list[Any]) -> bool:
         """Whether some of these parameters are in a module."""
-        own = {id(p) for p in module.parameters()}
+        own = {id(p) for p in weights_of(module)}
         return any(id(p) in own for p in parameters)
 
     def learns(self, module: Module) -> bool:
         """Whether some parameter of a module, or of what it is a copy of, got a gradient."""
-        if any(id(p) in self.watch.reached for p in module.parameters()):
+        if any(id(p) in self.watch.reached for p in weights_of(module)):
             return True
-        shapes = [p.shape for p in module.parameters()]
+        shapes = [p.shape for p in weights_of(module)]
         return any(
             type(other) is type(module) and other is not module
-            and [p.shape for p in other.parameters()] == shapes and any(id(p) in self.watch.reached for p in other.parameters())
+            and [p.shape for p in weights_of(other)] == shapes and any(id(p) in self.watch.reached for p in weights_of(other))
             for other in self.watch.called.values()
         )  # fmt: skip
 
@@ -181,7 +181,7 @@ class Visit:
         used = {*watch.called, *watch.inside}
         if self.error is not None and not failed:  # another mistake ended it: an optimizer that made no step proves nothing
             trained = {id(p) for x in watch.optimizers.values() for p in x._parameters()}
-        known = {id(p): p for top in self.names.tops for p in top.parameters() if p.requires_grad and id(p) not in watch.reached}
+        known = {id(p): p for top in self.names.tops for p in weights_of(top) if p.requires_grad and id(p) not in watch.reached}
         return {key: p for key, p in known.items() if id(self.names.owners[key]) in used and (key in trained or failed)}
 
     def with_zero_gradient(self) -> list[Any]:

@@ -23,6 +23,7 @@ from badak.inspect.doctor.given import Given
 from badak.inspect.doctor.names import line
 from badak.inspect.doctor.rows import Rows
 from badak.nn import Module
+from badak.nn.parameter import is_lazy
 from badak.ops.linear import Linear
 from badak.optim import Optimizer
 from badak.optim.optimizer import is_step
@@ -266,7 +267,7 @@ class Watch(Recorder):
 
     def _before(self, optimizer: Optimizer) -> dict[int, np.ndarray]:
         close = self.looks_closely if self.open.fresh else self._before_that
-        return {id(p): p._array.copy() for p in optimizer._parameters()} if close else {}
+        return {id(p): p._array.copy() for p in optimizer._parameters() if not is_lazy(p)} if close else {}
 
     def _after(self, optimizer: Optimizer, before: dict[int, np.ndarray]) -> None:
         step, left, squares, waiting, used = self.open, 0, 0.0, self._waiting, self._used

@@ -5,6 +5,7 @@ import numpy as np
 
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.given import shapes_of
+from badak.inspect.doctor.names import weights_of
 from badak.inspect.doctor.report import Finding
 from badak.nn import Module
 
@@ -23,15 +24,15 @@ class NoAverage(Diagnosis):
     def look(self, visit: "Visit") -> Iterator[Finding]:
         written = visit.watch.given.written
         modules = {id(m): m for m in [*visit.watch.called.values(), *visit.alive] if isinstance(m, Module)}
-        models = [m for m in visit.watch.called.values() if any(id(p) in visit.trained for p in m.parameters())]
+        models = [m for m in visit.watch.called.values() if any(id(p) in visit.trained for p in weights_of(m))]
         for copy in modules.values():
-            own = [p for p in copy.parameters() if id(p._array) in written and written[id(p._array)][2] >= LEAST]
-            if not own or any(id(p) in visit.trained for p in copy.parameters()):
+            own = [p for p in weights_of(copy) if id(p._array) in written and written[id(p._array)][2] >= LEAST]
+            if not own or any(id(p) in visit.trained for p in weights_of(copy)):
                 continue
             if not any(written[id(p._array)][1].any() for p in own):  # one that begins at 0, and is scaled by its user
                 continue
             twin = next((m for m in models if type(m) is type(copy) and shapes_of(m) == shapes_of(copy)), None)
-            if twin is None or all(np.array_equal(a._array, b._array) for a, b in zip(copy.parameters(), twin.parameters())):
+            if twin is None or all(np.array_equal(a._array, b._array) for a, b in zip(weights_of(copy), weights_of(twin))):
                 continue
             name, times = type(copy).__name__, size(copy) / max(size(twin), 1e-30)
             if all(np.array_equal(p._array, written[id(p._array)][1]) for p in own):
@@ -48,4 +49,4 @@ class NoAverage(Diagnosis):
 
 def size(module: Module) -> float:
     """The norm of all its weights."""
-    return float(np.sqrt(sum(np.square(p._array.astype(np.float64)).sum() for p in module.parameters())))
+    return float(np.sqrt(sum(np.square(p._array.astype(np.float64)).sum() for p in weights_of(module))))

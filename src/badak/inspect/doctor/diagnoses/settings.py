@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from badak import optim
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.given import shapes_of
+from badak.inspect.doctor.names import weights_of
 from badak.inspect.doctor.report import Finding
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class NobodyReads(Diagnosis):
         """Names next to requires_grad, of parameters and modules."""
         seen = set()
         for top in visit.names.tops:
-            for p in top.parameters():
+            for p in weights_of(top):
                 seen |= {(f"p.{name}", f"p.{FROZEN}") for name in vars(p) if name != FROZEN and resembles(name, FROZEN)}
             for module in top.modules():
                 own = {name for name, value in vars(module).items() if isinstance(value, bool) and resembles(name, FROZEN)}
