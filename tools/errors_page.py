@@ -83,7 +83,7 @@ KOREAN = """# 문제가 생겼을 때 badak이 하는 말
 
 절의 번호가 그 상황의 코드입니다. 11절의 `error.code`는 "BADAK-011"이고, 오류 메시지도 그렇게 끝납니다.
 `badak explain BADAK-011`(또는 `badak explain label`)이 그 절을 보여 줍니다.
-201부터의 코드는 [`badak doctor`](../../how-to/doctor.md), 301부터는 [`badak audit`](../how-to/audit.md)의 것입니다.
+201부터의 코드는 [`badak doctor`](../how-to/doctor.md), 301부터는 [`badak audit`](../how-to/audit.md)의 것입니다.
 """
 
 
