@@ -12,6 +12,7 @@ from gguf.quants import dequantize, quantize
 from badak.core.errors import IndexOutOfRangeError
 from badak.kernels import reference
 from badak.kernels.block_formats import FORMATS
+from badak.kernels.half import BFLOAT16
 from tests.kernels.test_int8 import same
 from tests.tiers import thinned
 
@@ -122,13 +123,17 @@ def test_weights_that_end_with_their_memory_are_not_read_beyond(form, tmp_path):
 
 
 @pytest.mark.parametrize("form", list(FORMATS))
-def test_the_gradient_of_inputs_is_that_of_the_numbers(form, monkeypatch):
-    dy, w = RANDOM.standard_normal((7, 50)).astype(np.float32), drawn(form, 50, 512)
-    expected = dy.astype(np.float64) @ dequantize(w, TYPES[form]).astype(np.float64)
+@pytest.mark.parametrize("dtype", [np.float32, BFLOAT16])
+def test_the_gradient_of_inputs_is_that_of_the_numbers(form, dtype, monkeypatch):
+    dy, w = RANDOM.standard_normal((7, 50)).astype(dtype), drawn(form, 50, 512)
+    expected = dy.astype(BFLOAT16).astype(np.float64) @ dequantize(w, TYPES[form]).astype(BFLOAT16).astype(np.float64)
     for module in (blocks, sys.modules["badak.kernels.reference.blocks"]):
         monkeypatch.setattr(module, "AT_ONCE", 9000)  # in several parts
     for kernels in (reference, fast):
-        np.testing.assert_allclose(kernels.linear_blocks_backward(dy, w, form, 512), expected, atol=5e-6 * np.abs(expected).max())
+        dx = kernels.linear_blocks_backward(dy, w, form, 512)
+        assert dx.dtype == dtype
+        close = 5e-6 if dtype == np.float32 else 4e-3
+        np.testing.assert_allclose(dx.astype(np.float64), expected, atol=close * np.abs(expected).max())
 
 
 @pytest.mark.slow

@@ -93,7 +93,8 @@ class LinearBlocks(Op):
     """y = x w^T + b, w in blocks of 4 or 8 bits, x rounded to 8 bits in parts of 32;   dx = dy w.
 
     x (..., size) of any float, w uint8 (N, bytes of a row) in the format `form`, b (N,) or None -> (..., N) in x's dtype.
-    w and b get no gradient; dx is that of the product without the rounding of x. (`kernels/reference/blocks.py`)
+    w and b get no gradient; dx is that of the product without the rounding of x, made of dy and w rounded to bfloat16.
+    (`kernels/reference/blocks.py`)
     """
 
     owns_grads = False

@@ -3,14 +3,16 @@
 import numpy as np
 
 from badak.kernels.block_formats import FORMATS, PART, TOGETHER
+from badak.kernels.half import BFLOAT16
 from badak.kernels.numba._blocks import NOTHING, as_rows
 from badak.kernels.numba.arithmetic import arithmetic
+from badak.kernels.numba.bf16_gemm import product
+from badak.kernels.numba.casts import cast
 from badak.kernels.numba.codegen.compile import JIT, kernel
 from badak.kernels.numba.codegen.integers import VNNI, VNNI_FEATURES, WIDENED
 from badak.kernels.numba.codegen.registers import REGISTER
 from badak.kernels.numba.cpu_dispatch import Way, Ways
 from badak.kernels.numba.embedding import out_of_range
-from badak.kernels.numba.gemm import product
 from badak.kernels.numba.simd.block_tiles import DOWN, begin_part_tiles, multiply_parts
 from badak.kernels.numba.simd.blocks import (
     GROUP,
@@ -23,6 +25,7 @@ from badak.kernels.numba.simd.blocks import (
     reach,
     scaled_parts,
     unpack_parts,
+    write_numbers,
 )
 from badak.kernels.numba.simd.integer_tiles import end_tiles
 from badak.kernels.numba.simd.integers import AMX
@@ -34,6 +37,7 @@ from badak.kernels.reference import linear_blocks_backward as plain_backward
 from badak.kernels.reference.blocks import AT_ONCE
 
 ONLY = (np.float32,)
+_FLOAT32 = np.dtype(np.float32)
 _FEW = 4  # rows up to which the weights are read where they lie
 _STREAM = 32_768  # bytes of weights of a task
 _LINE = 64
@@ -263,30 +267,46 @@ def linear_blocks(x, w, b, form):
     return y.reshape(*x.shape[:-1], len(w))
 
 
-@parallel_exact("W2 Rb2 Ri1 i i i i Ei1", ONLY)
+@kernel
+def _written(item, code, raw, scales, minima, parts, out):
+    """`write_numbers` of the format."""
+    if item == 2:
+        if code == _Q4_K:
+            write_numbers(2, 1, raw, scales, minima, parts, out)
+        else:
+            write_numbers(2, 0, raw, scales, minima, parts, out)
+    elif code == _Q4_K:
+        write_numbers(4, 1, raw, scales, minima, parts, out)
+    else:
+        write_numbers(4, 0, raw, scales, minima, parts, out)
+
+
+@parallel_exact("W2 Rb2 Ri1 i i i i Ei1", (np.float32, BFLOAT16))
 def numbers_of_rows(task, y, w, ids, rows, parts, width, code, wrong):
     """y[n] = the numbers of row ids[n] of w, for `rows` n. An id outside of w sets wrong[0]."""
     raw, scales, minima = np.empty(GROUP, np.int8), np.empty(TOGETHER, np.float32), np.empty(TOGETHER, np.float32)
-    spare, one = np.empty(_LONGEST, np.int8), min(w.shape[1], 1)
+    spare, one, ends = np.empty(_LONGEST, np.int8), min(w.shape[1], 1), y.shape[1] // PART
     for n in range(task * rows, min((task + 1) * rows, len(ids))):
         row = ids[n]
         if row < 0 or row >= w.shape[0]:
             wrong[0] = 1
             continue
         for g in range(-(-parts // TOGETHER)):
-            start = row * w.shape[1] + g * width
+            start, first = row * w.shape[1] + g * width, GROUP * g
             place = w.ctypes.data + start if start + _LONGEST <= w.size else _copied(w, start, spare)
             _unpacked(code, one, place, one, one, parts - TOGETHER * g, raw.ctypes.data, scales.ctypes.data, minima.ctypes.data)
-            first = GROUP * g
-            for k in range(min(GROUP, y.shape[1] - first)):
+            whole = min(TOGETHER, ends - TOGETHER * g)
+            out = y.ctypes.data + y.itemsize * (n * y.shape[1] + first)
+            _written(y.itemsize, code, raw.ctypes.data, scales.ctypes.data, minima.ctypes.data, whole, out)
+            for k in range(PART * whole, min(GROUP, y.shape[1] - first)):
                 number = raw[k] * scales[k // PART]
                 y[n, first + k] = number - minima[k // PART] if code == _Q4_K else number
     raw[0], scales[0], minima[0], spare[0] = 0, 0, 0, 0
 
 
-def _numbers(w, ids, form, size):
+def _numbers(w, ids, form, size, dtype=_FLOAT32):
     chosen, wrong = FORMATS[form], np.zeros(1, np.int64)
-    y = np.empty((len(ids), size), np.float32)
+    y = np.empty((len(ids), size), dtype)
     parts, width = w.shape[1] // chosen.width * (chosen.size // PART), TOGETHER * PART // chosen.size * chosen.width
     step = max(1, 4096 // max(size, 1))
     numbers = np.ascontiguousarray(w).view(np.int8)
@@ -309,16 +329,16 @@ def dequantize_blocks(w, form, size):
 
 
 def linear_blocks_backward(dy, w, form, size):
-    """dx = dy w, w in blocks: a part of it at a time becomes numbers; see `reference`."""
+    """dx = dy w, both rounded to bfloat16, a part of w at a time; see `reference`."""
     rows, step = as_rows(dy), max(1, AT_ONCE // max(size, 1))
-    if not JIT or not rows.size or not w.size or dy.dtype != np.float32:
+    if not JIT or not rows.size or not w.size or dy.dtype not in (_FLOAT32, BFLOAT16):
         return plain_backward(dy, w, form, size)
-    dx, ids = np.empty((len(rows), size), dy.dtype), np.arange(len(w))
+    dx, ids = np.empty((len(rows), size), np.float32), np.arange(len(w))
     for n in range(0, len(w), step):
-        part = np.empty(dx.shape, dy.dtype) if n else dx
-        product(part, rows[:, n : n + step], _numbers(w, ids[n : n + step], form, size))
+        part = np.empty(dx.shape, np.float32) if n else dx
+        product(part, rows[:, n : n + step], _numbers(w, ids[n : n + step], form, size, BFLOAT16))
         dx = arithmetic(np.add, dx, part) if n else part
-    return dx.reshape(*dy.shape[:-1], size)
+    return cast(dx, dy.dtype).reshape(*dy.shape[:-1], size)
 
 
 def _right(way):

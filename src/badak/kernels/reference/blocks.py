@@ -3,10 +3,11 @@
 import numpy as np
 
 from badak.kernels.block_formats import FORMATS, PART
+from badak.kernels.half import BFLOAT16
 from badak.kernels.reference._arrays import Array, quiet, rows
 from badak.kernels.reference.int8 import quantize_rows
 
-AT_ONCE = 1 << 22  # numbers of a weight that are float32 at a time, for a gradient
+AT_ONCE = 1 << 21  # numbers of a weight that are unpacked at a time, for a gradient
 
 
 @quiet
@@ -136,10 +137,19 @@ def _added(a: Array, b: Array, c: Array) -> Array:
 
 
 def linear_blocks_backward(dy: Array, w: Array, form: str, size: int) -> Array:
-    """dx (..., size) = dy w, w in blocks, so many rows of it at a time that their numbers take little memory."""
-    lines = rows(dy)
-    dx = np.zeros((len(lines), size), dy.dtype)
+    """dx (..., size) = dy w, so many rows of w, in blocks, at a time that their numbers take little memory.
+
+    Both are rounded to bfloat16, and their products added up in float32; for dy float64 nothing is rounded.
+    """
+    lines = rows(dy) if dy.dtype == np.float64 else _rounded(rows(dy))
+    dx = np.zeros((len(lines), size), lines.dtype)
     step = max(1, AT_ONCE // max(size, 1))
     for n in range(0, len(w), step):
-        dx += lines[:, n : n + step] @ dequantize_blocks(w[n : n + step], form, size).astype(dy.dtype)
-    return dx.reshape(*dy.shape[:-1], size)
+        numbers = dequantize_blocks(w[n : n + step], form, size)
+        dx += lines[:, n : n + step] @ (numbers.astype(lines.dtype) if dy.dtype == np.float64 else _rounded(numbers))
+    return dx.astype(dy.dtype, copy=False).reshape(*dy.shape[:-1], size)
+
+
+def _rounded(x: Array) -> Array:
+    """The numbers of x as bfloat16 has them, in float32."""
+    return x.astype(BFLOAT16).astype(np.float32)

@@ -17,6 +17,7 @@ Addresses and strides are int64, in bytes.
 
 from badak.kernels.block_formats import FORMATS, TOGETHER
 from badak.kernels.numba.codegen.amx import Wide, has
+from badak.kernels.numba.codegen.bfloat16 import rounded_bits
 from badak.kernels.numba.codegen.integers import (
     BIT,
     F32,
@@ -34,12 +35,13 @@ from badak.kernels.numba.codegen.registers import I64, REGISTER, instruction, re
 from badak.kernels.numba.simd.integers import _factors
 
 __all__ = ["GROUP", "PAIRS", "PLAIN", "QUADS", "Groups", "add_parts", "finish_rows", "quantize_part", "reach", "scaled_parts",
-           "unpack_parts"]  # fmt: skip
+           "unpack_parts", "write_numbers"]  # fmt: skip
 
 PLAIN, QUADS, PAIRS = range(3)  # orders of inputs
 GROUP = 512  # bytes of the inputs of 16 parts
 _LINE = 64
 _SHUFFLES_WORDS = REGISTER == 64 and has("avx512bw")
+_ROUNDS = has("avx512bf16")
 
 
 def reach(form):
@@ -320,3 +322,34 @@ def unpack_parts(typingctx, code, signed, w, step, count, left, out, scales, min
         return context.get_dummy_value()
 
     return returns(None, [code, signed], 7), codegen
+
+
+@instruction
+def write_numbers(typingctx, item, less, raw, scales, minima, parts, out):
+    """The numbers of `parts` unpacked parts: raw scale, and where `less`, - minimum. item 4: float32, 2: rounded to bfloat16."""
+
+    def codegen(context, builder, signature, values):
+        raw, scales, minima, parts, out = values[2:]
+        v, b = Groups(builder, 0), builder
+
+        def one(start, i):
+            return v.splat(b.load(b.inttoptr(b.add(start, b.mul(i, I64(4))), F32.as_pointer())), v.floats)
+
+        def part(i, carried):
+            scale, halves = one(scales, i), []
+            for half in (0, 1):
+                whole = b.sext(v.load(b.add(raw, b.add(b.mul(i, I64(32)), I64(16 * half))), v.bytes), v.ints)
+                number = b.fmul(b.sitofp(whole, v.floats), scale)
+                halves.append(b.fsub(number, one(minima, i)) if less.literal_value else number)
+            if item.literal_value == 2:
+                halves = [Wide(b).rounded_two(*halves)] if _ROUNDS else [rounded_bits(b, number) for number in halves]
+            width = 32 * item.literal_value
+            place = b.add(out, b.mul(i, I64(width)))
+            for at, made in enumerate(halves):
+                v.store(made, b.add(place, I64(width // len(halves) * at)))
+            return carried
+
+        v.registers.repeat(parts, [], part)
+        return context.get_dummy_value()
+
+    return returns(None, [item, less], 5), codegen
