@@ -98,6 +98,18 @@ def test_an_ensemble_runs_as_one(lib):
     np.testing.assert_allclose(y.detach().numpy(), expected, rtol=1e-5, atol=1e-6)
 
 
+@both
+def test_a_module_has_other_tensors_within_a_block(lib):
+    import importlib
+
+    net = lib.nn.Linear(3, 3)
+    before = net.weight
+    stateless = importlib.import_module(f"{lib.__name__}.nn.utils.stateless") if lib is not badak else lib.nn.utils.stateless
+    with stateless._reparametrize_module(net, {"weight": lib.eye(3), "bias": lib.zeros(3)}):
+        np.testing.assert_array_equal(net(lib.tensor(X)).numpy(), X)
+    assert net.weight is before
+
+
 def test_mistakes_are_named():
     x = badak.tensor(X)
     with pytest.raises(ArgumentError, match="one entry of in_dims per argument; got 1 for 2"):

@@ -1,6 +1,7 @@
 """Storages next to PyTorch's: how much memory a tensor sees, where it begins, and who sees the same."""
 
 import copy
+import pickle
 
 import numpy as np
 import pytest
@@ -114,3 +115,12 @@ def test_a_storage_on_the_meta_device_is_of_the_one_class_and_copies_nothing_to_
     assert of_meta(badak) == of_meta(torch)
     with pytest.raises(badak.core.errors.NoDataError, match="^Cannot copy out of meta tensor; no data!\nfix: "):
         badak.zeros(2, device="meta").untyped_storage().cpu()
+
+
+@pytest.mark.parametrize("library", [badak, torch])
+def test_a_tensor_with_a_history_is_pickled_as_a_leaf(library):
+    y = library.ones(2, requires_grad=True) * 2
+    again = pickle.loads(pickle.dumps([y, y]))
+    assert again[0].tolist() == [2, 2] and again[0].is_leaf and again[0].requires_grad
+    with pytest.raises(RuntimeError, match="deepcopy protocol"):
+        copy.deepcopy(y)

@@ -227,10 +227,11 @@ def pretrain(model: GPT, tokenizer: Tokenizer, config: PathConfig, material: Mat
 def tune(model: GPT, tokenizer: Tokenizer, config: PathConfig, material: Material, **keep: Any) -> None:
     """Stage 3: supervised tuning. Only answers are labels. Some stories come again, so that they are not forgotten."""
     size = config.sizes
-    asked = (*material.asked, *(material.sums * EACH_SUM))
-    data = fitting([*map(pair_of, asked), *material.own], tokenizer, size.context, material.stories[::REPEATED])
+    taught = [*map(pair_of, material.asked), *(pair_of(one) for one in material.sums * EACH_SUM)]
+    data = fitting([*taught, *material.own], tokenizer, size.context, material.stories[::REPEATED])
     loader: DataLoader = DataLoader(data, size.batch_size, sampler=RandomSampler(data, generator=drawn_by(config)))
-    fit(model, loader, loss_of, steps=size.tune_steps, lr=1e-3, beta2=0.99, max_grad_norm=1.0, **keep)
+    steps = size.tune_steps * (len(taught) + len(material.own)) // len(taught)  # with more to learn, each row comes as often
+    fit(model, loader, loss_of, steps=steps, lr=1e-3, beta2=0.99, max_grad_norm=1.0, **keep)
 
 
 def reward(model: GPT, tokenizer: Tokenizer, config: PathConfig, material: Material, reference: GPT, **keep: Any) -> None:

@@ -10,6 +10,7 @@ from badak.tensor import dtypes
 from badak.tensor.create import empty
 from badak.tensor.data import as_array
 from badak.tensor.dtypes import check_device
+from badak.tensor.layouts import strided
 from badak.tensor.tensor import Tensor
 
 
@@ -27,7 +28,7 @@ class _Legacy(type):
         return empty(*(data or (0,)), dtype=cls.kind, device="cpu")  # also within torch.device("meta"), as in PyTorch
 
     def __instancecheck__(cls, x) -> bool:
-        return isinstance(x, Tensor) and x.dtype is cls.kind
+        return isinstance(x, Tensor) and x.dtype is cls.kind and x.layout is strided
 
 
 def _legacy(name: str, kind) -> type:

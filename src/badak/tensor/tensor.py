@@ -147,8 +147,6 @@ class Tensor(Values):
         return twin
 
     def __reduce_ex__(self, protocol):
-        if self._node is not None:
-            raise GraphError("a tensor that has a history cannot be pickled", "pickle x.detach()")
         if self._meta is not None:
             made = (type(self), self._meta.shape, self.dtype, self._meta.strides, self._requires_grad)
             return _rebuild_meta, made, dict(vars(self)) or None

@@ -1,6 +1,6 @@
 """`torch.func`: functions of functions. What they give can be differentiated again, by themselves or by `backward`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -331,6 +331,17 @@ def functional_call(
     """module(*args, **kwargs) with the tensors of the dicts in place of its parameters and buffers of these names."""
     dicts = parameter_and_buffer_dicts if isinstance(parameter_and_buffer_dicts, tuple | list) else (parameter_and_buffer_dicts,)
     given = {name: tensor for part in dicts for name, tensor in part.items()}
+    args = () if args is None else args if isinstance(args, tuple) else (args,)
+    with _reparametrize_module(module, given, tie_weights=tie_weights, strict=strict):
+        return module(*args, **(kwargs or {}))
+
+
+@contextmanager
+def _reparametrize_module(
+    module: Module, parameters_and_buffers: dict, *, tie_weights: bool = False, strict: bool = False, stack_weights: bool = False
+) -> Iterator[None]:
+    """A block in which the module has these tensors in place of its parameters and buffers of these names."""
+    given = dict(parameters_and_buffers)
     own = {
         **dict(module.named_parameters(remove_duplicate=False)),
         **dict(module.named_buffers(remove_duplicate=False)),
@@ -343,13 +354,6 @@ def functional_call(
         by_tensor = {id(own[name]): tensor for name, tensor in given.items()}
         given = {name: given.get(name, by_tensor.get(id(x))) for name, x in own.items()}
         given = {name: x for name, x in given.items() if x is not None}
-    args = () if args is None else args if isinstance(args, tuple) else (args,)
-    with _replaced(module, given):
-        return module(*args, **(kwargs or {}))
-
-
-@contextmanager
-def _replaced(module: Module, given: dict):
     places = []
     for name, tensor in given.items():
         path, _, last = name.rpartition(".")

@@ -203,7 +203,7 @@ TABLE = {
             "_values _coalesced_"
         ),
     ),
-    "tensor.sparse.products": Names(functions="spmm=mm"),
+    "tensor.sparse.products": Names(functions="dsmm=mm spmm=mm"),
     "tensor.scatter": Names(
         both=("as_strided as_strided_scatter diagonal_scatter index_reduce put scatter_reduce select_scatter slice_scatter"),
         functions="segment_reduce",

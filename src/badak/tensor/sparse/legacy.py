@@ -1,0 +1,39 @@
+"""PyTorch's legacy constructors of sparse tensors: torch.sparse.FloatTensor(indices, values, size) and its kin."""
+
+from typing import Any
+
+from badak.tensor import dtypes, layouts, legacy
+from badak.tensor.sparse.create import sparse_coo_tensor
+from badak.tensor.tensor import Tensor
+
+
+class _Sparse(legacy._Legacy):
+    """Calling one makes a tensor of layout sparse_coo, isinstance asks for layout and dtype."""
+
+    def __call__(cls, *data: Any, device: Any = None) -> Tensor:
+        indices, values, size = None, None, data or (0,)
+        if data and isinstance(data[0], Tensor):
+            indices, values, *rest = data
+            size = rest[0] if rest else None
+        elif len(data) == 1 and not isinstance(data[0], int):
+            size = data[0]
+        return sparse_coo_tensor(indices, values, size, dtype=cls.kind, device=device)
+
+    def __instancecheck__(cls, x: Any) -> bool:
+        return isinstance(x, Tensor) and x.layout is layouts.sparse_coo and x.dtype is cls.kind
+
+
+def _sparse(name: str, kind: dtypes.dtype) -> type:
+    told = {"kind": kind, "__doc__": f"PyTorch's legacy constructor of sparse {kind.name} tensors.", "__module__": "badak.sparse"}
+    return _Sparse(name, (), told)
+
+
+FloatTensor = _sparse("FloatTensor", dtypes.float32)
+DoubleTensor = _sparse("DoubleTensor", dtypes.float64)
+HalfTensor = _sparse("HalfTensor", dtypes.float16)
+BFloat16Tensor = _sparse("BFloat16Tensor", dtypes.bfloat16)
+LongTensor = _sparse("LongTensor", dtypes.int64)
+IntTensor = _sparse("IntTensor", dtypes.int32)
+ShortTensor = _sparse("ShortTensor", dtypes.int16)
+CharTensor = _sparse("CharTensor", dtypes.int8)
+ByteTensor = _sparse("ByteTensor", dtypes.uint8)
