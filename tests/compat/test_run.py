@@ -92,8 +92,10 @@ if __name__ == "__main__":
         print(pool.map(double, [1, 2]))
     print([b.tolist() for b in DataLoader(Squares(), 2, num_workers=1, multiprocessing_context="spawn")])
 """
-    done = badak_run(program(text))
-    assert done.out == "[2.0, 4.0]\n[[0, 1], [4, 9]]\n", done.err
+    path = program(text)
+    for way in ((path,), ("-m", path.stem)):
+        done = badak_run(*way)
+        assert done.out == "[2.0, 4.0]\n[[0, 1], [4, 9]]\n", done.err
 
 
 @pytest.mark.slow

@@ -66,9 +66,14 @@ def _begin_path(folder: str) -> None:
 
 
 def _tell_children() -> None:
-    """Let the Pythons that the program starts find badak under the name torch as well."""
+    """Let the Pythons that the program starts find badak under the name torch as well.
+
+    Those of multiprocessing take over sys.path; here the module torch is there already, and nobody looks for it.
+    """
     paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path and path != _CHILDREN]
     os.environ["PYTHONPATH"] = os.pathsep.join([_CHILDREN, *paths])
+    if _CHILDREN not in sys.path:
+        sys.path.insert(1, _CHILDREN)
 
 
 def source_of(path: str) -> bytes:
