@@ -61,7 +61,7 @@ class Sizes:
     context: int = 192
     batch_size: int = 32
     pretrain_steps: int = 1_500
-    shown_sums: int = 1_100  # of 8,100; the others are for the reward stage, and for scores
+    shown_sums: int = 2_000  # of 8,100; the others are for the reward stage, and for scores
     tune_steps: int = 1_600
     reward_steps: int = 400
     prompts: int = 16  # questions of one update of the reward stage,
