@@ -457,6 +457,8 @@ from badak.tensor.sparse.create import sparse_csr_tensor as sparse_csr_tensor
 from badak.tensor.sparse.create import sparse_csc_tensor as sparse_csc_tensor
 from badak.tensor.sparse.create import _convert_indices_from_coo_to_csr as _convert_indices_from_coo_to_csr
 from badak.tensor.sparse.create import _convert_indices_from_csr_to_coo as _convert_indices_from_csr_to_coo
+from badak.tensor.sparse.products import mm as _dsmm_
+dsmm = _dsmm_
 from badak.tensor.sparse.products import mm as _spmm_
 spmm = _spmm_
 from badak.tensor.scatter import as_strided as as_strided
@@ -641,6 +643,7 @@ from badak.compat.torch.checks import sym_min as sym_min
 from badak.compat.torch.checks import sym_not as sym_not
 from badak.compat.torch.checks import sym_sum as sym_sum
 from badak.compat.torch.checks import typename as typename
+from badak.compat.torch.amp.grad_scaler import GradScaler as GradScaler
 from badak.compat.torch.amp.autocast_mode import get_autocast_cpu_dtype as get_autocast_cpu_dtype
 from badak.compat.torch.amp.autocast_mode import get_autocast_gpu_dtype as get_autocast_gpu_dtype
 from badak.compat.torch.amp.autocast_mode import is_autocast_cache_enabled as is_autocast_cache_enabled

@@ -150,6 +150,17 @@ def test_processes_lose_nothing_of_what_the_others_do(kind, tmp_path):
     assert not (tmp_path / "store").exists()  # the last one took it along
 
 
+def test_a_file_that_was_there_before_stays(tmp_path):
+    path = tmp_path / "store"
+    path.touch()
+    stores = [ours.FileStore(path, 2), ours.FileStore(path, 2)]
+    stores[0].set("a", "1")
+    assert stores[1].get("a") == b"1"
+    del stores
+    gc.collect()
+    assert path.exists()
+
+
 def test_the_file_stays_until_all_have_gone(tmp_path):
     path = tmp_path / "store"
     first, second = ours.FileStore(path, 2), ours.FileStore(path, 2)

@@ -518,3 +518,14 @@ def test_what_refuses_to_be_filled_leaves_the_generator_where_it_stands(name, ki
             else:
                 getattr(x, name)(*ARGUMENTS[name])
         assert (lib.get_rng_state() == before).all(), lib
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_uniform_numbers_are_drawn_for_both_parts(dtype):
+    def drawn(lib):
+        lib.manual_seed(0)
+        kind = getattr(lib, dtype)
+        return [lib.empty(3, dtype=kind).uniform_(), lib.empty(2, 40, dtype=kind).t().uniform_(-1, 2)]
+
+    for mine, theirs in zip(drawn(badak), drawn(torch)):
+        np.testing.assert_array_equal(mine.numpy(), theirs.numpy())

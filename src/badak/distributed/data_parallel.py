@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -60,7 +61,7 @@ class DistributedDataParallel(Module):
             find_unused_parameters,
             static_graph,
         )
-        self.require_backward_grad_sync = True
+        self.require_backward_grad_sync = self.require_forward_param_sync = True
         ignored = set(getattr(module, "_ddp_params_and_buffers_to_ignore", ()))
         params = [p for name, p in module.named_parameters() if p.requires_grad and name not in ignored]
         own["_kept"] = [b for name, b in module.named_buffers() if name not in ignored]
@@ -111,6 +112,8 @@ class DistributedDataParallel(Module):
     def forward(self, *inputs, **kwargs):
         """module(*inputs, **kwargs)."""
         reducer = self._reducer
+        if modes.grad:
+            self.require_forward_param_sync = self.require_backward_grad_sync
         if reducer is not None and modes.grad:
             events.user_code("ranks talk to each other")
             root = 0 if self._joining is None else self._joining.here(self.require_backward_grad_sync)
@@ -118,6 +121,11 @@ class DistributedDataParallel(Module):
                 self._from_first(self._kept, root)
             reducer.expect(self.require_backward_grad_sync)
         return self.module(*inputs, **kwargs)
+
+    @property
+    def reducer(self) -> Any:
+        """What shares gradients: `reducer.prepare_for_backward([])` lets the next backward do so, whatever the last forward said."""
+        return self._reducer or SimpleNamespace(prepare_for_backward=lambda outputs: None)
 
     @contextmanager
     def no_sync(self):

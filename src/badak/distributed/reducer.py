@@ -139,6 +139,10 @@ class Reducer:
         self.expected = shared
         modes.awaiting = (*(each for each in modes.awaiting if each is not self), *((self,) if shared else ()))
 
+    def prepare_for_backward(self, outputs: list) -> None:
+        """PyTorch's name for it: the next backward is shared."""
+        self.expect()
+
     def _begin_anew(self) -> None:
         self.began = False
         self.sent = 0

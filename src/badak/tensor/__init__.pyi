@@ -415,6 +415,8 @@ from badak.tensor.sparse.create import sparse_csr_tensor as sparse_csr_tensor
 from badak.tensor.sparse.create import sparse_csc_tensor as sparse_csc_tensor
 from badak.tensor.sparse.create import _convert_indices_from_coo_to_csr as _convert_indices_from_coo_to_csr
 from badak.tensor.sparse.create import _convert_indices_from_csr_to_coo as _convert_indices_from_csr_to_coo
+from badak.tensor.sparse.products import mm as _dsmm_
+dsmm = _dsmm_
 from badak.tensor.sparse.products import mm as _spmm_
 spmm = _spmm_
 from badak.tensor.scatter import as_strided as as_strided

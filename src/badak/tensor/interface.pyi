@@ -1119,7 +1119,7 @@ class Methods:
     def unfold(self, dimension: _int, size: _int, step: _int) -> Tensor:
         """Windows of `size` along a dim, `step` apart, in a new last dim; a view that cannot be written to."""
     def uniform_(self, from_=0.0, to=1.0, *, generator=None) -> Tensor:
-        """Fill x with uniform numbers on [from_, to)."""
+        """Fill x with uniform numbers on [from_, to); of complex numbers both parts."""
     def unique(self, sorted: _bool = True, return_inverse: _bool = False, return_counts: _bool = False, dim=None) -> Any:
         """The distinct values in order (slices along dim, if given); with the flags also where each came from, how often."""
     def unique_consecutive(self, return_inverse: _bool = False, return_counts: _bool = False, dim=None) -> Any:

@@ -19,6 +19,7 @@ from badak.core.modes import modes
 from badak.ops.copy_slices import Replaced
 from badak.tensor import dtypes
 from badak.tensor.apply import apply
+from badak.tensor.complex import view_as_real
 from badak.tensor.generator import (
     Generator,
     default_generator,
@@ -381,7 +382,11 @@ _PIECE = 1 << 22  # numbers that are drawn at a time: whole blocks of 16, as `So
 
 
 def uniform_(x, from_=0.0, to=1.0, *, generator=None) -> Tensor:
-    """Fill x with uniform numbers on [from_, to)."""
+    """Fill x with uniform numbers on [from_, to); of complex numbers both parts."""
+    if x.is_complex():
+        _expect_writeable(x, "uniform_")
+        uniform_(view_as_real(x), from_, to, generator=generator)
+        return x
     _need_float(x, "uniform_")
     source = or_default(generator)
     return _fill(x, lambda shape: source.uniform(shape, x._array.dtype, float(from_), float(to)), "uniform_", True)

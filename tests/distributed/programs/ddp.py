@@ -62,6 +62,26 @@ def train(*, norm=False, spare=(), micro=1, twice=False, optimizer="AdamW", **op
     return {name: value.detach().numpy().copy() for name, value in model.state_dict().items()}
 
 
+def triggered():
+    """A forward within no_sync() whose backward is shared all the same, as accelerate asks for it."""
+    net = Net(3, False)
+    del net.spare, net.never  # every parameter gets a gradient
+    model = DDP(net)
+    opt = torch.optim.SGD(model.parameters(), lr=0.1)
+    for step in range(3):
+        opt.zero_grad()
+        ids, labels = batch(step)
+        with model.no_sync():
+            loss = nn.functional.cross_entropy(model(ids), labels)
+        before = model.require_backward_grad_sync, model.require_forward_param_sync
+        model.require_backward_grad_sync = model.require_forward_param_sync = True
+        model.reducer.prepare_for_backward([])
+        loss.backward()
+        model.require_backward_grad_sync, model.require_forward_param_sync = before
+        opt.step()
+    return {name: value.detach().numpy().copy() for name, value in model.state_dict().items()}
+
+
 def uneven():
     """Ranks with 2, 3, ... batches."""
     model = DDP(Net(3, False), find_unused_parameters=True)
@@ -85,6 +105,7 @@ results = {
     "buffers": train(find_unused_parameters=True, norm=True, optimizer="SGD"),
     "some unused": train(find_unused_parameters=True, spare=(1,)),
     "sgd": train(find_unused_parameters=True, optimizer="SGD", gradient_as_bucket_view=True),
+    "triggered": triggered(),
     "uneven": uneven(),
     "shares": {str(i): np.array(share) for i, share in enumerate(shares)},
 }

@@ -8,7 +8,7 @@ from multiprocessing.reduction import ForkingPickler
 from pickle import DEFAULT_PROTOCOL
 from typing import Any
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
+from badak.core.errors import ArgumentError, ArgumentTypeError, GraphError, NotSupportedError
 from badak.core.memory import CAN_SHARE, send_shared
 from badak.core.public_api.table import reach
 from badak.nn.parameter import Buffer, Parameter
@@ -20,9 +20,11 @@ _sharing = ["file_descriptor"]
 
 def _sent(tensor: Tensor) -> Any:
     """What multiprocessing sends for a tensor: its memory, which is shared from now on."""
-    if CAN_SHARE and tensor._meta is None and tensor._node is None and tensor._array.size:
+    if tensor._node is not None:
+        raise GraphError("a tensor that has a history cannot be sent to another process", "send x.detach()")
+    if CAN_SHARE and tensor._meta is None and tensor._array.size:
         share([tensor])
-    return tensor.__reduce_ex__(DEFAULT_PROTOCOL)  # refuses one with a history
+    return tensor.__reduce_ex__(DEFAULT_PROTOCOL)
 
 
 send_shared()
@@ -31,14 +33,12 @@ for _kind in (Tensor, Parameter, Buffer):
 
 
 def spawn(fn, args: tuple = (), nprocs: int = 1, join: bool = True, daemon: bool = False, start_method: str = "spawn") -> Any:
-    """fn(rank, *args) on nprocs ranks of this machine, as under `badak launch`; fn(0, *args) for one, in this process.
+    """fn(rank, *args) on nprocs ranks of this machine, each a process of its own, as under `badak launch`.
 
     Raises ArgumentError below one, NotSupportedError for join=False, and what `badak.distributed.launch.spawned` raises.
     """
     if not isinstance(nprocs, int):
         raise ArgumentTypeError(f"multiprocessing.spawn: expected nprocs, a number of processes; got {nprocs!r}", "nprocs=2")
-    if nprocs == 1:
-        return fn(0, *args)
     if nprocs < 1:
         raise ArgumentError(
             f"multiprocessing.spawn: nprocs={nprocs} starts nothing", "nprocs=2; torch.cuda.device_count() is 0 without a GPU"

@@ -289,6 +289,7 @@ TABLE = {
             "sym_not sym_sum typename"
         ),
     ),
+    "compat.torch.amp.grad_scaler": Names(functions="GradScaler"),
     "compat.torch.amp.autocast_mode": Names(
         functions=("get_autocast_cpu_dtype get_autocast_gpu_dtype is_autocast_cache_enabled is_autocast_cpu_enabled"),
     ),

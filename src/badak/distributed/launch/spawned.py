@@ -30,6 +30,9 @@ def spawn(call: Callable, args: tuple, ranks: int) -> None:
     Raises ArgumentTypeError for what cannot be sent there, StateError within a rank, or when one has failed.
     """
     if among_many() is not None:
+        if ranks == 1:  # a process of its own would take itself for this rank
+            call(0, *args)
+            return
         raise StateError(
             f"multiprocessing.spawn: {ranks} processes, but this is one of several ranks already", "call its function here"
         )

@@ -66,6 +66,8 @@ def starter(ranks: int, hosts: list[Host], folder: str) -> list[str]:
 
     Raises NotSupportedError without MPI.
     """
+    if ranks == 1 and not hosts:
+        return []
     beside = Path(sys.executable).parent / STARTER
     found = str(beside) if beside.exists() else shutil.which(STARTER)
     if found is None and (hosts or find_spec("mpi4py") is None):

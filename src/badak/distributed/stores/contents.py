@@ -16,6 +16,7 @@ class Contents:
         self.values: dict[str, str] = {}
         self.queues: dict[str, deque[str]] = {}
         self.joined = self.left = 0
+        self.made = False  # whether one of them made the file
 
     def do(self, command: str, *args: Any) -> Any:
         """Carry out a command, and give its answer; None for a key that there is not."""
@@ -62,7 +63,8 @@ class Contents:
     def _length(self, key: str) -> int:
         return len(self.queues.get(key, ()))
 
-    def _join(self) -> int:
+    def _join(self, made: bool = False) -> int:
+        self.made |= made is True
         self.joined += 1
         return self.joined
 

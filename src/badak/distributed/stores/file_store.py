@@ -25,14 +25,15 @@ class FileStore(Store):
 
     Args:
         file_name: its path; the file is made where there is none
-        world_size: how many stores will be opened on it: after the last of them is gone, the file is deleted. -1: it stays
+        world_size: how many stores will be opened on it: after the last of them is gone, the file is deleted, if one of
+            them made it. -1: it stays
     """
 
     def __init__(self, file_name: str | os.PathLike, world_size: int = -1) -> None:
         super().__init__()
         self._path, self._world_size = os.fspath(file_name), expect_count(world_size, "FileStore: world_size")
         self._log = _Log(self._path)
-        self._log.ask(FIVE_MINUTES, "join")
+        self._log.ask(FIVE_MINUTES, "join", self._log.made())
         weakref.finalize(self, _left, self._log, os.getpid(), self._world_size)
 
     @property
@@ -54,6 +55,13 @@ class _Log:
     def __init__(self, path: str) -> None:
         self.path, self.contents, self.read, self.turn = path, Contents(), 0, threading.Lock()
         self.number = 0  # of the file, by which a new one at its path is noticed
+
+    def made(self) -> bool:
+        """Whether there was no file, and now there is one: a file of somebody else is theirs to delete."""
+        with suppress(OSError):  # what is wrong with the path is said when it is opened
+            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666))
+            return True
+        return False
 
     def ask(self, timeout: timedelta, command: str, *args: Any) -> Any:
         with self.turn, self._locked(timeout.total_seconds()) as handle:
@@ -134,7 +142,7 @@ def _left(log: _Log, process: int, world_size: int) -> None:
     if os.getpid() != process:  # a fork's copy of the store
         return
     with suppress(DistStoreError, OSError):
-        if log.ask(timedelta(seconds=1), "leave") and 0 <= world_size <= log.contents.left:
+        if log.ask(timedelta(seconds=1), "leave") and log.contents.made and 0 <= world_size <= log.contents.left:
             os.unlink(log.path)
 
 
