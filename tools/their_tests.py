@@ -65,14 +65,19 @@ SUITES = {
     "captum": Suite("tests/attr/test_*.py", repository="pytorch/captum@v0.8.0"),
     "diffusers-schedulers": Suite("tests/schedulers", path="src", repository="huggingface/diffusers@v0.40.0"),
     "gpytorch": Suite("test", repository="cornellius-gp/gpytorch@v1.15.2"),
-    "ignite": Suite("tests/ignite/engine tests/ignite/handlers tests/ignite/metrics", repository="pytorch/ignite@v0.5.5"),
+    "ignite": Suite("tests/ignite/engine tests/ignite/handlers", repository="pytorch/ignite@v0.5.5"),
     "keras": Suite(
         " ".join(f"keras/src/layers/{name}" for name in "activations attention core merging normalization regularization".split()),
         repository="keras-team/keras@v3.15.1",
         environment={"KERAS_BACKEND": "torch"},
     ),
     "lm-evaluation-harness": Suite(
-        "tests/models/test_huggingface.py tests/test_*.py", repository="EleutherAI/lm-evaluation-harness@v0.4.12"
+        " ".join(
+            f"tests/test_{name}.py"
+            for name in "aggregation_pipeline cache evaluator_utils fewshot_context filters group metrics misc registry samplers "
+            "task_manager utils".split()
+        ),
+        repository="EleutherAI/lm-evaluation-harness@v0.4.12",
     ),
     "linear_operator": Suite("test", repository="cornellius-gp/linear_operator@v0.6.1"),
     "litgpt": Suite(
@@ -88,7 +93,11 @@ SUITES = {
         repository="mlfoundations/open_clip@v3.3.0",
     ),
     "peft": Suite(
-        " ".join(f"tests/test_{name}.py" for name in "bufferdict config custom_models mapping tuners_utils".split()),
+        " ".join(
+            f"tests/test_{name}.py"
+            for name in "bufferdict config incremental_pca initialization lora_variants lorafa loraplus mapping osf "
+            "target_parameters tuners_utils vblora vera".split()
+        ),
         path="src",
         repository="huggingface/peft@v0.20.0",
     ),
@@ -101,9 +110,9 @@ SUITES = {
     "pytorch_optimizer": Suite("tests", repository="kozistr/pytorch_optimizer@v3.9.0"),
     "skorch": Suite("skorch/tests", repository="skorch-dev/skorch@v1.4.0", options="-o addopts="),
     "torchdiffeq": Suite("tests/*_tests.py", repository="rtqichen/torchdiffeq@master"),
-    "torchmetrics": Suite("tests/unittests/bases", path="src", folder=".", repository="Lightning-AI/torchmetrics@v1.9.0"),
-    "TransformerLens": Suite("tests/unit", repository="TransformerLensOrg/TransformerLens@v3.5.0"),
-    "trl": Suite("tests/test_core.py tests/test_utils.py tests/test_data_utils.py", repository="huggingface/trl@v1.9.0"),
+    "torchmetrics": Suite("tests/unittests/bases", path="src", repository="Lightning-AI/torchmetrics@v1.9.0", options="-o addopts="),
+    "TransformerLens": Suite("tests/unit", repository="TransformerLensOrg/TransformerLens@v3.5.0", options="-o addopts="),
+    "trl": Suite("tests/test_utils.py tests/test_rewards.py tests/test_model_utils.py", repository="huggingface/trl@v1.9.0"),
     "vector-quantize-pytorch": Suite("tests", repository="lucidrains/vector-quantize-pytorch@1.32.0"),
     "vit-pytorch": Suite("tests"),
     "x-transformers": Suite("tests"),

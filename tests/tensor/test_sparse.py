@@ -391,3 +391,22 @@ def test_the_switch_of_checks_says_what_it_was_set_to():
     with again, pytest.raises(RuntimeError, match="already activated"):
         again.__enter__()
     assert not switch.is_enabled()
+
+
+@pytest.mark.parametrize("lib", [badak, torch])
+def test_a_function_of_ones_own_takes_a_sparse_matrix(lib):
+    class Product(lib.autograd.Function):
+        @staticmethod
+        def forward(ctx, sparse, other):
+            ctx.sparse = sparse
+            return lib.dsmm(sparse, other)
+
+        @staticmethod
+        def backward(ctx, grad):
+            return None, lib.dsmm(ctx.sparse.mT, grad)
+
+    x = dense(lib, 1, 4, 3).detach().requires_grad_()
+    y = Product.apply(matrix(lib, 1).detach(), x)
+    y.sum().backward()
+    expected = matrix(lib, 1).detach().to_dense().sum(0)
+    np.testing.assert_allclose(x.grad.numpy(), expected.numpy()[:, None].repeat(3, 1), rtol=1e-6)

@@ -194,7 +194,7 @@ class _UserOp:
 def _record(function, ctx, args, edges, outputs):
     shapes = (
         [(y._array.shape, y._array.dtype) if isinstance(y, Tensor) else None for y in outputs],
-        [(a._array.shape, a.is_complex()) if isinstance(a, Tensor) else None for a in args],
+        [(tuple(a.shape), a.is_complex()) if isinstance(a, Tensor) else None for a in args],
     )
     given = {id(a) for a in args}
     made = list(outputs)
