@@ -649,3 +649,13 @@ def test_what_is_given_instead_of_a_function_a_class_or_a_size(action, said):
 
 def cyclic(**options):
     return optim.lr_scheduler.CyclicLR(optim.SGD(nn.Linear(2, 2).parameters(), lr=0.1, momentum=0.9), 0.1, 0.2, **options)
+
+
+@pytest.mark.parametrize("library", ["badak", "torch"])
+def test_an_argument_that_is_given_twice_is_named_as_python_names_it(library):
+    """Lightning reads the argument's name from the error."""
+    import importlib
+
+    loader = importlib.import_module(f"{library}.utils.data").DataLoader
+    with pytest.raises(TypeError, match=r"^DataLoader\.__init__\(\) got multiple values for argument 'dataset'"):
+        loader([1], dataset=[2])

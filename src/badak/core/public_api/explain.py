@@ -200,9 +200,9 @@ def explain(error: BaseException, function: Callable, name: str, args, kwargs, s
     try:
         given = signature(function).bind(*args, **kwargs)
     except TypeError as wrong:  # a missing or an unknown argument
-        raise kept(ArgumentTypeError, error)(
-            f"{name}(): {wrong}", _meant(kwargs, function) + _usage(function, name, space)
-        ) from None
+        twice = "multiple values" in str(error)  # libraries look for the argument's name in Python's own words
+        cause = str(error) if twice else f"{name}(): {wrong}"
+        raise kept(ArgumentTypeError, error)(cause, _meant(kwargs, function) + _usage(function, name, space)) from None
     asked = {argument: value for argument, value in given.arguments.items() if not _is_owner(argument, value, function)}
     wrong_kind = _wrong_kind(asked, given.signature) or _no_tensor(error, asked)
     if wrong_kind:
