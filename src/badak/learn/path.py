@@ -61,8 +61,9 @@ class Sizes:
     context: int = 192
     batch_size: int = 32
     pretrain_steps: int = 1_500
-    shown_sums: int = 2_000  # of 8,100; the others are for the reward stage, and for scores
-    tune_steps: int = 1_600
+    shown_sums: int = 1_400  # without a carry, of 8,100 sums; the others are for the reward stage, and for scores
+    shown_carries: int = 100  # sums with a carry
+    tune_steps: int = 2_000
     reward_steps: int = 400
     prompts: int = 16  # questions of one update of the reward stage,
     group_size: int = 8  # and the answers to each
@@ -72,7 +73,7 @@ class Sizes:
 SIZES = {
     "full": Sizes(),
     "quick": Sizes(
-        stories=400, vocabulary=320, d_model=48, layers=2, heads=2, batch_size=8, pretrain_steps=60, shown_sums=300, tune_steps=80,
+        stories=400, vocabulary=320, d_model=48, layers=2, heads=2, batch_size=8, pretrain_steps=60, shown_sums=300, shown_carries=100, tune_steps=80,
         reward_steps=15, prompts=4, group_size=4, held_out=20,
     ),
 }  # fmt: skip
@@ -108,8 +109,12 @@ class Material:
             chosen = [pair for pair in pairs if carries(*pair) == with_carry][: size.held_out]
             setattr(self, name, [sum_question(x, y, language) for x, y in chosen])
             pairs = [pair for pair in pairs if pair not in set(chosen)]
-        self.sums = [sum_question(x, y, language) for x, y in pairs[: size.shown_sums]]
-        self.rewarded = [sum_question(x, y, language) for x, y in pairs[size.shown_sums :]]
+        shown = {
+            *[pair for pair in pairs if not carries(*pair)][: size.shown_sums],
+            *[pair for pair in pairs if carries(*pair)][: size.shown_carries],
+        }
+        self.sums = [sum_question(x, y, language) for x, y in pairs if (x, y) in shown]
+        self.rewarded = [sum_question(x, y, language) for x, y in pairs if (x, y) not in shown]
         own = read_questions(config.dialogues) if config.dialogues else []
         random.Random(config.seed).shuffle(own)
         cut = len(own) - len(own) // 20
