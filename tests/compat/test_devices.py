@@ -1,7 +1,6 @@
 """CUDA, mixed precision, compilers, many processes: accepted with their meaning on a CPU, never pretended."""
 
 import copy
-import os
 
 import numpy as np
 import pytest

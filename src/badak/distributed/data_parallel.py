@@ -124,7 +124,7 @@ class DistributedDataParallel(Module):
 
     @property
     def reducer(self) -> Any:
-        """What shares gradients: `reducer.prepare_for_backward([])` lets the next backward do so, whatever the last forward said."""
+        """What shares gradients: `prepare_for_backward([])` lets the next backward do so, whatever the last forward said."""
         return self._reducer or SimpleNamespace(prepare_for_backward=lambda outputs: None)
 
     @contextmanager

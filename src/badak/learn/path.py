@@ -73,8 +73,8 @@ class Sizes:
 SIZES = {
     "full": Sizes(),
     "quick": Sizes(
-        stories=400, vocabulary=320, d_model=48, layers=2, heads=2, batch_size=8, pretrain_steps=60, shown_sums=300, shown_carries=100, tune_steps=80,
-        reward_steps=15, prompts=4, group_size=4, held_out=20,
+        stories=400, vocabulary=320, d_model=48, layers=2, heads=2, batch_size=8, pretrain_steps=60, shown_sums=300,
+        shown_carries=100, tune_steps=80, reward_steps=15, prompts=4, group_size=4, held_out=20,
     ),
 }  # fmt: skip
 

@@ -25,8 +25,8 @@ from badak.tensor.sparse.reductions import softmax as softmax
 from badak.tensor.sparse.reductions import sum as sum
 
 __all__ = [
-    "BFloat16Tensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor", "IntTensor", "LongTensor", "ShortTensor", "addmm",
-    "check_sparse_tensor_invariants", "log_softmax", "mm", "sampled_addmm", "softmax", "sum",
+    "BFloat16Tensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor", "IntTensor", "LongTensor",
+    "ShortTensor", "addmm", "check_sparse_tensor_invariants", "log_softmax", "mm", "sampled_addmm", "softmax", "sum",
 ]  # fmt: skip
 __getattr__ = _door("badak.sparse")
 _guard_names(globals(), "badak.sparse")

@@ -11,7 +11,9 @@ class _Sparse(legacy._Legacy):
     """Calling one makes a tensor of layout sparse_coo, isinstance asks for layout and dtype."""
 
     def __call__(cls, *data: Any, device: Any = None) -> Tensor:
-        indices, values, size = None, None, data or (0,)
+        indices: Any = None
+        values: Any = None
+        size: Any = data or (0,)
         if data and isinstance(data[0], Tensor):
             indices, values, *rest = data
             size = rest[0] if rest else None

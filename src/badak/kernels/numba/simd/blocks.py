@@ -335,7 +335,7 @@ def write_numbers(typingctx, item, less, raw, scales, minima, parts, out):
         def one(start, i):
             return v.splat(b.load(b.inttoptr(b.add(start, b.mul(i, I64(4))), F32.as_pointer())), v.floats)
 
-        def part(i, carried):
+        def numbers_of(i, carried):
             scale, halves = one(scales, i), []
             for half in (0, 1):
                 whole = b.sext(v.load(b.add(raw, b.add(b.mul(i, I64(32)), I64(16 * half))), v.bytes), v.ints)
@@ -349,7 +349,7 @@ def write_numbers(typingctx, item, less, raw, scales, minima, parts, out):
                 v.store(made, b.add(place, I64(width // len(halves) * at)))
             return carried
 
-        v.registers.repeat(parts, [], part)
+        v.registers.repeat(parts, [], numbers_of)
         return context.get_dummy_value()
 
     return returns(None, [item, less], 5), codegen
