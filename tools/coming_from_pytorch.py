@@ -146,6 +146,12 @@ DIFFERENT = [  # what, PyTorch, badak, why
         "sparse, at its places",
         "its values are the leaf",
     ),
+    (
+        "the gradient of the factor L in `cholesky_solve`, `cholesky_inverse`",
+        "that of L Lᵀ, above the diagonal as well",
+        "0 above the diagonal",
+        "what stands there is not read",
+    ),
     ("indices of a sparse tensor", "checked where asked", "always checked", "a wrong one writes to foreign memory"),
     ("batches of CSR matrices, BSR, BSC", "work", "an error that says so", "graph networks need none"),
     ("a name that badak lacks", "", "is imported, and fails where it is used", "most programs never come there"),

@@ -173,8 +173,9 @@ def told(report: Path) -> Iterator[tuple[str, Outcome]]:
 
 
 def cause(error: str) -> str:
-    """An error without what differs from test to test: numbers, addresses, names in quotes, all after the first sentence."""
+    """An error without what differs from test to test: paths, numbers, addresses, names in quotes, all after the first sentence."""
     text = re.split(r" fix: | assert |Captured |\. (?=[A-Z])", error)[0]
+    text = re.sub(r"(/[\w.-]+){2,}", "PATH", text)
     text = re.sub(r"0x[0-9a-f]+|-?\d+(\.\d+)?(e[-+]?\d+)?", "N", text)
     return text[:110] or "no word of it"
 
