@@ -257,3 +257,15 @@ def test_dims_one_after_the_other_as_arguments_of_their_own(name, dims):
 def test_sizes_one_after_the_other_as_arguments_of_their_own():
     x = bk.ones(2, 1)
     assert x.broadcast_to(4, 2, 3).shape == x.broadcast_to((4, 2, 3)).shape == bk.broadcast_to(x, size=[4, 2, 3]).shape
+
+
+@pytest.mark.parametrize("library", [bk, torch])
+def test_a_size_is_of_integers(library):
+    sizes = library.Size([library.tensor(3), np.int64(2), True, 4])
+    assert sizes == (3, 2, 1, 4) and all(isinstance(size, int | np.integer) for size in sizes)
+    assert [type(size) for size in (sizes[1:], sizes + (1,), sizes * 2)] == [library.Size] * 3
+    for wrong in ((1.5,), ("a",), (library.tensor(2.0),), (None,)):
+        with pytest.raises(TypeError, match=r"Size\(\) takes an iterable of 'int' \(item 0 is '\w+'\)"):
+            library.Size(wrong)
+    with pytest.raises(TypeError, match="'int' object is not iterable"):
+        library.Size(3)

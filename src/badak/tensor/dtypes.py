@@ -5,7 +5,9 @@ uint16, uint32 and uint64 store too: they meet no other dtype of integers, as in
 """
 
 import math
-from functools import cached_property
+from collections.abc import Callable, Iterable
+from functools import cached_property, partial
+from operator import index
 from typing import Any
 
 import ml_dtypes
@@ -288,9 +290,21 @@ def on_meta() -> NoDataError:
 
 
 class Size(tuple):
-    """The shape of a tensor: a tuple of ints that stays a Size when it is sliced or added to."""
+    """The shape of a tensor: a tuple of ints that stays a Size when it is sliced or added to.
+
+    Args:
+        sizes: integers, also those of NumPy and tensors of one integer; each becomes an int
+
+    Raises:
+        ArgumentTypeError: for anything else
+    """
 
     __slots__ = ()
+
+    def __new__(cls, sizes: Iterable[Any] = ()) -> "Size":
+        if not isinstance(sizes, Iterable):
+            raise ArgumentTypeError(f"Size: '{type(sizes).__name__}' object is not iterable", f"Size(({sizes!r:.40},))")
+        return shape_of([size if type(size) is int else _length(size, i) for i, size in enumerate(sizes)])
 
     def numel(self) -> int:
         n = 1
@@ -303,15 +317,30 @@ class Size(tuple):
 
     def __getitem__(self, key):
         picked = tuple.__getitem__(self, key)
-        return Size(picked) if type(key) is slice else picked
+        return shape_of(picked) if type(key) is slice else picked
 
     def __add__(self, other):
-        return Size(tuple.__add__(self, tuple(other)))
+        return shape_of(tuple.__add__(self, tuple(other)))
 
     def __mul__(self, times):
-        return Size(tuple.__mul__(self, times))
+        return shape_of(tuple.__mul__(self, times))
 
     __rmul__ = __mul__
+
+
+shape_of: Callable[[Any], Size] = partial(tuple.__new__, Size)  # of sizes that are integers: nothing is looked at
+
+
+def _length(size: Any, place: int) -> int:
+    """A size as an int. The ragged one of a nested tensor, which is no number, stays what it is."""
+    if hasattr(size, "lengths"):
+        return size
+    try:
+        return index(size)
+    except TypeError:
+        raise ArgumentTypeError(
+            f"{package()}.Size() takes an iterable of 'int' (item {place} is '{type(size).__name__}')", "integers, such as (2, 3)"
+        ) from None
 
 
 class finfo:  # noqa: N801

@@ -13,9 +13,9 @@ class About(Methods):
     @property
     def shape(self) -> dtypes.Size:
         try:
-            return dtypes.Size(self._array.shape)
+            return dtypes.shape_of(self._array.shape)
         except NoDataError:
-            return dtypes.Size(self._meta.shape)
+            return dtypes.shape_of(self._meta.shape)
 
     @property
     def dtype(self) -> dtypes.dtype:
@@ -68,7 +68,7 @@ class About(Methods):
             3
         """
         if dim is None:
-            return dtypes.Size(self._array.shape)
+            return dtypes.shape_of(self._array.shape)
         shape = self._array.shape
         if not -len(shape) <= dim < len(shape):
             raise dim_error(dim, len(shape))
