@@ -64,8 +64,8 @@ Written by `tools/world_tests.py`.
 
 The tests of these projects were run as they are, by `badak run -m pytest`, and next to it with PyTorch 2.13. For the rows of
 2026-11-27 PyTorch was installed next to badak, for the others it was not. `python tools/their_tests.py einops FOLDER` does it again
-for a clone; the tool says which files of tests are run. Tests that need a GPU or a download are skipped or fail on both sides and are
-not counted.
+for a clone; the tool says which files of tests are run. Tests that need a GPU or a download are skipped or fail on both sides and
+are not counted.
 
 | project | commit | run on | pass on PyTorch | pass on badak | what is missing |
 | --- | --- | --- | --- | --- | --- |
