@@ -442,3 +442,20 @@ def test_a_file_of_the_old_format_with_bytes_cut_out_is_never_a_part_of_what_it_
         else:  # a letter of a text, an item of a list: nothing in the file tells of that
             assert {len(key) for key in got} == {5, 4} and len(got) == 3 or length == 1, (at, got)
     assert refused > 0.9 * (len(data) - length)
+
+
+@pytest.mark.parametrize("library", [badak, torch])
+def test_a_file_of_ones_own_is_flushed(library):
+    class Upload:
+        data, whole = b"", None
+
+        def write(self, part):
+            self.data += bytes(part)
+            return len(part)
+
+        def flush(self):
+            self.whole = self.data
+
+    sent = Upload()
+    library.save({"x": library.ones(2)}, sent)
+    assert sent.whole and badak.load(io.BytesIO(sent.whole))["x"].tolist() == [1, 1]

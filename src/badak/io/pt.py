@@ -79,6 +79,7 @@ def _write(f: Any, write: Callable[[Any], object]) -> None:
         write(whole)
         if whole is not f:
             f.write(whole.getbuffer())
+        getattr(f, "flush", lambda: None)()  # a file of somebody's own may wait for it, as for PyTorch's
     else:
         raise ArgumentTypeError(
             f"save: expected 'f' to be a path or a file with a write method; got {type(f).__name__}", "badak.save(obj, 'model.pt')"
