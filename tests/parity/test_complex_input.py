@@ -26,7 +26,8 @@ PLACES = {
 
 def names(place: str) -> list[str]:
     theirs, ours = PLACES[place]
-    left_out = ("rand", "empty", "normal", "bernoulli", "resize", "new_", "gumbel", "set_", "use_", "init", "manual")
+    left_out = ("rand", "empty", "normal", "bernoulli", "resize", "new_", "gumbel", "set_", "use_", "init", "manual",
+                "uniform")  # fmt: skip
     found = [name for name in dir(theirs) if not name.startswith(("_", *left_out)) and hasattr(ours, name) and name not in ELSE]
     return [name for name in found if callable(getattr(theirs, name)) and not isinstance(getattr(theirs, name), type)]
 

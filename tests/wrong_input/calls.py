@@ -22,6 +22,7 @@ UNARY_IN_PLACE = (
 ).split()
 BY_HAND: dict[str, list] = {  # name: [args], or [args, kwargs]
     "sparse_coo_tensor": [[I(), badak.ones(2), (2, 2)]], "spmm": [[badak.eye(2).to_sparse(), X()]],
+    "dsmm": [[badak.eye(2).to_sparse(), X()]],
     "sparse_csr_tensor": [[badak.tensor([0, 1, 2]), badak.tensor([0, 1]), badak.ones(2), (2, 2)]],
     "sparse_csc_tensor": [[badak.tensor([0, 1, 2]), badak.tensor([0, 1]), badak.ones(2), (2, 2)]],
     "as_tensor": [[[1.0, 2.0]]], "asarray": [[[1.0, 2.0]]], "tensor": [[[1.0, 2.0]]],
