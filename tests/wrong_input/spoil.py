@@ -40,7 +40,7 @@ def spoiled(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _of_tensor(x: Tensor) -> Iterator[tuple[str, Any]]:
-    flat = x.detach()
+    flat = x.detach().to_dense() if x.is_sparse else x.detach()
     yield "a dim more", flat[None].contiguous()
     yield "three dims more", flat[None, None, None].contiguous()
     if x.ndim:

@@ -5,6 +5,7 @@ answered by `__torch_function__`, from the table FUNCTIONS, which the other file
 """
 
 from collections.abc import Callable
+from inspect import signature
 from typing import Any, NoReturn
 
 import numpy as np
@@ -20,6 +21,14 @@ from badak.tensor.tensor import Tensor
 FUNCTIONS: dict[str, Callable[..., Any]] = {}  # the public functions that know sparse tensors, by name
 TAKE_DENSE: set[str] = set()  # of these, those whose first argument may be dense where another one is sparse
 DENSE = "x.to_dense()"
+
+
+def expect_arguments(name: str, function: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> None:
+    """Raise ArgumentTypeError where a function of sparse tensors does not take these arguments."""
+    try:
+        signature(function).bind(*args, **kwargs)
+    except TypeError as wrong:
+        raise ArgumentTypeError(f"{name} of a sparse tensor: {wrong}", "x.to_dense() takes whatever a dense tensor does") from None
 
 
 class SparseTensor(OfValues):
@@ -39,7 +48,11 @@ class SparseTensor(OfValues):
         kind = next(x.layout for x in given if isinstance(x, SparseTensor))
         known = name in FUNCTIONS and func.__module__ in ("badak", "badak.Tensor", "badak.nn.functional")
         if known and (name in TAKE_DENSE or isinstance(given[0], SparseTensor)):
-            return FUNCTIONS[name](*args, **(kwargs or {}))
+            try:
+                return FUNCTIONS[name](*args, **(kwargs or {}))
+            except TypeError as error:
+                expect_arguments(name, FUNCTIONS[name], args, kwargs or {})
+                raise error
         raise NotSupportedError(f"{name} does not know sparse tensors (layout {kind})", DENSE)
 
     def parts(self) -> dict[str, Tensor]:
