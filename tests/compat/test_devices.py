@@ -247,6 +247,8 @@ def test_more_processes_are_an_error(monkeypatch):
 def test_spawn_of_one_is_a_process_of_its_own(capfd, tmp_path):
     badak.multiprocessing.spawn(print, args=("here",), nprocs=1)
     assert capfd.readouterr().out == "0 here\n"
+    with pytest.raises(StateError, match="one of 1 processes has failed"):
+        badak.multiprocessing.spawn(int, args=("no number",), nprocs=1)
     assert badak.multiprocessing.cpu_count() >= 1
 
 

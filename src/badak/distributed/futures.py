@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from types import GenericAlias
 from typing import Any
 
-from badak.core.errors import StateError
+from badak.core.errors import ArgumentTypeError, StateError
 
 
 class Future:
@@ -100,7 +100,9 @@ class Future:
 
 def collect_all(futures: Iterable[Future]) -> Future:
     """A future of the list of these, when all are done."""
-    every = list(futures)
+    every = list(futures) if isinstance(futures, Iterable) else [futures]
+    if not all(isinstance(each, Future) for each in every):
+        raise ArgumentTypeError("collect_all: expected a list of futures", "torch.futures.collect_all([first, second])")
 
     def finish() -> list[Future]:
         for each in every:

@@ -301,9 +301,9 @@ class Size(tuple):
 
     __slots__ = ()
 
-    def __new__(cls, sizes: Iterable[Any] = ()) -> "Size":
-        if not isinstance(sizes, Iterable):
-            raise ArgumentTypeError(f"Size: '{type(sizes).__name__}' object is not iterable", f"Size(({sizes!r:.40},))")
+    def __new__(cls, sizes: Iterable[Any] = (), *more: Any) -> "Size":
+        if more or not isinstance(sizes, Iterable):
+            raise ArgumentTypeError(f"Size: '{type(sizes).__name__}' object is not iterable", "Size((2, 3)): one tuple of integers")
         return shape_of([size if type(size) is int else _length(size, i) for i, size in enumerate(sizes)])
 
     def numel(self) -> int:

@@ -336,20 +336,29 @@ def functional_call(
         return module(*args, **(kwargs or {}))
 
 
+NAMES = "dict(module.named_parameters()) has the names and tensors"
+
+
 @contextmanager
 def _reparametrize_module(
     module: Module, parameters_and_buffers: dict, *, tie_weights: bool = False, strict: bool = False, stack_weights: bool = False
 ) -> Iterator[None]:
     """A block in which the module has these tensors in place of its parameters and buffers of these names."""
+    if not isinstance(module, Module) or not isinstance(parameters_and_buffers, dict):
+        raise ArgumentTypeError(
+            f"functional_call: expected a module and a dict; got {type(module).__name__} and "
+            f"{type(parameters_and_buffers).__name__}",
+            NAMES,
+        )
     given = dict(parameters_and_buffers)
     own = {
         **dict(module.named_parameters(remove_duplicate=False)),
         **dict(module.named_buffers(remove_duplicate=False)),
     }
     if strict and given.keys() != own.keys():
-        raise ArgumentError(f"functional_call: Missing or unexpected key(s): {sorted(given.keys() ^ own.keys())}")
+        raise ArgumentError(f"functional_call: Missing or unexpected key(s): {sorted(given.keys() ^ own.keys())}", NAMES)
     if unknown := sorted(given.keys() - own.keys()):
-        raise ArgumentError(f"functional_call: {type(module).__name__} has no parameter or buffer {unknown[0]!r}")
+        raise ArgumentError(f"functional_call: {type(module).__name__} has no parameter or buffer {unknown[0]!r}", NAMES)
     if tie_weights:
         by_tensor = {id(own[name]): tensor for name, tensor in given.items()}
         given = {name: given.get(name, by_tensor.get(id(x))) for name, x in own.items()}

@@ -71,7 +71,8 @@ def main(path: str) -> None:
             call, args = pickle.load(file)
             call(int(os.environ.get("RANK", 0)), *args)
         except Exception as error:
-            sys.excepthook(type(error), error, error.__traceback__)  # ends all ranks
+            sys.excepthook(type(error), error, error.__traceback__)  # ends all ranks; one alone goes on
+            sys.exit(1)
 
 
 if __name__ == "__main__":

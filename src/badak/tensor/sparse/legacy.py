@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from badak.core.errors import ArgumentTypeError
 from badak.tensor import dtypes, layouts, legacy
 from badak.tensor.sparse.create import sparse_coo_tensor
 from badak.tensor.tensor import Tensor
@@ -15,8 +16,12 @@ class _Sparse(legacy._Legacy):
         values: Any = None
         size: Any = data or (0,)
         if data and isinstance(data[0], Tensor):
-            indices, values, *rest = data
-            size = rest[0] if rest else None
+            if len(data) not in (2, 3):
+                raise ArgumentTypeError(
+                    f"sparse.{cls.__name__}: expected indices, values and a size; got {len(data)} arguments",
+                    "sparse_coo_tensor(indices, values, size)",
+                )
+            indices, values, size = (*data, None)[:3]
         elif len(data) == 1 and not isinstance(data[0], int):
             size = data[0]
         return sparse_coo_tensor(indices, values, size, dtype=cls.kind, device=device)

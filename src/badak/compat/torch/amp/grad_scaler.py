@@ -7,6 +7,7 @@ import numpy as np
 
 from badak.core import events
 from badak.core.errors import ArgumentTypeError, GraphError, warn_once
+from badak.core.public_api import guard_types
 from badak.tensor import Tensor, dtypes, isfinite
 
 
@@ -127,3 +128,6 @@ class GradScaler:
 def _multiply(grad: Tensor, factor: float) -> None:
     np.multiply(grad._array, grad._array.dtype.type(factor), out=grad._array)
     grad._watch().bump("GradScaler.unscale_")
+
+
+guard_types(globals(), "badak.amp")
