@@ -141,7 +141,7 @@ class Attention(nn.Module):
         self,
         x: Tensor,
         rotary: nn.Module,
-        places: Tensor | None = None,
+        turns: tuple[Tensor, Tensor],
         keep: AnyMask | None = None,
         cache: KeyValueCache | None = None,
         layer: int = 0,
@@ -149,7 +149,7 @@ class Attention(nn.Module):
         B, T, _ = x.shape
         H, G = self.heads, self.num_key_value_heads
         q, k, v = self.qkv(x).view(B, T, H + 2 * G, -1).transpose(1, 2).split((H, G, G), dim=1)  # (B, H or G, T, D)
-        turned = rotary(cat([self.q_norm(q), self.k_norm(k)], dim=1), (0 if cache is None else cache) if places is None else places)
+        turned = rotary(cat([self.q_norm(q), self.k_norm(k)], dim=1), turns)
         q, k = turned[:, :H], turned[:, H:]
         p = self.dropout if self.training else 0.0
         if cache is None:
@@ -192,7 +192,7 @@ class Block(nn.Module):
 
     def forward(
         self, x: Tensor, rotary: nn.Module, *seen
-    ) -> Tensor:  # seen: places, a mask, then a cache and the number of this layer
+    ) -> Tensor:  # seen: how far to turn, a mask, then a cache and the number of this layer
         x = x + self.attention(self.norm1(x), rotary, *seen)
         return x + self.feed_forward(self.norm2(x))
 
@@ -229,10 +229,11 @@ class Llama(Pretrained):
         expect_fits(self, ids.shape[1], cache, too_long)
         keep = seen(ids.shape[1], len(ids), cache, starts, mask)
         # Only how far apart two tokens stand counts, to rounding: counted from its start, a text has the bits that it has alone
-        places = None if starts is None else places_from(starts, ids.shape[1], cache)
+        places = (0 if cache is None else cache) if starts is None else places_from(starts, ids.shape[1], cache)
+        turns = self.rotary.turns(places, ids.shape[1])
         h = self.token(ids)  # (B, T, C)
         for layer, block in enumerate(self.blocks):
-            h = block(h, self.rotary, places, keep, cache, layer)
+            h = block(h, self.rotary, turns, keep, cache, layer)
         if cache is not None:
             cache.advance(ids.shape[1])
         h = self.norm(last_places(h, logits_to_keep))

@@ -103,12 +103,13 @@ class KeyValueCache:
         _expect_space(self, k)
         for mine, new in zip(self._tensors(layer, k, v), (k, v)):
             (store if watched else _store)(mine, new, self)
-        self._reach(layer, k.shape[2])
         if not watched:
+            self._reached(layer, k.shape[2])
             return self._look(layer, q, keep, p, window)
         if isinstance(keep, StartsMask) and p == 0:
             return self._look_again(layer, q, None, keep.starts, window)
         if isinstance(keep, Mask) or p > 0:  # tensors within it, and draws, are recorded one by one
+            self._reach(layer, k.shape[2])
             events.state_read(self, "_length")
             return self._look(layer, q, keep, p, window)
         return self._look_again(layer, q, keep, None, window)
@@ -133,6 +134,7 @@ class KeyValueCache:
     @events.state(alone=True)
     def _look_again(self, layer: int, q: Tensor, keep: Tensor | None, starts: Tensor | None, window: int) -> Tensor:
         """The same as one effect, which finds the length that there is then."""
+        self._reached(layer, q.shape[2])
         return self._look(layer, q, keep if starts is None else StartsMask(starts), 0.0, window)
 
     def rows(self, table: Tensor, tokens: int) -> Tensor:
@@ -242,6 +244,9 @@ class KeyValueCache:
 
     @events.state(alone=True)
     def _reach(self, layer: int, tokens: int) -> None:
+        self._reached(layer, tokens)
+
+    def _reached(self, layer: int, tokens: int) -> None:
         self._ends = (*self._ends[:layer], self._length + tokens, *self._ends[layer + 1 :])
 
     @events.state(alone=True)

@@ -71,7 +71,8 @@ class RotaryEmbedding(Module):
 
     so that q_s k_t depends on s - t only. Which channels make a pair i: i and i + D/2 (the default, as GPT-NeoX and LLaMA in
     the Hugging Face layout), or 2i and 2i + 1 with interleaved=True (the paper). x (..., T, D); offset: position of the
-    first row, or the KeyValueCache behind whose tokens the rows stand, or for x (B, H, T, D) the positions int64 (B, T).
+    first row, or the KeyValueCache behind whose tokens the rows stand, or for x (B, H, T, D) the positions int64 (B, T), or what
+    `turns` gives for one of these, which layers can share.
     frequencies: D / 2 numbers in the place of base^(-2i / D), radians per position.
     Source: Su et al. 2021, "RoFormer", equation 34.
     """
@@ -99,15 +100,19 @@ class RotaryEmbedding(Module):
         self.register_buffer("cos", cos(angles).to(device=device, dtype=get_default_dtype()), persistent=False)
         self.register_buffer("sin", sin(angles).to(device=device, dtype=get_default_dtype()), persistent=False)
 
-    def forward(self, x: Tensor, offset: int | KeyValueCache | Tensor = 0) -> Tensor:
-        T = x.shape[-2]
+    def turns(self, offset: int | KeyValueCache | Tensor, T: int) -> tuple[Tensor, Tensor]:
+        """The cosines and sines (T, D / 2) of T rows, or (B, 1, T, D / 2) where each text has positions of its own."""
         if isinstance(offset, Tensor):
-            c, s = (F.embedding(offset, table).to(x.dtype).unsqueeze(1) for table in (self.cos, self.sin))
+            c, s = (F.embedding(offset, table).unsqueeze(1) for table in (self.cos, self.sin))
         elif isinstance(offset, KeyValueCache):
-            c, s = offset.rows(self.cos, T).to(x.dtype), offset.rows(self.sin, T).to(x.dtype)
+            c, s = offset.rows(self.cos, T), offset.rows(self.sin, T)
         else:
             _check_length(offset + T, self.max_len)
-            c, s = self.cos[offset : offset + T].to(x.dtype), self.sin[offset : offset + T].to(x.dtype)
+            c, s = self.cos[offset : offset + T], self.sin[offset : offset + T]
+        return c, s
+
+    def forward(self, x: Tensor, offset: int | KeyValueCache | Tensor | tuple[Tensor, Tensor] = 0) -> Tensor:
+        c, s = (each.to(x.dtype) for each in (offset if isinstance(offset, tuple) else self.turns(offset, x.shape[-2])))
         if self.interleaved:
             a, b = x[..., 0::2], x[..., 1::2]
             return stack((a * c - b * s, b * c + a * s), dim=-1).flatten(-2)
