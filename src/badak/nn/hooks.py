@@ -21,31 +21,54 @@ from badak.nn.members import Members
 from badak.ops.observe import Observe
 from badak.tensor import Tensor, apply, zeros
 
+_TABLES = "forward", "forward_pre", "backward", "backward_pre"
+
 
 class _Everywhere:
-    """The hooks of all modules at once; `any` says whether there are some."""
+    """The hooks of all modules at once; `any` says whether there are some.
+
+    The tables lie in `nn.module` under PyTorch's names, `_global_forward_hooks`: libraries look there, and some put others there.
+    """
 
     def __init__(self) -> None:
-        self.forward: dict[int, Callable] = {}
-        self.forward_pre: dict[int, Callable] = {}
-        self.backward: dict[int, Callable] = {}
-        self.backward_pre: dict[int, Callable] = {}
+        self.place: dict[str, Any] = {f"_global_{name}_hooks": {} for name in _TABLES}
         self.with_kwargs: dict[int, bool] = {}  # True by the ids of the hooks that want keyword arguments
         self.always_called: dict[int, bool] = {}
         self.registration: dict[str, dict[int, Callable]] = {"module": {}, "parameter": {}, "buffer": {}}
 
+    def move(self, place: dict[str, Any]) -> None:
+        """Let the tables lie in this namespace from now on."""
+        place.update(self.place | {f"_global_{kind}_registration_hooks": table for kind, table in self.registration.items()})
+        self.place = place
+
+    @property
+    def forward(self) -> dict[int, Callable]:
+        return self.place["_global_forward_hooks"]
+
+    @property
+    def forward_pre(self) -> dict[int, Callable]:
+        return self.place["_global_forward_pre_hooks"]
+
+    @property
+    def backward(self) -> dict[int, Callable]:
+        return self.place["_global_backward_hooks"]
+
+    @property
+    def backward_pre(self) -> dict[int, Callable]:
+        return self.place["_global_backward_pre_hooks"]
+
     @property
     def any(self) -> bool:
-        return bool(self.forward or self.forward_pre or self.backward or self.backward_pre)
+        place = self.place
+        return bool(
+            place["_global_forward_hooks"]
+            or place["_global_forward_pre_hooks"]
+            or place["_global_backward_hooks"]
+            or place["_global_backward_pre_hooks"]
+        )
 
 
 EVERYWHERE = _Everywhere()
-# PyTorch's names, which libraries ask whether there are any
-_global_backward_hooks, _global_backward_pre_hooks = EVERYWHERE.backward, EVERYWHERE.backward_pre
-_global_forward_hooks, _global_forward_pre_hooks = EVERYWHERE.forward, EVERYWHERE.forward_pre
-_global_buffer_registration_hooks = EVERYWHERE.registration["buffer"]
-_global_module_registration_hooks = EVERYWHERE.registration["module"]
-_global_parameter_registration_hooks = EVERYWHERE.registration["parameter"]
 
 
 def register_module_forward_pre_hook(hook: Callable) -> RemovableHandle:
@@ -231,9 +254,9 @@ class BackwardWatch:
         self._grad_output = grad_output
         if not self._inputs:  # nothing will arrive at the inputs: tell the hooks now
             for hook in (*EVERYWHERE.backward.values(), *self._module._backward_hooks.values()):
-                if hook(self._module, (None,) * len(self._args), grad_output) is not None:
+                if _some(hook(self._module, (None,) * len(self._args), grad_output)):
                     raise GraphError(
-                        "backward hook returned a gradient for inputs of which none requires grad", "return None from it"
+                        "backward hook for a module returned a gradient where no input requires gradient", "return None from it"
                     )
         return tuple(grad_output[i] for i in self._outputs)
 
@@ -245,6 +268,10 @@ class BackwardWatch:
             if replaced is not None:
                 grad_input = _as_tuple(replaced, len(self._args), "Backward hook")
         return tuple(grad_input[i] for i in self._inputs)
+
+
+def _some(returned: object) -> bool:
+    return any(each is not None for each in (returned if isinstance(returned, tuple) else (returned,)))
 
 
 def _observed(values: tuple, observer: Callable) -> tuple[tuple, tuple[int, ...]]:

@@ -22,16 +22,9 @@ from badak.core.public_api.explain import FOREIGN, explain
 from badak.core.public_api.homes import home
 from badak.core.public_api.missing import AbsentName
 from badak.nn.errors import ModuleAttributeError, ModuleNameError, kind
-from badak.nn.hooks import (  # noqa: F401  (PyTorch has these here, and libraries look)
+from badak.nn.hooks import (
     EVERYWHERE,
     Hooks,
-    _global_backward_hooks,
-    _global_backward_pre_hooks,
-    _global_buffer_registration_hooks,
-    _global_forward_hooks,
-    _global_forward_pre_hooks,
-    _global_module_registration_hooks,
-    _global_parameter_registration_hooks,
     registered,
 )
 from badak.nn.hooks import register_module_backward_hook as register_module_backward_hook
@@ -49,6 +42,8 @@ from badak.nn.parameter import Buffer, Parameter
 from badak.nn.state import EXTRA_STATE as _EXTRA_STATE_KEY_SUFFIX  # noqa: F401  (a name that PyTorch has in this file)
 from badak.nn.state import State
 from badak.tensor import Tensor, meta
+
+EVERYWHERE.move(globals())
 
 
 class Module(Moving, State, Hooks):

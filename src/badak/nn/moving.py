@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from badak.autograd import no_grad
 from badak.core import events
-from badak.core.errors import ArgumentTypeError, DTypeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError
 from badak.nn.tree import Tree
 from badak.tensor import Tensor, float16, float32, float64
 from badak.tensor import bfloat16 as bfloat16_
@@ -105,11 +105,13 @@ def _is_dtype(value) -> bool:
     return isinstance(value, dtype_type) or value in (float, complex, int, bool)
 
 
-def _read_target(*args, device=None, dtype=None, non_blocking=False, tensor=None, memory_format=None):
+def _read_target(*args, device=None, dtype=None, non_blocking=False, tensor=None, memory_format=None, copy=False):
     """(device, dtype) of the arguments of `to`: a tensor, a dtype, or a device and a dtype, then non_blocking.
 
     non_blocking means nothing on a CPU.
     """
+    if copy:
+        raise ArgumentError(".to() does not accept copy argument: a module stays the same object", "copy.deepcopy(module)")
     rest, fits = list(args), True
     if rest and isinstance(rest[0], Tensor):
         tensor = rest.pop(0)

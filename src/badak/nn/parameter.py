@@ -87,7 +87,7 @@ class UninitializedTensorMixin:
 
     def materialize(self, shape, device=None, dtype=None) -> None:
         """Become a tensor of this shape, whose values are what memory held."""
-        made: Any = empty(*shape, device=device or self._device, dtype=dtype or self._dtype)
+        made: Any = empty(shape, device=device or self._device, dtype=dtype or self._dtype)
         self.__class__ = self.cls_to_become
         self.data = made  # type: ignore[misc]
 

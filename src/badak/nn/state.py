@@ -136,7 +136,8 @@ class State(Members):
     def _load_member(self, name: str, current: Tensor, value: Any, key: str, assign: bool) -> str | None:
         """Give the member `name` its new value; the problem in words, or None."""
         if not isinstance(value, Tensor):
-            return f'While copying the parameter named "{key}", expected a Tensor from checkpoint but received {kind(value)}'
+            wanted = "torch.Tensor or Tensor-like object from checkpoint"
+            return f'While copying the parameter named "{key}", expected {wanted} but received {kind(value)}'
         if current.dim() == 0 and tuple(value.shape) == (1,):
             value = value[0]
         if value.shape != current.shape:

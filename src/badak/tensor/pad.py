@@ -44,8 +44,9 @@ def pad(input, pad, mode: str = "constant", value=None) -> Tensor:
             "(left, right)",
         )
     pairs = [(0, 0)] * (len(shape) - len(pad) // 2) + [(pad[i], pad[i + 1]) for i in range(len(pad) - 2, -1, -2)]
+    for a, (n, (before, after)) in enumerate(zip(shape, pairs)):
+        _need_some_left(a, n, before, after, mode)
     if mode == "constant":
-        _not_below_zero(shape, pairs)
         value = fit(operand(0 if value is None else value, "pad"), input._array.dtype, "pad")
         return apply(ops.Pad, input, pads=tuple(pairs), value=value)
     if mode not in ("reflect", "replicate", "circular"):
@@ -58,14 +59,14 @@ def pad(input, pad, mode: str = "constant", value=None) -> Tensor:
     return y if mode == "circular" else as_images(y, input)
 
 
-def _not_below_zero(shape, pairs) -> None:
-    for a, (n, (before, after)) in enumerate(zip(shape, pairs)):
-        if n + before + after < 0:
-            raise ShapeError(
-                f"pad: the input size {n}, plus negative padding {before} and {after}, resulted in a negative output size "
-                f"at dimension {a}",
-                None,
-            )
+def _need_some_left(a: int, n: int, before: int, after: int, mode: str) -> None:
+    left = n + min(before, 0) + min(after, 0) if mode in ("constant", "circular") else n + before + after
+    if left < (1 if mode in ("reflect", "replicate") and n else 0):
+        raise ShapeError(
+            f"pad: the input size {n}, plus negative padding {before} and {after}, resulted in a negative output size "
+            f"at dimension {a}",
+            None,
+        )
 
 
 def _rows(n: int, before: int, after: int, mode: str):
@@ -73,7 +74,8 @@ def _rows(n: int, before: int, after: int, mode: str):
     most = {"reflect": n - 1, "circular": n, "replicate": max(before, after) if n else 0}[mode]
     if max(before, after) > most:
         raise ShapeError(
-            f"pad: padding ({before}, {after}) is too large for a dim of size {n} in mode {mode}: at most {most}",
+            f"pad: Padding size should be less than the corresponding input dimension in mode {mode}; "
+            f"got ({before}, {after}) for a size of {n}, at most {most}",
             "mode='constant'",
         )
     if mode == "circular":  # negative numbers cut off first, and what is left goes round

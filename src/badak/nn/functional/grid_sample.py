@@ -2,7 +2,7 @@
 
 import math
 
-from badak.core.errors import ArgumentError, DTypeError, NotSupportedError, ShapeError
+from badak.core.errors import ArgumentError, DTypeError, NotSupportedError, ShapeError, warn_once
 from badak.nn.functional._common import tensor
 from badak.tensor import Tensor, bool_, int64, linspace, stack, where
 from badak.tensor.upcast import in_float32
@@ -186,7 +186,7 @@ def affine_grid(theta, size, align_corners=None) -> Tensor:
         raise DTypeError(f"Expected theta to have floating point type, but got {theta.dtype}", "theta.float()")
     if axes not in (2, 3) or tuple(theta.shape) != (size[0], axes, axes + 1):
         raise ShapeError(
-            f"affine_grid: Expected a batch of {size[0] if size else 'N'} 2D or 3D affine matrices for size {list(size)}. "
+            f"affine_grid: Expected a batch of {axes}D affine matrices of shape Nx{axes}x{axes + 1} for size {tuple(size)}. "
             f"Got {tuple(theta.shape)}.",
             "theta (N, 2, 3) with size (N, C, H, W)",
         )
@@ -194,6 +194,13 @@ def affine_grid(theta, size, align_corners=None) -> Tensor:
         raise ShapeError(
             f"affine_grid: Expected non-zero, positive output size. Got {list(size)}",
             "size (N, C, H, W) or (N, C, D, H, W), each 1 or more",
+        )
+    if align_corners and min(size[2:]) == 1:
+        warn_once(
+            "affine_grid: one pixel",
+            "affine_grid: align_corners=True puts the only pixel of a size of 1 in the middle, 0. "
+            "See the documentation of affine_grid for details.",
+            "align_corners=False",
         )
     lines = [_line(n, bool(align_corners), theta) for n in size[2:]]
     shape = size[2:]

@@ -8,7 +8,7 @@ from badak.core.errors import ArgumentError, ShapeError
 from badak.nn.functional._common import reduction_of, tensor
 from badak.nn.functional.activation import logsigmoid
 from badak.nn.functional.linear import linear
-from badak.nn.functional.loss import _need_reduction, _reduced, cross_entropy, pairwise_distance
+from badak.nn.functional.loss import _need_equal_dims, _need_reduction, _reduced, cross_entropy, pairwise_distance
 from badak.tensor import Tensor, triu_indices
 from badak.tensor.linalg import vector_norm
 from badak.tensor.upcast import in_float32
@@ -76,7 +76,7 @@ def multilabel_soft_margin_loss(input, target, weight=None, size_average=None, r
         tensor(target, "multilabel_soft_margin_loss", "target")
     loss = -(target * logsigmoid(x) + (1 - target) * logsigmoid(-x))
     loss = loss if weight is None else loss * weight
-    return _reduced(loss.sum(-1) / x.size(-1), reduction, "multilabel_soft_margin_loss")
+    return _reduced(loss.sum(x.dim() - 1) / x.size(-1), reduction, "multilabel_soft_margin_loss")
 
 
 def _need_classes(x: Tensor) -> None:
@@ -96,7 +96,7 @@ def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=
     if p not in (1, 2):
         raise ArgumentError(f"multi_margin_loss: only p == 1 and p == 2 supported; got {p}", "p=1")
     _need_classes(x)
-    if target.shape != x.shape[:-1] and target.numel() != math.prod(x.shape[:-1]):
+    if target.dim() > 1 or target.numel() != math.prod(x.shape[:-1]):
         raise ShapeError(
             f"multi_margin_loss: expected x (N, V) and target (N,); got {tuple(x.shape)} and {tuple(target.shape)}",
             None,
@@ -109,7 +109,7 @@ def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=
     loss = loss if p == 1 else loss * loss
     loss = loss if weight is None else loss * weight[at]
     loss = loss.scatter(-1, at, 0.0).sum(-1) / x.size(-1)
-    return _reduced(loss, reduction, "multi_margin_loss")
+    return _reduced(loss.reshape(target.shape), reduction, "multi_margin_loss")
 
 
 def triplet_margin_with_distance_loss(
@@ -118,12 +118,7 @@ def triplet_margin_with_distance_loss(
     """triplet_margin_loss with a distance of one's own; pairwise_distance unless given."""
     if not margin > 0:
         raise ArgumentError(f"triplet_margin_with_distance_loss: margin must be greater than 0, got {margin}", "margin=1.0")
-    if not anchor.dim() == positive.dim() == negative.dim():
-        raise ShapeError(
-            "The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: "
-            f"anchor {anchor.dim()}D, positive {positive.dim()}D, and negative {negative.dim()}D inputs",
-            None,
-        )
+    _need_equal_dims("triplet_margin_with_distance_loss", anchor=anchor, positive=positive, negative=negative)
     distance = distance_function or pairwise_distance
     near, far = distance(anchor, positive), distance(anchor, negative)
     far = far.minimum(distance(positive, negative)) if swap else far
@@ -139,7 +134,7 @@ def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduct
     reduction, x = reduction_of(size_average, reduce, reduction), tensor(input, "multilabel_margin_loss")
     _need_reduction(reduction, "multilabel_margin_loss")
     _need_classes(x)
-    if target.shape != x.shape:
+    if target.shape != x.shape and not (target.dim() < 2 and x.dim() < 2 and target.numel() == x.numel() == 1):
         raise ShapeError(
             f"multilabel_margin_loss: expected x (N, V) and target of the same shape; got {tuple(x.shape)} and "
             f"{tuple(target.shape)}",

@@ -358,6 +358,16 @@ def cosine_embedding_loss(input1, input2, target, margin=0, size_average=None, r
     cos(x1, x2) = x1 x2 / sqrt((x1^2 + eps) (x2^2 + eps)) with eps = 1e-12, unlike cosine_similarity's, as in PyTorch.
     """
     reduction = reduction_of(size_average, reduce, reduction)
+    x1, x2, y = (
+        tensor(x, "cosine_embedding_loss", name) for x, name in zip((input1, input2, target), ("input1", "input2", "target"))
+    )
+    if y.dim() > 1 or x1.dim() != y.dim() + 1 or x2.dim() != x1.dim():
+        wanted = f"{y.dim()}D target tensor expects {y.dim() + 1}D input tensors"
+        raise ShapeError(
+            f"cosine_embedding_loss: {wanted if y.dim() < 2 else '0D or 1D target tensor expected'}; got target {tuple(y.shape)} "
+            f"and inputs {tuple(x1.shape)}, {tuple(x2.shape)}",
+            "inputs (N, D) with target (N,), or (D,) with ()",
+        )
     size1, size2 = (input1 * input1).sum(-1) + 1e-12, (input2 * input2).sum(-1) + 1e-12
     cos = (input1 * input2).sum(-1) / (size1 * size2).sqrt()
     loss = where(target == 1, 1.0 - cos, 0.0) + where(target == -1, (cos - margin).clamp(min=0.0), 0.0)
@@ -368,6 +378,7 @@ def cosine_embedding_loss(input1, input2, target, margin=0, size_average=None, r
 def margin_ranking_loss(input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean") -> Tensor:
     """max(0, -target (x1 - x2) + margin), target 1 or -1."""
     reduction = reduction_of(size_average, reduce, reduction)
+    _need_equal_dims("margin_ranking_loss", input1=input1, input2=input2, target=target)
     return _reduced((-target * (input1 - input2) + margin).clamp(min=0.0), reduction, "margin_ranking_loss")
 
 
@@ -383,7 +394,13 @@ def hinge_embedding_loss(input, target, margin=1.0, size_average=None, reduce=No
 def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="mean") -> Tensor:
     """log(1 + exp(-target x)), target 1 or -1."""
     reduction = reduction_of(size_average, reduce, reduction)
-    z = -(tensor(target, "soft_margin_loss", "target") * tensor(input, "soft_margin_loss"))
+    x = tensor(input, "soft_margin_loss")
+    z = -(tensor(target, "soft_margin_loss", "target") * x)
+    if z.shape != x.shape:
+        raise ShapeError(
+            f"soft_margin_loss: output with shape {list(x.shape)} doesn't match the broadcast shape {list(z.shape)}",
+            "targets of the shape of the input",
+        )
     return _reduced(z.logaddexp(z.new_zeros(())), reduction, "soft_margin_loss")
 
 
@@ -395,10 +412,20 @@ def triplet_margin_loss(
     reduction = reduction_of(size_average, reduce, reduction)
     if not margin > 0:
         raise ArgumentError(f"triplet_margin_loss: margin must be greater than 0, got {margin}", "margin=1.0")
+    _need_equal_dims("triplet_margin_loss", anchor=anchor, positive=positive, negative=negative)
     near, far = pairwise_distance(anchor, positive, p, eps), pairwise_distance(anchor, negative, p, eps)
     if swap:
         far = far.minimum(pairwise_distance(positive, negative, p, eps))
     return _reduced((near - far + margin).clamp(min=0.0), reduction, "triplet_margin_loss")
+
+
+def _need_equal_dims(where_: str, **given) -> None:
+    """Refuse inputs of which one would be stretched over an axis that it does not have."""
+    if len({tensor(x, where_, name).dim() for name, x in given.items()}) > 1:
+        shapes = ", ".join(f"{name} {tuple(x.shape)}" for name, x in given.items())
+        raise ShapeError(
+            f"{where_}: All inputs should have same dimension (number of axes); got {shapes}", "x.view(...), or x.squeeze(...)"
+        )
 
 
 def _pair(where_: str, x, target):

@@ -6,7 +6,8 @@ The module gets a class of its own, derived from the one it had, in which the na
 in the state_dict is `parametrizations.<name>.original`.
 """
 
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from badak.autograd import no_grad
@@ -24,38 +25,68 @@ class ParametrizationList(ModuleList):
 
     def __init__(self, modules, original: Tensor, unsafe: bool = False):
         super().__init__(modules)
-        self.unsafe, self.is_tensor, self.ntensors = unsafe, True, 1
-        self._start_from(original, assigned=False)
-
-    def _start_from(self, value: Tensor, assigned: bool = True) -> None:
-        """Let the originals be those that give `value`: of every parametrization from the last on, its right_inverse."""
-        found: Any = value
-        for module in reversed(list(self)):
-            if hasattr(module, "right_inverse"):
-                try:
-                    found = module.right_inverse(found)
-                except NotImplementedError:  # it starts from the value itself, as one without right_inverse does
-                    if assigned:
-                        raise
+        self.unsafe = unsafe
+        found: Any = original
+        with no_grad():
+            for module in reversed(list(self)):
+                if hasattr(module, "right_inverse"):
+                    with suppress(NotImplementedError):  # it starts from the value itself, as one without right_inverse does
+                        found = module.right_inverse(found)
+        if not isinstance(found, Tensor | Sequence):
+            raise _wrong("right_inverse", "must return a Tensor or a Sequence of tensors (list, tuple...)", found)
         self.is_tensor = isinstance(found, Tensor)
-        parts = [found] if self.is_tensor else list(found)
-        self.ntensors = len(parts)
-        for name, part in zip(self._names(), parts):
-            here = self._parameters.get(name)
-            if here is not None:
-                with no_grad():
-                    here.copy_(part)
-                continue
-            wanted = value.requires_grad
-            self.register_parameter(name, part if isinstance(part, Parameter) else Parameter(part.detach(), wanted))
+        self.ntensors = 1 if self.is_tensor else len(found)
+        if self.is_tensor:
+            if not unsafe:
+                _expect_alike("When `right_inverse` outputs one tensor, it may not change", original, found)
+            original.data = found.detach()  # the same parameter, which an optimizer may know
+            found = [original]
+        for name, part in zip(self._names(), found):
+            if not isinstance(part, Tensor):
+                raise _wrong(
+                    "right_inverse",
+                    "must return a Sequence of Tensors; there is one of the sequence with type",
+                    part,
+                )
+            if isinstance(original, Parameter) and not isinstance(part, Parameter):
+                part = Parameter(part.detach(), original.requires_grad)
+            _register(self, name, part)
+        if not unsafe:
+            with no_grad():
+                _expect_alike("Registering a parametrization may not change", original, self())
 
     def _names(self) -> list[str]:
         return ["original"] if self.is_tensor else [f"original{i}" for i in range(self.ntensors)]
 
     def right_inverse(self, value: Tensor) -> None:
-        """Assign: let the tensor be `value`."""
+        """Assign: let the tensor be `value`, by the right_inverse of every parametrization from the last on."""
+        found: Any = value
         with no_grad():
-            self._start_from(value)
+            for module in reversed(list(self)):
+                if not hasattr(module, "right_inverse"):
+                    raise ArgumentError(
+                        f"parametrization {type(module).__name__} does not implement right_inverse.",
+                        "def right_inverse(self, value): ..., what it makes of the original",
+                    )
+                found = module.right_inverse(found)
+            if isinstance(found, Tensor) is not self.is_tensor or not isinstance(found, Tensor | Sequence):
+                raise _wrong("right_inverse", f"must return a {'tensor' if self.is_tensor else 'sequence of tensors'}", found)
+            parts = [found] if isinstance(found, Tensor) else list(found)
+            if len(parts) != self.ntensors:
+                raise ArgumentError(
+                    f"'right_inverse' must return a sequence of tensors of length {self.ntensors}. "
+                    f"Got a sequence of length {len(parts)}."
+                )
+            for name, part in zip(self._names(), parts):
+                here = getattr(self, name)
+                if not isinstance(part, Tensor):
+                    raise _wrong("right_inverse", "must return a sequence of tensors", part)
+                if part.dtype is not here.dtype:
+                    raise ArgumentError(
+                        f"The tensor returned by `right_inverse` has dtype {part.dtype} while `{name}` has dtype {here.dtype}",
+                        f"value.to({here.dtype})",
+                    )
+                here.data = part.detach()
 
     def forward(self) -> Tensor:
         """The tensor that the module sees."""
@@ -68,8 +99,21 @@ class ParametrizationList(ModuleList):
 
 def register_parametrization(module: Module, tensor_name: str, parametrization: Module, *, unsafe: bool = False) -> Module:
     """Let module.<tensor_name> be parametrization(what it was); further ones go on top. Raises ArgumentError if there is none."""
+    parametrization.train(module.training)
     if is_parametrized(module, tensor_name):
+        if not unsafe:
+            with no_grad():
+                before = getattr(module, tensor_name)
+                after = parametrization(before)
+                _expect_alike("Registering a parametrization may not change", before, after)
+                if hasattr(parametrization, "right_inverse"):
+                    with suppress(NotImplementedError):
+                        again = parametrization.right_inverse(after)
+                        if not isinstance(again, Tensor):
+                            raise _wrong("parametrization.right_inverse", "must return a tensor", again)
+                        _expect_alike("The tensor returned by parametrization.right_inverse may not change", before, again)
         module.parametrizations[tensor_name].append(parametrization)
+        module.parametrizations[tensor_name].unsafe |= unsafe
         return module
     if tensor_name not in module._parameters and tensor_name not in module._buffers:
         raise ArgumentError(
@@ -81,14 +125,6 @@ def register_parametrization(module: Module, tensor_name: str, parametrization: 
     if original is None:
         raise ArgumentTypeError(f"{tensor_name} is None and cannot be parametrized", "a parameter that is there")
     made = ParametrizationList([parametrization], original, unsafe)
-    with no_grad():
-        found = made()
-    if not unsafe and found.shape != original.shape:
-        raise ArgumentError(
-            f"Registering a parametrization may not change the shape of the tensor, unless `unsafe` flag is enabled; "
-            f"{tuple(original.shape)} became {tuple(found.shape)}",
-            "unsafe=True",
-        )
     delattr(module, tensor_name)
     _own_class(module)
     computed = property(lambda self: _computed(self, tensor_name), lambda self, value: _assigned(self, tensor_name, value))
@@ -97,6 +133,28 @@ def register_parametrization(module: Module, tensor_name: str, parametrization: 
         module.parametrizations = ModuleDict()
     module.parametrizations[tensor_name] = made
     return module
+
+
+def _register(module: Module, name: str, value: Tensor) -> None:
+    """Register a parameter or a buffer, whichever it is."""
+    if isinstance(value, Parameter):
+        module.register_parameter(name, value)
+    else:
+        module.register_buffer(name, value)
+
+
+def _wrong(what: str, rule: str, found: object) -> ArgumentError:
+    return ArgumentError(f"{what} {rule}. Got {type(found).__name__}")
+
+
+def _expect_alike(rule: str, before: Tensor, after: object) -> None:
+    """Refuse what is no tensor, or of another dtype or shape."""
+    if not isinstance(after, Tensor):
+        raise ArgumentError(f"A parametrization must return a tensor. Got {type(after).__name__}.")
+    for what, was, now in (("dtype", before.dtype, after.dtype), ("shape", tuple(before.shape), tuple(after.shape))):
+        if was != now:
+            cause = f"{rule} the {what} of the tensor, unless `unsafe` flag is enabled; {was} became {now}"
+            raise ArgumentError(cause, "unsafe=True")
 
 
 def _computed(module: Module, name: str) -> Tensor:
@@ -136,15 +194,19 @@ def remove_parametrizations(module: Module, tensor_name: str, leave_parametrized
             "tensors.",
             "leave_parametrized=True",
         )
-    original = parts.original if parts.is_tensor else Parameter(parts().detach(), parts.original0.requires_grad)
-    if leave_parametrized and parts.is_tensor:
-        original.data = parts().detach()
+    now = parts().detach() if leave_parametrized else None
+    if parts.is_tensor:
+        original = parts.original
+        if now is not None:
+            original.data = now
+    else:
+        original = Parameter(now, True) if parts.original0.requires_grad else now
     del module.parametrizations[tensor_name]
     delattr(type(module), tensor_name)
     if not module.parametrizations:
         del module.parametrizations
         module.__class__ = type_before_parametrizations(module)
-    module.register_parameter(tensor_name, original)
+    _register(module, tensor_name, original)
     return module
 
 

@@ -28,6 +28,11 @@ def is_initialized() -> bool:
     return False
 
 
+def is_tf32_supported() -> bool:
+    """False: there is no GPU."""
+    return False
+
+
 def is_bf16_supported(including_emulation: bool = True) -> bool:
     """False: there is no GPU that could."""
     return False
