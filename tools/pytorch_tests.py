@@ -28,6 +28,7 @@ RECORD, PAGE = HERE / "tests" / "world" / "pytorch_tests.json", HERE / "docs" / 
 OPTIONS = "-p tools.torch_helpers --assert=plain -W ignore --tb=line"
 NUMBER = re.compile(r"not (close|equal)|mismatch|[Jj]acobian|!= |is not true|False is not|differ", re.I)
 MISSING = re.compile(r"badak does not have|NotSupportedError|has no attribute|no such operator|unexpected keyword|not understood")
+APART = re.compile(r"built without mkldnn|NNPACK unavailable")  # asks which of PyTorch's own libraries computes
 REASONS = [
     ("'cpu' != 'meta'", "a storage of a meta tensor says cpu"),
     ("nan location mismatch", "a query with nothing to attend to gives zeros in badak, NaN in PyTorch"),
@@ -60,14 +61,16 @@ def compared(source: Path, file: str, limit: float, every: int = 1) -> dict:
 
 def counted(expected: dict[str, Outcome], found: dict[str, Outcome]) -> dict:
     """How many tests pass on PyTorch, how many of these on badak, and what stops the others."""
-    wanted = sorted(test for test, one in expected.items() if one.word == "passed")
     none = Outcome("missing", "not collected")
+    passing = [test for test, one in expected.items() if one.word == "passed"]
+    apart = {test for test in passing if found.get(test, none).word == "skipped" and APART.search(found[test].error)}
+    wanted = sorted(set(passing) - apart)
     stopped = {test: found.get(test, none) for test in wanted if found.get(test, none).word != "passed"}
     kinds = Counter(kind(one.error) for one in stopped.values())
     said = [one.error if one.word == "failed" else f"{one.word}: {one.error}" for one in stopped.values()]
     causes = Counter(f"{kind(text)}: {cause(text)}" for text in said)
     numbers = {test.rpartition("::")[2]: one.error[:110] for test, one in stopped.items() if kind(one.error) == "number"}
-    counts = {"torch": len(wanted), "badak": len(wanted) - len(stopped), "date": str(datetime.date.today())}
+    counts = {"torch": len(wanted), "badak": len(wanted) - len(stopped), "apart": len(apart), "date": str(datetime.date.today())}
     return counts | {"kinds": dict(kinds), "causes": dict(causes.most_common(12)), "numbers": numbers}
 
 
@@ -78,7 +81,10 @@ def page() -> str:
     for name, kept in known["files"].items():
         share = f"{kept['badak'] / max(1, kept['torch']):.1%}"
         kinds = " | ".join(str(kept["kinds"].get(each, 0)) for each in ("missing", "number", "other"))
-        rows.append(f"| {name}.py | {kept['every']} | {kept['torch']} | {kept['badak']} | {share} | {kinds} | {kept['date']} |")
+        rows.append(
+            f"| {name}.py | {kept['every']} | {kept['torch']} | {kept['badak']} | {share} | {kinds} | "
+            f"{kept.get('apart', 0)} | {kept['date']} |"
+        )
         causes = "\n".join(f"| {count} | {_cell(what)} |" for what, count in kept["causes"].items())
         for test, what in kept["numbers"].items():
             numbers.append(f"| {name}.py | {test} | {_cell(what)} | {next((why for key, why in REASONS if key in what), 'open')} |")
@@ -90,10 +96,11 @@ Written by `tools/pytorch_tests.py`.
 The test files of PyTorch {known["release"]} were run on the CPU by PyTorch {known["torch"]} and by `badak run -m pytest`, with the
 helpers of tests that PyTorch {known["torch"]} brings. Counted are the tests that pass on PyTorch, some of every file ("one test
 of"), chosen by their names. What the older files ask of names that are gone, of a GPU or of a compiler fails or is skipped on
-PyTorch, and is not counted. A test that takes more than 20 s fails, on both sides.
+PyTorch, and is not counted. A test that takes more than 20 s fails, on both sides. Tests that ask whether oneDNN or
+NNPACK, libraries of PyTorch's, computes a convolution are skipped on badak and not counted; how many stands next to the others.
 
-| file | one test of | pass on PyTorch | of these on badak | share | a name is missing | another number | another error | run on |
-| --- | --- | --- | --- | --- | --- | --- | --- | --- |
+| file | one test of | pass on PyTorch | of these on badak | share | a name is missing | number | other error | oneDNN | run on |
+| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
 {chr(10).join(rows)}
 
 ## What stops the others
