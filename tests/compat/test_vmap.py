@@ -317,3 +317,33 @@ def test_methods_that_change_a_tensor_change_each_example(lib):
     close([lib.vmap(lambda a: a.clone().index_fill_(0, rows, 2.0))(x)], [lib.cat([x[:, :1], x[:, :1] * 0 + 2, x[:, 2:]], 1)])
     close([lib.vmap(lambda a: a.clone().unsqueeze_(0))(x)], [x[:, None]])
     close([lib.vmap(lambda a: a.clone().cumsum_(0))(x)], [x.cumsum(1)])
+
+
+class Holder:
+    """Tensors under names, with the words by which TensorDict goes through PyTorch's vmap."""
+
+    def __init__(self, parts, shape):
+        self.parts, self.shape, self.ndim = parts, shape, len(shape)
+
+    def _add_batch_dim(self, *, in_dim, vmap_level):
+        add = badak._C._functorch._add_batch_dim
+        parts = {name: add(x, in_dim, vmap_level) for name, x in self.parts.items()}
+        return Holder(parts, self.shape[:in_dim] + self.shape[in_dim + 1 :])
+
+    def _maybe_remove_batch_dim(self, funcname, *, vmap_level, batch_size, out_dim):
+        remove = badak._functorch.vmap._maybe_remove_batch_dim
+        return {name: remove(funcname, x, vmap_level, batch_size, out_dim) for name, x in self.parts.items()}
+
+    def __getitem__(self, at):
+        return Holder(
+            {name: x[at] for name, x in self.parts.items()}, tuple(next(iter(self.parts.values()))[at].shape[: self.ndim])
+        )
+
+
+@pytest.mark.parametrize("at", [0, 1])
+def test_what_holds_tensors_goes_through_as_a_whole(at):
+    x = badak.tensor(X)
+    held = Holder({"x": x, "y": x + 1}, (N, T))
+    made = badak.vmap(lambda h, c: Holder({"z": h.parts["x"] * c + h.parts["y"]}, h.shape), (at, None))(held, 2.0)
+    close([made["z"]], [(x * 2 + x + 1).movedim(at, 0)])
+    close([badak.vmap(lambda h: h.parts["x"].sum(), at)(held)], [x.sum((1 - at, 2))])

@@ -59,3 +59,35 @@ def test_old_names_of_operators():
 def test_a_storage_is_as_large_as_its_memory():
     for space in (badak, torch):
         assert 400 < sys.getsizeof(space.ones(100).untyped_storage()) < 600
+
+
+def with_words_of_its_own(lib):
+    """What a class shows that derives from one of the program, and from Tensor, and hands its attributes on as a whole."""
+
+    class Noted:
+        note = "of the class"
+
+    class Image(Noted, lib.Tensor):
+        def __new__(cls, x):
+            return x.as_subclass(cls)
+
+        def __init__(self, x):
+            self.note = "read"
+            self._meta, self._steps = {"size": 3}, 4
+
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            made = super().__torch_function__(func, types, args, kwargs)
+            if isinstance(made, Image):
+                made.__dict__ = args[0].__dict__.copy()
+            return made
+
+    x = Image(lib.arange(6.0).reshape(2, 3))
+    y = (x * 2).sum()
+    return sorted(vars(x)), y.tolist(), type(y).__name__, y.note, y._meta, (x - 1)[0].tolist(), x.is_meta, x.to(dtype=None).tolist()
+
+
+def test_attributes_that_are_handed_on_as_a_whole_leave_the_values_alone():
+    """As MONAI's and fastai's tensors do. Raw, the dict of a tensor has its state in it."""
+    mine, expected = with_words_of_its_own(badak), with_words_of_its_own(torch)
+    assert [*mine[0], *mine[1:]] == [*expected[0], *expected[1:]]

@@ -99,13 +99,13 @@ class Arguments:
         """
         mine = {id(twin): value for value, twin in self._used}
         for given, x in zip(tensors, self.tensors):
-            old, counter = given._array, given._counter
-            given._array, given._counter = x._array, x._watch()
+            old, counter = given._array, given._version_counter
+            given._array, given._version_counter = x._array, x._watch()
             for alias in aliases:
                 if holder_of(alias._array) is holder_of(old):
                     alias._array = _moved(alias._array, old, x._array)
-                    if counter is not None and alias._counter is counter:
-                        alias._counter = given._counter
+                    if counter is not None and alias._version_counter is counter:
+                        alias._version_counter = given._version_counter
             mine[id(given)] = x
         return _with_own(result, mine)
 

@@ -68,7 +68,7 @@ class State:
     def __init__(self, roots):
         self.roots = roots
         self.reached = StateSnapshot(roots)
-        self.tensors = [(x, dict(held_by(x)), x._counter and x._counter.count) for x in self.reached.tensors()]
+        self.tensors = [(x, dict(held_by(x)), x._version_counter and x._version_counter.count) for x in self.reached.tensors()]
         self.arrays = {key: (array, array.copy()) for key, array in self.reached.memory().items()}
         self.values = dict(self._values())
 
@@ -96,8 +96,8 @@ class State:
         for x, held, count in self.tensors:
             held_by(x).clear()
             held_by(x).update(held)
-            if x._counter is not None and count is not None:
-                x._counter.count = count
+            if x._version_counter is not None and count is not None:
+                x._version_counter.count = count
         for array, values in self.arrays.values():
             if array.flags.writeable:
                 array[...] = values

@@ -212,7 +212,7 @@ class Plan:
     def _hand_back(self, found: Arguments, inputs, before, recorder: Recorder) -> None:
         """Let the caller's arguments be as the step has left its own."""
         for number, (mine, x, values) in enumerate(zip(inputs, found.tensors, before)):
-            if mine._array.tobytes() != values or (mine._counter is not None and mine._counter.count):
+            if mine._array.tobytes() != values or (mine._version_counter is not None and mine._version_counter.count):
                 x._array[...] = mine._array
                 x._watch().bump("compile")
                 if number not in recorder.changed_arguments or not self._changes_arguments:

@@ -70,10 +70,10 @@ def same_memory(cls: type, data: Tensor | None) -> Any:
         return Tensor._of(np.empty(0, get_default_dtype().numpy), cls)
     if not isinstance(data, Tensor):
         raise ArgumentTypeError(f"{cls.__name__} takes a tensor; got {kind(data)}", f"nn.{cls.__name__}(badak.tensor(data))")
-    if data._meta is not None:
-        return Tensor._like_meta(data._meta, cls)
+    if data._described is not None:
+        return Tensor._like_meta(data._described, cls)
     made = Tensor._of(data._array, cls)
-    made._counter = data._watch()  # an in-place change through one is seen by the other's graph
+    made._version_counter = data._watch()  # an in-place change through one is seen by the other's graph
     events.alias(made, data)
     return made
 

@@ -193,7 +193,7 @@ class Optimizer:
         """Tell that a step has given these parameters other values."""
         by = f"{type(self).__name__}.step"
         for p in params:
-            (p._counter or p._watch()).bump(by)
+            (p._version_counter or p._watch()).bump(by)
 
     def _check_loaded(self, state: dict[Any, Any], groups: list[dict[str, Any]]) -> None:
         """Raise OptimizerStateError where a loaded state and its groups are not ones that this optimizer can go on with."""

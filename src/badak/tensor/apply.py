@@ -60,7 +60,7 @@ def apply(op, *inputs, **attributes):
         arrays.append(array)
         # a view may have to take its history again first, which the property does
         if x._requires_grad if x._base is None else x.requires_grad:
-            edges.append((x._end or x._edge()) if x._node is None else (x._node, x._slot))
+            edges.append((x._leaf_end or x._edge()) if x._node is None else (x._node, x._output_number))
             needs.append(True)
         else:
             edges.append(None)
@@ -191,7 +191,7 @@ def record(op, saved, edges, outputs, inputs=None, arrays=()) -> None:
     slot = 0
     for y in outputs:
         if y is not None and y._array.dtype.kind in "fcV":  # bfloat16 is of kind V
-            y._node, y._slot, y._requires_grad = node, slot, True
+            y._node, y._output_number, y._requires_grad = node, slot, True
         slot += 1
     if inputs is None and anywhere.has_observers and modes.observer is not None:
         modes.observer.on_node(node)
@@ -204,11 +204,11 @@ def record(op, saved, edges, outputs, inputs=None, arrays=()) -> None:
             x = inputs[i]
             if x._inference:
                 raise _inference_error(op)
-            version = x._counter or x._watch()
+            version = x._version_counter or x._watch()
             watched.append((version, version.count, i))
     for y in outputs:
         if id(y._array) in kept:
-            version = y._counter or y._watch()
+            version = y._version_counter or y._watch()
             watched.append((version, version.count, None))
     if watched:
         node.watched = watched
@@ -235,8 +235,8 @@ def _share(op, x: Tensor, outputs, attributes) -> None:
         seen = y._array
         if seen.base is owner or seen is array or seen.base is array:
             y._base, y._made_at = base, base._rebased
-            y._steps = (*x._steps, (op, attributes, slot))
-            y._counter = x._counter
+            y._view_steps = (*x._view_steps, (op, attributes, slot))
+            y._version_counter = x._version_counter
         slot += 1
 
 

@@ -1,5 +1,6 @@
 """vars(tensor): what a program has set on a tensor, without the state that makes it one."""
 
+import gc
 import threading
 from collections.abc import MutableMapping
 from typing import Any
@@ -24,6 +25,19 @@ def held_by(thing: Any) -> Any:
         return object.__getattribute__(thing, "__dict__")
     except AttributeError:
         return None
+
+
+def show_own_dict(cls: type, tensor: type) -> None:
+    """Let `__dict__` be what it is for `tensor` in a class that derives from it and, before it, from classes of the program.
+
+    These bring a `__dict__` of Python's, which has the state of the tensor in it. A class takes no attribute of this name but in
+    its own body, so that it is put there past it.
+    """
+    first = next(vars(base)["__dict__"] for base in cls.__mro__ if "__dict__" in vars(base))
+    if first is not vars(tensor)["__dict__"]:
+        (body,) = gc.get_referents(vars(cls))
+        body["__dict__"] = vars(tensor)["__dict__"]
+        cls.__doc__ = cls.__doc__  # which lets Python look again
 
 
 class Attributes(dict):

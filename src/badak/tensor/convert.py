@@ -75,7 +75,7 @@ def to(x: Tensor, *args, **options) -> Tensor:
     if unknown := options.keys() - {"non_blocking", "memory_format"}:
         raise ArgumentTypeError(f"to(): got an unexpected keyword argument '{min(unknown)}'", "x.to(device, dtype, copy=False)")
     dtypes.check_device(where)
-    if x._meta is not None:
+    if x._described is not None:
         raise dtypes.on_meta()
     made = cast(x, x.dtype if kind is None else dtypes.to_dtype(kind), copy)
     return _ordered(made, options.get("memory_format"))
@@ -123,7 +123,7 @@ bool = _caster("bool", dtypes.bool_)  # noqa: A001
 
 def cpu(x: Tensor, memory_format=None) -> Tensor:
     """x, which is on the CPU."""
-    return x if x._meta is None else to(x, "cpu")
+    return x if x._described is None else to(x, "cpu")
 
 
 def cuda(x: Tensor, device=None, non_blocking=False, memory_format=None) -> Tensor:

@@ -64,7 +64,7 @@ class History(About):
                 "subgraph that doesn't require differentiation use var_no_grad = var.detach().",
                 "x.detach()",
             )
-        if anywhere.casting and self._meta is None and type(self._array) is Batched:
+        if anywhere.casting and self._described is None and type(self._array) is Batched:
             self._array.full.requires_grad_(requires_grad)
         elif self._requires_grad != bool(requires_grad):
             events.redefine(self, "requires_grad_ of a tensor")
@@ -83,19 +83,19 @@ class History(About):
 
     @property
     def output_nr(self) -> int:
-        return self._slot
+        return self._output_number
 
     def _edge(self):
         """(node, output number) that a gradient for this tensor goes to; None where none is wanted."""
         if self._base is not None and self._made_at != self._base._rebased:
             self._renew()
         if self._node is not None:
-            return self._node, self._slot
+            return self._node, self._output_number
         if not self._requires_grad:
             return None
-        if self._end is None:
-            self._end = Leaf(_accumulator(weakref.ref(self))), 0
-        return self._end
+        if self._leaf_end is None:
+            self._leaf_end = Leaf(_accumulator(weakref.ref(self))), 0
+        return self._leaf_end
 
     def _renew(self) -> None:
         """Take the history again from the base, whose memory has been written to since this view was made."""
@@ -104,16 +104,16 @@ class History(About):
         self._made_at = base._rebased
         before, modes.grad = modes.grad, True
         try:
-            fresh = base._replay(self._steps)
+            fresh = base._replay(self._view_steps)
         finally:
             modes.grad = before
-        self._node, self._slot, self._requires_grad = fresh._node, fresh._slot, fresh._requires_grad
+        self._node, self._output_number, self._requires_grad = fresh._node, fresh._output_number, fresh._requires_grad
 
     def _watch(self) -> Version:
         """The counter of in-place changes, made when first asked for."""
-        if self._counter is None:
-            self._counter = Version() if self._base is None else self._base._watch()
-        return self._counter
+        if self._version_counter is None:
+            self._version_counter = Version() if self._base is None else self._base._watch()
+        return self._version_counter
 
     @property
     def _version(self) -> int:
@@ -258,7 +258,7 @@ class History(About):
         if anywhere.casting and type(self._array) is Batched:
             return self._array.detached(self._of)
         twin = self._of(self._array)
-        twin._counter = self._watch()
+        twin._version_counter = self._watch()
         events.alias(twin, self)
         return twin
 
@@ -267,14 +267,14 @@ class History(About):
         if self._base is not None:
             raise GraphError("Can't detach views in-place. Use detach() instead.", "x = x.detach()")
         events.redefine(self, "detach_ of a tensor")
-        self._node, self._slot, self._requires_grad = None, 0, False
+        self._node, self._output_number, self._requires_grad = None, 0, False
         return self
 
     @property
     def data(self) -> "Tensor":
         """The same memory, without history and outside the count of in-place changes."""
-        if self._meta is not None:
-            return self._like_meta(self._meta)
+        if self._described is not None:
+            return self._like_meta(self._described)
         if anywhere.casting and type(self._array) is Batched:
             return self._array.detached(self._of)
         twin = self._of(self._array)
@@ -288,8 +288,8 @@ class History(About):
                 f"Variable data has to be a tensor, but got {type(value).__name__}", "x.data = badak.tensor(...)"
             )
         events.redefine(self, "other data of a tensor")
-        self._meta = value._meta
-        if value._meta is None:
+        self._described = value._described
+        if value._described is None:
             self._array = value._array
         else:
             held_by(self).pop("_array", None)

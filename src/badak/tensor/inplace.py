@@ -113,11 +113,11 @@ def _rewrite(x: Tensor, value: Tensor) -> None:
     """Give x the history of value; where x is a view, give its base a node that says which part was replaced."""
     events.redefine(x if x._base is None else x._base, "an in-place change with a history")
     if x._base is None:
-        x._node, x._slot, x._requires_grad = value._node, value._slot, value._requires_grad
+        x._node, x._output_number, x._requires_grad = value._node, value._output_number, value._requires_grad
         x._rebased += 1
         return
     base = x._base
     saved = Saved((base._requires_grad, value._requires_grad))
-    saved.base, saved.steps = base._array, x._steps
+    saved.base, saved.steps = base._array, x._view_steps
     record(WriteView, saved, [base._edge(), value._edge()], (base,))
     base._rebased += 1

@@ -104,9 +104,9 @@ class _StandIns:
         """The value with stand-ins in place of meta tensors."""
         if isinstance(value, Tensor):
             self.wanted = self.wanted or value._requires_grad
-            if value._meta is None:
+            if value._described is None:
                 return value
-            twin = Tensor._of(value._meta)
+            twin = Tensor._of(value._described)
             self.known[id(twin)] = twin, value
             return twin
         if isinstance(value, dict):
@@ -167,18 +167,18 @@ def _in_place(function: Callable, name: str, args: tuple, kwargs: dict, stand_in
     x = args[0] if args else kwargs.get("tensor", kwargs.get("input"))
     if not isinstance(x, Tensor):
         raise error
-    if x._meta is None:
+    if x._described is None:
         raise _no_copy()
     here, named = stand_ins
     if name in _RESHAPING or name == "requires_grad_":
         twin = here[0] if name == "requires_grad_" else Tensor._of(np.array(here[0]._array, copy=True))
         if name == "resize_":
-            twin = Tensor._of(np.empty(0, x._meta.dtype))
+            twin = Tensor._of(np.empty(0, x._described.dtype))
         with _blindly():
             function(twin, *here[1:], **named)
-        x._meta, x._requires_grad = like(twin._array), twin._requires_grad
+        x._described, x._requires_grad = like(twin._array), twin._requires_grad
         return x
-    place = here[0]._array if here else x._meta
+    place = here[0]._array if here else x._described
     if name == "__setitem__":
         with _blindly():
             place = create.as_tensor(here[0])[here[1]]._array
@@ -209,10 +209,10 @@ def _made(function: Callable, args: tuple, kwargs: dict[str, Any], error: NoData
 
 def to_meta_(x: Tensor) -> None:
     """Take the memory from a tensor that nobody has used."""
-    if x._meta is None:
-        x._meta = like(x._array)
+    if x._described is None:
+        x._described = like(x._array)
         del x._array
-        x._base, x._steps, x._counter = None, (), None
+        x._base, x._view_steps, x._version_counter = None, (), None
 
 
 def forward(module: Any, args: tuple, kwargs: dict[str, Any], error: NoDataError) -> Any:
@@ -236,9 +236,9 @@ def forward(module: Any, args: tuple, kwargs: dict[str, Any], error: NoDataError
 
 def _written(buffer: Tensor | None) -> Tensor | None:
     """A buffer that a forward may write to, as batch normalisation does to its statistics."""
-    if buffer is None or buffer._meta is None:
+    if buffer is None or buffer._described is None:
         return buffer
-    return Tensor._of(np.zeros(buffer._meta.shape, buffer._meta.dtype))
+    return Tensor._of(np.zeros(buffer._described.shape, buffer._described.dtype))
 
 
 without_data.append(run)

@@ -13,7 +13,7 @@ def html_of(x) -> str:
     about += ["requires_grad"] if x.requires_grad else []
     about += [f"made by {escape(x._node.name)}"] if x._node is not None else []
     head = f"<div style='font-family:monospace'>{', '.join(about)}"
-    if x._meta is not None or not x._array.size:
+    if x._described is not None or not x._array.size:
         return f"{head}: no values</div>"
     array = x._array.astype(np.float32) if x._array.dtype.kind == "V" else x._array
     *lead, rows, columns = (1, 1, *array.shape)[-max(2, array.ndim) :]

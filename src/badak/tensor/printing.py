@@ -143,7 +143,7 @@ def format_tensor(x) -> str:
 
 def _written(x, prefix: str) -> str:
     """The values and the notes after them, behind `prefix`."""
-    if x._meta is not None:
+    if x._described is not None:
         return _without_values(x, prefix)
     array = x._array
     notes = []

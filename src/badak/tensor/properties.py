@@ -15,25 +15,25 @@ class About(Methods):
         try:
             return dtypes.shape_of(self._array.shape)
         except NoDataError:
-            return dtypes.shape_of(self._meta.shape)
+            return dtypes.shape_of(self._described.shape)
 
     @property
     def dtype(self) -> dtypes.dtype:
         try:
             return dtypes.of_numpy(self._array.dtype)
         except NoDataError:
-            return dtypes.of_numpy(self._meta.dtype)
+            return dtypes.of_numpy(self._described.dtype)
 
     @property
     def device(self) -> dtypes.device:
-        return dtypes.CPU if self._meta is None else dtypes.META
+        return dtypes.CPU if self._described is None else dtypes.META
 
     @property
     def ndim(self) -> int:
         try:
             return self._array.ndim
         except NoDataError:
-            return self._meta.ndim
+            return self._described.ndim
 
     @property
     def itemsize(self) -> int:
@@ -41,15 +41,15 @@ class About(Methods):
 
     @property
     def nbytes(self) -> int:
-        return (self._array if self._meta is None else self._meta).nbytes
+        return (self._array if self._described is None else self._described).nbytes
 
     @property
     def is_meta(self) -> bool:
-        return self._meta is not None
+        return self._described is not None
 
     @property
     def is_cpu(self) -> bool:
-        return self._meta is None
+        return self._described is None
 
     is_cuda = is_mps = is_xpu = is_sparse = is_sparse_csr = is_quantized = is_nested = False
     is_ipu = is_maia = is_mkldnn = is_mtia = is_vulkan = is_xla = False
@@ -99,7 +99,7 @@ class About(Methods):
 
     def data_ptr(self) -> int:
         """The address of the first value; 0 on the meta device."""
-        return self._array.ctypes.data if self._meta is None else 0
+        return self._array.ctypes.data if self._described is None else 0
 
     const_data_ptr = data_ptr
 
@@ -147,7 +147,7 @@ class About(Methods):
         return -1
 
     def is_shared(self) -> bool:
-        return self._meta is None and is_shared(self._array)
+        return self._described is None and is_shared(self._array)
 
     def is_pinned(self) -> bool:
         return False

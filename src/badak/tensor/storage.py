@@ -304,8 +304,8 @@ def _reach(array: np.ndarray) -> int:
 
 def untyped_storage(input: Tensor) -> UntypedStorage:
     """The memory that input sees, all of it, as bytes."""
-    if input._meta is not None:
-        return UntypedStorage._on_meta(_reach(input._meta))
+    if input._described is not None:
+        return UntypedStorage._on_meta(_reach(input._described))
     events.read("the storage of a tensor")
     return UntypedStorage._of(memory_of(input._array))
 
@@ -381,7 +381,7 @@ def set_(input: Tensor, source: Any = None, storage_offset: int = 0, size: Any =
     if array.dtype != input._array.dtype:
         raise ArgumentTypeError(f"set_: expected memory of {input.dtype}; got {dtypes.of_numpy(array.dtype)}", "the same dtype")
     events.redefine(input, "set_ of a tensor")
-    input._array, input._base, input._steps, input._counter = array, None, (), None
+    input._array, input._base, input._view_steps, input._version_counter = array, None, (), None
     return input
 
 

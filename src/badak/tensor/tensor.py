@@ -16,7 +16,7 @@ from badak.autograd.node import Leaf, Node, Version
 from badak.core.errors import ArgumentTypeError, GraphError
 from badak.core.public_api import absent_attribute, overriding
 from badak.tensor import dtypes
-from badak.tensor.attributes import Attributes, held_by
+from badak.tensor.attributes import Attributes, held_by, show_own_dict
 from badak.tensor.batched import Batched
 from badak.tensor.meta_storage import description
 from badak.tensor.values import Values
@@ -32,25 +32,27 @@ class Tensor(Values):
     """
 
     _array: np.ndarray  # the values; also a single one is an array, of shape ()
-    _meta: Any = None  # of a tensor on the meta device, which has no _array: its shape, dtype and strides
+    _described: Any = None  # of a tensor on the meta device, which has no _array: its shape, dtype and strides
 
     # What follows has its default here, on the class: most tensors never need more.
 
     # Where it came from, as long as gradients are wanted
     _requires_grad: bool = False  # for a view ask `requires_grad`, which looks at its base first
     _node: Node | None = None  # the run of the operation that made it; None for a leaf
-    _slot: int = 0  # which of the outputs of that run it is
+    _output_number: int = 0  # which of the outputs of that run it is
 
     # Its gradient
     _grad: "Tensor | None" = None  # what `.grad` shows
-    _end: tuple[Leaf, int] | None = None  # of a leaf: where its gradient arrives; made when first asked for
+    _leaf_end: tuple[Leaf, int] | None = None  # of a leaf: where its gradient arrives; made when first asked for
     _retains: bool = False  # whether it keeps .grad although it is no leaf
     _backward_hooks_after: dict[int, Callable] | None = None  # of a leaf: called after .grad was added to
 
     # Whose memory it sees
-    _counter: Version | None = None  # counts in-place changes, one counter for all who see the memory; made when first asked for
+    _version_counter: Version | None = (
+        None  # counts in-place changes, one counter for all who see the memory; made when first asked for
+    )
     _base: "Tensor | None" = None  # of a view: the tensor whose memory it sees
-    _steps: tuple = ()  # of a view: the view operations that lead there from its base: (op, attributes, output number)
+    _view_steps: tuple = ()  # of a view: the view operations that lead there from its base: (op, attributes, output number)
     _replay: ClassVar[Callable[..., "Tensor"]]  # takes such steps again (bound by `apply.py`)
     _rebased: int = 0  # of a base: how often in-place changes have rewritten the history of its memory
     _made_at: int = 0  # of a view: which of these rewritings its own history belongs to
@@ -80,7 +82,7 @@ class Tensor(Values):
     def _like_meta(cls, description: np.ndarray, kind=None) -> "Tensor":
         """A tensor on the meta device of this shape, dtype and strides."""
         tensor = _new(kind or Tensor)
-        tensor._meta = description
+        tensor._described = description
         return tensor
 
     def __init_subclass__(cls, **options) -> None:
@@ -89,6 +91,7 @@ class Tensor(Values):
             cls._is_badaks = True
         else:
             overriding.add(cls)
+        show_own_dict(cls, Tensor)
 
     _is_badaks: ClassVar[bool]  # whether the class is Tensor or Parameter, and none that a program derives
 
@@ -135,10 +138,10 @@ class Tensor(Values):
             )
         if id(self) in memo:
             return memo[id(self)]
-        if self._meta is None:
+        if self._described is None:
             twin = Tensor._of(self._array.copy("K"), type(self))
         else:
-            twin = Tensor._like_meta(self._meta, type(self))
+            twin = Tensor._like_meta(self._described, type(self))
         twin._requires_grad = self._requires_grad
         if self._grad is not None:
             twin._grad = deepcopy(self._grad) if self._grad.is_sparse else Tensor._of(self._grad._array.copy("K"))
@@ -147,8 +150,8 @@ class Tensor(Values):
         return twin
 
     def __reduce_ex__(self, protocol):
-        if self._meta is not None:
-            made = (type(self), self._meta.shape, self.dtype, self._meta.strides, self._requires_grad)
+        if self._described is not None:
+            made = (type(self), self._described.shape, self.dtype, self._described.strides, self._requires_grad)
             return _rebuild_meta, made, dict(vars(self)) or None
         kind = None if type(self) is Tensor else type(self)  # its own name depends on the program
         return _rebuild, (kind, self._array, self._requires_grad), dict(vars(self)) or None
@@ -159,6 +162,12 @@ class Tensor(Values):
     @property
     def __dict__(self):  # type: ignore[override]
         return Attributes(held_by(self), STATE)
+
+    @__dict__.setter
+    def __dict__(self, attributes):  # as a class does that gives a result what its input has: y.__dict__ = x.__dict__
+        own, new = vars(self), dict(attributes)
+        own.clear()
+        own.update(new)
 
     if not TYPE_CHECKING:  # type checkers know from `interface.pyi` what there is
 

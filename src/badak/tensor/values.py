@@ -19,7 +19,7 @@ class Values(History):
     def _read(self, how: str) -> None:
         """Say that a value goes to Python, which a replay would not see."""
         events.read(how)
-        if anywhere.casting and self._meta is None and type(self._array) is Batched:
+        if anywhere.casting and self._described is None and type(self._array) is Batched:
             raise no_number(how)
 
     def numpy(self, *, force: bool = False) -> np.ndarray:
@@ -149,7 +149,7 @@ class Values(History):
         return bool((self._array == value).any())
 
     def __format__(self, spec: str) -> str:
-        if self._meta is not None:
+        if self._described is not None:
             return repr(self)
         self._read("format()")
         if self._array.ndim == 0:
@@ -161,13 +161,13 @@ class Values(History):
         return str(self)
 
     def __repr__(self, **options) -> str:
-        if anywhere.casting and self._meta is None and type(self._array) is Batched:
+        if anywhere.casting and self._described is None and type(self._array) is Batched:
             return f"Batched({self._array.level.size} examples of {tuple(self.shape)}, {self.dtype})"
-        if self._meta is None:
+        if self._described is None:
             self._read("str()")
         return format_tensor(self)
 
     def _repr_html_(self) -> str:
-        if self._meta is None:
+        if self._described is None:
             self._read("_repr_html_()")
         return html_of(self)

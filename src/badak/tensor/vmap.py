@@ -38,7 +38,7 @@ def wrap(full: Tensor, level: Level) -> Tensor:
 
 def level_of(x: Any) -> Level | None:
     """The innermost vmap whose examples a tensor has."""
-    array = getattr(x, "_array", None) if isinstance(x, Tensor) and x._meta is None else x
+    array = getattr(x, "_array", None) if isinstance(x, Tensor) and x._described is None else x
     return array.level if type(array) is Batched else None
 
 

@@ -122,6 +122,16 @@ def is_batchedtensor(tensor: Any) -> bool:
     return type(getattr(tensor, "_array", None)) is Batched
 
 
+def _is_torch_function_mode_enabled() -> bool:
+    """Whether a TorchFunctionMode is entered."""
+    return bool(overriding.state.modes)
+
+
+def _is_alias_of(tensor: Any, other: Any) -> bool:
+    """Whether two tensors see one memory."""
+    return tensor.untyped_storage().data_ptr() == other.untyped_storage().data_ptr()
+
+
 def _log_api_usage_once(event: str) -> None:
     """Nothing is logged."""
 
@@ -141,7 +151,9 @@ def _cuda_getDeviceCount() -> int:  # noqa: N802  (PyTorch's name)
 
 
 def __getattr__(name: str) -> Any:
-    """What stands in `overrides`, which needs the functions of badak, and for what is nowhere its error."""
+    """What stands in `overrides` and `vmap`, which need the functions of badak, and for what is nowhere its error."""
+    if name in ("_add_batch_dim", "_remove_batch_dim"):
+        return getattr(importlib.import_module("badak.compat.torch.vmap"), name)
     if name in ("DisableTorchFunction", "DisableTorchFunctionSubclass"):
         return getattr(importlib.import_module("badak.compat.torch.overrides"), name)
     return _missing(name)

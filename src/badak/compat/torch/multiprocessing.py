@@ -22,7 +22,7 @@ def _sent(tensor: Tensor) -> Any:
     """What multiprocessing sends for a tensor: its memory, which is shared from now on."""
     if tensor._node is not None:
         raise GraphError("a tensor that has a history cannot be sent to another process", "send x.detach()")
-    if CAN_SHARE and tensor._meta is None and tensor._array.size:
+    if CAN_SHARE and tensor._described is None and tensor._array.size:
         share([tensor])
     return tensor.__reduce_ex__(DEFAULT_PROTOCOL)
 

@@ -1,11 +1,12 @@
 """`torch.func.vmap`: what goes in and comes out. What happens within is in `tensor/vmap.py`."""
 
+import importlib
 from collections.abc import Callable
 from typing import Any
 
 from badak.compat.torch.pytree import TreeSpec, tree_flatten, tree_unflatten
 from badak.core.errors import ArgumentError, IndexOutOfRangeError, expect_function
-from badak.tensor import Tensor, cat, stack
+from badak.tensor import Tensor
 from badak.tensor import vmap as batching
 from badak.tensor.batched import NoNumber, Unbatched
 
@@ -34,7 +35,7 @@ def vmap(func: Callable, in_dims: Any = 0, out_dims: Any = 0, randomness: str = 
                 f"vmap: expected one entry of in_dims per argument; got {len(dims)} for {len(args)}",
                 "in_dims=0 takes dim 0 of every argument",
             )
-        leaves, spec = tree_flatten((args, kwargs))
+        leaves, spec = tree_flatten((args, kwargs), _holds_many)
         places = [d for a, dim in zip(args, dims) for d in _spread(dim, a)]
         places += [None] * (len(leaves) - len(places))
         size = _number_of_examples(leaves, places)
@@ -46,14 +47,21 @@ def vmap(func: Callable, in_dims: Any = 0, out_dims: Any = 0, randomness: str = 
         outer, at = made[0][1:]
         if len(made) == 1:
             return tree_unflatten(made[0][0], outer)
-        return tree_unflatten([ys[0] if d is None else cat(ys, d) for d, ys in zip(at, zip(*(ys for ys, *_ in made)))], outer)
+        return tree_unflatten(
+            [ys[0] if d is None else _joined("cat", ys, d) for d, ys in zip(at, zip(*(ys for ys, *_ in made)))], outer
+        )
 
     return mapped
 
 
+def _holds_many(x: Any) -> bool:
+    """Whether it holds tensors and knows how to go through a vmap with all of them: TensorDict has PyTorch's words for it."""
+    return hasattr(type(x), "_add_batch_dim") and not isinstance(x, Tensor)
+
+
 def _number_of_examples(leaves: list, places: list) -> int:
     for x, d in zip(leaves, places):
-        if d is not None and not isinstance(x, Tensor):
+        if d is not None and not isinstance(x, Tensor) and not _holds_many(x):
             raise ArgumentError(
                 f"vmap: Got in_dim={d} for an input but the input is of type {type(x)}. We cannot vmap over non-Tensor arguments",
                 "None as its in_dim",
@@ -75,30 +83,30 @@ def _number_of_examples(leaves: list, places: list) -> int:
 def _examples(func, leaves, places, part: slice, spec, out_dims, randomness: str) -> tuple[list, TreeSpec, list]:
     """(results, their tree, out_dims of each) for these examples: all at once, or in a loop where that cannot be."""
     size = part.stop - part.start
-    xs = [x if d is None else x.movedim(d, 0)[part] for x, d in zip(leaves, places)]
+    xs = [x if d is None else x[(slice(None),) * (d % x.ndim) + (part,)] for x, d in zip(leaves, places)]
     try:
         with batching.examples(size, randomness) as level:
-            args, kwargs = tree_unflatten([x if d is None else batching.wrap(x, level) for x, d in zip(xs, places)], spec)
-            ys, outer = tree_flatten(func(*args, **kwargs))
+            args, kwargs = tree_unflatten([x if d is None else _goes_in(x, d, level) for x, d in zip(xs, places)], spec)
+            ys, outer = tree_flatten(func(*args, **kwargs), _holds_many)
             at = _out_dims(func, ys, outer, out_dims)
             return [_came_out(y, d, level) for y, d in zip(ys, at)], outer, at
     except Unbatched as error:
         if isinstance(error, NoNumber) or error.level is not level or not size:
             raise
-    columns = [[x] * size if d is None else x.unbind(0) for x, d in zip(xs, places)]
+    columns = [[x] * size if d is None else x.unbind(d) for x, d in zip(xs, places)]
     made = []
     for row in zip(*columns):
         args, kwargs = tree_unflatten(row, spec)
-        made.append(tree_flatten(func(*args, **kwargs)))
+        made.append(tree_flatten(func(*args, **kwargs), _holds_many))
     outer = made[0][1]
     at = _out_dims(func, made[0][0], outer, out_dims)
-    return [ys[0] if d is None else stack(ys, d) for d, ys in zip(at, zip(*(ys for ys, _ in made)))], outer, at
+    return [ys[0] if d is None else _joined("stack", ys, d) for d, ys in zip(at, zip(*(ys for ys, _ in made)))], outer, at
 
 
 def _out_dims(func, ys: list, outer: TreeSpec, out_dims) -> list:
     at = _spread(out_dims, tree_unflatten([None] * outer.num_leaves, outer))
     for y, d in zip(ys, at):
-        if d is not None and not isinstance(y, Tensor):
+        if d is not None and not isinstance(y, Tensor) and not _holds_many(y):
             name = getattr(func, "__name__", type(func).__name__)
             raise ArgumentError(
                 f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(y)}. Did you mean to set out_dims= to None "
@@ -108,18 +116,43 @@ def _out_dims(func, ys: list, outer: TreeSpec, out_dims) -> list:
     return at
 
 
+def _joined(how: str, ys: tuple, d: int) -> Any:
+    return getattr(importlib.import_module("badak"), how)(list(ys), d)  # the public one, which asks the class of what is joined
+
+
+def _goes_in(x: Any, d: int, level) -> Any:
+    return x._add_batch_dim(in_dim=d, vmap_level=level) if _holds_many(x) else _add_batch_dim(x, d, level)
+
+
 def _came_out(y: Any, d: int | None, level) -> Any:
-    if d is None:
-        if batching.level_of(y) is level:
+    if _holds_many(y):
+        return y._maybe_remove_batch_dim("vmap", vmap_level=level, batch_size=level.size, out_dim=d)
+    return _maybe_remove_batch_dim("vmap", y, level, level.size, d)
+
+
+def _add_batch_dim(tensor: Tensor, in_dim: int, vmap_level) -> Tensor:
+    """The tensor of one example that stands for all of this vmap, which the axis `in_dim` counts."""
+    return batching.wrap(tensor.movedim(in_dim, 0), vmap_level)
+
+
+def _remove_batch_dim(batched_output: Tensor, vmap_level, batch_size: int, out_dim: int) -> Tensor:
+    """The tensor of all examples, which the axis `out_dim` counts."""
+    return batching.expose(batched_output, vmap_level).movedim(0, out_dim)
+
+
+def _maybe_remove_batch_dim(name: str, batched_output: Any, vmap_level, batch_size: int, out_dim: int | None) -> Any:
+    """The same for a result, which is what it is where `out_dim` is None."""
+    if out_dim is None:
+        if batching.level_of(batched_output) is vmap_level:
             raise ArgumentError("vmap: a function can not return a BatchedTensor when out_dim is None", "out_dims=0")
-        return y
-    return batching.expose(y, level).movedim(0, d)
+        return batched_output
+    return _remove_batch_dim(batched_output, vmap_level, batch_size, out_dim)
 
 
 def _spread(dim: Any, tree: Any) -> list:
     """`dim` for every leaf of the tree: one for all, or containers of them that follow the tree's own."""
     if dim is None or isinstance(dim, int):
-        return [dim] * tree_flatten(tree)[1].num_leaves
+        return [dim] * tree_flatten(tree, _holds_many)[1].num_leaves
     children = list(dim.values()) if isinstance(dim, dict) else list(dim)
     below = [tree[key] for key in dim] if isinstance(dim, dict) else list(tree)
     if len(children) != len(below):

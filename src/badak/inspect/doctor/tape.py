@@ -108,7 +108,7 @@ class Ran:
 
     def __init__(self, op: Any, inputs: tuple, attributes: dict[str, Any], outputs: tuple):
         self.op, self.needs, self.attributes = op, kept(tuple(inputs)), attributes
-        self.places = [Place(y._node, y._slot) for y in outputs]
+        self.places = [Place(y._node, y._output_number) for y in outputs]
 
     def run(self, made: Made) -> None:
         y = apply(self.op, *given(self.needs, made), **self.attributes)

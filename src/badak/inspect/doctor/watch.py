@@ -194,7 +194,7 @@ class Watch(Recorder):
 
     def on_alias(self, x, of) -> None:
         if of._node is not None and modes.grad and len(self.open.cuts) < 64:
-            how = ".detach()" if x._counter is not None else ".data"
+            how = ".detach()" if x._version_counter is not None else ".data"
             self.open.cuts.append(Cut(how, line(), of._node, self.stack[-1] if self.stack else None))
 
     def on_train_mode(self, module) -> None:

@@ -47,7 +47,7 @@ class SavedAgain:
         tensor = _joined(value, self._node.edges[place])
         for version, _, number in self._node.watched or ():
             if number == place:
-                tensor._counter = version
+                tensor._version_counter = version
         return tensor
 
 
@@ -64,7 +64,7 @@ def _joined(array, edge) -> Tensor:
     if edge is not None:
         tensor._requires_grad = True
         if type(edge[0]) is Leaf:
-            tensor._end = edge
+            tensor._leaf_end = edge
         else:
-            tensor._node, tensor._slot = edge
+            tensor._node, tensor._output_number = edge
     return tensor
