@@ -52,7 +52,7 @@ class Frames:
         self.executed: dict[types.CodeType, Executed] = {}
         self.before = before
         self.refuse = refuse
-        self.on = self._view_steps = False
+        self.on = self._steps = False
         self._kinds: dict[types.CodeType, int] = {}  # code: whose it is
         self._passed: set[types.CodeType] = set()  # what is known to be no program's, nor to run for one
         self._watch = self._watcher()
@@ -70,8 +70,8 @@ class Frames:
         self._builtins = {name: getattr(builtins, name) for name in BY_NAME}
         for name, function in self._builtins.items():
             setattr(builtins, name, self._asking(function))
-        self._view_steps = sys.gettrace() is None and self.before is None
-        if self._view_steps:
+        self._steps = sys.gettrace() is None and self.before is None
+        if self._steps:
             sys._getframe().f_trace_opcodes = True  # Python 3.12.1 tells of instructions only if one frame asks before
             sys.settrace(self._tracer)
         sys.setprofile(self._watch)
@@ -81,7 +81,7 @@ class Frames:
         if self.on:
             self.on = False
             sys.setprofile(None)
-            if self._view_steps:
+            if self._steps:
                 sys.settrace(None)
             for name, function in self._builtins.items():
                 setattr(builtins, name, function)
@@ -133,13 +133,13 @@ class Frames:
     def pause(self) -> None:
         """Watch nothing until `go_on`."""
         sys.setprofile(None)
-        if self._view_steps:
+        if self._steps:
             sys.settrace(None)
 
     def go_on(self) -> None:
         """Watch again after what `unseen` has hidden."""
         if self.on:
-            if self._view_steps:
+            if self._steps:
                 sys.settrace(self._tracer)
             sys.setprofile(self._watch)
 

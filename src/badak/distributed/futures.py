@@ -64,11 +64,11 @@ class Future:
 
     def set_result(self, result: Any) -> None:
         """Give the value, once."""
-        self._leaf_end(result, None)
+        self._end(result, None)
 
     def set_exception(self, result: BaseException) -> None:
         """Let wait() raise this."""
-        self._leaf_end(None, result)
+        self._end(None, result)
 
     def _end(self, value: Any, error: BaseException | None) -> None:
         if self._set.is_set():

@@ -47,7 +47,7 @@ class Work:
         absent: Callable[[], list[int]] | None = None,
         of_any: bool = False,
     ):
-        self.group, self.what, self._view_steps, self._absent, self._of_any = group, what, steps, absent, of_any
+        self.group, self.what, self._steps, self._absent, self._of_any = group, what, steps, absent, of_any
         self.number = 0  # of a collective: the how-manieth of its group
         self._requests: list | None = None
         self._error: BaseException | None = None
@@ -107,7 +107,7 @@ class Work:
             while not self._done:
                 if self._requests and not engine().done(self._requests):
                     return False
-                self._requests = next(self._view_steps)
+                self._requests = next(self._steps)
                 if self._requests is None:  # nothing to wait for in MPI: it wants to look again later
                     return False
                 self._stage += 1

@@ -12,17 +12,17 @@ from badak.tensor.tensor import Tensor
 
 class Methods:
     _array: np.ndarray
-    _meta: Any
+    _described: Any
     _requires_grad: bool
     _node: Node | None
-    _slot: int
+    _output_number: int
     _grad: 'Tensor | None'
-    _end: tuple[Leaf, int] | None
+    _leaf_end: tuple[Leaf, int] | None
     _retains: bool
     _backward_hooks_after: dict[int, Callable] | None
-    _counter: Version | None
+    _version_counter: Version | None
     _base: 'Tensor | None'
-    _steps: tuple
+    _view_steps: tuple
     _replay: ClassVar[Callable[..., 'Tensor']]
     _rebased: int
     _made_at: int

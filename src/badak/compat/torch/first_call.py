@@ -38,7 +38,7 @@ class _Caller(Observer):
         self.loss = loss
         self.call: FirstCall | None = None
         self._inside = False  # the call runs
-        self._leaf_end = 0.0
+        self._end = 0.0
 
     def __exit__(self, *error) -> None:
         super().__exit__(*error)
@@ -51,9 +51,9 @@ class _Caller(Observer):
                 self.call = FirstCall(module, args, kwargs)
                 if self.loss is None:
                     raise _Reached
-                self._inside, self._leaf_end = True, monotonic() + GOES_ON
+                self._inside, self._end = True, monotonic() + GOES_ON
                 watch(self.loss)
-        elif not self._inside and (module is self.call.model or monotonic() > self._leaf_end):
+        elif not self._inside and (module is self.call.model or monotonic() > self._end):
             raise _Reached
 
     def on_module_exit(self, module, output, error=None) -> None:

@@ -63,7 +63,7 @@ class Listener:
                     self._read(self.callers[key.fileobj])  # type: ignore[index]
             late = time.monotonic() - PATIENCE
             for caller in [c for c in self.callers.values() if c.rank is None and c.since < late]:
-                self._leaf_end(caller)
+                self._end(caller)
 
     def _accept(self) -> None:
         try:
@@ -76,7 +76,7 @@ class Listener:
         self.door.register(line, selectors.EVENT_READ)
         strangers = [caller for caller in self.callers.values() if caller.rank is None]
         if len(strangers) > STRANGERS:
-            self._leaf_end(strangers[0])
+            self._end(strangers[0])
 
     def _read(self, caller: Caller) -> None:
         """Note what has come; end the connection at its end, and where it says what no guard says."""
@@ -92,7 +92,7 @@ class Listener:
         except (ValueError, LookupError, TypeError, RecursionError):
             going_on = False
         if not going_on:
-            self._leaf_end(caller)
+            self._end(caller)
 
     def _understood(self, caller: Caller) -> bool:
         if not caller.known:

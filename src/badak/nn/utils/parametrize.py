@@ -36,7 +36,7 @@ class ParametrizationList(ModuleList):
             raise _wrong("right_inverse", "must return a Tensor or a Sequence of tensors (list, tuple...)", found)
         self.is_tensor = isinstance(found, Tensor)
         self.ntensors = 1 if self.is_tensor else len(found)
-        if self.is_tensor:
+        if isinstance(found, Tensor):
             if not unsafe:
                 _expect_alike("When `right_inverse` outputs one tensor, it may not change", original, found)
             original.data = found.detach()  # the same parameter, which an optimizer may know
