@@ -214,7 +214,7 @@ def test_padding():
     for mode in ("reflect", "replicate", "circular"):
         agree(bk.pad, F.pad, floats(2, 3, 4), (2, 1), mode)
         agree(bk.pad, F.pad, floats(1, 2, 3, 4), (1, 1, 2, 0), mode=mode)
-    with pytest.raises(ShapeError, match="too large for a dim of size 4"):
+    with pytest.raises(ShapeError, match="for a size of 4"):
         bk.pad(floats(2, 3, 4), (4, 1), "reflect")
 
 

@@ -124,3 +124,57 @@ def test_a_tensor_with_a_history_is_pickled_as_a_leaf(library):
     assert again[0].tolist() == [2, 2] and again[0].is_leaf and again[0].requires_grad
     with pytest.raises(RuntimeError, match="deepcopy protocol"):
         copy.deepcopy(y)
+
+
+def shared(lib):
+    """Which tensors change with another, after a deepcopy and by the old constructors; and whether a history stays."""
+    a = lib.ones(2, 3)
+    copies = copy.deepcopy([a, a.view(6), a.t(), a[1], a.untyped_storage()])
+    copies[0].add_(1)
+    found = [x.tolist() for x in copies[:4]] + [copies[4].data_ptr() == copies[0].data_ptr(), a.sum().item()]
+    for make in (lib.Tensor, lib.FloatTensor, a.new):
+        x = lib.zeros(2)
+        make(x).fill_(3)
+        found.append(x.tolist())
+        y = lib.ones(2, requires_grad=True) * 2
+        found.append(make(y).requires_grad)
+    for make in (lib.DoubleTensor, lib.LongTensor, a.double().new):
+        try:
+            found.append(make(a).tolist())
+        except TypeError:
+            found.append("refused")
+    return found
+
+
+def test_tensors_share_memory_after_a_deepcopy_and_by_old_constructors_as_in_pytorch():
+    assert shared(badak) == shared(torch)
+
+
+def refused(lib, case):
+    kind = lib.float64
+    cases = {
+        "words": lambda: "foo" in lib.arange(3),
+        "a list": lambda: [1, 2] in lib.arange(3),
+        "a number": lambda: 2 in lib.arange(3),
+        "memory of another dtype": lambda: lib.ones(2).set_(lib.ones(2, dtype=kind).storage()).tolist(),
+        "a matrix": lambda: lib.empty(3, 3, memory_format=lib.channels_last),
+        "pictures": lambda: lib.empty(2, 3, 4, 5, memory_format=lib.channels_last).stride(),
+    }
+    try:
+        return cases[case]()
+    except (RuntimeError, TypeError):
+        return "refused"
+
+
+@pytest.mark.filterwarnings("ignore:TypedStorage is deprecated")
+@pytest.mark.parametrize("subject", ["words", "a list", "a number", "memory of another dtype", "a matrix", "pictures"])
+def test_what_would_be_answered_by_chance_is_refused_as_in_pytorch(subject):
+    assert refused(badak, subject) == refused(torch, subject)
+
+
+def test_the_slope_of_infinite_samples_looks_at_its_neighbours_alone():
+    x, inf = [2, -2, float("inf"), float("inf"), -float("inf"), 3, float("nan"), 1], float("inf")
+    for spacing in (1.0, 0.5, [2.0]):
+        mine, expected = (lib.gradient(lib.tensor(x), spacing=spacing)[0] for lib in (badak, torch))
+        np.testing.assert_array_equal(mine.numpy(), expected.numpy())
+    assert inf in mine.tolist()

@@ -30,6 +30,18 @@ def owner_of(array: np.ndarray) -> np.ndarray:
     return array
 
 
+def copied_with_others(array: np.ndarray, memo: dict) -> np.ndarray:
+    """A copy within a `copy.deepcopy`: arrays that see one memory see one copy of it afterwards, as storages do in PyTorch."""
+    owner = owner_of(array)
+    if owner.base is not None or not (owner.flags.c_contiguous or owner.flags.f_contiguous) or not array.size:
+        return array.copy("K")
+    key = "memory", id(owner)
+    if key not in memo:
+        memo[key] = owner, owner.copy("K")  # the owner lives as long as its id counts
+    whole = memo[key][1]
+    return whole if array is owner else np.ndarray(array.shape, array.dtype, whole, offset_of(array), array.strides)
+
+
 def is_read_only(array: np.ndarray) -> bool:
     """Whether nobody may write the memory of an array: a table of a kernel, which stays as it is."""
     holder = holder_of(array)

@@ -154,8 +154,9 @@ def _finish(array, options) -> Tensor:
     requires_grad, out = options.pop("requires_grad", False), options.pop("out", None)
     if options.pop("layout", None) not in (None, strided):
         raise NotSupportedError("tensors with all their values are dense: their layout is strided", "x.to_sparse()")
-    for known in ("pin_memory", "memory_format"):
-        options.pop(known, None)
+    options.pop("pin_memory", None)
+    if order_asked(options.pop("memory_format", None), array.ndim) == "channels":
+        array = channels_innermost(array)
     if options:
         raise ArgumentTypeError(f"got an unexpected keyword argument '{next(iter(options))}'", "dtype=, device=, requires_grad=")
     made = Tensor._of(array)
@@ -322,8 +323,17 @@ def new_tensor(input: Tensor, data, *, dtype=None, device=None, requires_grad: b
     return tensor(data, dtype=dtype or input.dtype, device=device or input.device, requires_grad=requires_grad)
 
 
+def once_more(x: Tensor, kind: dtypes.dtype, by: str) -> Tensor:
+    """A tensor of this dtype once more: on the same memory, with the same history. ArgumentTypeError for one of another."""
+    if x.dtype is not kind:
+        raise ArgumentTypeError(f"{by}: expected a tensor of {kind}; got {x.dtype}", f"x.to({kind})")
+    return x.view(x.shape)
+
+
 def new(input: Tensor, *data) -> Tensor:
-    """PyTorch's old x.new(...): sizes, or a Size, give an uninitialised tensor, data a copy, in input's dtype."""
+    """PyTorch's old x.new(...): sizes, or a Size, give an uninitialised tensor, data a copy, a tensor itself, in input's dtype."""
+    if len(data) == 1 and isinstance(data[0], Tensor):
+        return once_more(data[0], input.dtype, "new")
     if len(data) == 1 and not isinstance(data[0], int | Size):
         return new_tensor(input, data[0])
     return new_empty(input, *(data or (0,)))

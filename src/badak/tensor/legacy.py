@@ -7,7 +7,7 @@ import numpy as np
 
 from badak.core.errors import ArgumentTypeError, DTypeError, GraphError
 from badak.tensor import dtypes
-from badak.tensor.create import empty
+from badak.tensor.create import empty, once_more
 from badak.tensor.data import as_array
 from badak.tensor.dtypes import check_device
 from badak.tensor.layouts import strided
@@ -24,6 +24,8 @@ class _Legacy(type):
         if len(data) == 1 and not (isinstance(data[0], int) and not isinstance(data[0], bool)):
             if isinstance(data[0], dtypes.Size):
                 return empty(data[0], dtype=cls.kind, device="cpu")
+            if isinstance(data[0], Tensor):
+                return once_more(data[0], cls.kind, cls.__name__)
             return Tensor._of(np.array(as_array(data[0], cls.kind.numpy)))
         return empty(*(data or (0,)), dtype=cls.kind, device="cpu")  # also within torch.device("meta"), as in PyTorch
 

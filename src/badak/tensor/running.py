@@ -113,8 +113,11 @@ def _slope(y: Tensor, step, axis: int, edge_order: int) -> Tensor:
         h = step[1:] - step[:-1]
     else:
         h = y.real.new_ones(n - 1) * step if y.is_complex() else y.new_ones(n - 1) * step
-    a, b = h[:-1], h[1:]
-    inside = y[..., :-2] * (-b / (a * (a + b))) + y[..., 1:-1] * ((b - a) / (a * b)) + y[..., 2:] * (a / (b * (a + b)))
+    if not isinstance(step, Tensor) or not step.dim():  # 0 y[i] is NaN where y[i] is infinite
+        inside = (y[..., 2:] - y[..., :-2]) / (2 * step)
+    else:
+        a, b = h[:-1], h[1:]
+        inside = y[..., :-2] * (-b / (a * (a + b))) + y[..., 1:-1] * ((b - a) / (a * b)) + y[..., 2:] * (a / (b * (a + b)))
     ends = []
     for at, sign in ((0, 1), (-1, -1)):
         first, second, third = (y[..., at + sign * k : at + sign * k + 1 or None] for k in range(3))

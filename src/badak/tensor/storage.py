@@ -9,7 +9,7 @@ import numpy as np
 
 from badak.core import events
 from badak.core.errors import ArgumentTypeError, FileError, IndexOutOfRangeError, NoDataError, NotSupportedError, package
-from badak.core.memory import address, is_shared, map_shared, new_shared, owner_of
+from badak.core.memory import address, copied_with_others, is_shared, map_shared, new_shared, owner_of
 from badak.core.public_api import guard_types
 from badak.tensor import dtypes
 from badak.tensor.attributes import held_by
@@ -62,10 +62,11 @@ class UntypedStorage:
         try:
             if not nbytes:
                 return cls(0)
-            if shared and os.path.getsize(filename) < nbytes:
-                os.truncate(filename, nbytes)
             if shared:
-                return cls._of(map_shared(os.open(filename, os.O_RDWR | getattr(os, "O_BINARY", 0)), nbytes))
+                file = os.open(filename, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
+                if os.fstat(file).st_size < nbytes:
+                    os.ftruncate(file, nbytes)
+                return cls._of(map_shared(file, nbytes))
             return cls._of(np.memmap(filename, np.uint8, "c", shape=(nbytes,)).view(np.ndarray))
         except (OSError, ValueError) as error:
             raise FileError(f"UntypedStorage.from_file: {filename}: {error}", "a file of at least nbytes") from error
@@ -135,7 +136,9 @@ class UntypedStorage:
     __copy__ = clone
 
     def __deepcopy__(self, memo: dict) -> "UntypedStorage":
-        return memo.setdefault(id(self), self.clone())
+        if id(self) not in memo:
+            memo[id(self)] = self.clone() if self._array is None else UntypedStorage._of(copied_with_others(self._array, memo))
+        return memo[id(self)]
 
     def untyped(self) -> "UntypedStorage":
         """Itself."""
@@ -360,6 +363,10 @@ def set_(input: Tensor, source: Any = None, storage_offset: int = 0, size: Any =
     if isinstance(source, Tensor):
         array = source._array
     else:
+        if isinstance(source, TypedStorage) and source.dtype is not input.dtype:
+            raise ArgumentTypeError(
+                f"set_: expected memory of {input.dtype}; got {source.dtype}", "x.untyped_storage(), or the same dtype"
+            )
         memory = UntypedStorage(0) if source is None else source.untyped()
         kind = input._array.dtype
         count = memory.nbytes() // kind.itemsize

@@ -14,6 +14,7 @@ import numpy as np
 
 from badak.autograd.node import Leaf, Node, Version
 from badak.core.errors import ArgumentTypeError, GraphError
+from badak.core.memory import copied_with_others
 from badak.core.public_api import absent_attribute, overriding
 from badak.tensor import dtypes
 from badak.tensor.attributes import Attributes, held_by, show_own_dict
@@ -48,9 +49,7 @@ class Tensor(Values):
     _backward_hooks_after: dict[int, Callable] | None = None  # of a leaf: called after .grad was added to
 
     # Whose memory it sees
-    _version_counter: Version | None = (
-        None  # counts in-place changes, one counter for all who see the memory; made when first asked for
-    )
+    _version_counter: Version | None = None  # counts in-place changes, one for all who see the memory; made when first asked for
     _base: "Tensor | None" = None  # of a view: the tensor whose memory it sees
     _view_steps: tuple = ()  # of a view: the view operations that lead there from its base: (op, attributes, output number)
     _replay: ClassVar[Callable[..., "Tensor"]]  # takes such steps again (bound by `apply.py`)
@@ -64,8 +63,10 @@ class Tensor(Values):
 
     def __new__(cls, *data, device=None):
         dtypes.check_device(device)
+        if len(data) == 1 and isinstance(data[0], Tensor):  # as in PyTorch: the same memory and history
+            return data[0].as_subclass(cls)
         if len(data) == 1 and not isinstance(data[0], int):
-            values = data[0]._array if isinstance(data[0], Tensor) else data[0]
+            values = data[0]
             if isinstance(values, dtypes.Size):
                 values = np.empty(values, np.float32)
             return cls._of(np.array(values, dtypes.default_dtype().numpy), cls)
@@ -139,7 +140,7 @@ class Tensor(Values):
         if id(self) in memo:
             return memo[id(self)]
         if self._described is None:
-            twin = Tensor._of(self._array.copy("K"), type(self))
+            twin = Tensor._of(copied_with_others(self._array, memo), type(self))
         else:
             twin = Tensor._like_meta(self._described, type(self))
         twin._requires_grad = self._requires_grad

@@ -1,11 +1,12 @@
 """A tensor's values in the words of Python and NumPy: item(), float(x), f"{x:.3f}", numpy(), ..."""
 
+from numbers import Number
 from typing import Any
 
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentTypeError, GraphError, ShapeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, GraphError, ShapeError
 from badak.core.modes import anywhere, modes
 from badak.tensor.batched import Batched, no_number
 from badak.tensor.history import History
@@ -146,6 +147,10 @@ class Values(History):
         self._read("in")
         if isinstance(value, Values):
             value = value._array
+        elif not isinstance(value, Number):
+            raise ArgumentError(
+                f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(value)}.", "value in x.tolist()"
+            )
         return bool((self._array == value).any())
 
     def __format__(self, spec: str) -> str:
