@@ -1,6 +1,7 @@
 """LBFGS against PyTorch's: every evaluation, state and early end."""
 
 import copy
+import importlib
 
 import numpy as np
 import pytest
@@ -191,3 +192,26 @@ def test_a_state_that_does_not_fit_is_refused(name, other, text):
     with pytest.raises(OptimizerStateError) as caught:
         optimizer.load_state_dict(state)
     assert str(caught.value).startswith(f"LBFGS.load_state_dict: {text}\nfix: ")
+
+
+def test_pytorchs_line_search_can_be_imported_as_it_is_there():
+    """pytorch-minimize takes it from there."""
+    found = []
+    for lib in (torch, badak):
+        home = importlib.import_module(f"{lib.__name__}.optim.lbfgs")
+        search, cubic = home._strong_wolfe, home._cubic_interpolate
+
+        def rosenbrock(x, t, d, lib=lib):
+            at = (x + t * d).requires_grad_()
+            loss = (100 * (at[1:] - at[:-1] ** 2) ** 2 + (1 - at[:-1]) ** 2).sum()
+            loss.backward()
+            return loss.item(), at.grad
+
+        x = lib.tensor([-1.2, 1.0], dtype=lib.float64)
+        loss, grad = rosenbrock(x, 0.0, x)
+        d = -grad
+        new, slope, t, tries = search(rosenbrock, x, 1.0, d, loss, grad, grad.dot(d), c2=0.5, max_ls=20)
+        found.append(
+            [new, *slope.tolist(), float(t), tries, cubic(0.0, 1.0, -1.0, 2.0, 3.0, 4.0), cubic(0.0, 1.0, -1.0, 1.0, 0.0, -9.0)]
+        )
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-12)

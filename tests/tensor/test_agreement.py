@@ -185,3 +185,16 @@ def test_what_has_no_gradient_says_so():
     u = bk.linalg.svd(bk.from_numpy(np.random.default_rng(0).standard_normal((3, 2))).requires_grad_())[0]
     with pytest.raises(BadakError, match="U's vectors beyond the singular values have no gradient"):
         u.sum().backward()
+
+
+@pytest.mark.parametrize("value", ["a number", "a tensor", "of another dtype"])
+def test_parts_of_complex_numbers_are_assigned(value):
+    found = []
+    for lib in (torch, bk):
+        given = {"a number": 3.0, "a tensor": lib.tensor([5.0, 6.0]), "of another dtype": lib.tensor([7, 8])}[value]
+        x, y, z = lib.tensor([1 + 2j, 3 + 4j]), lib.tensor([1 + 2j, 3 + 4j]), lib.tensor([1.0, 2.0])
+        x.real = y.imag = z.real = given
+        found.append([x.tolist(), y.tolist(), z.tolist()])
+        with pytest.raises((RuntimeError, TypeError)):
+            z.imag = given
+    assert found[0] == found[1]

@@ -7,6 +7,8 @@ import numpy as np
 
 from badak.core.errors import ArgumentError, BadakError, NotSupportedError
 from badak.optim.line_search import Point, strong_wolfe
+from badak.optim.line_search import _cubic_interpolate as _cubic_interpolate  # PyTorch has these here
+from badak.optim.line_search import _strong_wolfe as _strong_wolfe
 from badak.optim.optimizer import Optimizer, loss_of
 from badak.optim.settings import Check, a_count, a_number, at_least_zero, check_settings, number, shown
 from badak.optim.state import OptimizerStateError, check_number, check_slot, refuse

@@ -16,38 +16,49 @@ class Point(NamedTuple):
     slope: Any
 
 
-def strong_wolfe(at: Callable[[Any], Point], start: Point, t: Any, reach: Any, most: int, close: float = 1e-9) -> tuple[Point, int]:
+def strong_wolfe(
+    at: Callable[[Any], Point],
+    start: Point,
+    t: Any,
+    reach: Any,
+    most: int,
+    close: float = 1e-9,
+    less: float = LESS,
+    flatter: float = FLATTER,
+) -> tuple[Point, int]:
     """(a point whose loss has fallen and whose slope is flat enough, evaluations of `at`); the best found after `most` tries.
 
-        loss(t) <= loss(0) + LESS t slope(0)          |slope(t)| <= FLATTER |slope(0)|
+        loss(t) <= loss(0) + less t slope(0)          |slope(t)| <= flatter |slope(0)|
 
     t: the first to try. reach: the largest |d|, which with `close` says when a bracket is too small to go on.
     Source: Nocedal and Wright 2006, "Numerical Optimization", algorithms 3.5 and 3.6, with minFunc's safeguards as in PyTorch.
     """
-    ends, tries, done = _bracket(at, start, t, most)
+    ends, tries, done = _bracket(at, start, t, most, less, flatter)
     low = 0 if ends[0].loss <= ends[1].loss else 1
     stuck = False
     while not done and tries < most and not abs(ends[1].t - ends[0].t) * reach < close:
         t, stuck = _inner(ends, stuck)
         new, tries = at(t), tries + 1
-        if new.loss > start.loss + LESS * t * start.slope or new.loss >= ends[low].loss:
+        if new.loss > start.loss + less * t * start.slope or new.loss >= ends[low].loss:
             ends[1 - low] = new
             low = 0 if ends[0].loss <= ends[1].loss else 1
             continue
-        done = bool(abs(new.slope) <= -FLATTER * start.slope)
+        done = bool(abs(new.slope) <= -flatter * start.slope)
         if not done and new.slope * (ends[1 - low].t - ends[low].t) >= 0:
             ends[1 - low] = ends[low]
         ends[low] = new
     return ends[low], tries + 1
 
 
-def _bracket(at: Callable[[Any], Point], start: Point, t: Any, most: int) -> tuple[list[Point], int, bool]:
+def _bracket(
+    at: Callable[[Any], Point], start: Point, t: Any, most: int, less: float, flatter: float
+) -> tuple[list[Point], int, bool]:
     """(two points around one that fulfils the conditions, tries after the first, whether both are such a point)."""
     before, now, tries = start, at(t), 0
     while tries < most:
-        if now.loss > start.loss + LESS * now.t * start.slope or (tries > 1 and now.loss >= before.loss):
+        if now.loss > start.loss + less * now.t * start.slope or (tries > 1 and now.loss >= before.loss):
             return [before, now], tries, False
-        if abs(now.slope) <= -FLATTER * start.slope:
+        if abs(now.slope) <= -flatter * start.slope:
             return [now, now], tries, True
         if now.slope >= 0:
             return [before, now], tries, False
@@ -77,3 +88,20 @@ def _lowest(a: Point, b: Point, low: Any, high: Any) -> Any:
     root = square**0.5
     t = last.t - (last.t - first.t) * ((last.slope + root - u) / (last.slope - first.slope + 2 * root))
     return min(max(t, low), high)
+
+
+def _strong_wolfe(obj_func, x, t, d, f, g, gtd, c1=LESS, c2=FLATTER, tolerance_change=1e-9, max_ls=25):
+    """PyTorch's form of `strong_wolfe`: (loss, gradient, t, evaluations); obj_func(x, t, d) gives (loss, gradient) at x + t d."""
+
+    def at(t: Any) -> Point:
+        loss, grad = obj_func(x, t, d)
+        return Point(t, loss, grad, grad.dot(d))
+
+    best, tries = strong_wolfe(at, Point(0, f, g, gtd), t, d.abs().max(), max_ls, tolerance_change, c1, c2)
+    return best.loss, best.grad, best.t, tries
+
+
+def _cubic_interpolate(x1, f1, g1, x2, f2, g2, bounds=None):
+    """Where the cubic through both points with their slopes is lowest, held in `bounds`, or between them."""
+    low, high = bounds or (min(x1, x2), max(x1, x2))
+    return _lowest(Point(x1, f1, None, g1), Point(x2, f2, None, g2), low, high)

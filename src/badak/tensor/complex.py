@@ -78,10 +78,20 @@ def angle(input, *, out=None) -> Tensor:
     return into(out, atan2(imag(input), real(input)))
 
 
-Real = property(real, doc="The real part; a view.")
+def _into(part):
+    """How a part is assigned: its values change, those of the other part stay."""
+
+    def assign(input, value) -> None:
+        seen = part(input)
+        seen.copy_(value) if isinstance(value, Tensor) else seen.fill_(value)
+
+    return assign
 
 
-Imag = property(imag, doc="The imaginary part; a view.")
+Real = property(real, _into(real), doc="The real part; a view.")
+
+
+Imag = property(imag, _into(imag), doc="The imaginary part; a view.")
 
 
 def view_as_real(input) -> Tensor:

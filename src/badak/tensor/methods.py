@@ -22,5 +22,5 @@ for _name, _method in [*_OWN.items(), *METHODS.items()]:
     if type(_method) is FunctionType:
         _method = (guarded_operator if _name[:2] == "__" else guarded)(_method, "badak.Tensor", _name)
     elif isinstance(_method, property) and _method.fget and _name in METHODS:  # x.T and its kin, which compute
-        _method = property(guarded(_method.fget, "badak.Tensor", _name), doc=_method.__doc__)
+        _method = property(guarded(_method.fget, "badak.Tensor", _name), _method.fset, doc=_method.__doc__)
     setattr(Tensor, _name, _method)

@@ -54,6 +54,11 @@ def vmap(func: Callable, in_dims: Any = 0, out_dims: Any = 0, randomness: str = 
     return mapped
 
 
+def _vmap(func: Callable, in_dims: Any = 0, out_dims: Any = 0, allow_none_pass_through: bool = False):
+    """vmap by its older name."""
+    return vmap(func, in_dims, out_dims)
+
+
 def _holds_many(x: Any) -> bool:
     """Whether it holds tensors and knows how to go through a vmap with all of them: TensorDict has PyTorch's words for it."""
     return hasattr(type(x), "_add_batch_dim") and not isinstance(x, Tensor)

@@ -25,6 +25,7 @@ PLACES = {
     "badak._jit_internal": "badak.compat.torch._jit_internal",
     "badak._library": "badak.compat.torch.library._library",
     "badak._logging": "badak.compat.torch.dynamo",
+    "badak._vmap_internals": "badak.compat.torch.vmap",
     "badak._utils": "badak.compat.torch._utils",
     "badak.storage._load_from_bytes": "badak.compat.torch._utils._load_from_bytes",
     "badak.accelerator": "badak.compat.torch.devices.accelerator",
