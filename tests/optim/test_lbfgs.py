@@ -211,7 +211,7 @@ def test_pytorchs_line_search_can_be_imported_as_it_is_there():
         loss, grad = rosenbrock(x, 0.0, x)
         d = -grad
         new, slope, t, tries = search(rosenbrock, x, 1.0, d, loss, grad, grad.dot(d), c2=0.5, max_ls=20)
-        found.append(
-            [new, *slope.tolist(), float(t), tries, cubic(0.0, 1.0, -1.0, 2.0, 3.0, 4.0), cubic(0.0, 1.0, -1.0, 1.0, 0.0, -9.0)]
-        )
+        first, falls, rises = (lib.tensor(number, dtype=lib.float64) for number in (-1.0, 4.0, -9.0))
+        lowest = [cubic(0.0, 1.0, first, 2.0, 3.0, falls), cubic(0.0, 1.0, first, 1.0, 0.0, rises)]
+        found.append([new, *slope.tolist(), float(t), tries, *map(float, lowest)])
     np.testing.assert_allclose(found[1], found[0], rtol=1e-12)
