@@ -197,12 +197,7 @@ def group(monkeypatch):
 
 
 def test_a_group_of_one_talks_to_itself(group):
-    assert (group.get_rank(), group.get_world_size(), group.is_initialized(), group.is_available()) == (
-        0,
-        1,
-        True,
-        False,
-    )
+    assert (group.get_rank(), group.get_world_size(), group.is_initialized(), group.is_available()) == (0, 1, True, True)
     x, parts, objects = badak.arange(3.0), [badak.zeros(3)], [None]
     assert group.all_reduce(x, op=group.ReduceOp.AVG) is None and group.all_reduce(x, async_op=True).wait()
     group.all_gather(parts, x)

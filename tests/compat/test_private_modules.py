@@ -409,3 +409,13 @@ def test_operators_of_pytorch_that_badak_lacks_stop_no_import(badak_run, program
     )
     done = badak_run(program(code))
     assert done.out.split() == ["False", "False"] and "all_gather_into_tensor: badak does not have it\nfix: " in done.err
+
+
+@pytest.mark.parametrize("given", [("cpu",), (torch.device("cpu"), torch.half), (torch.double,), (torch.ones(1), True)])
+def test_what_module_to_was_given_is_read_as_in_pytorch(given):
+    names = {torch.device("cpu"): badak.device("cpu"), torch.half: badak.half, torch.double: badak.double}
+    own = [badak.ones(1) if isinstance(each, torch.Tensor) else names.get(each, each) for each in given]
+    device, dtype, *rest = torch._C._nn._parse_to(*given)
+    found = badak._C._nn._parse_to(*own)
+    assert [str(each).replace("badak.", "torch.") for each in found] == [str(each) for each in (device, dtype, *rest)]
+    assert device is None or isinstance(found[0], badak.device)

@@ -3,12 +3,14 @@
 import gc
 import multiprocessing
 import os
+import pickle
 import random
 import signal
 import subprocess
 import sys
 import textwrap
 import time
+import warnings
 from pathlib import Path
 
 import badak.utils.data as ours
@@ -335,3 +337,35 @@ def test_what_the_batches_depend_on_cannot_be_changed_later():
     with pytest.raises(ArgumentError, match="batch_size attribute should not be set"):
         loader.batch_size = 3
     loader.num_workers = 0
+
+
+@pytest.mark.parametrize("torch_like", [ours, theirs])
+def test_more_workers_than_cores_are_warned_of_when_a_loader_is_made(torch_like, monkeypatch):
+    module = torch_like.dataloader
+    monkeypatch.setattr(module.os, "sched_getaffinity", lambda process: {0, 1}, raising=False)
+    for _ in range(2):
+        with pytest.warns(UserWarning, match="This DataLoader will create 3 worker processes in total"):
+            torch_like.DataLoader(Numbers(2), num_workers=3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        torch_like.DataLoader(Numbers(2), num_workers=2)
+
+
+@pytest.mark.parametrize("torch_like", [ours, theirs])
+def test_an_iteration_has_the_kinds_of_pytorch_and_is_not_pickled(torch_like):
+    module = torch_like.dataloader
+
+    class Loader(torch_like.DataLoader):
+        begun = 0
+
+        def _get_iterator(self):
+            self.begun += 1
+            return super()._get_iterator()
+
+    loader, several = Loader(Numbers(2)), torch_like.DataLoader(Numbers(2), num_workers=1, **FORKED)
+    kinds = module._SingleProcessDataLoaderIter, module._MultiProcessingDataLoaderIter, module._BaseDataLoaderIter
+    assert [isinstance(iter(loader), kind) for kind in kinds] == [True, False, True] and loader.begun == 3
+    assert [isinstance(iter(several), kind) for kind in kinds] == [False, True, True]
+    with pytest.raises(NotImplementedError, match="cannot be pickled"):
+        pickle.dumps(iter(loader))
+    assert module.Dataset is torch_like.Dataset and module.get_worker_info is torch_like.get_worker_info

@@ -122,7 +122,7 @@ def test_an_mpi_that_speaks_pmix_forms_the_world_that_slurm_names(surroundings):
 )
 def test_a_group_of_one_in_a_job_of_several(surroundings, monkeypatch, said, cause, fix):
     surroundings(**said)
-    assert place() is None and not badak.distributed.is_available()
+    assert place() is None and not badak.distributed.is_mpi_available()
     with pytest.raises(StateError) as error:
         badak.distributed.init_process_group("gloo")
     assert str(error.value).startswith(f"{cause}\nfix: {fix}")

@@ -187,11 +187,16 @@ def warn_once(key: object, cause: str, fix: str | None = None, code: int | None 
     """Warn with cause and fix, once in this process for each `key`."""
     if key not in _warned:
         _warned.add(key)
-        text = in_brief(cause if fix is None else f"{cause}\nfix: {fix}")
-        if code is None:
-            warnings.warn(visible(text), BadakWarning, stacklevel=_outside())
-        else:
-            warnings.warn(BadakWarning(text, code), stacklevel=_outside())
+        warn(cause, fix, code)
+
+
+def warn(cause: str, fix: str | None = None, code: int | None = None) -> None:
+    """Warn with cause and fix, as often as Python's filters let it."""
+    text = in_brief(cause if fix is None else f"{cause}\nfix: {fix}")
+    if code is None:
+        warnings.warn(visible(text), BadakWarning, stacklevel=_outside())
+    else:
+        warnings.warn(BadakWarning(text, code), stacklevel=_outside())
 
 
 @contextmanager

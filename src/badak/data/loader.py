@@ -13,7 +13,7 @@ from functools import partial
 from multiprocessing.context import BaseContext
 from typing import Any, Generic, TypeVar
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, warn_once
+from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, warn, warn_once
 from badak.data.collate import default_collate, default_convert
 from badak.data.dataset import IterableDataset
 from badak.data.fetch import fetcher_of
@@ -93,6 +93,7 @@ class DataLoader(Generic[T_co]):
         self._crew = self._crew_seed = self._announced = None
         self._position = Position()
         self._ready = True
+        self.check_worker_number_rationality()
 
     def __setattr__(self, name, value) -> None:
         if self._ready and name in _FIXED:
@@ -118,10 +119,24 @@ class DataLoader(Generic[T_co]):
         return examples // self.batch_size if self.drop_last else -(-examples // self.batch_size)
 
     def __iter__(self) -> Iterator[Any]:
+        return self._get_iterator()
+
+    def _get_iterator(self) -> "_BaseDataLoaderIter":
+        """One iteration; PyTorch's place for what a derived loader does at its start."""
         if self.num_workers == 0:
-            return _Batches(self, self._position.start(self))
-        _warn_of_many(self.num_workers)
-        return _WorkerBatches(self, self._position.start(self))
+            return _SingleProcessDataLoaderIter(self, self._position.start(self))
+        self.check_worker_number_rationality()
+        return _MultiProcessingDataLoaderIter(self, self._position.start(self))
+
+    def check_worker_number_rationality(self) -> None:
+        """Warn where there are more workers than cores."""
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        if self.num_workers > cores:
+            warn(
+                f"This DataLoader will create {self.num_workers} worker processes in total. The suggested max number of worker in "
+                f"the current system is {cores}",
+                f"num_workers={cores}",
+            )
 
     def unread(self):
         """An iteration that gives functions in place of batches, each of which reads its batch: what nobody calls is not read.
@@ -148,8 +163,8 @@ class DataLoader(Generic[T_co]):
                       base_seed, self.num_workers)  # fmt: skip
 
 
-class _Batches:
-    """One iteration, read in this process."""
+class _BaseDataLoaderIter:
+    """One iteration. Its name and those of the classes below are PyTorch's: libraries ask for them."""
 
     def __init__(self, loader: DataLoader, start):
         self._loader, self._start = loader, start
@@ -198,15 +213,22 @@ class _Batches:
     def __len__(self) -> int:
         return len(self._loader._index_sampler)
 
+    def __getstate__(self):
+        raise NotSupportedError(f"{type(self).__name__} cannot be pickled", "send the DataLoader, or its state_dict()")
 
-class _Unread(_Batches):
+
+class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
+    """One iteration, read in this process."""
+
+
+class _Unread(_BaseDataLoaderIter):
     """One iteration, read by whom it may concern."""
 
     def _next(self):
         return partial(self._fetcher.fetch, next(self._numbers))
 
 
-class _WorkerBatches(_Batches):
+class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
     """One iteration, read by worker processes: batch number n is in the hands of one of them until it comes back."""
 
     def _begin(self, loader):
@@ -354,14 +376,3 @@ def _context(value, num_workers):
             "multiprocessing_context='spawn'",
         )
     return value
-
-
-def _warn_of_many(num_workers: int) -> None:
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if num_workers > cores:
-        warn_once(
-            ("workers", num_workers),
-            f"This DataLoader will create {num_workers} worker processes in total. The suggested max number of worker in "
-            f"the current system is {cores}",
-            f"num_workers={cores}",
-        )

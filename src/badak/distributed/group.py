@@ -77,8 +77,9 @@ sampler.world = lambda: None if group.WORLD is None else (group.WORLD.size(), gr
 
 
 def is_available() -> bool:
-    """Whether this process is one of several ranks: `badak launch` or `mpirun` has started it."""
-    return place() is not None
+    """True: a process alone can form a group of one. Raises StateError where a starter says otherwise than MPI."""
+    place()
+    return True
 
 
 def is_nccl_available() -> bool:
@@ -86,7 +87,12 @@ def is_nccl_available() -> bool:
     return False
 
 
-is_gloo_available = is_mpi_available = is_available
+def is_mpi_available() -> bool:
+    """Whether this process is one of several ranks: `badak launch` or `mpirun` has started it."""
+    return place() is not None
+
+
+is_gloo_available = is_available
 is_ucc_available = is_xccl_available = is_nccl_available
 
 

@@ -140,6 +140,10 @@ PLACES = {
     "badak.signal": "badak.tensor.signal",
     "badak.signal.windows": "badak.tensor.windows",
     "badak.utils.data.dataloader": "badak.data",
+    "badak.utils.data.dataloader._BaseDataLoaderIter": "badak.data.loader._BaseDataLoaderIter",
+    "badak.utils.data.dataloader._MultiProcessingDataLoaderIter": "badak.data.loader._MultiProcessingDataLoaderIter",
+    "badak.utils.data.dataloader._SingleProcessDataLoaderIter": "badak.data.loader._SingleProcessDataLoaderIter",
+    "badak.utils.data.dataloader.os": "os",  # programs patch what it says of the cores
     "badak.utils.data.dataset": "badak.data",
     "badak.utils.data.distributed": "badak.data",
     "badak.utils.data.sampler": "badak.data",
