@@ -218,10 +218,6 @@ def test_more_processes_are_an_error(monkeypatch):
     monkeypatch.setenv("WORLD_SIZE", "4")
     with pytest.raises(ArgumentError, match="a world of 4 ranks, but this process was started alone\n.*badak launch -n 4"):
         badak.distributed.init_process_group("nccl")
-    with pytest.raises(
-        NotSupportedError, match="badak waits for the processes that it starts, join=False does not\nfix: join=True"
-    ):
-        badak.multiprocessing.spawn(print, nprocs=2, join=False)
     with pytest.raises(ArgumentError, match="nprocs=0 starts nothing\nfix: nprocs=2; torch.cuda.device_count"):
         badak.multiprocessing.spawn(print, nprocs=0)
     with pytest.raises(ArgumentTypeError, match="must be sent to other processes .*lambda"):

@@ -38,7 +38,15 @@ def test_a_spawned_process_that_fails_ends_the_program(tmp_path):
     done = _run([sys.executable, "-m", "badak", "run", str(TUTORIAL), "fails"], tmp_path)
     assert done.code == 1 and done.out == ""
     assert "ended with ValueError: no such epoch (tutorial.py:" in done.err
-    assert done.err.endswith("StateError: multiprocessing.spawn: one of 2 processes has failed\nfix: fix what is said above\n")
+    assert "ProcessRaisedException: multiprocessing.spawn: one of 2 processes has failed\n\n-- Process 1 terminated" in done.err
+    assert done.err.endswith("ValueError: no such epoch\n\nfix: fix what is said above\n")
+
+
+@pytest.mark.slow
+def test_spawned_processes_inherit_queues_and_need_not_be_waited_for(tmp_path):
+    done = _run([sys.executable, "-m", "badak", "run", str(TUTORIAL.with_name("inherited.py"))], tmp_path)
+    said = ["begun", False, [True, True], 2, [3.0, 3.0], [3.0, 3.0], [0, 0], 1, True, True, 1, 3]  # as PyTorch's prints
+    assert done.out == f"{said}\n", done.err
 
 
 @pytest.mark.slow

@@ -27,6 +27,7 @@ from badak.distributed.collectives import reduce as reduce
 from badak.distributed.collectives import reduce_scatter as reduce_scatter
 from badak.distributed.collectives import reduce_scatter_tensor as reduce_scatter_tensor
 from badak.distributed.collectives import scatter as scatter
+from badak.distributed.constants import default_pg_timeout as default_pg_timeout
 from badak.distributed.errors import DistBackendError as DistBackendError
 from badak.distributed.errors import DistError as DistError
 from badak.distributed.errors import DistNetworkError as DistNetworkError
@@ -35,6 +36,7 @@ from badak.distributed.errors import QueueEmptyError as QueueEmptyError
 from badak.distributed.exchange import all_to_all as all_to_all
 from badak.distributed.exchange import all_to_all_single as all_to_all_single
 from badak.distributed.grad_bucket import GradBucket as GradBucket
+from badak.distributed.group import Backend as Backend
 from badak.distributed.group import GroupMember as GroupMember
 from badak.distributed.group import ProcessGroup as ProcessGroup
 from badak.distributed.group import destroy_process_group as destroy_process_group

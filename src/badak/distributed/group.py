@@ -15,6 +15,7 @@ from badak.distributed.engine import engine, load_mpi
 from badak.distributed.places import Place, place, refuse_one_of_many
 from badak.distributed.shared import Shared, shared_memory
 from badak.distributed.work import Work, _seconds, forget, start
+from badak.tensor import device as as_device
 
 WORLDS = 4  # that get shared memory
 BACKENDS = ("mpi", "gloo", "nccl")
@@ -65,6 +66,27 @@ class ProcessGroup:
 
     def __repr__(self) -> str:
         return f"ProcessGroup({self.called}: ranks {self.ranks})"
+
+
+class Backend(str):
+    """The name of a backend, in small letters.
+
+    Args:
+        name: "gloo", "nccl", "mpi", "ucc" or another
+
+    Example:
+        >>> badak.distributed.Backend("GLOO") == badak.distributed.Backend.GLOO == "gloo"
+        True
+    """
+
+    UNDEFINED, GLOO, NCCL, UCC, MPI, XCCL = "undefined", "gloo", "nccl", "ucc", "mpi", "xccl"
+    backend_list = [UNDEFINED, GLOO, NCCL, XCCL, UCC, MPI]
+    default_device_backend_map = {"cpu": GLOO, "cuda": NCCL, "xpu": XCCL, "mps": GLOO}
+
+    def __new__(cls, name: str) -> "Backend":
+        if not isinstance(name, str):
+            raise ArgumentTypeError(f"Backend constructor parameter must be string-ish; got {name!r}", 'Backend("gloo")')
+        return super().__new__(cls, name.lower())
 
 
 NON_MEMBER = -100
@@ -245,8 +267,11 @@ def get_backend_config(group=None) -> str:
 
 
 def get_default_backend_for_device(device) -> str:
-    """The word that PyTorch has for a CPU."""
-    return "gloo"
+    """The word that PyTorch has for a device: "gloo" for a CPU. Raises ArgumentError for a device that it does not know."""
+    kind = as_device(device).type
+    if kind not in Backend.default_device_backend_map:
+        raise ArgumentError(f"Default backend not registered for device : {device}", '"cpu"')
+    return Backend.default_device_backend_map[kind]
 
 
 def get_node_local_rank(fallback_rank: int | None = None) -> int:

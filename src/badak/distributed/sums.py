@@ -17,6 +17,9 @@ class ReduceOp(Enum):
     SUM, AVG, PRODUCT, MIN, MAX, BAND, BOR, BXOR = range(8)
 
 
+ReduceOp.RedOpType = ReduceOp  # type: ignore[attr-defined]  # PyTorch's class of the members
+
+
 _UFUNCS = {
     ReduceOp.SUM: np.add, ReduceOp.AVG: np.add, ReduceOp.PRODUCT: np.multiply, ReduceOp.MIN: np.minimum,
     ReduceOp.MAX: np.maximum, ReduceOp.BAND: np.bitwise_and, ReduceOp.BOR: np.bitwise_or, ReduceOp.BXOR: np.bitwise_xor,

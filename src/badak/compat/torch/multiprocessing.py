@@ -8,7 +8,7 @@ from multiprocessing.reduction import ForkingPickler
 from pickle import DEFAULT_PROTOCOL
 from typing import Any
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, GraphError, NotSupportedError
+from badak.core.errors import ArgumentError, ArgumentTypeError, GraphError
 from badak.core.memory import CAN_SHARE, send_shared
 from badak.core.public_api.table import reach
 from badak.nn.parameter import Buffer, Parameter
@@ -35,7 +35,8 @@ for _kind in (Tensor, Parameter, Buffer):
 def spawn(fn, args: tuple = (), nprocs: int = 1, join: bool = True, daemon: bool = False, start_method: str = "spawn") -> Any:
     """fn(rank, *args) on nprocs ranks of this machine, each a process of its own, as under `badak launch`.
 
-    Raises ArgumentError below one, NotSupportedError for join=False, and what `badak.distributed.launch.spawned` raises.
+    join=False: a ProcessContext, whose `join` waits for them. Raises ArgumentError below one, and what
+    `badak.distributed.launch.spawned` raises.
     """
     if not isinstance(nprocs, int):
         raise ArgumentTypeError(f"multiprocessing.spawn: expected nprocs, a number of processes; got {nprocs!r}", "nprocs=2")
@@ -44,9 +45,7 @@ def spawn(fn, args: tuple = (), nprocs: int = 1, join: bool = True, daemon: bool
             f"multiprocessing.spawn: nprocs={nprocs} starts nothing", "nprocs=2; torch.cuda.device_count() is 0 without a GPU"
         )
     if not join:
-        raise NotSupportedError(
-            "multiprocessing.spawn: badak waits for the processes that it starts, join=False does not", "join=True"
-        )
+        return reach("badak.distributed.launch.processes").ProcessContext(fn, args, nprocs, daemon)
     return reach("badak.distributed.launch.spawned").spawn(fn, args, nprocs)
 
 

@@ -146,7 +146,7 @@ class Guard:
 
     def __init__(self, command: list[str]):
         address, _, token = os.environ.pop("BADAK_LAUNCHER").rpartition(":")
-        log, line = os.environ.pop("BADAK_LAUNCH_LOGS", ""), os.environ.pop("BADAK_LAUNCH_PMI", "")
+        log, files = os.environ.pop("BADAK_LAUNCH_LOGS", ""), os.environ.pop("BADAK_LAUNCH_FILES", "")
         self.here, self.dismissed, self.finished = place(), False, False
         self.line = connected(address, token)
         self.folder = tempfile.TemporaryDirectory(prefix="badak-rank-")
@@ -160,11 +160,11 @@ class Guard:
             os.makedirs(log, exist_ok=True)  # on a machine with disks of its own
         log = os.path.join(log, f"rank-{self.here[0]}.log") if log else ""
         self.process = start(command, surroundings(self.here, cores, path), cores, log)
-        if line:  # the rank has it: it closes when that ends
-            os.close(int(line))
+        for number in filter(None, files.split(",")):  # the rank has them: they close when that ends
+            os.close(int(number))
         self.tees = tees(self.process, log)
         self.errors = path + ".error"
-        self.say(rank=self.here[0], host=socket.gethostname())
+        self.say(rank=self.here[0], host=socket.gethostname(), pid=self.process.pid)
 
     def say(self, **what: object) -> None:
         """One line to the launcher. Where nobody hears it, the rank ends."""

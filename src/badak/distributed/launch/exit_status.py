@@ -18,6 +18,7 @@ class Rank:
 
     line: socket.socket
     host: str
+    pid: int = 0
     began: float = field(default_factory=time.monotonic)
     heard: float = field(default_factory=time.monotonic)  # when its guard last called
     moved: float = field(default_factory=time.monotonic)  # when its program last gave a sign of life

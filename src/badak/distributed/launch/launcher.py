@@ -37,6 +37,7 @@ class Order:
     hosts: str | None = None
     restarts: int = 0
     logs: str | None = None
+    inherited: tuple[int, ...] = ()  # files of this process that the ranks have under the same numbers
     hang: float = 0.0  # seconds that ranks may wait for one that does not come; 0: as long as their group allows
 
 
@@ -44,10 +45,10 @@ class Stopped(Failure):
     """The person does not want to wait."""
 
 
-def launch(order: Order, say: Callable[[str], None] = print) -> int:
+def launch(order: Order, say: Callable[[str], None] = print, begun: Callable[["Attempt"], None] = lambda attempt: None) -> int:
     """Run the ranks, again after a failure as often as the order allows; the exit code: 130 after Ctrl-C, 143 after SIGTERM.
 
-    Raises NotSupportedError on Windows.
+    begun is told of each attempt before it starts. Raises NotSupportedError on Windows.
     """
     if sys.platform == "win32":
         raise NotSupportedError(
@@ -56,7 +57,8 @@ def launch(order: Order, say: Callable[[str], None] = print) -> int:
         )
     for attempt in range(order.restarts + 1):
         try:
-            return Attempt(order, attempt, say).run()
+            begun(life := Attempt(order, attempt, say))
+            return life.run()
         except Stopped as stopped:
             say(f"badak launch: {stopped.cause}; all ranks are ended")
             return 130
@@ -101,7 +103,7 @@ class Attempt:
         """Start, watch, and end: 0 when every rank ended well, else 128 + the signal that asked for it. Raises Failure."""
         before = {}
         if threading.current_thread() is threading.main_thread():
-            before = {n: signal.signal(n, self._interrupt) for n in ENDINGS if signal.getsignal(n) != signal.SIG_IGN}
+            before = {n: signal.signal(n, self.interrupt) for n in ENDINGS if signal.getsignal(n) != signal.SIG_IGN}
         try:
             with tempfile.TemporaryDirectory(prefix="badak-launch-") as folder:
                 self.listener.thread.start()
@@ -127,7 +129,7 @@ class Attempt:
                 env["BADAK_LAUNCH_WIDTH"] = str(os.get_terminal_size(sys.stdout.fileno()).columns)
         command, line = [sys.executable, "-P", AGENT, *order.command], starter(order.ranks, self.hosts, folder)
         if not line:
-            return Local(command, order.ranks, env)
+            return Local(command, order.ranks, env, order.inherited)
         if not self.hosts:
             self.say("badak launch: Open MPI's mpirun opens a port on every address of this machine; MPICH's wheel needs none")
         return subprocess.Popen([*line, *command], env=env, start_new_session=True, stdin=subprocess.DEVNULL)
@@ -175,7 +177,8 @@ class Attempt:
         elif len(self.asked) > 1 or now - self.since > GRACE:
             raise Stopped(f"stopped by {ENDINGS[self.asked[-1]]}, without waiting for the ranks", "")  # type: ignore[index]
 
-    def _interrupt(self, number, frame) -> None:
+    def interrupt(self, number, frame=None) -> None:
+        """Ask the ranks to end, as this signal does."""
         self.asked.append(number)
         self.since = time.monotonic()
         self._tell(b"i")

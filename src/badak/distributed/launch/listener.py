@@ -109,7 +109,7 @@ class Listener:
             number = said["rank"]
             if type(number) is not int or not 0 <= number < self.size or number in self.found:
                 return False
-            caller.rank = self.found[number] = Rank(caller.line, str(said["host"]))
+            caller.rank = self.found[number] = Rank(caller.line, str(said["host"]), int(said.get("pid", 0)))
         return len(caller.heard) < LINE
 
     def _end(self, caller: Caller) -> None:

@@ -22,7 +22,7 @@ WIDTHS = "kvsname_max=256 keylen_max=64 vallen_max=1024"
 class Local:
     """Guards that were started here; like a Popen of MPI's own starter."""
 
-    def __init__(self, command: list[str], size: int, env: dict[str, str]):
+    def __init__(self, command: list[str], size: int, env: dict[str, str], inherited: tuple[int, ...] = ()):
         self.returncode: int | None = None
         self.guards: list[subprocess.Popen] = []
         env = {name: value for name, value in env.items() if not name.startswith(OTHERS)}
@@ -34,12 +34,13 @@ class Local:
                 ours.append(mine)
                 with theirs:
                     here = {"PMI_RANK": str(rank), "PMI_FD": str(theirs.fileno()), "MPI_LOCALRANKID": str(rank)}
-                    here["BADAK_LAUNCH_PMI"] = here["PMI_FD"]  # for the guard, which does not hand it on
+                    files = (theirs.fileno(), *inherited)
+                    here["BADAK_LAUNCH_FILES"] = ",".join(map(str, files))  # for the guard, which keeps none of them
                     self.guards.append(
                         subprocess.Popen(
                             command,
                             env={**env, **here},
-                            pass_fds=(theirs.fileno(),),
+                            pass_fds=files,
                             start_new_session=True,
                             stdin=subprocess.DEVNULL,
                         )  # fmt: skip
