@@ -140,3 +140,18 @@ def test_planted_mistakes_are_named_and_nothing_hangs():
             named = [text for text in told if re.search(rf"\branks? (\d+, )*{culprit}\b", text)]
             assert named or mistake == "leave" and told[culprit].startswith("StateError"), (number, mistake, culprit, told)
     assert wrong >= count // 2
+
+
+@pytest.mark.slow
+def test_gradients_go_through_collectives_as_in_torch(tmp_path):
+    ours, theirs = tmp_path / "badak", tmp_path / "torch"
+    for folder in (ours, theirs):
+        folder.mkdir()
+    torch_ranks(2, "-W", "ignore", PROGRAMS / "differentiable.py", theirs)
+    done = launch(2, PROGRAMS / "differentiable.py", ours)
+    assert done.code == 0, done.err
+    for rank in range(2):
+        (mine, *said), (judge, *judged) = (pickle.loads((folder / f"rank-{rank}.pickle").read_bytes()) for folder in (ours, theirs))
+        assert said == judged
+        for a, b in zip(mine, judge, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-6)

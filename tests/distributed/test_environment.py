@@ -86,7 +86,7 @@ def test_where_a_process_is(surroundings, said, found):
 )
 def test_tasks_of_which_mpi_knows_nothing(surroundings, said, who):
     surroundings(**said)
-    for question in (place, badak.distributed.is_available, badak.distributed.init_process_group):
+    for question in (place, badak.distributed.is_mpi_available, badak.distributed.init_process_group):
         with pytest.raises(StateError) as error:
             question()
         assert str(error.value).startswith(who)

@@ -101,9 +101,16 @@ class DataLoader(Generic[T_co]):
                 f"{name} attribute should not be set after {type(self).__name__} is initialized",
                 "make a new DataLoader",
             )
-        if name == "multiprocessing_context":
-            value = _context(value, self.num_workers)
         super().__setattr__(name, value)
+
+    @property
+    def multiprocessing_context(self) -> BaseContext | None:
+        """How workers are started; None for Python's way."""
+        return self._multiprocessing_context
+
+    @multiprocessing_context.setter
+    def multiprocessing_context(self, value) -> None:
+        self._multiprocessing_context = _context(value, self.num_workers)
 
     @property
     def _index_sampler(self):

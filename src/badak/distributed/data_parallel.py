@@ -125,7 +125,7 @@ class DistributedDataParallel(Module):
     @property
     def reducer(self) -> Any:
         """What shares gradients: `prepare_for_backward([])` lets the next backward do so, whatever the last forward said."""
-        return self._reducer or SimpleNamespace(prepare_for_backward=lambda outputs: None)
+        return self._reducer or SimpleNamespace(prepare_for_backward=lambda outputs: None, _rebuild_buckets=lambda: False)
 
     @contextmanager
     def no_sync(self):

@@ -143,6 +143,10 @@ class Reducer:
         """PyTorch's name for it: the next backward is shared."""
         self.expect()
 
+    def _rebuild_buckets(self) -> bool:
+        """PyTorch's name for what it does once after the first backward; here there is nothing to do."""
+        return False
+
     def _begin_anew(self) -> None:
         self.began = False
         self.sent = 0

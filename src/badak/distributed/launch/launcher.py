@@ -37,8 +37,8 @@ class Order:
     hosts: str | None = None
     restarts: int = 0
     logs: str | None = None
-    inherited: tuple[int, ...] = ()  # files of this process that the ranks have under the same numbers
     hang: float = 0.0  # seconds that ranks may wait for one that does not come; 0: as long as their group allows
+    inherited: tuple[int, ...] = ()  # files of this process that the ranks have under the same numbers
 
 
 class Stopped(Failure):
