@@ -93,6 +93,7 @@ def test_functions_that_need_values_are_refused_in_two_lines():
         lambda: badak.zeros(2, 3).copy_(x),
         lambda: nn.Linear(2, 2, device="meta").to("cpu"),
         lambda: x.untyped_storage().tolist(),
+        lambda: badak.ones(2, device="meta", requires_grad=True).sum().backward(),
     ):
         with pytest.raises(NoDataError) as told:
             use()

@@ -127,6 +127,10 @@ class DistributedDataParallel(Module):
         """What shares gradients: `prepare_for_backward([])` lets the next backward do so, whatever the last forward said."""
         return self._reducer or SimpleNamespace(prepare_for_backward=lambda outputs: None, _rebuild_buckets=lambda: False)
 
+    def _get_ddp_logging_data(self) -> dict:
+        """What PyTorch tells of its buckets, for libraries that look whether the graph could be said to be static: nothing."""
+        return {}
+
     @contextmanager
     def no_sync(self):
         """Within the block gradients stay on their rank and add up; the next backward of a forward outside of it shares the sum."""

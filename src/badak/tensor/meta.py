@@ -68,6 +68,8 @@ def run(function: Callable, name: str, args: tuple, kwargs: dict[str, Any], erro
         return _made(function, args, kwargs, error)
     if name in ("cpu", "cuda", "numpy", "share_memory_"):
         raise _no_copy()
+    if name == "backward":
+        raise NoDataError("backward of a meta tensor: what it was computed from is not recorded", "real tensors")
     if name == "__getitem__":
         _refuse_masks(args[1])
     if name == "bincount" or (name == "repeat_interleave" and not isinstance((*args, *kwargs.values(), None)[1], int)):

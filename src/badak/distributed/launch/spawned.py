@@ -94,7 +94,7 @@ class Spawned:
         """Pickle the call into the file; the open files that go with it."""
         heirs = None if starter(self.ranks, [], self.folder.name) else _Heirs()  # MPI's own starter hands nothing on
         with _sending_to(heirs), open(self.path, "wb") as file:
-            made = beginning.get_preparation_data("rank")
+            made = beginning.get_preparation_data("rank") | {"start_method": "spawn"}  # as Python has it there
             key, files = made.pop("authkey", b""), heirs.files if heirs else []
             pickle.dump((package() == "torch", made, bytes(key) if heirs else b"", files[:1]), file)
             try:
