@@ -369,3 +369,24 @@ def test_an_iteration_has_the_kinds_of_pytorch_and_is_not_pickled(torch_like):
     with pytest.raises(NotImplementedError, match="cannot be pickled"):
         pickle.dumps(iter(loader))
     assert module.Dataset is torch_like.Dataset and module.get_worker_info is torch_like.get_worker_info
+
+
+@pytest.mark.parametrize("torch_like", [ours, theirs])
+def test_a_derived_iteration_ends_the_workers_in_its_own_way(torch_like):
+    ended = []
+
+    class Iteration(torch_like.dataloader._MultiProcessingDataLoaderIter):
+        def __init__(self, loader, name):
+            super().__init__(loader)
+            self.name = name
+
+        def _shutdown_workers(self):
+            ended.append(self.name)
+            super()._shutdown_workers()
+
+    loader = torch_like.DataLoader(Numbers(4), num_workers=1, **FORKED)
+    begun = Iteration(loader, "given up")
+    assert next(begun) == 0
+    del begun
+    assert list(Iteration(loader, "whole")) == [0, 1, 2, 3]
+    assert ended == ["given up", "whole", "whole"]  # at its end, and when it is forgotten

@@ -131,9 +131,9 @@ class DataLoader(Generic[T_co]):
     def _get_iterator(self) -> "_BaseDataLoaderIter":
         """One iteration; PyTorch's place for what a derived loader does at its start."""
         if self.num_workers == 0:
-            return _SingleProcessDataLoaderIter(self, self._position.start(self))
+            return _SingleProcessDataLoaderIter(self)
         self.check_worker_number_rationality()
-        return _MultiProcessingDataLoaderIter(self, self._position.start(self))
+        return _MultiProcessingDataLoaderIter(self)
 
     def check_worker_number_rationality(self) -> None:
         """Warn where there are more workers than cores."""
@@ -152,7 +152,7 @@ class DataLoader(Generic[T_co]):
         """
         if self.num_workers or isinstance(self.dataset, IterableDataset):
             return map(lambda batch: lambda: batch, self)
-        return _Unread(self, self._position.start(self))
+        return _Unread(self)
 
     def state_dict(self) -> dict:
         """The position: batches given in this epoch, and the states of the generators at its start."""
@@ -173,9 +173,9 @@ class DataLoader(Generic[T_co]):
 class _BaseDataLoaderIter:
     """One iteration. Its name and those of the classes below are PyTorch's: libraries ask for them."""
 
-    def __init__(self, loader: DataLoader, start):
-        self._loader, self._start = loader, start
-        self._given = 0
+    def __init__(self, loader: DataLoader):
+        self._loader, self._given = loader, 0
+        self._start = start = loader._position.start(loader)
         with start.replaying():
             self._numbers = iter(loader._index_sampler)
             self._begin(loader)
@@ -289,7 +289,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
             result = self._deliver()
         except StopIteration:
             if not self._loader.persistent_workers:
-                self._crew.close()
+                self._shutdown_workers()
             raise
         except BaseException:  # a dead worker, Ctrl-C in the middle of a message: nothing can be read any more
             self._waiting, self._arrived = {}, {}
@@ -299,6 +299,16 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         if isinstance(result, Failure):
             result.reraise()  # the workers live on, and so does the iteration
         return result
+
+    def _shutdown_workers(self) -> None:
+        """End the workers; PyTorch's place for what a derived iteration does then."""
+        self._crew.close()
+        if self._loader._crew is self._crew:
+            self._loader._crew = None
+
+    def __del__(self) -> None:
+        if hasattr(self, "_crew") and not self._loader.persistent_workers:
+            self._shutdown_workers()
 
     def _deliver(self):
         while self._waiting or self._arrived:
