@@ -68,7 +68,9 @@ SUITES = {
     "ignite": Suite(
         "tests/ignite/engine tests/ignite/handlers tests/ignite/metrics",
         repository="pytorch/ignite@v0.5.5",
-        options="--continue-on-collection-errors --timeout 60",  # files that need other libraries are left out
+        # left out: files that need other libraries, one that begins worker processes hundreds of times, two of 2,000 tests each
+        options="--continue-on-collection-errors --timeout 120 --ignore tests/ignite/engine/test_deterministic.py "
+        "--ignore tests/ignite/metrics/test_precision.py --ignore tests/ignite/metrics/test_recall.py",
     ),
     "keras": Suite(
         " ".join(f"keras/src/layers/{name}" for name in "activations attention core merging normalization regularization".split()),

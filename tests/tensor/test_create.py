@@ -1,5 +1,7 @@
 """New tensors: PyTorch's values, shapes and dtypes from the same call."""
 
+from array import array
+
 import numpy as np
 import pytest
 import torch
@@ -78,3 +80,15 @@ def test_new_takes_a_size_as_sizes_and_a_tuple_as_data():
         x = m.ones(4, 3)
         assert tuple(x.new(x.shape).shape) == (4, 3)
         assert x.new((4, 3)).tolist() == [4, 3] and tuple(x.new(4, 3).shape) == (4, 3)
+
+
+BUFFERS = [bytearray(b"ab"), bytearray(), [bytearray(b"ab"), bytearray(b"cd")], memoryview(b"ab"), array("i", [1, -2])]
+BUFFERS += [array("Q", [1]), array("d", [0.5]), memoryview(array("f", [1.5]))]
+
+
+@pytest.mark.parametrize("data", BUFFERS, ids=repr)
+@pytest.mark.parametrize("options", [{}, {"dtype": "float32"}])
+def test_buffers_of_python_are_sequences_of_numbers(data, options):
+    for name in ("tensor", "as_tensor"):
+        made, judge = (getattr(lib, name)(data, **{k: getattr(lib, v) for k, v in options.items()}) for lib in (badak, torch))
+        assert str(made.dtype).partition(".")[2] == str(judge.dtype).partition(".")[2] and made.tolist() == judge.tolist()

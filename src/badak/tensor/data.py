@@ -39,6 +39,8 @@ def as_array(data, kind: np.dtype | None = None) -> np.ndarray:
         raise ArgumentTypeError("tensor: expected numbers; got str", "turn text into ids with a vocabulary first")
     if array.dtype.kind == "f" and array.size and not _has_float(data):
         array = np.array(data, dtype=object)  # ints, one of which is beyond int64
+    if array.dtype.kind in "iu" and array.dtype != np.int64 and not (array > 2**63 - 1).any():
+        array = array.astype(np.int64)  # the numbers of a bytearray or the like count as Python's
     if array.dtype.kind in "Ou":  # ints beyond int64, or what is no number
         array = _of_objects(array.astype(object), kind)
     wanted = _inferred(array) if kind is None else kind
