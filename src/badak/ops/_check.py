@@ -5,6 +5,7 @@ from operator import index
 
 import numpy as np
 
+from badak.core.dtype_words import WORDS, in_cpp
 from badak.core.errors import ArgumentTypeError, DTypeError, IndexOutOfRangeError
 
 
@@ -14,11 +15,58 @@ def cannot_multiply(a: tuple[int, ...], b: tuple[int, ...]) -> str:
     return f"mat1 and mat2 shapes cannot be multiplied ({' and '.join('x'.join(map(str, size)) for size in sizes)})"
 
 
-def dtype_mismatch(where: str, **arrays) -> DTypeError:
-    """The complaint about arrays of different dtypes, None left out."""
+def dtype_mismatch(where: str, words: str = "", **arrays) -> DTypeError:
+    """The complaint about arrays of different dtypes, None left out; `words` are PyTorch's, which stand first."""
     found = ", ".join(f"{name}={x.dtype}" for name, x in arrays.items() if x is not None)
     first = next(iter(arrays))
-    return DTypeError(f"{where}: expected one floating dtype; got {found}", f"x.to({first}.dtype) for the others")
+    told = f"{words}: " if words else ""
+    return DTypeError(f"{told}{where}: expected one floating dtype; got {found}", f"x.to({first}.dtype) for the others")
+
+
+def unlike_factors(a, b) -> str:
+    """PyTorch's words for a product a b of two dtypes."""
+    if a.ndim == b.ndim == 1:
+        return f"dot : expected both vectors to have same dtype, but found {_word(a)} and {_word(b)}"
+    if b.ndim == 1:
+        return f"addmv input tensors must have the same dtype, but got {_word(b)}, {_word(a)}, and {_word(b)}"
+    if b.ndim == 2:
+        return f"expected m1 and m2 to have the same dtype, but got: {_in_cpp(a)} != {_in_cpp(b)}"
+    return unlike_scalars(a, b)
+
+
+def unlike_summands(x, w, b) -> str:
+    """PyTorch's words for x w^T + b of several dtypes."""
+    if b is None:
+        return unlike_factors(x, w)
+    name, other = ("mat1", x) if b.dtype == w.dtype else ("self", b)
+    return f"{name} and mat2 must have the same dtype, but got {_word(other)} and {_word(w)}"
+
+
+def unlike_filters(x, w, b) -> str:
+    """PyTorch's words for a convolution of several dtypes."""
+    if b is not None and b.dtype != x.dtype:
+        return f"Input type ({_in_cpp(x)}) and bias type ({_in_cpp(b)}) should be the same"
+    return unlike_scalars(x, w)
+
+
+def unlike_attended(q, k, v) -> str:
+    """PyTorch's words for queries, keys and values of several dtypes; "" where a mask is the one that differs."""
+    found = f"query.dtype: {_in_cpp(q)} key.dtype: {_in_cpp(k)} and value.dtype: {_in_cpp(v)}"
+    alike = q.dtype == k.dtype == v.dtype
+    return "" if alike else f"Expected query, key, and value to have the same dtype, but got {found} instead"
+
+
+def unlike_scalars(a, b) -> str:
+    """PyTorch's words of its inner loops, where an array has another dtype than the first."""
+    return f"expected scalar type {_word(a)} but found {_word(b)}"
+
+
+def _word(x) -> str:
+    return WORDS.get(x.dtype.name, x.dtype.name)
+
+
+def _in_cpp(x) -> str:
+    return in_cpp(x.dtype.name)
 
 
 def not_floating(where: str, x) -> DTypeError:

@@ -4,7 +4,7 @@ import numpy as np
 
 from badak import kernels
 from badak.core.errors import ArgumentError, ShapeError, warn_once
-from badak.ops._check import dtype_mismatch, not_floating
+from badak.ops._check import dtype_mismatch, not_floating, unlike_attended
 from badak.ops.batching import aligned, count, every
 from badak.ops.op import Count, Op
 
@@ -117,7 +117,7 @@ def _check(q, k, v, keep, bias, drop) -> None:
     if q.dtype.kind in "iub":
         raise not_floating("attention", q)
     if not (q.dtype == k.dtype == v.dtype and (bias is None or bias.dtype == q.dtype)):
-        raise dtype_mismatch("attention", query=q, key=k, value=v, attn_mask=bias)
+        raise dtype_mismatch("attention", unlike_attended(q, k, v), query=q, key=k, value=v, attn_mask=bias)
     if not q.ndim == k.ndim == v.ndim == 4:
         raise _complaint("4 dims (batch, heads, length, head_dim) for query, key and value", q, k, v)
     (B, H, T, D), (G, S) = q.shape, k.shape[1:3]

@@ -11,7 +11,7 @@ import math
 
 from badak import kernels
 from badak.core.errors import ShapeError
-from badak.ops._check import dtype_mismatch
+from badak.ops._check import dtype_mismatch, unlike_filters, unlike_scalars
 from badak.ops._complex import analytic
 from badak.ops.batching import every, folded
 from badak.ops.op import Count, Op, flops_of_products
@@ -68,7 +68,7 @@ class ConvTranspose(Op):
         if w.shape[0] != x.shape[1]:
             raise _channels("conv_transpose", x, w, groups, w.shape[0])
         if x.dtype != w.dtype or (b is not None and b.dtype != w.dtype):
-            raise dtype_mismatch("conv_transpose", input=x, weight=w, bias=b)
+            raise dtype_mismatch("conv_transpose", unlike_scalars(x, w if x.dtype != w.dtype else b), input=x, weight=w, bias=b)
         save.x, save.w, save.at, save.groups = x, w, (stride, padding, dilation), groups
         size = tuple(
             (n - 1) * s - 2 * p + d * (k - 1) + extra + 1
@@ -145,7 +145,7 @@ def output_size(size, kernel, stride, padding, dilation) -> tuple[int, ...]:
 
 def _check(x, w, b, groups: int) -> None:
     if x.dtype != w.dtype or (b is not None and b.dtype != w.dtype):
-        raise dtype_mismatch("conv", input=x, weight=w, bias=b)
+        raise dtype_mismatch("conv", unlike_filters(x, w, b), input=x, weight=w, bias=b)
     if x.shape[1] != w.shape[1] * groups or w.shape[0] % groups:
         raise _channels("conv", x, w, groups, w.shape[1] * groups)
 

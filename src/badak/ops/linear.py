@@ -3,7 +3,7 @@
 from badak import kernels
 from badak.core.errors import ShapeError
 from badak.kernels.memory_format import turn
-from badak.ops._check import cannot_multiply, dtype_mismatch
+from badak.ops._check import cannot_multiply, dtype_mismatch, unlike_summands
 from badak.ops._complex import conj
 from badak.ops.batching import aligned, every, stacked
 from badak.ops.matmul import MatMul
@@ -126,7 +126,7 @@ class AddMM(Op):
 
 def _check(x, w, b) -> None:
     if x.dtype != w.dtype or (b is not None and b.dtype != w.dtype):
-        raise dtype_mismatch("linear", weight=w, input=x, bias=b)
+        raise dtype_mismatch("linear", unlike_summands(x, w, b), weight=w, input=x, bias=b)
     check_shapes(x, w, b)
 
 

@@ -5,7 +5,7 @@ import numpy as np
 from badak import kernels
 from badak.core.errors import ArgumentError, DTypeError, IndexOutOfRangeError, ShapeError, warn_once
 from badak.ops._broadcast import quiet
-from badak.ops._check import dtype_mismatch, not_floating, position, within
+from badak.ops._check import dtype_mismatch, not_floating, position, unlike_scalars, within
 from badak.ops.batching import aligned, count, every
 from badak.ops.op import Op
 
@@ -285,7 +285,7 @@ def _check_classes(where: str, logits, target, weight, ignore_index: int, shape)
     if weight is not None and weight.shape != (classes,):
         raise _weight_mismatch(where, weight, classes)
     if weight is not None and weight.dtype != logits.dtype:
-        raise dtype_mismatch(where, logits=logits, weight=weight)
+        raise dtype_mismatch(where, unlike_scalars(logits, weight), logits=logits, weight=weight)
     if within(target, classes):
         return not 0 <= ignore_index < classes
     wrong = ((target < 0) | (target >= classes)) & (target != ignore_index)

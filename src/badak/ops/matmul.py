@@ -4,7 +4,7 @@ from badak import kernels
 from badak.core.errors import ShapeError
 from badak.kernels.half import FLOAT32
 from badak.ops._broadcast import stretched, unbroadcast
-from badak.ops._check import cannot_multiply, dtype_mismatch
+from badak.ops._check import cannot_multiply, dtype_mismatch, unlike_factors
 from badak.ops._complex import conj
 from badak.ops.batching import aligned
 from badak.ops.op import Op, flops_of_products
@@ -28,7 +28,7 @@ class MatMul(Op):
     def forward(save, a, b):
         save.a, save.b = a, b
         if a.dtype is not b.dtype and a.dtype != b.dtype:
-            raise dtype_mismatch("matmul", a=a, b=b)
+            raise dtype_mismatch("matmul", unlike_factors(a, b), a=a, b=b)
         return multiplied(a, b)
 
     @staticmethod

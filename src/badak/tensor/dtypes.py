@@ -14,6 +14,7 @@ import ml_dtypes
 import numpy as np
 
 from badak.core import config
+from badak.core.dtype_words import WORDS
 from badak.core.errors import ArgumentTypeError, DeviceError, DTypeError, NoDataError, NotSupportedError, package
 
 
@@ -35,7 +36,7 @@ class dtype:  # noqa: N801  (PyTorch's name)
     @property
     def word(self) -> str:
         """PyTorch's other word for it, which its messages use: Float, Long, Byte."""
-        return _WORDS.get(self.name, self.name)
+        return WORDS.get(self.name, self.name)
 
     def to_complex(self) -> "dtype":
         return {"float16": complex64, "bfloat16": complex64, "float32": complex64, "float64": complex128}.get(self.name, self)
@@ -49,13 +50,6 @@ class dtype:  # noqa: N801  (PyTorch's name)
     def __reduce__(self):
         return _by_name, (self.name,)
 
-
-_WORDS = {
-    "bool": "Bool", "uint8": "Byte", "int8": "Char", "int16": "Short", "int32": "Int", "int64": "Long", "float16": "Half",
-    "bfloat16": "BFloat16", "float32": "Float", "float64": "Double", "complex64": "ComplexFloat", "complex128": "ComplexDouble",
-    "uint16": "UInt16", "uint32": "UInt32", "uint64": "UInt64", "float8_e4m3fn": "Float8_e4m3fn", "float8_e5m2": "Float8_e5m2",
-    "float8_e4m3fnuz": "Float8_e4m3fnuz", "float8_e5m2fnuz": "Float8_e5m2fnuz", "float8_e8m0fnu": "Float8_e8m0fnu",
-}  # fmt: skip
 
 bool_ = dtype("bool", "bool", 8)
 uint8 = dtype("uint8", "uint", 8)

@@ -3,6 +3,7 @@
 from badak.core.errors import ArgumentError, DTypeError, NotSupportedError, ShapeError
 from badak.core.modes import modes
 from badak.kernels.half import BFLOAT16
+from badak.ops._check import unlike_factors
 from badak.ops.linear import AddMM
 from badak.ops.matmul import MatMul
 from badak.tensor.apply import apply
@@ -53,7 +54,7 @@ def matmul(input, other, *, out=None) -> Tensor:
 def _by_numpy(a: Tensor, b: Tensor) -> Tensor:
     """Dtypes that the kernels do not know."""
     if a.dtype is not b.dtype:
-        raise DTypeError(f"expected m1 and m2 to have the same dtype, but got: {a.dtype} != {b.dtype}", "b.to(a.dtype)")
+        raise DTypeError(unlike_factors(a._array, b._array), "b.to(a.dtype)")
     if a._array.dtype.kind == "b":
         raise NotSupportedError("\"matmul\" not implemented for 'Bool'", "a.float() @ b.float()")
     if a.is_complex():
@@ -122,7 +123,7 @@ def dot(input, tensor, *, out=None) -> Tensor:
     if a.ndim != 1 or b.ndim != 1:
         raise ShapeError(f"1D tensors expected, but got {a.ndim}D and {b.ndim}D tensors", "(a * b).sum()")
     if a.dtype != b.dtype:
-        raise DTypeError(f"dot : expected both vectors to have same dtype, but found {input.dtype} and {tensor.dtype}", None)
+        raise DTypeError(unlike_factors(a, b), None)
     if a.shape != b.shape:
         raise ShapeError(
             f"inconsistent tensor size, expected tensor {list(a.shape)} and src {list(b.shape)} to have the same number of "
