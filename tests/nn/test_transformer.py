@@ -273,3 +273,19 @@ def test_attention_is_given_three_tensors_and_the_rest_by_name():
         return found
 
     assert seen(badak) == seen(torch) == [3, 3]
+
+
+def test_masks_are_merged_as_in_pytorch():
+    rng = np.random.default_rng(0)
+    one, each, padding = rng.integers(0, 2, (T, T)), rng.integers(0, 2, (B * H, T, T)), rng.integers(0, 2, (B, T))
+    for attention, keys in ((one, padding), (each, padding), (one, None), (each, None), (None, padding), (None, None)):
+        for kind in (np.bool_, np.int64, np.float32):
+            made = []
+            for lib in (badak, torch):
+                masks = [None if mask is None else lib.from_numpy(mask.astype(kind)) for mask in (attention, keys)]
+                made.append(lib.nn.MultiheadAttention(C, H).merge_masks(*masks, lib.zeros(B, T, C)))
+            (ours, kind_of_ours), (theirs, kind_of_theirs) = made
+            assert kind_of_ours == kind_of_theirs and (ours is None) == (theirs is None)
+            if ours is not None:
+                assert str(ours.dtype)[6:] == str(theirs.dtype)[6:] and ours.stride() == theirs.stride()
+                assert array(ours).tolist() == theirs.tolist()

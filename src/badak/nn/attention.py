@@ -105,6 +105,26 @@ class MultiheadAttention(Module):
             if extra is not None:
                 init.xavier_normal_(extra)
 
+    def merge_masks(
+        self, attn_mask: Tensor | None, key_padding_mask: Tensor | None, query: Tensor
+    ) -> tuple[Tensor | None, int | None]:
+        """Both masks as one that True hides by, (B, H, T, T), and which kind it is.
+
+        Args:
+            attn_mask: (T, T) or (B H, T, T), or None
+            key_padding_mask: (B, T), or None
+            query: (B, T, C)
+
+        Returns: (mask, kind); kind 2 where attn_mask is given, 1 with key_padding_mask alone, which is given back, else None
+        """
+        if attn_mask is None:
+            return key_padding_mask, None if key_padding_mask is None else 1
+        B, T, _ = query.shape
+        merged = attn_mask.view(B, -1, T, T) if attn_mask.dim() == 3 else attn_mask.view(1, 1, T, T).expand(B, self.num_heads, T, T)
+        if key_padding_mask is not None:
+            merged = merged + key_padding_mask.view(B, 1, 1, T).expand(B, self.num_heads, 1, T)
+        return merged, 2
+
     def forward(  # type: ignore[override]  # arguments by keyword only
         self,
         query: Tensor,
