@@ -564,3 +564,12 @@ def test_a_module_is_not_copied_by_to():
     for lib in (torch, badak):
         with pytest.raises(RuntimeError, match=r"\.to\(\) does not accept copy argument"):
             lib.nn.Linear(2, 2).to("cpu", copy=True)
+
+
+def test_a_module_says_whether_it_is_compiled_under_pytorchs_name():
+    for lib in (badak, torch):
+        module = lib.nn.Linear(2, 2)
+        assert module._compiled_call_impl is None
+        module.compile()
+        assert callable(module._compiled_call_impl)
+        assert copy.deepcopy(module)._compiled_call_impl is None

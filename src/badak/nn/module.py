@@ -320,6 +320,12 @@ class Module(Moving, State, Hooks):
         if not isinstance(self.__dict__.get("forward"), Compiled):
             self.__dict__["forward"] = Compiled(self.forward, strict=kwargs.get("fullgraph", False), told=False)
 
+    @property
+    def _compiled_call_impl(self) -> Compiled | None:
+        """What `compile` made, by which programs ask whether they called it."""
+        made = self.__dict__.get("forward")
+        return made if isinstance(made, Compiled) else None
+
     # Its printed form
 
     def _get_name(self) -> str:
