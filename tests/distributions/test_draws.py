@@ -15,6 +15,9 @@ DRAWS = {
         lib.tensor([1.0, 5.0, 20.0, 100.0, 1000.0, 0.0], dtype=d), lib.tensor([0.3, 0.9, 0.5, 0.2, 0.7, 0.5], dtype=d)
     ),
     "binomial, certain": lambda lib, d: lib.distributions.Binomial(lib.tensor(9.0, dtype=d), lib.tensor([0.0, 1.0], dtype=d)),
+    "binomial, rare": lambda lib, d: lib.distributions.Binomial(  # the waiting time is past what an integer holds
+        lib.tensor(1000.0, dtype=d), lib.tensor([1e-30, 1e-20, 1e-10, 1e-3], dtype=d)
+    ),
     "chi2": lambda lib, d: lib.distributions.Chi2(lib.tensor([1.0, 3.0, 7.5], dtype=d)),
     "student": lambda lib, d: lib.distributions.StudentT(
         lib.tensor([1.0, 3.0, 7.5], dtype=d), lib.tensor([1.0, 2.0, 0.0], dtype=d)

@@ -75,7 +75,7 @@ def poisson(uniform, stream, rate):
         u = uniform(stream) - 0.5
         v = uniform(stream)
         us = 0.5 - abs(u)
-        k = float(math.floor((2 * a / us + b) * u + rate + 0.43))
+        k = float(np.floor((2 * a / us + b) * u + rate + 0.43))
         if us >= 0.07 and v <= bound:
             return k
         if k < 0 or (us < 0.013 and v > us):
@@ -98,7 +98,7 @@ def few(uniform, stream, n, p, single):
     waited, count = 0.0, 0.0
     while True:
         u = uniform(stream)
-        waited += math.ceil(math.log(u) / log_rest) if u > 0 else math.inf
+        waited += float(np.ceil(math.log(u) / log_rest)) if u > 0 else math.inf
         if waited > n:
             return count
         count += 1
@@ -113,12 +113,12 @@ def many(uniform, stream, n, p, single):
     c = narrow(narrow(n * p, single) + 0.5, single)
     bound, r = narrow(0.92 - 4.2 / b, single), narrow(p / rest, single)
     alpha = narrow((2.83 + 5.1 / b) * deviation, single)
-    m = float(math.floor(narrow(narrow(n + 1, single) * p, single)))
+    m = float(np.floor(narrow(narrow(n + 1, single) * p, single)))
     while True:
         u = uniform(stream) - 0.5
         v = uniform(stream)
         us = 0.5 - abs(u)
-        k = narrow(float(math.floor((2 * a / us + b) * u + c)), single) if us > 0 else -1.0
+        k = narrow(float(np.floor((2 * a / us + b) * u + c)), single) if us > 0 else -1.0
         if k < 0 or k > n:
             continue
         if us >= 0.07 and v <= bound:
