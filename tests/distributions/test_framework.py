@@ -228,3 +228,61 @@ def test_the_entropy_of_an_exponential_family_follows_from_its_normalizer():
 
     rate, known = both([0.5, 2.0, 7.0])
     close(Own(rate).entropy(), T.Exponential(known).entropy())
+
+
+def _said(rule):
+    """event_dim and is_discrete of a constraint, where it knows them without a distribution."""
+    found = []
+    for name in ("event_dim", "is_discrete"):
+        try:
+            found.append(getattr(rule, name))
+        except NotImplementedError:
+            found.append("unknown")
+    return found
+
+
+@pytest.mark.parametrize(
+    "name", [n for n in T.__all__ if isinstance(kind := getattr(T, n), type) and issubclass(kind, T.Distribution)]
+)
+def test_a_family_knows_its_support_and_its_draws_before_one_is_made(name):
+    ours, theirs = getattr(D, name), getattr(T, name)
+    if name not in ("Distribution", "ExponentialFamily"):
+        assert _said(ours.support) == _said(theirs.support)
+    for word in ("has_rsample", "has_enumerate_support"):
+        known = getattr(theirs, word)
+        assert isinstance(getattr(ours, word), property) if isinstance(known, property) else getattr(ours, word) is known
+
+
+def test_a_value_has_the_shape_of_an_event():
+    for lib, d in ((badak, D), (torch, T)):
+        made = d.Dirichlet(lib.ones(2, 3))
+        for shape in ((3, 1), (2, 3, 1), ()):
+            with pytest.raises(ValueError, match="right-most size of value must match event_shape"):
+                made.log_prob(lib.ones(shape))
+    with pytest.warns(UserWarning, match="does not define `support`"):
+        type("Own", (D.Distribution,), {"arg_constraints": {}})()._validate_sample(badak.ones(2))
+
+
+def test_a_derived_family_with_an_init_of_its_own_must_say_how_it_expands():
+    for lib, d in ((badak, D), (torch, T)):
+
+        class Own(d.Beta):
+            def __init__(self, a, b):
+                super().__init__(a, b)
+                self.both = a + b
+
+        with pytest.raises(NotImplementedError, match="must also define a custom .expand"):
+            Own(lib.ones(1), lib.ones(1)).expand((2, 1))
+        assert type("Plain", (d.Beta,), {})(lib.ones(1), lib.ones(1)).expand((2, 1)).batch_shape == (2, 1)
+
+
+def test_what_cannot_be_enumerated_is_not_implemented():
+    for lib, d in ((badak, D), (torch, T)):
+        assert d.Independent(d.Bernoulli(lib.ones(2) / 2), 0).enumerate_support().shape == (2, 2)
+        for wrong in (
+            lambda: d.Binomial(lib.tensor([1.0, 2.0]), lib.tensor(0.5)).enumerate_support(),  # noqa: B023
+            lambda: d.Multinomial(lib.tensor([1.0, 2.0]), lib.ones(2, 2)),  # noqa: B023
+            lambda: d.Independent(d.Bernoulli(lib.ones(2) / 2), 1).enumerate_support(),  # noqa: B023
+        ):
+            with pytest.raises(NotImplementedError):
+                wrong()

@@ -20,6 +20,7 @@ class Bernoulli(Distribution):
     """P(1) = probs = sigmoid(logits); draws are floats 0 and 1.   log_prob(x) = x log p + (1 - x) log(1 - p)."""
 
     has_enumerate_support = True
+    support = boolean
     arg_constraints = {"probs": unit_interval, "logits": real}
 
     def __init__(self, probs=None, logits=None, validate_args: bool | None = None) -> None:
@@ -67,10 +68,6 @@ class Bernoulli(Distribution):
     def mode(self) -> Tensor:
         """The likelier of the two, NaN where they are level."""
         return where(self.probs == 0.5, self.probs.new_full((), math.nan), (self.probs >= 0.5).to(self.probs.dtype))
-
-    @property
-    def support(self):
-        return boolean
 
     def _expanded(self):
         return {"probs": 0, "logits": 0, "_param": 0}

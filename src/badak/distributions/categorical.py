@@ -3,7 +3,7 @@
 import math
 
 from badak.core.errors import ArgumentError
-from badak.distributions.constraints import integer_interval, real_vector, simplex
+from badak.distributions.constraints import dependent_property, integer_interval, real_vector, simplex
 from badak.distributions.distribution import Distribution, lazy_property, logits_to_probs, one_of, probs_to_logits
 from badak.tensor import Size, Tensor, arange, broadcast_tensors, finfo, full, multinomial
 
@@ -80,7 +80,7 @@ class Categorical(Distribution):
         values = arange(self._num_events).view(-1, *(1,) * len(self._batch_shape))
         return values.expand(-1, *self._batch_shape) if expand else values
 
-    @property
+    @dependent_property(is_discrete=True, event_dim=0)
     def support(self):
         return integer_interval(0, self._num_events - 1)
 

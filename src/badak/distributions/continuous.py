@@ -3,7 +3,7 @@
 import math
 
 from badak.autograd import no_grad
-from badak.distributions.constraints import greater_than, interval, positive, real
+from badak.distributions.constraints import dependent_property, greater_than, interval, positive, real
 from badak.distributions.distribution import LOG_SQRT_2PI, Distribution, batch_of, broadcast_all
 from badak.tensor import Size, Tensor, empty, erf, finfo, normal, rand, randn
 
@@ -13,6 +13,7 @@ class Normal(Distribution):
 
     has_rsample = True
     arg_constraints = {"loc": real, "scale": positive}
+    support = real
 
     def __init__(self, loc, scale, validate_args: bool | None = None) -> None:
         self.loc, self.scale = broadcast_all(loc, scale)
@@ -113,7 +114,7 @@ class Uniform(Distribution):
         """low + value (high - low)."""
         return self.low + value * (self.high - self.low)
 
-    @property
+    @dependent_property(is_discrete=False, event_dim=0)
     def support(self):
         return interval(self.low, self.high)
 
@@ -123,6 +124,7 @@ class Laplace(Distribution):
 
     has_rsample = True
     arg_constraints = {"loc": real, "scale": positive}
+    support = real
 
     def __init__(self, loc, scale, validate_args: bool | None = None) -> None:
         self.loc, self.scale = broadcast_all(loc, scale)
@@ -161,6 +163,7 @@ class Cauchy(Distribution):
 
     has_rsample = True
     arg_constraints = {"loc": real, "scale": positive}
+    support = real
 
     def __init__(self, loc, scale, validate_args: bool | None = None) -> None:
         self.loc, self.scale = broadcast_all(loc, scale)

@@ -3,9 +3,10 @@
 import math
 
 from badak.autograd import no_grad
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, NotSupportedError
 from badak.distributions.categorical import Categorical
 from badak.distributions.constraints import (
+    dependent_property,
     integer_interval,
     multinomial,
     nonnegative,
@@ -129,7 +130,7 @@ class Binomial(_Trials):
     mode = property(lambda self: ((self.total_count + 1) * self.probs).floor().clamp(max=self.total_count))
     variance = property(lambda self: self.total_count * self.probs * (1 - self.probs))
 
-    @property
+    @dependent_property(is_discrete=True, event_dim=0)
     def support(self):
         return integer_interval(0, self.total_count)
 
@@ -150,7 +151,7 @@ class Binomial(_Trials):
         """0 .. total_count, along the first dim; of one total_count for all."""
         n = int(self.total_count.max())
         if not bool((self.total_count == n).all()):
-            raise ArgumentError("Inhomogeneous total count not supported by `enumerate_support`.", "one total_count for all")
+            raise NotSupportedError("Inhomogeneous total count not supported by `enumerate_support`.", "one total_count for all")
         values = (zeros(n + 1, dtype=self._param.dtype) + 1).cumsum(0) - 1
         values = values.view(-1, *(1,) * len(self._batch_shape))
         return values.expand(-1, *self._batch_shape) if expand else values
@@ -261,7 +262,7 @@ class Multinomial(_Classes):
 
     def __init__(self, total_count: int = 1, probs=None, logits=None, validate_args: bool | None = None) -> None:
         if not isinstance(total_count, int):
-            raise ArgumentError("inhomogeneous total_count is not supported", "total_count: one int")
+            raise NotSupportedError("inhomogeneous total_count is not supported", "total_count: one int")
         self.total_count = total_count
         self._categorical = Categorical(probs, logits)
         super().__init__(self._categorical.batch_shape, self.param_shape[-1:], validate_args)
@@ -269,7 +270,7 @@ class Multinomial(_Classes):
     mean = property(lambda self: self.probs * self.total_count)
     variance = property(lambda self: self.total_count * self.probs * (1 - self.probs))
 
-    @property
+    @dependent_property(is_discrete=True, event_dim=1)
     def support(self):
         return multinomial(self.total_count)
 

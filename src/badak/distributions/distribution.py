@@ -2,13 +2,15 @@
 
 import math
 import numbers
+import sys
+import warnings
 from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
 from badak.autograd import enable_grad, no_grad
 from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
-from badak.distributions.constraints import Constraint, is_dependent, real
+from badak.distributions.constraints import Constraint, is_dependent
 from badak.tensor import Size, Tensor, broadcast_tensors, finfo, get_default_dtype, tensor
 
 
@@ -103,7 +105,7 @@ class Distribution:
     @property
     def support(self) -> Constraint:
         """What a value must be."""
-        return real
+        raise NotSupportedError(f"{type(self).__name__} has no support", None)
 
     @property
     def mode(self) -> Tensor:
@@ -127,7 +129,9 @@ class Distribution:
 
     def expand(self, batch_shape, _instance=None) -> "Distribution":
         """The same with a larger batch shape. _instance: what a derived class has made, to be filled."""
-        made = object.__new__(type(self)) if _instance is None else _instance
+        public = vars(sys.modules[__package__])
+        family = next(kind for kind in type(self).__mro__ if public.get(kind.__name__) is kind)
+        made = self._get_checked_instance(family, _instance)
         before, computed = set(made.__dict__), self._computed()
         made.__dict__.update({name: v for name, v in self.__dict__.items() if name not in computed and name not in before})
         for name, event_dim in self._expanded().items():
@@ -164,6 +168,10 @@ class Distribution:
     def _validate_sample(self, value: Any) -> None:
         if not isinstance(value, Tensor):
             raise ArgumentTypeError("The value argument to log_prob must be a Tensor", "badak.tensor(value)")
+        if value.shape[value.dim() - len(self._event_shape) :] != self._event_shape:
+            raise ArgumentError(
+                f"The right-most size of value must match event_shape: {tuple(value.shape)} vs {tuple(self._event_shape)}.", None
+            )
         shape = self._batch_shape + self._event_shape
         for mine, given in zip(reversed(shape), reversed(tuple(value.shape))):
             if mine != 1 and given not in (1, mine):
@@ -171,7 +179,16 @@ class Distribution:
                     f"Value is not broadcastable with batch_shape+event_shape: {tuple(value.shape)} vs {tuple(shape)}.",
                     None,
                 )
-        self._check(value, self.support, "value argument")
+        try:
+            support = self.support
+        except NotImplementedError:
+            warnings.warn(
+                f"{type(self)} does not define `support` to enable sample validation. Please initialize the distribution with "
+                "`validate_args=False` to turn off validation.",
+                stacklevel=2,
+            )
+        else:
+            self._check(value, support, "value argument")
 
     def _check(self, value: Tensor, rule: Constraint, what: str) -> None:
         if not bool(rule.check(value).all()):

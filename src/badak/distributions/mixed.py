@@ -34,11 +34,7 @@ class MixtureSameFamily(Distribution):
         self.mixture_distribution, self.component_distribution = mixture, component
         super().__init__(component.batch_shape[:-1], component.event_shape, validate_args)
 
-    @property
-    def has_rsample(self) -> bool:  # type: ignore[override]
-        return False
-
-    @property
+    @constraints.dependent_property
     def support(self):
         return self.component_distribution.support
 
@@ -215,6 +211,7 @@ def _log(temperature):
 class RelaxedBernoulli(TransformedDistribution):
     """A coin made soft, between 0 and 1: the sigmoid of LogitRelaxedBernoulli."""
 
+    has_rsample = True
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.unit_interval
 
@@ -262,6 +259,7 @@ class ExpRelaxedCategorical(Distribution):
 class RelaxedOneHotCategorical(TransformedDistribution):
     """A choice made soft, a vector that sums to 1: exp of ExpRelaxedCategorical."""
 
+    has_rsample = True
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
     support = constraints.simplex
 

@@ -2,7 +2,7 @@
 
 import math
 
-from badak.core.errors import ArgumentError, ShapeError
+from badak.core.errors import ArgumentError, NotSupportedError, ShapeError
 from badak.distributions import constraints
 from badak.distributions.distribution import Distribution, lazy_property
 from badak.distributions.transforms import summed
@@ -140,6 +140,10 @@ class Independent(Distribution):
         return self.base_dist.has_rsample
 
     @property
+    def has_enumerate_support(self) -> bool:  # type: ignore[override]
+        return self.reinterpreted_batch_ndims == 0 and self.base_dist.has_enumerate_support
+
+    @constraints.dependent_property
     def support(self):
         n = self.reinterpreted_batch_ndims
         return constraints.independent(self.base_dist.support, n) if n else self.base_dist.support
@@ -167,6 +171,12 @@ class Independent(Distribution):
 
     def entropy(self) -> Tensor:
         return summed(self.base_dist.entropy(), self.reinterpreted_batch_ndims)
+
+    def enumerate_support(self, expand: bool = True) -> Tensor:
+        """All values of the base, where no dim of its batch is taken."""
+        if self.reinterpreted_batch_ndims > 0:
+            raise NotSupportedError("Enumeration over cartesian product is not implemented", "enumerate_support() of the base")
+        return self.base_dist.enumerate_support(expand=expand)
 
     def __repr__(self) -> str:
         return f"Independent({self.base_dist}, {self.reinterpreted_batch_ndims})"

@@ -166,6 +166,7 @@ class FisherSnedecor(Distribution):
 class Kumaraswamy(TransformedDistribution):
     """x = (1 - u^(1 / b))^(1 / a), a = concentration1, b = concentration0, u uniform."""
 
+    has_rsample = True
     arg_constraints = {"concentration1": constraints.positive, "concentration0": constraints.positive}
     support = constraints.unit_interval
 
@@ -269,6 +270,7 @@ class GeneralizedPareto(Distribution):
 class LogisticNormal(TransformedDistribution):
     """Points of the simplex: StickBreakingTransform of normal numbers."""
 
+    has_rsample = True
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.simplex
 

@@ -56,7 +56,7 @@ class TransformedDistribution(Distribution):
     def has_rsample(self) -> bool:  # type: ignore[override]
         return self.base_dist.has_rsample
 
-    @constraints.dependent_property
+    @constraints.dependent_property(is_discrete=False)
     def support(self):
         if not self.transforms:
             return self.base_dist.support
@@ -117,6 +117,7 @@ class TransformedDistribution(Distribution):
 class LogNormal(TransformedDistribution):
     """exp of a normal number."""
 
+    has_rsample = True
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.positive
 
@@ -136,6 +137,7 @@ class LogNormal(TransformedDistribution):
 class _Half(TransformedDistribution):
     """The absolute value of a symmetric number."""
 
+    has_rsample = True
     arg_constraints = {"scale": constraints.positive}
     support = constraints.nonnegative
     mode = property(lambda self: self.scale * 0)
@@ -222,7 +224,7 @@ class Pareto(TransformedDistribution):
         base = Exponential(self.alpha, validate_args=validate_args)
         super().__init__(base, [ExpTransform(), AffineTransform(0, self.scale)], validate_args)
 
-    @property
+    @constraints.dependent_property(is_discrete=False, event_dim=0)
     def support(self):
         return constraints.greater_than_eq(self.scale)
 
@@ -276,6 +278,7 @@ class Weibull(TransformedDistribution):
 class InverseGamma(TransformedDistribution):
     """1 / x, x of Gamma(concentration, rate)."""
 
+    has_rsample = True
     arg_constraints = {"concentration": constraints.positive, "rate": constraints.positive}
     support = constraints.positive
 
