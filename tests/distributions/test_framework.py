@@ -286,3 +286,12 @@ def test_what_cannot_be_enumerated_is_not_implemented():
         ):
             with pytest.raises(NotImplementedError):
                 wrong()
+
+
+def test_wishart_takes_one_value_for_as_many_distributions_as_rows():
+    found = []
+    for lib, d in ((badak, D), (torch, T)):
+        covariance = lib.eye(3, dtype=lib.float64) * lib.tensor([1.0, 2.0, 3.0], dtype=lib.float64)[:, None, None]
+        value = lib.eye(3, dtype=lib.float64) + lib.tensor([[0.1], [0.2], [0.3]]).double() * lib.tensor([0.1, 0.2, 0.3])
+        found.append(d.Wishart(lib.tensor(5.0).double().expand(3), covariance).log_prob(value))
+    close(*found)

@@ -24,6 +24,10 @@ CALLS = {
     "solve a vector": (lambda lib, a, b: lib.linalg.solve(a, b), [SQUARE, rng.standard_normal(4)]),
     "solve from the right": (lambda lib, a, b: lib.linalg.solve(a, b, left=False), [SQUARE, rng.standard_normal((2, 4))]),
     "solve stacks": (lambda lib, a, b: lib.linalg.solve(a, b), [STACK, rng.standard_normal((3, 2))]),
+    "solve a triangle of as many matrices as rows": (  # B is a matrix for all of them, not a vector for each
+        lambda lib, a, b: lib.linalg.solve_triangular(a, b, upper=False),
+        [rng.standard_normal((4, 4, 4)), SQUARE],
+    ),
     "solve upper": (lambda lib, a, b: lib.linalg.solve_triangular(a, b, upper=True), [SQUARE, rng.standard_normal((4, 2))]),
     "solve ones": (
         lambda lib, a, b: lib.linalg.solve_triangular(a, b, upper=False, unitriangular=True),
@@ -91,6 +95,9 @@ def test_what_is_refused(lib):
         lambda: lib.linalg.inv(lib.zeros(3)),
         lambda: lib.linalg.inv(lib.ones(2, 2, dtype=lib.int64)),
         lambda: lib.linalg.solve(lib.zeros(2, 2), lib.ones(2)),
+        lambda: lib.linalg.solve(lib.eye(2), lib.ones(2), left=False),
+        lambda: lib.linalg.solve(lib.eye(2).expand(2, 2, 2), lib.ones(2, 2), left=False),
+        lambda: lib.linalg.solve_triangular(lib.eye(2), lib.ones(2), upper=True),
         lambda: lib.linalg.cholesky(-lib.eye(2)),
         lambda: lib.linalg.cross(lib.ones(2), lib.ones(2)),
     ):

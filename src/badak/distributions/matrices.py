@@ -26,6 +26,7 @@ from badak.tensor import (
     where,
     zeros_like,
 )
+from badak.tensor.linalg.factors import cholesky_solve
 from badak.tensor.special import i0e, i1e
 
 
@@ -211,7 +212,7 @@ class Wishart(Distribution):
         if self._validate_args:
             self._validate_sample(value)
         nu, n = self.df, self._event_shape[-1]
-        solved = linalg.solve(self.covariance_matrix, value)
+        solved = cholesky_solve(value, self._unbroadcasted_scale_tril)
         trace = solved.diagonal(dim1=-2, dim2=-1).sum(-1)
         norm = nu * n / 2 * math.log(2) + nu / 2 * self._log_det() + mvlgamma(nu / 2, p=n)
         return (nu - n - 1) / 2 * linalg.slogdet(value)[1] - trace / 2 - norm

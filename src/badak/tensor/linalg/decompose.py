@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, ShapeError
 from badak.core.modes import modes
 from badak.ops import linalg as ops
 from badak.ops.factors import Eig
@@ -58,23 +58,33 @@ def _limit(a, s, atol, rtol):
 
 def solve(A, B, *, left=True, out=None) -> Tensor:  # noqa: N803
     """X with A X = B, or X A = B where left=False; B (..., n, k), or (..., n) as a vector for each matrix."""
-    if not left:
-        return into(out, solve(A.mT, B.mT).mT)
     vector = B._array.ndim == 1 or B._array.shape == A._array.shape[:-1]
-    columns = unsqueeze(B, -1) if vector else B
-    lead = np.broadcast_shapes(A._array.shape[:-2], columns._array.shape[:-2])
-    A = A.expand(*lead, *A._array.shape[-2:])  # noqa: N806
-    columns = columns.expand(*lead, *columns._array.shape[-2:])
-    X = apply(ops.Solve, A, columns)  # noqa: N806
+    if vector and not left:
+        raise ShapeError(
+            "linalg.solve: Incompatible shapes of A and B for the equation XA = B "
+            f"({'x'.join(map(str, A._array.shape))} and {'x'.join(map(str, B._array.shape))})",
+            "B.unsqueeze(-2)",
+        )
+    X = _solved(A, unsqueeze(B, -1) if vector else B, left)  # noqa: N806
     return into(out, squeeze(X, -1) if vector else X)
 
 
+def _solved(A, B, left: bool) -> Tensor:  # noqa: N803
+    """X of B (..., n, k), never a vector for each matrix."""
+    if not left:
+        return _solved(A.mT, B.mT, True).mT
+    lead = np.broadcast_shapes(A._array.shape[:-2], B._array.shape[:-2])
+    return apply(ops.Solve, A.expand(*lead, *A._array.shape[-2:]), B.expand(*lead, *B._array.shape[-2:]))
+
+
 def solve_triangular(A, B, *, upper, left=True, unitriangular=False, out=None) -> Tensor:  # noqa: N803
-    """As `solve`, with the upper or lower triangle of A alone; unitriangular: with ones on its diagonal."""
+    """As `solve` of B (..., n, k), with the upper or lower triangle of A alone; unitriangular: with ones on its diagonal."""
+    if B._array.ndim < 2:
+        raise ShapeError(f"linalg.solve_triangular: B must have at least 2 dims; got {list(B._array.shape)}", "B.unsqueeze(-1)")
     part = triu(A, int(unitriangular)) if upper else tril(A, -int(unitriangular))
     if unitriangular:
         part = part + Tensor._of(np.eye(A._array.shape[-1], dtype=A._array.dtype))
-    return solve(part, B, left=left, out=out)
+    return into(out, _solved(part, B, left))
 
 
 def lstsq(input, B, rcond=None, *, driver=None):  # noqa: N803, A002
