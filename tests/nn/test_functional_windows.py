@@ -70,6 +70,18 @@ def test_values_and_gradients_are_those_of_pytorch(call, arrays):
         agree(call, *arrays)
 
 
+@pytest.mark.parametrize("channels", [3, 5])
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+def test_bytes_are_interpolated_in_whole_numbers_as_in_pytorch(mode, channels):
+    x = np.random.default_rng(0).integers(0, 256, (2, channels, 17, 23), np.uint8)
+    for size in ((10, 9), (40, 31), (17, 2)):
+        for options in ({}, {"align_corners": True}, {"antialias": True}):
+            ours, theirs = (
+                lib.nn.functional.interpolate(lib.from_numpy(x), size, mode=mode, **options).numpy() for lib in (badak, torch)
+            )
+            assert ours.dtype == np.uint8 and np.array_equal(ours, theirs)
+
+
 @pytest.mark.parametrize("lib", [badak, torch], ids=["badak", "torch"])
 def test_what_is_refused(lib):
     F, ones = lib.nn.functional, lib.ones
@@ -92,6 +104,9 @@ def test_what_is_refused(lib):
         lambda: F.interpolate(ones(1, 3, 4), 3, mode="linear", antialias=True),
         lambda: F.interpolate(ones(1, 3, 4), 3, align_corners=True),
         lambda: F.interpolate(ones(1, 3, 4), 3, mode="bilinear"),
+        lambda: F.interpolate(ones(1, 3, 4, 4, dtype=lib.int32), 3, mode="bilinear"),
+        lambda: F.interpolate(ones(1, 3, 4, dtype=lib.uint8), 3, mode="linear"),
+        lambda: F.pad(ones(1, 3, 4), (1, 1), mode="reflect", value=1.0),
         lambda: lib.nn.Conv1d(3, 4, 2, groups=2),
         lambda: lib.nn.Conv1d(3, 4, 2, padding="full"),
         lambda: lib.nn.Conv1d(3, 4, 2, padding_mode="mirror"),
@@ -101,6 +116,12 @@ def test_what_is_refused(lib):
     ):
         with pytest.raises((RuntimeError, ValueError, NotImplementedError)):
             call()
+
+
+@pytest.mark.parametrize("lib", [badak, torch], ids=["badak", "torch"])
+def test_an_unknown_way_to_pad_is_not_implemented(lib):
+    with pytest.raises(NotImplementedError):
+        lib.nn.functional.pad(lib.ones(1, 3, 4), (1, 1), mode="typo")
 
 
 def test_a_wrong_number_of_channels_is_said_as_in_pytorch():

@@ -11,7 +11,7 @@ from badak.nn.functional.pooling import adaptive_mean
 from badak.nn.functional.sizes import sizes, with_batch
 from badak.ops.conv import output_size as windows
 from badak.ops.windows import Fold, Unfold
-from badak.tensor import Tensor, apply, from_numpy
+from badak.tensor import Tensor, apply, from_numpy, uint8
 from badak.tensor.convert import as_images
 from badak.tensor.once_more import once_more
 from badak.tensor.upcast import in_float32
@@ -91,7 +91,8 @@ def interpolate(
     """
     x = tensor(input, "interpolate")
     axes = x.dim() - 2
-    if antialias and not (mode in ("bilinear", "bicubic") and axes == 2 and x.is_floating_point()):
+    in_bytes = x.dtype == uint8 and mode in ("bilinear", "bicubic")
+    if antialias and not (mode in ("bilinear", "bicubic") and axes == 2 and (x.is_floating_point() or in_bytes)):
         raise ArgumentError(
             "Anti-alias option is restricted to bilinear and bicubic modes and requires a 4-D tensor as input; got "
             f"mode={mode!r} and {x.dim()}-D of {x.dtype}",
@@ -101,6 +102,8 @@ def interpolate(
         mode == "bicubic" and axes != 2
     ):
         raise NotSupportedError(f"interpolate: Got {x.dim()}D input, but mode {mode!r} does not fit it", "mode='nearest'")
+    if not (x.is_floating_point() or in_bytes or mode.startswith("nearest")):
+        raise NotSupportedError(f"interpolate: mode {mode!r} is not implemented for {x.dtype}", "x.float()")
     if align_corners is not None and mode in ("nearest", "nearest-exact", "area"):
         raise ArgumentError(
             "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear"
@@ -114,9 +117,13 @@ def interpolate(
         )
     if mode == "area":
         return adaptive_mean(x, sizes_out, axes, "interpolate")
-    if antialias:
+    if antialias or in_bytes:
         for axis in (3, 2):
-            x = _smoothed(x, axis, mode, sizes_out[axis - 2], scales[axis - 2], bool(align_corners))
+            real: Any = np.float64 if x.dtype.itemsize == 8 or in_bytes else np.float32
+            how = x.shape[axis], sizes_out[axis - 2], scales[axis - 2], bool(align_corners), real
+            weights = _reaching(mode, *how) if antialias else _dense(_taps(mode, *how), x.shape[axis])
+            product = (_byte_product if in_bytes else _product)(x.transpose(axis, -1), weights)
+            x = product.transpose(axis, -1).contiguous()
         return as_images(x, input)
     for axis, (n, scale) in enumerate(zip(sizes_out, scales), start=2):
         taps = _taps(mode, x.shape[axis], n, scale, bool(align_corners), np.float64 if x.dtype.itemsize == 8 else np.float32)
@@ -167,10 +174,8 @@ def _scale(n: int, out: int, factor, align_corners: bool, real):
     return real(1 / factor) if factor else real(n) / real(max(out, 1))
 
 
-def _smoothed(x: Tensor, axis: int, mode: str, out: int, factor, align_corners: bool) -> Tensor:
-    """x with one axis in another size, each value a mean over all that lies under it; one product with weights (S, O)."""
-    real: Any = np.float64 if x.dtype.itemsize == 8 else np.float32
-    n = x.shape[axis]
+def _reaching(mode: str, n: int, out: int, factor, align_corners: bool, real) -> np.ndarray:
+    """Weights (S, O) of values that are each a mean over all that lies under them."""
     scale = _scale(n, out, factor, align_corners, real)
     wide = max(scale, real(1))
     reach = real(2 if mode == "bicubic" else 1) * wide
@@ -181,9 +186,26 @@ def _smoothed(x: Tensor, axis: int, mode: str, out: int, factor, align_corners: 
     distance = np.abs((at - center + real(0.5)) * (1 / wide)).astype(real)
     share = np.where(distance < 2, _cubic(distance, real(-0.5)), 0) if mode == "bicubic" else (1 - distance).clip(0)
     weights = np.where((at >= first) & (at < last), share, 0).astype(real)
-    weights = weights / weights.sum(0)
-    product = x.transpose(axis, -1) @ from_numpy(weights).to(x.dtype)
-    return product.transpose(axis, -1).contiguous()
+    return weights / weights.sum(0)
+
+
+def _dense(taps: list[tuple], n: int) -> np.ndarray:
+    """The same as weights (S, O)."""
+    weights = np.zeros((n, len(taps[0][0])))
+    for at, weight in taps:
+        np.add.at(weights, (at, np.arange(len(at))), weight)
+    return weights
+
+
+def _product(x: Tensor, weights: np.ndarray) -> Tensor:
+    return x @ from_numpy(weights).to(x.dtype)
+
+
+def _byte_product(x: Tensor, weights: np.ndarray) -> Tensor:
+    """Bytes times weights of 15 bits, rounded to bytes again after each axis: Pillow's numbers, and PyTorch's."""
+    bits = next((i for i in range(22) if int(0.5 + weights.max() * 2 ** (i + 1)) >= 1 << 15), 22)
+    whole = np.trunc(weights * 2**bits + np.copysign(0.5, weights))
+    return ((_product(x.double(), whole) + 2 ** (bits - 1)) / 2**bits).floor().clamp(0, 255).to(x.dtype)
 
 
 def _cubic(d, a=CUBIC):
