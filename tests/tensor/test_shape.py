@@ -153,7 +153,7 @@ def test_diagonals_and_windows():
     for args in ((), (1,), (-2,), (5,)):
         agree_both("diagonal", floats(3, 4), *args)
     agree_both("diagonal", floats(2, 3, 4), 1, 1, 2)
-    for shape, args in (((2, 7), (1, 3, 2)), ((7,), (0, 3, 1)), ((3,), (0, 4, 1))):
+    for shape, args in (((2, 7), (1, 3, 2)), ((7,), (0, 3, 1)), ((3,), (0, 4, 1)), ((7,), (0, -1, 1)), ((7,), (0, 1, -1))):
         agree_both("unfold", floats(*shape), *args)
     for shape, args in (((3,), ()), ((3,), (1,)), ((3, 4), ()), ((3, 4), (-1,))):
         agree_both("diag", floats(*shape), *args)
@@ -190,7 +190,7 @@ def test_what_does_not_join():
 def test_turning_and_repeating():
     agree(lambda x: x.flip(0, 1), lambda x: x.flip(0, 1), floats(2, 3))
     agree_both("flip", floats(2, 3), [1])
-    for args in ((1, 0), ((1, -2), (0, 1)), (2,), (1, -1)):
+    for args in ((1, 0), ((1, -2), (0, 1)), (2,), (1, -1), ((1, 2),), ((1,), ())):
         agree_both("roll", floats(2, 3), *args)
     for times in ((2, 1, 3), ([2, 1],), (0, 2), (2,)):
         agree(lambda x, *t: x.repeat(*t), lambda x, *t: x.repeat(*t), floats(2, 3), *times)

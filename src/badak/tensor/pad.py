@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, ShapeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, ShapeError
 from badak.ops import pad as ops
 from badak.ops._check import whole
 from badak.tensor.apply import apply
@@ -50,7 +50,9 @@ def pad(input, pad, mode: str = "constant", value=None) -> Tensor:
         value = fit(operand(0 if value is None else value, "pad"), input._array.dtype, "pad")
         return apply(ops.Pad, input, pads=tuple(pairs), value=value)
     if mode not in ("reflect", "replicate", "circular"):
-        raise ArgumentError(f"pad: expected mode constant, reflect, replicate or circular; got {mode!r}", None)
+        raise NotSupportedError(f"Unrecognised padding mode {mode!r}", "mode='constant', 'reflect', 'replicate' or 'circular'")
+    if value is not None and value != 0:
+        raise ArgumentError(f'Padding mode "{mode}" doesn\'t take in value argument; got {value}', "mode='constant'")
     takes = [(a, _rows(n, p[0], p[1], mode)) for a, (n, p) in enumerate(zip(shape, pairs)) if p != (0, 0)]
     if not takes:
         return input.clone()

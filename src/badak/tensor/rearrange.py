@@ -35,9 +35,9 @@ def roll(input, shifts, dims=None) -> Tensor:
     shifts = (shifts,) if isinstance(shifts, int) else tuple(shifts)
     if not shifts:
         raise ArgumentError("roll: `shifts` required", "x.roll(1), or x.roll((1, 2), (0, 1))")
-    if dims is None or dims == ():
+    dims = () if dims is None else (dims,) if isinstance(dims, int) else tuple(dims)
+    if not dims and len(shifts) == 1:
         return reshape(apply(ops.Roll, reshape(input, -1), shifts=shifts, axes=(0,)), input._array.shape)
-    dims = (dims,) if isinstance(dims, int) else tuple(dims)
     if len(dims) != len(shifts):
         raise ArgumentError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}", None)
     return as_images(apply(ops.Roll, input, shifts=shifts, axes=tuple(axis_of(d, input._array.ndim) for d in dims)), input)

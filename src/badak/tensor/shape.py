@@ -463,6 +463,8 @@ def diagonal(input, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
 def unfold(input, dimension: int, size: int, step: int) -> Tensor:
     """Windows of `size` along a dim, `step` apart, in a new last dim; a view that cannot be written to."""
     axis = axis_of(dimension, input._array.ndim)
+    if size < 0 or step <= 0:
+        raise ArgumentError(f"unfold: size is {size} but must be >= 0; step is {step} but must be > 0", "unfold(0, 2, 1)")
     if not input._array.ndim:
         return unfold(input.reshape(1), 0, size, step)[0][:size] if size else input.reshape(1)[:0]
     n = input._array.shape[axis]
