@@ -92,3 +92,27 @@ def test_buffers_of_python_are_sequences_of_numbers(data, options):
     for name in ("tensor", "as_tensor"):
         made, judge = (getattr(lib, name)(data, **{k: getattr(lib, v) for k, v in options.items()}) for lib in (badak, torch))
         assert str(made.dtype).partition(".")[2] == str(judge.dtype).partition(".")[2] and made.tolist() == judge.tolist()
+
+
+@pytest.mark.parametrize("lib", [badak, torch], ids=["badak", "torch"])
+def test_truths_are_not_counted(lib):
+    for call in (
+        lambda: lib.arange(2, dtype=lib.bool),
+        lambda: lib.linspace(0, 1, 2, dtype=lib.bool),
+        lambda: lib.logspace(0, 1, 2, dtype=lib.bool),
+    ):
+        with pytest.raises(NotImplementedError):
+            call()
+    assert lib.linspace(5, 10, 1, dtype=lib.bool).tolist() == [True]
+
+
+def test_a_tensor_in_a_list_is_one_number():
+    for items in (
+        lambda t: [t([1.0]), t([[2.0]])], lambda t: [3.0, t([2.0])], lambda t: [[t([1])], [t(2.0)]], lambda t: [t([1.0])],
+    ):  # fmt: skip
+        ours, theirs = (lib.tensor(items(lib.tensor)) for lib in (badak, torch))
+        assert tuple(ours.shape) == tuple(theirs.shape) and ours.tolist() == theirs.tolist()
+    for lib in (badak, torch):
+        for wrong in ([lib.ones(2), lib.ones(2)], [1.0, lib.ones(2)], [lib.ones(0)]):
+            with pytest.raises(ValueError, match="only one element tensors can be converted to Python scalars"):
+                lib.tensor(wrong)

@@ -390,6 +390,8 @@ def arange(start=None, end=None, step=1, *, dtype=None, out=None, device=None, r
         )
     whole = all(isinstance(value, int) for value in (start, end, step))
     wanted = to_dtype(dtype) if dtype is not None else dtypes.int64 if whole else default_dtype()
+    if wanted is dtypes.bool_:
+        raise NotSupportedError("arange and range are not implemented for bool", "badak.tensor([False, True])")
     count = max(0, -((start - end) // step)) if whole else max(0, math.ceil((end - start) / step))
     array = start + np.arange(count) * step
     return _finish(np.asarray(array).astype(wanted.numpy), dict(out=out, device=device, requires_grad=requires_grad, **accepted))
@@ -455,7 +457,7 @@ def logspace(
     start, end = _number(start), _number(end)
     if wanted.kind in ("int", "uint"):
         start, end = int(start), int(end)  # first, as in PyTorch
-    array = np.power(float(base), _spaced(start, end, steps, dtypes.float64))
+    array = np.power(float(base), _spaced(start, end, steps, wanted if wanted is dtypes.bool_ else dtypes.float64))
     return _finish(array.astype(wanted.numpy), dict(out=out, device=device, requires_grad=requires_grad, **accepted))
 
 
@@ -466,6 +468,8 @@ def _spaced(start, end, steps: int, kind: dtypes.dtype):
     steps = int(steps)
     if steps < 0:
         raise ArgumentError(f"number of steps must be non-negative; got {steps}", "steps=100")
+    if kind is dtypes.bool_ and steps > 1:
+        raise NotSupportedError("linspace and logspace are not implemented for bool", "dtype=badak.float32")
     if kind.kind in ("int", "uint"):
         start, end = int(start), int(end)  # first, as in PyTorch
     number = kind.numpy.type if kind.name in ("float32", "float64") else np.float64

@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentTypeError, DTypeError, IndexOutOfRangeError, ShapeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, IndexOutOfRangeError, ShapeError
 from badak.kernels.half import converted
 from badak.tensor import dtypes
 from badak.tensor.tensor import Tensor
@@ -154,9 +154,19 @@ def _leaf_types(data) -> set[type]:
     return found
 
 
+def _only(x: Tensor) -> np.ndarray:
+    if x._array.size != 1:
+        raise ArgumentError(
+            f"only one element tensors can be converted to Python scalars; got one of shape {list(x._array.shape)} in a list",
+            "badak.stack(tensors)",
+        )
+    return x._array.reshape(())
+
+
 def _stacked(data, kind: np.dtype | None) -> np.ndarray:
-    """Lists in which arrays or tensors lie as one array, in the dtype that their parts have together."""
+    """Lists in which arrays or tensors lie as one array, in the dtype that their parts have together; a tensor is one number."""
     events.read("a list of tensors")
+    data = [_only(part) if isinstance(part, Tensor) else part for part in data]
     parts = [as_array(part) for part in data]
     if len({part.shape for part in parts}) > 1:
         raise ShapeError(
