@@ -68,6 +68,18 @@ def test_two_seeds_differ_and_gradients_arrive():
     assert badak.isfinite(a.grad).all() and (a.grad != 0).all()
 
 
+def test_the_gradient_of_a_draw_may_have_a_history_and_no_gradient():
+    for lib in (badak, torch):
+        a, w = lib.tensor([0.5, 3.0], requires_grad=True), lib.tensor([2.0, 1.0], requires_grad=True)
+        lib.manual_seed(0)
+        (slope,) = lib.autograd.grad((lib.distributions.Gamma(a, lib.ones(2)).rsample() * w).sum(), a, create_graph=True)
+        lib.manual_seed(0)
+        (plain,) = lib.autograd.grad((lib.distributions.Gamma(a, lib.ones(2)).rsample() * w).sum(), a)
+        assert lib.equal(slope, plain)
+        with pytest.raises(RuntimeError):
+            slope.sum().backward()
+
+
 def test_nonsense_is_refused():
     for wrong in (
         lambda: badak.poisson(badak.tensor([-1.0])),

@@ -3,15 +3,28 @@
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentError, DTypeError
+from badak.core.errors import ArgumentError, DTypeError, GraphError
 from badak.kernels.reference import special
 from badak.ops._broadcast import quiet
 from badak.ops.op import Op
 from badak.tensor.apply import apply
+from badak.tensor.double_backward.array import run
 from badak.tensor.dtypes import finfo
 from badak.tensor.random import or_default
 from badak.tensor.shape import broadcast_tensors
 from badak.tensor.tensor import Tensor
+
+
+class GammaSlope(Op):
+    """dx/da of a number drawn with concentration a and scale 1; a gradient of its own it has not, as in PyTorch."""
+
+    @staticmethod
+    def forward(save, x, a):
+        return special.gamma_slope(x, a)
+
+    @staticmethod
+    def backward(saved, dy):
+        raise GraphError("the gradient of a gamma draw cannot be differentiated again", "create_graph=False")
 
 
 class GammaDraw(Op):
@@ -30,6 +43,10 @@ class GammaDraw(Op):
     @quiet
     def backward(saved, dy):
         return dy * special.gamma_slope(saved.x, saved.a), None
+
+    @staticmethod
+    def double_backward(saved, dy):
+        return dy * run(GammaSlope, saved.x, saved.a), None
 
 
 def poisson(input, generator=None) -> Tensor:
