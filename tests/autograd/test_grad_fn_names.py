@@ -23,6 +23,7 @@ F.tanhshrink(x) | F.dropout(x,0.5) | F.linear(x,w.t()) | F.linear(x,w.t(),b2) | 
 F.rms_norm(x,(3,)) | F.mse_loss(x,x*2) | F.l1_loss(x,x*2) | F.cross_entropy(x,lib.tensor([0,1])) |
 F.nll_loss(x,lib.tensor([0,1])) | F.binary_cross_entropy_with_logits(x,(x>0).float()) | F.cosine_similarity(x,x*2) |
 F.normalize(x) | F.conv1d(x[None],w[None].transpose(1,2)[:,:2]) | F.conv2d(im,ker) | F.max_pool2d(im,2) |
+F.conv_transpose2d(im,ker) |
 F.avg_pool2d(im,2) | F.adaptive_avg_pool2d(im,1) | F.pad(x,(1,1)) | F.embedding(lib.tensor([0,1]),x) |
 lib.addmm(b2,x,w) | lib.addcmul(x,x,x) | lib.addcdiv(x,x,x) | lib.lerp(x,x*2,0.5) | lib.outer(x[0],x[1]) |
 lib.dot(x[0],x[1]) | lib.mv(x,x[0]) | lib.logsumexp(x,1) | lib.maximum(x,x*0) | lib.minimum(x,x*0) | lib.fmod(x,2) |

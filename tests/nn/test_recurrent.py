@@ -65,6 +65,12 @@ def test_what_does_not_fit_is_refused_in_pytorchs_words(name):
     assert texts[0] == texts[1] and "\nfix: " in str(caught.value)
 
 
+def test_the_names_of_all_weights_are_pytorchs():
+    for options in ({}, {"num_layers": 2, "bidirectional": True}, {"bias": False}):
+        ours, theirs = (lib.nn.LSTM(3, 4, **options) for lib in (badak, torch))
+        assert ours._flat_weights_names == theirs._flat_weights_names and ours._all_weights == theirs._all_weights
+
+
 def test_all_weights_are_in_one_list():
     for options in ({}, {"bias": False}, {"num_layers": 2, "bidirectional": True}):
         ours, theirs = (lib.nn.GRU(3, 4, **options)._flat_weights for lib in (badak, torch))

@@ -109,9 +109,19 @@ class RNNBase(_Weights):
     @property
     def all_weights(self) -> list[list[Parameter]]:
         """The parameters of each layer and direction."""
+        return [[getattr(self, name) for name in names] for names in self._all_weights]
+
+    @property
+    def _all_weights(self) -> list[list[str]]:
+        """Their names."""
         kinds = ["weight_ih", "weight_hh", *(["bias_ih", "bias_hh"] * self.bias), *(["weight_hr"] * (self.proj_size > 0))]
         suffixes = [suffix for layer in range(self.num_layers) for suffix in self._suffixes(layer)]
-        return [[getattr(self, f"{kind}_{suffix}") for kind in kinds] for suffix in suffixes]
+        return [[f"{kind}_{suffix}" for kind in kinds] for suffix in suffixes]
+
+    @property
+    def _flat_weights_names(self) -> list[str]:
+        """What _all_weights has, in one list."""
+        return [name for names in self._all_weights for name in names]
 
     @property
     def _flat_weights(self) -> list[Tensor]:
