@@ -161,3 +161,8 @@ def test_the_rounded_instructions_mean_in_python_what_they_do_compiled():
     assert [floats.pow2(np.float32(n)) for n in (-127, -126, 0, 127)] == [0.0, 2.0**-126, 1.0, 2.0**127]
     assert np.isnan(floats.largest(np.float32(np.nan), np.float32(1)))
     assert floats.rint(np.float32(2.5)) == 2.0
+
+
+def test_a_program_that_logs_at_debug_gets_no_bytecodes(tmp_path):
+    code = f"import logging; logging.basicConfig(level=logging.DEBUG); {SMALL}"
+    assert run(code, NUMBA_CACHE_DIR=str(tmp_path))[1].count("\n") == 2

@@ -3,6 +3,7 @@
 # mypy: disable-error-code="attr-defined,call-arg"
 
 import hashlib
+import logging
 import sys
 from functools import partial
 from pathlib import Path
@@ -24,6 +25,9 @@ from badak.kernels.numba.codegen.parts import parts_without_code
 __all__ = ["FLAGS", "FOLDER", "JIT", "OPTIONS", "WITHIN", "compile_function", "exact", "kept", "kernel", "overload", "type_of"]
 
 _KINDS = {"i": types.int64, "b": types.int8, "?": types.boolean, "h": types.uint16, "f": None}  # None: a number of the kernel
+
+if logging.getLogger("numba").level == logging.NOTSET:  # a program that logs at DEBUG would get every bytecode of every kernel
+    logging.getLogger("numba").setLevel(logging.WARNING)
 
 JIT = not numba.config.DISABLE_JIT
 _VERSION = f"{numba.__version__} {llvm.llvm_version_info} {sys.version_info[:2]}"
