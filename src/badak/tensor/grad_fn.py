@@ -15,7 +15,8 @@ from badak.core.errors import ArgumentTypeError, GraphError, package
 _SHOWN_AS = {  # what PyTorch calls them, with the number of the overload where it is not 0
     "AddMM": "Addmm", "AvgPool": "AvgPool2D", "BCEWithLogits": "BinaryCrossEntropyWithLogits", "Cast": "ToCopy",
     "Cholesky": "LinalgCholeskyEx", "Clamp": "Clamp 1", "Conv": "Convolution", "ConvTranspose": "Convolution",
-    "CrossEntropy": "NllLoss", "CumMax": "Cummax", "CumMin": "Cummin", "CumProd": "Cumprod", "CumSum": "Cumsum", "Det": "LinalgDet", "DivBy": "Div", "DivInto": "Mul",
+    "CrossEntropy": "NllLoss", "CumMax": "Cummax", "CumMin": "Cummin", "CumProd": "Cumprod", "CumSum": "Cumsum",
+    "Det": "LinalgDet", "DivBy": "Div", "DivInto": "Mul",
     "Dropout": "Mul", "Eigh": "LinalgEigh", "GELU": "Gelu", "Inverse": "LinalgInvEx", "LayerNorm": "NativeLayerNorm",
     "LerpBy": "Lerp", "Linear": "Addmm", "Log1p": "Log1P", "LogSumExp": "Logsumexp", "MSE": "MseLoss", "MatMul": "Mm",
     "MaxPool": "MaxPool2DWithIndices", "NLL": "NllLoss", "Norm": "LinalgVectorNorm", "Pad": "ConstantPadNd", "Pow": "Pow 1",
