@@ -30,6 +30,19 @@ def test_packing_is_that_of_pytorch_and_comes_undone(batch_first):
         assert_same(found, expected, 0)
 
 
+@pytest.mark.parametrize("batch_first", [False, True])
+@pytest.mark.parametrize("lengths", [LENGTHS, sorted(LENGTHS, reverse=True)], ids=["unsorted", "sorted"])
+def test_what_is_padded_lies_as_in_pytorch(batch_first, lengths):
+    """So that view(-1), which moves nothing, can follow."""
+    made = []
+    for lib in (badak, torch):
+        rnn = lib.nn.utils.rnn
+        x = rnn.pad_sequence([lib.ones(n, 4) for n in lengths], batch_first=batch_first)
+        packed = rnn.pack_padded_sequence(x, lengths, batch_first, enforce_sorted=lengths is not LENGTHS)
+        made.append([x.stride(), rnn.pad_packed_sequence(packed, batch_first)[0].stride()])
+    assert made[0] == made[1]
+
+
 def test_sequences_pack_and_unpack():
     sequences = [badak.ones(n, 2) * n for n in (4, 2, 1)]
     packed = nn.utils.rnn.pack_sequence(sequences)

@@ -89,10 +89,11 @@ def pad_packed_sequence(
             )
         T = total_length
     padded = unpacked(sequence.data, sequence.batch_sizes._array, T, padding_value)
+    padded = padded.transpose(0, 1) if batch_first else padded
     if sequence.unsorted_indices is not None:
-        padded = padded.index_select(1, sequence.unsorted_indices)
+        padded = padded.index_select(0 if batch_first else 1, sequence.unsorted_indices)
         lengths = lengths[sequence.unsorted_indices._array]
-    return (padded.transpose(0, 1) if batch_first else padded), from_numpy(lengths)
+    return padded, from_numpy(lengths)
 
 
 def unpacked(data: Tensor, sizes: np.ndarray, T: int, padding_value: float = 0.0) -> Tensor:

@@ -22,11 +22,13 @@ def pad_sequence(
     if not sequences:
         raise ArgumentError("received an empty list of sequences")
     T, rest = max(len(x) for x in sequences), sequences[0].shape[1:]
-    padded = full((len(sequences), T, *rest), padding_value, dtype=sequences[0].dtype)
+    B = len(sequences)
+    padded = full((B, T, *rest) if batch_first else (T, B, *rest), padding_value, dtype=sequences[0].dtype)
+    rows = padded if batch_first else padded.transpose(0, 1)
     for row, x in enumerate(sequences):
         start = 0 if padding_side == "right" else T - len(x)
-        padded[row, start : start + len(x)] = x
-    return padded if batch_first else padded.transpose(0, 1)
+        rows[row, start : start + len(x)] = x
+    return padded
 
 
 def unpad_sequence(padded_sequences: Tensor, lengths: Tensor, batch_first: bool = False) -> list[Tensor]:
