@@ -345,3 +345,47 @@ def test_a_script_is_followed_to_its_loss_and_no_further(name, first, loss, code
     done = run("audit", "train.py", cwd=tmp_path)
     assert done.returncode == code and word in done.stdout, done.stdout + done.stderr
     assert "a step was made" not in done.stderr
+
+
+class Prefixed(nn.Module):
+    """As many numbers of a picture as there are rows, put before a text."""
+
+    def __init__(self):
+        super().__init__()
+        self.words, self.picture, self.places = nn.Embedding(30, 16), nn.Linear(8, 16), nn.Embedding(16, 16)
+        self.layer = nn.TransformerEncoderLayer(16, 2, 32, 0.0, batch_first=True)
+        self.out = nn.Linear(16, 30)
+
+    def forward(self, picture, ids):
+        x = badak.cat([self.picture(picture).unsqueeze(1), self.words(ids)], 1)
+        x = x + self.places(badak.arange(x.size(1)))
+        hide = nn.Transformer.generate_square_subsequent_mask(x.size(1))
+        return self.out(self.layer(x, src_mask=hide, is_causal=True))
+
+
+def test_as_many_numbers_as_rows_are_no_mask():
+    report = badak.audit(Prefixed(), (badak.randn(8, 8), badak.randint(30, (8, 10))))
+    assert not report.findings, report
+
+
+class Pinned(nn.Module):
+    """A convolution over a text reads padding, whose vector is always 0 as what stands behind a shorter text."""
+
+    def __init__(self, whole):
+        super().__init__()
+        self.words, self.conv, self.out = nn.Embedding(30, 16, padding_idx=0), nn.Conv1d(16, 16, 3, padding=1), nn.Linear(16, 4)
+        self.whole = whole
+
+    def forward(self, ids):
+        x = self.words(ids)
+        x = x + self.conv(x.transpose(1, 2)).transpose(1, 2).relu()
+        keep = (ids != 0).float().unsqueeze(-1)
+        return self.out(x.mean(1) if self.whole else (x * keep).sum(1) / keep.sum(1))
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_vectors_of_zeros_are_no_padding_that_leaks(whole):
+    ids = badak.randint(1, 30, (4, 9))
+    ids[0, 6:] = ids[2, 5:] = 0
+    found = [finding.probe for finding in badak.audit(Pinned(whole), ids).findings]
+    assert found == ["padding"] * whole

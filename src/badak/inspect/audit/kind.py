@@ -64,6 +64,8 @@ def part_of(indices: np.ndarray, ids: np.ndarray, batch_axis: int) -> int | None
     if indices.size == ids.size and any(np.array_equal(indices.reshape(x.shape), x) for x in (ids, ids.T)):
         return 0
     text = ids if batch_axis == 0 else ids.T
+    if text.ndim != 2:
+        return None
     for x in (indices, indices.T):
         if x.ndim != 2 or x.shape[0] != text.shape[0] or abs(x.shape[1] - text.shape[1]) > SHIFTED or x.shape[1] < 3:
             continue

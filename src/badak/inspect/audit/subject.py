@@ -1,5 +1,6 @@
 """The model under audit: forwards of it, counted, the first of which is what all others are compared with."""
 
+import random
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -54,6 +55,7 @@ class Subject:
         labels: list[np.ndarray] | None = None,
     ):  # fmt: skip
         self.model, self.batch, self.most, self.loss = model, batch, most, loss
+        self._draws = random.getstate()
         self.rng = np.random.default_rng(0)
         self.forwards = self.backwards = 0
         self.notes: list[str] = []
@@ -204,6 +206,7 @@ class Subject:
     def _call(self, model: Callable, batch: Batch) -> Any:
         self.afford(1)
         self.forwards += 1
+        random.setstate(self._draws)  # a decoder may choose by chance what it reads next
         try:
             return model(*batch.args, **batch.kwargs)
         except Exception as error:

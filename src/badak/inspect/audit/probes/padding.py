@@ -33,10 +33,12 @@ class PaddingLeak:
         found = self.other_values(subject, masks)
         if found and subject.invented and (name := mask_left_out(subject.model, subject.batch)):
             raise NotApplicable(f"the model is told of padding by {name}, which the batch does not give", moot=True)
+        if found and pinned(subject, masks) and (less := self.other_amount(subject, masks)) is not None:
+            return less  # its vectors are always 0, which is what stands behind the end of a shorter text, too
         found = found or self.beside(subject, masks)
         if found or subject.leaks_rows or rows_apart(subject):
             return found
-        return self.other_amount(subject, masks)
+        return self.other_amount(subject, masks) or []
 
     def beside(self, subject: Subject, masks: dict) -> list[Finding]:
         """Padding of other texts that the same table is asked for, as of a second sentence; where a row has one answer."""
@@ -68,23 +70,25 @@ class PaddingLeak:
         watch = subject.forward(subject.batch, edit=edit)
         judge = apart if subject.leaks_rows else real
         clean = partial(judge, paddings=all_masks(subject, masks))
-        own = {n: masks[n] for n in (subject.kind.text,) if n in masks} or masks
+        text = subject.kind.text  # and what is as long as another text is of that one, such as a memory
+        own = {n: mask for n, mask in masks.items() if text not in masks or n == text or subject.length(n) != subject.length(text)}
         if subject.clean(watch, partial(judge, paddings=all_masks(subject, own)), moves=False):
             return []
         begin = behind_states(subject, watch, clean)
         both = subject.reference.outputs, watch.outputs
         return [finding(subject, begin, "with other vectors in the places of padding", *both, masks)]
 
-    def other_amount(self, subject: Subject, masks: dict) -> list[Finding]:
+    def other_amount(self, subject: Subject, masks: dict) -> list[Finding] | None:
+        """None where there cannot be less of it."""
         cut = fewer(subject, masks)
         if cut is None:
-            return []
+            return None
         batch, rows, lengths, left = cut
         try:
             watch = subject.forward(batch)
         except NotApplicable as why:
             subject.notes.append(f"other vectors stood in the places of padding, and it was not made less: {why}")
-            return []
+            return None
         first = subject.batch.batch_axis == 0
 
         def clean(a: np.ndarray, b: np.ndarray) -> bool | None:
@@ -95,7 +99,7 @@ class PaddingLeak:
             if subject.clean(watch, clean, moves=False):
                 return []
         except NotApplicable:
-            return []
+            return None
         begin = begins(subject.reference.calls, watch.calls, clean)
         old, new = [], []
         for a, b in zip(subject.reference.outputs, watch.outputs):
@@ -115,6 +119,14 @@ def behind_states(subject: Subject, watch: Watch, clean: Clean) -> Begin:
     )
     found = begins(subject.reference.calls, watch.calls, apart)
     return found if found.path else begins(subject.reference.calls, watch.calls, clean)
+
+
+def pinned(subject: Subject, masks: dict) -> bool:
+    """Whether every table that is asked for padding gives zeros for it, and never learns others: padding_idx."""
+    modules = dict(subject.model.named_modules())
+    tables = [modules[look.path] for look in subject.reference.lookups if subject.text_of(look.indices) in masks]
+    pads = {int(i) for name, mask in masks.items() for i in np.unique(subject.ids(name)[mask])}
+    return all(pads == {getattr(table, "padding_idx", None)} and not table.weight._array[list(pads)].any() for table in tables)
 
 
 def row_of(padding: np.ndarray) -> int:
