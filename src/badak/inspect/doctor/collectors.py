@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from badak.core.modes import modes
-from badak.inspect.doctor import layout
+from badak.inspect.doctor import composed, layout
 from badak.inspect.doctor.facts import Attended, Fed, Lookup, Loss, Picked, Rectified, Shaped
 from badak.inspect.doctor.names import line
 from badak.nn import Module, Parameter
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 FIRST = 3  # steps in which attentions are looked at
 MANY = 65536  # labels of a step that are kept
 ROWS = 256  # of logits, scores and units that are looked at
-THROUGH = "reshape clone cast index index_select masked_select cat stack".split()  # rows stay rows
+THROUGH = "reshape clone cast index index_select masked_select cat stack write_view".split()  # rows stay rows
+SCALED = "clone cast scale div_by".split()  # scores stay scores
 HIDDEN = -1e3  # a score that is at most this is hidden; masks of -1e4 are added to scores that may be above 0
 
 
@@ -65,7 +66,10 @@ def blind(inputs: Any, arrays: Any) -> tuple[int, int, tuple[int, ...], str] | N
 
 def origin(x: Tensor) -> tuple[str, str]:
     """The operation that made a tensor and its line, through views and copies."""
-    node = layout.behind(x, THROUGH)
+    return origin_of(layout.behind(x, THROUGH))
+
+
+def origin_of(node: Any) -> tuple[str, str]:
     return ("", "") if node is None else (node.name, node.line)
 
 
@@ -114,13 +118,13 @@ def loss(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None
         if last is not None and last.size == max(last.shape, default=0) == len(x) and modes.grad:
             seen.read = last.reshape(-1)
         seen.axes = watch.flat.get(id(inputs[0]._node), ())
-        seen.laid = laid_from(arrays[1])
+        seen.laid = laid_from(arrays[1]) or watch.laid.get(seen.labels_at, (None, ()))[1]
         if watch.open.number == 1:
             _measure(seen, op.name, x, arrays[1])
     if op.name == "bce_with_logits" and x.size == len(x) > 1 and ((arrays[1] == 0) | (arrays[1] == 1)).all():
         seen.binary = arrays[1].ravel().copy()
-    logarithms = op.name in ("nll", "kl_div") and made_by in ("log_softmax", "log")
-    if x.ndim == 2 and x.size and (logarithms or (op.name == "mse" and made_by == "softmax")):
+    logarithms = op.name in ("nll", "kl_div", "cross_entropy") and made_by in ("log_softmax", "log")
+    if x.ndim == 2 and x.size and (logarithms or (op.name in ("mse", "cross_entropy") and made_by == "softmax")):
         with np.errstate(all="ignore"):
             some = x[:: max(1, len(x) // ROWS)].astype(np.float64)
             mass = (np.exp(some) if logarithms else some).sum(axis=1)
@@ -131,22 +135,24 @@ def loss(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None
         edge = layout.behind(inputs[0], THROUGH).edges[0]
         if edge is not None and hasattr(edge[0], "op"):
             seen.below_by, seen.below_at = edge[0].name, edge[0].line
-    compared(watch, seen, op, inputs, arrays)
+    weights = {"cross_entropy": 2, "nll": 2, "bce_with_logits": 3}.get(op.name, len(arrays))
+    if seen.grad and inputs[1]._node is None:
+        compared(watch, seen, *arrays[:2])
+        seen.weights = arrays[weights].copy() if weights < len(arrays) and arrays[weights] is not None else None
     watch.open.losses.append(seen)
     if outputs[0]._node is not None:
         watch._losses[id(outputs[0]._node)] = outputs[0]._node, seen
 
 
-def compared(watch: "Watch", seen: Loss, op, inputs, arrays) -> None:
-    """Note what the answers are compared with, where that is data, and how large they are."""
-    x, y = arrays[:2]
-    if not seen.grad or inputs[1]._node is not None or y.size > MANY or not x.size:
+def compared(watch: "Watch", seen: Loss, x: np.ndarray, y: np.ndarray) -> None:
+    """Note what the answers are compared with, which is data, and how large they are."""
+    if y.size > MANY or not x.size:
         return
-    weights = {"cross_entropy": 2, "nll": 2, "bce_with_logits": 3}.get(op.name, len(arrays))
     seen.labels = y.copy()
-    seen.weights = arrays[weights].copy() if weights < len(arrays) and arrays[weights] is not None else None
     seen.size = float(np.sqrt(square(x) / x.size))
     seen.level = x.ndim == 2 and x.shape[1] > 1 and bool((x == x[:, :1]).all())
+    y = watch.masked_from.get(seen.labels_at, y)
+    seen.labels_at, seen.among = y.__array_interface__["data"][0], len(y) if y.ndim else 0
     whole = y.base
     if isinstance(whole, np.ndarray) and whole.ndim == y.ndim and whole.shape[1:] == y.shape[1:] and len(whole) > len(y):
         seen.slice_of = len(whole), whole.__array_interface__["data"][0]
@@ -184,8 +190,23 @@ def _measure(seen: Loss, kind: str, x: np.ndarray, target: np.ndarray) -> None:
 
 
 def scalar(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
-    """One number that is a mean may be a loss that no operation is named for."""
-    if not outputs[0]._array.ndim and outputs[0]._node is not None and len(watch.open.scalars) < 64:
+    """One number that is a mean, or a sum, may be a loss that no operation is named for."""
+    if watch.times and op.name == "sum" and inputs[0]._node is not None:
+        layout.summed(watch, inputs, attributes)
+    if outputs[0]._array.ndim or outputs[0]._node is None or len(watch.open.scalars) + len(watch.open.losses) >= 64:
+        return
+    pair = composed.behind_loss(watch, inputs[0]._node)
+    if pair is not None:
+        x = pair.answers
+        seen = Loss(pair.kind, line(), float(outputs[0]._array), len(x), x.shape[-1] if x.ndim > 1 else 1, True, op.name == "mean")
+        seen.made_by, seen.made_at = origin_of(layout.from_node(pair.made, THROUGH))
+        seen.labels_at = pair.labels.__array_interface__["data"][0]
+        if pair.kind == "bce" and x.size == len(x) and ((pair.labels == 0) | (pair.labels == 1)).all():
+            seen.binary = pair.labels.ravel().copy()
+        compared(watch, seen, x, pair.labels)
+        watch.open.losses.append(seen)
+        watch._losses[id(outputs[0]._node)] = outputs[0]._node, seen
+    elif op.name == "mean":
         seen = Loss("mean", line(), float(outputs[0]._array), len(arrays[0]) if arrays[0].ndim else 1, 1, True)
         watch.open.scalars.append(seen)
         watch._losses[id(outputs[0]._node)] = outputs[0]._node, seen
@@ -209,11 +230,15 @@ def picked(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> No
     """Rows of data picked from more rows."""
     x, y = arrays[0], outputs[0]._array
     if outputs[0]._node is None and x.ndim and y.ndim and x.shape[1:] == y.shape[1:]:
+        drawn(watch, op, saved, inputs, arrays, attributes, outputs)
         watch.picked[y.__array_interface__["data"][0]] = len(x)
         if len(watch.picked) > 64:
             del watch.picked[next(iter(watch.picked))]
         key = attributes.get("key")
         rows = key[0] if type(key) is tuple and len(key) == 1 else key
+        if isinstance(rows, np.ndarray) and rows.dtype == bool and rows.ndim == 1 and len(watch.masked_from) < 64:
+            watch._held.append(y)
+            watch.masked_from[y.__array_interface__["data"][0]] = x
         if (
             isinstance(rows, np.ndarray)
             and rows.dtype.kind in "iu"
@@ -226,10 +251,39 @@ def picked(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> No
             watch.open.picked.append(Picked(memory, len(x), rows.copy(), source))
 
 
+def drawn(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+    """Rows of a batch, as a loader puts them together."""
+    if not watch.stack and outputs[0]._node is None and outputs[0]._array.ndim > 1:
+        watch.rows.drawn = outputs[0]
+
+
 def lookup(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
     if modes.grad and len(watch.open.lookups) < 64:
         table, ids = arrays[0], arrays[1]
-        watch.open.lookups.append(Lookup(ids.copy(), table.shape[0], watch.stack[-1] if watch.stack else None))
+        module = watch.stack[-1] if watch.stack else None
+        watch.open.lookups.append(Lookup(ids.copy(), table.shape[0], module, id(outputs[0]._node)))
+
+
+def token_by_token(lookups: list[Lookup]) -> list[Lookup]:
+    """Of a table that is asked for one token of each row after the other: all of them, (T, B)."""
+    by: dict[int, list[Lookup]] = {}
+    for each in lookups:
+        by.setdefault(id(each.module), []).append(each)
+    found = []
+    for several in by.values():
+        rows = {each.ids.shape for each in several}
+        size = max(next(iter(rows)), default=0)
+        last = several[-1] is lookups[-1]  # an encoder may be asked before, for the very text that is to be copied
+        if (
+            last
+            and len(several) > 2
+            and len(rows) == 1
+            and several[0].module is not None
+            and size > 1
+            and size == several[0].ids.size
+        ):
+            found.append(Lookup(np.stack([each.ids.reshape(-1) for each in several]), several[0].rows, several[0].module))
+    return found
 
 
 def fed(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
@@ -285,6 +339,8 @@ def attention(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) ->
 def softmax(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
     x = arrays[0]
     dim = attributes.get("dim", -1)
+    if x.ndim == 2 and watch.stack and modes.grad and watch.rounds < FIRST and len(watch.open.pointed) < 64 and (x <= HIDDEN).any():
+        watch.open.pointed.append(Attended(watch.stack[-1], line(), (x > HIDDEN)[:, None], 0.0, size=(1, x.shape[1])))
     last = dim in (-1, x.ndim - 1)
     if x.ndim >= 2 and outputs[0]._node is not None and watch.rounds < FIRST:
         watch.across[id(outputs[0]._node)] = line(), dim, outputs[0]._array
@@ -294,7 +350,8 @@ def softmax(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> N
     some = x.reshape(-1, *x.shape[-2:])[0]
     weights = outputs[0]._array.reshape(-1, *x.shape[-2:])[0]
     seen = None if keep.all() else keep
-    watch.open.attended.append(Attended(watch.stack[-1], line(), seen, _sharpness(weights, some > HIDDEN), size=x.shape[-2:]))
+    added = id(layout.behind(inputs[0], SCALED)) in watch.masked
+    watch.open.attended.append(Attended(watch.stack[-1], line(), seen, _sharpness(weights, some > HIDDEN), added, x.shape[-2:]))
 
 
 def dropped(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
@@ -335,13 +392,15 @@ SENSES = {
     "conv": fed,
     **dict.fromkeys(("matmul", "contract"), layout.product),
     **dict.fromkeys(("view", "reshape"), layout.viewed),
-    **dict.fromkeys(("sub", "expand"), layout.stretched),
+    "expand": layout.stretched,
+    "sub": composed.difference,
+    "mul": composed.product,
     "add": layout.added,
     "cat": layout.joined,
     "dropout": dropped,
     "index": picked,
     "index_select": picked,
-    "mean": scalar,
+    **dict.fromkeys(("mean", "sum"), scalar),
     **dict.fromkeys(("lstm", "gru", "rnn"), recurrent),
     "shift": constant,
     "relu": rectifier,

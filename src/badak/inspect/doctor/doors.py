@@ -7,9 +7,11 @@ from weakref import ref
 
 import numpy as np
 
+from badak.data.loader import _Batches
 from badak.inspect.doctor.facts import Clip
 from badak.inspect.doctor.given import loaded_into
 from badak.inspect.doctor.names import line, said
+from badak.inspect.doctor.tape import tensors
 from badak.nn import Module
 from badak.optim.lr_scheduler import LRScheduler
 from badak.tensor import Tensor
@@ -23,12 +25,14 @@ def clipped(watch: "Watch", by_value: bool, proceed: Callable, parameters: Any, 
     parameters = [parameters] if isinstance(parameters, Tensor) else list(parameters)
     gradients = [p._grad.to_dense()._array for p in parameters if isinstance(p, Tensor) and p._grad is not None]
     early = bool(parameters) and not any(g.any() for g in gradients) and not watch.open.backs
+    mine = [p for p in parameters if isinstance(p, Tensor) and p._grad is not None]
+    late = bool(mine) and not watch.open.backs and all(watch._used.get(id(p)) for p in mine)
     before = max((float(abs(g).max()) for g in gradients if g.size), default=0.0) if by_value else 0.0
     result = proceed(parameters, limit, **kwargs)
     if not by_value and isinstance(result, Tensor):
         before = float(result._array)
     if len(watch.open.clips) < 16:
-        watch.open.clips.append(Clip(line(), before, float(limit), early))
+        watch.open.clips.append(Clip(line(), before, float(limit), early, late))
     return result
 
 
@@ -97,6 +101,23 @@ def loads_told(watch: "Watch") -> Callable[[], None]:
 
     def ended() -> None:
         del Module.load_state_dict, Module.state_dict
+
+    return ended
+
+
+def draws_told(watch: "Watch") -> Callable[[], None]:
+    """Note the rows that loaders give, before anything is done to them. Gives the function that ends it."""
+    plain = _Batches.__next__
+
+    def drawing(batches: Any) -> Any:
+        batch = plain(batches)
+        watch.rows.drawn = next((x for x in tensors(batch) if x._node is None and x.dim() > 1), None)
+        return batch
+
+    _Batches.__next__ = drawing  # type: ignore[method-assign]
+
+    def ended() -> None:
+        _Batches.__next__ = plain  # type: ignore[method-assign]
 
     return ended
 

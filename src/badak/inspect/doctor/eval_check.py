@@ -73,6 +73,7 @@ class Lookout(Observer):
             visit.watch.given.called(module, args, kwargs, grad=False)
             tested = visit.watch.open.tested
             if len(tested) < 256 and (told := visit.watch.rows.test(args, kwargs, place)) is not None:
+                told.module = id(module)
                 tested.append(told)
             if not forgotten and (self._until is None or perf_counter() < self._until):
                 return

@@ -7,6 +7,8 @@ import numpy as np
 
 from badak.nn import Module
 
+CUTS = 3  # steps in which it is noted what left the graph
+
 
 @dataclass
 class Loss:
@@ -41,6 +43,7 @@ class Loss:
     level: bool = False  # all numbers of each row of the answers are equal
     read: np.ndarray | None = None  # one id for each label: what was looked up last, where that is as many
     slice_of: tuple[int, int] = (0, 0)  # rows and memory of the data that its labels are a slice of, one after the other
+    among: int = 0  # rows that its labels were picked from by a mask, or are
 
 
 @dataclass
@@ -65,6 +68,8 @@ class Lookup:
     ids: np.ndarray
     rows: int
     module: Module | None
+    node: int = 0  # the id of its node
+    moved: bool = False  # something was put before what was looked up, as a picture before its caption
 
 
 @dataclass
@@ -109,6 +114,7 @@ class Clip:
     before: float
     limit: float
     early: bool  # there was no gradient yet
+    late: bool = False  # a step has used all that there are
 
 
 @dataclass
@@ -120,6 +126,7 @@ class Tested:
     known: int
     words: str  # what the lines of the program say that led there
     again: bool  # the rows are those of the call before
+    module: int = 0  # the id of the model
 
 
 @dataclass
@@ -176,6 +183,7 @@ class Cut:
     place: str
     node: Any  # where it hung in the graph
     module: Module | None = None
+    whole: Module | None = None  # the model, where all of its call was made without a graph
 
 
 @dataclass
@@ -195,11 +203,13 @@ class Step:
     losses: list[Loss] = field(default_factory=list)
     lookups: list[Lookup] = field(default_factory=list)
     attended: list[Attended] = field(default_factory=list)
+    pointed: list[Attended] = field(default_factory=list)  # weights of one query for each row, with some keys hidden
     turned: list[Turned] = field(default_factory=list)
     twice: list[tuple[str, str]] = field(
         default_factory=list
     )  # where the logarithm of a softmax is taken of a softmax, and its line
     carried: list[str] = field(default_factory=list)  # where a sum that hangs on steps before grew
+    in_part: list[str] = field(default_factory=list)  # where losses are added up of which only some were differentiated
     scalars: list[Loss] = field(default_factory=list)  # means that may be losses which no operation is named for
     constants: list[tuple[str, float, float]] = field(
         default_factory=list
@@ -218,6 +228,7 @@ class Step:
     cuts: list[Cut] = field(default_factory=list)
     sizes: dict[int, Size] = field(default_factory=dict)  # by the id of the parameter
     gradients: int = 0  # parameters of the optimizer that had one
+    root: Any = None  # a weak reference to the number that backward() was called of
     leftover: tuple[int, float] = (0, 0.0)  # parameters whose gradient of the last step was still there, its norm
     rates: tuple[float, ...] = ()
     place: str = ""

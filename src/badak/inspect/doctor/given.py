@@ -18,6 +18,7 @@ class Rows(NamedTuple):
     values: np.ndarray
     shape: tuple[int, ...]
     whole: int  # rows that there were
+    leads: bool = True  # whether it is the first tensor that the model was given
 
 
 class Pair(NamedTuple):
@@ -47,6 +48,8 @@ class Given:
         self.tested: dict[int, list[Rows]] = {}
         self.pairs: list[Pair] = []
         self.written: dict[int, tuple[np.ndarray, np.ndarray, int]] = {}  # memory, what it held, how often it was written to
+        self.replaced: dict[int, tuple[Tensor, np.ndarray, int]] = {}  # tensors that were given other memory, as by .data =
+        self.next: dict[str, list[bool]] = {}  # whether labels are the next steps of what the model was given
         self.loaded: list[Loaded] = []
         self.kept: list[tuple[Any, str, str, int]] = []  # state_dict(): a weak reference, where, its line, the step
         self.example: dict[int, tuple[Module, tuple, dict]] = {}  # the first call of a model in training
@@ -65,9 +68,32 @@ class Given:
     def compared(self, place: str, labels: np.ndarray) -> None:
         """The answers to the last call are compared with these labels."""
         last = self._last
-        if last is None or len(self.pairs) >= CALLS or labels.size != last.whole or last.values.dtype.kind != "f":
+        if last is None or len(self.pairs) >= CALLS or last.values.dtype.kind != "f":
             return
-        self.pairs.append(Pair(place, last.values, last.shape, labels.reshape(-1)[: len(last.values)].copy()))
+        n = len(last.values)
+        whole = last.values.shape[1] == np.prod(last.shape, dtype=int)
+        if whole and len(last.shape) == 2 and labels.shape == (last.whole, *last.shape) and last.shape[0] > 2:
+            x = last.values.reshape(n, *last.shape)
+            moves = not np.array_equal(x[:, 1:], x[:, :-1])
+            self.next.setdefault(place, []).append(moves and np.array_equal(x[:, 1:], labels[:n, :-1]))
+        if labels.size == last.whole:
+            self.pairs.append(Pair(place, last.values, last.shape, labels.reshape(-1)[:n].copy()))
+        elif labels.ndim == 2 and len(labels) == last.whole and labels.shape[1] < last.shape[0]:
+            self.pairs.append(Pair(place, last.values, last.shape, labels[:n].copy()))
+
+    def redefined(self, x: Tensor) -> None:
+        """A tensor is about to be given other memory."""
+        known = self.replaced.get(id(x))
+        if known is not None:
+            self.replaced[id(x)] = x, known[1], known[2] + 1
+        elif len(self.replaced) < MOST and x._array.size < 1 << 20:
+            self.replaced[id(x)] = x, x._array.copy(), 1
+
+    def history(self, x: Tensor) -> tuple[np.ndarray, np.ndarray, int] | None:
+        """(what a tensor holds, what it held at first, how often it was written to); None where it was not."""
+        if id(x) in self.replaced:
+            return x._array, *self.replaced[id(x)][1:]
+        return self.written.get(id(x._array))
 
     def wrote(self, array: np.ndarray) -> None:
         """Something is about to be written into memory."""
@@ -89,11 +115,12 @@ def copied(x: Any) -> Any:
 
 def sample(args: tuple, kwargs: dict) -> Rows | None:
     """Some rows of the first tensor that has rows."""
-    for x in (*args, *kwargs.values()):
-        if isinstance(x, Tensor) and x._node is None and x._array.ndim > 1 and x._array.size > 1 and x._array.dtype.kind in "fiu":
+    every = [x for x in (*args, *kwargs.values()) if isinstance(x, Tensor)]
+    for x in every:
+        if x._node is None and x._array.ndim > 1 and x._array.size > 1 and x._array.dtype.kind in "fiu":
             a = x._array
             flat = a[:ROWS].reshape(len(a[:ROWS]), -1)
-            return Rows(flat[:, :: -(-flat.shape[1] // WIDE)].copy(), a.shape[1:], len(a))
+            return Rows(flat[:, :: -(-flat.shape[1] // WIDE)].copy(), a.shape[1:], len(a), x is every[0])
     return None
 
 

@@ -12,14 +12,20 @@ if TYPE_CHECKING:
     from badak.inspect.doctor.watch import Watch
 
 MOST = 16  # of a kind in one step
+FIRST = 3  # steps in which masks that are added are looked at
+EMBEDDED = "dropout add scale cast".split()
 WEIGHED = "dropout clone cast reshape".split()
 
 
 def behind(x: Any, names: Any) -> Any:
     """The node that made a tensor, through views and operations of these names."""
-    node = x._node
+    return from_node(x._node, names)
+
+
+def from_node(node: Any, names: Any) -> Any:
+    """The same from a node, itself at first."""
     while node is not None and (node.op.view or node.name in names):
-        edge = node.edges[0]
+        edge = node.edges[-1 if node.name == "write_view" else 0]  # what was written, not what lay there
         node = edge[0] if edge is not None and hasattr(edge[0], "op") else None
     return node
 
@@ -32,13 +38,19 @@ def _note(watch: "Watch", kind: str, a: Any, b: Any, axis: int = 0) -> None:
 def viewed(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
     """A view that gives the size of one axis to another: rows of different things are mixed."""
     a, b = arrays[0].shape, outputs[0]._array.shape
+    ids = outputs[0]._node is None and arrays[0].dtype.kind in "iu"
+    if ids and len(a) == 2 and b == (arrays[0].size,) and len(watch.laid) < MOST:
+        watch.laid[outputs[0]._array.__array_interface__["data"][0]] = outputs[0]._array, a
     if len(a) == 3 and b == (a[0] * a[1], a[2]) and outputs[0]._node is not None:
         watch.flat[id(outputs[0]._node)] = a[:2]
-    if watch.looks_closely and outputs[0]._node is not None and _mixes(a, b):
+    pictures = len(a) == len(b) == 4
+    if watch.looks_closely and (outputs[0]._node is not None or pictures) and _mixes(a, b):
         _note(watch, "view", a, b)
 
 
 def _mixes(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
+    if len(a) == len(b) == 4 and a[0] == b[0] and 1 < a[3] == b[1] < a[1] and a[1:3] == b[2:]:  # (B, H, W, C) as (B, C, H, W)
+        return True
     if len(a) == 3 and len(b) == 4:  # (B, T, H d) as (B, H, T, d)
         return a[0] == b[0] and a[1] == b[2] != b[1] and b[1] * b[3] == a[2] and min(*b[1:], a[1]) > 1
     if len(a) == 4 and len(b) == 3:  # (B, H, T, d) as (B, T, H d)
@@ -87,7 +99,12 @@ def _of_model(x: Any) -> bool:
 def added(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
     """A table of the model is added to (X, Y, D) along one of the first two axes."""
     a, b = arrays[0], arrays[1]
-    if not watch.looks_closely or not modes.grad or outputs[0]._array.ndim != 3 or not watch.stack:
+    y, node = outputs[0]._array, outputs[0]._node
+    if node is not None and y.ndim >= 3 and watch.rounds < FIRST and watch.stack:
+        plain = [x._array for x in inputs[:2] if not _of_model(x) and x._array.shape[-1:] == y.shape[-1:]]
+        if any(x.size > 1 and x.dtype.kind == "f" and ((x == 0) | (x == 1)).all() and x.any() and not x.all() for x in plain):
+            watch.masked[id(node)] = node
+    if not watch.looks_closely or not modes.grad or y.ndim != 3 or not watch.stack:
         return
     for x, table, tensor in ((a, b, inputs[1]), (b, a, inputs[0])):
         X, Y, D = outputs[0].shape
@@ -114,7 +131,11 @@ def _is_table(watch: "Watch", x: Any) -> bool:
 
 
 def joined(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
-    """Data that goes into a layer next to what was computed."""
+    """Data that goes into a layer next to what was computed; and what is put before a text."""
+    if modes.grad and outputs[0]._node is not None and outputs[0]._array.ndim == 3 and attributes.get("axis", 0) in (1, -2):
+        behind_it = {id(behind(x, EMBEDDED)) for x in inputs[1:] if x is not None and x._node is not None}
+        for lookup in watch.open.lookups:
+            lookup.moved |= lookup.node in behind_it
     if not watch.looks_closely or not modes.grad or outputs[0]._node is None or not watch.stack:
         return
     for tensor, x in zip(inputs, arrays):
@@ -138,6 +159,24 @@ def product(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> N
         return
     _weighed(watch, inputs[0], arrays[0], [arrays[0].ndim - 1])
     _weighed(watch, inputs[1], arrays[1], [arrays[1].ndim - 2])
+
+
+def multiplied(watch: "Watch", inputs: Any, arrays: Any, y: np.ndarray, node: Any) -> None:
+    """Weights that a softmax made times values, one by one: what they are summed over is still to come."""
+    for i, x in enumerate(inputs[:2] if watch.across and node is not None and y.ndim == 3 else ()):
+        made = behind(x, WEIGHED) if x is not None and x._node is not None else None
+        if made is not None and id(made) in watch.across and arrays[i].ndim == 3 and arrays[1 - i].shape == y.shape:
+            watch.times[id(node)] = node, x, arrays[i], y.shape
+
+
+def summed(watch: "Watch", inputs: Any, attributes: dict) -> None:
+    """The sum of such products."""
+    known, axis = watch.times.get(id(inputs[0]._node)), attributes.get("axis")
+    if known is not None and axis is not None:
+        _, x, weights, shape = known
+        axes = [axis % len(shape)] if isinstance(axis, int) else [each % len(shape) for each in axis]
+        if all(weights.shape[each] == shape[each] > 1 for each in axes):
+            _weighed(watch, x, weights, axes)
 
 
 def _dropped(x: Any) -> bool:

@@ -26,12 +26,22 @@ def asked(visit: "Visit") -> list[Finding]:
         place = next((call.place for step in visit.steps for call in step.calls if call.module is module), "")
         with suppress(Exception):  # of a model that cannot be asked nothing is said
             report = ask_all(module, (args, kwargs), None, None, None, None, 10, labels)
-            ordered = mixes and report.kind in ("causal", "encoder-decoder")
+            ordered = mixes and (report.kind in ("causal", "encoder-decoder") or fills_in(visit))
             modules = dict(module.named_modules())
             found = [each for each in report.findings if counts(each, modules, ordered, len(args) + len(kwargs) == 1)]
             if found:
                 return [told(visit, each, place, modules) for each in found]
     return []
+
+
+def fills_in(visit: "Visit") -> bool:
+    """Whether a token is asked for at each place of a text, as of a masked model."""
+    return any(
+        loss.target is not None and loss.target.size == lookup.ids.size and loss.classes == lookup.rows and lookup.ids.ndim == 2
+        for step in visit.steps[:2]
+        for loss in step.losses
+        for lookup in step.lookups
+    )
 
 
 def counts(found: Audited, modules: dict[str, Module], ordered: bool, alone: bool) -> bool:

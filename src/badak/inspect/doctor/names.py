@@ -5,6 +5,7 @@ import gc
 import inspect
 import linecache
 import os
+import re
 import sys
 import textwrap
 from collections.abc import Iterable
@@ -15,6 +16,7 @@ from badak.core.errors import PACKAGE
 from badak.nn import Module, Parameter
 from badak.nn.parameter import is_lazy
 
+LOADER = re.compile(r"(te|test|va|val|valid|validation|dev|eval)_?(loader|dl|dataloader|iter|iterator|generator)$", re.IGNORECASE)
 _LIBRARIES = f"{os.sep}site-packages{os.sep}"
 _known: dict[CodeType, str] = {}  # "" for code of badak
 
@@ -47,6 +49,36 @@ def said() -> str:
 def is_own(code: CodeType) -> bool:
     """Whether code is badak's, or Python's that starts a program."""
     return code.co_filename.startswith(PACKAGE) or code.co_filename.startswith("<frozen")
+
+
+def own_text() -> str:
+    """The text of the program that was started; "" where it is not to be had."""
+    return "".join(linecache.getlines(sys.argv[0])) if sys.argv[0].endswith(".py") else ""
+
+
+def is_read(name: str) -> bool:
+    """Whether the program that was started reads a name or an attribute, or says it in a string; True for an unknown text."""
+    try:
+        tree = ast.parse(own_text())
+    except (SyntaxError, ValueError):
+        return True
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name | ast.Attribute) and not isinstance(node.ctx, ast.Store):
+            if name == (node.id if isinstance(node, ast.Name) else node.attr):
+                return True
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and name in node.value.split("."):
+            return True
+    return not tree.body
+
+
+def held_back() -> list[str]:
+    """The names of loaders and sets for tests that the program that was started makes and never reads."""
+    try:
+        tree = ast.parse(own_text())
+    except (SyntaxError, ValueError):
+        return []
+    names = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+    return [name for name in dict.fromkeys(names) if LOADER.match(name) and not is_read(name)]
 
 
 def failed_at(error: BaseException | None) -> str:

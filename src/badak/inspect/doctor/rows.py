@@ -30,6 +30,14 @@ def signatures(args: tuple, kwargs: dict) -> np.ndarray | None:
     return None
 
 
+def columns(args: tuple, kwargs: dict) -> np.ndarray | None:
+    """The same for the columns of ids, which may be texts."""
+    x = next((x for x in (*args, *kwargs.values()) if isinstance(x, Tensor) and x._node is None and x._array.ndim > 1), None)
+    if x is None or x._array.ndim != 2 or x._array.dtype.kind == "f":
+        return None
+    return signatures((Tensor._of(np.ascontiguousarray(x._array.T)),), {})
+
+
 class Rows:
     """The rows that were trained on."""
 
@@ -37,19 +45,27 @@ class Rows:
         self.trained: set[int] = set()
         self.seen = 0
         self.asked: np.ndarray | None = None
+        self.drawn: Tensor | None = None  # rows of data, before anything is done to them
         self._last: np.ndarray | None = None
 
     def train(self, args: tuple, kwargs: dict) -> None:
         if self.seen < MOST:
-            found = signatures(args, kwargs)
+            found, drawn = signatures(args, kwargs), self.drawn
+            found = columns(args, kwargs) if found is None else found
             if found is not None:
-                self._last, self.asked = found, None
+                self._last, self.asked, self.drawn = found, None, None
                 self.seen += len(found)
                 self.trained.update(found.tolist())
+                if (texts := columns(args, kwargs)) is not None:
+                    self.trained.update(texts.tolist())
+                if drawn is not None and len(drawn._array) == len(found) and (before := signatures((drawn,), {})) is not None:
+                    self.trained.update(before.tolist())
 
     def test(self, args: tuple, kwargs: dict, place: str) -> Tested | None:
         """What is to be said of rows that a model is asked about without gradients."""
-        found = signatures(args, kwargs)
+        found, texts, self.drawn = signatures(args, kwargs), columns(args, kwargs), None
+        if found is None or texts is not None and self.share(texts) > self.share(found):
+            found = texts
         if found is None or not self.trained:
             return None
         now = self._last is not None and np.array_equal(found, self._last)
@@ -58,6 +74,10 @@ class Rows:
         self.asked = found
         return Tested(place, len(found), known, words(1 if now else NEAR) if known else "", again)
 
+    def share(self, found: np.ndarray) -> float:
+        """How many of some rows were trained on."""
+        return sum(each in self.trained for each in found.tolist()) / max(len(found), 1)
+
     @property
     def few(self) -> bool:
         """Whether a handful of rows is all there is, as in exclusive or."""
@@ -65,6 +85,7 @@ class Rows:
 
 
 WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+STEM = re.compile(r"(loader|set|data|iter|dl|ds)$")  # testloader, valset
 HELD = frozenset("test tests testing tested val valid validate validation dev heldout holdout held te va".split())
 
 
@@ -84,8 +105,25 @@ def words(left: int) -> str:
                 return said
             if says_test(name):
                 return f"def {name}"
+            if chosen := chooses(frame.f_code.co_filename, text):
+                return chosen
         frame = frame.f_back
     return ""
+
+
+def chooses(file: str, text: str) -> str:
+    """The line by which the best is chosen by what a line computes, in a program that has data for tests; else ""."""
+    found = re.match(r"(\w+) = ", text)
+    lines = linecache.getlines(file) if found else []
+    if not found or not any(map(says_test, lines)):
+        return ""
+    name = re.escape(found[1])
+    best = re.compile(rf"\bbest\w*\W+(=\s*(max|min)\(.*)?.*\b{name}\b|\b{name}\s*[<>]=?\s*[\w.\[\"']*best", re.IGNORECASE)
+    return next((each.strip() for each in lines if best.search(each.split("#")[0]) and says_choice(each)), "")
+
+
+def says_choice(text: str) -> bool:
+    return any(each in text for each in ("<", ">", "max(", "min("))
 
 
 def loop_around(file: str, number: int) -> str:
@@ -103,5 +141,5 @@ def loop_around(file: str, number: int) -> str:
 
 
 def says_test(text: str) -> bool:
-    found = [word.lower() for word in WORD.findall(text)]
+    found = [STEM.sub("", word.lower()) or "data" for word in WORD.findall(text)]
     return any(word in HELD or (word[0] in "xy" and word[1:] in HELD) for word in found)

@@ -13,6 +13,7 @@ from badak.core.i18n import say
 from badak.data import DataLoader
 from badak.inspect.doctor.collectors import is_random
 from badak.inspect.doctor.diagnoses import DIAGNOSES
+from badak.inspect.doctor.diagnoses.gradients import NeverLearns
 from badak.inspect.doctor.eval_check import Lookout
 from badak.inspect.doctor.facts import Call, Size, Step
 from badak.inspect.doctor.names import Names, living, weights_of
@@ -81,7 +82,7 @@ class Visit:
             report.why.append("no optimizer.step() was seen, so there was little to judge")
         report.findings += self.diagnosed()
         if not report.findings and self.error is None:
-            report.findings += self.asked()
+            report.findings += self.asked() or list(NeverLearns().never_called(self))
         if not self.quiet:
             (self.file or sys.stderr).write(f"{report}\n")
 
@@ -101,10 +102,11 @@ class Visit:
         hidden = self.hidden
         for diagnosis in DIAGNOSES:
             if diagnosis.code not in hidden:
-                new = list(diagnosis().look(self))
+                judge = diagnosis()
+                new = list(judge.look(self))
                 found += new
                 if new:
-                    hidden |= set(diagnosis.explains)
+                    hidden |= set(judge.explains)
         return found
 
     # what diagnoses ask

@@ -6,7 +6,7 @@ A step ends with the step() of an optimizer.
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 import numpy as np
 
@@ -16,9 +16,9 @@ from badak.core.errors import BadakError
 from badak.core.events import Effect
 from badak.core.modes import modes
 from badak.core.tracing import Recorder
-from badak.inspect.doctor import collectors
-from badak.inspect.doctor.doors import DOORS, loads_told, seeds_told
-from badak.inspect.doctor.facts import Back, Call, Cut, Size, Step
+from badak.inspect.doctor import collectors, composed
+from badak.inspect.doctor.doors import DOORS, draws_told, loads_told, seeds_told
+from badak.inspect.doctor.facts import CUTS, Back, Call, Cut, Size, Step
 from badak.inspect.doctor.given import Given
 from badak.inspect.doctor.names import line
 from badak.inspect.doctor.rows import Rows
@@ -56,9 +56,18 @@ class Watch(Recorder):
         self._waiting: dict[int, Any] = {}  # parameters with a gradient that no step has used yet
         self._losses: dict[int, tuple[Any, Any]] = {}  # a node, which is kept so that no other gets its id, and the loss
         self.across: dict[int, tuple[str, int, np.ndarray]] = {}  # what softmax made: line, axis, weights
+        self.times: dict[int, tuple] = {}  # weights times values, one by one, by their node
+        self.computed: dict[int, Tensor] = {}  # what models gave, without its graph, by its memory
+        self.laid: dict[int, tuple[np.ndarray, tuple[int, ...]]] = {}  # memory of labels: they, and what they were
         self.flat: dict[int, tuple[int, ...]] = {}  # (X, Y, V) laid flat: the node -> (X, Y)
         self.column: tuple[tuple[int, ...], bool] | None = None  # see layout.stretched
+        self.pairs: dict[int, composed.Pair] = {}  # answers and labels of this step, by the node of what they differ by
+        self.sums: list[composed.Sum] = []
+        self.masked: dict[int, Any] = {}  # scores of attention that zeros and ones were added to, by their node
+        self._passed: set[int] = set()  # numbers that a gradient has gone through, by their node
+        self._recorded = True  # whether the call that is under way began with a graph
         self.picked: dict[int, int] = {}  # memory of rows that were picked: of how many
+        self.masked_from: dict[int, np.ndarray] = {}  # memory of rows that a mask picked: what from
         self._caller: Module | None = None
         self._made: WeakKeyDictionary[Any, Module] = WeakKeyDictionary()  # a node that a model gave, and which
         self.makers: dict[int, Module] = {}  # what they give goes into other models
@@ -80,7 +89,7 @@ class Watch(Recorder):
     # on and off
 
     def __enter__(self) -> "Watch":
-        self._plain = seeds_told(self), loads_told(self)
+        self._plain = seeds_told(self), loads_told(self), draws_told(self)
         return super().__enter__()
 
     def __exit__(self, *error: object) -> None:
@@ -117,18 +126,24 @@ class Watch(Recorder):
             return
         self.called[id(module)] = module
         self._fed_by(module, args)
+        self._recorded = modes.grad
         content, whole = (), 0
-        self.given.called(module, args, kwargs, modes.grad)
+        own = any(isinstance(x, Tensor) and x._array.__array_interface__["data"][0] in self.computed for x in args)
+        if not own:  # what another model made is no data
+            self.given.called(module, args, kwargs, modes.grad)
         if modes.grad:
             content = collectors.content(args, kwargs, self._held)
             whole = self.picked.get(content[0][0], 0) if content else 0
             self.rows.train(args, kwargs)
         elif len(self.open.tested) < 256 and (tested := self.rows.test(args, kwargs, line())) is not None:
+            tested.module = id(module)
             self.open.tested.append(tested)
         self.open.calls.append(Call(module, line(), modes.grad, module.training, known[1], content, whole))
 
     def came_out(self, y: Any) -> None:
         """What the program called gave this."""
+        if isinstance(y, Tensor) and y._node is None and len(self.computed) < 256:
+            self.computed[y._array.__array_interface__["data"][0]] = y
         if isinstance(y, Tensor) and y._node is not None and self._caller is not None:
             self._made[y._node] = self._caller
 
@@ -168,6 +183,7 @@ class Watch(Recorder):
     def _added(self, node, op, inputs, outputs) -> None:
         """Note where a sum that hangs on numbers of earlier steps grows on, from step to step."""
         collectors.constant(self, op, None, inputs, None, None, outputs)
+        composed.added_up(self, node, inputs)
         made = [edge[0].order for edge in node.edges if edge is not None and isinstance(edge[0], Node)]
         old = [order for order in made if order < self._first]
         if old:
@@ -189,13 +205,20 @@ class Watch(Recorder):
         if root.training and len(self.open.cuts) < 64:
             for x in inputs:
                 if x is not None and x._requires_grad and x._node is None and type(x).__name__ == "Parameter":
-                    self.open.cuts.append(Cut("no_grad()", line(), x._edge()[0], self.stack[-1]))
+                    whole = None if self._recorded else root
+                    self.open.cuts.append(Cut("no_grad()", line(), x._edge()[0], self.stack[-1], whole))
                     return
 
     def on_alias(self, x, of) -> None:
+        if of._node is not None and of._array.ndim > 1 and len(self.computed) < 256:
+            self.computed[x._array.__array_interface__["data"][0]] = x
         if of._node is not None and modes.grad and len(self.open.cuts) < 64:
             how = ".detach()" if x._version_counter is not None else ".data"
             self.open.cuts.append(Cut(how, line(), of._node, self.stack[-1] if self.stack else None))
+
+    def on_redefine(self, thing, how: str) -> None:
+        if self.called and isinstance(thing, Tensor) and thing._node is None and thing._meta is None:
+            self.given.redefined(thing)
 
     def on_train_mode(self, module) -> None:
         if id(module) in self.called:
@@ -218,8 +241,11 @@ class Watch(Recorder):
             if self.open.backs:
                 self.open.backs[-1].nodes = self._walked
             root, value, self._walked = *self._number, 0
+            self.open.root = ref(node)
             self.open.backs.append(Back(line(), value=float(value) if root is node else None))
         self._walked += 1
+        if not np.ndim(dys[0]):
+            self._passed.add(id(node))
         if not self._losses and not self.looks_closely:
             return
         if self.looks_closely and self.broken is None and self._senses.get(node.op, _BREAKS)[1]:
@@ -291,8 +317,13 @@ class Watch(Recorder):
         step.rates = tuple(float(group.get("lr", 0.0)) for group in optimizer.param_groups)
         step.optimizer = optimizer
         self.optimizers[id(optimizer)] = optimizer
-        if not self.broken_step and any(loss.value is not None and not np.isfinite(loss.value) for loss in step.trained):
+        values = [loss.value for loss in step.trained] + [back.value for back in step.backs]
+        if not self.broken_step and not all(value is None or np.isfinite(value) for value in values):
             self.broken_step = step.number
+        step.lookups += collectors.token_by_token(step.lookups)
+        if step.number > CUTS:  # they hold the graph
+            step.cuts = []
+        step.in_part = composed.in_part(self, self._passed)
         self.steps.append(step)
         self.open = Step(step.number + 1)
         if step.fresh:
@@ -305,6 +336,14 @@ class Watch(Recorder):
         self.flat.clear()
         self.rows.asked = None
         self.column = None
+        self.laid.clear()
+        self.times.clear()
+        self.computed.clear()
+        self.pairs.clear()
+        self.sums.clear()
+        self.masked.clear()
+        self.masked_from.clear()
+        self._passed.clear()
         self._first = now()
         self._ended(step)
 

@@ -1,4 +1,4 @@
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -8,11 +8,13 @@ from badak.inspect.doctor.given import shapes_of
 from badak.inspect.doctor.names import weights_of
 from badak.inspect.doctor.report import Finding
 from badak.nn import Module
+from badak.nn.parameter import is_lazy
 
 if TYPE_CHECKING:
     from badak.inspect.doctor.session import Visit
 
 LEAST, TIMES = 5, 2.0  # writes, and how far an average may be from what it is one of
+STILL = 2e-5  # how far a copy moves at least, of what parts it from the weights
 
 
 class NoAverage(Diagnosis):
@@ -22,31 +24,74 @@ class NoAverage(Diagnosis):
     title = "an average of the weights that is none"
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
-        written = visit.watch.given.written
+        given = visit.watch.given
         modules = {id(m): m for m in [*visit.watch.called.values(), *visit.alive] if isinstance(m, Module)}
-        models = [m for m in visit.watch.called.values() if any(id(p) in visit.trained for p in weights_of(m))]
+        used = [*visit.watch.called.values(), *(m for m, _ in visit.watch.inside.values())]
+        models = [m for m in used if any(id(p) in visit.trained for p in weights_of(m))]
         for copy in modules.values():
-            own = [p for p in weights_of(copy) if id(p._array) in written and written[id(p._array)][2] >= LEAST]
-            if not own or any(id(p) in visit.trained for p in weights_of(copy)):
+            known = [each for p in weights_of(copy) if (each := given.history(p)) is not None and each[2] >= LEAST]
+            if not known or any(id(p) in visit.trained for p in weights_of(copy)):
                 continue
-            if not any(written[id(p._array)][1].any() for p in own):  # one that begins at 0, and is scaled by its user
+            if not any(first.any() for _, first, _ in known):  # one that begins at 0, and is scaled by its user
                 continue
-            twin = next((m for m in models if type(m) is type(copy) and shapes_of(m) == shapes_of(copy)), None)
-            if twin is None or all(np.array_equal(a._array, b._array) for a, b in zip(weights_of(copy), weights_of(twin))):
+            twins = [m for m in models if type(m) is type(copy) and shapes_of(m) == shapes_of(copy)]
+            several = [[(p._array, q._array) for p, q in zip(weights_of(copy), weights_of(twin))] for twin in twins]
+            if any(all(np.array_equal(a, b) for a, b in pairs) for pairs in several):
                 continue
-            name, times = type(copy).__name__, size(copy) / max(size(twin), 1e-30)
-            if all(np.array_equal(p._array, written[id(p._array)][1]) for p in own):
-                said = f"the copy of {name} is written {written[id(own[0]._array)][2]} times and never changes"
-            elif not 1 / TIMES < times < TIMES:
-                said = f"the weights of the copy of {name} are {times:.2g} times as large as those that it should be an average of"
-            else:
-                continue
-            yield self.found(
-                "", said, "average = a * average + (1 - a) * weights: average.mul_(a).add_(weights, alpha=1 - a)", times=times
-            )
-            return
+            own = {id(p) for p in weights_of(copy) if given.history(p) is not None}
+            found = [self.judged(type(copy).__name__, pairs, known) for pairs in several] if len(own) == len(known) else []
+            if found and all(each is not None for each in found):
+                yield from [each for each in found if each is not None][:1]
+                return
+        yield from self.loose(visit, modules.values(), models)
+
+    def loose(self, visit: "Visit", modules: Iterable[Module], models: list[Module]) -> Iterator[Finding]:
+        """Copies of the weights in a dict or a list."""
+        own = [t for m in modules for t in (*m._parameters.values(), *m._buffers.values()) if t is not None]
+        inside = {id(t._array) for t in own if not is_lazy(t)}
+        every = [each for key, each in visit.watch.given.written.items() if key not in inside and each[2] >= LEAST]
+        for model in models:
+            weights, left, known = [p._array for p in weights_of(model)], iter(every), []
+            for w in weights:  # in the order in which they were written first, buffers among them
+                known += next(([each] for each in left if each[0].shape == w.shape), [])
+            began = [(first, w) for (_, first, _), w in zip(known, weights)]
+            if (
+                len(known) == len(weights) > 1
+                and cosine(began) > 0.5  # else they are gradients, or moments of an optimizer of one's own
+                and (found := self.judged(type(model).__name__, list(zip([each[0] for each in known], weights)), known))
+            ):
+                yield found
+                return
+
+    def judged(self, name: str, pairs: list[tuple[np.ndarray, np.ndarray]], known: list[tuple]) -> Finding | None:
+        """What is to be said of copies and the weights that they are averages of."""
+        first = norm(each for _, each, _ in known)
+        if not norm(b for _, b in pairs) < TIMES * max(first, 1e-30):  # the weights themselves grow, or are no numbers
+            return None
+        times = norm(a for a, _ in pairs) / max(norm(b for _, b in pairs), 1e-30)
+        moved, apart = norm(array - first for array, first, _ in known), norm(a - b for a, b in pairs)
+        if moved == 0.0 or moved < STILL * apart and apart > 1e-3 * norm(a for a, _ in pairs):
+            said = f"the copy of {name} is written {known[0][2]} times and never changes"
+        elif moved > 0.02 * first and len(pairs) == len(known) and toward(pairs, known) < 0.05:
+            said = f"the copy of {name} is written {known[0][2]} times and comes no nearer to the weights"
+        elif not 1 / TIMES < times < TIMES:
+            said = f"the weights of the copy of {name} are {times:.2g} times as large as those that it should be an average of"
+        else:
+            return None
+        fix = "average = a * average + (1 - a) * weights: average.mul_(a).add_(weights, alpha=1 - a)"
+        return self.found("", said, fix, times=times)
 
 
-def size(module: Module) -> float:
-    """The norm of all its weights."""
-    return float(np.sqrt(sum(np.square(p._array.astype(np.float64)).sum() for p in weights_of(module))))
+def cosine(ways: list[tuple[np.ndarray, np.ndarray]]) -> float:
+    """The cosine between two lists of arrays."""
+    return sum(float(np.vdot(a, b)) for a, b in ways) / max(norm(a for a, _ in ways) * norm(b for _, b in ways), 1e-30)
+
+
+def toward(pairs: list[tuple[np.ndarray, np.ndarray]], known: list[tuple]) -> float:
+    """The cosine between where copies went and where the weights are from where the copies began."""
+    return cosine([(a - first, b - first) for (a, b), (_, first, _) in zip(pairs, known)])
+
+
+def norm(arrays: Iterable[np.ndarray]) -> float:
+    """The norm of all numbers of them."""
+    return float(np.sqrt(sum(np.square(x.astype(np.float64)).sum() for x in arrays)))

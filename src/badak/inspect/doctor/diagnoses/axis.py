@@ -13,7 +13,7 @@ class WrongAxis(Diagnosis):
 
     code = "BADAK-230"
     title = "softmax over the wrong axis"
-    explains = ("BADAK-203", "BADAK-210", "BADAK-220", "BADAK-233")
+    explains: tuple[str, ...] = ("BADAK-203", "BADAK-210", "BADAK-220", "BADAK-233")
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
         turned = [step.turned for step in visit.rounds[:3]]
@@ -30,6 +30,8 @@ class WrongAxis(Diagnosis):
             losses = [loss for step in visit.steps for loss in step.trained if loss.place == place and loss.mass is not None]
             if len(losses) >= 2 and all(abs(each - 1) > 0.02 for loss in losses for each in loss.mass or ()):
                 (low, high), maker, where = losses[0].mass or (0.0, 0.0), losses[0].made_by, losses[0].made_at or "a line of badak"
+                if losses[0].kind == "cross_entropy":  # which takes none, whatever they sum to
+                    self.explains = tuple(code for code in self.explains if code != "BADAK-203")
                 yield self.found(
                     place,
                     f"the probabilities that {maker} made at {where} sum to {low:.2g} to {high:.2g} "

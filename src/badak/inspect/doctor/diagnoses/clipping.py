@@ -43,6 +43,15 @@ class ClippedEarly(Diagnosis):
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
         every = [clip for step in visit.rounds for clip in step.clips]
+        late = [clip for clip in every if clip.late]
+        if len(late) >= 3 and len(late) == len(every):
+            yield self.found(
+                late[0].place,
+                f"all {len(late)} times clipping was called after the step that had used the gradients",
+                "loss.backward(), then clip_grad_norm_(model.parameters(), ...), then optimizer.step()",
+                times=len(late),
+            )
+            return
         early = [clip for clip in every if clip.early]
         if len(early) >= 3 and len(early) == len(every):
             yield self.found(

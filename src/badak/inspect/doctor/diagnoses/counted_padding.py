@@ -70,6 +70,11 @@ def _counted(step: Step, loss: Loss) -> tuple[int, int, int] | None:
         count = int((target == pad).sum())
         if count > max(len(ids), SHARE * target.size):  # one at the end of each text says that it ends
             return pad, count, target.size
+    if len(loss.laid) == 2 and loss.laid[0] * loss.laid[1] == target.size and any(x.rows == loss.classes for x in step.lookups):
+        pad = filler(target.reshape(loss.laid), None)
+        count = int((target == pad).sum()) if pad is not None and pad != loss.ignored else 0
+        if pad is not None and count > max(max(loss.laid), SHARE * target.size):
+            return pad, count, target.size
     return None
 
 

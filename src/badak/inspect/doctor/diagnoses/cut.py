@@ -2,6 +2,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.facts import CUTS
 from badak.inspect.doctor.report import Finding
 from badak.tensor.history import tensor_of
 
@@ -19,8 +20,11 @@ class GraphCut(Diagnosis):
     def look(self, visit: "Visit") -> Iterator[Finding]:
         wanted = visit.without_gradient()
         said: set[str] = set()
-        for step in [*visit.steps[:3], visit.watch.open]:
+        recorded = {id(call.module) for step in visit.steps for call in step.calls if call.grad}
+        for step in [*visit.steps[:CUTS], visit.watch.open]:
             for cut in step.cuts:
+                if cut.whole is not None and id(cut.whole) in recorded:  # asked without gradients at other times, too
+                    continue
                 lost = {key: p for key, p in _behind(cut.node).items() if key in wanted}
                 if lost and cut.place not in said:
                     said.add(cut.place)

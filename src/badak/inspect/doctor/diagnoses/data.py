@@ -1,5 +1,6 @@
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from badak.inspect.doctor.session import Visit
 
 LEAST = 5  # steps
+WIDE = 16  # rows of a table that is asked for one of them alone
 
 
 class SameIds(Diagnosis):
@@ -20,13 +22,17 @@ class SameIds(Diagnosis):
 
     code = "BADAK-221"
     title = "the ids are always the same"
-    explains = ("BADAK-222", "BADAK-238")
+    explains = ("BADAK-222", "BADAK-238", "BADAK-260")
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
+        yield from self.one_number(visit)
         texts = [text for step in visit.steps if (text := _text(step)) is not None]
         if len(texts) < max(LEAST, len(visit.steps) // 2):
             return
         place = next((call.place for step in visit.steps for call in step.calls), "")
+        if (one := self.one_row(visit)) is not None:
+            yield one
+            return
         tokens = np.unique(np.concatenate([np.unique(text.ids) for text in texts]))
         count = sum(text.ids.size for text in texts)
         real = tokens[tokens != 0] if len(tokens) == 2 and all(map(_filled, texts)) else tokens
@@ -39,13 +45,67 @@ class SameIds(Diagnosis):
                 "look at the tokenizer and at what fills texts up",
                 ids=count,
             )  # fmt: skip
-        elif all(t.ids.ndim == 2 and len(t.ids) >= 4 and t.ids.shape[1] >= 4 and (t.ids == t.ids[:1]).all() for t in texts):
+        elif any(all(_one_text(ids) for ids in each) for each in ([t.ids for t in texts], [t.ids.T for t in texts])):
             yield self.found(
                 place,
-                f"in all {len(texts)} batches the {len(texts[0].ids)} rows are one and the same text",
+                f"in all {len(texts)} batches, {texts[0].ids.shape} at first, all rows are one and the same text",
                 "look at the index in Dataset.__getitem__, and at what makes the batch",
                 batches=len(texts),
             )
+
+    def one_number(self, visit: "Visit") -> Iterator[Finding]:
+        """What a model is given is one number, over and over."""
+        for call in {id(call.module): call for step in visit.steps for call in step.calls if call.grad}.values():
+            every = visit.watch.given.trained.get(id(call.module), [])
+            values = [each.values for each in every if each.values.dtype.kind == "f" and each.leads]
+            count = sum(each.size for each in values)
+            first = values[0].flat[0] if count else 0.0
+            if len(values) == len(every) >= LEAST and count >= 256 and all((each == first).all() for each in values):
+                yield self.found(
+                    call.place,
+                    f"all {count:,} numbers that {type(call.module).__name__} is given in {len(values)} calls are "
+                    f"{float(first):.3g}",
+                    "look at what makes the data: noise of 0, a mask that hides all, a cast to integers",
+                    numbers=count,
+                )
+                return
+            alike = [each for each in values if len(each) >= 8 and each.shape[1] >= 4 and (each == each[:1]).all()]
+            if len(alike) == len(every) >= LEAST:
+                yield self.found(
+                    call.place,
+                    f"in all {len(alike)} batches the rows that {type(call.module).__name__} is given are one and the same",
+                    "look at the index in Dataset.__getitem__, and at what makes the batch",
+                    batches=len(alike),
+                )
+                return
+
+    def one_row(self, visit: "Visit") -> Finding | None:
+        """One id for each row, and all of them the same, of a table that has more: whose it is was lost."""
+        by: dict[int, list[Lookup]] = {}
+        for step in visit.steps:
+            for lookup in step.lookups:
+                if lookup.module is not None:
+                    by.setdefault(id(lookup.module), []).append(lookup)
+        for several in by.values():
+            first = several[0].ids.reshape(-1)[:1]
+            rows = [lookup.ids for lookup in several if lookup.ids.ndim == 1 and len(lookup.ids) >= LEAST]
+            if len(rows) < len(several) or len(rows) < LEAST or several[0].rows < WIDE or any((ids != first).any() for ids in rows):
+                continue
+            count = sum(map(len, rows))
+            if count >= 64:
+                place = next((call.place for step in visit.steps for call in step.calls), "")
+                return self.found(
+                    place,
+                    f"all {count:,} ids that {visit.names.of(several[0].module)} was asked for are {first[0]}, of "
+                    f"{several[0].rows} that it has",
+                    "look at what makes the ids: a column of another name, a cast, a factor of 0",
+                    ids=count,
+                )
+        return None
+
+
+def _one_text(ids: np.ndarray) -> bool:
+    return ids.ndim == 2 and min(ids.shape) >= 4 and bool((ids == ids[:1]).all())
 
 
 def _filled(text: Lookup) -> bool:
@@ -54,14 +114,16 @@ def _filled(text: Lookup) -> bool:
 
 
 def _text(step: Step) -> Lookup | None:
-    """What was looked up in the largest table, positions apart."""
+    """What was looked up in the largest table, positions apart; laid flat, where it was asked several times."""
     found = [x for x in step.lookups if x.ids.size > 1 and not _counts(x.ids)]
-    return max(found, key=lambda x: x.rows, default=None)
+    first = max(found, key=lambda x: x.rows, default=None)
+    several = [x.ids for x in found if first is not None and x.module is first.module]
+    return replace(first, ids=np.concatenate([ids.ravel() for ids in several])) if first and len(several) > 1 else first
 
 
 def _counts(ids: np.ndarray) -> bool:
-    last = ids.reshape(-1, ids.shape[-1])
-    return bool((np.diff(last, axis=1) == 1).all()) if ids.shape[-1] > 1 else False
+    rows = [ids.reshape(-1, ids.shape[-1])] + [ids.T] * (ids.ndim == 2)
+    return any(each.shape[1] > 1 and bool((np.diff(each, axis=1) == 1).all()) for each in rows)
 
 
 class SameBatch(Diagnosis):

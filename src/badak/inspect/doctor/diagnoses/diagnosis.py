@@ -14,7 +14,7 @@ class Diagnosis:
 
     code: ClassVar[str]
     title: ClassVar[str]
-    explains: ClassVar[tuple[str, ...]] = ()  # codes of what follows from it, and is not said as well
+    explains: tuple[str, ...] = ()  # codes of what follows from it, and is not said as well
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
         """Yield what is wrong; nothing where a diagnosis is asked in another way, as that of `--overfit`."""

@@ -1,9 +1,13 @@
+import os
+import re
+import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.names import assigned_at, is_read, own_text, weights_of
 from badak.inspect.doctor.report import Finding
 
 if TYPE_CHECKING:
@@ -30,6 +34,7 @@ class NeverLearns(Diagnosis):
             for loss in [*step.trained, *step.scalars]:
                 losses.setdefault((loss.place, loss.kind), []).append(loss)
         apart = [*self._constant(visit, losses), *self._last_alone(visit)] or [*self._number(visit)]
+        apart = apart or [*self._in_part(visit), *self._unread(visit, losses)][:1]
         yield from apart
         lost = [p for p in visit.without_gradient().values() if visit.trained]
         known = {key: [loss.scale for loss in several] for key, several in losses.items() if key[1] != "mean"}
@@ -96,6 +101,60 @@ class NeverLearns(Diagnosis):
                     least=min(numbers), most=max(numbers),
                 )  # fmt: skip
                 return
+
+    def _in_part(self, visit: "Visit") -> Iterator[Finding]:
+        """Losses are added up, and backward() is called of one of them."""
+        for steps in visit.by_optimizer():
+            fresh = [step for step in steps if step.fresh]
+            for place in dict.fromkeys(place for step in fresh for place in step.in_part):
+                times = sum(1 for step in fresh if place in step.in_part)
+                if times >= 4 and times >= 0.8 * len(fresh):
+                    yield self.found(
+                        place,
+                        f"in {times} of {len(fresh)} steps this sum of losses is never differentiated, and some of its terms are: "
+                        "nothing learns from the others",
+                        "call backward() of the sum",
+                        steps=times,
+                    )
+                    return
+
+    def _unread(self, visit: "Visit", losses: dict[tuple, list]) -> Iterator[Finding]:
+        """A loss gets a name that the program never reads."""
+        lines, file = own_text().splitlines(), os.path.basename(sys.argv[0])
+        least = min((len(steps) for steps in visit.by_optimizer()), default=0)
+        for (place, _), several in losses.items():
+            name, _, number = place.rpartition(":")
+            if name != file or len(several) < max(4, 0.8 * least) or any(loss.scale for loss in several):
+                continue
+            found = re.match(r"\s*(\w+) = ", lines[int(number) - 1]) if int(number) <= len(lines) else None
+            if found and not is_read(found[1]):
+                yield self.found(
+                    place,
+                    f"{found[1]} is computed in {len(several)} steps, and nobody reads it: nothing learns from it",
+                    "add it to the loss that backward() is called of",
+                    steps=len(several),
+                )
+                return
+
+    def never_called(self, visit: "Visit") -> Iterator[Finding]:
+        """A layer that a class of the program makes, and of which its text says nothing more."""
+        watch = visit.watch
+        used, run = {*watch.called, *watch.inside}, sys.modules.get("__main__")
+        for owner in (module for top in visit.names.tops for module in top.modules() if id(module) in used):
+            if type(owner).__module__ != getattr(run, "__name__", "") or len(visit.rounds) < 5:
+                continue
+            for name, module in owner._modules.items():
+                own = weights_of(module) if module is not None and id(module) not in used else []
+                idle = own and all(p.requires_grad and id(p) in visit.trained and id(p) not in watch.reached for p in own)
+                called = {id(each) for each in module.modules()} & used if module is not None else set()
+                if idle and not called and assigned_at(owner, name) and not is_read(name):
+                    yield self.found(
+                        assigned_at(owner, name),
+                        f"{type(owner).__name__}.{name} is made with {sum(p.numel() for p in own):,} weights, and nobody calls it",
+                        f"call self.{name}(...) in forward, or leave it out",
+                        weights=sum(p.numel() for p in own),
+                    )
+                    return
 
     def _last_alone(self, visit: "Visit") -> Iterator[Finding]:
         """Of several losses that a line makes in each step only the last one is differentiated."""

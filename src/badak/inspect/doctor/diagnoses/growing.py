@@ -1,3 +1,4 @@
+import gc
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,20 @@ class GraphGrows(Diagnosis):
     title = "the graph grows from step to step"
     explains = ("BADAK-201",)
 
+    def kept(self, visit: "Visit") -> Iterator[Finding]:
+        """The losses of all steps are kept as tensors."""
+        old = [step.root for step in visit.rounds[:-2] if step.root is not None and not step.cuts]
+        if len(old) < LEAST or sum(1 for root in old if root() is not None) < 0.9 * len(old):
+            return
+        gc.collect()
+        if (alive := sum(1 for root in old if root() is not None)) >= 0.9 * len(old):
+            yield self.found(
+                visit.steps[0].backs[0].place if visit.steps[0].backs else "",
+                f"the losses of {alive} of {len(old)} steps are still there, each with its graph",
+                "losses.append(loss.item())",
+                steps=alive,
+            )
+
     def look(self, visit: "Visit") -> Iterator[Finding]:
         rounds = visit.rounds
         walked = [step.backs[0].nodes for step in rounds if len(step.backs) == 1]
@@ -30,6 +45,7 @@ class GraphGrows(Diagnosis):
                 first=walked[0], last=walked[-1],
             )  # fmt: skip
             return
+        yield from self.kept(visit) if not any(step.carried for step in rounds) else ()
         carried: dict[str, set[int]] = {}
         for step in visit.steps:
             for place in step.carried:

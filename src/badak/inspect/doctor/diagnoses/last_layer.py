@@ -9,6 +9,8 @@ from badak.inspect.doctor.report import Finding
 if TYPE_CHECKING:
     from badak.inspect.doctor.session import Visit
 
+NUMBERS = ("mse", "difference")  # losses of answers that are numbers
+
 
 class BehindLogits(Diagnosis):
     """A layer stands between the logits and the loss: what is below 0 is lost, or the answers are dropped at random."""
@@ -29,7 +31,8 @@ class BehindLogits(Diagnosis):
             for loss in step.trained:
                 maker, at = (loss.below_by, loss.below_at) if loss.made_by == "log_softmax" else (loss.made_by, loss.made_at)
                 known = loss.kind in ("cross_entropy", "bce_with_logits") or (loss.kind == "nll" and loss.made_by == "log_softmax")
-                if known and loss.classes > 1 and maker in self.takes and loss.place not in said:
+                several = loss.classes > 1 or loss.kind == "bce_with_logits"
+                if known and several and maker in self.takes and loss.place not in said:
                     said.add(loss.place)
                     yield self.found(
                         loss.place,
@@ -39,7 +42,7 @@ class BehindLogits(Diagnosis):
 
     def out_of_reach(self, visit: "Visit") -> Iterator[Finding]:
         """Numbers are asked for that the last layer cannot give, or that are set to 0 at random."""
-        losses = [loss for step in visit.steps for loss in step.trained if loss.kind == "mse" and loss.labels is not None]
+        losses = [loss for step in visit.steps for loss in step.trained if loss.kind in NUMBERS and loss.labels is not None]
         for place in dict.fromkeys(loss.place for loss in losses):
             own = [loss for loss in losses if loss.place == place]
             maker = own[0].made_by
@@ -51,7 +54,7 @@ class BehindLogits(Diagnosis):
             at = own[0].made_at or "a line of badak"
             if maker == "dropout":
                 what, fix = (
-                    f"mse is given what dropout made at {at}: answers are set to 0 at random",
+                    f"{own[0].kind} is given what dropout made at {at}: answers are set to 0 at random",
                     "leave out the dropout behind the last layer",
                 )
             elif share > 0.1:

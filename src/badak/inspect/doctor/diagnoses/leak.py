@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.given import Pair
 from badak.inspect.doctor.report import Finding
 
 if TYPE_CHECKING:
@@ -23,11 +24,15 @@ class LabelGiven(Diagnosis):
         pairs = visit.watch.given.pairs
         for place in sorted({pair.place for pair in pairs}):
             own = [pair for pair in pairs if pair.place == place and pair.shape == pairs[0].shape]
+            own = [pair for pair in own if pair.labels.ndim == own[0].labels.ndim]
             if not own or len(own[0].shape) > 2 or own[0].rows.shape[1] != np.prod(own[0].shape):
                 continue
             late = own[0].shape[-1]  # of a window the last step: to remember the first one may be the task
             rows = np.concatenate([pair.rows for pair in own]).astype(np.float64) if own else np.empty((0, 0))
             if len(own) < 3 or len(rows) < LEAST or rows.shape[1] < 2 or not np.isfinite(rows).all():
+                continue
+            if own[0].labels.ndim == 2:
+                yield from self.window(place, own, rows)
                 continue
             labels = np.concatenate([pair.labels for pair in own])
             for kind, target in targets(labels):
@@ -46,6 +51,24 @@ class LabelGiven(Diagnosis):
                     )  # fmt: skip
                     return
 
+    def window(self, place: str, own: list[Pair], rows: np.ndarray) -> Iterator[Finding]:
+        """The last steps of a window are what is to be foretold."""
+        if any(pair.labels.shape[1:] != own[0].labels.shape[1:] for pair in own):
+            return
+        labels = np.concatenate([pair.labels for pair in own]).astype(np.float64)
+        k, steps = labels.shape[1], rows.reshape(len(rows), own[0].shape[0], -1)
+        for channel in range(steps.shape[2]):
+            late = steps[:, -k:, channel]
+            if all(copied(late[:, i : i + 1], labels[:, i]) is not None for i in range(k)):
+                yield self.found(
+                    place,
+                    f"the last {k} steps of each window that the model is given are the {k} numbers that it is asked for, but for "
+                    f"a factor and a sum, in all {len(rows)} rows that were looked at",
+                    "end the window where what is to be foretold begins",
+                    steps=k,
+                )
+                return
+
 
 def targets(labels: np.ndarray) -> Iterator[tuple[int | None, np.ndarray]]:
     """(class, numbers): the labels themselves, or whether a label is that class."""
@@ -53,6 +76,8 @@ def targets(labels: np.ndarray) -> Iterator[tuple[int | None, np.ndarray]]:
         yield None, labels.astype(np.float64)
         return
     kinds = np.unique(labels)
+    if len(kinds) > 2:
+        yield None, labels.astype(np.float64)
     for kind in kinds if 2 <= len(kinds) <= KINDS else ():
         yield int(kind), (labels == kind).astype(np.float64)
 

@@ -20,12 +20,13 @@ class MaskInverted(Diagnosis):
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
         for words, judge in (("only keys that come after it", _future), ("only padding", _padding)):
-            steps = [[seen for seen in step.attended if judge(step, seen)] for step in visit.rounds if step.attended]
+            known = [(step, step.attended or step.pointed) for step in visit.rounds]
+            steps = [[seen for seen in several if judge(step, seen)] for step, several in known if several]
             if steps and all(steps[: min(3, visit.watch.broken_step or 3)]):  # with NaN nobody sees anything
-                seen = steps[0][0]
+                seen, several = steps[0][0], next(several for _, several in known if several)
                 yield self.found(
                     seen.place,
-                    f"each query sees {words} ({len(steps[0])} of {len(visit.steps[0].attended)} attentions"
+                    f"each query sees {words} ({len(steps[0])} of {len(several)} attentions"
                     f"{f', first in {name}' if (name := visit.names.of(seen.module)) else ''})",
                     "~mask: True = hide in nn.MultiheadAttention, True = attend in scaled_dot_product_attention, 1 = attend in "
                     "transformers",

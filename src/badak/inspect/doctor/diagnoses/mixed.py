@@ -53,5 +53,5 @@ def sliced(step: Step, loss: Loss) -> Picked | None:
     of, source = loss.slice_of
     if not of or loss.labels is None or any(each.memory == loss.labels_at for each in step.picked):
         return None
-    fits = [each for each in step.picked if each.of == of and each.source != source and len(each.rows) == len(loss.labels)]
+    fits = [each for each in step.picked if each.of <= of and each.source != source and len(each.rows) == loss.among]
     return next((each for each in fits if (np.diff(each.rows) != 1).any()), None)

@@ -14,7 +14,7 @@ class StepBeforeBackward(Diagnosis):
 
     code = "BADAK-208"
     title = "step() without gradients"
-    explains = ("BADAK-209", "BADAK-212", "BADAK-214", "BADAK-217", "BADAK-225", "BADAK-237")
+    explains: tuple[str, ...] = ("BADAK-209", "BADAK-212", "BADAK-214", "BADAK-217", "BADAK-225", "BADAK-237")
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
         steps, held = visit.steps, [p for x in visit.watch.optimizers.values() for p in x._parameters()]
@@ -37,6 +37,9 @@ class StepBeforeBackward(Diagnosis):
         held = steps[0].optimizer._parameters()
         if not empty or not any(id(p) in visit.watch.reached for p in held):  # none ever had one: it holds others
             return
+        others = [x for x in visit.watch.optimizers.values() if x is not steps[0].optimizer]
+        if {id(p) for p in held} <= {id(p) for x in others for p in x._parameters()}:  # it should hold what is in none
+            self.explains = tuple(code for code in self.explains if code != "BADAK-212")
         backs = sum(len(step.backs) for step in visit.steps)
         if len(empty) == len(steps) and len(steps) > 1 and backs:
             yield self.found(

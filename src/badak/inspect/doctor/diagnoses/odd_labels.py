@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.diagnoses.last_layer import NUMBERS
 from badak.inspect.doctor.facts import Loss
 from badak.inspect.doctor.report import Finding
 
@@ -11,6 +12,16 @@ if TYPE_CHECKING:
     from badak.inspect.doctor.session import Visit
 
 LEAST, FAR = 3, 50.0  # steps; the size of labels that is far from what a model starts with
+
+PLAYED = ("bce_with_logits", "bce", "mse", "difference")
+LAYERS = ("linear", "addmm")
+
+
+def asks_for_one(loss: Loss) -> bool:
+    """Whether labels of a loss should differ: of what a layer answers, or of one item for each row. In a contrast they may be 0."""
+    if loss.labels is None or loss.kind not in ("bce_with_logits", "bce", "cross_entropy"):
+        return False
+    return loss.kind != "cross_entropy" or loss.classes > 1 and (loss.made_by in LAYERS or loss.rows == loss.classes > 2)
 
 
 class OddLabels(Diagnosis):
@@ -22,8 +33,13 @@ class OddLabels(Diagnosis):
     def look(self, visit: "Visit") -> Iterator[Finding]:
         losses = [loss for step in visit.steps for loss in step.trained]
         models = {id(call.module) for step in visit.steps for call in step.calls if call.grad}
-        binary = [loss for loss in losses if loss.kind == "bce_with_logits" and loss.labels is not None]
-        if len(models) == 1 and (found := self.one_label(binary)):  # a generator's labels are all ones
+        asked = [loss for loss in losses if asks_for_one(loss)]
+        alike = [found for place in dict.fromkeys(loss.place for loss in asked) if (found := self.one_label(asked, place))]
+        labels = {found.numbers["label"] for found in alike}
+        if len(models) == 1 and len(labels) == 1:  # a generator's are all ones; of two domains each line has its own
+            yield alike[0]
+            return
+        if len(models) > 1 and (found := self.two_alike(visit)):
             yield found
             return
         for place in dict.fromkeys(loss.place for loss in losses):
@@ -53,6 +69,8 @@ class OddLabels(Diagnosis):
         if weights is None:
             return None
         labels = np.concatenate([loss.labels.ravel() for loss in losses])  # type: ignore[union-attr]
+        if losses[0].kind == "bce_with_logits" and weights.size > 1:
+            return self.favoured_each(place, losses, weights)
         if losses[0].kind == "bce_with_logits":
             share = float((labels > 0.5).mean())
             wanted = (1 - share) / share if 0 < share < 1 else 1.0
@@ -76,24 +94,65 @@ class OddLabels(Diagnosis):
             fix = "the rarer, the larger: weight = 1 / counts"
         return self.found(place, f"the loss is weighted towards what is frequent: {said}", fix)
 
-    def one_label(self, losses: list[Loss]) -> Finding | None:
-        """All labels of zeros and ones, wherever they are asked for, are one of both."""
+    def favoured_each(self, place: str, losses: list[Loss], weights: np.ndarray) -> Finding | None:
+        """The same of several labels, each of which has a weight of its own."""
+        several = [np.asarray(loss.labels) for loss in losses]
+        if any(y.ndim != 2 or y.shape[1] != weights.size for y in several):
+            return None
+        shares = (np.concatenate(several) > 0.5).mean(axis=0).clip(1e-3, 1 - 1e-3)
+        wanted, given = (1 - shares) / shares, weights.reshape(-1)
+        wrong = ((wanted > 3) & (given < 0.5)) | ((wanted < 1 / 3) & (given > 2))
+        if 2 * wrong.sum() <= len(wrong):
+            return None
+        return self.found(
+            place,
+            f"the loss is weighted towards what is frequent: pos_weight is {given[wrong][0]:.2g}, and {shares[wrong][0]:.0%} of "
+            "the labels are 1",
+            f"pos_weight = negatives / positives, about {wanted[wrong][0]:.2g}",
+        )
+
+    def two_alike(self, visit: "Visit") -> Finding | None:
+        """What is real and what is not, two losses of one step, are asked for the same label, as the other player asks."""
+        asked, most = {}, 0
+        for steps in visit.by_optimizer():
+            rounds = [step for step in steps if step.trained]
+            losses = [loss for step in rounds for loss in step.trained]
+            if len(rounds) < 5 or any(loss.kind not in PLAYED or loss.labels is None for loss in losses):
+                return None
+            most = max(most, min(len({loss.place for loss in step.trained}) for step in rounds))
+            asked[id(steps[0].optimizer)] = {float(each) for loss in losses for each in np.unique(loss.labels)}  # type: ignore[arg-type]
+        if len(asked) < 2 or most < 2 or len({frozenset(each) for each in asked.values()}) > 1:
+            return None
+        labels = next(iter(asked.values()))
+        if len(labels) != 1:
+            return None
+        return self.found(
+            next(loss.place for step in visit.steps for loss in step.trained),
+            f"all labels of both players are {next(iter(labels)):.3g}: nothing tells what is real from what is not",
+            "ones for what is real, zeros for what is not; the generator asks for ones",
+        )
+
+    def one_label(self, losses: list[Loss], place: str) -> Finding | None:
+        """All labels that a line asks for are one."""
+        losses = [loss for loss in losses if loss.place == place]
         if len(losses) < 5:
             return None
-        labels = np.concatenate([loss.labels.ravel() for loss in losses])  # type: ignore[union-attr]
+        labels = np.concatenate([(y := np.asarray(loss.labels))[y != loss.ignored].ravel() for loss in losses])
+        if not labels.size:
+            return None
         first, count = labels[0], labels.size
         if count < 64 or (labels != first).any():
             return None
         return self.found(
-            losses[0].place,
+            place,
             f"all {count:,} labels of {len(losses)} batches are {float(first):.3g}: any answer that is always the same is right",
             "look at what makes the labels: a comparison, a cast to integers, a column of another name",
-            labels=count,
-        )
+            labels=count, label=float(first),
+        )  # fmt: skip
 
     def far_off(self, place: str, losses: list[Loss]) -> Finding | None:
         """Numbers to be met that lie far outside of what the model gives, then as at first."""
-        known = [loss for loss in losses if loss.kind == "mse"]
+        known = [loss for loss in losses if loss.kind in NUMBERS]
         if len(known) < 8 or known[0].labels.dtype.kind != "f":  # type: ignore[union-attr]
             return None
         labels = np.concatenate([loss.labels.ravel() for loss in known])  # type: ignore[union-attr]

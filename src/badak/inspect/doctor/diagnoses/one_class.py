@@ -21,14 +21,16 @@ class OneClass(Diagnosis):
     def look(self, visit: "Visit") -> Iterator[Finding]:
         by: dict[str, list[np.ndarray]] = {}
         for step in visit.rounds:
+            asked: dict[str, list[np.ndarray]] = {}
             for loss in step.trained:
                 target = (
                     loss.binary if loss.target is None and len(visit.watch.optimizers) == 1 else loss.target
                 )  # a GAN asks by turns
                 if target is not None:
-                    by.setdefault(loss.place, []).append(np.unique(target[target != loss.ignored]))
-                    if len(target) < 8:
-                        by[loss.place].append(np.arange(2))
+                    known = np.unique(target[target != loss.ignored]) if len(target) >= 8 else np.arange(2)
+                    asked.setdefault(loss.place, []).append(known)
+            for place, classes_of in asked.items():
+                by.setdefault(place, []).append(np.unique(np.concatenate(classes_of)))
         for place, several in by.items():
             one = [each for each in several if len(each) == 1]
             classes = {int(each[0]) for each in one}

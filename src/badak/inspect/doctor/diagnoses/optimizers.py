@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.facts import Step
 from badak.inspect.doctor.report import Finding
 from badak.optim import SGD, AdamW
 
@@ -44,19 +45,20 @@ class MadeAnew(Diagnosis):
     title = "a new optimizer for each step"
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
-        several = visit.by_optimizer()
-        first = several[0][0] if several else None
-        if len(several) < 5 or first is None or any(len(steps) > 1 for steps in several):
-            return
-        held = [{id(p) for p in steps[0].optimizer._parameters()} for steps in several]
-        remembers = not isinstance(first.optimizer, SGD) or any(group.get("momentum") for group in first.optimizer.param_groups)
-        if remembers and all(each == held[0] for each in held):
-            yield self.found(
-                first.place,
-                f"{len(several)} steps were made by {len(several)} optimizers, all of the same {len(held[0])} parameters",
-                "make the optimizer once, before the loop",
-                optimizers=len(several),
-            )
+        by: dict[frozenset[int], list[list[Step]]] = {}
+        for steps in visit.by_optimizer():
+            by.setdefault(frozenset(id(p) for p in steps[0].optimizer._parameters()), []).append(steps)
+        for held, several in by.items():
+            first = several[0][0]
+            remembers = not isinstance(first.optimizer, SGD) or any(group.get("momentum") for group in first.optimizer.param_groups)
+            if remembers and len(several) >= 5 and all(len(steps) == 1 for steps in several):
+                yield self.found(
+                    first.place,
+                    f"{len(several)} steps were made by {len(several)} optimizers, all of the same {len(held)} parameters",
+                    "make the optimizer once, before the loop",
+                    optimizers=len(several),
+                )
+                return
 
 
 class NeverStepped(Diagnosis):

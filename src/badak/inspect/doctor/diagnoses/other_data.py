@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 LEAST, EACH = 32, 8  # rows in all, and of each call
 TIMES, WIDE = 2.0, 4  # spread of the one by the other; numbers of a row that move, at least
+FAR = 10.0  # the same where fewer move
 
 
 class OtherData(Diagnosis):
@@ -70,11 +71,11 @@ def spread(a: np.ndarray, b: np.ndarray) -> float | None:
     x, y = a.astype(np.float64), b.astype(np.float64)
     one, two = x.std(axis=0), y.std(axis=0)
     moves = one > 1e-9
-    if moves.sum() < WIDE or not np.isfinite(two).all() or not (inside := float(np.median(x.std(axis=1)))):
+    if not moves.any() or not np.isfinite(two).all() or not (inside := float(np.median(x.std(axis=1)))):
         return None
-    return min(
-        float(np.median(two[moves] / one[moves])), float(np.median(y.std(axis=1))) / inside, key=lambda t: abs(np.log(t + 1e-9))
-    )
+    ratios = float(np.median(two[moves] / one[moves])), float(np.median(y.std(axis=1))) / inside
+    times = min(ratios, key=lambda t: abs(np.log(t + 1e-9)))
+    return times if moves.sum() >= WIDE or not 1 / FAR < times < FAR else None
 
 
 def most_frequent(ids: np.ndarray) -> float:

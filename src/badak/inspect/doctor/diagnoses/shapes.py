@@ -32,8 +32,8 @@ class ViewForTranspose(Diagnosis):
     def look(self, visit: "Visit") -> Iterator[Finding]:
         said = set()
         steps = [step for step in visit.rounds if step.shaped]
-        for shaped in (each for step in steps for each in step.shaped if each.kind == "view" and len(steps) >= 2):
-            if shaped.place not in said:
+        for shaped in (each for step in steps for each in step.shaped if each.kind == "view"):
+            if shaped.place not in said and (len(steps) >= 2 or len(shaped.a) == len(shaped.b) == 4):  # data is laid out once
                 said.add(shaped.place)
                 yield self.found(
                     shaped.place,

@@ -1,11 +1,37 @@
+import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.names import own_text
 from badak.inspect.doctor.report import Finding
 
 if TYPE_CHECKING:
+    from badak.inspect.doctor.facts import Step
     from badak.inspect.doctor.session import Visit
+
+LATER = re.compile(
+    r"pre_?train|\bload(_|\b|\w*\()|freez|frozen|prob(e|ing)\b|fine.?tun|transfer|reservoir|teacher|perceptual|attack|requires_grad|\blora|adapter",
+    re.IGNORECASE,
+)  # a program that says so may leave weights to themselves
+
+
+def alone(visit: "Visit", outside: list[Any]) -> bool:
+    """Whether weights that were drawn here and get gradients are left to themselves: a body that was trained before may rest."""
+    given, text = visit.watch.given, own_text()
+    return (
+        bool(outside)
+        and bool(text)
+        and not LATER.search(text)
+        and not given.loaded
+        and not any(id(p._array) in given.written for p in outside)
+    )
+
+
+def in_both(one: "list[Step]", other: "list[Step]") -> bool:
+    """Whether two optimizers that make their steps by turns hold the same parameters."""
+    held = [{id(p) for p in steps[0].optimizer._parameters()} for steps in (one, other)]
+    return bool(held[0] & held[1]) and one[0].number < other[-1].number and other[0].number < one[-1].number
 
 
 class StaleOptimizer(Diagnosis):
@@ -25,7 +51,9 @@ class StaleOptimizer(Diagnosis):
         order = {key: i for i, key in enumerate(reached)}  # as gradients came: what is nearest to the loss comes first
         nearest = min((order[key] for key in trained if key in order), default=len(order))
         behind = any(order[id(p)] < nearest for p in outside) and inside > 0
-        if not outside or len(visit.steps) < 2 or not (orphans or inside >= len(outside) or behind):
+        doubled = any(in_both(a, b) for i, a in enumerate(visit.by_optimizer()) for b in visit.by_optimizer()[:i])
+        some = orphans or inside >= len(outside) or behind or doubled or alone(visit, outside)
+        if not outside or len(visit.steps) < 2 or not some:
             return
         step = visit.steps[0]
         more = f", and {len(orphans)} of its own are in no model" if orphans else ""

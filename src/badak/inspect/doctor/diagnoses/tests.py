@@ -1,7 +1,10 @@
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.facts import Tested
+from badak.inspect.doctor.names import held_back
 from badak.inspect.doctor.report import Finding
 
 if TYPE_CHECKING:
@@ -18,12 +21,23 @@ class TestedOnTrain(Diagnosis):
     title = "tested on what it was trained on"
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
-        every = [tested for step in [*visit.steps, visit.watch.open] for tested in step.tested]
+        models: dict[int, list[Tested]] = {}
+        for step in [*visit.steps, visit.watch.open]:
+            for tested in step.tested:
+                models.setdefault(tested.module, []).append(tested)
+        learners = {id(call.module) for step in visit.steps for call in step.calls if call.grad}
+        found = (self.judged(visit, every) for model, every in models.items() if model in learners)
+        yield from [each for each in found if each is not None][:1]
+
+    def judged(self, visit: "Visit", every: list[Tested]) -> Finding | None:
+        """What is to be said of the tests of one model: parts of it may be asked about what was drawn."""
         rows, known = sum(t.rows for t in every), sum(t.known for t in every)
+        left = ", ".join(held_back()[:1])  # data for tests that nobody reads
+        every = [replace(t, words=t.words or left and f"{left} is never read") for t in every]
         said = [t for t in every if t.words and 2 * t.known >= t.rows]
         if not said or rows < LEAST or any(2 * t.known < t.rows for t in every) or visit.watch.rows.few:
-            return
-        yield self.found(
+            return None
+        return self.found(
             said[0].place,
             f"{known:,} of {rows:,} rows that the model was tested on are among those that it was trained on in the first "
             f"{len(visit.steps)} steps ({said[0].words[:60]})",

@@ -1,0 +1,113 @@
+"""Losses that several operations make: the mean or the sum of what answers and data differ by, or of cross entropies of
+probabilities; and sums of losses, of which backward() may be called of a part alone."""
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from badak.core.modes import modes
+from badak.inspect.doctor import layout
+from badak.inspect.doctor.names import line
+
+if TYPE_CHECKING:
+    from badak.inspect.doctor.watch import Watch
+
+MOST = 32  # pairs and sums of a step
+UP = "mean sum pow_by square mul abs sqrt neg scale shift where clamp div_by add".split()  # from a loss to what differs
+LOGARITHM = "clamp shift log1p".split()
+NUMBERS = "add sub scale div_by neg shift mul".split()  # of which a loss of several terms is made
+
+
+class Pair(NamedTuple):
+    """Answers and what they are compared with, as a node that a loss is made of."""
+
+    node: Any
+    kind: str
+    made: Any  # the node of the answers
+    answers: np.ndarray
+    labels: np.ndarray
+
+
+class Sum(NamedTuple):
+    """A sum of numbers that have a graph."""
+
+    node: Any
+    place: str
+
+
+def is_data(x: Any, like: np.ndarray) -> bool:
+    """Whether a tensor is numbers without a graph, of the shape of what is made of them."""
+    if x is None or x._node is not None or x._requires_grad:
+        return False
+    return x._array.dtype.kind == "f" and x._array.shape == like.shape
+
+
+def difference(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+    """What answers differ by from data."""
+    layout.stretched(watch, op, saved, inputs, arrays, attributes, outputs)
+    y, node = outputs[0]._array, outputs[0]._node
+    if node is None or not modes.grad or y.size < 2 or len(watch.pairs) >= MOST or len(inputs) != 2:
+        return
+    for x, other in ((0, 1), (1, 0)):
+        if inputs[x]._node is not None and arrays[x].shape == y.shape and is_data(inputs[other], y):
+            watch.pairs[id(node)] = Pair(node, "difference", inputs[x]._node, arrays[x], arrays[other])
+
+
+def product(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+    """Labels times the logarithm of probabilities."""
+    y, node = outputs[0]._array, outputs[0]._node
+    layout.multiplied(watch, inputs, arrays, y, node)
+    if node is None or not modes.grad or y.size < 2 or len(watch.pairs) >= MOST or len(inputs) != 2:
+        return
+    for x, other in ((0, 1), (1, 0)):
+        below = layout.behind(inputs[x], LOGARITHM) if inputs[x]._node is not None and is_data(inputs[other], y) else None
+        labels = arrays[other]
+        if below is not None and below.name == "log" and labels.min() >= 0 and labels.max() <= 1:
+            edge = below.edges[0]
+            made = edge[0] if edge is not None and hasattr(edge[0], "op") else None
+            watch.pairs[id(node)] = Pair(node, "bce", made, np.exp(arrays[x]), labels)
+
+
+def behind_loss(watch: "Watch", node: Any) -> Pair | None:
+    """The answers and labels that a number is made of, element by element."""
+    for _ in range(10):
+        if node is None or not hasattr(node, "op"):
+            return None
+        pair = watch.pairs.get(id(node))
+        if pair is not None or node.name not in UP and not node.op.view:
+            return pair
+        node = next((edge[0] for edge in node.edges if edge is not None), None)
+    return None
+
+
+def added_up(watch: "Watch", node: Any, inputs: tuple) -> None:
+    """Note a sum of two numbers that both have a graph of this step."""
+    if len(watch.sums) < MOST and len(inputs) == 2 and all(x._node is not None and x._node.order > watch._first for x in inputs):
+        watch.sums.append(Sum(node, line()))
+
+
+def in_part(watch: "Watch", passed: set[int]) -> list[str]:
+    """The lines of sums that nothing was differentiated of as a whole, and some of whose terms were, and others were not."""
+    found = []
+    for node, place in watch.sums if passed else ():
+        if id(node) in passed:
+            continue
+        terms = [id(term) for term in terms_of(node)]
+        went = [term in passed for term in terms]
+        if any(went) and not all(went):
+            found.append(place)
+    return found
+
+
+def terms_of(node: Any) -> list[Any]:
+    """The nodes of the losses that a sum is made of."""
+    terms: list[Any] = []
+    pending = [node]
+    while pending and len(terms) < 16:
+        node = pending.pop()
+        below = [edge[0] for edge in node.edges if edge is not None and hasattr(edge[0], "op")]
+        if node.name in NUMBERS and below and len(terms) + len(pending) < 16:
+            pending += below
+        else:
+            terms.append(node)
+    return terms
