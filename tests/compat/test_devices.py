@@ -198,6 +198,8 @@ def group(monkeypatch):
 
 def test_a_group_of_one_talks_to_itself(group):
     assert (group.get_rank(), group.get_world_size(), group.is_initialized(), group.is_available()) == (0, 1, True, True)
+    kinds = None, group.new_group([0]), group.GroupMember.NON_GROUP_MEMBER
+    assert [group.distributed_c10d._rank_not_in_group(each) for each in kinds] == [False, False, True]
     x, parts, objects = badak.arange(3.0), [badak.zeros(3)], [None]
     assert group.all_reduce(x, op=group.ReduceOp.AVG) is None and group.all_reduce(x, async_op=True).wait()
     group.all_gather(parts, x)

@@ -39,6 +39,7 @@ from badak.distributed.grad_bucket import GradBucket as GradBucket
 from badak.distributed.group import Backend as Backend
 from badak.distributed.group import GroupMember as GroupMember
 from badak.distributed.group import ProcessGroup as ProcessGroup
+from badak.distributed.group import _rank_not_in_group as _rank_not_in_group
 from badak.distributed.group import destroy_process_group as destroy_process_group
 from badak.distributed.group import get_backend as get_backend
 from badak.distributed.group import get_backend_config as get_backend_config

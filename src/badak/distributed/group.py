@@ -241,16 +241,21 @@ def chosen(asked=None) -> ProcessGroup:
     return asked
 
 
+def _rank_not_in_group(group) -> bool:
+    """Whether this rank is none of the group's: what new_group gave says so."""
+    return isinstance(group, int) and group == NON_MEMBER
+
+
 def get_rank(group=None) -> int:
     """Our number in the group; -1 where we are not in it."""
-    if isinstance(group, int) and group == NON_MEMBER:
+    if _rank_not_in_group(group):
         return -1
     return chosen(group).rank()
 
 
 def get_world_size(group=None) -> int:
     """How many ranks the group has; -1 where we are not in it."""
-    if isinstance(group, int) and group == NON_MEMBER:
+    if _rank_not_in_group(group):
         return -1
     return chosen(group).size()
 
