@@ -73,6 +73,7 @@ def test_lkj_and_wishart(dim):
         close(getattr(d, word), getattr(t, word))
     close(d.log_prob(x), t.log_prob(torch.tensor(x.tolist(), dtype=torch.float64)))
     close(d.entropy(), t.entropy())
+    assert tuple(d._bartlett_sampling().shape) == tuple(t._bartlett_sampling().shape) == (2, dim, dim)
     assert float((D.Wishart(df, scale_tril=lower).sample((3000,)).mean(0) / d.mean - 1).abs().max()) < 0.2
 
 

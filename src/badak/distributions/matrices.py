@@ -197,6 +197,9 @@ class Wishart(Distribution):
         return self.df.view(*self._batch_shape, 1, 1) * (v.pow(2) + d.unsqueeze(-1) * d.unsqueeze(-2))
 
     def rsample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
+        return self._bartlett_sampling(sample_shape)
+
+    def _bartlett_sampling(self, sample_shape=Size()) -> Tensor:  # noqa: B008  (PyTorch's name: peft calls it)
         """(L A)(L A)', A lower triangular: roots of Chi2 numbers, normal numbers below them."""
         n = self._event_shape[-1]
         lower = diag_embed(self._chi2.rsample(sample_shape).clamp(min=finfo(self.df.dtype).tiny).sqrt())
