@@ -91,6 +91,13 @@ SUITES = {
         repository="Lightning-AI/litgpt@v0.5.13",
     ),
     "local-attention": Suite("tests", repository="lucidrains/local-attention@1.11.2"),
+    "OLMo": Suite(
+        " ".join(
+            f"tests/{name}_test.py" for name in "beam_search checkpoint config initialization model optim torch_util util".split()
+        )
+        + " tests/data tests/eval tests/hf_olmo",
+        repository="allenai/OLMo@v0.6.0",
+    ),
     "open_clip": Suite(
         " ".join(
             f"tests/test_{name}.py" for name in "loss modern_text num_shards params retrieval_metrics siglip_chunked_loss".split()
@@ -101,11 +108,14 @@ SUITES = {
     "peft": Suite(
         " ".join(
             f"tests/test_{name}.py"
-            for name in "bufferdict config incremental_pca initialization lora_variants lorafa loraplus mapping osf "
-            "target_parameters tuners_utils vblora vera".split()
+            for name in "adamss_asa arrow bdlora bufferdict config cpt deft frod helpers incremental_pca initialization "
+            "integrations lora_ga lora_variants lorafa low_level_api mapping mixed osf other pvera randlora shira trainable_tokens "
+            "tuners_utils unilora vblora velora vera".split()
         ),
         path="src",
         repository="huggingface/peft@v0.20.0",
+        environment={"HF_ENDPOINT": "nowhere://"},  # its tests ask the hub in spite of HF_HUB_OFFLINE, and wait
+        options="-o addopts=",
     ),
     "pyro-distributions": Suite("tests/distributions", repository="pyro-ppl/pyro@1.9.1"),
     "pytorch-lightning": Suite(
