@@ -296,3 +296,15 @@ def test_wishart_takes_one_value_for_as_many_distributions_as_rows():
         value = lib.eye(3, dtype=lib.float64) + lib.tensor([[0.1], [0.2], [0.3]]).double() * lib.tensor([0.1, 0.2, 0.3])
         found.append(d.Wishart(lib.tensor(5.0).double().expand(3), covariance).log_prob(value))
     close(*found)
+
+
+def test_the_entropy_of_counts():
+    p, q = both([[0.2, 0.3, 0.5], [0.1, 0.0, 0.9]])
+    for n in (1, 7):
+        close(D.Multinomial(n, p).entropy(), T.Multinomial(n, q).entropy(), 1e-6)  # PyTorch's ln n! is float32
+
+
+def test_a_uniform_number_has_no_mode_and_a_gamma_number_a_cdf():
+    (a, b), (x, y) = both([0.5, 3.0]), both([0.2, 4.0])
+    close(D.Gamma(a, x).cdf(x), T.Gamma(b, y).cdf(y))
+    close(D.Uniform(a - 1, a).mode, T.Uniform(b - 1, b).mode)

@@ -95,6 +95,8 @@ class Uniform(Distribution):
         u = rand(self._extended_shape(sample_shape), dtype=self.low.dtype)
         return self.low + u * (self.high - self.low)
 
+    mode = property(lambda self: self.high * math.nan)
+
     def log_prob(self, value: Tensor) -> Tensor:
         if self._validate_args:
             self._validate_sample(value)

@@ -289,3 +289,10 @@ class Multinomial(_Classes):
             self._validate_sample(value)
         logits = self.logits.masked_fill((value == 0) & (self.logits == -math.inf), 0)
         return lgamma(value.sum(-1) + 1) - lgamma(value + 1).sum(-1) + (logits * value).sum(-1)
+
+    def entropy(self) -> Tensor:
+        """n H(p) - ln n! + sum of E ln x_k!, x_k binomial."""
+        n, each = self.total_count, Binomial(self.total_count, self.probs)
+        counts = each.enumerate_support(expand=False)[1:]
+        expected = (each.log_prob(counts).exp() * lgamma(counts + 1)).sum([0, -1])
+        return n * self._categorical.entropy() - math.lgamma(n + 1) + expected

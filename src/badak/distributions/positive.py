@@ -3,7 +3,7 @@
 from badak.core.errors import ArgumentError
 from badak.distributions.constraints import independent, nonnegative, positive, real, simplex, unit_interval
 from badak.distributions.distribution import Distribution, batch_of, broadcast_all
-from badak.tensor import Size, Tensor, digamma, empty, finfo, lgamma, randn, stack, xlogy
+from badak.tensor import Size, Tensor, digamma, empty, finfo, igamma, lgamma, randn, stack, xlogy
 from badak.tensor.random_ops import dirichlet, gamma
 
 
@@ -69,6 +69,12 @@ class Gamma(Distribution):
             self._validate_sample(value)
         a, b = self.concentration, self.rate
         return xlogy(a, b) + xlogy(a - 1, value) - b * value - lgamma(a)
+
+    def cdf(self, value: Tensor) -> Tensor:
+        """P(x <= value)."""
+        if self._validate_args:
+            self._validate_sample(value)
+        return igamma(self.concentration, self.rate * value)
 
     def entropy(self) -> Tensor:
         a = self.concentration
