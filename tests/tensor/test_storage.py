@@ -178,3 +178,9 @@ def test_the_slope_of_infinite_samples_looks_at_its_neighbours_alone():
         mine, expected = (lib.gradient(lib.tensor(x), spacing=spacing)[0] for lib in (badak, torch))
         np.testing.assert_array_equal(mine.numpy(), expected.numpy())
     assert inf in mine.tolist()
+
+
+@pytest.mark.parametrize("lib", [badak, torch], ids=["badak", "torch"])
+def test_a_number_tells_tensors_apart(lib):
+    x = lib.nn.Linear(2, 2)
+    assert x.weight._cdata == x.weight._cdata == next(x.parameters())._cdata != x.bias._cdata and isinstance(x.bias._cdata, int)

@@ -115,6 +115,8 @@ class History(About):
             self._version_counter = Version() if self._base is None else self._base._watch()
         return self._version_counter
 
+    _cdata = property(id)  # by which programs tell tensors apart
+
     @property
     def _version(self) -> int:
         return self._watch().count
