@@ -117,7 +117,8 @@ SUITES = {
         environment={"HF_ENDPOINT": "nowhere://"},  # its tests ask the hub in spite of HF_HUB_OFFLINE, and wait
         options="-o addopts=",
     ),
-    "pyro-distributions": Suite("tests/distributions", repository="pyro-ppl/pyro@1.9.1"),
+    "pyro": Suite("tests/params tests/poutine tests/nn", repository="pyro-ppl/pyro@1.9.1"),
+    "pyro-distributions": Suite("tests/distributions/test_[a-q]*.py", repository="pyro-ppl/pyro@1.9.1"),
     "pytorch-lightning": Suite(
         "tests/tests_fabric/utilities "
         + " ".join(f"tests/tests_pytorch/{name}" for name in "utilities core trainer callbacks loops checkpointing tuner".split()),
@@ -133,6 +134,7 @@ SUITES = {
     ),
     "pytorch_optimizer": Suite("tests", repository="kozistr/pytorch_optimizer@v3.9.0"),
     "skorch": Suite("skorch/tests", repository="skorch-dev/skorch@v1.4.0", options="-o addopts="),
+    "tinygrad": Suite("test/backend/test_ops.py", repository="tinygrad/tinygrad@v0.13.0"),  # badak as what it is compared with
     "torchdiffeq": Suite("tests/*_tests.py", repository="rtqichen/torchdiffeq@master"),
     "torchmetrics": Suite(
         "tests/unittests/bases", path="src", repository="Lightning-AI/torchmetrics@v1.9.0", options="-o addopts="
