@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from multiprocessing import context, process, reduction, resource_tracker
 from multiprocessing import spawn as beginning
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import click
 import numpy as np
@@ -49,7 +49,8 @@ class _Heirs:
     DupFd = _File
 
     def __init__(self) -> None:
-        self.files = [resource_tracker.getfd()]
+        tracker: Any = resource_tracker.getfd()
+        self.files: list[int] = [tracker]
 
     def duplicate_for_child(self, file: int) -> int:
         """The number that the file has there: the same."""
@@ -59,11 +60,11 @@ class _Heirs:
 
 @contextmanager
 def _sending_to(heirs: _Heirs | None):
-    context.set_spawning_popen(heirs)  # type: ignore[attr-defined]
+    context.set_spawning_popen(heirs)  # type: ignore[arg-type]
     try:
         yield
     finally:
-        context.set_spawning_popen(None)  # type: ignore[attr-defined]
+        context.set_spawning_popen(None)
 
 
 class Spawned:
@@ -77,7 +78,9 @@ class Spawned:
             raise StateError(
                 f"multiprocessing.spawn: {ranks} processes, but this is one of several ranks already", "call its function here"
             )
-        self.ranks, self.code, self.attempt = ranks, 0, None
+        self.ranks, self.code = ranks, 0
+        self.attempt: Attempt | None = None
+        self.said: dict[int, str] = {}  # what each rank that failed has said
         self.went_wrong: BaseException | None = None
         self.folder = tempfile.TemporaryDirectory(prefix="badak-spawn-")
         self.path = os.path.join(self.folder.name, "call")
@@ -144,7 +147,9 @@ class Spawned:
         if first in self.said:
             text = f"{failed}\n\n-- Process {first} terminated with the following error:\n{self.said[first]}"
             return ProcessRaisedException(text, first, pid, fix="fix what is said above")
-        return ProcessExitedException(failed, first, pid, ended[first].end if first in ended else 1, fix="fix what is said above")
+        return ProcessExitedException(
+            failed, first, pid, (ended[first].end or 1) if first in ended else 1, fix="fix what is said above"
+        )
 
 
 def spawn(call: Callable, args: tuple, ranks: int) -> None:
