@@ -86,7 +86,7 @@ BUFFERS = [bytearray(b"ab"), bytearray(), [bytearray(b"ab"), bytearray(b"cd")], 
 BUFFERS += [array("Q", [1]), array("d", [0.5]), memoryview(array("f", [1.5]))]
 
 
-@pytest.mark.parametrize("data", BUFFERS, ids=repr)
+@pytest.mark.parametrize("data", BUFFERS, ids=lambda data: type(data).__name__)
 @pytest.mark.parametrize("options", [{}, {"dtype": "float32"}])
 def test_buffers_of_python_are_sequences_of_numbers(data, options):
     for name in ("tensor", "as_tensor"):

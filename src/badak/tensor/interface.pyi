@@ -830,7 +830,7 @@ class Methods:
     def negative_(self, *, out=None) -> Tensor:
         """negative, in place."""
     def new(self, *data) -> Tensor:
-        """PyTorch's old x.new(...): sizes, or a Size, give an uninitialised tensor, data a copy, in input's dtype."""
+        """PyTorch's old x.new(...): sizes, or a Size, give an uninitialised tensor, data a copy, a tensor itself, in input's dtype."""
     def new_empty(self, *size, **options) -> Tensor:
         """An uninitialised tensor of the given shape in input's dtype."""
     def new_full(self, size, fill_value, **options) -> Tensor:

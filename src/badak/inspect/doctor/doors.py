@@ -7,7 +7,7 @@ from weakref import ref
 
 import numpy as np
 
-from badak.data.loader import _Batches
+from badak.data.loader import _BaseDataLoaderIter
 from badak.inspect.doctor.facts import Clip
 from badak.inspect.doctor.given import loaded_into
 from badak.inspect.doctor.names import line, said
@@ -107,17 +107,17 @@ def loads_told(watch: "Watch") -> Callable[[], None]:
 
 def draws_told(watch: "Watch") -> Callable[[], None]:
     """Note the rows that loaders give, before anything is done to them. Gives the function that ends it."""
-    plain = _Batches.__next__
+    plain = _BaseDataLoaderIter.__next__
 
     def drawing(batches: Any) -> Any:
         batch = plain(batches)
         watch.rows.drawn = next((x for x in tensors(batch) if x._node is None and x.dim() > 1), None)
         return batch
 
-    _Batches.__next__ = drawing  # type: ignore[method-assign]
+    _BaseDataLoaderIter.__next__ = drawing  # type: ignore[method-assign]
 
     def ended() -> None:
-        _Batches.__next__ = plain  # type: ignore[method-assign]
+        _BaseDataLoaderIter.__next__ = plain  # type: ignore[method-assign]
 
     return ended
 

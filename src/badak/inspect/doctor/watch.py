@@ -217,7 +217,7 @@ class Watch(Recorder):
             self.open.cuts.append(Cut(how, line(), of._node, self.stack[-1] if self.stack else None))
 
     def on_redefine(self, thing, how: str) -> None:
-        if self.called and isinstance(thing, Tensor) and thing._node is None and thing._meta is None:
+        if self.called and isinstance(thing, Tensor) and thing._node is None and thing._described is None:
             self.given.redefined(thing)
 
     def on_train_mode(self, module) -> None:

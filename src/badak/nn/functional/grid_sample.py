@@ -197,7 +197,7 @@ def affine_grid(theta, size, align_corners=None) -> Tensor:
         )
     if align_corners and min(size[2:]) == 1:
         warn_once(
-            "affine_grid: one pixel",
+            ("affine_grid", "one pixel"),
             "affine_grid: align_corners=True puts the only pixel of a size of 1 in the middle, 0. "
             "See the documentation of affine_grid for details.",
             "align_corners=False",

@@ -70,7 +70,9 @@ class ParametrizationList(ModuleList):
                     )
                 found = module.right_inverse(found)
             if isinstance(found, Tensor) is not self.is_tensor or not isinstance(found, Tensor | Sequence):
-                raise _wrong("right_inverse", f"must return a {'tensor' if self.is_tensor else 'sequence of tensors'}", found)
+                raise _wrong(
+                    "right_inverse", "must return a tensor" if self.is_tensor else "must return a sequence of tensors", found
+                )
             parts = [found] if isinstance(found, Tensor) else list(found)
             if len(parts) != self.ntensors:
                 raise ArgumentError(
