@@ -187,6 +187,15 @@ def test_what_has_no_gradient_says_so():
         u.sum().backward()
 
 
+def test_a_complex_loss_needs_a_gradient_to_start_from():
+    for lib in (torch, bk):
+        x = lib.ones(2, dtype=lib.complex64, requires_grad=True)
+        with pytest.raises(RuntimeError, match="only for real scalar outputs but got"):
+            x.sum().backward()
+        x.sum().backward(lib.tensor(1 + 0j))
+        assert x.grad.tolist() == [1, 1]
+
+
 @pytest.mark.parametrize("value", ["a number", "a tensor", "of another dtype"])
 def test_parts_of_complex_numbers_are_assigned(value):
     found = []

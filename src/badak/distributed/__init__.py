@@ -14,6 +14,8 @@ optim/                optimizers whose memory lies on several ranks
 heartbeat.py          what a rank is doing, for `badak launch`
 """
 
+from types import SimpleNamespace as _SimpleNamespace
+
 from badak.core.public_api import door as _door
 from badak.distributed.collectives import all_gather as all_gather
 from badak.distributed.collectives import all_gather_into_tensor as all_gather_into_tensor
@@ -81,7 +83,7 @@ from badak.distributed.work import Work as Work
 from badak.nn import batch_norm as _batch_norm
 
 _batch_norm.over_ranks = _summed
-reduce_op = ReduceOp
+reduce_op = _SimpleNamespace(**ReduceOp.__members__)
 all_gather_single, reduce_scatter_single = (
     all_gather_into_tensor,
     reduce_scatter_tensor,

@@ -4,7 +4,6 @@ import os
 import zlib
 from collections import Counter, deque
 from itertools import count
-from types import SimpleNamespace
 from typing import Any
 
 from badak.core.errors import ArgumentError, ArgumentTypeError, StateError, warn_once
@@ -90,8 +89,20 @@ class Backend(str):
 
 
 NON_MEMBER = -100
-group: Any = SimpleNamespace(WORLD=None)
-GroupMember = SimpleNamespace(WORLD=None, NON_GROUP_MEMBER=NON_MEMBER)
+
+
+class group:  # noqa: N801  (PyTorch's name)
+    """WORLD: the group of all ranks; None before there is one."""
+
+    WORLD: "ProcessGroup | None" = None
+
+
+class GroupMember(group):
+    """The same, and what stands for a group that a rank is not in."""
+
+    NON_GROUP_MEMBER = NON_MEMBER
+
+
 _made: list[ProcessGroup] = []
 _alike: Counter[tuple[int, ...]] = Counter()
 _worlds = count()

@@ -10,6 +10,7 @@ from typing import Any
 
 from badak.autograd import enable_grad, no_grad
 from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
+from badak.core.public_api.homes import home
 from badak.distributions.constraints import Constraint, is_dependent
 from badak.tensor import Size, Tensor, broadcast_tensors, finfo, get_default_dtype, tensor
 
@@ -145,7 +146,7 @@ class Distribution:
         """An empty one for `expand` of cls to fill. Raises where a derived class with another __init__ has no expand of its own."""
         if _instance is not None:
             return _instance
-        if type(self).__init__ is not cls.__init__:
+        if type(self).__init__ is not cls.__init__ and not home(type(self)).startswith("badak."):
             raise NotSupportedError(
                 f"Subclass {type(self).__name__} of {cls.__name__} that defines a custom __init__ method must also define a custom "
                 ".expand() method",

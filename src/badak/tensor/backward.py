@@ -85,6 +85,11 @@ def root(y, dy):
                 f"grad can be implicitly created only for scalar outputs; this one has shape {tuple(y.shape)}",
                 "reduce it (loss.mean()), or pass backward(gradient=...) of that shape",
             )
+        if y._array.dtype.kind == "c":
+            raise GraphError(
+                f"grad can be implicitly created only for real scalar outputs but got {y.dtype}",
+                "loss.real or loss.abs(), or pass backward(gradient=...)",
+            )
         if y._array != y._array:
             importlib.import_module("badak.tensor.nan_loss").warn_of_nan(edge[0])
         one = np.ones_like(y._array)

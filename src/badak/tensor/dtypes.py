@@ -14,8 +14,8 @@ import ml_dtypes
 import numpy as np
 
 from badak.core import config
-from badak.core.dtype_words import WORDS
 from badak.core.errors import ArgumentTypeError, DeviceError, DTypeError, NoDataError, NotSupportedError, package
+from badak.ops._check import WORDS
 
 
 class dtype:  # noqa: N801  (PyTorch's name)
