@@ -78,6 +78,9 @@ def switches() -> None:
     devices = ModuleType("torch._utils")
     devices.__dict__["_is_privateuse1_backend_available"] = lambda: False
     sys.modules["torch._utils"] = devices
+    spread = ModuleType("torch.distributed.tensor")  # whose class they compare with, where there is torch.distributed
+    spread.__dict__["DTensor"] = type("DTensor", (), {})
+    sys.modules["torch.distributed.tensor"] = spread
     things: dict[str, Any] = {name: Nothing(name) for name in OFF} | {name: lambda: 0 for name in ZERO}
     things["torch._C._TorchFunctionState"] = SimpleNamespace(ENABLED=0)
     things |= {f"torch.sparse_{layout}": f"sparse_{layout}" for layout in ("coo", "csr", "csc", "bsr", "bsc")}
