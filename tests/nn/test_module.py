@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from collections import OrderedDict
 
 import pytest
 import torch
@@ -540,7 +541,7 @@ def test_the_tables_of_global_hooks_can_be_replaced_as_in_pytorch():
         module.register_module_forward_hook(lambda m, args, y, heard=heard: heard.append(type(m).__name__))
         assert len(module._global_forward_hooks) == 1
         lib.nn.Identity()(lib.ones(1))
-        module._global_forward_hooks = {}
+        module._global_forward_hooks = OrderedDict()
         lib.nn.Identity()(lib.ones(1))
         assert heard == ["Identity"]
 

@@ -155,7 +155,8 @@ def _finish(array, options) -> Tensor:
     if options.pop("layout", None) not in (None, strided):
         raise NotSupportedError("tensors with all their values are dense: their layout is strided", "x.to_sparse()")
     options.pop("pin_memory", None)
-    if order_asked(options.pop("memory_format", None), array.ndim) == "channels":
+    form = options.pop("memory_format", None)
+    if form is not None and order_asked(form, array.ndim) == "channels":
         array = channels_innermost(array)
     if options:
         raise ArgumentTypeError(f"got an unexpected keyword argument '{next(iter(options))}'", "dtype=, device=, requires_grad=")
