@@ -143,3 +143,15 @@ def test_dropout_in_place():
 def test_a_probability_outside_zero_to_one_is_refused():
     with pytest.raises(ArgumentError, match="dropout probability has to be between 0 and 1, but got 1.5"):
         F.dropout(badak.ones(3), 1.5)
+
+
+@pytest.mark.parametrize("name", ["relu", "relu6", "elu", "selu", "celu", "hardtanh", "logsigmoid", "hardshrink", "softshrink",
+                                  "tanhshrink", "softsign", "leaky_relu", "threshold", "threshold_", "softplus", "gelu", "silu",
+                                  "mish", "hardswish", "hardsigmoid"])  # fmt: skip
+def test_no_activation_hides_a_nan(name):
+    given = (3.0, 2.0) if name.startswith("threshold") else ()
+    mine, expected = (
+        getattr(lib.nn.functional, name)(lib.tensor([float("nan"), 1.0, 4.0]), *given).tolist() for lib in (badak, torch)
+    )
+    assert np.isnan(mine[0]) and np.isnan(expected[0])
+    np.testing.assert_allclose(mine[1:], expected[1:], rtol=1e-6)

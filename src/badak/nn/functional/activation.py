@@ -250,9 +250,9 @@ def _exponential_below_zero(x: Tensor, alpha: float, rate: float) -> Tensor:
 
 
 def threshold(input, threshold, value, inplace=False) -> Tensor:
-    """y = x where x > threshold, else value."""
+    """y = value where x <= threshold, else x: NaN stays NaN."""
     x = original(input, inplace, "threshold")
-    return placed(where(x > threshold, x, value), input, inplace, "threshold_")
+    return placed(where(x <= threshold, value, x), input, inplace, "threshold_")
 
 
 def glu(input, dim=-1) -> Tensor:
@@ -318,7 +318,7 @@ def hardtanh_(input, min_val=-1.0, max_val=1.0) -> Tensor:
 def threshold_(input, threshold, value) -> Tensor:
     """threshold, in place."""
     x = original(input, True, "threshold_")
-    return placed(where(x > threshold, x, value), input, True, "threshold_")
+    return placed(where(x <= threshold, value, x), input, True, "threshold_")
 
 
 def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False) -> Tensor:
