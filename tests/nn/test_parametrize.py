@@ -101,6 +101,16 @@ def test_a_wrong_parametrization_is_refused_where_pytorch_refuses_it(name, befor
     assert refused(badak, (name, before)) == refused(torch, (name, before))
 
 
+@pytest.mark.parametrize("right_inverse", [lambda self, x: None, lambda self, x: (x, None), lambda self, x: 3])
+def test_what_is_wrong_with_a_parametrization_is_said_in_two_lines(right_inverse):
+    register, layer = badak.nn.utils.parametrize.register_parametrization, badak.nn.Linear(2, 2)
+    wrong = type("Wrong", (badak.nn.Module,), {"forward": lambda self, x: x, "right_inverse": right_inverse})()
+    for given in ((layer, wrong), (layer, 3), (3, wrong)):
+        with pytest.raises((ArgumentError, TypeError)) as caught:
+            register(given[0], "weight", given[1])
+        assert str(caught.value).count("\nfix: ") == 1
+
+
 def test_a_parametrized_buffer_stays_a_buffer():
     parametrize = badak.nn.utils.parametrize
     norm = badak.nn.BatchNorm1d(3)

@@ -15,6 +15,7 @@ B batch, T target length (queries), S source length (keys), C embed_dim, H heads
 from badak.nn import init
 from badak.nn.attention_checks import check_cached, check_inputs, check_sizes
 from badak.nn.cache import KeyValueCache
+from badak.nn.functional._common import tensor as needed
 from badak.nn.functional.linear import linear
 from badak.nn.functional.multi_head import add_keys, attend, cut_heads, join_heads, visible
 from badak.nn.linear import NonDynamicallyQuantizableLinear
@@ -117,6 +118,10 @@ class MultiheadAttention(Module):
 
         Returns: (mask, kind); kind 2 where attn_mask is given, 1 with key_padding_mask alone, which is given back, else None
         """
+        for name, given in (("attn_mask", attn_mask), ("key_padding_mask", key_padding_mask)):
+            if given is not None:
+                needed(given, "merge_masks", name)
+        needed(query, "merge_masks", "query")
         if attn_mask is None:
             return key_padding_mask, None if key_padding_mask is None else 1
         B, T, _ = query.shape

@@ -5,8 +5,9 @@ Three ways, all badak's own names (PyTorch has none of them). T length, C channe
 
 import math
 from collections.abc import Sequence
+from typing import SupportsIndex
 
-from badak.core.errors import IndexOutOfRangeError, ShapeError
+from badak.core.errors import ArgumentTypeError, IndexOutOfRangeError, ShapeError
 from badak.nn import functional as F
 from badak.nn import init
 from badak.nn.cache import KeyValueCache
@@ -107,6 +108,11 @@ class RotaryEmbedding(Module):
         elif isinstance(offset, KeyValueCache):
             c, s = offset.rows(self.cos, T), offset.rows(self.sin, T)
         else:
+            if not isinstance(offset, SupportsIndex):
+                raise ArgumentTypeError(
+                    f"RotaryEmbedding: expected a number, a KeyValueCache or a Tensor as offset; got {type(offset).__name__}",
+                    "offset=0",
+                )
             _check_length(offset + T, self.max_len)
             c, s = self.cos[offset : offset + T], self.sin[offset : offset + T]
         return c, s

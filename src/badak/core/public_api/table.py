@@ -40,6 +40,8 @@ PLACES = {
     "badak.cuda.random": "badak.compat.torch.cuda",
     "badak.cuda.streams": "badak.compat.torch.cuda",
     "badak.distributed": "badak.distributed",  # packages that are loaded when they are first asked for
+    "badak.distributed.algorithms": "badak.distributed.algorithms",
+    "badak.distributed.fsdp": "badak.distributed.fsdp",
     "badak.distributed.fsdp.api": "badak.distributed.fsdp",
     "badak.distributed.fsdp.fully_sharded_data_parallel": "badak.distributed.fsdp",
     "badak.distributions": "badak.distributions",

@@ -77,7 +77,8 @@ class ParametrizationList(ModuleList):
             if len(parts) != self.ntensors:
                 raise ArgumentError(
                     f"'right_inverse' must return a sequence of tensors of length {self.ntensors}. "
-                    f"Got a sequence of length {len(parts)}."
+                    f"Got a sequence of length {len(parts)}.",
+                    "as many tensors as forward takes",
                 )
             for name, part in zip(self._names(), parts):
                 here = getattr(self, name)
@@ -101,6 +102,12 @@ class ParametrizationList(ModuleList):
 
 def register_parametrization(module: Module, tensor_name: str, parametrization: Module, *, unsafe: bool = False) -> Module:
     """Let module.<tensor_name> be parametrization(what it was); further ones go on top. Raises ArgumentError if there is none."""
+    for what, given in (("module", module), ("parametrization", parametrization)):
+        if not isinstance(given, Module):
+            raise ArgumentTypeError(
+                f"register_parametrization: expected an nn.Module as {what}; got {type(given).__name__}",
+                "an object of a class that derives from nn.Module",
+            )
     parametrization.train(module.training)
     if is_parametrized(module, tensor_name):
         if not unsafe:
@@ -146,13 +153,13 @@ def _register(module: Module, name: str, value: Tensor) -> None:
 
 
 def _wrong(what: str, rule: str, found: object) -> ArgumentError:
-    return ArgumentError(f"{what} {rule}. Got {type(found).__name__}")
+    return ArgumentError(f"{what} {rule}. Got {type(found).__name__}", "return value, the tensor itself, or value.chunk(2)")
 
 
 def _expect_alike(rule: str, before: Tensor, after: object) -> None:
     """Refuse what is no tensor, or of another dtype or shape."""
     if not isinstance(after, Tensor):
-        raise ArgumentError(f"A parametrization must return a tensor. Got {type(after).__name__}.")
+        raise ArgumentError(f"A parametrization must return a tensor. Got {type(after).__name__}.", "return one tensor")
     for what, was, now in (("dtype", before.dtype, after.dtype), ("shape", tuple(before.shape), tuple(after.shape))):
         if was != now:
             cause = f"{rule} the {what} of the tensor, unless `unsafe` flag is enabled; {was} became {now}"
@@ -188,7 +195,10 @@ def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
 def remove_parametrizations(module: Module, tensor_name: str, leave_parametrized: bool = True) -> Module:
     """Make module.<tensor_name> a parameter again: as it was last computed, or with leave_parametrized=False the original."""
     if not is_parametrized(module, tensor_name):
-        raise ArgumentError(f"Module {type(module).__name__} does not have a parametrization on {tensor_name}")
+        raise ArgumentError(
+            f"Module {type(module).__name__} does not have a parametrization on {tensor_name}",
+            "is_parametrized(module, name) says whether",
+        )
     parts = module.parametrizations[tensor_name]
     if not (leave_parametrized or parts.is_tensor):
         raise ArgumentError(

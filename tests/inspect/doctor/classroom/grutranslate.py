@@ -2,7 +2,6 @@
 
 import math
 import random
-import time
 
 import torch
 import torch.nn as nn
@@ -171,7 +170,6 @@ criterion = nn.CrossEntropyLoss(ignore_index=PAD)
 
 best_valid_loss = float("inf")
 for epoch in range(2):
-    start_time = time.time()
     train_loss = train(model, train_iterator, optimizer, criterion, 1)
     valid_loss = evaluate(model, valid_iterator, criterion)
     if valid_loss < best_valid_loss:
