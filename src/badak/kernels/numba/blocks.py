@@ -16,9 +16,12 @@ from badak.kernels.numba.embedding import out_of_range
 from badak.kernels.numba.simd.block_tiles import DOWN, begin_part_tiles, multiply_parts
 from badak.kernels.numba.simd.blocks import (
     GROUP,
+    INPUTS,
     PAIRS,
     PLAIN,
     QUADS,
+    SCALES,
+    TAKEN,
     add_parts,
     finish_rows,
     quantize_part,
@@ -31,6 +34,7 @@ from badak.kernels.numba.simd.integer_tiles import end_tiles
 from badak.kernels.numba.simd.integers import AMX
 from badak.kernels.numba.simd.tiles import transpose
 from badak.kernels.numba.threadpool.parallel import parallel_exact
+from badak.kernels.numba.threadpool.pool import get_num_threads
 from badak.kernels.reference import embedding_blocks as plain_embedding_blocks
 from badak.kernels.reference import linear_blocks as plain_linear_blocks
 from badak.kernels.reference import linear_blocks_backward as plain_backward
@@ -39,14 +43,12 @@ from badak.kernels.reference.blocks import AT_ONCE
 ONLY = (np.float32,)
 _FLOAT32 = np.dtype(np.float32)
 _FEW = 4  # rows up to which the weights are read where they lie
-_STREAM = 32_768  # bytes of weights of a task
+_LEAST, _STREAM = 32_768, 131_072  # bytes of weights of a task
 _LINE = 64
-_WITH = GROUP + 2 * 4 * TOGETHER  # bytes of 16 parts of inputs, with their scales and sums
 _Q8_0, _Q4_0, _Q4_K = (FORMATS[name].code for name in ("q8_0", "q4_0", "q4_k"))
 _NUMBERS = {"amx": AMX, "vnni": VNNI, "widened": WIDENED}  # of ways, as kernels know them
 _PER_NS = {WIDENED: 50, VNNI: 150, AMX: 500}  # products and sums of one core, roughly
 _LONGEST = max(map(reach, FORMATS.values()))
-_SCALES, _TAKEN = GROUP, GROUP + 4 * TOGETHER  # where they lie, for one group
 
 
 @kernel
@@ -72,48 +74,47 @@ def quantize_inputs(task, x, packed, rows, groups, order, shift):
     """`rows` rows of x, each as `groups` times 16 parts: numbers, scales, sums."""
     size = x.shape[1]
     for m in range(task * rows, min((task + 1) * rows, x.shape[0])):
-        line, source = _address(packed) + m * groups * _WITH, x.ctypes.data + 4 * m * size
+        line, source = _address(packed) + m * groups * INPUTS, x.ctypes.data + 4 * m * size
         for part in range(TOGETHER * groups):
-            group = line + part // TOGETHER * _WITH
+            group = line + part // TOGETHER * INPUTS
             first, second = _place(order, part % TOGETHER)
             lane = 4 * (part % TOGETHER)
             quantize_part(source + 4 * min(part * PART, size), max(size - part * PART, 0), group + first, group + second, shift,
-                          group + _SCALES + lane, group + _TAKEN + lane)  # fmt: skip
+                          group + SCALES + lane, group + TAKEN + lane)  # fmt: skip
 
 
 @kernel
-def _scaled(code, way, many, w, step, count, left, x, x_step, out, ahead):
+def _scaled(code, way, many, w, step, count, groups, width, left, x, x_step, out, out_step):
     """`scaled_parts` of the format, the way, and one or four rows of inputs."""
-    taken = x + _TAKEN
     if code == _Q4_0:
         if way == WIDENED:
             if many == 1:
-                scaled_parts(_Q4_0, WIDENED, 1, w, step, count, left, x, x_step, taken, out, ahead)
+                scaled_parts(_Q4_0, WIDENED, 1, w, step, count, groups, width, left, x, x_step, out, out_step)
             else:
-                scaled_parts(_Q4_0, WIDENED, 4, w, step, count, left, x, x_step, taken, out, ahead)
+                scaled_parts(_Q4_0, WIDENED, 4, w, step, count, groups, width, left, x, x_step, out, out_step)
         elif many == 1:
-            scaled_parts(_Q4_0, VNNI, 1, w, step, count, left, x, x_step, taken, out, ahead)
+            scaled_parts(_Q4_0, VNNI, 1, w, step, count, groups, width, left, x, x_step, out, out_step)
         else:
-            scaled_parts(_Q4_0, VNNI, 4, w, step, count, left, x, x_step, taken, out, ahead)
+            scaled_parts(_Q4_0, VNNI, 4, w, step, count, groups, width, left, x, x_step, out, out_step)
     elif code == _Q8_0:
         if way == WIDENED:
             if many == 1:
-                scaled_parts(_Q8_0, WIDENED, 1, w, step, count, left, x, x_step, taken, out, ahead)
+                scaled_parts(_Q8_0, WIDENED, 1, w, step, count, groups, width, left, x, x_step, out, out_step)
             else:
-                scaled_parts(_Q8_0, WIDENED, 4, w, step, count, left, x, x_step, taken, out, ahead)
+                scaled_parts(_Q8_0, WIDENED, 4, w, step, count, groups, width, left, x, x_step, out, out_step)
         elif many == 1:
-            scaled_parts(_Q8_0, VNNI, 1, w, step, count, left, x, x_step, taken, out, ahead)
+            scaled_parts(_Q8_0, VNNI, 1, w, step, count, groups, width, left, x, x_step, out, out_step)
         else:
-            scaled_parts(_Q8_0, VNNI, 4, w, step, count, left, x, x_step, taken, out, ahead)
+            scaled_parts(_Q8_0, VNNI, 4, w, step, count, groups, width, left, x, x_step, out, out_step)
     elif way == WIDENED:
         if many == 1:
-            scaled_parts(_Q4_K, WIDENED, 1, w, step, count, left, x, x_step, taken, out, ahead)
+            scaled_parts(_Q4_K, WIDENED, 1, w, step, count, groups, width, left, x, x_step, out, out_step)
         else:
-            scaled_parts(_Q4_K, WIDENED, 4, w, step, count, left, x, x_step, taken, out, ahead)
+            scaled_parts(_Q4_K, WIDENED, 4, w, step, count, groups, width, left, x, x_step, out, out_step)
     elif many == 1:
-        scaled_parts(_Q4_K, VNNI, 1, w, step, count, left, x, x_step, taken, out, ahead)
+        scaled_parts(_Q4_K, VNNI, 1, w, step, count, groups, width, left, x, x_step, out, out_step)
     else:
-        scaled_parts(_Q4_K, VNNI, 4, w, step, count, left, x, x_step, taken, out, ahead)
+        scaled_parts(_Q4_K, VNNI, 4, w, step, count, groups, width, left, x, x_step, out, out_step)
 
 
 @kernel
@@ -130,32 +131,27 @@ def few_rows_blocks(task, y, packed, w, bias, columns, parts, width, code, way):
     """y[m, n] for `columns` n and a few m: the weights stream by once, in their order. width: bytes of 16 parts."""
     first, last = task * columns, min((task + 1) * columns, w.shape[0])
     step, groups, one = w.shape[1], -(-parts // TOGETHER), min(w.shape[1], 1)  # a literal 1 would be compiled for again
-    space, spare, sums = np.empty(4 * 1024 + _LINE, np.uint8), np.empty(_LONGEST, np.int8), np.empty(64, np.float32)
+    many, row, apart = 1 if y.shape[0] == 1 else 4, groups * INPUTS, 1024 * groups
+    space, spare, sums = np.empty(many * apart + _LINE, np.uint8), np.empty(_LONGEST, np.int8), np.empty(16, np.float32)
     u, totals = _address(space), sums.ctypes.data
     for n in range(first, last, 16):
         count = min(16, last - n)
+        safe = count
+        while safe and (n + safe - 1) * step + (groups - 1) * width + _LONGEST > w.size:
+            safe -= 1
         for m in range(0, y.shape[0], 4):
-            rows = min(4, y.shape[0] - m)
-            many = 1 if rows == 1 else 4
-            x = _address(packed) + m * groups * _WITH
-            sums[:] = 0
-            for g in range(groups):
-                start = n * step + g * width
-                safe = count
-                while safe and start + (safe - 1) * step + _LONGEST > w.size:
-                    safe -= 1
-                group = x + g * _WITH
-                _scaled(
-                    code, way, many, w.ctypes.data + start, step, safe, parts - TOGETHER * g, group, groups * _WITH, u, 16 * step
-                )
-                for r in range(safe, count):
-                    own = _copied(w, start + r * step, spare)
-                    _scaled(code, way, many, own, step, one, parts - TOGETHER * g, group, groups * _WITH, u + 64 * r, step)
-                for i in range(rows):
-                    add_parts(u + 1024 * i, group + i * groups * _WITH + _SCALES, totals + 64 * i)
-            for i in range(rows):
+            x = _address(packed) + m * row
+            _scaled(code, way, many, w.ctypes.data + n * step, step, safe, groups, width, parts, x, row, u, apart)
+            for r in range(safe, count):
+                for g in range(groups):
+                    own, to, left = _copied(w, (n + r) * step + g * width, spare), u + 64 * r + 1024 * g, parts - TOGETHER * g
+                    _scaled(code, way, many, own, step, one, one, width, left, x + g * INPUTS, row, to, apart)
+            for i in range(min(4, y.shape[0] - m)):
+                sums[:] = 0
+                for g in range(groups):
+                    add_parts(u + i * apart + 1024 * g, x + i * row + g * INPUTS + SCALES, totals)
                 own = bias.ctypes.data + 4 * n if bias.size > 0 else 0
-                finish_rows(totals + 64 * i, own, y.ctypes.data + 4 * ((m + i) * y.shape[1] + n), count)
+                finish_rows(totals, own, y.ctypes.data + 4 * ((m + i) * y.shape[1] + n), count)
     space[0], spare[0], sums[0] = 0, 0, 0  # compiled code frees an array after its last mention, and an address is none
 
 
@@ -203,7 +199,7 @@ def many_rows_blocks(task, y, packed, w, bias, parts, width, code, way):
     panel = _address(space)
     scales = panel + groups * 16 * GROUP
     minima, raw = scales + groups * 1024, scales + groups * 2048
-    signed, row = 1 if way == AMX else 0, groups * _WITH
+    signed, row = 1 if way == AMX else 0, groups * INPUTS
     for g in range(groups):
         start, left = n * step + g * width, parts - TOGETHER * g
         safe = count
@@ -250,7 +246,7 @@ def linear_blocks(x, w, b, form):
         return plain_linear_blocks(x, w, b, form)
     parts = w.shape[1] // chosen.width * (chosen.size // PART)
     groups, few = -(-parts // TOGETHER), m <= _FEW
-    packed = np.empty(-(-m // 16) * 16 * groups * _WITH + _LINE, np.int8)
+    packed = np.empty(-(-m // 16) * 16 * groups * INPUTS + _LINE, np.int8)
     order = PLAIN if not few else QUADS if form == "q4_0" else PAIRS
     step = max(1, 8192 // size)
     quantize_inputs(-(-m // step), m * size, rows, packed, step, groups, order, chosen.shift)
@@ -258,7 +254,8 @@ def linear_blocks(x, w, b, form):
     bias = NOTHING[x.dtype] if b is None else np.ascontiguousarray(b)
     width, way = TOGETHER * PART // chosen.size * chosen.width, _NUMBERS[WAYS.chosen()]
     if few:
-        columns = max(16, _STREAM // w.shape[1] // 16 * 16)
+        stream = min(_STREAM, max(_LEAST, w.size // (2 * get_num_threads())))
+        columns = max(16, stream // w.shape[1] // 16 * 16)
         few_rows_blocks(-(-len(w) // columns), m * w.size // 20, y, packed, numbers, bias, columns, parts, width, chosen.code, way)
     else:
         many_rows_blocks(

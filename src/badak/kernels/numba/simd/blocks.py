@@ -4,8 +4,9 @@ their scales, then sums over the parts in order, as `reference/blocks.py` says.
 Inputs are rounded to 8 bits, `quantize_part`. Next to the numbers lie a scale for each part, and what their sum takes off a product
 with numbers without sign (int32; of formats with minima the sum itself, float32).
 
-One row of weights at a time: registers are filled with 16 parts of a row (`scaled_parts`), sixteen rows' are turned, and a
-register has a lane for each row (`add_parts`). Inputs lie as the numbers do in these registers, so that one load gets them:
+One row of weights at a time: registers are filled with 16 parts of a row (`scaled_parts`) until the row ends, sixteen rows' are
+turned, and a register has a lane for each row (`add_parts`). Inputs lie as the numbers do in these registers, so that one load gets
+them:
 
     QUADS   register 2 i + h: 16-number halves h of the parts i, i + 4, i + 8, i + 12
     PAIRS   register i: the parts i, i + 4 for i < 4; i + 4, i + 8 for others
@@ -34,11 +35,14 @@ from badak.kernels.numba.codegen.integers import (
 from badak.kernels.numba.codegen.registers import I64, REGISTER, instruction, returns
 from badak.kernels.numba.simd.integers import _factors
 
-__all__ = ["GROUP", "PAIRS", "PLAIN", "QUADS", "Groups", "add_parts", "finish_rows", "quantize_part", "reach", "scaled_parts",
-           "unpack_parts", "write_numbers"]  # fmt: skip
+__all__ = ["GROUP", "INPUTS", "PAIRS", "PLAIN", "QUADS", "SCALES", "TAKEN", "Groups", "add_parts", "finish_rows",
+           "quantize_part", "reach", "scaled_parts", "unpack_parts", "write_numbers"]  # fmt: skip
 
 PLAIN, QUADS, PAIRS = range(3)  # orders of inputs
 GROUP = 512  # bytes of the inputs of 16 parts
+SCALES, TAKEN = GROUP, GROUP + 4 * TOGETHER  # where their scales lie, and what is taken off
+INPUTS = GROUP + 2 * 4 * TOGETHER  # with both of them
+_AHEAD = 8192  # bytes of weights further on that the caches are asked for
 _LINE = 64
 _SHUFFLES_WORDS = REGISTER == 64 and has("avx512bw")
 _ROUNDS = has("avx512bf16")
@@ -227,33 +231,40 @@ def quantize_part(typingctx, x, size, out, second, shift, scale, taken):
 
 
 @instruction
-def scaled_parts(typingctx, code, way, many, w, step, count, left, x, x_step, taken, out, ahead):
-    """u of 16 parts of `count` rows of weights, `left` of these parts there, with `many` rows of inputs: 16 float32 of each row, a
-    KiB further those with the next row of inputs. ahead: how much further than w the caches are asked.
+def scaled_parts(typingctx, code, way, many, w, step, count, groups, width, left, x, x_step, out, out_step):
+    """u of `groups` times 16 parts of `count` rows of weights, `left` of these parts there, with `many` rows of inputs: 16 float32
+    of each row; a KiB further those of the next 16 parts, `out_step` further those with the next row of inputs. width: bytes of 16
+    parts. A row of weights is read from its first byte to its last.
     """
 
     def codegen(context, builder, signature, values):
-        w, step, count, left, x, x_step, taken, out, ahead = values[3:]
+        w, step, count, groups, width, left, x, x_step, out, out_step = values[3:]
         form = next(one for one in FORMATS.values() if one.code == code.literal_value)
-        v = Groups(builder, way.literal_value)
-        mask = v.first(left)
+        v, b = Groups(builder, way.literal_value), builder
 
         def row(i, carried):
-            start = builder.add(w, builder.mul(i, step))
-            for line in range(0, reach(form), _LINE):
-                v.ask(builder.add(start, builder.add(ahead, I64(line))))
-            numbers, scales = v.numbers(form, start), v.scales(form, start, mask)
-            for m in range(many.literal_value):
-                further = builder.mul(x_step, I64(m))
-                sums = v.sums(form, numbers, builder.add(x, further))
-                u = v.scaled(sums, v.load(builder.add(taken, further), v.ints), scales)
-                v.store(u, builder.add(builder.add(out, I64(1024 * m)), builder.mul(i, I64(_LINE))))
+            first, place = b.add(w, b.mul(i, step)), b.add(out, b.mul(i, I64(_LINE)))
+
+            def group(j, carried):
+                start, to = b.add(first, b.mul(j, width)), b.add(place, b.mul(j, I64(1024)))
+                own = b.add(x, b.mul(j, I64(INPUTS)))
+                for line in range(0, reach(form), _LINE):
+                    v.ask(b.add(start, I64(_AHEAD + line)))
+                mask = v.first(b.sub(left, b.mul(j, I64(TOGETHER))))
+                numbers, scales = v.numbers(form, start), v.scales(form, start, mask)
+                for m in range(many.literal_value):
+                    inputs = b.add(own, b.mul(x_step, I64(m)))
+                    u = v.scaled(v.sums(form, numbers, inputs), v.load(b.add(inputs, I64(TAKEN)), v.ints), scales)
+                    v.store(u, b.add(to, b.mul(out_step, I64(m))))
+                return carried
+
+            v.registers.repeat(groups, [], group)
             return carried
 
         v.registers.repeat(count, [], row)
         return context.get_dummy_value()
 
-    return returns(None, [code, way, many], 9), codegen
+    return returns(None, [code, way, many], 10), codegen
 
 
 @instruction
