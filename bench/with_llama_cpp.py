@@ -2,7 +2,8 @@
 
 Random weights in the shapes of real models, written by badak and read by both. Each library has a process of its own, which waits
 while the other one computes; they take turns. Of each: tokens a second, read at once (512) and written one by one (128 more,
-greedy), what the process takes in memory, and how far the logits of the prompt are apart.
+greedy), what the process takes in memory, and how far the logits of the prompt are apart. A token reads the
+file once and badak's cache once; the rate at which memory is read is measured before and after each row.
 Needs llama-cpp-python, which builds from source: pip install llama-cpp-python. Built with GCC 12 its AMX kernels fault: GCC leaves
 out what is stored before ldtilecfg (`ggml_tile_config_init`), an `asm volatile("" : : "m"(tc) : "memory")` before it helps.
 
@@ -59,6 +60,13 @@ def write(shape: str, form: str, path: str) -> None:
     words = {"model": "llama", "tokens": [f"t{number} " for number in range(size)], "scores": [0.0] * size,
              "token_type": [1] * size, "add_bos_token": False, "add_space_prefix": False}  # fmt: skip
     write_gguf(path, facts | {f"{GGML}{name}": value for name, value in words.items()}, tensors)
+
+
+def cache_bytes(shape: str) -> int:
+    """What badak reads of its key-value cache for a token, on average: float32."""
+    sizes = SHAPES[shape][1]
+    width = sizes.get("num_key_value_heads", sizes["heads"]) * sizes.get("head_dim", sizes["d_model"] // sizes["heads"])
+    return 2 * 4 * sizes["layers"] * width * (PROMPT + WRITTEN // 2)
 
 
 def ids_of(size: int) -> np.ndarray:
@@ -181,9 +189,11 @@ def beside(shape: str, form: str, threads: int, turns: int, folder: str) -> dict
     for worker in workers.values():
         ask(worker, "turn")  # compiled, and in memory
     found = {name: [] for name in workers}
+    read = [measured_rates(threads, 5, 32 * 2**20)["read_gb_s"]]
     for _ in range(turns):
         for name, worker in workers.items():
             found[name].append(ask(worker, "turn"))
+    read.append(measured_rates(threads, 5, 32 * 2**20)["read_gb_s"])
     for worker in workers.values():
         worker.stdin.close()
         worker.wait()
@@ -198,7 +208,12 @@ def beside(shape: str, form: str, threads: int, turns: int, folder: str) -> dict
           f"{min(pairs):.2f} to {max(pairs):.2f}); logits {apart:.4f} apart, {same:.0%} same greedy token; file {size >> 20} MiB",
           flush=True)  # fmt: skip
     os.unlink(path)
-    return {"shape": shape, "form": form, **best, "apart": float(apart), "file_mb": size / 2**20}
+    both = best["badak"]["decode"] * (size + cache_bytes(shape)) / 1e9
+    print(f"{shape:14} {form} file and cache {both:.1f} GB/s; memory read at {min(read)} to {max(read)} GB/s", flush=True)
+    return {
+        "shape": shape, "form": form, **best, "apart": float(apart), "file_mb": size / 2**20,
+        "cache_mb": cache_bytes(shape) / 2**20, "read_gb_s": float(np.mean(read)),
+    }  # fmt: skip
 
 
 @contextmanager

@@ -60,8 +60,8 @@ def start_table(documents: list[dict]) -> str:
 def llama_table(documents: list[dict]) -> str:
     """Tokens per second next to llama.cpp's."""
     lines = [
-        "| CPU | model | weights | MiB of the file | prefill: badak | llama.cpp | badak / llama.cpp | decode: badak | llama.cpp | badak / llama.cpp | MiB: badak | llama.cpp |",  # noqa: E501
-        "| --- | --- | --- |" + " ---: |" * 9,
+        "| CPU | model | weights | MiB of the file | prefill: badak | llama.cpp | badak / llama.cpp | decode: badak | llama.cpp | badak / llama.cpp | of the rate of reading | MiB: badak | llama.cpp |",  # noqa: E501
+        "| --- | --- | --- |" + " ---: |" * 10,
     ]
     for document in documents:
         for row in document["rows"]:
@@ -69,6 +69,8 @@ def llama_table(documents: list[dict]) -> str:
             cells = [document["machine"]["cpu"], row["shape"], row["form"], f"{row['file_mb']:.0f}"]
             for what in ("prefill", "decode"):
                 cells += [f"{ours[what]:.1f}", f"{theirs[what]:.1f}", f"{ours[what] / theirs[what]:.2f}"]
+            read = ours["decode"] * (row["file_mb"] + row["cache_mb"]) * 2**20 / 1e9 if "cache_mb" in row else 0.0
+            cells.append(f"{read / row['read_gb_s']:.0%}" if read else "-")
             cells += [f"{one['memory']:.0f}" for one in (ours, theirs)]
             lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)

@@ -63,6 +63,15 @@ SUITES = {
         repository="huggingface/accelerate@v1.14.0",
     ),
     "captum": Suite("tests/attr/test_*.py", repository="pytorch/captum@v0.8.0"),
+    "diffusers": Suite(
+        " ".join(f"tests/models/test_{name}.py" for name in "layers_utils activations attention_processor".split())
+        + " tests/others/test_ema.py tests/others/test_training.py tests/models/unets/test_unet_2d_blocks.py "
+        + " ".join(f"tests/models/unets/test_models_unet_{name}.py" for name in "1d 2d 2d_condition".split())
+        + "".join(f" tests/models/autoencoders/test_models_{name}.py" for name in "autoencoder_kl autoencoder_tiny vq".split()),
+        path="src",
+        repository="huggingface/diffusers@v0.40.0",
+        options="--timeout 120",
+    ),
     "diffusers-schedulers": Suite("tests/schedulers", path="src", repository="huggingface/diffusers@v0.40.0"),
     "gpytorch": Suite("test", repository="cornellius-gp/gpytorch@v1.15.2"),
     "ignite": Suite(
