@@ -44,9 +44,9 @@ def backpropagate(roots, retain_graph: bool = False, targets=None):
             if node not in above:
                 continue
             with asked_for(node, goals, above):
-                _step(node, gradients, buffers, heap)
+                _step(node, gradients, buffers, heap, not retain_graph)
         else:
-            _step(node, gradients, buffers, heap)
+            _step(node, gradients, buffers, heap, not retain_graph)
         if not retain_graph:
             node.let_go()
         if uses is not None:
@@ -147,14 +147,18 @@ def _array_of(shown):
     return (shown.to_dense() if shown.is_sparse else shown)._array.copy(order="K")
 
 
-def _step(node: Node, gradients, buffers, heap) -> None:
-    """Run one backward and pass its results on."""
+def _step(node: Node, gradients, buffers, heap, last: bool) -> None:
+    """Run one backward and pass its results on. last: the node will not be asked again."""
     if node.saved is None or node.watched:
         node.check()
     op = node.op
     observed = anywhere.has_observers and modes.observer is not None
     backward = modes.observer.on_backward_enter(node, op.backward) if observed else op.backward
-    dxs = backward(node.saved, gradients[0]) if node.slots == 1 else backward(node.saved, *gradients[::2])
+    saved = node.saved
+    if last and not observed and op.overwrites and not node.keeps:
+        saved.last = True
+        node.let_go()  # before it: an interrupted one cannot be repeated
+    dxs = backward(saved, gradients[0]) if node.slots == 1 else backward(saved, *gradients[::2])
     if type(dxs) is not tuple:
         dxs = (dxs,)
     if observed and modes.observer is not None:

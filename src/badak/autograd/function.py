@@ -138,7 +138,7 @@ class _UserOp:
     """What the walk calls: the user's backward, between arrays and tensors."""
 
     owns_grads = False
-    view = False
+    view = overwrites = False
     light_for = ()
 
     def __init__(self, function, shapes, light: bool):

@@ -4,9 +4,11 @@ And memory that several processes see. Python's multiprocessing sends arrays on 
 """
 
 import ctypes
+import math
 import mmap
 import os
 import pickle
+import sys
 from contextlib import suppress
 from multiprocessing import reduction
 from typing import Any
@@ -40,6 +42,25 @@ def copied_with_others(array: np.ndarray, memo: dict) -> np.ndarray:
         memo[key] = owner, owner.copy("K")  # the owner lives as long as its id counts
     whole = memo[key][1]
     return whole if array is owner else np.ndarray(array.shape, array.dtype, whole, offset_of(array), array.strides)
+
+
+ITS_OWN = 2  # references to an object that only one place has, as sys.getrefcount counts: it adds its own
+
+
+class OwnMemory(mmap.mmap):
+    """Bytes that only the arrays of this process on them see."""
+
+
+def is_alone(held: dict, name: str) -> bool:
+    """Whether nobody but `held[name]` sees the memory of that array, which may thus be written."""
+    if name not in held or sys.getrefcount(held[name]) > ITS_OWN or not held[name].flags.writeable:
+        return False
+    if type(held[name].base) is not np.ndarray:
+        return held[name].base is None or type(held[name].base) is OwnMemory and sys.getrefcount(held[name].base) <= ITS_OWN
+    if sys.getrefcount(held[name].base) > ITS_OWN:
+        return False
+    whole = type(held[name].base.base)
+    return held[name].base.base is None or whole is OwnMemory and sys.getrefcount(held[name].base.base) <= ITS_OWN
 
 
 def is_read_only(array: np.ndarray) -> bool:
@@ -132,6 +153,20 @@ def _received(place: Any, count: int, *seen: Any) -> np.ndarray:
         ) from error
     dtype, shape, offset, strides = seen
     return np.ndarray(shape, dtype, holder_of(map_shared(file, count)), offset, strides)
+
+
+def mapped(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+    """An array in memory of its own, which the system has back when the array goes: for one that is large next to all others.
+
+    Fragments that malloc keeps free go back first: together they can be as large.
+    """
+    give_back()
+    count = math.prod(shape) * np.dtype(dtype).itemsize
+    memory = OwnMemory(-1, max(count, 1), **({"flags": mmap.MAP_PRIVATE} if hasattr(mmap, "MAP_PRIVATE") else {}))
+    if hasattr(mmap, "MADV_HUGEPAGE"):
+        with suppress(OSError):  # a kernel without them
+            memory.madvise(mmap.MADV_HUGEPAGE)
+    return np.ndarray(shape, dtype, memory)
 
 
 def give_back() -> None:

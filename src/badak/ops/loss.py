@@ -4,6 +4,7 @@ import numpy as np
 
 from badak import kernels
 from badak.core.errors import ArgumentError, DTypeError, IndexOutOfRangeError, ShapeError, warn_once
+from badak.core.memory import is_alone
 from badak.ops._broadcast import quiet
 from badak.ops._check import dtype_mismatch, not_floating, position, unlike_scalars, within
 from badak.ops.batching import aligned, count, every
@@ -49,6 +50,7 @@ class CrossEntropy(Op):
     capturable = True  # apart from that warning, and from class weights
     saved_constants = ("lse", "count")
     supports_bf16 = True
+    overwrites = True
     batching = staticmethod(_rows_of_each)
 
     @staticmethod
@@ -64,8 +66,9 @@ class CrossEntropy(Op):
             dloss = kernels.of(dy).spread_loss(dy, saved.count, saved.target.size)
         else:
             dloss = _spread(dy, saved.target.shape, *saved.spread)
+        free = saved.last and is_alone(vars(saved), "logits")
         dlogits = kernels.of(dy).cross_entropy_backward(
-            dloss, saved.logits, saved.target, saved.lse, saved.weight, saved.ignore_index, saved.smoothing
+            dloss, saved.logits, saved.target, saved.lse, saved.weight, saved.ignore_index, saved.smoothing, over_logits=free
         )
         return dlogits, None, None
 

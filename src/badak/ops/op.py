@@ -25,6 +25,7 @@ class Saved:
     """
 
     __slots__ = ("__dict__", "needs")
+    last = False  # of an op that `overwrites`: True where nobody asks for what was saved after this backward
 
     if TYPE_CHECKING:  # the attributes that each Op gives it
 
@@ -72,6 +73,7 @@ class Op:
     data_movement = False  # True: numbers go from place to place as they are, so that 16-bit floats need not become wider first
     supports_bf16 = False  # True: takes bfloat16 as it is, computes in float32 and rounds once; other 16-bit floats are made wider
     saves_no_tensors = False  # True: backward needs no array, so that a graph may go back through it more than once, as in PyTorch
+    overwrites = False  # True: backward may write its gradient over what was saved, where `saved.last` and nobody else holds that
     light_for: tuple[int, ...] = ()  # the inputs whose gradients need none, where those of the others do
     portable: str | None = None  # the characters of the dtypes that BADAK_PORTABLE=1 keeps on AArch64, "" none; None: all
     keeps_finite = False  # True: finite numbers stay finite, forward and backward, short of a sum of 1e38

@@ -9,7 +9,7 @@ import numpy as np
 
 from badak.core import events
 from badak.core.errors import ArgumentTypeError, FileError, IndexOutOfRangeError, NoDataError, NotSupportedError, package
-from badak.core.memory import address, copied_with_others, is_shared, map_shared, new_shared, owner_of
+from badak.core.memory import ITS_OWN, address, copied_with_others, is_shared, map_shared, new_shared, owner_of
 from badak.core.public_api import guard_types
 from badak.tensor import dtypes
 from badak.tensor.attributes import held_by
@@ -320,9 +320,6 @@ def share_memory_(input: Tensor) -> Tensor:
     """
     share([input])
     return input
-
-
-ITS_OWN = 2  # references to an array that only its tensor has, as sys.getrefcount counts: it adds its own
 
 
 def share(several: list[Any]) -> None:

@@ -106,11 +106,11 @@ def cross_entropy(logits, target, weight=None, ignore_index=-100, smoothing=0.0)
     return loss, lse
 
 
-def cross_entropy_backward(dloss, logits, target, lse, weight, ignore_index, smoothing):
-    """dlogits (N, V).    dloss (N,), the rows already scaled by the reduction."""
+def cross_entropy_backward(dloss, logits, target, lse, weight, ignore_index, smoothing, over_logits=False):
+    """dlogits (N, V).    dloss (N,), the rows already scaled by the reduction. over_logits: where logits lie."""
     logits, wrong = as_rows(logits), np.zeros(1, np.int64)
     n, classes = logits.shape
-    dlogits = np.empty((n, classes), logits.dtype)
+    dlogits = logits if over_logits else np.empty((n, classes), logits.dtype)
     step = rows_per_block(classes)
     cross_entropy_backward_rows(
         -(-n // step),

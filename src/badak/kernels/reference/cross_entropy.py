@@ -38,9 +38,16 @@ def cross_entropy(
 @by_rows
 @in_float32("logits")
 def cross_entropy_backward(
-    dloss: Array, logits: Array, target: Array, lse: Array, weight: Array | None, ignore_index: int, smoothing: float
+    dloss: Array,
+    logits: Array,
+    target: Array,
+    lse: Array,
+    weight: Array | None,
+    ignore_index: int,
+    smoothing: float,
+    over_logits: bool = False,
 ) -> Array:
-    """dlogits (N, V).    dloss (N,), the rows already scaled by the reduction.
+    """dlogits (N, V).    dloss (N,), the rows already scaled by the reduction. over_logits: may lie where logits do.
 
     The loss is linear in logp with coefficients -c[n, v], c = (1 - e) w[v] [v = target[n]] + e/V w[v], and
     dlogp[v]/dlogits[u] = [u = v] - softmax[u]. So

@@ -186,7 +186,7 @@ def spread_loss(dy, count, n: int):
     return np.broadcast_to(dy / count.item(), (n,))
 
 
-def cross_entropy_backward(dloss, logits, target, lse, weight, ignore_index: int, smoothing: float):
+def cross_entropy_backward(dloss, logits, target, lse, weight, ignore_index: int, smoothing: float, over_logits: bool = False):
     """dloss[n] (softmax[n] sum c[n] - c[n]), c the target as a row of V coefficients, 0 where it is ignored."""
     c = _one_hot(target, ignore_index, logits) * (1 - smoothing) + smoothing / logits.shape[1]
     if weight is not None:
