@@ -139,7 +139,8 @@ class _UserOp:
 
     owns_grads = False
     view = overwrites = False
-    light_for = ()
+    again = light_for = ()
+    thins = None
 
     def __init__(self, function, shapes, light: bool):
         self.function, self.shapes, self.saves_no_tensors = function, shapes, light

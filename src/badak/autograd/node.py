@@ -56,6 +56,7 @@ class Node:
     hooks: dict[int, dict[int, Callable]] | None = None
     watched: list[tuple[Version, int, int | None]] | None = None
     line = ""  # the user's, in debug mode
+    again: Any = None  # how its output is made again, where somebody does not keep that (`again.py`)
     keeps = False  # whether what it saved are constants of the function that it is a part of
     spent = False  # whether a gradient has gone through, where that needed no saved tensor; else `saved` is None then
 
@@ -78,7 +79,7 @@ class Node:
         ):
             self.spent = True
         else:
-            self.saved = self.watched = None
+            self.saved = self.watched = self.again = None
 
     def check(self) -> None:
         """Raise where this node can no longer give the right gradient."""
@@ -89,25 +90,32 @@ class Node:
                 "compute the loss again, or call backward(retain_graph=True) the first time",
                 code=24,
             )
-        for version, then, number in self.watched or ():
-            if version.count != then:
-                cause = (
-                    f"one of the variables needed for gradient computation has been modified by an inplace operation: "
-                    f"input {number} of {self._where()} is at version {version.count}, expected version {then}; "
-                    f"it was overwritten by {version.changed_by}"
-                )
-                if number is None:
-                    cause = (
-                        f"one of the variables needed for gradient computation has been modified by an inplace operation: "
-                        f"output of {self._where()} is at version {version.count}, expected version {then}; "
-                        f"it was overwritten by {version.changed_by}"
-                    )
-                raise GraphError(
-                    cause,
-                    "use the out-of-place form there (y = y + 1 instead of y += 1)"
-                    + ("" if modes.debug else "; BADAK_DEBUG=1 names your lines"),
-                    code=20,
-                )
+        if self.watched and (error := changed(self.watched, self._where())) is not None:
+            raise error
 
     def _where(self) -> str:
         return f"{self.name} ({self.line})" if self.line else self.name
+
+
+def changed(watched: list[tuple[Version, int, int | None]] | None, where: str) -> GraphError | None:
+    """The error of a node, called `where`, of which something that it watched has changed; None where nothing has."""
+    for version, then, number in watched or ():
+        if version.count != then:
+            cause = (
+                f"one of the variables needed for gradient computation has been modified by an inplace operation: "
+                f"input {number} of {where} is at version {version.count}, expected version {then}; "
+                f"it was overwritten by {version.changed_by}"
+            )
+            if number is None:
+                cause = (
+                    f"one of the variables needed for gradient computation has been modified by an inplace operation: "
+                    f"output of {where} is at version {version.count}, expected version {then}; "
+                    f"it was overwritten by {version.changed_by}"
+                )
+            return GraphError(
+                cause,
+                "use the out-of-place form there (y = y + 1 instead of y += 1)"
+                + ("" if modes.debug else "; BADAK_DEBUG=1 names your lines"),
+                code=20,
+            )
+    return None

@@ -49,7 +49,7 @@ GELU = pointwise(
     approximate="tanh" takes x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) and its own derivative instead.
     """,
     _gelu, lambda dy, x, approximate: kernels.of(dy).gelu_backward(dy, x, approximate),
-    portable="f", written=_gelu_formula,
+    portable="f", written=_gelu_formula, again=("x", "approximate"),
     samples=Samples(extremes=("finite",), attributes={"approximate": ["none", "tanh"]}), **FAST,
 )  # fmt: skip
 ReLU = pointwise(
@@ -62,7 +62,7 @@ SiLU = pointwise(
     "SiLU", "y = x s, s = 1 / (1 + exp(-x));   dx = dy s (1 + x (1 - s)).",
     lambda x: kernels.of(x).silu(x),
     lambda dy, x: kernels.of(dy).silu_backward(dy, x),
-    written=_silu_formula, samples=EVERY, **FAST,
+    written=_silu_formula, again=("x",), samples=EVERY, **FAST,
 )  # fmt: skip
 Tanh = pointwise(
     "Tanh", "y = tanh(x);   dx = dy (1 - y^2).",

@@ -102,6 +102,7 @@ class Mul(Op):
     """y = a b;   da = dy b*, db = dy a*   (* is the conjugate, which matters for complex numbers only)."""
 
     pointwise = True
+    again = "a", "b"
     capturable = True
     supports_bf16 = True
     batching = staticmethod(broadcasting)

@@ -2,6 +2,7 @@
 
 from badak import kernels
 from badak.core.errors import ShapeError
+from badak.kernels import LARGE
 from badak.kernels.memory_format import turn
 from badak.ops._check import cannot_multiply, dtype_mismatch, unlike_summands
 from badak.ops._complex import conj
@@ -21,6 +22,7 @@ class Linear(Op):
     supports_bf16 = True
     keeps_finite = True
     flops = flops_of_products(0, 1, lambda inputs: inputs[1].shape[-1])
+    thins = staticmethod(lambda save: save.x.size >= LARGE and 8 * len(save.w) <= save.w.shape[-1])  # an adapter
 
     @staticmethod
     def forward(save, x, w, b):

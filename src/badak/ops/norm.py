@@ -89,13 +89,14 @@ class RMSNorm(Op):
 
     capturable = True
     supports_bf16 = True
+    again = "x", "w", "eps", "axes"
     saved_functions = {"rstd": _rms_rstd}
     batching = staticmethod(_of_each)
 
     @staticmethod
     def forward(save, x, w, eps=1e-5, axes=1):
         _check("rms_norm", x, w, None, axes)
-        save.x, save.w, save.axes = x, w, axes
+        save.x, save.w, save.eps, save.axes = x, w, eps, axes
         y, save.rstd = kernels.of(x).rms_norm(_flat(x, axes), _flat(w, axes), eps)
         return y.reshape(x.shape)
 

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy import ndarray
 
+from badak.autograd.again import thin
 from badak.autograd.node import Node
 from badak.core.errors import GraphError, NotSupportedError
 from badak.core.events import INFERENCE
@@ -212,6 +213,8 @@ def record(op, saved, edges, outputs, inputs=None, arrays=()) -> None:
             watched.append((version, version.count, None))
     if watched:
         node.watched = watched
+    if op.thins is not None and saved.needs[0] and not (anywhere.has_observers and modes.observer) and op.thins(saved):
+        thin(node, "x", 0)
 
 
 def _inference_error(op) -> GraphError:

@@ -6,6 +6,7 @@ from contextlib import nullcontext
 from typing import Any
 
 from badak.autograd import enable_grad, is_grad_enabled, node
+from badak.autograd.again import Thin
 from badak.autograd.node import Node
 from badak.compat.torch.pytree import tree_flatten
 from badak.core import events
@@ -28,7 +29,7 @@ class _Forgotten(Saved):
         if block is not None:
             block.compute_again()
             return getattr(self, name)
-        if "_inner" in self.__dict__:  # a checkpoint within this one has forgotten it again
+        if "_inner" in self.__dict__:  # it is thin, or a checkpoint within this one has forgotten it again
             return getattr(self._inner, name)
         raise AttributeError(name)
 
@@ -47,8 +48,8 @@ class _Block:
         made = self.run(*self.args)
         for each in _nodes_since(start, made):
             self.names.append(each.name)
-            if type(each.saved) is Saved or type(each.saved) is _Forgotten:
-                each.saved = _Forgotten(each.saved.needs, self)
+            if type(each.saved) in (Saved, Thin, _Forgotten):
+                each.saved, each.again = _Forgotten(each.saved.needs, self), None
             self.forgotten.append(weakref.ref(each.saved))
         return made
 
@@ -69,7 +70,7 @@ class _Block:
             forgotten = reference()
             if type(forgotten) is _Forgotten:
                 forgotten.__dict__.pop("_block", None)
-                forgotten.__dict__.update({"_inner": each.saved} if type(each.saved) is _Forgotten else vars(each.saved))
+                forgotten.__dict__.update(vars(each.saved) if type(each.saved) is Saved else {"_inner": each.saved})
 
 
 def _nodes_since(start: int, made: Any) -> list[Node]:
