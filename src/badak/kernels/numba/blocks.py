@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from badak.core.memory import mapped
 from badak.kernels.block_formats import FORMATS, PART, TOGETHER
 from badak.kernels.half import BFLOAT16
 from badak.kernels.numba._blocks import NOTHING, as_rows
@@ -45,6 +46,7 @@ _FLOAT32 = np.dtype(np.float32)
 _FEW = 4  # rows up to which the weights are read where they lie
 _LEAST, _STREAM = 32_768, 131_072  # bytes of weights of a task
 _LINE = 64
+MAPPED = 1 << 27  # bytes of a result from which on it has memory of its own
 _Q8_0, _Q4_0, _Q4_K = (FORMATS[name].code for name in ("q8_0", "q4_0", "q4_k"))
 _NUMBERS = {"amx": AMX, "vnni": VNNI, "widened": WIDENED}  # of ways, as kernels know them
 _PER_NS = {WIDENED: 50, VNNI: 150, AMX: 500}  # products and sums of one core, roughly
@@ -250,7 +252,8 @@ def linear_blocks(x, w, b, form):
     order = PLAIN if not few else QUADS if form == "q4_0" else PAIRS
     step = max(1, 8192 // size)
     quantize_inputs(-(-m // step), m * size, rows, packed, step, groups, order, chosen.shift)
-    y, numbers = np.empty((m, len(w)), np.float32), np.ascontiguousarray(w).view(np.int8)
+    y = (mapped if 4 * m * len(w) >= MAPPED else np.empty)((m, len(w)), np.float32)
+    numbers = np.ascontiguousarray(w).view(np.int8)
     bias = NOTHING[x.dtype] if b is None else np.ascontiguousarray(b)
     width, way = TOGETHER * PART // chosen.size * chosen.width, _NUMBERS[WAYS.chosen()]
     if few:
