@@ -84,4 +84,5 @@ class EventStream(Response):
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
         async for event in self.events:
             await send({"type": "http.response.body", "body": event, "more_body": True})
+            await asyncio.sleep(0)  # of many events at once: time to hear that the connection is gone
         await send({"type": "http.response.body", "body": b"", "more_body": False})
