@@ -27,6 +27,7 @@ import numpy as np
 from tests.serving.conftest import write_models
 from tests.serving.test_safety import BODIES, GOOD, post, sent
 
+ENOUGH = 48  # known questions, each of them three times; a busy machine takes longer than the attack for them
 PROMPTS = ["to be or", "ein hund rennt durch das hohe gras und", "바닥부터", "that is the question " * 6]
 PATHS = ("/v1/completions", "/v1/chat/completions", "/v1/embeddings", "/v1/classify", "/v1/translate", "/v1/fill-mask")
 VALUES = [
@@ -134,7 +135,7 @@ class Attack:
     def check(self) -> None:
         """Known questions, whose answers must be those of before the attack; a server that is busy may say so."""
         known: dict[int, str] = {}
-        while time.monotonic() < self.end:
+        while time.monotonic() < self.end or (self.answered < ENOUGH and time.monotonic() < self.end + 300):
             for kind in range(16):
                 body = {"prompt": PROMPTS[kind % 4], "seed": kind, "max_tokens": 8 + kind, "temperature": 1.1, "top_k": 0}
                 try:

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import httpx
 import pytest
 
-from tests.serving.attack import PROMPTS, attacked, resident
+from tests.serving.attack import ENOUGH, PROMPTS, attacked, resident
 from tests.serving.test_api import written
 from tests.serving.test_safety import goes_on
 
@@ -82,4 +82,4 @@ def test_memory_stays_flat(folders):
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is read from /proc")
 def test_an_attack_changes_no_answer():
     attack, code = attacked(minutes=1, connections=3_000)
-    assert not attack.wrong and code in (0, -15, 143) and attack.answered > 50 and min(attack.sent.values()) > 0
+    assert not attack.wrong and code in (0, -15, 143) and attack.answered >= ENOUGH and min(attack.sent.values()) > 0

@@ -82,7 +82,10 @@ class EventStream(Response):
 
     async def _send(self, send: Send) -> None:
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        number = 0
         async for event in self.events:
             await send({"type": "http.response.body", "body": event, "more_body": True})
-            await asyncio.sleep(0)  # of many events at once: time to hear that the connection is gone
+            number += 1
+            if number % 4 == 0:
+                await asyncio.sleep(0)  # of many events at once: time to hear that the connection is gone
         await send({"type": "http.response.body", "body": b"", "more_body": False})
