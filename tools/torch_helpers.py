@@ -75,13 +75,11 @@ ZERO = "torch._C._len_torch_function_stack torch._C._get_torch_function_state".s
 
 def switches() -> None:
     """Give badak what PyTorch's helpers need while they are imported."""
-    devices = ModuleType("torch._utils")
-    devices.__dict__["_is_privateuse1_backend_available"] = lambda: False
-    sys.modules["torch._utils"] = devices
     spread = ModuleType("torch.distributed.tensor")  # whose class they compare with, where there is torch.distributed
     spread.__dict__["DTensor"] = type("DTensor", (), {})
     sys.modules["torch.distributed.tensor"] = spread
     things: dict[str, Any] = {name: Nothing(name) for name in OFF} | {name: lambda: 0 for name in ZERO}
+    things["torch._utils._is_privateuse1_backend_available"] = lambda: False
     things["torch._C._TorchFunctionState"] = SimpleNamespace(ENABLED=0)
     things |= {f"torch.sparse_{layout}": f"sparse_{layout}" for layout in ("coo", "csr", "csc", "bsr", "bsc")}
     things["torch._mkldnn"] = "mkldnn"
@@ -89,6 +87,9 @@ def switches() -> None:
     things |= {f"torch.jiterator_{name}": same for name in kernels.split()}
     things["torch.utils.deterministic"] = SimpleNamespace(fill_uninitialized_memory=True)  # which a guard of theirs sets
     things["torch.sparse"] = SimpleNamespace(check_sparse_tensor_invariants=Nothing("invariants"))
+    missing = importlib.import_module("badak.core.public_api.missing").Missing
+    quantized = SimpleNamespace(modules=SimpleNamespace(__all__=(), __name__="none"), MaxPool2d=None)  # no layer of integers
+    things |= {"torch.ao": missing("ao"), "torch.ao.nn": SimpleNamespace(qat=quantized, quantizable=quantized, quantized=quantized)}
     for name, thing in things.items():
         space, _, last = name.rpartition(".")
         _give(reduce(getattr, space.split(".")[1:], importlib.import_module("torch")), **{last: thing})
@@ -142,6 +143,8 @@ def old_names() -> None:
     _give(torch._C, has_mkldnn=False)
     functional = importlib.import_module("torch.nn.utils.stateless")
     sys.modules["torch.nn.utils._stateless"] = functional
+    called = importlib.import_module("torch.testing._internal.common_modules").MODULE_CLASS_NAMES
+    called.update({layer: name.removeprefix("badak.") for layer, name in called.items()})  # in the names of tests
     with suppress(ImportError, AttributeError):
         samples = importlib.import_module("torch.testing._internal.common_methods_invocations")
         refs = [each for each in samples.python_ref_db if isinstance(each, samples.BinaryUfuncInfo)]

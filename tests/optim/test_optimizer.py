@@ -102,14 +102,18 @@ def test_params_that_cannot_be_taken_are_explained(params, error, text):
     assert str(caught.value).startswith(text)
 
 
-def test_a_listing_that_knows_its_model_explains_why_it_is_empty():
-    class Listing(list):
-        def why_empty(self):
-            return "no parameters: model Net has none registered.", "self.fc = ..."
+def test_the_parameters_of_a_model_explain_why_there_are_none():
+    class Net(badak.nn.Module):
+        def __init__(self):
+            super().__init__()
+            fc = badak.nn.Linear(2, 2)
+            self.width = fc.in_features
 
-    with pytest.raises(ValueError, match="model Net has none registered") as caught:
-        optim.Adam(Listing())
-    assert str(caught.value).endswith("fix: self.fc = ...")
+    model = Net()
+    parameters = model.parameters()
+    assert inspect.isgenerator(parameters)  # as PyTorch's are: programs ask
+    with pytest.raises(ValueError, match="no parameters: model Net has none registered"):
+        optim.Adam(parameters)
 
 
 def test_a_repeated_parameter_warns():

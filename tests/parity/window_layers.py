@@ -50,4 +50,6 @@ MORE = [
     ("MultiLabelMarginLoss", (), {"reduction": "none"}, [X, PLACES]),
     ("NLLLoss2d", (), {"reduction": "sum", "ignore_index": 1}, [(4, 6, 3, 2), ints(6, 4, 3, 2)]),
     ("TripletMarginWithDistanceLoss", (), {"margin": 0.5, "swap": True}, [X, X, X]),
+    ("LinearCrossEntropyLoss", (6, 3), {"bias": True, "label_smoothing": 0.1}, [(4, 6), ints(3, 4)]),
+    ("LinearCrossEntropyLoss", (6, 3), {"out_features": (2,), "reduction": "none"}, [(4, 6), ints(3, 4, 2)]),
 ]  # fmt: skip

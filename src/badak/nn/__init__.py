@@ -94,6 +94,7 @@ from badak.nn.loss import HingeEmbeddingLoss as HingeEmbeddingLoss
 from badak.nn.loss import HuberLoss as HuberLoss
 from badak.nn.loss import KLDivLoss as KLDivLoss
 from badak.nn.loss import L1Loss as L1Loss
+from badak.nn.loss import LinearCrossEntropyLoss as LinearCrossEntropyLoss
 from badak.nn.loss import MarginRankingLoss as MarginRankingLoss
 from badak.nn.loss import MSELoss as MSELoss
 from badak.nn.loss import MultiLabelMarginLoss as MultiLabelMarginLoss

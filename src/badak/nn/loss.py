@@ -4,9 +4,12 @@
 the functions' docstrings.
 """
 
-from badak.core.errors import ArgumentError, ArgumentTypeError
+from math import prod
+
+from badak.core.errors import ArgumentError, ArgumentTypeError, ShapeError
 from badak.nn import functional as F
 from badak.nn.functional._common import reduction_of
+from badak.nn.linear import Linear
 from badak.nn.module import Module
 from badak.tensor import Tensor
 
@@ -381,6 +384,39 @@ class TripletMarginWithDistanceLoss(_Loss):
             anchor, positive, negative, distance_function=self.distance_function, margin=self.margin, swap=self.swap,
             reduction=self.reduction,
         )  # fmt: skip
+
+
+class LinearCrossEntropyLoss(_WeightedLoss):
+    """cross_entropy(linear(x), target), with the linear layer as its own: (..., K) to V classes.
+
+    out_features: (d1, ...), for several losses of each x. `options`, how PyTorch cuts the work, changes nothing here.
+    """
+
+    def __init__(
+        self, in_features: int, num_classes: int, *, out_features: tuple[int, ...] = (), bias: bool = False, device=None,
+        dtype=None, reduction: str = "mean", weight: Tensor | None = None, ignore_index: int | None = None,
+        label_smoothing: float = 0.0, options=None,
+    ) -> None:  # fmt: skip
+        if weight is not None and weight.shape != (num_classes,):
+            raise ShapeError(f"expected weight shape to be {(num_classes,)}, got {tuple(weight.shape)}", "a factor for each class")
+        if not 0 <= label_smoothing <= 1:
+            raise ArgumentError(f"expected label_smoothing to be in range [0, 1], got {label_smoothing}", "label_smoothing=0.1")
+        super().__init__(weight, reduction=reduction)
+        self.num_classes, self.out_features, self.options = num_classes, out_features, options
+        self.ignore_index, self.label_smoothing = ignore_index, label_smoothing
+        self.linear = Linear(in_features, prod(out_features, start=num_classes), bias=bias, device=device, dtype=dtype)
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        outer, w, b = (self.num_classes, *self.out_features), self.linear.weight, self.linear.bias
+        return F.linear_cross_entropy(
+            input, w.reshape(*outer, -1), target, linear_bias=None if b is None else b.reshape(outer), weight=self.weight,
+            reduction=self.reduction, ignore_index=self.ignore_index, label_smoothing=self.label_smoothing, options=self.options,
+        )  # fmt: skip
+
+    def extra_repr(self) -> str:
+        kept = "num_classes out_features bias reduction ignore_index label_smoothing options".split()
+        said = {name: getattr(self, name) for name in kept if name != "bias"} | {"bias": self.linear.bias is not None}
+        return ", ".join([f"in_features={self.linear.in_features}", *(f"{name}={said[name]}" for name in kept)])
 
 
 class NLLLoss2d(NLLLoss):

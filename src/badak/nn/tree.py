@@ -1,7 +1,7 @@
 """Walking a model: what a module holds, and what the modules below it hold."""
 
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import Any
 
 from badak.core.errors import ArgumentError, ArgumentTypeError
@@ -10,21 +10,19 @@ from badak.nn.members import Members
 from badak.nn.unregistered import describe_unregistered, warn_of_unregistered
 
 Pairs = Iterator[tuple[str, Any]]
+_models: weakref.WeakKeyDictionary[Generator, Any] = weakref.WeakKeyDictionary()  # parameters() and a weak reference to its module
 _looked_at: weakref.WeakSet = weakref.WeakSet()  # roots whose plain containers have been looked through
 
 
-class Listing(Iterator):
-    """What `Module.parameters()` gives: an iterator that can say, to an optimizer that got nothing, why."""
+def listed(parameters: Any) -> "Tree | None":
+    """The module whose `parameters()` this is; None for any other iterable."""
+    found = _models.get(parameters) if isinstance(parameters, Generator) else None
+    return found and found()
 
-    def __init__(self, model, parameters: Iterator):
-        self._model, self._parameters = model, parameters
 
-    def __next__(self):
-        return next(self._parameters)
-
-    def why_empty(self) -> tuple[str, str | None]:
-        """(cause, fix) for the complaint that this listing held no parameter."""
-        return describe_unregistered(self._model, self._model._plain_containers())
+def why_empty(model: "Tree") -> tuple[str, str | None]:
+    """(cause, fix) for an optimizer that got no parameter from this model."""
+    return describe_unregistered(model, model._plain_containers())
 
 
 class Tree(Members):
@@ -87,7 +85,9 @@ class Tree(Members):
 
     def parameters(self, recurse: bool = True) -> Iterator:
         """The parameters of this module and, with `recurse`, of all below; a tied one comes once."""
-        return Listing(self, (parameter for _, parameter in self.named_parameters(recurse=recurse)))
+        parameters = (parameter for _, parameter in self.named_parameters(recurse=recurse))
+        _models[parameters] = weakref.ref(self)
+        return parameters
 
     def named_buffers(self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True) -> Pairs:
         """Pairs (path, buffer), as `named_parameters`."""

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from badak.core.errors import ArgumentError, ArgumentTypeError, BadakWarning, NotSupportedError, warn_once
+from badak.nn.tree import listed, why_empty
 from badak.tensor import Tensor
 
 Check = Callable[[str, str, Any], None]
@@ -152,18 +153,16 @@ def groups_of(params: Any, owner: str) -> list[dict[str, Any]]:
         raise ArgumentTypeError(
             f"{owner}: params should be an iterable of tensors or dicts; got {kind}", f"{owner}([...]), with brackets"
         )
-    why_empty = getattr(params, "why_empty", None)  # a model's listing of parameters can tell
+    model = listed(params)
     groups = list(params)
+    if not groups and model is not None:
+        raise ArgumentError(*why_empty(model), code=18)
     if not groups:
-        cause, fix = (
-            why_empty()
-            if why_empty
-            else (
-                f"no parameters: {owner} got an empty parameter list.",
-                "pass model.parameters(); an iterator that was read once is empty, make it again",
-            )
+        raise ArgumentError(
+            f"no parameters: {owner} got an empty parameter list.",
+            "pass model.parameters(); an iterator that was read once is empty, make it again",
+            code=18,
         )
-        raise ArgumentError(cause, fix, code=18)
     return groups if isinstance(groups[0], dict) else [{"params": groups}]
 
 
