@@ -169,8 +169,48 @@ def test_expanded_and_reversed_memory():
 
 def test_parts_of_complex_memory():
     z = badak.complex(badak.arange(3.0), badak.ones(3))
-    found = again({"z": z, "imag": badak.view_as_real(z)[:, 1]})
-    assert found["imag"].tolist() == [1, 1, 1] and found["z"].tolist() == z.tolist()
+    found = again({"real": badak.view_as_real(z)[:, 0], "imag": badak.view_as_real(z)[:, 1]})
+    assert found["imag"].tolist() == [1, 1, 1] and found["real"].tolist() == [0, 1, 2]
+    for lib in (badak, torch):
+        whole = lib.complex(lib.arange(3.0), lib.ones(3))
+        with pytest.raises(RuntimeError, match="view the same data as different types"):
+            lib.save([whole, lib.view_as_real(whole)], io.BytesIO())
+
+
+def test_several_values_of_the_old_format_in_one_file():
+    file = io.BytesIO(b"head")
+    file.seek(4)
+    for value in (badak.ones(2), badak.zeros(3)):
+        badak.save(value, file, _use_new_zipfile_serialization=False)
+    for lib in (badak, torch):
+        file.seek(4)
+        assert [lib.load(file).tolist(), lib.load(file).tolist(), file.read()] == [[1, 1], [0, 0, 0], b""]
+
+
+@pytest.mark.filterwarnings("ignore:TypedStorage is deprecated")
+@pytest.mark.parametrize("zipped", [True, False])
+def test_storages_and_tensors_without_memory(zipped):
+    part = badak.arange(6.0)
+    small = badak.tensor([3, 4], dtype=badak.uint8)
+    large = badak.empty(100000, 200000, device="meta", dtype=badak.float16).t()
+    value = {"whole": part.storage(), "part": part[2:4], "bytes": small.untyped_storage(), "meta": large, "p": nn.Parameter(large)}
+    file = io.BytesIO()
+    badak.save(value, file, _use_new_zipfile_serialization=zipped)
+    assert file.tell() < 10_000
+    for lib in (badak, torch):
+        file.seek(0)
+        found = lib.load(file)
+        assert isinstance(found["whole"], lib.storage.TypedStorage) and found["whole"].tolist() == part.tolist()
+        found["part"][0] = 7
+        assert found["whole"][2] == 7 and found["bytes"].tolist() == [3, 4]
+        for name, kind in (("meta", lib.Tensor), ("p", lib.nn.Parameter)):
+            assert type(found[name]) is kind and found[name].is_meta and found[name].stride() == (1, 200000)
+    file = io.BytesIO()
+    there = torch.empty(2, 3, device="meta").t()
+    torch.save([there, torch.ones(3).storage()], file)
+    file.seek(0)
+    meta, storage = badak.load(file)
+    assert meta.is_meta and meta.shape == (3, 2) and meta.stride() == (1, 3) and storage.tolist() == [1, 1, 1]
 
 
 def test_circular_and_repeated_values():

@@ -23,9 +23,10 @@ from badak.core.public_api.homes import home
 from badak.io.errors import shown
 from badak.io.limits import KEYS, Keys
 from badak.io.program import fill
-from badak.io.storage import CLASSES, Storage
+from badak.io.storage import CLASSES, MAX_DIMS, Storage
 from badak.io.unpickler import Name, Vouched, anything, derived, exactly, named
 from badak.tensor import Tensor, dtypes, layouts
+from badak.tensor.meta_storage import description
 from badak.tensor.sparse.create import sparse_coo_tensor, sparse_csc_tensor, sparse_csr_tensor
 
 MAX_ITEMS = 2**31  # of a range
@@ -108,6 +109,14 @@ def _tensor(storage, offset, size, stride, requires_grad=False, hooks=None, meta
 
 def _tensor_v3(storage, offset, size, stride, requires_grad, hooks, dtype, metadata=None) -> Tensor:
     return _finished(storage, storage.tensor(offset, size, stride, dtype), requires_grad, metadata)
+
+
+def _meta(dtype, size, stride, requires_grad=False) -> Tensor:
+    size, stride = _ints(size), _ints(stride)
+    if len(size) != len(stride) or len(size) > MAX_DIMS or any(n < 0 for n in (*size, *stride)):
+        raise ValueError(f"a tensor of size {shown(size)} and stride {shown(stride)}")
+    made = Tensor._like_meta(description(size, dtype.numpy, tuple(step * dtype.itemsize for step in stride)))
+    return made.requires_grad_() if requires_grad is True else made
 
 
 def _finished(storage: Storage, seen: Tensor, requires_grad: Any, metadata: Any) -> Tensor:
@@ -243,6 +252,7 @@ TENSORS = [
     Name("torch._utils._rebuild_tensor", _tensor, *SEEN),
     Name("torch._utils._rebuild_tensor_v2", _tensor, *SEEN, *[anything] * 3, needs=4),
     Name("torch._utils._rebuild_tensor_v3", _tensor_v3, *SEEN, *[anything] * 2, exactly(dtypes.dtype), anything, needs=7),
+    Name("torch._utils._rebuild_meta_tensor_no_storage", _meta, exactly(dtypes.dtype), SIZES, SIZES, anything, needs=3),
     Name("torch._utils._rebuild_sparse_tensor", _sparse, exactly(layouts.layout), TUPLE),
     Name("torch.serialization._get_layout", _layout, TEXT),
     Name("torch._tensor._rebuild_from_type_v2", _with_attributes, named, exactly(type), TUPLE, exactly(dict, tuple)),

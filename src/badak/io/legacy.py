@@ -57,11 +57,10 @@ def is_legacy(first: bytes) -> bool:
     return first[:1] == b"\x80" and FIRST in first[:24]
 
 
-def load_legacy(data: bytes, where: str, find: Callable, restore: Callable[[Storage], Storage]) -> Any:
-    """The object in a file of the old format."""
-    file = io.BytesIO(data)
+def load_legacy(file: io.BytesIO, where: str, find: Callable, restore: Callable[[Storage], Storage], more: bool = False) -> Any:
+    """The object in a file of the old format, which is read to its end; with `more`, something else may follow."""
     storages: dict[str, Storage] = {}
-    spare = [len(data)]
+    spare = [file.getbuffer().nbytes]
 
     def persistent(said: Any) -> Any:
         dtype, key, location, count = described(said, where)
@@ -90,7 +89,7 @@ def load_legacy(data: bytes, where: str, find: Callable, restore: Callable[[Stor
         raise damaged(where, "its table of storages is not that of its object")
     for key in keys:
         _fill(file, storages[key], key, little, where)
-    if file.read(1):
+    if not more and file.read(1):
         raise damaged(where, "bytes at its end belong to no storage")
     return made
 

@@ -14,16 +14,19 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from badak.core.public_api.homes import home
+from badak.core.public_api.table import pytorch_place
 from badak.io.errors import UnpicklableError
 from badak.io.storage import UNTYPED
 from badak.tensor import Tensor, dtypes
 from badak.tensor.layouts import layout
 from badak.tensor.sparse.layout import CompressedTensor, CooTensor, SparseTensor
+from badak.tensor.storage import TypedStorage, UntypedStorage
 
 BATCH = 1000  # items between two marks
 MODULES = {"builtins": "__builtin__", "copyreg": "copy_reg"}  # protocol 2 is Python 2's
 REBUILD = "torch._utils._rebuild_tensor_v2"
 REBUILD_UNTYPED = "torch._utils._rebuild_tensor_v3"  # with the dtype, which such a storage does not say
+REBUILD_META = "torch._utils._rebuild_meta_tensor_no_storage"
 # Tensor classes of packages above this one: class -> PyTorch's function that rebuilds it from (tensor, requires_grad, hooks).
 WRAPPED: dict[type, str] = {}
 # Of packages above this one: class -> what makes an instance of it impossible to load, as (what it does, fix); None: nothing.
@@ -64,6 +67,8 @@ class Pickler:
             writer(self, value)
         elif isinstance(value, Tensor):
             self._tensor(value)
+        elif isinstance(value, TypedStorage | UntypedStorage):
+            self._storage(value)
         elif isinstance(value, type | types.FunctionType | types.BuiltinFunctionType):
             self._name_of(value)
         else:
@@ -215,23 +220,41 @@ class Pickler:
         self._called("torch._utils._rebuild_sparse_tensor", value.layout, parts)
         self._put(value)
 
+    def _storage(self, value: TypedStorage | UntypedStorage) -> None:
+        """A storage, as the memory of a tensor that sees all of it."""
+        kind = value.dtype if isinstance(value, TypedStorage) else dtypes.uint8
+        if value.device == dtypes.META:
+            raise self._refused("is a storage on the meta device, which has no bytes", "save the tensor")
+        whole = Tensor._of(value.untyped()._bytes.view(kind.numpy))
+        key, storage, count, _, _ = self.place(whole)
+        self._persistent(storage, key, count)
+        self._put(value)
+
+    def _persistent(self, storage: str, key: str, count: int) -> None:
+        self.text += b"(" + b"X\x07\x00\x00\x00storage"
+        self._name(f"torch.{storage}")
+        self._each(key, "cpu", count, *self.part)
+        self.text += b"tQ"
+
     def _tensor(self, value: Tensor) -> None:
-        key, storage, count, offset, stride = self.place(value)
         wrapper = WRAPPED.get(type(value))
         if wrapper is not None:
             self._name(wrapper)
             self.text += b"("
-        untyped = storage == UNTYPED
-        self._name(REBUILD_UNTYPED if untyped else REBUILD)
-        self.text += b"((" + b"X\x07\x00\x00\x00storage"
-        self._name(f"torch.{storage}")
-        self._each(key, "cpu", count, *self.part)
-        self.text += b"tQ"
-        self._each(offset, tuple(value._array.shape), stride, wrapper is None and value.requires_grad)
-        self._called("collections.OrderedDict")
-        if untyped:
-            self.save(value.dtype)
-        self.text += b"tR"
+        grad = wrapper is None and value.requires_grad
+        if value.device == dtypes.META:  # it has no memory
+            self._called(REBUILD_META, value.dtype, tuple(value.shape), value.stride(), grad)
+        else:
+            key, storage, count, offset, stride = self.place(value)
+            untyped = storage == UNTYPED
+            self._name(REBUILD_UNTYPED if untyped else REBUILD)
+            self.text += b"("
+            self._persistent(storage, key, count)
+            self._each(offset, tuple(value._array.shape), stride, grad)
+            self._called("collections.OrderedDict")
+            if untyped:
+                self.save(value.dtype)
+            self.text += b"tR"
         if wrapper is not None:
             self.save(value.requires_grad)
             self._called("collections.OrderedDict")
@@ -247,6 +270,8 @@ class Pickler:
                 f"is {'a lambda' if 'lambda' in name else 'defined inside a function'} ({name})",
                 "define it at the top of a module, or save a state_dict",
             )
+        if isinstance(module, str) and module.startswith("badak.compat.torch."):  # as PyTorch names it
+            module = pytorch_place(f"{module}.{name}").removesuffix(f".{name}").replace("badak.", "torch.", 1)
         if not isinstance(module, str):
             raise self._refused(f"belongs to no module ({name})", "save a state_dict")
         self._name(f"{module}.{name}", module)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from badak.core.memory import owner_of
+from badak.io.errors import UnpicklableError
 from badak.io.storage import NAMES, UNTYPED
 from badak.tensor import Tensor
 
@@ -30,12 +31,19 @@ class Placing:
 
     def __init__(self) -> None:
         self.spans: dict[Any, _Span] = {}
+        self.kinds: dict[int, np.dtype] = {}  # of the numbers that each memory is seen as
         self.copies: dict[int, tuple[Tensor, np.ndarray]] = {}  # of tensors whose memory has no strides in integers
 
     def see(self, tensor: Tensor) -> tuple[str, str, int, int, tuple[int, ...]]:
         """First look: widen the span of the tensor's memory."""
         array, token = self._array(tensor)
         start, stop = _extent(array)
+        if start < stop and self.kinds.setdefault(token[0], array.dtype) != array.dtype:
+            raise UnpicklableError(
+                "save: Cannot save multiple tensors or storages that view the same data as different types: "
+                f"{self.kinds[token[0]]} and {array.dtype}",
+                "save one of them, or a clone()",
+            )
         span = self.spans.get(token)
         if span is None:
             span = self.spans[token] = _Span(array, start, stop)

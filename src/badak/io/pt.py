@@ -140,16 +140,21 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
     data = f.read()
     if not isinstance(data, bytes):
         raise ArgumentTypeError("load: the file was opened as text", "open(path, 'rb')")
-    return _load(io.BytesIO(data), f"<{type(f).__name__}>", restore, weights_only is not False, None)
+    file = io.BytesIO(data)
+    made = _load(file, f"<{type(f).__name__}>", restore, weights_only is not False, None, more=True)
+    if is_legacy(data) and file.tell() < len(data):  # what follows is the next one's
+        f.seek(file.tell() - len(data), os.SEEK_CUR)
+    return made
 
 
-def _load(file: BinaryIO, where: str, restore: Callable[[Storage], Storage], strict: bool, mapped: Any) -> Any:
+def _load(file: BinaryIO, where: str, restore: Callable[[Storage], Storage], strict: bool, mapped: Any, more: bool = False) -> Any:
     first = file.read(24)
     file.seek(0)
     if is_legacy(first):
         if mapped is not None:
             raise ArgumentError(f"load: {where} has the format before PyTorch 1.6, which cannot be mapped", "leave mmap out")
-        return load_legacy(file.read(), where, _finder(where, strict), restore)
+        data = file if isinstance(file, io.BytesIO) else io.BytesIO(file.read())
+        return load_legacy(data, where, _finder(where, strict), restore, more)
     if first[:4] not in (b"PK\x03\x04", b"PK\x05\x06"):
         raise damaged(where, f"it begins with {first[:8]!r}{_look(first)}")
     return _from_archive(Archive(file, where, mapped), where, restore, strict)

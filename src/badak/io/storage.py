@@ -10,6 +10,7 @@ from badak.core.errors import BadakError
 from badak.io.errors import damaged, reason, shown
 from badak.tensor import Tensor, dtypes
 from badak.tensor.meta_storage import like
+from badak.tensor.storage import TypedStorage, UntypedStorage
 
 # The class that PyTorch names for a storage of each dtype.
 CLASSES = {
@@ -31,14 +32,13 @@ UNTYPED = "storage.UntypedStorage"  # of bytes: what PyTorch names for the dtype
 MAX_DIMS = 64
 
 
-class Storage:
-    """Bytes, and the dtype that the file gives them. What `map_location` functions of torch.load get as their argument."""
-
-    __slots__ = ("raw", "dtype", "location", "where", "has_data", "when_filled")
+class Storage(TypedStorage):
+    """A storage of a file, with the dtype that the file gives it. What `map_location` functions of torch.load get, too."""
 
     def __init__(self, raw: np.ndarray, dtype: Any, location: str, where: str, has_data: bool = True):
+        super().__init__(wrap_storage=UntypedStorage._of(raw) if has_data else UntypedStorage._on_meta(raw.nbytes), dtype=dtype)
         self.raw = raw  # uint8
-        self.dtype, self.location, self.where = dtype, location, where
+        self.location, self.where = location, where
         self.has_data = has_data  # else its tensors are on the meta device
         self.when_filled: list[Callable[[], object]] = []  # what to do where the bytes come after the tensors
 
@@ -62,14 +62,6 @@ class Storage:
         """Raise FileError for truth values that are neither 0 nor 1: kernels would count them as more than one."""
         if self.dtype is dtypes.bool_ and self.raw.nbytes and self.raw.max() > 1:
             raise self._wrong("a storage of truth values has other bytes than 0 and 1")
-
-    def size(self) -> int:
-        """How many numbers it holds."""
-        return self.raw.nbytes // self.dtype.itemsize
-
-    def nbytes(self) -> int:
-        """How many bytes it holds."""
-        return self.raw.nbytes
 
     def tensor(self, offset: Any, size: Any, stride: Any, dtype: Any = None) -> Tensor:
         """The tensor that sees this memory from item `offset` on, after checking that all of it lies inside."""
