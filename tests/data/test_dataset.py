@@ -55,7 +55,7 @@ def test_datasets_concatenate():
 def test_streams_chain():
     chain = Stream(2) + Stream(3)
     assert list(chain) == [0, 1, 0, 1, 2] and len(chain) == 5
-    with pytest.raises(ArgumentTypeError, match="only supports IterableDataset"):
+    with pytest.raises(ArgumentError, match="only supports IterableDataset"):
         list(ours.ChainDataset([[1]]))
 
 

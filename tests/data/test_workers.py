@@ -326,6 +326,23 @@ def test_mistakes_are_named(options, error, text):
         ours.DataLoader(Numbers(4), **options)
 
 
+def test_what_libraries_ask_a_loader_for():
+    from torch.utils.data._utils.worker import _generate_state as theirs
+
+    from badak.data.workers import _generate_state
+
+    for worker, seed in ((4, 13434589827475259383), (0, 7)):
+        assert _generate_state(seed, worker) == theirs(seed, worker)
+    loader = ours.DataLoader(Numbers(4), num_workers=1)
+    assert loader._auto_collation and not ours.DataLoader(Numbers(4), batch_size=None)._auto_collation
+    iteration = iter(loader)
+    (worker,) = iteration._workers
+    list(iteration)
+    assert worker.exitcode == 0  # it can be asked after the end
+    with pytest.raises(AssertionError, match="ChainDataset only supports IterableDataset"):
+        list(ours.ChainDataset([Numbers(4)]))
+
+
 def test_a_stream_has_no_order_to_choose():
     for options in (dict(shuffle=True), dict(sampler=[1]), dict(batch_sampler=[[1]])):
         with pytest.raises(ArgumentError, match="DataLoader with IterableDataset"):

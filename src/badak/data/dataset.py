@@ -10,7 +10,6 @@ import numpy as np
 
 from badak.core.errors import (
     ArgumentError,
-    ArgumentTypeError,
     IndexOutOfRangeError,
     NotSupportedError,
     ShapeError,
@@ -148,7 +147,7 @@ class ChainDataset(IterableDataset):
     def _members(self):
         for dataset in self.datasets:
             if not isinstance(dataset, IterableDataset):
-                raise ArgumentTypeError("ChainDataset only supports IterableDataset", "ConcatDataset(datasets)")
+                raise ArgumentError("ChainDataset only supports IterableDataset", "ConcatDataset(datasets)")
             yield dataset
 
     def __iter__(self):

@@ -13,7 +13,7 @@ from functools import partial
 from multiprocessing.context import BaseContext
 from typing import Any, Generic, TypeVar
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, warn, warn_once
+from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, warn
 from badak.data.collate import default_collate, default_convert
 from badak.data.dataset import IterableDataset
 from badak.data.fetch import fetcher_of
@@ -113,6 +113,11 @@ class DataLoader(Generic[T_co]):
         self._multiprocessing_context = _context(value, self.num_workers)
 
     @property
+    def _auto_collation(self) -> bool:
+        """Whether examples are made into batches; PyTorch's name for it, which libraries read."""
+        return self.batch_sampler is not None
+
+    @property
     def _index_sampler(self):
         return self.sampler if self.batch_sampler is None else self.batch_sampler
 
@@ -141,7 +146,8 @@ class DataLoader(Generic[T_co]):
         if self.num_workers > cores:
             warn(
                 f"This DataLoader will create {self.num_workers} worker processes in total. The suggested max number of worker in "
-                f"the current system is {cores}",
+                f"the current system is {cores}. Please be aware that excessive worker creation might get DataLoader running "
+                "slow or even freeze",
                 f"num_workers={cores}",
             )
 
@@ -210,10 +216,10 @@ class _BaseDataLoaderIter:
     def _check_length(self):
         announced = self._loader._announced
         if announced is not None and self._given > announced:
-            warn_once(
-                ("longer than said", id(self._loader)),
+            warn(
                 f"Length of IterableDataset {self._loader.dataset} was reported to be {announced} "
-                f"(when accessing len(dataloader)), but {self._given} samples have been fetched.",
+                f"(when accessing len(dataloader)), but {self._given} samples have been fetched. "
+                "For multiprocessing data-loading, this could be several workers that read the same examples",
                 "let each worker read its own part: see get_worker_info()",
             )
 
@@ -254,6 +260,11 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         self._sent = self._next_number = 0
         self._waiting: dict[int, int] = {}  # number of a batch: its worker
         self._arrived: dict[int, object] = {}
+
+    @property
+    def _workers(self) -> list:
+        """The worker processes; PyTorch's name for them, which libraries read."""
+        return self._crew.processes
 
     def _skip(self, batches: int) -> None:
         if isinstance(self._loader.dataset, IterableDataset):
@@ -379,7 +390,7 @@ def _context(value, num_workers):
         return None
     if num_workers == 0:
         raise ArgumentError(
-            f"multiprocessing_context can only be used with multi-process loading (num_workers > 0), got {num_workers=}",
+            f"multiprocessing_context can only be used with multi-process loading (num_workers > 0), but got {num_workers=}",
             "num_workers=1 or more",
         )
     if isinstance(value, str):

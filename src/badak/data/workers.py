@@ -122,8 +122,7 @@ def _prepare(recipe: Recipe, worker: int) -> Failure | None:
     seed = recipe.base_seed + worker
     random.seed(seed)
     manual_seed(seed)
-    low, high = recipe.base_seed & 0xFFFFFFFF, recipe.base_seed >> 32
-    np.random.seed(np.random.SeedSequence([worker, low, high, 0]).generate_state(4))
+    np.random.seed(_generate_state(recipe.base_seed, worker))
     kernels.use("reference")  # compiled threads do not survive a fork
     _info = WorkerInfo(worker, recipe.num_workers, seed, recipe.dataset)
     try:
@@ -132,6 +131,11 @@ def _prepare(recipe: Recipe, worker: int) -> Failure | None:
     except Exception as error:
         return Failure(error, worker)
     return None
+
+
+def _generate_state(base_seed: int, worker_id: int) -> list[int]:
+    """The four numbers that seed NumPy in a worker; PyTorch's name for it."""
+    return np.random.SeedSequence([worker_id, base_seed & 0xFFFFFFFF, base_seed >> 32, 0]).generate_state(4).tolist()
 
 
 def _receive(pipe, tasks, newest) -> None:
@@ -247,7 +251,6 @@ class WorkerPool:
             if process.exitcode is None:
                 process.terminate()
                 process.join()
-            process.close()
         self.pipes, self.processes = [], []
 
 
