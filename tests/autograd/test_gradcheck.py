@@ -106,3 +106,12 @@ def test_a_conjugate_that_a_backward_forgot_is_found(lib):
         assert not lib.autograd.gradcheck(Square.apply, z, raise_exception=False, fast_mode=fast)
     with pytest.raises(RuntimeError):
         Turned.apply(lib.ones(2, requires_grad=True)).sum().backward(lib.tensor(1j))
+
+
+@pytest.mark.parametrize("fast", [True, False])
+def test_outputs_of_another_kind_nearby_are_refused(fast):
+    for lib in (badak, torch):
+        for what, far in (("shape", lambda x: x.repeat(2)), ("dtype", lambda x: x.float())):  # noqa: B007
+            x = lib.ones(1, dtype=lib.float64, requires_grad=True)
+            with pytest.raises(AssertionError, match=f"outputs with the same {what} when inputs are perturbed"):
+                lib.autograd.gradcheck(lambda x, far=far: far(x) if (x >= 1).all() else x, (x,), fast_mode=fast)

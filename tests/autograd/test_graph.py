@@ -815,3 +815,59 @@ def test_a_step_is_recorded_anew_when_a_hook_comes_or_goes():
     for _ in range(5):
         step(x)
     assert not seen
+
+
+@pytest.mark.filterwarnings("ignore:the loss is NaN")
+@pytest.mark.parametrize("values", [[1.0, 0.0, 1.0, 0.0, 1.0, 0.0], [np.nan, np.nan, np.nan], [np.nan, 1.0, 2.0], [3.0]])
+@pytest.mark.parametrize("name", ["min", "max", "median", "nanmedian"])
+def test_one_value_of_all_gives_its_gradient_to_all_that_equal_it(name, values):
+    found = []
+    for lib in (badak, torch):
+        x = lib.tensor(values, requires_grad=True)
+        y = getattr(lib, name)(x)
+        y.backward()
+        found.append([y.item(), *x.grad.tolist()])
+    np.testing.assert_allclose(*found, equal_nan=True)
+
+
+def _later_leaf(lib):
+    x = lib.zeros(2, 3)
+    view = x[:]
+    x.requires_grad_()
+    view.add_(1)
+
+
+def _without_history(lib):
+    x = lib.zeros(2, requires_grad=True) * 2
+    with lib.no_grad():
+        view = x[:]
+    view.add_(1)
+
+
+def _whole_numbers(lib):
+    x = lib.tensor(1.0, requires_grad=True)
+    x.data = lib.tensor(3)
+
+
+def _changing_hook(lib):
+    def pack(x):
+        x += 1
+        return x
+
+    with lib.autograd.graph.saved_tensors_hooks(pack, lambda x: x):
+        lib.zeros(2, requires_grad=True).exp()
+
+
+@pytest.mark.parametrize(
+    "mistake, text",
+    [
+        (_later_leaf, "a view of a leaf Variable that requires grad is being used in an in-place operation"),
+        (_without_history, "A view was created in no_grad mode and is being modified inplace with grad mode enabled"),
+        (_whole_numbers, "must be floating point or complex dtype"),
+        (_changing_hook, "A saved tensor pack hook is modifying its input in place"),
+    ],
+)
+def test_what_would_be_lost_by_the_graph_is_refused(mistake, text):
+    for lib in (badak, torch):
+        with pytest.raises(RuntimeError, match=text):
+            mistake(lib)

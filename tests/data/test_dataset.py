@@ -6,7 +6,7 @@ import torch
 import torch.utils.data as theirs
 
 import badak
-from badak.core.errors import ArgumentError, ArgumentTypeError, BadakWarning, IndexOutOfRangeError, NotSupportedError, ShapeError
+from badak.core.errors import ArgumentError, BadakWarning, IndexOutOfRangeError, NotSupportedError, ShapeError
 from badak.tensor import arange
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from badak.ops import reduce as r
-from tests.samples import EXTREME, Sample, case
+from tests.samples import EXTREME, Sample, case, ints
 
 SHAPES = [(2, 3, 5), (1, 1, 1), (4, 1, 2)]
 EMPTY = [(2, 0, 3)]
@@ -77,6 +77,7 @@ ROWS = [
     ),
     Sample(r.Amax, over(torch.amax), SHAPES, axis=AXES, keepdims=[False, True]),
     Sample(r.Amax, over(torch.amax), [(2, 0, 3)], axis=[(0,)], keepdims=False, extremes=[TIES, EXTREME[:-1]]),
+    Sample(r.OneOf, lambda x, index: x[index] + 0 * x.max(), [case((5,), ints(5, 1))]),
     Sample(r.Amin, over(torch.amin), SHAPES, axis=AXES, keepdims=[False, True]),
     Sample(r.Amin, over(torch.amin), [(2, 0, 3)], axis=[(0,)], keepdims=False, extremes=[TIES, EXTREME[:-1]]),
     Sample(r.LogSumExp, over(torch.logsumexp), SHAPES, axis=AXES, keepdims=[False, True]),

@@ -176,7 +176,19 @@ def _slope(func, inputs, o, x, at, eps):
     x[at] = there - eps
     down = _outputs(func, inputs)[o]._array.copy()
     x[at] = there
+    _same_kind(up, down, f" on index {at}")
     return (up - down) / (2 * eps)
+
+
+def _same_kind(up: np.ndarray, down: np.ndarray, where: str = "") -> None:
+    """Raise where the shape or the dtype of an output depends on the values of the inputs."""
+    for what, before, after in (("shape", up.shape, down.shape), ("dtype", up.dtype, down.dtype)):
+        if before != after:
+            raise ArgumentError(
+                f"Expected `func` to return outputs with the same {what} when inputs are perturbed{where}, but got: {what}s "
+                f"{before} and {after}.",
+                "a function whose branches do not depend on the values, or inputs away from where they do",
+            )
 
 
 def _compare_projection(func, inputs, o, i, eps, atol, rtol) -> None:
@@ -193,6 +205,7 @@ def _compare_projection(func, inputs, o, i, eps, atol, rtol) -> None:
     x[...] = there - eps * u
     down = _outputs(func, inputs)[o]._array.copy()
     x[...] = there
+    _same_kind(up, down)
     numerical = float(((up - down) / (2 * eps) * v).sum())
     if not np.isclose(derived, numerical, atol=atol, rtol=rtol):
         raise GradcheckError(

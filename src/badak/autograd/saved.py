@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from badak.autograd.grad_mode import no_grad
-from badak.core.errors import StateError
+from badak.core.errors import GraphError, StateError
 from badak.core.events import Observer
 from badak.core.modes import modes
 from badak.ops.op import Saved
@@ -71,9 +71,22 @@ class saved_tensors_hooks(Observer):  # noqa: N801  (PyTorch's name)
         made.needs = saved.needs
         vars(made).update({name: value for name, value in kept.items() if name not in packed})
         with no_grad(), _paused(self):
-            made._packed = {name: self.pack_hook(_seen(known, value)) for name, value in packed.items()}
+            made._packed = {name: _packed(self.pack_hook, _seen(known, value)) for name, value in packed.items()}
         made._unpack = self.unpack_hook
         node.saved = made
+
+
+def _packed(pack_hook: Callable, x: Tensor) -> Any:
+    """What the hook makes of x. Raises GraphError where it changes x."""
+    version = x._version
+    made = pack_hook(x)
+    if x._version != version:
+        raise GraphError(
+            "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot be modified "
+            "by in-place operations as this can lead to unexpected side-effects.",
+            "return x + 1 rather than x += 1",
+        )
+    return made
 
 
 def _seen(known: dict[int, Tensor], array: np.ndarray) -> Tensor:
@@ -99,7 +112,7 @@ def packed_all(tensors: tuple) -> tuple[tuple, Callable | None]:
     hooks, there = _active[-1], [isinstance(t, Tensor) for t in tensors]
     with no_grad(), _paused(hooks):
         seen = [t.detach() if is_tensor and t._node is not None else t for t, is_tensor in zip(tensors, there)]
-        packed = tuple(hooks.pack_hook(t) if is_tensor else None for t, is_tensor in zip(seen, there))
+        packed = tuple(_packed(hooks.pack_hook, t) if is_tensor else None for t, is_tensor in zip(seen, there))
 
     def unpack(kept: tuple) -> tuple:
         return tuple(hooks.unpack_hook(each) if is_tensor else None for each, is_tensor in zip(kept, there))

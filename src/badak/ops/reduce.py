@@ -169,12 +169,12 @@ def _squares(d, axis, keepdims, n):
 
 
 class Amax(Op):
-    """y = max x;   dx = dy shared evenly by those that are equal to y."""
+    """y = max x;   dx = dy shared evenly by those that are equal to y; with `nan`, by every NaN where y is NaN."""
 
     @staticmethod
     @by_rows
-    def forward(save, x, axis=None, keepdims=False):
-        save.x, save.axis, save.keepdims = x, axis, keepdims
+    def forward(save, x, axis=None, keepdims=False, nan=False):
+        save.x, save.axis, save.keepdims, save.nan = x, axis, keepdims, nan
         save.y = y = np.maximum.reduce(x, axis=axis, keepdims=keepdims)
         return y
 
@@ -182,22 +182,40 @@ class Amax(Op):
     @quiet
     def backward(saved, dy):
         x, axis, keepdims = saved.x, saved.axis, saved.keepdims
-        best = x == back(saved.y, axis, keepdims, x.ndim)
+        y = back(saved.y, axis, keepdims, x.ndim)
+        best = (x == y) | ((x != x) & (y != y)) if saved.nan else x == y
         ties = np.add.reduce(best, axis=axis, keepdims=True, dtype=x.dtype)
         return best * (back(dy, axis, keepdims, x.ndim) / ties)
 
 
 class Amin(Op):
-    """y = min x;   dx = dy shared evenly by those that are equal to y."""
+    """y = min x;   dx as for the largest."""
 
     @staticmethod
     @by_rows
-    def forward(save, x, axis=None, keepdims=False):
-        save.x, save.axis, save.keepdims = x, axis, keepdims
+    def forward(save, x, axis=None, keepdims=False, nan=False):
+        save.x, save.axis, save.keepdims, save.nan = x, axis, keepdims, nan
         save.y = y = np.minimum.reduce(x, axis=axis, keepdims=keepdims)
         return y
 
     backward = Amax.backward
+
+
+class OneOf(Op):
+    """y = x[index], one entry of a row x for all that equal it;   dx = dy shared evenly by those, or by every NaN."""
+
+    batching = None
+
+    @staticmethod
+    @by_rows
+    def forward(save, x, index):
+        save.x, save.axis, save.keepdims, save.nan = x, None, True, True
+        save.y = y = x[index]
+        return y
+
+    @staticmethod
+    def backward(saved, dy):
+        return Amax.backward(saved, dy), None
 
 
 class LogSumExp(Op):

@@ -289,6 +289,11 @@ class History(About):
             raise ArgumentTypeError(
                 f"Variable data has to be a tensor, but got {type(value).__name__}", "x.data = badak.tensor(...)"
             )
+        if self.requires_grad and not (value.is_floating_point() or value.is_complex()):
+            raise GraphError(
+                f"data set to a tensor that requires gradients must be floating point or complex dtype; got {value.dtype}",
+                "x.data = data.to(x.dtype)",
+            )
         events.redefine(self, "other data of a tensor")
         self._described = value._described
         if value._described is None:

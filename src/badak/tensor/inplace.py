@@ -24,8 +24,9 @@ def write_(x: Tensor, value: Tensor, name: str) -> Tensor:
     if anywhere.casting and modes.batching and Batched in (type(x._array), type(value._array)):
         return vmap.write(x, value, write_, name)
     recording = modes.grad and (x.requires_grad or value.requires_grad)
-    if recording:
+    if recording or (modes.grad and x._base is not None):
         refuse_leaf(x)
+    if recording:
         _keep_original(value, x)
     array = x._array
     if value._array.shape != array.shape:
@@ -61,7 +62,7 @@ put = events.writes(elementwise=True)(_put)
 
 def changed_(x: Tensor, name: str) -> Tensor:
     """Note that x's values were changed directly, where no history is involved."""
-    if modes.grad and x.requires_grad:
+    if modes.grad and (x._base is not None or x.requires_grad):
         refuse_leaf(x)
     x._watch().bump(name)
     return x
@@ -82,13 +83,21 @@ def _keep_original(value: Tensor, x: Tensor) -> None:
 
 
 def refuse_leaf(x: Tensor) -> None:
-    """Raise where it is a leaf that requires a gradient, or a view of one: what is changed would have no gradient."""
+    """Raise where it is a leaf that requires a gradient, or a view of one: what is changed would have no gradient.
+
+    A view without a history of a tensor with one, made under no_grad(), is refused as well: the change would be in no graph.
+    """
     base = x if x._base is None else x._base
     if base._requires_grad and base._node is None:
         what = "a leaf Variable that requires grad" if base is x else "a view of a leaf Variable that requires grad"
         raise GraphError(
             f"{what} is being used in an in-place operation.",
             "with badak.no_grad(): ... for initialisation and updates, or the out-of-place form",
+        )
+    if base is not x and base._requires_grad and not x.requires_grad:
+        raise GraphError(
+            "A view was created in no_grad mode and is being modified inplace with grad mode enabled.",
+            "the view outside of no_grad(), or the change within it",
         )
 
 

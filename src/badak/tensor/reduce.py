@@ -234,7 +234,7 @@ def _extreme(name: str, input, other, keepdim, axis, whole, pick, pair, kind):
         other = axis
     if other is None:
         _not_empty(name, input, None)
-        return apply(whole, input)
+        return apply(whole, input, nan=True)
     if isinstance(other, Tensor):
         return pair(input, other)
     _not_empty(name, input, other)

@@ -15,6 +15,7 @@ from badak.core.errors import ArgumentError, DTypeError, IndexOutOfRangeError, S
 from badak.kernels.memory_format import turn
 from badak.ops._check import axis_of, in_order, keepdim_error
 from badak.ops.along import TakeAlong
+from badak.ops.reduce import OneOf
 from badak.tensor import returns
 from badak.tensor.apply import apply
 from badak.tensor.arithmetic import lerp
@@ -179,7 +180,10 @@ def _kth(array, k: int, dim: int):
 
 
 def median(input, dim=None, keepdim: bool = False):
-    """The middle value, of two middle ones the lower: of all, or (values, indices) along dim. A NaN makes it NaN."""
+    """The middle value, of two middle ones the lower: of all, or (values, indices) along dim. A NaN makes it NaN.
+
+    dx: shared evenly by equal entries without dim; with dim, to the entry at `indices`.
+    """
     return _median("median", _middle, input, dim, keepdim)
 
 
@@ -192,7 +196,8 @@ def _median(name: str, middle, input, dim, keepdim: bool):
     in_order(name, input)
     if dim is None:
         _not_empty(name, input, None)
-        return along(input.reshape(-1), middle(input._array.reshape(-1), 0), 0, False)[0]
+        row = input.reshape(-1)
+        return apply(OneOf, row, Tensor._of(np.reshape(middle(row._array, 0), (1,)))).reshape(())
     dim = axis_of(dim, input._array.ndim)
     _not_empty(name, input, dim)
     found = along(input, middle(input._array, dim) if input._array.ndim else None, dim, keepdim)

@@ -14,6 +14,7 @@ from badak.core.public_api import door as _door
 from badak.tensor import Tensor
 
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
+_current_level = -1  # PyTorch's name for the number of the level that is open
 _levels: list[list[tuple[Tensor, Tensor]]] = []  # of each level, the dual numbers that were made: (value, slope)
 
 
@@ -47,7 +48,9 @@ def enter_dual_level() -> int:
     """Begin a level; its number. There is one at a time, as in PyTorch."""
     if _levels:
         raise GraphError("Nested forward mode AD is not supported at the moment", "torch.func.jvp of jvp")
+    global _current_level
     _levels.append([])
+    _current_level = 0
     return 0
 
 
@@ -55,7 +58,9 @@ def exit_dual_level(*, level: int | None = None) -> None:
     """End the level."""
     if not _levels:
         raise GraphError("Trying to exit a forward AD level but no level was entered", "with dual_level(): ...")
+    global _current_level
     _levels.pop()
+    _current_level = -1
 
 
 def _expect(function: Callable) -> list[tuple[Tensor, Tensor]]:

@@ -243,7 +243,7 @@ def _axes(axis: Any) -> Any:
 
 
 def _reduction(kind: str):
-    def said(w, out, x, axis=None, keepdims=False):
+    def said(w, out, x, axis=None, keepdims=False, nan=False):
         return w.reduce(kind, w.as_dtype(x, out.dtype), _axes(axis), keepdims)
 
     return said

@@ -185,6 +185,11 @@ def _gather(w, out, x, index, dim):
     return w.op("GatherElements", w.of(x), w.of(index), axis=dim)
 
 
+@form("reduce.OneOf")
+def _one_of(w, out, x, index):
+    return _index_select(w, out, x, index, 0)
+
+
 @form("along.IndexSelect")
 def _index_select(w, out, x, index, dim):
     return w.op("Gather", w.of(x), w.of(index), axis=dim)
