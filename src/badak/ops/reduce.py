@@ -11,6 +11,7 @@ from badak import kernels
 from badak.kernels import elementary
 from badak.ops._broadcast import by_rows, quiet
 from badak.ops._complex import analytic
+from badak.ops.batching import stacked
 from badak.ops.elementwise import signs
 from badak.ops.op import Op
 
@@ -202,15 +203,15 @@ class Amin(Op):
 
 
 class OneOf(Op):
-    """y = x[index], one entry of a row x for all that equal it;   dx = dy shared evenly by those, or by every NaN."""
+    """y = x[.., index], one entry of each row for all that equal it;   dx = dy shared evenly by those, or by every NaN."""
 
-    batching = None
+    batching = staticmethod(stacked)
 
     @staticmethod
     @by_rows
     def forward(save, x, index):
-        save.x, save.axis, save.keepdims, save.nan = x, None, True, True
-        save.y = y = x[index]
+        save.x, save.axis, save.keepdims, save.nan = x, -1, True, True
+        save.y = y = np.take_along_axis(x, index, -1)
         return y
 
     @staticmethod

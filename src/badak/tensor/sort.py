@@ -197,7 +197,7 @@ def _median(name: str, middle, input, dim, keepdim: bool):
     if dim is None:
         _not_empty(name, input, None)
         row = input.reshape(-1)
-        return apply(OneOf, row, Tensor._of(np.reshape(middle(row._array, 0), (1,)))).reshape(())
+        return apply(OneOf, row, Tensor._of(np.expand_dims(middle(row._array, 0), 0))).reshape(())
     dim = axis_of(dim, input._array.ndim)
     _not_empty(name, input, dim)
     found = along(input, middle(input._array, dim) if input._array.ndim else None, dim, keepdim)

@@ -187,7 +187,7 @@ def _gather(w, out, x, index, dim):
 
 @form("reduce.OneOf")
 def _one_of(w, out, x, index):
-    return _index_select(w, out, x, index, 0)
+    return _gather(w, out, x, index, -1)
 
 
 @form("along.IndexSelect")

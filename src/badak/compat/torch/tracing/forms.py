@@ -218,7 +218,7 @@ FORMS: dict[str, _Form] = {
     "power.PowOf": lambda x, c: call(badak.pow, c, x),
     "power.Pow": lambda a, b: call(badak.pow, a, b),
     "along.Gather": lambda x, index, dim: call(badak.gather, x, dim, index),
-    "reduce.OneOf": lambda x, index: call(badak.index_select, x, 0, index),
+    "reduce.OneOf": lambda x, index: call(badak.take_along_dim, x, index, -1),
     "along.TakeAlong": lambda x, index, dim: call(badak.take_along_dim, x, index, dim),
     "along.Scatter": lambda x, index, src, dim: call(badak.scatter, x, dim, index, src),
     "along.ScatterFill": lambda x, index, c, dim: call(badak.scatter, x, dim, index, c),
