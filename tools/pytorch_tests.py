@@ -56,7 +56,7 @@ def compared(source: Path, file: str, limit: float, every: int = 1) -> dict:
     spec = importlib.util.find_spec("torch")
     if spec is None or spec.origin is None:
         raise SystemExit("no PyTorch here\nfix: pip install torch, whose results and helpers of tests are needed")
-    here = {"PYTHONPATH": os.pathsep.join([str(HERE / "src"), str(HERE)])}  # with tools
+    here = {"PYTHONPATH": os.pathsep.join([str(HERE / "src"), str(HERE)]), "PYTORCH_TESTING_DEVICE_ONLY_FOR": "cpu"}  # with tools
     suite = Suite(
         f"{file}.py",
         "test",
