@@ -169,12 +169,26 @@ def test_copies_of_views_are_written_into_out():
     assert [each.tolist() for each in two] == [[0, 1], [2, 3]]
 
 
-def test_out_of_another_shape_is_refused_even_where_the_result_would_stretch():
-    total, each = lambda out: bk.sum(bk.ones(3), dim=0, out=out), lambda out: bk.sin(bk.ones(3), out=out)
-    for made, wrong in ((total, (4,)), (each, (2, 3))):
-        with pytest.raises(ShapeError, match=r"out= has shape .*, the result has .*\nfix: out= of the result's shape"):
-            made(bk.zeros(*wrong))
-        assert made(bk.empty(0)).shape == made(None).shape
+def test_out_of_another_shape_is_resized_with_a_warning():
+    total, each = lambda lib, out: lib.sum(lib.ones(3), dim=0, out=out), lambda lib, out: lib.sin(lib.ones(3), out=out)
+    for made, other in ((total, (4,)), (each, (2, 3)), (each, ())):
+        seen = []
+        for lib in (bk, torch):
+            with pytest.warns(UserWarning, match="An output with one or more elements was resized since it had shape"):
+                out = lib.zeros(other)
+                assert made(lib, out) is out
+            seen.append((tuple(out.shape), out.stride()))
+            np.testing.assert_allclose(out.numpy(), made(lib, None).numpy())
+        assert seen[0] == seen[1]
+        assert made(bk, bk.empty(0)).shape == made(bk, None).shape
+
+
+def test_out_that_is_a_view_is_resized_in_its_memory():
+    for lib in (bk, torch):
+        x = lib.arange(12.0)
+        with pytest.warns(UserWarning, match="was resized"):
+            lib.sum(lib.ones(3, 2), 1, out=x[2:6])
+        assert x.tolist() == [0, 1, 2, 2, 2, *range(5, 12)]
 
 
 def test_in_place_change_of_a_product_is_legal_and_right():

@@ -150,6 +150,30 @@ def test_resize_keeps_what_fits():
     assert x.tolist() == [[0, 1], [2, 3]] and to_torch(x).shape == (2, 2)
 
 
+RESIZED = {
+    "of a view": lambda lib, x: x[2:6].resize_(2),
+    "over gaps": lambda lib, x: x[2:10:2].resize_(2, 2),
+    "into what follows": lambda lib, x: x[2:4].resize_(2, 3),
+    "channels last": lambda lib, x: x[2:].resize_((1, 2, 2, 1), memory_format=lib.channels_last),
+    "to nothing": lambda lib, x: x[2:].resize_(0),
+}
+
+
+@pytest.mark.parametrize("name", RESIZED)
+def test_a_resized_tensor_stays_in_its_memory(name):
+    seen = []
+    for lib in (bk, torch):
+        x = lib.arange(12.0)
+        y = RESIZED[name](lib, x)
+        seen.append((y.tolist(), y.stride(), y.fill_(7) is y, x.tolist()))
+    assert seen[0] == seen[1]
+
+
+def test_resize_refuses_more_numbers_than_there_are_addresses():
+    with pytest.raises(ShapeError, match="Storage size calculation overflowed with sizes=.*\nfix: smaller sizes"):
+        bk.empty(()).resize_(2, 4, 2**30, 2**29)
+
+
 OVERWRITTEN = {  # everything that was there is gone
     "copy_": lambda lib, y: y.copy_(lib.ones(3)),
     "copy_ of one row": lambda lib, y: y.copy_(lib.ones(1)),

@@ -269,3 +269,68 @@ def test_a_size_is_of_integers(library):
             library.Size(wrong)
     with pytest.raises(TypeError, match="'int' object is not iterable"):
         library.Size(3)
+
+
+@pytest.mark.parametrize("dims", [0, -1, (0,), ()], ids=str)
+def test_flip_of_a_single_number_is_that_number(dims):
+    assert bk.tensor(3.0).flip(dims).tolist() == torch.tensor(3.0).flip(dims).tolist() == 3.0
+
+
+def test_pieces_may_begin_before_the_last_one_ends():
+    for ends in [(0, 9, 0, 10, -3), (5, 2), (-1, 20)]:
+        ours, theirs = ([part.tolist() for part in lib.tensor_split(lib.arange(10), ends)] for lib in (bk, torch))
+        assert ours == theirs
+
+
+REFUSED = {
+    "fliplr": lambda lib: lib.fliplr(lib.ones(3)),
+    "flipud": lambda lib: lib.flipud(lib.ones(())),
+    "other numbers of dims": lambda lib: lib.ones(2, 3, 4).movedim((0, 1), (1,)),
+    "a dim twice": lambda lib: lib.ones(2, 3, 4).movedim((0, 0), (1, 0)),
+    "tensor_split of a number": lambda lib: lib.ones(()).tensor_split(2),
+    "tensor_split at floats": lambda lib: lib.ones(4).tensor_split(lib.tensor([2.0])),
+    "-1 beside 0": lambda lib: lib.ones(0).view(-1, 0),
+    "larger: a size": lambda lib: lib.ones(2, 3).view(lib.float64),
+    "larger: no dim": lambda lib: lib.ones(()).view(lib.float64),
+    "larger: an offset": lambda lib: lib.ones(4, 4)[:, 1:3].view(lib.float64),
+    "larger: a step": lambda lib: lib.ones(4, 3)[:, :2].view(lib.float64),
+    "larger: the last step": lambda lib: lib.ones(4, 4).t().view(lib.float64),
+    "pairs: sizes": lambda lib: lib.view_as_complex(lib.ones(2, 3)),
+    "pairs: integers": lambda lib: lib.view_as_complex(lib.ones(2, 2).long()),
+    "pairs: the last step": lambda lib: lib.view_as_complex(lib.ones(2, 2).t()),
+    "pairs: a step": lambda lib: lib.view_as_complex(lib.ones(2, 3)[:, :2]),
+    "pairs: an offset": lambda lib: lib.view_as_complex(lib.ones(2, 4)[:, 1:3]),
+    "imag": lambda lib: lib.imag(lib.ones(2)),
+    "view_as_real": lambda lib: lib.view_as_real(lib.ones(2)),
+    "nonzero into floats": lambda lib: lib.nonzero(lib.ones(2), out=lib.empty(0)),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refusals_have_pytorchs_words_and_kind(name):
+    with pytest.raises(RuntimeError) as theirs:
+        REFUSED[name](torch)
+    with pytest.raises(RuntimeError) as ours:
+        REFUSED[name](bk)
+    assert str(theirs.value).rstrip(".").split(" Got ")[0] in str(ours.value)
+
+
+NEW_DIMS = {
+    "in front": lambda x: x[None],
+    "behind": lambda x: x[..., None],
+    "expand": lambda x: x.expand(1, 1, *x.shape),
+    "of turned rows": lambda x: x.reshape(2, 3).t()[:, None],
+    "of nothing": lambda x: x[:0].reshape(2, 0, 3),
+    "a single number": lambda x: x[0][None],
+}
+
+
+@pytest.mark.parametrize("name", NEW_DIMS)
+def test_steps_along_new_dims(name):
+    ours, theirs = (NEW_DIMS[name](lib.arange(6.0)) for lib in (bk, torch))
+    assert ours.stride() == theirs.stride()
+
+
+def test_an_order_of_another_rank_is_not_the_order_of_a_tensor():
+    assert not bk.ones(2, 3, 4, 5).is_contiguous(memory_format=bk.channels_last_3d)
+    assert not bk.ones(3).is_contiguous(memory_format=bk.channels_last)

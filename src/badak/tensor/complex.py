@@ -1,6 +1,6 @@
 """Complex numbers: made from their parts, taken apart, conjugated."""
 
-from badak.core.errors import ArgumentTypeError, DTypeError, ShapeError
+from badak.core.errors import DTypeError, ShapeError
 from badak.ops import complex as ops
 from badak.ops._check import expect_real
 from badak.tensor.apply import apply, see
@@ -36,9 +36,7 @@ def real(input) -> Tensor:
 def imag(input) -> Tensor:
     """The imaginary part; a view."""
     if input._array.dtype.kind != "c":
-        raise ArgumentTypeError(
-            f"imag is not implemented for tensors with non-complex dtypes; got {input.dtype}", "badak.zeros_like(x)"
-        )
+        raise DTypeError(f"imag is not implemented for tensors with non-complex dtypes; got {input.dtype}", "badak.zeros_like(x)")
     return apply(ops.Imag, input)
 
 
@@ -97,20 +95,30 @@ Imag = property(imag, _into(imag), doc="The imaginary part; a view.")
 def view_as_real(input) -> Tensor:
     """A complex tensor as pairs (real, imaginary) in a new last dim; a view."""
     if input._array.dtype.kind != "c":
-        raise ArgumentTypeError(f"view_as_real is only supported for complex tensors; got {input.dtype}", None)
+        raise DTypeError(f"view_as_real is only supported for complex tensors; got {input.dtype}", None)
     return see(ops.ViewAsReal, input)
 
 
 def view_as_complex(input) -> Tensor:
     """Pairs (real, imaginary) on the last dim as complex numbers; a view."""
     array = input._array
-    if array.dtype.kind != "f" or array.ndim == 0 or array.shape[-1] != 2:
-        raise ShapeError(
-            f"view_as_complex: expected a floating tensor with a last dim of size 2; got {input.dtype} of shape {array.shape}",
-            "x.float().reshape(*x.shape[:-1], -1, 2)",
+    if array.dtype.kind != "f" or array.itemsize < 4:
+        raise DTypeError(
+            f"view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: "
+            f"{input.dtype.word}; badak has no complex numbers of half",
+            "x.float()",
         )
-    if array.strides[-1] != array.itemsize or any(s % (2 * array.itemsize) for s in array.strides[:-1]):
-        raise ShapeError("Tensor must have a last dimension with stride 1, and even strides before it", "x.contiguous()")
+    if array.ndim == 0:
+        raise ShapeError("Input tensor must have one or more dimensions", "x of shape (..., 2)")
+    if array.shape[-1] != 2:
+        raise ShapeError(f"Tensor must have a last dimension of size 2; got {array.shape}", "x.reshape(*x.shape[:-1], -1, 2)")
+    strides = input.stride()
+    if strides[-1] != 1:
+        raise ShapeError("Tensor must have a last dimension with stride 1", "x.contiguous()")
+    if any(s % 2 for s in strides[:-1]):
+        raise ShapeError("Tensor must have a stride divisible by 2 for all but last dimension", "x.contiguous()")
+    if input.storage_offset() % 2:
+        raise ShapeError("Tensor must have a storage_offset divisible by 2", "x.clone()")
     return see(ops.ViewAsComplex, input)
 
 

@@ -314,6 +314,11 @@ def take(input, index, *, out=None) -> Tensor:
 def nonzero(input, *, as_tuple: bool = False, out=None):
     """The indices of the entries that are not 0: (count, dims), or with as_tuple a vector for each dim."""
     events.read("nonzero, for the size of its result")
+    if out is not None and as_tuple:
+        raise ArgumentError("nonzero does not support the out kwarg when as_tuple is True", "as_tuple=False")
+    if out is not None and out.dtype is not dtypes.int64:
+        words = "nonzero: Expected out tensor to have scalar type Long but got scalar type"
+        raise DTypeError(f"{words}{out.dtype.word}", "out=badak.empty(0, dtype=badak.int64)")
     if as_tuple:
         return tuple(Tensor._of(i) for i in np.nonzero(np.atleast_1d(input._array)))
     y = Tensor._of(np.argwhere(input._array).astype(np.int64, copy=False))

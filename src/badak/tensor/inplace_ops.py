@@ -3,6 +3,7 @@
 The result must have x's shape, and a dtype that may go into x's: not a float into an integer, for one.
 """
 
+import math
 from inspect import signature
 
 import numpy as np
@@ -10,12 +11,14 @@ import numpy as np
 from badak import kernels
 from badak.core import events
 from badak.core.errors import DTypeError, GraphError, ShapeError
+from badak.core.memory import offset_of, owner_of
 from badak.core.modes import modes
 from badak.ops._check import axis_of
 from badak.tensor import arithmetic, shape
 from badak.tensor.data import fit
 from badak.tensor.index import as_slice, check_index_copy, index_copy
 from badak.tensor.inplace import changed_, read_only, write_
+from badak.tensor.layouts import order_asked
 from badak.tensor.meta_storage import unfilled
 from badak.tensor.promote import can_cast, operand
 from badak.tensor.tensor import Tensor
@@ -170,18 +173,33 @@ def swap_shape(function, name: str):
 
 
 def resize_(input, *size, memory_format=None) -> Tensor:
-    """Another shape, with as many of the values, in their order in memory, as fit and 0 after them.
+    """Another shape of the memory from input's first value on; more memory, with 0 after the values, where it is too short.
 
-    Nothing is moved where input has the shape.
+    Nothing is moved where input has the shape. A tensor that grows leaves the memory that others see.
     """
     if input.requires_grad:
         raise GraphError("cannot resize variables that require grad", "x.detach().clone().resize_(...)")
     wanted = shape.sizes(size)
     if tuple(wanted) == input._array.shape and memory_format is None:
         return input
-    grown = np.zeros(wanted, input._array.dtype)
-    kept = min(grown.size, input._array.size)
-    grown.reshape(-1)[:kept] = input._array.ravel("K")[:kept]
+    if math.prod(wanted) * input._array.itemsize >= 2**63:
+        raise ShapeError(f"Storage size calculation overflowed with sizes={list(wanted)}", "smaller sizes")
+    order = order_asked(memory_format, len(wanted))
     events.redefine(input, "resize_ of a tensor")
-    input._array = grown
+    input._array = _resized(input._array, wanted, order)
     return changed_(input, "resize_")
+
+
+def _resized(x: np.ndarray, wanted: tuple, order: str | None) -> np.ndarray:
+    """The memory of x from its first value on in another shape, in rows or with channels innermost; a copy where it is too short."""
+    inner = (wanted[0], *wanted[2:], wanted[1]) if order == "channels" else wanted
+    owner, count, values = owner_of(x), math.prod(wanted), x.ravel("K")
+    if owner.flags.c_contiguous or owner.flags.f_contiguous:
+        start = offset_of(x)
+        values = np.ndarray((max(owner.nbytes - start, 0) // x.itemsize,), x.dtype, owner, start) if x.size else values
+    if count <= values.size and values.base is not None:
+        grown = values[:count].reshape(inner)
+    else:
+        grown = np.zeros(inner, x.dtype)
+        grown.reshape(-1)[: values.size] = values[:count]
+    return np.moveaxis(grown, -1, 1) if order == "channels" else grown

@@ -37,13 +37,16 @@ channels_last = memory_format("channels_last")
 channels_last_3d = memory_format("channels_last_3d")
 
 
+RANKS = {channels_last: 4, channels_last_3d: 5}  # dims of a tensor that can lie so
+
+
 def order_asked(memory_format, ndim: int) -> str | None:
     """The order that this format asks for, a word for `Clone`: "rows" or "channels"; None to keep the old one."""
     if memory_format is None or memory_format is preserve_format:
         return None
     if memory_format is contiguous_format:
         return "rows"
-    rank = 4 if memory_format is channels_last else 5
+    rank = RANKS[memory_format]
     if ndim != rank:
         raise ShapeError(f"required rank {rank} tensor to use {memory_format.name} format; got {ndim} dims", "contiguous_format")
     return "channels"

@@ -5,10 +5,12 @@ and Python numbers. The tensors with dims decide; a 0-d tensor counts only if it
 its category is higher still. NumPy's scalars count as Python numbers.
 """
 
+import warnings
+
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentTypeError, DTypeError, GraphError, IndexOutOfRangeError, ShapeError
+from badak.core.errors import ArgumentTypeError, DTypeError, GraphError, IndexOutOfRangeError
 from badak.core.modes import modes
 from badak.core.public_api.explain import into_out
 from badak.kernels.half import BFLOAT16
@@ -205,10 +207,15 @@ def into(out: Tensor | None, y: Tensor) -> Tensor:
         raise DTypeError(f"result type {y.dtype} can't be cast to the desired output type {out.dtype}", "leave out= away")
     if out._array.shape != y._array.shape:
         if out._array.size:
-            raise ShapeError(
-                f"out= has shape {tuple(out.shape)}, the result has {tuple(y.shape)}",
-                "out= of the result's shape, or an empty tensor, which takes any",
+            warnings.warn(
+                f"An output with one or more elements was resized since it had shape {list(out.shape)}, which does not match the "
+                f"required output shape {list(y.shape)}. This behavior is deprecated, and in a future PyTorch release outputs will "
+                "not be resized unless they have zero elements. You can explicitly reuse an out tensor t by resizing it, inplace, "
+                "to zero elements with t.resize_(0).",
+                UserWarning,
+                stacklevel=2,
             )
+            return put(out.resize_(y._array.shape), y, "out=")
         events.redefine(out, "out= of another size")
         out._array = y._array.astype(out._array.dtype)
         return out

@@ -1,10 +1,22 @@
 """What a tensor says about itself: sizes, dtype, layout."""
 
+from typing import Any
+
 from badak.core.errors import IndexOutOfRangeError, NoDataError
 from badak.core.memory import is_shared, offset_of
 from badak.tensor import dtypes
 from badak.tensor.interface import Methods
-from badak.tensor.layouts import lies_so, order_asked, strided
+from badak.tensor.layouts import RANKS, contiguous_format, lies_so, order_asked, strided
+
+
+def _steps(array: Any) -> tuple[int, ...]:
+    """Elements between neighbours along each dim; as if in rows where NumPy says 0 of new dims or of a tensor without values."""
+    shape = array.shape
+    steps = [step // array.itemsize for step in array.strides]
+    for dim in reversed(range(len(shape))):
+        if not array.size or (shape[dim] == 1 and not steps[dim]):
+            steps[dim] = steps[dim + 1] * max(shape[dim + 1], 1) if dim + 1 < len(shape) else 1
+    return tuple(steps)
 
 
 class About(Methods):
@@ -90,7 +102,7 @@ class About(Methods):
 
     def stride(self, dim: int | None = None):
         """Steps between neighbours along each dim, in elements."""
-        strides = tuple(step // self._array.itemsize for step in self._array.strides)
+        strides = _steps(self._array)
         return strides if dim is None else strides[dim]
 
     def storage_offset(self) -> int:
@@ -104,7 +116,11 @@ class About(Methods):
     const_data_ptr = data_ptr
 
     def is_contiguous(self, memory_format=None) -> bool:
-        if memory_format is None or not (order := order_asked(memory_format, self._array.ndim)):
+        if memory_format is None or memory_format is contiguous_format:
+            return self._array.flags.c_contiguous
+        if RANKS.get(memory_format, self._array.ndim) != self._array.ndim:
+            return False
+        if not (order := order_asked(memory_format, self._array.ndim)):
             return self._array.flags.c_contiguous
         return lies_so(self._array, order)
 

@@ -14,19 +14,24 @@ from badak.tensor.tensor import Tensor
 
 def flip(input, *axes, dims=None) -> Tensor:
     """The order along these dims reversed, as a copy."""
-    axes = tuple(axis_of(d, input._array.ndim) for d in sizes(axes or (dims,)))
+    ndim = input._array.ndim
+    axes = tuple(axis_of(d, ndim) for d in sizes(axes or (dims,)))
     if len(set(axes)) < len(axes):
         raise ArgumentError(f"flip: a dim appears multiple times in the list of dims; got {axes}", "each dim once")
-    return apply(ops.Flip, input, axes=axes)
+    return apply(ops.Flip, input, axes=axes if ndim else ())
 
 
 def fliplr(input) -> Tensor:
     """Columns in reverse order."""
+    if input._array.ndim < 2:
+        raise ShapeError(f"Input must be >= 2-d. Got {input._array.ndim}-d", "x.flip(-1)")
     return flip(input, 1)
 
 
 def flipud(input) -> Tensor:
     """Rows in reverse order."""
+    if not input._array.ndim:
+        raise ShapeError("Input must be >= 1-d. Got 0-d", "x.reshape(1)")
     return flip(input, 0)
 
 

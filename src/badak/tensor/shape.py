@@ -2,15 +2,17 @@
 
 import math
 from operator import index as as_int
+from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, IndexOutOfRangeError, ShapeError
+from badak.core.errors import ArgumentError, DTypeError, IndexOutOfRangeError, ShapeError
 from badak.ops import rearrange
 from badak.ops import shape as ops
 from badak.ops._check import axis_of
+from badak.ops.index import Select
 from badak.tensor.apply import apply, see
-from badak.tensor.dtypes import Size
+from badak.tensor.dtypes import Size, int64
 from badak.tensor.dtypes import dtype as DType
 from badak.tensor.tensor import Tensor
 
@@ -38,6 +40,9 @@ def _reshaped(op, x: Tensor, shape) -> Tensor:
 
 def _invalid(shape, x: Tensor) -> ShapeError:
     n = x._array.size
+    if not n and -1 in shape and 0 in shape:
+        words = "because the unspecified dimension size -1 can be any value and is ambiguous"
+        return ShapeError(f"cannot reshape tensor of 0 elements into shape {list(shape)} {words}", "a size in the place of -1")
     known = int(np.prod([s for s in shape if s >= 0], dtype=np.int64))
     fix = f"the sizes must multiply to {n}, those given multiply to {known}; the tensor has shape {x._array.shape}"
     return ShapeError(f"shape '{list(shape)}' is invalid for input of size {n}", fix)
@@ -62,7 +67,7 @@ def view(input, *shape, dtype=None) -> Tensor:
         (2, 3)
     """
     if dtype is not None or (len(shape) == 1 and isinstance(shape[0], DType)):
-        return Tensor._of(input._array.view((dtype or shape[0]).numpy))
+        return Tensor._of(_read_as(input, dtype or shape[0]))
     shape = sizes(shape)
     if _is_view(input, shape):
         return _reshaped(ops.View, input, shape)
@@ -71,6 +76,23 @@ def view(input, *shape, dtype=None) -> Tensor:
         "contiguous subspaces). Use .reshape(...) instead.",
         "x.reshape(...), or x.contiguous().view(...)",
     )
+
+
+def _read_as(x: Tensor, kind: DType) -> np.ndarray:
+    """The bytes of x as another dtype, where sizes and steps are whole numbers of it."""
+    array, n = x._array, kind.itemsize // x._array.itemsize
+    if kind.itemsize != array.itemsize:
+        what = f"to view {x.dtype.word} as {kind.word} (different element sizes)"
+        if not array.ndim:
+            raise ShapeError(f"self.dim() cannot be 0 {what}", "x.reshape(1)")
+        *steps, last = x.stride()
+        if last != 1:
+            raise ShapeError(f"self.stride(-1) must be 1 {what}, but got {last}", "x.contiguous()")
+        found = {"size(-1)": array.shape[-1], "storage_offset()": x.storage_offset()}
+        for name, count in (found | {f"stride({dim})": step for dim, step in enumerate(steps)}).items():
+            if n > 1 and count % n:
+                raise ShapeError(f"self.{name} must be divisible by {n} {what}, but got {count}", "x.contiguous(), padded to that")
+    return array.view(kind.numpy)
 
 
 def reshape(input, *shape, **named) -> Tensor:
@@ -223,13 +245,17 @@ def permute(input, *order, dims=None) -> Tensor:
 def movedim(input, source, destination) -> Tensor:
     """The dims `source` moved to the places `destination`, the others in their order; a view."""
     ndim = input._array.ndim
-    source, destination = ((d,) if isinstance(d, int) else tuple(d) for d in (source, destination))
-    source, destination = ([axis_of(d, ndim) for d in ds] for ds in (source, destination))
-    if len(source) != len(destination) or len({*source}) != len(source) or len({*destination}) != len(destination):
+    source, destination = ([d] if isinstance(d, int) else list(d) for d in (source, destination))
+    if len(source) != len(destination):
         raise ArgumentError(
-            f"movedim: expected as many different dims in source as in destination; got {source} and {destination}",
+            f"movedim: Invalid source or destination dims: source ({source} dims) should contain the same number of dims as "
+            f"destination ({destination} dims)",
             "x.movedim((0, 1), (1, 2))",
         )
+    source, destination = ([axis_of(d, ndim) for d in ds] for ds in (source, destination))
+    for name, dims in (("source", source), ("destination", destination)):
+        if len({*dims}) != len(dims):
+            raise ArgumentError(f"movedim: repeated dim in `{name}` ({dims})", "each dim once")
     order = [d for d in range(ndim) if d not in source]
     for to, from_ in sorted(zip(destination, source)):
         order.insert(to, from_)
@@ -428,9 +454,15 @@ def chunk(input, chunks: int, dim: int = 0) -> tuple:
 
 def tensor_split(input, indices_or_sections, dim: int = 0) -> tuple:
     """`sections` pieces of sizes that differ by at most one, or pieces that end at these indices; views."""
-    n = input._array.shape[axis_of(dim, input._array.ndim)]
+    if not input._array.ndim:
+        raise ShapeError(
+            "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims",
+            "x.reshape(1), which is one piece",
+        )
+    dim = axis_of(dim, input._array.ndim)
+    n = input._array.shape[dim]
     if isinstance(indices_or_sections, Tensor):
-        indices_or_sections = indices_or_sections.tolist()
+        indices_or_sections = _split_at(indices_or_sections)
     if isinstance(indices_or_sections, int):
         if indices_or_sections <= 0:
             raise ArgumentError(
@@ -439,8 +471,25 @@ def tensor_split(input, indices_or_sections, dim: int = 0) -> tuple:
         small, larger = divmod(n, indices_or_sections)
         return split(input, [small + (k < larger) for k in range(indices_or_sections)], dim)
     ends = [min(max(as_int(i) + (n if as_int(i) < 0 else 0), 0), n) for i in indices_or_sections]
-    starts = [0, *ends]
-    return split(input, [max(b - a, 0) for a, b in zip(starts, [*ends, n])], dim)
+    if sorted(ends) == ends:
+        return split(input, [b - a for a, b in zip([0, *ends], [*ends, n])], dim)
+    before = (slice(None),) * dim  # pieces that begin before the last one ends
+    return tuple(see(Select, input, key=(*before, slice(a, max(a, b)))) for a, b in zip([0, *ends], [*ends, n]))
+
+
+def _split_at(where: Tensor) -> Any:
+    """What a tensor says of the pieces: their number, or where they end."""
+    if where.dtype is not int64:
+        raise DTypeError(
+            f"tensor_split expected tensor_indices_or_sections to have dtype of long, but got {where.dtype.word}", "x.long()"
+        )
+    if where._array.ndim > 1:
+        raise ShapeError(
+            "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, but got a tensor "
+            f"with {where._array.ndim} dims",
+            None,
+        )
+    return where.tolist()
 
 
 def unbind(input, dim: int = 0) -> tuple:

@@ -1,12 +1,13 @@
 """`torch.testing`: whether two tensors are close, told as PyTorch tells it, and tensors to try things on."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from badak.core.errors import ArgumentError, ArgumentTypeError
-from badak.tensor import Tensor, as_tensor, dtypes, empty, randint, repeat_interleave, view_as_complex
+from badak.tensor import Tensor, as_tensor, dtypes, empty, randint, view_as_real
 
 _TOLERANCES = {  # rtol, atol; of everything else 0
     "float16": (1e-3, 1e-5), "bfloat16": (1.6e-2, 1e-5), "float32": (1.3e-6, 1e-5), "float64": (1e-7, 1e-7),
@@ -136,24 +137,63 @@ def make_tensor(
     exclude_zero: bool = False,
     memory_format: Any = None,
 ) -> Tensor:
-    """A tensor of numbers drawn evenly from [low, high): by default -9 to 9 for floats, -9 to 10 for integers, 0 to 2 for bools."""
+    """A tensor of numbers drawn evenly from [low, high), as far as the dtype holds them.
+
+    By default from -9 to 9 for floats, -9 to 10 for integers, 0 to 10 for unsigned ones, 0 to 2 for bools.
+    """
     sizes = tuple(shape[0]) if len(shape) == 1 and not isinstance(shape[0], int) else shape
     kind = dtypes.to_dtype(dtype)
-    if kind.kind == "bool":
-        made = randint(0 if low is None else int(low), 2 if high is None else int(high), sizes, dtype=kind, device=device)
-    elif kind.kind in ("int", "uint"):
-        least = 0 if kind.kind == "uint" else -9
-        made = randint(least if low is None else int(low), 10 if high is None else int(high), sizes, dtype=kind, device=device)
+    if noncontiguous and memory_format is not None:
+        raise ArgumentError(
+            "The parameters `noncontiguous` and `memory_format` are mutually exclusive, but got noncontiguous=True and "
+            f"memory_format={memory_format}",
+            "one of them",
+        )
+    whole = dtypes.CATEGORY[kind.kind] < 2
+    if requires_grad and whole:
+        raise ArgumentError(
+            f"`requires_grad=True` is not supported for boolean and integral dtypes, but got dtype={kind}", "requires_grad=False"
+        )
+    start, stop = _range(kind, low, high)
+    if gaps := noncontiguous and math.prod(sizes) > 1:
+        sizes = (*sizes[:-1], 2 * sizes[-1])
+    if whole:
+        made = randint(math.ceil(start), math.ceil(stop), sizes, dtype=kind, device=device)
     else:
-        start, stop = -9.0 if low is None else low, 9.0 if high is None else high
-        if start >= stop:
-            raise ArgumentError(f"make_tensor: expected low < high; got {start} and {stop}", "low=0, high=1")
-        real = kind.to_real()
-        made = empty((*sizes, 2) if kind.is_complex else sizes, dtype=real, device=device).uniform_(start, stop)
-        made = view_as_complex(made) if kind.is_complex else made
-    if noncontiguous and made.numel() > 1:
-        made = repeat_interleave(made, 2, dim=-1)[..., ::2]
+        made = empty(sizes, dtype=dtypes.float32 if kind.itemsize == 1 else kind, device=device)
+        parts = view_as_real(made) if kind.is_complex else made
+        scale = 2 if stop - start >= dtypes.finfo(parts.dtype).max else 1  # a wider range than there are numbers
+        parts.uniform_(start / scale, stop / scale).mul_(scale)
+        made = made.to(kind)
+    if gaps:
+        made = made[..., 1::2]
+    elif memory_format is not None:
+        made = made.clone(memory_format=memory_format)
     if exclude_zero:
-        tiny = dtypes.finfo(kind.to_real()).tiny if kind.is_floating_point or kind.is_complex else 1
-        made = made.masked_fill(made == 0, tiny)
+        made[made == 0] = 1 if whole else dtypes.finfo(kind.to_real()).tiny
     return made.requires_grad_() if requires_grad else made
+
+
+def _range(kind: dtypes.dtype, low: float | None, high: float | None) -> tuple[float, float]:
+    """Where the numbers of `make_tensor` begin and end, within what the dtype holds."""
+    least: float
+    most: float
+    if kind.kind == "bool":
+        least, most, usual = 0, 2, (0, 2)
+    elif kind.kind in ("int", "uint"):
+        holds = dtypes.iinfo(kind)
+        least, most, usual = holds.min, holds.max + (kind is not dtypes.int64), (-9, 10)
+    else:
+        real = dtypes.finfo(kind.to_real())
+        least, most, usual = real.min, real.max, (-9, 9)
+    start, stop = usual[0] if low is None else low, usual[1] if high is None else high
+    if math.isnan(start) or math.isnan(stop):
+        raise ArgumentError(f"`low` and `high` cannot be NaN, but got low={start} and high={stop}", "low=0, high=1")
+    if start > stop or (start == stop and kind.kind in ("bool", "int", "uint")):
+        raise ArgumentError(f"`low` must be less than `high`, but got {start} >= {stop}", "low=0, high=1")
+    if stop < least or start >= most:
+        raise ArgumentError(
+            f"The value interval specified by `low` and `high` is [{start}, {stop}), but {kind} only supports [{least}, {most})",
+            "leave low= and high= away",
+        )
+    return min(max(start, least), most), min(max(stop, least), most)
