@@ -1,6 +1,7 @@
 """Sums, products, quotients, powers: values, dtypes, gradients and errors as PyTorch's."""
 
 import operator
+import warnings
 
 import numpy as np
 import pytest
@@ -183,6 +184,11 @@ def test_out_of_another_shape_is_resized_with_a_warning():
         assert made(bk, bk.empty(0)).shape == made(bk, None).shape
 
 
+def test_out_whose_numbers_share_memory_is_refused():
+    with pytest.raises(RuntimeError, match="out=: unsupported operation"):
+        bk.index_select(bk.rand(3, 6), 1, bk.tensor([0, 1]), out=bk.rand(1, 6).expand(2, 6))
+
+
 def test_out_that_is_a_view_is_resized_in_its_memory():
     for lib in (bk, torch):
         x = lib.arange(12.0)
@@ -206,3 +212,49 @@ def test_whole_numbers_to_negative_powers_in_a_tensor_lose_their_fractions():
         lambda lib: lib.tensor([[2], [3]]) ** lib.tensor([2, -1, 0]),
     ):
         assert call(bk).tolist() == call(torch).tolist()
+
+
+OLDER = {
+    "two factors": lambda lib, a, b, c: lib.addmm(2, a, 3, b, c),
+    "the first factor": lambda lib, a, b, c: lib.addmm(2, a, b, c),
+    "of a method": lambda lib, a, b, c: a.addmm(2, 3, b, c),
+    "in place": lambda lib, a, b, c: a.clone().addmm_(2, 3, b, c),
+    "addcmul": lambda lib, a, b, c: lib.addcmul(a, 2, b, c),
+    "add": lambda lib, a, b, c: lib.add(a, 2, b),
+    "sub": lambda lib, a, b, c: a.sub(2, b),
+}
+
+
+@pytest.mark.parametrize("name", OLDER)
+def test_factors_may_stand_before_what_they_multiply_as_in_older_programs(name):
+    made = []
+    for lib in (bk, torch):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error" if lib is bk else "ignore")
+            if lib is bk:
+                with pytest.raises(UserWarning, match="This overload of .* is deprecated\\nfix: "):
+                    OLDER[name](lib, *(lib.arange(4.0).reshape(2, 2) + i for i in range(3)))
+            warnings.simplefilter("ignore")
+            made.append(OLDER[name](lib, *(lib.arange(4.0).reshape(2, 2) + i for i in range(3))).tolist())
+    assert made[0] == made[1]
+
+
+@pytest.mark.parametrize("kind", ["bool", "int32", "float16"])
+def test_complex_numbers_in_real_tensors(kind):
+    for lib in (bk, torch):
+        x = lib.zeros(2, dtype=getattr(lib, kind))
+        assert x.fill_(1 + 0j).tolist() == [1, 1]
+        with pytest.raises(RuntimeError, match="Converting complex Scalar to non-complex type is not supported"):
+            x.index_fill_(0, lib.tensor([0]), 1 + 1j)
+        if kind != "bool":
+            with pytest.raises(RuntimeError, match="without overflow"):
+                x.fill_(1 + 1j)
+
+
+def test_diff_refuses_parts_of_other_shapes():
+    for lib in (bk, torch):
+        x = lib.ones(2, 3)
+        with pytest.raises(RuntimeError, match="prepend or append to be the same dimension as input"):
+            x.diff(dim=0, prepend=lib.ones(3))
+        with pytest.raises(RuntimeError, match="prepend or append to match that of input"):
+            x.diff(dim=0, append=lib.ones(1, 2))

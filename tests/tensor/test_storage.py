@@ -184,3 +184,64 @@ def test_the_slope_of_infinite_samples_looks_at_its_neighbours_alone():
 def test_a_number_tells_tensors_apart(lib):
     x = lib.nn.Linear(2, 2)
     assert x.weight._cdata == x.weight._cdata == next(x.parameters())._cdata != x.bias._cdata and isinstance(x.bias._cdata, int)
+
+
+OLD_STORAGES = {
+    "of numbers": lambda lib: lib.FloatStorage([1, 2.5, 3]).tolist(),
+    "changed": lambda lib: (s := lib.LongStorage(5), s.fill_(0), s.__setitem__(slice(1, 3), 2), s.__setitem__(-1, 7), s.tolist())[
+        -1
+    ],
+    "of bytes": lambda lib: [lib.IntStorage.from_buffer(b"\1\2\3\4", byte_order=order).tolist() for order in ("little", "big")],
+    "untyped bytes": lambda lib: lib.UntypedStorage.from_buffer(b"\1\2\3\4", dtype=lib.int16, byte_order="big").tolist(),
+    "typed": lambda lib: lib.TypedStorage([0, 2], dtype=lib.bool).tolist() + [lib.TypedStorage(3, dtype=lib.int16).nbytes()],
+    "meta": lambda lib: lib.TypedStorage([1, 2], dtype=lib.float64, device="meta").nbytes(),
+    "classes": lambda lib: [isinstance(lib.ones(2).storage(), kind) for kind in (lib.FloatStorage, lib.DoubleStorage)],
+    "of a tensor": lambda lib: lib.ones(2).double().storage_type().__name__,
+    "as a tensor": lambda lib: (x := lib.arange(3.0), lib.tensor(x.storage()).fill_(2), x.tolist())[-1],
+    "bytes as a tensor": lambda lib: lib.as_tensor(lib.arange(3.0).untyped_storage()).tolist(),
+    "copied": lambda lib: (s := lib.ByteStorage([1, 2]), s.clone().fill_(5), s.copy_(lib.ByteStorage([3, 4])), s.tolist())[-1],
+    "bfloat16": lambda lib: lib.storage._dtype_to_storage_type_map()[lib.bfloat16],
+}
+
+
+@pytest.mark.parametrize("name", OLD_STORAGES)
+@pytest.mark.filterwarnings("ignore:TypedStorage is deprecated")
+def test_storages_of_older_programs(name):
+    assert OLD_STORAGES[name](badak) == OLD_STORAGES[name](torch)
+
+
+OLD_REFUSALS = {
+    "another dtype": lambda lib: lib.tensor(lib.arange(3.0).storage(), dtype=lib.int64),
+    "set_ to another dtype": lambda lib: lib.zeros(2, dtype=lib.int64).set_(lib.arange(3.0).storage()),
+    "set_ to a tensor of another dtype": lambda lib: lib.zeros(2, dtype=lib.int64).set_(lib.arange(3.0)),
+    "a storage as a number": lambda lib: (s := lib.FloatStorage(2)).__setitem__(0, s),
+    "two arguments": lambda lib: lib.FloatStorage(1, 2),
+    "meta": lambda lib: lib.TypedStorage(2, dtype=lib.float64, device="meta")[0],
+}
+
+
+@pytest.mark.parametrize("name", OLD_REFUSALS)
+@pytest.mark.filterwarnings("ignore:TypedStorage is deprecated")
+def test_storages_of_older_programs_refuse(name):
+    for lib in (badak, torch):
+        with pytest.raises(RuntimeError):
+            OLD_REFUSALS[name](lib)
+
+
+@pytest.mark.parametrize("wrong", [lambda: badak.TypedStorage(wrap_storage=3, dtype=badak.int8), lambda: badak.FloatStorage("ab")])
+def test_storages_of_no_numbers_are_refused(wrong):
+    with pytest.raises(badak.core.errors.ArgumentTypeError, match="expected .*; got .*\\nfix: "):
+        wrong()
+
+
+def test_indices_outside_a_storage_are_refused():
+    with pytest.raises(IndexError, match="index 9 out of range for storage of size 5"):
+        badak.FloatStorage(5)[9]
+    with pytest.raises(ValueError, match="invalid byte_order 'x'"):
+        badak.IntStorage.from_buffer(b"\1\2\3\4", byte_order="x")
+
+
+def test_classes_of_dtypes_are_no_bases():
+    for lib in (badak, torch):
+        with pytest.raises(TypeError, match="FloatTensor' is not an acceptable base type"):
+            type("Mine", (lib.FloatTensor,), {})

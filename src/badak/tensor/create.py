@@ -8,7 +8,7 @@ from badak.core import events
 from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, NotSupportedError, ShapeError, warn_once
 from badak.kernels.memory_format import channels_innermost, laid
 from badak.tensor import dtypes
-from badak.tensor.data import as_array, fit
+from badak.tensor.data import as_array, fit, unlike_storage
 from badak.tensor.dtypes import CPU, Size, check_place, default_dtype, to_dtype
 from badak.tensor.layouts import order_asked, strided
 from badak.tensor.meta_storage import description, unfilled
@@ -45,6 +45,9 @@ def tensor(data, *, dtype=None, device=None, requires_grad: bool = False, pin_me
             "x.detach().clone().requires_grad_(True), rather than badak.tensor(x).",
             "x.detach().clone()",
         )
+    if hasattr(data, "untyped"):
+        made = _of_storage(data, dtype)
+        return made.requires_grad_() if requires_grad else made
     made = Tensor._of(np.array(as_array(data, None if dtype is None else to_dtype(dtype).numpy), order="C"))
     if not isinstance(data, Tensor | np.ndarray):
         events.constant(made._array)
@@ -56,11 +59,27 @@ def as_tensor(data, dtype=None, device=None) -> Tensor:
     check_place(device)
     if isinstance(data, Tensor):
         return data if dtype is None else data.to(to_dtype(dtype))
-    if hasattr(data, "untyped"):  # a storage: its bytes, or its numbers, in the memory where they lie
-        array = data.untyped()._bytes
-        kind = getattr(data, "dtype", dtypes.uint8) if dtype is None else to_dtype(dtype)
-        return Tensor._of(array.view(kind.numpy))
+    if hasattr(data, "untyped"):
+        return _of_storage(data, dtype)
     return Tensor._of(as_array(data, None if dtype is None else to_dtype(dtype).numpy))
+
+
+def _of_storage(storage, dtype) -> Tensor:
+    """The numbers of a storage, in the memory where they lie; of an untyped one its bytes as that dtype.
+
+    Without a dtype it is that of a tensor of the storage's numbers as Python has them, as in PyTorch: int64 of bytes.
+    """
+    found = getattr(storage, "dtype", None)
+    if dtype is None:
+        by_kind = {"bool": dtypes.bool_, "float": default_dtype(), "complex": default_dtype()}
+        real = by_kind.get(found.kind if found else "int", dtypes.int64)
+        kind = real.to_complex() if found and found.is_complex else real
+    else:
+        kind = to_dtype(dtype)
+    if found not in (None, kind):
+        raise unlike_storage(kind, found)
+    content = storage.untyped()._bytes
+    return Tensor._of(content[: content.size // kind.itemsize * kind.itemsize].view(kind.numpy))
 
 
 def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad: bool = False) -> Tensor:

@@ -97,9 +97,14 @@ def fit(c, kind: np.dtype, where: str):
     An integer dtype cuts fractions, and uint8 takes -1 as 255.
     """
     one = type(c)
+    if one is complex and not c.imag and kind.kind in "fViu":
+        c, one = c.real, float
     if kind.kind in "fV":
         if one is complex:
-            raise DTypeError(f"{where}: expected a real number for a tensor of {kind}; got {c}", "c.real, or a complex tensor")
+            raise DTypeError(
+                f"{where}: value cannot be converted to type {kind} without overflow: it expected a real number; got {c}",
+                "c.real, or a complex tensor",
+            )
         if one is int and kind.itemsize > 2 and -(2**63) <= c < 2**63:
             return c
         try:
@@ -181,3 +186,11 @@ def _stacked(data, kind: np.dtype | None) -> np.ndarray:
     if any(part.dtype != kind for part in parts):  # numbers of Python are read again, at full length
         parts = [as_array(part, kind) for part in data]
     return np.stack(parts)
+
+
+def unlike_storage(wanted, found) -> DTypeError:
+    """The complaint about numbers of another dtype than is to be seen."""
+    return DTypeError(
+        f"Expected a Storage of type {wanted.word} or an UntypedStorage, but got {found.word}",
+        "x.untyped_storage(), or the same dtype",
+    )

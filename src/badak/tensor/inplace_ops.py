@@ -191,7 +191,7 @@ def resize_(input, *size, memory_format=None) -> Tensor:
 
 
 def _resized(x: np.ndarray, wanted: tuple, order: str | None) -> np.ndarray:
-    """The memory of x from its first value on in another shape, in rows or with channels innermost; a copy where it is too short."""
+    """The memory of x from its first value on in another shape and order; a copy of it where it is too short."""
     inner = (wanted[0], *wanted[2:], wanted[1]) if order == "channels" else wanted
     owner, count, values = owner_of(x), math.prod(wanted), x.ravel("K")
     if owner.flags.c_contiguous or owner.flags.f_contiguous:

@@ -5,12 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentTypeError, DTypeError, GraphError
+from badak.core.errors import ArgumentTypeError, DTypeError, GraphError, package
 from badak.tensor import dtypes
 from badak.tensor.create import empty, once_more
 from badak.tensor.data import as_array
 from badak.tensor.dtypes import check_device
 from badak.tensor.layouts import strided
+from badak.tensor.storage import TypedStorage, UntypedStorage
 from badak.tensor.tensor import Tensor
 
 
@@ -18,6 +19,11 @@ class _Legacy(type):
     """FloatTensor and its kin are names for a dtype: calling one makes a plain tensor, isinstance asks for the dtype."""
 
     kind: dtypes.dtype
+
+    def __new__(mcls, name: str, bases: tuple[type, ...], content: dict[str, Any]) -> type:
+        if bases:
+            raise ArgumentTypeError(f"type '{package()}.{bases[0].__name__}' is not an acceptable base type", "badak.Tensor")
+        return super().__new__(mcls, name, bases, content)
 
     def __call__(cls, *data, device=None) -> Tensor:
         check_device(device)
@@ -51,6 +57,60 @@ ShortTensor = _legacy("ShortTensor", dtypes.int16)
 CharTensor = _legacy("CharTensor", dtypes.int8)
 ByteTensor = _legacy("ByteTensor", dtypes.uint8)
 BoolTensor = _legacy("BoolTensor", dtypes.bool_)
+
+
+class _LegacyStorage(type):
+    """FloatStorage and its kin: calling one makes a TypedStorage of the dtype, isinstance asks for it."""
+
+    dtype: dtypes.dtype
+
+    def __call__(cls, *data, wrap_storage=None) -> TypedStorage:
+        return TypedStorage(*data, wrap_storage=wrap_storage, dtype=cls.dtype)
+
+    def from_buffer(cls, buffer, byte_order: str = "native") -> TypedStorage:
+        """The numbers that lie in bytes."""
+        return TypedStorage(wrap_storage=UntypedStorage.from_buffer(buffer, cls.dtype, byte_order), dtype=cls.dtype)
+
+    def __instancecheck__(cls, x) -> bool:
+        return isinstance(x, TypedStorage) and x.dtype is cls.dtype
+
+
+def _legacy_storage(name: str, kind) -> _LegacyStorage:
+    said = f"PyTorch's legacy constructor of a storage of {kind.name} numbers."
+    return _LegacyStorage(name, (), {"dtype": kind, "__doc__": said, "__module__": "badak"})
+
+
+FloatStorage = _legacy_storage("FloatStorage", dtypes.float32)
+DoubleStorage = _legacy_storage("DoubleStorage", dtypes.float64)
+HalfStorage = _legacy_storage("HalfStorage", dtypes.float16)
+BFloat16Storage = _legacy_storage("BFloat16Storage", dtypes.bfloat16)
+LongStorage = _legacy_storage("LongStorage", dtypes.int64)
+IntStorage = _legacy_storage("IntStorage", dtypes.int32)
+ShortStorage = _legacy_storage("ShortStorage", dtypes.int16)
+CharStorage = _legacy_storage("CharStorage", dtypes.int8)
+ByteStorage = _legacy_storage("ByteStorage", dtypes.uint8)
+BoolStorage = _legacy_storage("BoolStorage", dtypes.bool_)
+ComplexFloatStorage = _legacy_storage("ComplexFloatStorage", dtypes.complex64)
+ComplexDoubleStorage = _legacy_storage("ComplexDoubleStorage", dtypes.complex128)
+_STORAGES = {
+    each.dtype: each
+    for each in (
+        FloatStorage, DoubleStorage, HalfStorage, BFloat16Storage, LongStorage, IntStorage, ShortStorage, CharStorage, ByteStorage,
+        BoolStorage, ComplexFloatStorage, ComplexDoubleStorage,
+    )
+}  # fmt: skip
+
+
+def _dtype_to_storage_type_map() -> dict[dtypes.dtype, str]:
+    """The name of the class of storages of each dtype that has one."""
+    return {kind: each.__name__ for kind, each in _STORAGES.items()}
+
+
+def storage_type(self) -> type:
+    """The class of its storage: badak.FloatStorage of a float32 tensor."""
+    if self.dtype not in _STORAGES:
+        raise DTypeError(f"storage_type: PyTorch has no class of storages of {self.dtype}", "x.untyped_storage()")
+    return _STORAGES[self.dtype]
 
 
 def set_default_tensor_type(t) -> None:

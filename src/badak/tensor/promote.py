@@ -24,7 +24,7 @@ from badak.tensor.data import fit, short
 from badak.tensor.dtypes import CATEGORY as _CATEGORY
 from badak.tensor.dtypes import dtype as DType
 from badak.tensor.dtypes import promote_types as promote_types
-from badak.tensor.inplace import put
+from badak.tensor.inplace import put, read_only
 from badak.tensor.tensor import Tensor
 
 _PYTHON = (bool, int, float, complex)
@@ -207,6 +207,8 @@ def into(out: Tensor | None, y: Tensor) -> Tensor:
         raise DTypeError(f"result type {y.dtype} can't be cast to the desired output type {out.dtype}", "leave out= away")
     if out._array.shape != y._array.shape:
         if out._array.size:
+            if not out._array.flags.writeable:
+                raise read_only("out=")
             warnings.warn(
                 f"An output with one or more elements was resized since it had shape {list(out.shape)}, which does not match the "
                 f"required output shape {list(y.shape)}. This behavior is deprecated, and in a future PyTorch release outputs will "

@@ -431,6 +431,19 @@ def diff(input, n: int = 1, dim: int = -1, prepend=None, append=None) -> Tensor:
     if n < 0:
         raise ArgumentError(f"order must be non-negative but got {n}", "n=1")
     if n and (prepend is not None or append is not None):
+        along, shape = axis_of(dim, input._array.ndim), input._array.shape
+        for part in (prepend, append):
+            if part is not None and part._array.ndim != len(shape):
+                raise ShapeError("diff expects prepend or append to be the same dimension as input", "part.unsqueeze(dim)")
+            if part is not None and (*part._array.shape[:along], *part._array.shape[along + 1 :]) != (
+                *shape[:along],
+                *shape[along + 1 :],
+            ):
+                raise ShapeError(
+                    "diff expects the shape of tensor to prepend or append to match that of input except along the differencing "
+                    f"dimension; got {part._array.shape} for an input of shape {shape}, dim={dim}",
+                    None,
+                )
         input = cat([x for x in (prepend, input, append) if x is not None], dim)
     of_two = logical_xor if input._array.dtype.kind == "b" else sub
     size = input.size(dim)

@@ -3,16 +3,27 @@
 import gc
 import os
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentTypeError, FileError, IndexOutOfRangeError, NoDataError, NotSupportedError, package
+from badak.core.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    DTypeError,
+    FileError,
+    IndexOutOfRangeError,
+    NoDataError,
+    NotSupportedError,
+    package,
+)  # fmt: skip
 from badak.core.memory import ITS_OWN, address, copied_with_others, is_shared, map_shared, new_shared, owner_of
 from badak.core.public_api import guard_types
 from badak.tensor import dtypes
 from badak.tensor.attributes import held_by
+from badak.tensor.data import as_array, unlike_storage
 from badak.tensor.dtypes import device as Device
 from badak.tensor.tensor import Tensor
 
@@ -73,8 +84,15 @@ class UntypedStorage:
 
     @classmethod
     def from_buffer(cls, buffer: Any, dtype: Any = None, byte_order: str = "native") -> "UntypedStorage":
-        """A copy of the bytes of a buffer."""
-        return cls._of(np.frombuffer(buffer, np.uint8).copy())
+        """A copy of the bytes of a buffer: numbers of a dtype, the higher byte first where byte_order is "big"."""
+        if byte_order not in ("native", "little", "big"):
+            raise ArgumentError(f"invalid byte_order '{byte_order}' (expected 'native', 'little' or 'big')", "byte_order='native'")
+        made = np.frombuffer(buffer, np.uint8).copy()
+        if byte_order not in ("native", sys.byteorder) and dtype is not None:
+            kind = dtypes.to_dtype(dtype)
+            step = kind.itemsize // (2 if kind.is_complex else 1)
+            made = made.reshape(-1, step)[:, ::-1].reshape(-1).copy()
+        return cls._of(made)
 
     def data_ptr(self) -> int:
         """The address of the first byte; 0 where there are none."""
@@ -97,9 +115,10 @@ class UntypedStorage:
             if key.step not in (None, 1):
                 raise IndexOutOfRangeError(f"storage[{key}]: a slice of a storage has step 1", "storage[start:stop]")
             return UntypedStorage._of(np.asarray(self._bytes[key].data))  # where `memory_of` is to stop
+        numbers = self._bytes
         if not -len(self) <= key < len(self):
             raise IndexOutOfRangeError(f"index {key} out of range for storage of size {len(self)}", "len(storage) bytes")
-        return int(self._bytes[key])
+        return int(numbers[key])
 
     @events.state
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -208,10 +227,37 @@ class UntypedStorage:
 
 
 class TypedStorage:
-    """The same memory as numbers of a dtype, which older programs ask for."""
+    """The same memory as numbers of a dtype, which older programs ask for: of a storage, of a number of them, or of a list."""
 
-    def __init__(self, *, wrap_storage: UntypedStorage, dtype: Any, _internal: bool = False):
-        self._untyped_storage, self.dtype = wrap_storage, dtypes.to_dtype(dtype)
+    def __init__(
+        self,
+        *data: Any,
+        wrap_storage: UntypedStorage | None = None,
+        dtype: Any = None,
+        device: Any = None,
+        _internal: bool = False,
+    ):
+        if len(data) > 1 or (wrap_storage is not None and (data or device is not None or dtype is None)):
+            raise ArgumentError(
+                "TypedStorage.__init__ received an invalid combination of arguments",
+                "TypedStorage(n, dtype=...), TypedStorage([1, 2], dtype=...) or TypedStorage(wrap_storage=..., dtype=...)",
+            )
+        self.dtype = dtypes.default_dtype() if dtype is None else dtypes.to_dtype(dtype)
+        if wrap_storage is not None:
+            if not isinstance(wrap_storage, UntypedStorage):
+                raise ArgumentTypeError(
+                    f"TypedStorage: expected wrap_storage=UntypedStorage; got {type(wrap_storage).__name__}", "x.untyped_storage()"
+                )
+            self._untyped_storage = wrap_storage
+        elif not data or isinstance(data[0], int):
+            self._untyped_storage = UntypedStorage(self.dtype.itemsize * (data[0] if data else 0), device=device)
+        elif isinstance(data[0], Sequence) and not isinstance(data[0], str):
+            numbers = as_array(list(data[0]), self.dtype.numpy)
+            self._untyped_storage = UntypedStorage(numbers.nbytes, device=device)
+            if self._untyped_storage._array is not None:
+                self._numbers[...] = numbers
+        else:
+            raise ArgumentTypeError(f"TypedStorage: expected a size or a list; got {type(data[0]).__name__}", "a list of numbers")
 
     @property
     def _numbers(self) -> np.ndarray:
@@ -246,10 +292,37 @@ class TypedStorage:
     def __getitem__(self, key: int) -> Any:
         if isinstance(key, slice):
             raise NotSupportedError("slices are only supported in UntypedStorage.__getitem__", "storage.untyped()[...]")
-        return self._numbers[key].item()
+        numbers = self._numbers
+        return numbers[self._place(key)].item()
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        self._numbers[key] = value
+        if isinstance(value, UntypedStorage | TypedStorage):
+            raise ArgumentError(f"cannot set item with value type {type(value)}", "storage.copy_(other)")
+        Tensor._of(self._numbers)[key if isinstance(key, slice) else self._place(key)] = value
+
+    def _place(self, key: Any) -> int:
+        if not isinstance(key, int):
+            raise ArgumentError(f"can't index a {type(self)} with {type(key)}", "an int")
+        if not -self.size() <= key < self.size():
+            raise IndexOutOfRangeError(f"index {key} out of range for storage of size {self.size()}", None)
+        return key
+
+    def __sizeof__(self) -> int:
+        return super().__sizeof__() + self.nbytes()
+
+    def fill_(self, value: Any) -> "TypedStorage":
+        """Every number = value."""
+        self[:] = value
+        return self
+
+    def copy_(self, source: "TypedStorage", non_blocking: bool = False) -> "TypedStorage":
+        """The numbers of another storage of this size."""
+        self[:] = Tensor._of(source._numbers)
+        return self
+
+    def clone(self) -> "TypedStorage":
+        """The same numbers in new memory."""
+        return TypedStorage(wrap_storage=self._untyped_storage.clone(), dtype=self.dtype)
 
     def tolist(self) -> list:
         """The numbers."""
@@ -361,9 +434,7 @@ def set_(input: Tensor, source: Any = None, storage_offset: int = 0, size: Any =
         array = source._array
     else:
         if isinstance(source, TypedStorage) and source.dtype is not input.dtype:
-            raise ArgumentTypeError(
-                f"set_: expected memory of {input.dtype}; got {source.dtype}", "x.untyped_storage(), or the same dtype"
-            )
+            raise unlike_storage(input.dtype, source.dtype)
         memory = UntypedStorage(0) if source is None else source.untyped()
         kind = input._array.dtype
         count = memory.nbytes() // kind.itemsize
@@ -383,7 +454,9 @@ def set_(input: Tensor, source: Any = None, storage_offset: int = 0, size: Any =
             else (np.empty(shape, kind))
         )
     if array.dtype != input._array.dtype:
-        raise ArgumentTypeError(f"set_: expected memory of {input.dtype}; got {dtypes.of_numpy(array.dtype)}", "the same dtype")
+        raise DTypeError(
+            f"Could not set tensor of type {dtypes.of_numpy(array.dtype)} to a tensor of type {input.dtype}", "the same dtype"
+        )
     events.redefine(input, "set_ of a tensor")
     input._array, input._base, input._view_steps, input._version_counter = array, None, (), None
     return input

@@ -25,11 +25,12 @@ from badak.core.errors import (
     OutOfMemoryError,
     ShapeError,
     package,
+    warn,
 )
 from badak.core.public_api import overriding
 from badak.core.public_api.kinds import SPACES, kinds_of, wrong_one
 from badak.core.public_api.missing import meant
-from badak.core.public_api.taken import other_numbers, other_words, takes_out, with_out
+from badak.core.public_api.taken import older_form, other_numbers, other_words, takes_out, with_out
 
 FOREIGN = (TypeError, AttributeError, ValueError, LookupError, ArithmeticError, MemoryError, RuntimeError)
 _LIBRARIES = {"badak", "numpy", "numba", "llvmlite", "ml_dtypes", *sys.stdlib_module_names} - {"__main__", "this"}
@@ -77,6 +78,12 @@ def guarded(function: Callable, space: str, name: str | None = None) -> Callable
             if not isinstance(error, NoDataError):
                 theirs = theirs or (other_numbers(function, args, kwargs) if isinstance(error, TypeError) else None)
             if theirs:
+                return public(*theirs[0], **theirs[1])
+            if isinstance(error, TypeError) and (theirs := older_form(function, args, kwargs)):
+                warn(
+                    f"This overload of {name or function.__name__} is deprecated",
+                    _usage(function, name or function.__name__, space),
+                )
                 return public(*theirs[0], **theirs[1])
             if overridable and overriding.answers_foreign(args, kwargs):
                 return overriding.dispatch(public, args, kwargs)

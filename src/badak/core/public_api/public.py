@@ -138,10 +138,11 @@ TABLE = {
     ),
     "tensor.legacy": Names(
         functions=(
-            "BFloat16Tensor BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor HalfTensor IntTensor "
-            "LongTensor set_default_tensor_type ShortTensor"
+            "BFloat16Storage BFloat16Tensor BoolStorage BoolTensor ByteStorage ByteTensor CharStorage CharTensor "
+            "ComplexDoubleStorage ComplexFloatStorage DoubleStorage DoubleTensor FloatStorage FloatTensor HalfStorage HalfTensor "
+            "IntStorage IntTensor LongStorage LongTensor set_default_tensor_type ShortStorage ShortTensor"
         ),
-        methods="apply_ map_ map2_",
+        methods="apply_ map_ map2_ storage_type",
     ),
     "tensor.linalg.einsum": Names(functions="einsum tensordot"),
     "tensor.linalg.factors": Names(

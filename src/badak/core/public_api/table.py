@@ -27,6 +27,7 @@ PLACES = {
     "badak._logging": "badak.compat.torch.dynamo",
     "badak._vmap_internals": "badak.compat.torch.vmap",
     "badak._utils": "badak.compat.torch._utils",
+    "badak.storage._dtype_to_storage_type_map": "badak.tensor.legacy._dtype_to_storage_type_map",
     "badak.storage._load_from_bytes": "badak.compat.torch._utils._load_from_bytes",
     "badak.accelerator": "badak.compat.torch.devices.accelerator",
     "badak.amp": "badak.compat.torch.amp",

@@ -37,6 +37,26 @@ def other_words(function: Callable, args: tuple, kwargs: dict[str, Any]) -> tupl
     return args, theirs
 
 
+def older_form(function: Callable, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]] | None:
+    """The arguments of PyTorch's older form, with factors before what they multiply: addmm(beta, x, alpha, a, b); else None."""
+    called = signature(function)
+    words = [word for word in ("beta", "alpha", "value") if word in called.parameters and word not in kwargs]
+    numbers = [x for x in args if isinstance(x, (int, float, complex)) and not isinstance(x, bool)]
+    if not 0 < len(numbers) <= len(words):
+        return None
+    given = tuple(x for x in args if not any(x is number for number in numbers)), kwargs | dict(zip(words, numbers))
+    try:
+        called.bind(*args, **kwargs)
+        return None
+    except TypeError:
+        pass
+    try:
+        called.bind(*given[0], **given[1])
+    except TypeError:
+        return None
+    return given
+
+
 _WHOLE = frozenset(
     "dim dims dim0 dim1 dim2 axis axis0 axis1 k n r chunks sections indices_or_sections split_size split_size_or_sections "
     "shifts source destination diagonal offset correction".split()
