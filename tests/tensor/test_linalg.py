@@ -1,5 +1,8 @@
 """torch.linalg and its older names, against PyTorch."""
 
+import math
+from math import inf
+
 import numpy as np
 import pytest
 import torch
@@ -105,3 +108,104 @@ def test_what_is_refused(lib):
             call()
     with pytest.raises(lib.linalg.LinAlgError, match="singular"):
         lib.linalg.inv(lib.zeros(2, 2))
+
+
+def told(lib, call):
+    """What a call gives, in plain numbers, or that it is refused."""
+    try:
+        made = call(lib)
+    except (RuntimeError, ValueError) as error:
+        return "refused", isinstance(error, lib.linalg.LinAlgError)
+    return [x.tolist() if x.numel() else tuple(x.shape) for x in (made if isinstance(made, tuple) else (made,))]
+
+
+def matrix(lib, *shape):
+    numbers = lib.arange(math.prod(shape)).double()
+    return (numbers**2 % 7 + numbers.cos()).reshape(shape)
+
+
+STRANGE = {
+    **{
+        f"cond of norm {p}": lambda lib, p=p: lib.linalg.cond(matrix(lib, 2, 3, 3), p)
+        for p in (1, -1, 2, -2, inf, -inf, "fro", "nuc")
+    },
+    **{f"cond {p} of 0": lambda lib, p=p: lib.linalg.cond(lib.zeros(2, 2), p) for p in (1, inf, "fro", "nuc")},
+    **{f"cond {p} of none": lambda lib, p=p: lib.linalg.cond(lib.ones(2, 0, 0), p) for p in (None, 1, "fro")},
+    "cond of another norm": lambda lib: lib.linalg.cond(lib.ones(2, 2), 3),
+    "cond of no square": lambda lib: lib.linalg.cond(lib.ones(2, 3), 1),
+    "qr of another mode": lambda lib: lib.linalg.qr(lib.ones(2, 2), mode="x"),
+    "rank with a limit": lambda lib: lib.linalg.matrix_rank(matrix(lib, 3, 3), 2.0),
+    "rank with a limit, of a symmetric one": lambda lib: lib.linalg.matrix_rank(lib.eye(3), 0.01, True),
+    "tensorsolve of none": lambda lib: lib.linalg.tensorsolve(lib.ones(0, 3, 0, 3), lib.ones(0, 3)),
+    "tensorinv of none": lambda lib: lib.linalg.tensorinv(lib.ones(0, 3, 0, 3)),
+    "residuals": lambda lib: lib.linalg.lstsq(matrix(lib, 4, 3, 2), lib.ones(4, 3, 1).double()).residuals,
+    "lstsq of a vector": lambda lib: lib.linalg.lstsq(lib.ones(3), lib.ones(3)),
+    "lstsq of other rows": lambda lib: lib.linalg.lstsq(lib.ones(3, 2), lib.ones(2, 2)),
+    "lstsq of two dtypes": lambda lib: lib.linalg.lstsq(lib.ones(3, 2), lib.ones(3, 2).double()),
+    "a norm over three dims": lambda lib: lib.linalg.norm(lib.ones(2, 2, 2), 1, (0, 1, 2)),
+    "a norm of three dims": lambda lib: lib.linalg.norm(lib.ones(2, 2, 2), 1),
+    "a matrix norm over one dim": lambda lib: lib.linalg.norm(lib.ones(2, 2), "fro", 0),
+    "a matrix norm over one dim twice": lambda lib: lib.linalg.norm(lib.ones(2, 2), 1, (0, 0)),
+    "a matrix norm of a vector": lambda lib: lib.linalg.norm(lib.ones(2), "fro"),
+    "a matrix norm of integers": lambda lib: lib.linalg.matrix_norm(lib.ones(2, 2).long(), 1),
+    **{f"a matrix norm {p} of none": lambda lib, p=p: lib.linalg.matrix_norm(lib.ones(0, 4), p) for p in (1, 2, inf, "fro")},
+    **{f"a norm {p} of none": lambda lib, p=p: lib.linalg.vector_norm(lib.ones(0, 4), p, 0) for p in (1, 0, 2, -1, inf, -inf)},
+    **{f"a norm {p} of none at all": lambda lib, p=p: lib.linalg.vector_norm(lib.ones(0), p) for p in (0, 2, -1, inf)},
+    "svd of nan": lambda lib: lib.linalg.svd(lib.full((2, 2), math.nan)),
+    "eigh of nan": lambda lib: lib.linalg.eigh(lib.full((2, 2), math.nan)),
+    "addr with a boolean": lambda lib: lib.addr(lib.ones(2, 2), lib.ones(2), lib.ones(2), beta=True),
+    "addr of integers with half": lambda lib: lib.addr(lib.eye(2).long(), lib.arange(2), lib.arange(2), alpha=0.5),
+    "addr of booleans": lambda lib: lib.addr(lib.eye(2).bool(), lib.ones(2).bool(), lib.ones(2).bool(), beta=2),
+    "addmm of integers with a float": lambda lib: lib.addmm(lib.eye(2).long(), lib.eye(2).long(), lib.eye(2).long(), beta=2.5),
+    "letters as numbers": lambda lib: lib.einsum(matrix(lib, 2, 3), [0, 1], matrix(lib, 3, 2), [1, 2], [2, 0]),
+    "letters as numbers, dots": lambda lib: lib.einsum(matrix(lib, 4, 2, 3), [..., 0, 51], [..., 51, 0]),
+    "letters as tensors": lambda lib: lib.einsum(lib.ones(2, 3), lib.tensor([0, 1]), lib.ones(3), lib.tensor([1])),
+    "a number that is no letter": lambda lib: lib.einsum(lib.ones(2), [52]),
+}
+
+
+@pytest.mark.parametrize("name", STRANGE)
+def test_norms_ranks_and_solutions_are_pytorchs_where_they_are_strange(name):
+    ours, theirs = (told(lib, STRANGE[name]) for lib in (badak, torch))
+    if "refused" in theirs:
+        assert ours == theirs
+    else:
+        for a, b in zip(ours, theirs, strict=True):
+            np.testing.assert_allclose(np.array(a, float), np.array(b, float), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("shape", [(3, 2), (2, 3), (2, 3, 2), (0, 2), (2, 0)], ids=str)
+def test_qr_with_a_square_q(shape):
+    a = matrix(badak, *shape)
+    for q, r in (badak.linalg.qr(a, mode="complete"), badak.qr(a, some=False)):
+        m = shape[-2]
+        assert q.shape[-2:] == (m, m) and r.shape == a.shape
+        np.testing.assert_allclose((q @ r).numpy(), a.numpy(), atol=1e-12)
+        np.testing.assert_allclose((q.mT @ q).numpy(), np.broadcast_to(np.eye(m), q.shape), atol=1e-12)
+
+
+def test_qr_with_a_square_q_has_a_gradient_where_it_is_unique():
+    a = matrix(badak, 2, 3).requires_grad_()
+    assert badak.autograd.gradcheck(lambda a: badak.linalg.qr(a, mode="complete"), (a,))
+    with pytest.raises(RuntimeError, match="not differentiable when mode='complete' and nrows > ncols.\nfix: "):
+        badak.linalg.qr(matrix(badak, 3, 2).requires_grad_(), mode="complete").R.sum().backward()
+
+
+BROKEN = {
+    "inv": lambda lib, a: lib.linalg.inv(a),
+    "solve": lambda lib, a: lib.linalg.solve(a, a),
+    "cholesky": lambda lib, a: lib.linalg.cholesky(a - 0.5 * lib.eye(3)),
+    "svd": lambda lib, a: lib.linalg.svd(a.masked_fill(a == 0, math.nan)),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+@pytest.mark.parametrize("stacked", [False, True])
+def test_what_cannot_be_taken_apart_says_which_matrix_it_is_and_where(name, stacked):
+    said = []
+    for lib in (badak, torch):
+        a = lib.tensor([1.0, 1, 0]).diag()
+        with pytest.raises(lib.linalg.LinAlgError) as error:
+            BROKEN[name](lib, lib.stack([lib.ones(3, 3) * 0.1 + 2 * lib.eye(3), a]) if stacked else a)
+        said.append(str(error.value))
+    assert said[1].removeprefix("torch.") in said[0]

@@ -190,11 +190,11 @@ def warn_once(key: object, cause: str, fix: str | None = None, code: int | None 
         warn(cause, fix, code)
 
 
-def warn(cause: str, fix: str | None = None, code: int | None = None) -> None:
-    """Warn with cause and fix, as often as Python's filters let it."""
+def warn(cause: str, fix: str | None = None, code: int | None = None, kind: type[Warning] | None = None) -> None:
+    """Warn with cause and fix, as often as Python's filters let it. kind: PyTorch's class, of a warning that it gives too."""
     text = in_brief(cause if fix is None else f"{cause}\nfix: {fix}")
     if code is None:
-        warnings.warn(visible(text), BadakWarning, stacklevel=_outside())
+        warnings.warn(visible(text), kind or BadakWarning, stacklevel=_outside())
     else:
         warnings.warn(BadakWarning(text, code), stacklevel=_outside())
 

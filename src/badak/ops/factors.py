@@ -10,7 +10,7 @@ import numpy as np
 from badak.kernels.reference import matrices
 from badak.ops._broadcast import quiet
 from badak.ops.batching import stacked
-from badak.ops.linalg import _floating, _t, square
+from badak.ops.linalg import LinAlgError, _floating, _t, square
 from badak.ops.op import Op
 
 
@@ -71,6 +71,8 @@ class Eig(Op):
     def forward(save, a):
         square("linalg.eig", a)
         kind = np.result_type(a.dtype, np.complex64)
+        if not np.isfinite(a).all():
+            raise LinAlgError("torch.linalg.eig: input tensor should not contain infs or NaNs.", "look at A.isfinite()")
         w, v = np.linalg.eig(a)
         save.w, save.v, save.real = w.astype(kind), v.astype(kind), a.dtype.kind != "c"
         return save.w, save.v

@@ -6,11 +6,15 @@ Source of the gradients: Giles 2008, "An extended collection of matrix derivativ
 Townsend 2016, "Differentiating the singular value decomposition".
 """
 
+from functools import partial
+
 import numpy as np
 
-from badak.core.errors import ArgumentError, DTypeError, ShapeError
+from badak.core.errors import ArgumentError, DTypeError, GraphError, ShapeError
 from badak.kernels.memory_format import row_major
+from badak.kernels.reference import matrices
 from badak.ops._broadcast import zeros
+from badak.ops._check import WORDS
 from badak.ops._complex import analytic, conj
 from badak.ops.batching import stacked
 from badak.ops.op import NotRecordable, Op
@@ -176,7 +180,7 @@ class Cholesky(Op):
 
 
 class QR(Op):
-    """A = Q R, Q (m, k) with orthogonal columns, R (k, n) upper triangular, k = min(m, n).
+    """A = Q R, Q (m, k) with orthogonal columns, R (k, n) upper triangular, k = min(m, n); with `complete` k = m.
 
     For m >= n:   dA = (dQ + Q sym(M)) R^-T, M = R dR^T - dQ^T Q, sym(M) = its lower triangle on both sides.
     For m < n the first m columns of A, X, give Q and R's first m columns; the others are Y = Q V:   dY = Q dV, and
@@ -188,15 +192,17 @@ class QR(Op):
     batching = staticmethod(stacked)
 
     @staticmethod
-    def forward(save, a):
+    def forward(save, a, complete=False):
         _floating("linalg.qr", a)
         save.a = a
-        save.q, save.r = map(row_major, np.linalg.qr(a))
+        save.q, save.r = map(row_major, np.linalg.qr(a, mode="complete" if complete else "reduced"))
         return save.q, save.r
 
     @staticmethod
     def backward(saved, dq, dr):
         q, r, m = saved.q, saved.r, saved.q.shape[-2]
+        if r.shape[-2] > r.shape[-1]:
+            raise GraphError("The QR decomposition is not differentiable when mode='complete' and nrows > ncols.", "mode='reduced'")
         dq = np.zeros_like(q) if dq is None else dq
         dr = np.zeros_like(r) if dr is None else dr
         if m >= r.shape[-1]:
@@ -228,7 +234,7 @@ class SVD(Op):
     @staticmethod
     def forward(save, a, full=False):
         _floating("linalg.svd", a)
-        u, s, vh = np.linalg.svd(a, full_matrices=full)
+        u, s, vh = _try(partial(np.linalg.svd, full_matrices=full), "linalg.svd", a)
         k = s.shape[-1]
         save.u, save.s = (u if u.shape[-1] == k else u[..., :k].copy()), s
         save.vh = vh if vh.shape[-2] == k else vh[..., :k, :].copy()
@@ -280,7 +286,7 @@ class Eigh(Op):
     @staticmethod
     def forward(save, a):
         square("linalg.eigh", a)
-        save.w, save.v = np.linalg.eigh((a + _t(a)) / 2)
+        save.w, save.v = _try(np.linalg.eigh, "linalg.eigh", (a + _t(a)) / 2)
         return save.w, save.v
 
     @staticmethod
@@ -325,15 +331,47 @@ def _floating(where: str, a) -> None:
     if a.ndim < 2:
         raise ShapeError(f"{where}: The input tensor A must have at least 2 dimensions.", "A.reshape(n, n)")
     if a.dtype.kind not in "fc" or a.dtype.itemsize < 4:
-        raise DTypeError(f"{where}: Expected a floating point tensor as input; got {a.dtype}", "A.float()")
+        word = WORDS.get(str(a.dtype), a.dtype)
+        raise DTypeError(f"{where}: Expected a floating point or complex tensor as input. Got {word}", "A.float()")
 
 
 def _try(function, where: str, *arrays):
     try:
         return function(*arrays)
     except np.linalg.LinAlgError as error:
-        what = "not positive-definite" if where.endswith("cholesky") else "singular"
         raise LinAlgError(
-            f"{where}: the input matrix is {what}" + (" (of a stack, one of them)" if arrays[0].ndim > 2 else ""),
-            "A + eps I with a small eps",
+            f"{where}: {_failing(function, where, arrays[0])}", _FIX.get(where, "A + eps I with a small eps")
         ) from error
+
+
+_FIX = dict.fromkeys(("linalg.svd", "linalg.eigh", "linalg.eig"), "look at A.isfinite()")
+
+
+def _failing(function, where: str, a) -> str:
+    """Which matrix of a stack it is, and what is wrong with it, in PyTorch's words."""
+    flat = a.reshape(-1, *a.shape[-2:])
+    alone = (lambda x: np.linalg.inv(x)) if where == "linalg.solve" else function
+    at = next((k for k, x in enumerate(flat) if not _works(alone, x)), 0)
+    of_stack, x = f"(Batch element {at}): " if a.ndim > 2 else "", flat[at]
+    if where == "linalg.cholesky":
+        k = next((k for k in range(1, len(x) + 1) if not _works(function, x[:k, :k])), len(x))
+        what = f"because the input is not positive-definite (the leading minor of order {k} is not positive-definite)."
+        return f"{of_stack}The factorization could not be completed {what}"
+    if where == "linalg.solve":
+        return f"{of_stack}The solver failed because the input matrix is singular."
+    if where == "linalg.svd":
+        return f"{of_stack}The algorithm failed to converge because the input matrix contained non-finite values."
+    if where == "linalg.eigh":
+        words = "the input matrix is ill-conditioned or has too many repeated eigenvalues, or non-finite values"
+        return f"{of_stack}The algorithm failed to converge because {words}."
+    zero = np.flatnonzero(np.diagonal(matrices.lu(x)[0]) == 0)
+    k = int(zero[0]) + 1 if zero.size else len(x)
+    return f"{of_stack}The diagonal element {k} is zero, the inversion could not be completed because the input matrix is singular."
+
+
+def _works(function, x) -> bool:
+    try:
+        function(x)
+        return True
+    except np.linalg.LinAlgError:
+        return False

@@ -80,10 +80,8 @@ def guarded(function: Callable, space: str, name: str | None = None) -> Callable
             if theirs:
                 return public(*theirs[0], **theirs[1])
             if isinstance(error, TypeError) and (theirs := older_form(function, args, kwargs)):
-                warn(
-                    f"This overload of {name or function.__name__} is deprecated",
-                    _usage(function, name or function.__name__, space),
-                )
+                called = name or function.__name__
+                warn(f"This overload of {called} is deprecated", _usage(function, called, space), kind=UserWarning)
                 return public(*theirs[0], **theirs[1])
             if overridable and overriding.answers_foreign(args, kwargs):
                 return overriding.dispatch(public, args, kwargs)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, ShapeError
+from badak.core.errors import ArgumentError, DTypeError, ShapeError
 from badak.core.modes import modes
 from badak.ops import linalg as ops
 from badak.ops.factors import Eig
@@ -29,7 +29,7 @@ def pinv(A, rcond=None, hermitian=False, *, atol=None, rtol=None, out=None) -> T
     A = mirrored(A) if hermitian else A  # noqa: N806
     if not A._array.size:
         return into(out, A.mH.clone())
-    s = np.linalg.svd(A._array, compute_uv=False)
+    s = svdvals(A.detach())._array
     largest = np.maximum(s.max(axis=-1, initial=0.0), np.finfo(s.dtype).tiny)
     limit = _limit(A._array, s, atol, rtol if rcond is None else rcond)
     return into(out, apply(ops.Pinv, A, rtol=limit / largest))
@@ -97,14 +97,31 @@ def lstsq(input, B, rcond=None, *, driver=None):  # noqa: N803, A002
         raise ArgumentError(
             f"linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss); got {driver!r}", "driver='gelsy'"
         )
+    a, b = input._array, B._array
+    if a.ndim < 2:
+        raise ShapeError("torch.linalg.lstsq: input must have at least 2 dimensions.", "input.unsqueeze(-1)")
+    if b.ndim < 1:
+        raise ShapeError("torch.linalg.lstsq: other must have at least 1 dimension.", "B.reshape(1)")
+    if a.dtype != b.dtype:
+        raise DTypeError(
+            "torch.linalg.lstsq: Expected input and other to have the same dtype, but got input's dtype "
+            f"{input.dtype.word} and other's dtype {B.dtype.word}",
+            "B.to(input.dtype)",
+        )
     vector = B._array.ndim == input._array.ndim - 1 and B._array.shape == input._array.shape[:-1]
     columns = unsqueeze(B, -1) if vector else B
+    if columns._array.ndim < 2 or columns._array.shape[-2] != a.shape[-2]:
+        last = -1 if b.ndim == a.ndim - 1 else -2
+        raise ShapeError(
+            f"torch.linalg.lstsq: input.size(-2) should match other.size({last}); got {list(a.shape)} and {list(b.shape)}",
+            "B with a row for each row of A",
+        )
     X = matmul(pinv(input, rtol=0.0 if driver == "gels" else rcond), columns)  # noqa: N806
     m, n = input._array.shape[-2:]
     s = svdvals(input.detach())
     rank = Tensor._of(np.asarray((s._array > _limit(input._array, s._array, None, rcond)[..., None]).sum(-1), np.int64))
     residuals = input.new_empty(0, dtype=s.dtype)
-    if m > n and (driver == "gels" or bool((rank._array == n).all())):
+    if m > n and (driver == "gels" or (driver in ("gelsd", "gelss") and bool((rank._array == n).all()))):
         residuals = ((matmul(input, X) - columns).abs() ** 2).sum(-2)
     if driver == "gels":
         rank = rank.new_empty(0)
@@ -138,14 +155,16 @@ def cholesky(A, *, upper=False, out=None) -> Tensor:  # noqa: N803
 
 
 def qr(A, mode="reduced", *, out=None):  # noqa: N803
-    """(Q, R) with A = Q R, Q of orthogonal columns, R upper triangular. mode "reduced" or "r" (Q empty).
+    """(Q, R) with A = Q R, Q of orthogonal columns, R upper triangular. mode "reduced", "complete" (Q square) or "r" (Q empty).
 
-    Parity: mode "complete" is not there.
+    Parity: where Q is square and A is not, neither has a gradient.
     """
-    if mode not in ("reduced", "r"):
-        raise ArgumentError(f"linalg.qr: expected mode 'reduced' or 'r'; got {mode!r}", "mode='reduced'")
-    Q, R = apply(ops.QR, A)  # noqa: N806
-    return returns.linalg_qr(Q if mode == "reduced" else A.new_empty(0), R)
+    if mode not in ("reduced", "complete", "r"):
+        raise ArgumentError(
+            f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'", "mode='reduced'"
+        )
+    Q, R = apply(ops.QR, A, complete=mode == "complete")  # noqa: N806
+    return returns.linalg_qr(A.new_empty(0) if mode == "r" else Q, R)
 
 
 def svd(A, full_matrices=True, *, driver=None, out=None):  # noqa: N803
@@ -191,10 +210,15 @@ def eigvals(A, *, out=None) -> Tensor:  # noqa: N803
     return into(out, eig(A)[0])
 
 
-def matrix_rank(A, *, atol=None, rtol=None, hermitian=False, out=None) -> Tensor:  # noqa: N803
-    """How many singular values are larger than max(atol, rtol * the largest). hermitian: A's lower triangle alone is read."""
+def matrix_rank(A, tol=None, hermitian=False, *, atol=None, rtol=None, out=None) -> Tensor:  # noqa: N803
+    """How many singular values are larger than max(atol, rtol * the largest). hermitian: A's lower triangle alone is read.
+
+    `tol` is an older word for atol, with rtol=0.
+    """
+    if tol is not None:
+        atol, rtol = tol, 0.0
     a = mirrored(A)._array if hermitian else A._array
-    s = np.linalg.svd(a, compute_uv=False)
+    s = svdvals(Tensor._of(a))._array
     limit = _limit(a, s, atol, rtol)
     return into(out, Tensor._of(np.asarray((s > np.asarray(limit)[..., None]).sum(axis=-1), np.int64)))
 

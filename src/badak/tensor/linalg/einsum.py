@@ -40,7 +40,7 @@ def tensordot(a, b, dims=2, out=None) -> Tensor:
 
 
 @in_float32
-def einsum(equation: str, *operands) -> Tensor:
+def einsum(equation, *operands) -> Tensor:
     """The sum of products that `equation` names: one letter for each dim, "bij,bjk->bik" is the batched matrix product.
 
     Letters that the right side lacks are summed over; "..." stands for any leading dims, which broadcast; a letter that
@@ -48,7 +48,7 @@ def einsum(equation: str, *operands) -> Tensor:
     alphabetical order. Operands are multiplied from left to right.
 
     Args:
-        equation: such as "bij,bjk->bik"
+        equation: such as "bij,bjk->bik"; or the operands with a list of numbers after each, for its letters, and one for the result
         *operands: a tensor for each part on the left
 
     Returns: tensor with the axes on the right
@@ -60,6 +60,8 @@ def einsum(equation: str, *operands) -> Tensor:
         >>> badak.einsum("i,i->", badak.ones(3), badak.ones(3)).item()
         3.0
     """
+    if isinstance(equation, Tensor):
+        equation, operands = _spelled((equation, *operands))
     if len(operands) == 1 and not isinstance(operands[0], Tensor):
         operands = tuple(operands[0])
     inputs, output = _subscripts(equation, operands)
@@ -85,6 +87,18 @@ def einsum(equation: str, *operands) -> Tensor:
             y, x = _of_one_dtype(y, x, summed=not set(letters + next_letters) <= set(made))
         y, letters = apply(ops.Contract, y, x, ta=letters, tb=next_letters, ty=made), made
     return y
+
+
+def _spelled(parts: tuple) -> tuple[str, tuple]:
+    """The equation and the operands of einsum(a, [0, 1], b, [1, 2], [0, 2])."""
+    terms = []
+    for dims in (*parts[1::2], *(parts[-1:] if len(parts) % 2 else ())):
+        found = dims.tolist() if isinstance(dims, Tensor) else [d if d is Ellipsis else int(d) for d in dims]
+        if any(d is not Ellipsis and not 0 <= d < 52 for d in found):
+            raise ArgumentError(f"einsum(): subscript in {found} is not within the valid range [0, 52)", "numbers from 0 to 51")
+        terms.append("".join("..." if d is Ellipsis else chr(d + (65 if d < 26 else 71)) for d in found))
+    arrow = "->" + terms.pop() if len(parts) % 2 else ""
+    return ",".join(terms) + arrow, parts[: len(parts) // 2 * 2 : 2]
 
 
 einsum.spreads = True  # type: ignore[attr-defined]  # a list of operands reaches __torch_function__ one by one

@@ -1,14 +1,15 @@
 """Norms of vectors and matrices, distances, and the condition of a matrix."""
 
-from math import inf
+from math import inf, nan
 
-from badak.core.errors import ArgumentError, ShapeError
+from badak.core.errors import ArgumentError, DTypeError, IndexOutOfRangeError, ShapeError
 from badak.ops._check import axis_of
 from badak.tensor import reduce
-from badak.tensor.arithmetic import div, sub
+from badak.tensor.arithmetic import div, mul, sub
 from badak.tensor.convert import cast
 from badak.tensor.dtypes import to_dtype
 from badak.tensor.linalg.decompose import svdvals
+from badak.tensor.linalg.factors import inv_ex
 from badak.tensor.promote import into
 from badak.tensor.shape import movedim, unsqueeze
 from badak.tensor.tensor import Tensor
@@ -17,6 +18,15 @@ from badak.tensor.upcast import in_float32
 
 def vector_norm(x, ord=2, dim=None, keepdim: bool = False, *, dtype=None, out=None) -> Tensor:  # noqa: A002
     """(sum |x|^ord)^(1/ord) over dim, or over all."""
+    if (ord < 0 or ord == inf) and 0 in x._array.shape:
+        empty = () if dim is None else [d for d in ([dim] if isinstance(dim, int) else dim) if not x.size(d)]
+        if dim is None or empty:
+            where = "an empty tensor" if dim is None else f"the dimension {empty[0]} because this dimension is empty and"
+            raise IndexOutOfRangeError(
+                f"linalg.vector_norm cannot compute the {ord} norm on {where} "
+                f"{'because ' if dim is None else ''}the operation does not have an identity",
+                "ord=2",
+            )
     return reduce.norm(x, float(ord), dim, keepdim, out, dtype)
 
 
@@ -24,10 +34,23 @@ def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim: bool = False, *, dtype=None
     """Norm of matrices: "fro"; the largest (smallest) sum of absolute values in a column (1, -1) or a row (inf, -inf);
     of singular values the largest (2), smallest (-2) or sum ("nuc")."""
     A = A if dtype is None else cast(A, to_dtype(dtype))
+    if A._array.ndim < 2:
+        raise ShapeError("linalg.matrix_norm: The input tensor A must have at least 2 dimensions.", "linalg.vector_norm(x)")
+    if A._array.dtype.kind in "iub":
+        raise DTypeError(
+            f"linalg.matrix_norm: Expected a floating point or complex tensor as input. Got {A.dtype.word}", "A.float()"
+        )
+    dim = (dim,) if isinstance(dim, int) else tuple(dim)
+    if len(dim) != 2:
+        raise ArgumentError(f"linalg.matrix_norm: dim must be a 2-tuple. Got {' '.join(map(str, dim))}", "dim=(-2, -1)")
+    rows, columns = (axis_of(d, A._array.ndim) for d in dim)
+    if rows == columns:
+        raise ArgumentError(f"linalg.matrix_norm: dims must be different. Got ({rows}, {columns})", "dim=(-2, -1)")
     if ord in ("fro", None):
         return reduce.norm(A, 2, dim, keepdim, out)
-    rows, columns = (axis_of(d, A._array.ndim) for d in dim)
-    if ord in (1, -1, inf, -inf):
+    if ord in (1, inf, 2) and 0 in (A._array.shape[rows], A._array.shape[columns]):
+        y = reduce.sum(A.abs(), (rows, columns), True)  # 0
+    elif ord in (1, -1, inf, -inf):
         first, second = (rows, columns) if abs(ord) == 1 else (columns, rows)
         y = (reduce.amax if ord > 0 else reduce.amin)(reduce.sum(A.abs(), first, True), second, True)
     elif ord in (2, -2, "nuc"):
@@ -36,15 +59,22 @@ def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim: bool = False, *, dtype=None
         for d in sorted((rows, columns)):
             y = unsqueeze(y, d)
     else:
-        raise ArgumentError(f"linalg.matrix_norm: Order {ord!r} not supported", "ord='fro', 'nuc', 1, -1, inf, -inf, 2 or -2")
+        raise ArgumentError(f"linalg.matrix_norm: Order {ord} not supported", "ord='fro', 'nuc', 1, -1, inf, -inf, 2 or -2")
     return into(out, y if keepdim else y.squeeze((rows, columns)))
 
 
 def norm(A, ord=None, dim=None, keepdim: bool = False, *, out=None, dtype=None) -> Tensor:  # noqa: A002, N803
     """vector_norm of order 2 without ord; matrix_norm for "fro" and for two dims; vector_norm otherwise."""
     pair = dim is not None and not isinstance(dim, int) and len(dim) == 2
+    if dim is not None and not isinstance(dim, int) and len(dim) not in (1, 2):
+        raise ArgumentError(f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {list(dim)}", "linalg.vector_norm")
+    if dim is None and ord is not None and A._array.ndim not in (1, 2):
+        raise ShapeError(
+            f"linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {A._array.ndim}D.",
+            "linalg.vector_norm, or linalg.matrix_norm",
+        )
     if ord is not None and (pair or isinstance(ord, str) or (dim is None and A._array.ndim == 2)):
-        return matrix_norm(A, ord, dim if pair else (-2, -1), keepdim, dtype=dtype, out=out)
+        return matrix_norm(A, ord, (-2, -1) if dim is None else dim, keepdim, dtype=dtype, out=out)
     return vector_norm(A, 2 if ord is None else ord, dim, keepdim, dtype=dtype, out=out)
 
 
@@ -82,8 +112,22 @@ def cdist(x1, x2, p: float = 2.0, compute_mode=None) -> Tensor:
 
 
 def cond(A, p=None, *, out=None) -> Tensor:  # noqa: N803
-    """The largest singular value divided by the smallest. Parity: p=None and p=2 only."""
-    if p not in (None, 2):
-        raise ArgumentError(f"linalg.cond: expected p=None or 2; got {p!r}", "linalg.norm(A, p) * linalg.norm(linalg.inv(A), p)")
-    s = svdvals(A)
-    return into(out, div(s[..., 0], s[..., -1]))
+    """The largest singular value divided by the smallest (p=None or 2), the reverse (-2), or |A|_p |A^-1|_p of a matrix norm p."""
+    if p not in (None, 1, -1, 2, -2, inf, -inf, "fro", "nuc"):
+        raise ArgumentError(f"linalg.cond got an invalid norm type: {p}", "p=None, 1, -1, 2, -2, inf, -inf, 'fro' or 'nuc'")
+    rows, columns = A._array.shape[-2:]
+    if p in (None, 2, -2):
+        if not rows or not columns:
+            return into(out, A.new_zeros(A.shape[:-2], dtype=svdvals(A).dtype))
+        s = svdvals(A)
+        return into(out, div(s[..., -1], s[..., 0]) if p == -2 else div(s[..., 0], s[..., -1]))
+    if rows != columns:
+        raise ShapeError(
+            f"linalg.cond(ord={p}): A must be batches of square matrices, but they are {rows} by {columns} matrices", "p=2"
+        )
+    if not rows:
+        return into(out, matrix_norm(A, "fro"))
+    inverse, info = inv_ex(A)
+    singular = info != 0
+    y = mul(matrix_norm(A, p), matrix_norm(inverse.masked_fill(singular[..., None, None], 0), p))
+    return into(out, y.masked_fill(singular, nan if p == "nuc" else inf))  # as in PyTorch

@@ -1,6 +1,5 @@
 """torch.linalg's functions under their older names, which are also methods of a tensor."""
 
-from badak.core.errors import NotSupportedError
 from badak.tensor import returns
 from badak.tensor.linalg import decompose as _linalg
 from badak.tensor.linalg.decompose import det as det
@@ -27,10 +26,8 @@ def cholesky(input, upper=False, *, out=None) -> Tensor:  # noqa: A002
 
 
 def qr(input, some=True, *, out=None):  # noqa: A002
-    """As linalg.qr."""
-    if not some:
-        raise NotSupportedError("qr: some=False is not there", "some=True")
-    return _linalg.qr(input)
+    """As linalg.qr; some=False: with a square Q."""
+    return returns.qr(*_linalg.qr(input, "reduced" if some else "complete"))
 
 
 def svd(input, some=True, compute_uv=True, *, out=None):  # noqa: A002

@@ -160,11 +160,8 @@ def _expands(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
 
 
 def _plus(input, product: Tensor, beta, alpha, out) -> Tensor:
-    if product._array.dtype.kind in "iub" and float in (type(beta), type(alpha)):
-        raise ArgumentError(
-            f"For integral input tensors, beta and alpha must not be floating point numbers; got beta={beta}, alpha={alpha}",
-            "x.float() for each of the tensors",
-        )
+    if product._array.dtype.kind in "iub":  # which take the whole part of a factor, as in PyTorch
+        beta, alpha = (int(factor) if isinstance(factor, float) else factor for factor in (beta, alpha))
     sizes = product._array.shape
     if not _expands(input._array.shape, sizes):
         raise ShapeError(
@@ -208,8 +205,20 @@ def baddbmm(input, batch1, batch2, *, beta=1, alpha=1, out=None) -> Tensor:
 
 
 def addr(input, vec1, vec2, *, beta=1, alpha=1, out=None) -> Tensor:
-    """beta input + alpha outer(vec1, vec2)."""
-    return _plus(input, outer(vec1, vec2), beta, alpha, out)
+    """beta input + alpha outer(vec1, vec2); of booleans True where one of the two summands is."""
+    product = outer(vec1, vec2)
+    kind = max((input, product), key=lambda x: "buifc".find(x._array.dtype.kind))._array.dtype.kind
+    for name, factor in (("beta", beta), ("alpha", alpha)):
+        if isinstance(factor, bool) and kind != "b":
+            raise ArgumentError(f"Boolean {name} only supported for Boolean results.", f"{name}=1")
+        if isinstance(factor, float) and kind in "iub":
+            raise ArgumentError(
+                f"For integral input tensors, argument {name} must not be a floating point number.",
+                "x.float() for each of the tensors",
+            )
+    if kind == "b":
+        beta, alpha = bool(beta), bool(alpha)
+    return _plus(input, product, beta, alpha, out)
 
 
 def chain_matmul(*matrices) -> Tensor:

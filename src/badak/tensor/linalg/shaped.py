@@ -24,7 +24,7 @@ def tensorsolve(A, B, dims=None, *, out=None) -> Tensor:  # noqa: N803
             f"got {math.prod(rest)} != {B.numel()}",
             "A with as many numbers along its last dims as B has",
         )
-    X = decompose.solve(A.reshape(B.numel(), -1), B.reshape(-1))  # noqa: N806
+    X = decompose.solve(A.reshape(B.numel(), B.numel()), B.reshape(-1))  # noqa: N806
     return into(out, X.reshape(*rest))
 
 
@@ -39,7 +39,7 @@ def tensorinv(A, ind=2, *, out=None) -> Tensor:  # noqa: N803
             f"{math.prod(last)} != {math.prod(first)}",
             "A.reshape so that the first `ind` dims hold as many numbers as the others",
         )
-    return into(out, decompose.inv(A.reshape(math.prod(first), -1)).reshape(*last, *first))
+    return into(out, decompose.inv(A.reshape(math.prod(first), math.prod(last))).reshape(*last, *first))
 
 
 def vander(x, *, N=None) -> Tensor:  # noqa: N803
