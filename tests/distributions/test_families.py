@@ -251,3 +251,62 @@ def test_poisson_and_binomial_numbers_answer_wrong_input():
         badak.poisson(badak.tensor([1]))
     with pytest.raises(ValueError, match="binomial: expected count >= 0; got -1.0"):
         badak.binomial(badak.tensor([-1.0]), badak.tensor([0.5]))
+
+
+STRANGE = {
+    "the mode below 1": lambda d, t: d.Dirichlet(t.tensor([[0.5, 0.2, 0.2], [2.0, 2.0, 1.0], [0.5, 2.0, 0.2]])).mode,
+    "the mode of a beta below 1": lambda d, t: d.Beta(t.tensor([0.5, 2.0]), t.tensor([0.5, 3.0])).mode,
+    "numbers of a gamma": lambda d, t: d.Gamma(1.0, 2.0).log_prob(1),
+    "numbers of a chi2": lambda d, t: d.Chi2(1).log_prob(1.5),
+    "whole counts": lambda d, t: d.NegativeBinomial(t.tensor([3, 4]), t.tensor([0.3, 0.4])).total_count,
+    "whole counts of trials": lambda d, t: d.Binomial(t.tensor([3, 4]), t.tensor([0.3, 0.4])).total_count,
+}
+
+
+@pytest.mark.parametrize("name", STRANGE)
+def test_strange_parameters_and_values(name):
+    ours, theirs = (STRANGE[name](lib.distributions, lib) for lib in (badak, torch))
+    np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=1e-6)
+    assert str(ours.dtype).split(".")[1] == str(theirs.dtype).split(".")[1]
+
+
+def test_the_slope_of_a_binomial_at_logits_0():
+    for lib in (badak, torch):
+        x = lib.tensor(0.0, requires_grad=True)
+        lib.distributions.Binomial(1.0, logits=x).log_prob(lib.tensor(0.0)).backward()
+        assert x.grad.item() == -0.5
+
+
+def test_parameters_that_are_computed_are_checked():
+    for lib in (badak, torch):
+        for df in (-1.0, 0.0):
+            with pytest.raises(ValueError, match="Expected parameter df .* of distribution Chi2"):
+                lib.distributions.Chi2(lib.tensor([df]), validate_args=True)
+        with pytest.raises(RuntimeError, match="The size of tensor a \\(2\\) must match the size of tensor b \\(3\\)"):
+            lib.distributions.Normal(lib.zeros(2), lib.ones(3))
+
+
+def test_a_class_that_says_nothing_of_its_parameters_is_warned_of():
+    for lib in (badak, torch):
+        with pytest.warns(UserWarning, match="does not define `arg_constraints`"):
+            type("Mine", (lib.distributions.Distribution,), {})(validate_args=True)
+
+
+def test_singular_draws_of_a_wishart_are_drawn_again():
+    badak.manual_seed(0)
+    one = badak.distributions.Wishart(badak.tensor([2.1, 9.0]), badak.eye(3).expand(2, 3, 3))
+    for shape in ((400,), ()):
+        draws = one.sample(shape)
+        assert draws.shape == (*shape, 2, 3, 3) and bool(one.support.check(draws).all())
+
+
+@pytest.mark.parametrize("change", ["bernoulli_", "exponential_", "normal_"])
+def test_draws_in_place_of_a_dual_number_have_slope_0(change):
+    for lib in (badak, torch):
+        forward = lib.autograd.forward_ad
+        with forward.dual_level():
+            x = forward.make_dual(lib.tensor(1.0), lib.tensor(1.0))
+            assert forward.unpack_dual(getattr(x, change)()).tangent.item() == 0
+            y = forward.make_dual(lib.tensor(1.0), lib.tensor(2.0))
+            assert forward.unpack_dual(y).tangent.item() == 2 and forward.unpack_dual(y.mul_(y)).tangent.item() == 4
+            assert forward.unpack_dual(lib.poisson(y)).tangent.item() == 0

@@ -65,7 +65,7 @@ class _Trials(Distribution):
         self._param, *rest = broadcast_all(given, *others)
         self.__dict__[name], self._given = self._param, (name,)
         self._shape = batch_of(self._param, given, *others)
-        return rest
+        return [x.to(self._param.dtype) for x in rest]
 
     @lazy_property
     def logits(self) -> Tensor:
@@ -145,7 +145,8 @@ class Binomial(_Trials):
             self._validate_sample(value)
         n, x = self.total_count, self.logits
         ways = lgamma(n + 1) - lgamma(value + 1) - lgamma(n - value + 1)
-        return value * x + ways - n * (x.clamp(min=0) + (-x.abs()).exp().log1p())
+        above = (x.clamp(min=0) + x - x.clamp(max=0)) / 2  # max(x, 0), with slope 1/2 at 0
+        return value * x + ways - n * (above + (-x.abs()).exp().log1p())
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
         """0 .. total_count, along the first dim; of one total_count for all."""

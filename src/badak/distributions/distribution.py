@@ -45,9 +45,16 @@ class Distribution:
         if validate_args is not None:
             self._validate_args = validate_args
         if self._validate_args:
+            if type(self).arg_constraints is Distribution.arg_constraints:
+                warnings.warn(
+                    f"{type(self)} does not define `arg_constraints`. Please set `arg_constraints = {{}}` or initialize the "
+                    "distribution with `validate_args=False` to turn off validation.",
+                    stacklevel=2,
+                )
             for name, constraint in self.arg_constraints.items():
-                if name in self.__dict__ and not is_dependent(constraint):
-                    self._check(self.__dict__[name], constraint, f"parameter {name}")
+                known = name in self.__dict__ or isinstance(getattr(type(self), name, None), property)  # not computed only if asked
+                if known and not is_dependent(constraint):
+                    self._check(getattr(self, name), constraint, f"parameter {name}")
 
     @staticmethod
     def set_default_validate_args(value: bool) -> None:

@@ -196,8 +196,16 @@ class Wishart(Distribution):
         d = v.diagonal(dim1=-2, dim2=-1)
         return self.df.view(*self._batch_shape, 1, 1) * (v.pow(2) + d.unsqueeze(-1) * d.unsqueeze(-2))
 
-    def rsample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
-        return self._bartlett_sampling(sample_shape)
+    def rsample(self, sample_shape=Size(), max_try_correction: int = 10) -> Tensor:  # noqa: B008
+        """Draws; those that are singular by rounding are drawn again, up to max_try_correction times, as in PyTorch."""
+        sample = self._bartlett_sampling(sample_shape)
+        for _ in range(max_try_correction):
+            bad = self.support.check(sample).logical_not().reshape(*sample_shape, -1).any(-1)
+            if not bool(bad.any()):
+                break
+            again = self._bartlett_sampling((int(bad.sum()),))
+            sample = sample.index_put((bad,), again) if sample_shape else again[0]
+        return sample
 
     def _bartlett_sampling(self, sample_shape=Size()) -> Tensor:  # noqa: B008  (PyTorch's name: peft calls it)
         """(L A)(L A)', A lower triangular: roots of Chi2 numbers, normal numbers below them."""

@@ -3,7 +3,21 @@
 from badak.core.errors import ArgumentError
 from badak.distributions.constraints import independent, nonnegative, positive, real, simplex, unit_interval
 from badak.distributions.distribution import Distribution, batch_of, broadcast_all
-from badak.tensor import Size, Tensor, digamma, empty, finfo, igamma, lgamma, randn, stack, xlogy
+from badak.tensor import (
+    Size,
+    Tensor,
+    as_tensor,
+    digamma,
+    empty,
+    finfo,
+    igamma,
+    lgamma,
+    randn,
+    stack,
+    where,
+    xlogy,
+    zeros_like,
+)  # fmt: skip
 from badak.tensor.random_ops import dirichlet, gamma
 
 
@@ -65,6 +79,7 @@ class Gamma(Distribution):
         return x.clamp(min=finfo(x.dtype).tiny)
 
     def log_prob(self, value: Tensor) -> Tensor:
+        value = as_tensor(value, dtype=self.rate.dtype)
         if self._validate_args:
             self._validate_sample(value)
         a, b = self.concentration, self.rate
@@ -115,7 +130,9 @@ class Dirichlet(Distribution):
     @property
     def mode(self) -> Tensor:
         over = (self.concentration - 1).clamp(min=0.0)
-        return over / over.sum(-1, True)
+        corner = zeros_like(over)
+        corner[..., 0] = 1.0  # of the corners, which are all as far up, the first
+        return where((self.concentration < 1).all(-1, True), corner, over / over.sum(-1, True))
 
     @property
     def variance(self) -> Tensor:

@@ -11,6 +11,7 @@ from badak.ops._broadcast import quiet
 from badak.ops.op import Op
 from badak.tensor.apply import apply
 from badak.tensor.dtypes import finfo
+from badak.tensor.random import _drawn as flat
 from badak.tensor.random import or_default
 from badak.tensor.shape import broadcast_tensors
 from badak.tensor.tensor import Tensor
@@ -52,11 +53,11 @@ class GammaDraw(Op):
 
 
 def poisson(input, generator=None) -> Tensor:
-    """Integers with mean input, in its dtype, without gradient."""
+    """Integers with mean input, in its dtype; the gradient is 0."""
     if not input.is_floating_point():
         raise DTypeError(f"poisson: expected floats; got {input.dtype}", "x.float()")
     _at_least_zero(input, "invalid Poisson rate, expected rate to be non-negative")
-    return _drawn("poisson", generator, input)
+    return flat(_drawn("poisson", generator, input)._array, input)
 
 
 def binomial(count, prob, generator=None) -> Tensor:

@@ -9,6 +9,7 @@ import numpy as np
 from badak.core.errors import ArgumentError, DTypeError, IndexOutOfRangeError, ShapeError
 from badak.ops import rearrange
 from badak.ops import shape as ops
+from badak.ops._broadcast import stretched
 from badak.ops._check import axis_of
 from badak.ops.index import Select
 from badak.tensor.apply import apply, see
@@ -379,7 +380,10 @@ def broadcast_to(input, *shape, size=None) -> Tensor:
 
 def broadcast_shapes(*shapes) -> Size:
     """The shape that tensors of these shapes have together."""
-    return Size(np.broadcast_shapes(*shapes))
+    try:
+        return Size(np.broadcast_shapes(*shapes))
+    except ValueError:
+        return Size(stretched(*shapes))  # whose refusal says where they clash
 
 
 def broadcast_tensors(*tensors) -> tuple:

@@ -95,7 +95,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
         )
     dual = _leaf(tensor)
     pairs.append((dual, tangent))
-    return dual
+    return dual.clone()  # no leaf: it may be changed in place
 
 
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:

@@ -19,7 +19,7 @@ from badak.tensor.upcast import in_float32
 def vector_norm(x, ord=2, dim=None, keepdim: bool = False, *, dtype=None, out=None) -> Tensor:  # noqa: A002
     """(sum |x|^ord)^(1/ord) over dim, or over all."""
     if (ord < 0 or ord == inf) and 0 in x._array.shape:
-        empty = () if dim is None else [d for d in ([dim] if isinstance(dim, int) else dim) if not x.size(d)]
+        empty = [] if dim is None else [d for d in ([dim] if isinstance(dim, int) else dim) if not x.size(d)]
         if dim is None or empty:
             where = "an empty tensor" if dim is None else f"the dimension {empty[0]} because this dimension is empty and"
             raise IndexOutOfRangeError(
