@@ -30,7 +30,12 @@ NUMBER = re.compile(r"not (close|equal)|mismatch|[Jj]acobian|!= |is not true|Fal
 MISSING = re.compile(r"badak does not have|NotSupportedError|has no attribute|no such operator|unexpected keyword|not understood")
 APART = re.compile(r"built without mkldnn|NNPACK unavailable")  # asks which of PyTorch's own libraries computes
 REASONS = [
-    ("'cpu' != 'meta'", "a storage of a meta tensor says cpu"),
+    ("test_conj_imag_view", "badak computes a conjugate at once: it is no view, and has no negative bit"),
+    ("test_conj_neg_view_numpy", "badak computes a conjugate at once: it is no view, and has no negative bit"),
+    ("test_unfold_view", "windows of unfold show memory of others, and can only be read"),
+    ("test_strides_propagation", "along dims of size 1 a result has other steps in memory"),
+    ("test_linalg_lstsq", "with rcond=1 the drivers of LAPACK differ; badak leaves every singular value out"),
+    ("test_wishart", "PyTorch draws again what is not singular; log_prob of what is nearly so is sensitive to rounding"),
     ("nan location mismatch", "a query with nothing to attend to gives zeros in badak, NaN in PyTorch"),
     ("No warning should be raised", "badak warns of a step() before any backward(), PyTorch does not"),
     ("test_batchnorm_non_contig", "a result lies in rows where PyTorch's lies channels last"),

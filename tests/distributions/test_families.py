@@ -1,5 +1,7 @@
 """Every family against PyTorch's: values, gradients, moments, shapes; draws, where they are PyTorch's, else their means."""
 
+import math
+
 import numpy as np
 import pytest
 import torch
@@ -310,3 +312,69 @@ def test_draws_in_place_of_a_dual_number_have_slope_0(change):
             y = forward.make_dual(lib.tensor(1.0), lib.tensor(2.0))
             assert forward.unpack_dual(y).tangent.item() == 2 and forward.unpack_dual(y.mul_(y)).tangent.item() == 4
             assert forward.unpack_dual(lib.poisson(y)).tangent.item() == 0
+
+
+KINDS = {
+    "Bernoulli": (0.3,), "Beta": (1.5, 2.5), "Binomial": (5, 0.3), "Cauchy": (0.2, 1.5), "ContinuousBernoulli": (0.3,),
+    "Exponential": (1.5,), "Gamma": (2.5, 1.5), "Gumbel": (0.3, 1.2), "HalfNormal": (1.3,), "Laplace": (0.3, 0.8),
+    "Normal": (0.4, 0.7), "Pareto": (0.2, 3.5), "Poisson": (1.4,), "Uniform": (0.25, 0.75),
+}  # fmt: skip
+
+
+def test_divergences_of_two_families_are_pytorchs():
+    asked = 0
+    for a, p in KINDS.items():
+        for b, q in KINDS.items():
+            others = tuple(x * 1.25 if a == b and b != "Binomial" else x for x in q)
+            made = []
+            for lib in (torch, badak):
+                one, two = (
+                    getattr(lib.distributions, kind)(*(lib.tensor([x, x], dtype=lib.float64) for x in given))
+                    for kind, given in ((a, p), (b, others))
+                )
+                try:
+                    made.append(lib.distributions.kl_divergence(one, two).numpy())
+                except NotImplementedError:
+                    made.append(None)
+            if made[0] is not None and (a, b) != ("ContinuousBernoulli", "Uniform"):  # where PyTorch's is wrong
+                np.testing.assert_allclose(made[1], made[0], rtol=1e-5, err_msg=f"{a} {b}")
+                asked += 1
+    assert asked >= 75
+
+
+@pytest.mark.parametrize(
+    "p, q",
+    [
+        (("Uniform", (-0.5, 0.5)), ("Exponential", (1.0,))),
+        (("Uniform", (-0.5, 0.5)), ("Gamma", (2.0, 1.0))),
+        (("Uniform", (0.5, 1.5)), ("Beta", (2.0, 1.0))),
+        (("Uniform", (0.5, 1.5)), ("ContinuousBernoulli", (0.3,))),
+        (("Uniform", (0.5, 1.5)), ("Pareto", (1.0, 2.0))),
+        (("Beta", (2.0, 3.0)), ("Uniform", (0.25, 1.0))),
+        (("Pareto", (1.0, 0.5)), ("Exponential", (1.0,))),
+        (("Pareto", (1.0, 1.5)), ("Normal", (0.0, 1.0))),
+        (("Pareto", (0.5, 1.5)), ("Pareto", (1.0, 1.5))),
+    ],
+)
+def test_divergences_from_what_has_other_values_are_infinite(p, q):
+    for lib in (torch, badak):
+        one, two = (getattr(lib.distributions, kind)(*map(lib.tensor, given)) for kind, given in (p, q))
+        assert lib.distributions.kl_divergence(one, two).item() == math.inf
+
+
+def test_the_divergence_of_a_continuous_bernoulli_from_the_uniform_is_its_entropy():
+    one = badak.distributions.ContinuousBernoulli(badak.tensor(0.3))
+    y = badak.distributions.kl_divergence(one, badak.distributions.Uniform(0.0, 1.0))
+    assert y.item() == pytest.approx(-one.entropy().item(), rel=1e-6)
+
+
+def test_divergences_of_normals_of_low_rank():
+    made = []
+    for lib in (badak, torch):
+        numbers = (lib.arange(24.0).sin() + 0.1).reshape(2, 12)
+        D = lib.distributions
+        low = [D.LowRankMultivariateNormal(x[:3], x[3:9].reshape(3, 2), x[9:].abs() + 0.2) for x in numbers]
+        full = [D.MultivariateNormal(each.loc, each.covariance_matrix) for each in low]
+        pairs = [(low[0], low[1]), (low[0], full[1]), (full[0], low[1])]
+        made.append([D.kl_divergence(*pair).item() for pair in pairs])
+    np.testing.assert_allclose(made[0], made[1], rtol=1e-4)

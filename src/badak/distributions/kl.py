@@ -4,15 +4,19 @@ from collections.abc import Callable
 from math import inf
 from typing import Any
 
+from badak.autograd import grad
 from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, expect_function
 from badak.distributions.bernoulli import Bernoulli
 from badak.distributions.categorical import Categorical
 from badak.distributions.continuous import Laplace, Normal, Uniform
 from badak.distributions.discrete import Geometric, OneHotCategorical, Poisson
 from badak.distributions.distribution import Distribution
+from badak.distributions.exp_family import ExponentialFamily
+from badak.distributions.kl_pairs import PAIRS as OF_TWO_FAMILIES
+from badak.distributions.mixed import LowRankMultivariateNormal
 from badak.distributions.multivariate import Independent, MultivariateNormal, _batch_mahalanobis
 from badak.distributions.positive import Beta, Dirichlet, Exponential, Gamma
-from badak.distributions.transformed import TransformedDistribution
+from badak.distributions.transformed import HalfNormal, TransformedDistribution
 from badak.distributions.transforms import summed
 from badak.nn.functional import softplus
 from badak.tensor import Tensor, digamma, lgamma, linalg, where
@@ -116,6 +120,27 @@ def _multivariate(p: MultivariateNormal, q: MultivariateNormal) -> Tensor:
     return logs + 0.5 * (turned.pow(2).sum((-2, -1)) + apart - p.event_shape[0])
 
 
+def _full(p: LowRankMultivariateNormal) -> MultivariateNormal:
+    """The same with its whole covariance: n^3 steps, where PyTorch takes n k^2."""
+    return MultivariateNormal(p.loc, covariance_matrix=p.covariance_matrix, validate_args=False)
+
+
+def _exponential_family(p: ExponentialFamily, q: ExponentialFamily) -> Tensor:
+    """The Bregman divergence of the log normalizer between the natural parameters."""
+    if type(p) is not type(q):
+        raise NotSupportedError(
+            f"kl_divergence: no formula for {type(p).__name__} and {type(q).__name__}",
+            "the mean of p.log_prob(x) - q.log_prob(x) over x = p.sample((n,))",
+        )
+    given = [x.detach().requires_grad_() for x in p._natural_params]
+    norm = p._log_normalizer(*given)
+    slopes = grad(norm.sum(), given, create_graph=True)
+    y = q._log_normalizer(*q._natural_params) - norm
+    for a, b, slope in zip(given, q._natural_params, slopes):
+        y = y - summed((b - a) * slope, len(q.event_shape))
+    return y
+
+
 def _independent(p: Independent, q: Independent) -> Tensor:
     if p.reinterpreted_batch_ndims != q.reinterpreted_batch_ndims:
         raise NotSupportedError("kl_divergence: two Independent of another number of dims", "the same reinterpreted_batch_ndims")
@@ -148,4 +173,10 @@ PAIRS: dict[tuple[type, type], Any] = {
     (MultivariateNormal, MultivariateNormal): _multivariate,
     (Independent, Independent): _independent,
     (TransformedDistribution, TransformedDistribution): _of_bases,
+    (HalfNormal, HalfNormal): lambda p, q: _normal(p.base_dist, q.base_dist),
+    (LowRankMultivariateNormal, LowRankMultivariateNormal): lambda p, q: _multivariate(_full(p), _full(q)),
+    (LowRankMultivariateNormal, MultivariateNormal): lambda p, q: _multivariate(_full(p), q),
+    (MultivariateNormal, LowRankMultivariateNormal): lambda p, q: _multivariate(p, _full(q)),
+    (ExponentialFamily, ExponentialFamily): _exponential_family,
+    **OF_TWO_FAMILIES,
 }

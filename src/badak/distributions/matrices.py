@@ -210,7 +210,7 @@ class Wishart(Distribution):
     def _bartlett_sampling(self, sample_shape=Size()) -> Tensor:  # noqa: B008  (PyTorch's name: peft calls it)
         """(L A)(L A)', A lower triangular: roots of Chi2 numbers, normal numbers below them."""
         n = self._event_shape[-1]
-        lower = diag_embed(self._chi2.rsample(sample_shape).clamp(min=finfo(self.df.dtype).tiny).sqrt())
+        lower = diag_embed(self._chi2.rsample(sample_shape).sqrt().clamp(min=finfo(self.df.dtype).eps))
         i, j = tril_indices(n, n, -1)
         lower[..., i, j] = randn((*sample_shape, *self._batch_shape, n * (n - 1) // 2), dtype=self.df.dtype)
         turned = self._unbroadcasted_scale_tril @ lower
