@@ -529,3 +529,9 @@ def test_uniform_numbers_are_drawn_for_both_parts(dtype):
 
     for mine, theirs in zip(drawn(badak), drawn(torch)):
         np.testing.assert_array_equal(mine.numpy(), theirs.numpy())
+
+
+def test_normal_of_parameters_that_do_not_fit_says_where_they_clash():
+    for lib in (badak, torch):
+        with pytest.raises(RuntimeError, match=r"The size of tensor a \(12\) must match the size of tensor b \(5\)"):
+            lib.normal(lib.zeros(12), lib.ones(2, 5))

@@ -16,6 +16,7 @@ import numpy as np
 
 from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, IndexOutOfRangeError
 from badak.core.modes import modes
+from badak.ops._broadcast import stretched
 from badak.ops.copy_slices import Replaced
 from badak.tensor import dtypes
 from badak.tensor.apply import apply
@@ -300,7 +301,7 @@ def normal(mean=0.0, std=1.0, size=None, *, generator=None, out=None, dtype=None
     else:
         center = mean._array if isinstance(mean, Tensor) else std._array.dtype.type(mean)
         _need_deviation(std)
-        shape = np.broadcast_shapes(np.shape(center), std.shape)
+        shape = stretched(np.shape(center), std._array.shape)
         drawn = source.normal(shape, (mean if isinstance(mean, Tensor) else std).dtype.numpy) * std._array + center
     return _finish(drawn, out, requires_grad, "normal", mean, std)
 
