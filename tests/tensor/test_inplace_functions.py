@@ -169,6 +169,18 @@ def test_a_resized_tensor_stays_in_its_memory(name):
     assert seen[0] == seen[1]
 
 
+def test_resize_as_keeps_channels_last_where_it_is_asked_to_keep_the_format():
+    for format in ("preserve_format", "contiguous_format"):
+        strides = []
+        for lib in (bk, torch):
+            template = lib.ones(2, 3, 4, 5).to(memory_format=lib.channels_last)
+            strides.append(lib.arange(120.0).resize_as_(template, memory_format=getattr(lib, format)).stride())
+        assert strides[0] == strides[1]
+    for lib in (bk, torch):
+        with pytest.raises(RuntimeError, match="Unsupported memory format"):
+            lib.ones(6).resize_((2, 3), memory_format=lib.preserve_format)
+
+
 def test_resize_refuses_more_numbers_than_there_are_addresses():
     with pytest.raises(ShapeError, match="Storage size calculation overflowed with sizes=.*\nfix: smaller sizes"):
         bk.empty(()).resize_(2, 4, 2**30, 2**29)

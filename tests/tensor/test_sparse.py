@@ -410,3 +410,10 @@ def test_a_function_of_ones_own_takes_a_sparse_matrix(lib):
     y.sum().backward()
     expected = matrix(lib, 1).detach().to_dense().sum(0)
     np.testing.assert_allclose(x.grad.numpy(), expected.numpy()[:, None].repeat(3, 1), rtol=1e-6)
+
+
+@pytest.mark.parametrize("shape, dims", [((2, 2, 2), 3), ((2, 2, 2), 2), ((2, 2), 1)])
+def test_t_refuses_more_than_two_sparse_dims(shape, dims):
+    for lib in (badak, torch):
+        with pytest.raises(RuntimeError, match="expects a tensor with <= 2 sparse and 0 dense dimensions"):
+            lib.ones(shape).to_sparse(dims).t()

@@ -7,7 +7,7 @@ from badak.tensor import shape
 from badak.tensor.complex import view_as_complex, view_as_real
 from badak.tensor.convert import clone
 from badak.tensor.index import narrow, select
-from badak.tensor.layouts import contiguous_format
+from badak.tensor.layouts import RANKS, contiguous_format, preserve_format
 from badak.tensor.pad import pad as padded
 from badak.tensor.promote import into
 from badak.tensor.scatter import as_strided
@@ -95,7 +95,12 @@ def constant_pad_nd(input, pad, value=0) -> Tensor:
 
 
 def resize_as_(input, the_template, *, memory_format=None) -> Tensor:
-    """resize_ to the shape of another tensor."""
+    """resize_ to the shape of another tensor; preserve_format: channels last where that lies so, else in rows."""
+    if memory_format is preserve_format:
+        lies = [
+            each for each, rank in RANKS.items() if rank == the_template.dim() and the_template.is_contiguous(memory_format=each)
+        ]
+        memory_format = lies[0] if lies and not the_template.is_contiguous() else contiguous_format
     return input.resize_(the_template.shape, memory_format=memory_format)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from badak import kernels
 from badak.core import events
-from badak.core.errors import DTypeError, GraphError, ShapeError
+from badak.core.errors import ArgumentError, DTypeError, GraphError, ShapeError
 from badak.core.memory import offset_of, owner_of
 from badak.core.modes import modes
 from badak.ops._check import axis_of
@@ -18,7 +18,7 @@ from badak.tensor import arithmetic, shape
 from badak.tensor.data import fit
 from badak.tensor.index import as_slice, check_index_copy, index_copy
 from badak.tensor.inplace import changed_, read_only, write_
-from badak.tensor.layouts import order_asked
+from badak.tensor.layouts import order_asked, preserve_format
 from badak.tensor.meta_storage import unfilled
 from badak.tensor.promote import can_cast, operand
 from badak.tensor.tensor import Tensor
@@ -184,6 +184,8 @@ def resize_(input, *size, memory_format=None) -> Tensor:
         return input
     if math.prod(wanted) * input._array.itemsize >= 2**63:
         raise ShapeError(f"Storage size calculation overflowed with sizes={list(wanted)}", "smaller sizes")
+    if memory_format is preserve_format:
+        raise ArgumentError("Unsupported memory formatPreserve", "contiguous_format, channels_last or channels_last_3d")
     order = order_asked(memory_format, len(wanted))
     events.redefine(input, "resize_ of a tensor")
     input._array = _resized(input._array, wanted, order)

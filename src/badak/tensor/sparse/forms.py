@@ -73,6 +73,13 @@ def permute(input: SparseTensor, *dims: Any) -> Tensor:
 
 
 def t(input: SparseTensor) -> Tensor:
+    dense = input.dense_dim()
+    if input.ndim - dense > 2 or dense:
+        raise ShapeError(
+            f"t() expects a tensor with <= 2 sparse and 0 dense dimensions, but got {input.ndim - dense} sparse and {dense} dense "
+            "dimensions",
+            "x.transpose(0, 1)",
+        )
     return input if input.ndim < 2 else transpose(input, 0, 1)
 
 
