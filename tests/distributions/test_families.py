@@ -378,3 +378,9 @@ def test_divergences_of_normals_of_low_rank():
         pairs = [(low[0], low[1]), (low[0], full[1]), (full[0], low[1])]
         made.append([D.kl_divergence(*pair).item() for pair in pairs])
     np.testing.assert_allclose(made[0], made[1], rtol=1e-4)
+
+
+def test_values_outside_of_the_support_are_refused_in_pytorchs_words():
+    for lib in (badak, torch):
+        with pytest.raises(ValueError, match="Expected value argument .* to be within the support"):
+            lib.distributions.Bernoulli(lib.tensor(0.3)).log_prob(lib.tensor(math.nan))

@@ -200,9 +200,10 @@ class Distribution:
 
     def _check(self, value: Tensor, rule: Constraint, what: str) -> None:
         if not bool(rule.check(value).all()):
+            given, name = f"Expected {what} (Tensor of shape {tuple(value.shape)})", type(self).__name__
+            within = f"to be within the support ({rule}) of the distribution {name}"
             raise ArgumentError(
-                f"Expected {what} (Tensor of shape {tuple(value.shape)}) of distribution {type(self).__name__} to satisfy the "
-                f"constraint: {rule}",
+                f"{given} {within if what == 'value argument' else f'of distribution {name} to satisfy the constraint: {rule}'}",
                 "validate_args=False leaves the check out",
             )
 
