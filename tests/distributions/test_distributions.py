@@ -138,11 +138,9 @@ def test_expanding():
         assert_same(found, expected, DEEP)
 
 
-def test_every_pair_of_kinds_has_a_formula_or_a_remedy():
-    for first, second in itertools.product(["Normal", "StudentT"], repeat=2):
-        p, q = (made(badak, *MAKE[n])[0] for n in (first, second))
-        if first == second:
-            assert first == "StudentT" or (badak.distributions.kl_divergence(p, q).abs() < 1e-6).all()
-        else:
-            with pytest.raises(NotImplementedError, match="fix: the mean of"):
-                badak.distributions.kl_divergence(p, q)
+def test_a_pair_of_kinds_without_a_formula_has_a_remedy():
+    D, one = badak.distributions, badak.tensor([1.0, 2.0])
+    for p, q in itertools.permutations([D.Normal(one, one), D.Poisson(one)], 2):
+        assert (D.kl_divergence(p, p).abs() < 1e-6).all()
+        with pytest.raises(NotImplementedError, match="fix: the mean of"):
+            D.kl_divergence(p, q)
