@@ -258,3 +258,12 @@ def test_diff_refuses_parts_of_other_shapes():
             x.diff(dim=0, prepend=lib.ones(3))
         with pytest.raises(RuntimeError, match="prepend or append to match that of input"):
             x.diff(dim=0, append=lib.ones(1, 2))
+
+
+def test_addcdiv_refuses_to_divide_integers():
+    for lib in (bk, torch):
+        whole = lib.tensor([4, 6])
+        for x in (whole, whole.float()):
+            with pytest.raises(RuntimeError, match="Integer division with addcdiv is no longer supported"):
+                lib.addcdiv(x, whole, whole)
+        assert lib.addcdiv(whole, whole, whole.float()).tolist() == [5, 7]

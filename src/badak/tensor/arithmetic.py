@@ -237,6 +237,12 @@ def addcmul(input, tensor1, tensor2, *, value=1, out=None) -> Tensor:
 
 def addcdiv(input, tensor1, tensor2, *, value=1, out=None) -> Tensor:
     """input + value tensor1 / tensor2.   dinput = dy, dtensor1 = value dy / tensor2, and so on."""
+    if tensor1._array.dtype.kind in "iub" and tensor2._array.dtype.kind in "iub":
+        raise DTypeError(
+            "Integer division with addcdiv is no longer supported, and in a future release addcdiv will perform a true division of "
+            "tensor1 and tensor2.",
+            "(input + value * (tensor1 / tensor2)), or torch.div(..., rounding_mode='trunc') for whole numbers",
+        )
     xs = same(floating(input, "addcdiv"), tensor1, tensor2)
     y = apply(blend.Addcdiv, *xs, c=number(xs[0], value)[1])
     return y if out is None else into(out, y)
