@@ -35,7 +35,6 @@ REASONS = [
     ("test_unfold_view", "windows of unfold show memory of others, and can only be read"),
     ("test_strides_propagation", "along dims of size 1 a result has other steps in memory"),
     ("test_linalg_lstsq", "with rcond=1 the drivers of LAPACK differ; badak leaves every singular value out"),
-    ("test_wishart", "PyTorch draws again what is not singular; log_prob of what is nearly so is sensitive to rounding"),
     ("nan location mismatch", "a query with nothing to attend to gives zeros in badak, NaN in PyTorch"),
     ("No warning should be raised", "badak warns of a step() before any backward(), PyTorch does not"),
     ("test_batchnorm_non_contig", "a result lies in rows where PyTorch's lies channels last"),
