@@ -7,7 +7,9 @@ checkup.ok, checkup.findings, print(checkup), checkup.to_html()
 doctor.py      the entry: `badak.doctor`
 facts.py       what was seen in a step: calls of models, losses, look-ups, attentions, backwards, gradients
 watch.py       sees them: an observer of events, which measures and does not judge
-collectors.py  what is measured at single operations: losses, attentions, rectifiers, data that comes in
+collectors.py  what is measured at single operations: attentions, rectifiers, data that comes in
+losses.py      what is measured of losses, those of several operations and of picked logarithms, too
+collated.py    whether what puts a batch together keeps rows and labels in one order
 layout.py      what is measured of shapes: views, columns and rows that meet, tables along an axis
 doors.py       what is noted of functions that change state: clipping, schedules, seeds
 rows.py        the rows that a model was trained on, and those that it is tested on

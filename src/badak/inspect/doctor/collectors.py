@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from badak.core.modes import modes
-from badak.inspect.doctor import composed, layout
-from badak.inspect.doctor.facts import Attended, Fed, Lookup, Loss, Picked, Rectified, Shaped
+from badak.inspect.doctor import composed, layout, losses
+from badak.inspect.doctor.facts import Attended, Fed, Lookup, Picked, Rectified, Shaped
 from badak.inspect.doctor.names import line
 from badak.nn import Module, Parameter
 from badak.tensor import Tensor
@@ -16,16 +16,18 @@ if TYPE_CHECKING:
     from badak.inspect.doctor.watch import Watch
 
 FIRST = 3  # steps in which attentions are looked at
-MANY = 65536  # labels of a step that are kept
-ROWS = 256  # of logits, scores and units that are looked at
-THROUGH = "reshape clone cast index index_select masked_select cat stack write_view".split()  # rows stay rows
 SCALED = "clone cast scale div_by".split()  # scores stay scores
 HIDDEN = -1e3  # a score that is at most this is hidden; masks of -1e4 are added to scores that may be above 0
 
 
-def square(x: np.ndarray) -> float:
-    """The sum of the squares."""
-    return float(np.vdot(x, x)) if x.dtype.kind == "f" and x.itemsize > 2 else float(np.square(x.astype(np.float64)).sum())
+def block_of_zeros(gradient: np.ndarray) -> tuple[int, int]:
+    """The first and the last of rows whose gradient is 0, where they are a half, a third or a quarter of all and lie together."""
+    n = len(gradient) if gradient.ndim > 1 else 0
+    if n < 8:
+        return 0, 0
+    idle = np.flatnonzero(~gradient.reshape(n, -1).any(axis=1))
+    together = len(idle) > 2 and idle[-1] - idle[0] == len(idle) - 1 and len(idle) * 4 >= n and n % len(idle) == 0
+    return (int(idle[0]), int(idle[-1])) if together and len(idle) < n else (0, 0)
 
 
 def finite(x: np.ndarray) -> bool:
@@ -64,15 +66,6 @@ def blind(inputs: Any, arrays: Any) -> tuple[int, int, tuple[int, ...], str] | N
     return int(rows.sum()), rows.size, first, found
 
 
-def origin(x: Tensor) -> tuple[str, str]:
-    """The operation that made a tensor and its line, through views and copies."""
-    return origin_of(layout.behind(x, THROUGH))
-
-
-def origin_of(node: Any) -> tuple[str, str]:
-    return ("", "") if node is None else (node.name, node.line)
-
-
 def is_random(module: Module) -> bool:
     """Whether something in it behaves otherwise in training."""
     return any(
@@ -100,134 +93,13 @@ def _digest(x: np.ndarray) -> int:
     return hash(np.ascontiguousarray(x if x.size <= 65536 else x.reshape(-1)[:: x.size // 65536]).tobytes())
 
 
-# ---------------------------------------------------------------- losses
-
-
-def loss(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
-    x, y = arrays[0], outputs[0]._array
-    made_by, made_at = origin(inputs[0])
-    classes = x.shape[-1] if x.ndim > 1 else 1
-    seen = Loss(
-        op.name, line(), float(y) if y.size == 1 else None, len(x) if x.ndim else 1, classes,
-        modes.grad and outputs[0]._node is not None, attributes.get("reduction", "mean") == "mean", made_by, made_at,
-    )  # fmt: skip
-    seen.labels_at = arrays[1].__array_interface__["data"][0] if len(arrays) > 1 and isinstance(arrays[1], np.ndarray) else 0
-    if op.name in ("cross_entropy", "nll") and x.ndim == 2 and x.size:
-        seen.target, seen.ignored = arrays[1].copy(), attributes.get("ignore_index", -100)
-        last = watch.open.lookups[-1].ids if watch.open.lookups else None
-        if last is not None and last.size == max(last.shape, default=0) == len(x) and modes.grad:
-            seen.read = last.reshape(-1)
-        seen.axes = watch.flat.get(id(inputs[0]._node), ())
-        seen.laid = laid_from(arrays[1]) or watch.laid.get(seen.labels_at, (None, ()))[1]
-        if watch.open.number == 1:
-            _measure(seen, op.name, x, arrays[1])
-    if op.name == "bce_with_logits" and x.size == len(x) > 1 and ((arrays[1] == 0) | (arrays[1] == 1)).all():
-        seen.binary = arrays[1].ravel().copy()
-    logarithms = op.name in ("nll", "kl_div", "cross_entropy") and made_by in ("log_softmax", "log")
-    if x.ndim == 2 and x.size and (logarithms or (op.name in ("mse", "cross_entropy") and made_by == "softmax")):
-        with np.errstate(all="ignore"):
-            some = x[:: max(1, len(x) // ROWS)].astype(np.float64)
-            mass = (np.exp(some) if logarithms else some).sum(axis=1)
-        seen.mass = float(mass.min()), float(mass.max())
-    if x.size and watch.looks_closely:
-        seen.low, seen.high = float(x.min()), float(x.max())
-    if made_by == "log_softmax":
-        edge = layout.behind(inputs[0], THROUGH).edges[0]
-        if edge is not None and hasattr(edge[0], "op"):
-            seen.below_by, seen.below_at = edge[0].name, edge[0].line
-    weights = {"cross_entropy": 2, "nll": 2, "bce_with_logits": 3}.get(op.name, len(arrays))
-    if seen.grad and inputs[1]._node is None:
-        compared(watch, seen, *arrays[:2])
-        seen.weights = arrays[weights].copy() if weights < len(arrays) and arrays[weights] is not None else None
-    watch.open.losses.append(seen)
-    if outputs[0]._node is not None:
-        watch._losses[id(outputs[0]._node)] = outputs[0]._node, seen
-
-
-def compared(watch: "Watch", seen: Loss, x: np.ndarray, y: np.ndarray) -> None:
-    """Note what the answers are compared with, which is data, and how large they are."""
-    if y.size > MANY or not x.size:
-        return
-    seen.labels = y.copy()
-    seen.size = float(np.sqrt(square(x) / x.size))
-    seen.level = x.ndim == 2 and x.shape[1] > 1 and bool((x == x[:, :1]).all())
-    y = watch.masked_from.get(seen.labels_at, y)
-    seen.labels_at, seen.among = y.__array_interface__["data"][0], len(y) if y.ndim else 0
-    whole = y.base
-    if isinstance(whole, np.ndarray) and whole.ndim == y.ndim and whole.shape[1:] == y.shape[1:] and len(whole) > len(y):
-        seen.slice_of = len(whole), whole.__array_interface__["data"][0]
-    watch.given.compared(seen.place, y)
-
-
-def logarithm(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
-    """The logarithm of a softmax, or of a sum of exponentials, of what has gone through a softmax."""
-    if outputs[0]._node is not None and inputs[0]._node is not None and len(watch.open.twice) < 64:
-        made_by, made_at = origin(inputs[0])
-        if made_by == "softmax":
-            watch.open.twice.append((line(), made_at))
-
-
-def laid_from(y: np.ndarray) -> tuple[int, ...]:
-    """The shape (X, Y) of what labels are a flat view of, where all of it is laid out as it is in memory; else ()."""
-    base = y.base
-    if base is None or y.ndim != 1 or base.ndim != 2 or base.size != y.size:
-        return ()
-    return base.shape if base.flags.c_contiguous else ()
-
-
-def _measure(seen: Loss, kind: str, x: np.ndarray, target: np.ndarray) -> None:
-    """What the loss is for some of the rows, whatever weights and reductions make of it."""
-    rows = np.flatnonzero(target != seen.ignored)
-    rows = rows[:: max(1, len(rows) // ROWS)]
-    if not len(rows):
-        return
-    z = x[rows].astype(np.float64)
-    seen.spread = float(z.std(axis=1).mean())
-    top = z.max(axis=1, keepdims=True)
-    with np.errstate(all="ignore"):
-        total = np.log(np.exp(z - top).sum(axis=1)) + top[:, 0] if kind == "cross_entropy" else 0.0
-        seen.nats = float((total - z[np.arange(len(rows)), target[rows]]).mean())
-
-
-def scalar(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
-    """One number that is a mean, or a sum, may be a loss that no operation is named for."""
-    if watch.times and op.name == "sum" and inputs[0]._node is not None:
-        layout.summed(watch, inputs, attributes)
-    if outputs[0]._array.ndim or outputs[0]._node is None or len(watch.open.scalars) + len(watch.open.losses) >= 64:
-        return
-    pair = composed.behind_loss(watch, inputs[0]._node)
-    if pair is not None:
-        x = pair.answers
-        seen = Loss(pair.kind, line(), float(outputs[0]._array), len(x), x.shape[-1] if x.ndim > 1 else 1, True, op.name == "mean")
-        seen.made_by, seen.made_at = origin_of(layout.from_node(pair.made, THROUGH))
-        seen.labels_at = pair.labels.__array_interface__["data"][0]
-        if pair.kind == "bce" and x.size == len(x) and ((pair.labels == 0) | (pair.labels == 1)).all():
-            seen.binary = pair.labels.ravel().copy()
-        compared(watch, seen, x, pair.labels)
-        watch.open.losses.append(seen)
-        watch._losses[id(outputs[0]._node)] = outputs[0]._node, seen
-    elif op.name == "mean":
-        seen = Loss("mean", line(), float(outputs[0]._array), len(arrays[0]) if arrays[0].ndim else 1, 1, True)
-        watch.open.scalars.append(seen)
-        watch._losses[id(outputs[0]._node)] = outputs[0]._node, seen
-
-
-def constant(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
-    """A number that has no gradient is added to one that has."""
-    if outputs[0]._array.ndim or outputs[0]._node is None or len(watch.open.constants) >= 64:
-        return
-    if op.name == "shift":
-        watch.open.constants.append((line(), float(attributes["c"]), float(outputs[0]._array)))
-    else:
-        plain = [float(x._array) for x in inputs if x._node is None and not x._requires_grad]
-        watch.open.constants += [(line(), c, float(outputs[0]._array)) for c in plain]
-
-
 # ---------------------------------------------------------------- what goes in
 
 
 def picked(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
     """Rows of data picked from more rows."""
+    if inputs[0]._node is not None:
+        losses.picked_logs(watch, op, saved, inputs, arrays, attributes, outputs)
     x, y = arrays[0], outputs[0]._array
     if outputs[0]._node is None and x.ndim and y.ndim and x.shape[1:] == y.shape[1:]:
         drawn(watch, op, saved, inputs, arrays, attributes, outputs)
@@ -246,6 +118,8 @@ def picked(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> No
             and len(rows) > 3
             and len(watch.open.picked) < 32
         ):
+            if modes.grad:
+                watch.rows.picked(x, rows)
             watch._held.append(y)
             memory, source = (each.__array_interface__["data"][0] for each in (y, x))
             watch.open.picked.append(Picked(memory, len(x), rows.copy(), source))
@@ -261,6 +135,8 @@ def lookup(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> No
     if modes.grad and len(watch.open.lookups) < 64:
         table, ids = arrays[0], arrays[1]
         module = watch.stack[-1] if watch.stack else None
+        if watch.stack and outputs[0]._node is None:
+            watch.frozen = watch.stack[0]
         watch.open.lookups.append(Lookup(ids.copy(), table.shape[0], module, id(outputs[0]._node)))
 
 
@@ -290,6 +166,9 @@ def fed(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
     x = inputs[0]
     if not watch.looks_closely or not modes.grad or not watch.stack or x._requires_grad or x._node is not None:
         return
+    if watch.frozen is not None or x._array.__array_interface__["data"][0] in watch.computed:  # what frozen layers made is no data
+        return
+    watch.frozen = watch.stack[0] if outputs[0]._node is None else None
     array = arrays[0]
     if array.dtype.kind == "f" and array.size > 8 and len(watch.open.fed) < 16:
         some = array if array.size <= 65536 else array.reshape(-1)[:: array.size // 65536]
@@ -383,9 +262,8 @@ def _sharpness(weights: np.ndarray, keep: np.ndarray) -> float:
     return float((weights[rows].max(axis=-1) > 0.99).mean()) if rows.any() else 0.0
 
 
-LOSSES = ("cross_entropy", "cross_entropy_soft", "nll", "bce_with_logits", "mse", "kl_div")
 SENSES = {
-    **dict.fromkeys(LOSSES, loss),
+    **dict.fromkeys(losses.LOSSES, losses.loss),
     "embedding": lookup,
     "linear": fed,
     "addmm": fed,
@@ -393,18 +271,20 @@ SENSES = {
     **dict.fromkeys(("matmul", "contract"), layout.product),
     **dict.fromkeys(("view", "reshape"), layout.viewed),
     "expand": layout.stretched,
+    "div": layout.normalised,
     "sub": composed.difference,
     "mul": composed.product,
     "add": layout.added,
     "cat": layout.joined,
     "dropout": dropped,
     "index": picked,
+    "gather": losses.picked_logs,
     "index_select": picked,
-    **dict.fromkeys(("mean", "sum"), scalar),
+    **dict.fromkeys(("mean", "sum"), losses.scalar),
     **dict.fromkeys(("lstm", "gru", "rnn"), recurrent),
-    "shift": constant,
+    "shift": losses.constant,
     "relu": rectifier,
     "attention": attention,
     "softmax": softmax,
-    **dict.fromkeys(("log_softmax", "logsumexp"), logarithm),
+    **dict.fromkeys(("log_softmax", "logsumexp"), losses.logarithm),
 }

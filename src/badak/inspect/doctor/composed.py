@@ -7,6 +7,7 @@ import numpy as np
 
 from badak.core.modes import modes
 from badak.inspect.doctor import layout
+from badak.inspect.doctor.facts import Divergence
 from badak.inspect.doctor.names import line
 
 if TYPE_CHECKING:
@@ -57,6 +58,8 @@ def product(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> N
     """Labels times the logarithm of probabilities."""
     y, node = outputs[0]._array, outputs[0]._node
     layout.multiplied(watch, inputs, arrays, y, node)
+    if node is not None and watch.looks_closely and modes.grad and len(inputs) == 2:
+        layout.scaled(watch, inputs, arrays)
     if node is None or not modes.grad or y.size < 2 or len(watch.pairs) >= MOST or len(inputs) != 2:
         return
     for x, other in ((0, 1), (1, 0)):
@@ -111,3 +114,44 @@ def terms_of(node: Any) -> list[Any]:
         else:
             terms.append(node)
     return terms
+
+
+TERMS = "add sub neg shift scale div_by sum mean clone cast".split()  # of which a divergence is made
+
+
+def diverged(watch: "Watch", node: Any, made: Any) -> None:
+    """Note a sum of l, exp(l) and squares, or of v, log(v) and squares: a divergence from the standard normal distribution."""
+    if node.name not in TERMS or len(watch.open.divergences) >= MOST or made._node is None:
+        return
+    terms: set[int] = set()
+    exps, logs, squares, pending, left = [], [], 0, [node], 24
+    while pending and left:
+        node, left = pending.pop(), left - 1
+        below = [edge[0] for edge in node.edges if edge is not None]
+        terms.add(id(node))
+        if node.name in TERMS or node.op.view:
+            pending += [each for each in below if hasattr(each, "op")]
+            terms |= {id(each) for each in below}
+        elif node.name == "exp" and below:
+            exps.append(through_scale(below[0]))
+        elif node.name == "log" and below:
+            logs.append(id(below[0]))
+            terms |= {id(each) for each in [below[0]] if is_square(each)}
+        elif is_square(node):
+            terms |= {id(each) for each in below}
+            squares += 1
+    if squares and any(each in terms for each in (*exps, *logs)):
+        watch.open.divergences.append(Divergence(line(), made._node, float(made._array.sum())))
+        watch.divergences[id(made._node)] = watch.open.divergences[-1]
+
+
+def is_square(node: Any) -> bool:
+    below = {id(edge[0]) for edge in getattr(node, "edges", ()) if edge is not None}
+    return getattr(node, "name", "") in ("pow_by", "square") or (getattr(node, "name", "") == "mul" and len(below) == 1)
+
+
+def through_scale(node: Any) -> int:
+    """The id of a node, or of what it is a multiple of."""
+    while getattr(node, "name", "") in ("scale", "div_by"):
+        node = node.edges[0][0] if node.edges[0] is not None else None
+    return id(node)

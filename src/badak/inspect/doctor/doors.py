@@ -2,12 +2,16 @@
 
 import random
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 import numpy as np
 
+from badak.data.collate import default_collate
+from badak.data.fetch import MapFetcher
 from badak.data.loader import _BaseDataLoaderIter
+from badak.inspect.doctor.collated import in_order
 from badak.inspect.doctor.facts import Clip
 from badak.inspect.doctor.given import loaded_into
 from badak.inspect.doctor.names import line, said
@@ -116,8 +120,28 @@ def draws_told(watch: "Watch") -> Callable[[], None]:
 
     _BaseDataLoaderIter.__next__ = drawing  # type: ignore[method-assign]
 
+    def fetching(fetcher: Any, index: Any) -> Any:
+        made_by = fetcher.collate_fn
+        if not fetcher.batched or made_by is default_collate or len(watch.collated) >= 8:
+            return fetch(fetcher, index)
+
+        def collating(examples: Any) -> Any:
+            batch = made_by(examples)
+            with suppress(Exception):
+                watch.collated.append(in_order(examples, batch))
+            return batch
+
+        fetcher.collate_fn = collating
+        try:
+            return fetch(fetcher, index)
+        finally:
+            fetcher.collate_fn = made_by
+
+    fetch = MapFetcher.fetch
+    MapFetcher.fetch = fetching  # type: ignore[method-assign]
+
     def ended() -> None:
-        _BaseDataLoaderIter.__next__ = plain  # type: ignore[method-assign]
+        _BaseDataLoaderIter.__next__, MapFetcher.fetch = plain, fetch  # type: ignore[method-assign]
 
     return ended
 

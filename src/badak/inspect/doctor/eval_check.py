@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from badak.core import events
 from badak.core.events import Observer
 from badak.core.modes import modes
+from badak.inspect.doctor.collectors import is_random
 from badak.inspect.doctor.diagnoses.modes import EvalForgotten, TrainForgotten
 from badak.inspect.doctor.diagnoses.other_data import OtherData
 from badak.inspect.doctor.diagnoses.tests import TestedOnTrain
@@ -32,9 +33,12 @@ class Lookout(Observer):
     ):
         self.visit, self.enough = visit, enough
         steps = [*visit.steps, visit.watch.open]
-        calls = [call for step in visit.steps for call in step.calls]
+        latest = {id(call.module) for step in visit.steps[-3:] for call in step.calls if call.grad}
+        calls = [call for step in visit.steps for call in step.calls if id(call.module) in latest]  # others may have been a teacher
         self.models = {id(call.module): call for call in calls if call.grad and visit.learns(call.module)}
-        seen = any(not call.grad for step in steps for call in step.calls)
+        seen = any(not call.grad and id(call.module) in latest for step in steps for call in step.calls)
+        self.parts = {id(m): call for call in self.models.values() for m in call.module.modules() if id(m) not in self.models}
+        self.deep = 0  # calls that are under way
         random = any(visit.is_random(call) for call in self.models.values())
         self.on = bool(self.models) and not seen and (random or tests)
         self.tested = False
@@ -60,7 +64,18 @@ class Lookout(Observer):
                 for finding in diagnosis().look(self.visit) if diagnosis.code not in self.visit.hidden else ():
                     self.visit.add(finding)
 
+    def on_module_exit(self, module, output, error=None) -> None:
+        self.deep = max(0, self.deep - 1)
+
     def on_module_enter(self, module, args, kwargs) -> None:
+        self.deep += 1
+        part = self.parts.get(id(module)) if self.deep == 1 and self._until is not None and not modes.grad else None
+        if part is not None and not self.tested and module.training and is_random(module) and self.visit.learns(module):
+            self.tested = True
+            self.visit.add(EvalForgotten().late(self.visit, module, line()))
+            self.end()
+            if self.enough is not None:
+                self.enough()
         if id(module) not in self.models:
             return
         known, visit = self.models[id(module)], self.visit
@@ -72,8 +87,7 @@ class Lookout(Observer):
             self.tested = True
             visit.watch.given.called(module, args, kwargs, grad=False)
             tested = visit.watch.open.tested
-            if len(tested) < 256 and (told := visit.watch.rows.test(args, kwargs, place)) is not None:
-                told.module = id(module)
+            if len(tested) < 256 and (told := visit.watch.rows.test(args, kwargs, place, id(module))) is not None:
                 tested.append(told)
             if not forgotten and (self._until is None or perf_counter() < self._until):
                 return

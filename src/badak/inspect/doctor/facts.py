@@ -44,6 +44,9 @@ class Loss:
     read: np.ndarray | None = None  # one id for each label: what was looked up last, where that is as many
     slice_of: tuple[int, int] = (0, 0)  # rows and memory of the data that its labels are a slice of, one after the other
     among: int = 0  # rows that its labels were picked from by a mask, or are
+    pull: float | None = None  # the largest gradient that it gave its answers, times their number, by the one that it got
+    label_mass: tuple[float, float] | None = None  # the same of labels that are probabilities
+    blanks: int = 0  # labels that are the blank of ctc_loss
 
 
 @dataclass
@@ -127,6 +130,8 @@ class Tested:
     words: str  # what the lines of the program say that led there
     again: bool  # the rows are those of the call before
     module: int = 0  # the id of the model
+    seen: int = 0  # rows that the model was trained on until then
+    sure: bool = False  # rows of many numbers, which are never equal by chance
 
 
 @dataclass
@@ -187,12 +192,23 @@ class Cut:
 
 
 @dataclass
+class Divergence:
+    """A sum of exp(l), l and squares: how far a normal distribution is from the standard one, but for a factor."""
+
+    place: str
+    node: Any  # which is kept, so that no other gets its id
+    total: float
+    pull: float | None = None  # the gradient that came back to it, times its value; None where none did
+
+
+@dataclass
 class Size:
     """Of one parameter in one step: norms of the gradient, the weights and the update."""
 
     gradient: float
     weight: float
     update: float | None
+    idle: tuple[int, int] = (0, 0)  # a half, a third or a quarter of the rows, one after the other, whose gradient alone is 0
 
 
 @dataclass
@@ -214,6 +230,7 @@ class Step:
     constants: list[tuple[str, float, float]] = field(
         default_factory=list
     )  # numbers without a gradient, added to one with; the sum
+    ends: list[str] = field(default_factory=list)  # where one number was made that has a graph
     picked: list[Picked] = field(default_factory=list)
     shaped: list[Shaped] = field(default_factory=list)
     clips: list[Clip] = field(default_factory=list)
@@ -221,6 +238,7 @@ class Step:
     dropped: list[str] = field(default_factory=list)  # where dropout was at work in eval mode, outside of a layer of its own
     scheduled: list[tuple[str, bool]] = field(default_factory=list)  # a schedule moved on: where, and between backward and step
     seeded: bool = False
+    divergences: list[Divergence] = field(default_factory=list)
     rectified: list[Rectified] = field(default_factory=list)
     fed: list[Fed] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)

@@ -60,14 +60,14 @@ class Given:
             self.example[id(module)] = module, tuple(map(copied, args)), {key: copied(x) for key, x in kwargs.items()}
         rows = sample(args, kwargs)
         if grad:
-            self._last = rows
+            self._last = rows if rows is None or rows.values.dtype.kind == "f" else sample(args, kwargs, floats=True) or rows
         kept = (self.trained if grad else self.tested).setdefault(id(module), [])
         if rows is not None and len(kept) < CALLS:
             kept.append(rows)
 
-    def compared(self, place: str, labels: np.ndarray) -> None:
-        """The answers to the last call are compared with these labels."""
-        last = self._last
+    def compared(self, place: str, labels: np.ndarray, inside: bool) -> None:
+        """The answers to the last call are compared with these labels; inside: by the model, which was given them."""
+        last = self._last if not inside or self._last is None or self._last.leads else None
         if last is None or len(self.pairs) >= CALLS or last.values.dtype.kind != "f":
             return
         n = len(last.values)
@@ -113,11 +113,11 @@ def copied(x: Any) -> Any:
     return Tensor._of(x._array.copy()) if isinstance(x, Tensor) else x
 
 
-def sample(args: tuple, kwargs: dict) -> Rows | None:
-    """Some rows of the first tensor that has rows."""
+def sample(args: tuple, kwargs: dict, floats: bool = False) -> Rows | None:
+    """Some rows of the first tensor that has rows; of numbers, of ids else, where floats says so."""
     every = [x for x in (*args, *kwargs.values()) if isinstance(x, Tensor)]
     for x in every:
-        if x._node is None and x._array.ndim > 1 and x._array.size > 1 and x._array.dtype.kind in "fiu":
+        if x._node is None and x._array.ndim > 1 and x._array.size > 1 and x._array.dtype.kind in ("f" if floats else "fiu"):
             a = x._array
             flat = a[:ROWS].reshape(len(a[:ROWS]), -1)
             return Rows(flat[:, :: -(-flat.shape[1] // WIDE)].copy(), a.shape[1:], len(a), x is every[0])

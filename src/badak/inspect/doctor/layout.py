@@ -130,8 +130,25 @@ def _is_table(watch: "Watch", x: Any) -> bool:
     return any((np.diff(ids.ravel()) == 1).all() for ids in asked if ids.size == np.prod(x.shape[:-1]))
 
 
+def scaled(watch: "Watch", inputs: Any, arrays: Any) -> None:
+    """Numbers that the program gave a model, times a parameter of it."""
+    for i in (0, 1):
+        x, a, other = inputs[i], arrays[i], inputs[1 - i]
+        plain = x is not None and other is not None and x._node is None and not x._requires_grad and other._node is None
+        if plain and other._requires_grad and watch.stack and a.dtype.kind == "f" and a.size > 8 and len(watch.open.fed) < MOST:
+            if any(np.may_share_memory(a, each) for each in watch.given_now):
+                numbers = float(a.mean()), float(a.std()), float(a.min()), float(a.max())
+                watch.open.fed.append(Fed(watch.stack[-1], line(), *numbers))
+
+
 def joined(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
-    """Data that goes into a layer next to what was computed; and what is put before a text."""
+    """Data that goes into a layer next to what was computed; what is put before a text; and what is put next to itself."""
+    y = outputs[0]._array
+    if modes.grad and watch.rounds < FIRST and watch.stack and y.ndim > 1 and attributes.get("axis", 0) in (-1, y.ndim - 1):
+        known = [(x._node, a) for x, a in zip(inputs, arrays) if x is not None and x._node is not None and 8 < a.size < 1 << 20]
+        for i, (node, a) in enumerate(known):
+            if any(node is not other and np.array_equal(a, b) and np.ptp(a) > 0 for other, b in known[:i]):
+                _note(watch, "twice", a.shape, y.shape)
     if modes.grad and outputs[0]._node is not None and outputs[0]._array.ndim == 3 and attributes.get("axis", 0) in (1, -2):
         behind_it = {id(behind(x, EMBEDDED)) for x in inputs[1:] if x is not None and x._node is not None}
         for lookup in watch.open.lookups:
@@ -150,15 +167,55 @@ def joined(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> No
 
 def product(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
     """Weights times values: what was a softmax over another axis than this sums over."""
-    if not watch.across:
+    if not watch.across and not watch.normed:
         return
     if op.name == "contract":
         for i, letters in enumerate((attributes["ta"], attributes["tb"])):
             summed = [n for n, c in enumerate(letters) if c not in attributes["ty"]]
+            _along(watch, inputs[i], summed)
             _weighed(watch, inputs[i], arrays[i], summed)
         return
+    if arrays[0].ndim == arrays[1].ndim == 2:
+        _along(watch, inputs[0], [1])
+        _along(watch, inputs[1], [0])
     _weighed(watch, inputs[0], arrays[0], [arrays[0].ndim - 1])
     _weighed(watch, inputs[1], arrays[1], [arrays[1].ndim - 2])
+
+
+def normalised(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+    """Something by its norm along an axis."""
+    node, y = outputs[0]._node, outputs[0]._array
+    if node is None or not modes.grad or y.ndim != 2 or len(watch.normed) >= MOST or len(inputs) < 2 or inputs[1] is None:
+        return
+    by = behind(inputs[1], ("clamp", "shift", "expand", "clone", "cast"))
+    if by is None or by.name not in ("norm", "sqrt"):
+        return
+    over = arrays[1] if by.name == "norm" else np.zeros(0)
+    kept = [i for i, n in enumerate(over.shape) if n > 1 and over.strides[i]]  # along which the norms differ
+    if over.ndim == 2 and len(kept) == 1 and min(y.shape) > 1:
+        watch.normed[id(node)] = node, line(), 1 - kept[0], y.shape
+
+
+def _along(watch: "Watch", x: Any, summed: list[int]) -> None:
+    """Note what has length 1 along another axis than a product sums over."""
+    node = behind(x, ("clone", "cast", "scale", "div_by")) if x._node is not None else None
+    known = watch.normed.get(id(node)) if node is not None else None
+    turned = x._node is not None and x._array.shape != (known[3] if known else ())
+    if known is None or len(summed) != 1 or len(x._array.shape) != 2:
+        return
+    axis = 1 - summed[0] if turned or transposed(x) else summed[0]
+    if axis != known[2]:
+        _note(watch, "normed", known[3], (known[2],), known[2])
+        watch.open.shaped[-1].place = known[1]
+
+
+def transposed(x: Any) -> bool:
+    """Whether the two axes of a matrix were swapped by a view since it was made."""
+    node, times = x._node, 0
+    while node is not None and node.op.view:
+        times += node.name in ("transpose", "permute", "t", "mT")
+        node = node.edges[0][0] if node.edges[0] is not None and hasattr(node.edges[0][0], "op") else None
+    return times % 2 == 1
 
 
 def multiplied(watch: "Watch", inputs: Any, arrays: Any, y: np.ndarray, node: Any) -> None:

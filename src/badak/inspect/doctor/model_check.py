@@ -3,17 +3,21 @@
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from badak.data import DataLoader
 from badak.inspect.audit.questions import ask_all
 from badak.inspect.audit.report import TITLES
 from badak.inspect.audit.report import Finding as Audited
 from badak.inspect.doctor.report import Finding
 from badak.nn import Module
 from badak.nn.recurrent import RNNBase
+from badak.tensor import Tensor
 
 if TYPE_CHECKING:
     from badak.inspect.doctor.session import Visit
 
-ASKED = ("future", "padding", "positions", "order", "residual", "rotary", "heads", "axis")  # what no diagnosis looks for
+ASKED = ("batch", "future", "padding", "positions", "order", "residual", "rotary", "heads", "axis")  # what no diagnosis looks for
 
 
 def asked(visit: "Visit") -> list[Finding]:
@@ -28,10 +32,35 @@ def asked(visit: "Visit") -> list[Finding]:
             report = ask_all(module, (args, kwargs), None, None, None, None, 10, labels)
             ordered = mixes and (report.kind in ("causal", "encoder-decoder") or fills_in(visit))
             modules = dict(module.named_modules())
-            found = [each for each in report.findings if counts(each, modules, ordered, len(args) + len(kwargs) == 1)]
+            found = [each for each in report.findings if counts(each, modules, ordered, not told_lengths(args, kwargs))]
+            found = [each for each in found if each.probe != "batch" or rows_are_apart(visit, module, args, kwargs)]
             if found:
                 return [told(visit, each, place, modules) for each in found]
     return []
+
+
+def told_lengths(args: tuple, kwargs: dict) -> bool:
+    """Whether a model is given numbers of the rows, as of how long they are, or a mask."""
+    several = [x._array for x in (*args, *kwargs.values()) if isinstance(x, Tensor)]
+    return any(x.dtype.kind == "b" or x.ndim == 1 or (x.ndim == 2 and x.size and set(np.unique(x)) <= {0, 1}) for x in several[1:])
+
+
+def rows_are_apart(visit: "Visit", module: Module, args: tuple, kwargs: dict) -> bool:
+    """Whether the rows of a batch are examples of their own: drawn in ever other company, and each asked for its own label."""
+    several = [x._array for x in (*args, *kwargs.values()) if isinstance(x, Tensor)]
+    if any(getattr(m, "track_running_stats", True) is False for m in module.modules()):
+        return False
+    n = len(several[0]) if several and several[0].ndim > 1 else 0
+    if n < 4 or any(not x.ndim or len(x) != n or (x.ndim == 2 and x.shape[1] == n) for x in several):
+        return False
+    loaders = [each for each in visit.alive if isinstance(each, DataLoader) and each.batch_size == n]
+    calls = [call for step in visit.steps for call in step.calls if call.module is module and call.grad]
+    drawn = any(len(each.rows) == n and each.of >= 2 * n for step in visit.steps for each in step.picked)
+    if not loaders and not drawn and not any(call.whole >= 2 * n for call in calls):
+        return False
+    losses = [loss for step in visit.steps[:3] for loss in step.trained if loss.labels is not None and loss.classes != n]
+    labels = [y for loss in losses if len(y := np.asarray(loss.labels)) == n and len(np.unique(y)) > 1]
+    return bool(labels) and not any(np.array_equal(y.ravel(), np.arange(n)) for y in labels)
 
 
 def fills_in(visit: "Visit") -> bool:

@@ -71,6 +71,43 @@ def is_read(name: str) -> bool:
     return not tree.body
 
 
+def never_called() -> list[tuple[str, int]]:
+    """(name, line) of functions of the program that nobody names, and that average tensors or write into a buffer."""
+    try:
+        tree = ast.parse(own_text())
+    except (SyntaxError, ValueError):
+        return []
+    found = []
+    plain = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    for kind in (node for node in tree.body if isinstance(node, ast.ClassDef)):
+        bases = {ast.unparse(base).rpartition(".")[2] for base in kind.bases}
+        plain += [node for node in kind.body if isinstance(node, ast.FunctionDef)] if bases <= {"Module", "object"} else []
+    for function in plain:
+        own = hasattr(Module, function.name) or function.name.startswith("__")
+        if not own and not is_read(function.name) and any(averages(node) for node in ast.walk(function)):
+            found.append((function.name, function.lineno))
+    return found
+
+
+def averages(node: ast.AST) -> bool:
+    """Whether a line moves one tensor towards another, or writes rows into a tensor of self."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        inner = node.func.value
+        twice = isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute) and inner.func.attr == "mul_"
+        return node.func.attr == "lerp_" or (node.func.attr == "add_" and twice)
+    if not isinstance(node, ast.Assign):
+        return False
+    target = node.targets[0]
+    if isinstance(target, ast.Attribute) and target.attr == "data":
+        return isinstance(node.value, ast.BinOp)
+    return (
+        isinstance(target, ast.Subscript)
+        and isinstance(target.value, ast.Attribute)
+        and isinstance(target.slice, ast.Tuple | ast.Slice)
+        and ast.unparse(target.value).startswith("self.")
+    )
+
+
 def held_back() -> list[str]:
     """The names of loaders and sets for tests that the program that was started makes and never reads."""
     try:
@@ -166,7 +203,7 @@ def assigned_at(module: Module, attribute: str) -> str:
         return ""
     for node in ast.walk(tree):
         targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
-        for target in targets:
-            if isinstance(target, ast.Attribute) and target.attr == attribute:
+        for target in (each for several in targets for each in ast.walk(several)):
+            if isinstance(target, ast.Attribute) and isinstance(target.ctx, ast.Store) and target.attr == attribute:
                 return f"{file}:{first + target.lineno - 1}"
     return ""

@@ -14,8 +14,8 @@ import numpy as np
 from badak.compat.torch.run import prepared
 from badak.core.errors import ArgumentError, BadakError
 from badak.core.i18n import say
-from badak.inspect.doctor.collectors import square
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.losses import square
 from badak.inspect.doctor.names import Names, living, weights_of
 from badak.inspect.doctor.recorder import Recorder, Whole
 from badak.inspect.doctor.report import Checkup, Finding

@@ -18,16 +18,27 @@ FACTORS = np.random.default_rng(0).integers(1, 2**63, WIDE, dtype=np.uint64) * 2
 
 
 def signatures(args: tuple, kwargs: dict) -> np.ndarray | None:
-    """A number for each row of the first tensor that has rows; equal rows, equal numbers."""
+    """A number for each row: of the first tensor that has rows; of all texts, where it holds ids. Equal rows, equal numbers."""
+    found, wide = None, 0
     for x in (*args, *kwargs.values()):
-        if isinstance(x, Tensor) and x._node is None and x._array.ndim > 1 and x._array.size > 1:
-            a = x._array.reshape(len(x._array), -1)
-            if a.dtype.kind not in "fiu" or not len(a) or (a.dtype.kind != "f" and a.shape[1] < 6):
-                return None
-            a = a[:, :: -(-a.shape[1] // WIDE)]
-            bits = np.ascontiguousarray(a).view(f"u{a.itemsize}").astype(np.uint64, copy=False)
-            return bits @ FACTORS[: bits.shape[1]]
-    return None
+        if not isinstance(x, Tensor) or x._node is not None or x._array.ndim < 2 or x._array.size < 2:
+            continue
+        a = x._array.reshape(len(x._array), -1)
+        if found is None and (a.dtype.kind not in "fiu" or not len(a)):
+            return None
+        numbers = a.dtype.kind == "f"
+        if found is not None and (len(a) != len(found) or (numbers and wide >= 6)):
+            continue
+        if found is not None and not numbers and (a.dtype.kind not in "iu" or a.min() < 0 or (a == a[:1]).all()):
+            continue  # labels of which some do not count, and positions, hang on how long the others are
+        a = a[:, :: -(-a.shape[1] // WIDE)]
+        bits = np.ascontiguousarray(a).view(f"u{a.itemsize}").astype(np.uint64, copy=False)
+        own = bits @ FACTORS[: bits.shape[1]]
+        found = own if found is None else own + found * FACTORS[-1]
+        wide += a.shape[1]
+        if numbers:
+            return found
+    return found if wide >= 6 else None
 
 
 def columns(args: tuple, kwargs: dict) -> np.ndarray | None:
@@ -43,40 +54,76 @@ class Rows:
 
     def __init__(self) -> None:
         self.trained: set[int] = set()
+        self.own: dict[int, set[int]] = {}  # those of each model
+        self.rows: dict[int, set[int]] = {}  # the same, as they were given
         self.seen = 0
         self.asked: np.ndarray | None = None
         self.drawn: Tensor | None = None  # rows of data, before anything is done to them
         self._last: np.ndarray | None = None
+        self.read: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # data that rows are picked from, and how often each was
+        self._asked_now: list[tuple[Tested, np.ndarray]] = []
 
-    def train(self, args: tuple, kwargs: dict) -> None:
+    def train(self, args: tuple, kwargs: dict, model: int) -> None:
         if self.seen < MOST:
             found, drawn = signatures(args, kwargs), self.drawn
             found = columns(args, kwargs) if found is None else found
             if found is not None:
                 self._last, self.asked, self.drawn = found, None, None
                 self.seen += len(found)
-                self.trained.update(found.tolist())
+                kept = set(found.tolist())
+                self.rows.setdefault(model, set()).update(kept)
                 if (texts := columns(args, kwargs)) is not None:
-                    self.trained.update(texts.tolist())
+                    kept.update(texts.tolist())
                 if drawn is not None and len(drawn._array) == len(found) and (before := signatures((drawn,), {})) is not None:
-                    self.trained.update(before.tolist())
+                    kept.update(before.tolist())
+                self.trained |= kept
+                self.own.setdefault(model, set()).update(kept)
 
-    def test(self, args: tuple, kwargs: dict, place: str) -> Tested | None:
+    def test(self, args: tuple, kwargs: dict, place: str, model: int) -> Tested | None:
         """What is to be said of rows that a model is asked about without gradients."""
+        pool = self.own.get(model, self.trained)  # of what only tests, such as an average of the weights, those of all
         found, texts, self.drawn = signatures(args, kwargs), columns(args, kwargs), None
-        if found is None or texts is not None and self.share(texts) > self.share(found):
+        if found is None or texts is not None and share(texts, pool) > share(found, pool):
             found = texts
         if found is None or not self.trained:
             return None
         now = self._last is not None and np.array_equal(found, self._last)
-        known = sum(1 for each in found.tolist() if each in self.trained)
+        known = sum(1 for each in found.tolist() if each in pool)
         again = self.asked is not None and np.array_equal(found, self.asked)
         self.asked = found
-        return Tested(place, len(found), known, words(1 if now else NEAR) if known else "", again)
+        known = max(known, self.part(args, kwargs))
+        first = next(x._array for x in (*args, *kwargs.values()) if isinstance(x, Tensor))
+        sure = first.dtype.kind == "f" and first.size >= SURE * len(found)
+        tested = Tested(
+            place, len(found), known, words(1 if now else NEAR) if known else "", again, model, len(self.rows.get(model, ())), sure
+        )
+        self._asked_now = [*self._asked_now[-7:], (tested, found)]
+        return tested
 
-    def share(self, found: np.ndarray) -> float:
-        """How many of some rows were trained on."""
-        return sum(each in self.trained for each in found.tolist()) / max(len(found), 1)
+    def picked(self, whole: np.ndarray, rows: np.ndarray) -> None:
+        """Rows of data were picked for training."""
+        if len(self.read) < 8 or id(whole) in self.read:
+            _, times = self.read.setdefault(id(whole), (whole, np.zeros(len(whole), bool)))
+            times[rows] = True
+
+    def part(self, args: tuple, kwargs: dict) -> int:
+        """How many rows there are, where they are a part of the very data from all of which rows are picked for training."""
+        x: Any = next((x._array for x in (*args, *kwargs.values()) if isinstance(x, Tensor)), None)
+        for whole, times in self.read.values() if x is not None and x.ndim > 1 and len(x) >= 8 else ():
+            if x.strides != whole.strides or x.shape[1:] != whole.shape[1:] or x.dtype != whole.dtype or not whole.strides[0]:
+                continue
+            first, rest = divmod(x.__array_interface__["data"][0] - whole.__array_interface__["data"][0], whole.strides[0])
+            inside = times[first : first + len(x)] if 0 <= first and not rest and first + len(x) <= len(whole) else times[:0]
+            if len(inside) and 2 * inside.mean() >= times.mean() > 0:
+                return len(x)
+        return 0
+
+    def taught(self, args: tuple, kwargs: dict, tested: list[Tested]) -> list[Tested]:
+        """The tests of a step but those that ask one model about the rows that another one is then trained on."""
+        found = signatures(args, kwargs) if self._asked_now else None
+        same = [each for each, rows in self._asked_now if found is not None and np.array_equal(rows, found)]
+        self._asked_now = []
+        return [each for each in tested if not any(each is other for other in same)] if same else tested
 
     @property
     def few(self) -> bool:
@@ -84,12 +131,18 @@ class Rows:
         return len(self.trained) <= 8
 
 
+def share(found: np.ndarray, pool: set[int]) -> float:
+    """How many of some rows were trained on."""
+    return sum(each in pool for each in found.tolist()) / max(len(found), 1)
+
+
 WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 STEM = re.compile(r"(loader|set|data|iter|dl|ds)$")  # testloader, valset
 HELD = frozenset("test tests testing tested val valid validate validation dev heldout holdout held te va".split())
 
 
-NEAR = 3  # calls within each other that are looked at
+SURE = 16  # numbers of a row that are never equal by chance
+NEAR = 4  # calls within each other that are looked at
 
 
 def words(left: int) -> str:
@@ -101,7 +154,10 @@ def words(left: int) -> str:
             text = linecache.getline(frame.f_code.co_filename, frame.f_lineno).split("#")[0].strip()
             name = frame.f_code.co_name
             loop = loop_around(frame.f_code.co_filename, frame.f_lineno)
-            if said := next((each for each in (text, loop) if says_test(each) and not (each is loop and "train" in each)), ""):
+            far = left == 0 and re.search(r"\btrain(?!er)", text)  # the furthest, which says training, too
+            if said := next(
+                (each for each in (text, loop) if says_test(each) and not (far or (each is loop and "train" in each))), ""
+            ):
                 return said
             if says_test(name):
                 return f"def {name}"
@@ -140,6 +196,11 @@ def loop_around(file: str, number: int) -> str:
     return ""
 
 
+EVAL = re.compile(r"eval(uation)?_?(data)?_?(loader|set|dl|ds|iter|iterator|data|batch|batches|x|y)\b", re.IGNORECASE)
+
+
 def says_test(text: str) -> bool:
+    if EVAL.search(text):
+        return True
     found = [STEM.sub("", word.lower()) or "data" for word in WORD.findall(text)]
     return any(word in HELD or (word[0] in "xy" and word[1:] in HELD) for word in found)

@@ -22,6 +22,8 @@ from badak.inspect.doctor.watch import Watch
 from badak.nn import Embedding, Module
 from badak.optim import Optimizer
 
+PART = 6  # steps of a part of a training that is judged by itself
+
 
 class Visit:
     """A context in which a training is watched; entering it gives the `Checkup`, which is filled when the steps are over."""
@@ -38,6 +40,7 @@ class Visit:
         self.done = False
         self.lookout: Lookout | None = None
         self.hidden: set[str] = set()  # codes of what follows from what was found
+        self._part: list[Step] | None = None  # the steps that are judged, where that is not all of them
         self._started = 0.0
 
     def __enter__(self) -> Checkup:
@@ -97,6 +100,21 @@ class Visit:
             (self.file or sys.stderr).write(f"{finding}\n")
 
     def diagnosed(self) -> list[Finding]:
+        """What the diagnoses find in all steps; where that is nothing, in one part of the training after the other."""
+        found = self._judged()
+        for part in self.parts() if not found else ():
+            self._part = part
+            found = found or self._judged()
+        self._part = None
+        return found
+
+    def parts(self) -> list[list[Step]]:
+        """The steps of each optimizer, where one begins when another has made its last step: a model is trained for another."""
+        several = self.by_optimizer()
+        apart = all(a[-1].number < b[0].number for a, b in zip(several, several[1:]))
+        return [steps for steps in several if len(steps) >= PART] if apart and len(several) > 1 else []
+
+    def _judged(self) -> list[Finding]:
         """What the diagnoses find, in their order; without the effects of what is found."""
         found: list[Finding] = []
         hidden = self.hidden
@@ -119,12 +137,12 @@ class Visit:
 
     @property
     def steps(self) -> list[Step]:
-        return self.watch.steps
+        return self.watch.steps if self._part is None else self._part
 
     @property
     def rounds(self) -> list[Step]:
         """The steps for which something was computed: a second optimizer may use what the first one's step was made of."""
-        return [step for step in self.watch.steps if step.fresh]
+        return [step for step in self.steps if step.fresh]
 
     @cached_property
     def trained(self) -> set[int]:
@@ -179,11 +197,17 @@ class Visit:
     def without_gradient(self) -> dict[int, Any]:
         """The parameters that were to be trained, whose module was called, and that never got a gradient."""
         trained, watch = self.trained, self.watch
-        failed = not watch.steps and self.error is not None and "require grad" in str(self.error)
+        stepped = any(id(p) in watch.reached for x in self.built[-1:] for p in x._parameters())  # the newest of them
+        failed = not stepped and self.error is not None and "require grad" in str(self.error)
         used = {*watch.called, *watch.inside}
         if self.error is not None and not failed:  # another mistake ended it: an optimizer that made no step proves nothing
             trained = {id(p) for x in watch.optimizers.values() for p in x._parameters()}
-        known = {id(p): p for top in self.names.tops for p in weights_of(top) if p.requires_grad and id(p) not in watch.reached}
+        known = {
+            id(p): p
+            for top in self.names.tops
+            for p in weights_of(top)
+            if (p.requires_grad or id(p) in watch.wanted) and id(p) not in watch.reached
+        }
         return {key: p for key, p in known.items() if id(self.names.owners[key]) in used and (key in trained or failed)}
 
     def with_zero_gradient(self) -> list[Any]:

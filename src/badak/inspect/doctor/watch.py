@@ -16,9 +16,9 @@ from badak.core.errors import BadakError
 from badak.core.events import Effect
 from badak.core.modes import modes
 from badak.core.tracing import Recorder
-from badak.inspect.doctor import collectors, composed
+from badak.inspect.doctor import collectors, composed, losses
 from badak.inspect.doctor.doors import DOORS, draws_told, loads_told, seeds_told
-from badak.inspect.doctor.facts import CUTS, Back, Call, Cut, Size, Step
+from badak.inspect.doctor.facts import CUTS, Back, Call, Cut, Divergence, Size, Step
 from badak.inspect.doctor.given import Given
 from badak.inspect.doctor.names import line
 from badak.inspect.doctor.rows import Rows
@@ -30,6 +30,7 @@ from badak.optim.optimizer import is_step
 from badak.tensor import Tensor
 
 _BREAKS = None, True
+PULLED = "cross_entropy cross_entropy_soft nll bce_with_logits mse kl_div".split()  # losses whose gradients are looked at
 SAMPLED = (1, 2, 3)  # steps in which what costs more is measured; and 10, 30, 50, ...
 
 
@@ -45,6 +46,7 @@ class Watch(Recorder):
         self.called: dict[int, Module] = {}  # from outside of any other module
         self.inside: dict[int, tuple[Module, Module]] = {}  # a module: the one that called it
         self.reached: dict[int, Any] = {}  # parameters that got a gradient
+        self.times_reached: dict[int, int] = {}  # how often
         self.broken: tuple[str, str, str, int] | None = None  # (operation, place, what, step) that first made NaN or Inf
         self.blind: tuple[int, int, tuple[int, ...], str] | None = None  # see collectors.blind
         self.broken_step = 0  # where a loss or a gradient was not finite first
@@ -55,6 +57,10 @@ class Watch(Recorder):
         self._backward = False
         self._waiting: dict[int, Any] = {}  # parameters with a gradient that no step has used yet
         self._losses: dict[int, tuple[Any, Any]] = {}  # a node, which is kept so that no other gets its id, and the loss
+        self.given_now: list[np.ndarray] = []  # what the call that is under way was given
+        self.wanted: dict[int, Any] = {}  # parameters of optimizers that wanted a gradient at a step
+        self.frozen: Module | None = None  # the model whose call that is under way has gone through what is frozen
+        self.normed: dict[int, tuple[Any, str, int, tuple[int, ...]]] = {}  # what was made of length 1: line, along which axis
         self.across: dict[int, tuple[str, int, np.ndarray]] = {}  # what softmax made: line, axis, weights
         self.times: dict[int, tuple] = {}  # weights times values, one by one, by their node
         self.computed: dict[int, Tensor] = {}  # what models gave, without its graph, by its memory
@@ -63,6 +69,7 @@ class Watch(Recorder):
         self.column: tuple[tuple[int, ...], bool] | None = None  # see layout.stretched
         self.pairs: dict[int, composed.Pair] = {}  # answers and labels of this step, by the node of what they differ by
         self.sums: list[composed.Sum] = []
+        self.divergences: dict[int, Divergence] = {}  # by their node
         self.masked: dict[int, Any] = {}  # scores of attention that zeros and ones were added to, by their node
         self._passed: set[int] = set()  # numbers that a gradient has gone through, by their node
         self._recorded = True  # whether the call that is under way began with a graph
@@ -75,9 +82,11 @@ class Watch(Recorder):
         self.schedules: dict[int, Any] = {}
         self.built: list[Optimizer] = []  # while it was watched
         self.rows = Rows()
+        self.collated: list[bool | None] = []  # of batches: whether labels lie in the order of their rows
         self.given = Given()
         self.rounds = 0  # steps for which something was computed
         self._before_that = True  # whether what costs more was measured in the round before
+        self._made_by: dict[int, int] = {}  # steps of each optimizer
         self._sums: dict[int, int] = {}  # order of a number: how many sums of other steps it holds
         self._held: list[np.ndarray] = []
         self._walked = 0  # operations that this backward went through
@@ -125,6 +134,8 @@ class Watch(Recorder):
         if not known[0]:
             return
         self.called[id(module)] = module
+        self.frozen = None
+        self.given_now = [x._array for x in args if isinstance(x, Tensor) and x._node is None]
         self._fed_by(module, args)
         self._recorded = modes.grad
         content, whole = (), 0
@@ -132,11 +143,11 @@ class Watch(Recorder):
         if not own:  # what another model made is no data
             self.given.called(module, args, kwargs, modes.grad)
         if modes.grad:
+            self.open.tested = self.rows.taught(args, kwargs, self.open.tested)
             content = collectors.content(args, kwargs, self._held)
             whole = self.picked.get(content[0][0], 0) if content else 0
-            self.rows.train(args, kwargs)
-        elif len(self.open.tested) < 256 and (tested := self.rows.test(args, kwargs, line())) is not None:
-            tested.module = id(module)
+            self.rows.train(args, kwargs, id(module))
+        elif len(self.open.tested) < 256 and (tested := self.rows.test(args, kwargs, line(), id(module))) is not None:
             self.open.tested.append(tested)
         self.open.calls.append(Call(module, line(), modes.grad, module.training, known[1], content, whole))
 
@@ -182,7 +193,7 @@ class Watch(Recorder):
 
     def _added(self, node, op, inputs, outputs) -> None:
         """Note where a sum that hangs on numbers of earlier steps grows on, from step to step."""
-        collectors.constant(self, op, None, inputs, None, None, outputs)
+        losses.constant(self, op, None, inputs, None, None, outputs)
         composed.added_up(self, node, inputs)
         made = [edge[0].order for edge in node.edges if edge is not None and isinstance(edge[0], Node)]
         old = [order for order in made if order < self._first]
@@ -246,6 +257,8 @@ class Watch(Recorder):
         self._walked += 1
         if not np.ndim(dys[0]):
             self._passed.add(id(node))
+        if self.divergences and (known := self.divergences.get(id(node))) is not None:
+            known.pull = (known.pull or 0.0) + float(np.sum(dys[0])) * known.total
         if not self._losses and not self.looks_closely:
             return
         if self.looks_closely and self.broken is None and self._senses.get(node.op, _BREAKS)[1]:
@@ -258,11 +271,15 @@ class Watch(Recorder):
         if loss is not None and dys[0] is not None and np.size(dys[0]) == 1:
             loss.scale = float(np.asarray(dys[0]).reshape(()))
             self.open.backs[-1].scales.append((loss.place, loss.scale, loss.mean))
+            if loss.kind in PULLED and loss.scale and dxs[0] is not None:
+                many = np.size(dxs[0]) if loss.kind == "mse" else loss.rows
+                loss.pull = float(np.abs(dxs[0]).max(initial=0.0)) / abs(loss.scale) * (many if loss.mean else 1)
 
     def on_accumulate(self, leaf, dy, owned: bool, proceed) -> None:
         self._backward = False
         key = id(leaf)
         self.reached[key] = leaf
+        self.times_reached[key] = self.times_reached.get(key, 0) + 1
         if self._used.get(key):
             held = leaf._grad
             self._used[key] = held is not None and bool(held._array.any())
@@ -296,21 +313,25 @@ class Watch(Recorder):
         return {id(p): p._array.copy() for p in optimizer._parameters() if not is_lazy(p)} if close else {}
 
     def _after(self, optimizer: Optimizer, before: dict[int, np.ndarray]) -> None:
+        self._made_by[id(optimizer)] = made = self._made_by.get(id(optimizer), 0) + 1
         step, left, squares, waiting, used = self.open, 0, 0.0, self._waiting, self._used
         for p in optimizer._parameters():
             key, grad = id(p), p._grad
+            if made < 2 and p._requires_grad:
+                self.wanted[key] = p
             waiting.pop(key, None)
             if grad is None:
                 continue
             step.gradients += 1
             if used.get(key):
-                left, squares = left + 1, squares + collectors.square(grad.to_dense()._array)
+                left, squares = left + 1, squares + losses.square(grad.to_dense()._array)
             used[key] = True
             if key in before:
                 old = before[key]
-                old_size = collectors.square(old) ** 0.5
-                moved = collectors.square(np.subtract(p._array, old, out=old)) ** 0.5
-                step.sizes[key] = Size(collectors.square(grad.to_dense()._array) ** 0.5, old_size, moved)
+                old_size = losses.square(old) ** 0.5
+                moved = losses.square(np.subtract(p._array, old, out=old)) ** 0.5
+                dense = grad.to_dense()._array
+                step.sizes[key] = Size(losses.square(dense) ** 0.5, old_size, moved, collectors.block_of_zeros(dense))
         if step.backs:
             step.backs[-1].nodes = self._walked
         step.leftover = left, squares**0.5
@@ -330,9 +351,11 @@ class Watch(Recorder):
             self.rounds += 1
             self._before_that = self.looks_closely
             self.looks_closely = self.rounds + 1 in SAMPLED or self.rounds % 20 == 9
+            self.looks_closely |= made < 4 and 1 < len(self.optimizers) < 4  # another optimizer begins
         self._losses.clear()
         self._number = None, None
         self.across.clear()
+        self.normed.clear()
         self.flat.clear()
         self.rows.asked = None
         self.column = None
@@ -342,6 +365,9 @@ class Watch(Recorder):
         self.pairs.clear()
         self.sums.clear()
         self.masked.clear()
+        self.divergences.clear()
+        for each in step.divergences:
+            each.node = None
         self.masked_from.clear()
         self._passed.clear()
         self._first = now()

@@ -28,6 +28,7 @@ class NoAverage(Diagnosis):
         modules = {id(m): m for m in [*visit.watch.called.values(), *visit.alive] if isinstance(m, Module)}
         used = [*visit.watch.called.values(), *(m for m, _ in visit.watch.inside.values())]
         models = [m for m in used if any(id(p) in visit.trained for p in weights_of(m))]
+        yield from self.turned_round(visit, modules, models)
         for copy in modules.values():
             known = [each for p in weights_of(copy) if (each := given.history(p)) is not None and each[2] >= LEAST]
             if not known or any(id(p) in visit.trained for p in weights_of(copy)):
@@ -38,12 +39,35 @@ class NoAverage(Diagnosis):
             several = [[(p._array, q._array) for p, q in zip(weights_of(copy), weights_of(twin))] for twin in twins]
             if any(all(np.array_equal(a, b) for a, b in pairs) for pairs in several):
                 continue
+            like = [m for m in modules.values() if m is not copy and type(m) is type(copy) and shapes_of(m) == shapes_of(copy)]
+            if any(all(np.array_equal(p._array, q._array) for p, q in zip(weights_of(copy), weights_of(m))) for m in like):
+                continue
             own = {id(p) for p in weights_of(copy) if given.history(p) is not None}
             found = [self.judged(type(copy).__name__, pairs, known) for pairs in several] if len(own) == len(known) else []
             if found and all(each is not None for each in found):
                 yield from [each for each in found if each is not None][:1]
                 return
         yield from self.loose(visit, modules.values(), models)
+
+    def turned_round(self, visit: "Visit", modules: dict[int, Module], models: list[Module]) -> Iterator[Finding]:
+        """The model is written in each step, next to its optimizer, and its copy never is."""
+        given = visit.watch.given
+        for model in models:
+            own = weights_of(model)
+            times = [each[2] for p in own if id(p) in visit.trained and (each := given.history(p)) is not None]
+            if 2 * sum(n >= LEAST for n in times) < len(own) or len(own) < 2:
+                continue
+            like = [m for m in modules.values() if m is not model and type(m) is type(model) and shapes_of(m) == shapes_of(model)]
+            idle = [m for m in like if not any(id(p) in visit.trained or given.history(p) is not None for p in weights_of(m))]
+            if idle and len(idle) == len(like):
+                yield self.found(
+                    "",
+                    f"the weights of {type(model).__name__}, which an optimizer has, are written {max(times)} times beside it, "
+                    "and those of its copy never",
+                    "average.mul_(a).add_(weights, alpha=1 - a): the copy is what moves",
+                    times=max(times),
+                )
+                return
 
     def loose(self, visit: "Visit", modules: Iterable[Module], models: list[Module]) -> Iterator[Finding]:
         """Copies of the weights in a dict or a list."""

@@ -68,7 +68,8 @@ def _counted(step: Step, loss: Loss) -> tuple[int, int, int] | None:
         if pad is None or pad == loss.ignored:
             continue
         count = int((target == pad).sum())
-        if count > max(len(ids), SHARE * target.size):  # one at the end of each text says that it ends
+        known = pad == getattr(lookup.module, "padding_idx", None)  # else one at the end of each text says that it ends
+        if count > max(0 if known else len(ids), SHARE * target.size):
             return pad, count, target.size
     if len(loss.laid) == 2 and loss.laid[0] * loss.laid[1] == target.size and any(x.rows == loss.classes for x in step.lookups):
         pad = filler(target.reshape(loss.laid), None)
@@ -93,7 +94,7 @@ def filler(ids: np.ndarray, known: int | None) -> int | None:
             here = text == pad
             first = np.where(here.any(axis=1), here.argmax(axis=1), text.shape[1])
             ends = np.arange(text.shape[1]) >= first[:, None]
-            padded = int((here.sum(axis=1) >= 2).sum())
+            padded = int((here.sum(axis=1) >= (1 if pad == known else 2)).sum())
             if (here == ends).all() and padded >= 2 and (len(np.unique(first)) >= 3 or pad == known) and first.min() > 0:
                 return int(pad)
     return None

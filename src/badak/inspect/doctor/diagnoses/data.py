@@ -69,11 +69,13 @@ class SameIds(Diagnosis):
                     numbers=count,
                 )
                 return
-            alike = [each for each in values if len(each) >= 8 and each.shape[1] >= 4 and (each == each[:1]).all()]
-            if len(alike) == len(every) >= LEAST:
+            alike = [each for each in values if len(each) >= 8 and each.shape[1] >= 4 and len(np.unique(each[:8], axis=0)) <= 2]
+            kinds = np.unique(np.concatenate([each[:8] for each in alike]), axis=0) if len(alike) == len(every) >= LEAST else ()
+            if 0 < len(kinds) <= 2:
                 yield self.found(
                     call.place,
-                    f"in all {len(alike)} batches the rows that {type(call.module).__name__} is given are one and the same",
+                    f"in all {len(alike)} batches the rows that {type(call.module).__name__} is given are one and the same"
+                    + (", or its mirror" if len(kinds) > 1 else ""),
                     "look at the index in Dataset.__getitem__, and at what makes the batch",
                     batches=len(alike),
                 )
@@ -110,6 +112,8 @@ def _one_text(ids: np.ndarray) -> bool:
 
 def _filled(text: Lookup) -> bool:
     """Whether zeros stand at the ends of rows alone: padding."""
+    if text.ids.ndim == 1:  # of several texts, laid flat
+        return text.rows >= LEAST
     return text.ids.ndim == 2 and not (np.diff((text.ids == 0).astype(int), axis=1) < 0).any() and text.rows >= LEAST
 
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
-from badak.inspect.doctor.names import assigned_at, is_read, own_text, weights_of
+from badak.inspect.doctor.names import assigned_at, is_read, never_called, own_text, weights_of
 from badak.inspect.doctor.report import Finding
+from badak.nn import Linear
 
 if TYPE_CHECKING:
     from badak.inspect.doctor.session import Visit
@@ -29,12 +30,20 @@ class NeverLearns(Diagnosis):
                 "look at what stands between it and the loss: a factor of 0, a mask that hides all, a unit that is dead",
                 parameters=len(still),
             )
+        yield from self._rows(visit)
+        twice = [each for step in visit.rounds[:3] for each in step.shaped if each.kind == "twice"]
+        if len({id(each) for each in twice}) >= 3 and all(any(x.kind == "twice" for x in step.shaped) for step in visit.rounds[:3]):
+            yield self.found(
+                twice[0].place,
+                f"{twice[0].a} is put next to the same numbers again, picked a second time, in each step that was looked at",
+                "look at the indices: hidden[-2] and hidden[-1] are the two directions of a layer that reads both ways",
+            )
         losses: dict[tuple, list] = {}
         for step in visit.rounds:
-            for loss in [*step.trained, *step.scalars]:
+            for loss in [*(loss for loss in step.trained if loss.kind != "picked"), *step.scalars]:
                 losses.setdefault((loss.place, loss.kind), []).append(loss)
         apart = [*self._constant(visit, losses), *self._last_alone(visit)] or [*self._number(visit)]
-        apart = apart or [*self._in_part(visit), *self._unread(visit, losses)][:1]
+        apart = apart or [*self._in_part(visit), *self._unread(visit, losses), *self._divergence(visit), *self._itself(losses)][:1]
         yield from apart
         lost = [p for p in visit.without_gradient().values() if visit.trained]
         known = {key: [loss.scale for loss in several] for key, several in losses.items() if key[1] != "mean"}
@@ -55,6 +64,25 @@ class NeverLearns(Diagnosis):
                 "use them in forward as tensors: .item(), float() and indices give numbers without a graph; or delete them",
                 parameters=len(lost),
             )
+
+    def _rows(self, visit: "Visit") -> Iterator[Finding]:
+        """A part of what a layer makes, such as the keys of three, is never used."""
+        by: dict[int, list[tuple[int, int]]] = {}
+        for step in visit.steps:
+            for key, size in step.sizes.items():
+                by.setdefault(key, []).append(size.idle)
+        for key, several in by.items():
+            p, owner = visit.watch.reached.get(key), visit.names.owners.get(key)
+            if p is not None and isinstance(owner, Linear) and len(several) >= 3 and several[0][1] and len(set(several)) == 1:
+                first, last = several[0]
+                yield self.found(
+                    visit.steps[0].place,
+                    f"the gradients of rows {first} to {last} of {len(p)} of {visit.names.parameters.get(key, '?')}, are 0 "
+                    "whenever they were measured: this part of what the layer gives is not used",
+                    "look at where it is cut into parts, and at the indices of these",
+                    first=first, last=last,
+                )  # fmt: skip
+                return
 
     def _constant(self, visit: "Visit", losses: dict[tuple, list]) -> Iterator[Finding]:
         """A number is added to the loss that is always the same share of another loss, which is never differentiated."""
@@ -118,13 +146,47 @@ class NeverLearns(Diagnosis):
                     )
                     return
 
+    def _divergence(self, visit: "Visit") -> Iterator[Finding]:
+        """How far a distribution is from the standard normal one is computed, and never differentiated."""
+        rounds = [step for step in visit.rounds if step.backs]
+        idle = [step for step in rounds if step.divergences and all(each.pull is None for each in step.divergences)]
+        if len(idle) >= 4 and len(idle) >= len(rounds) - 1:
+            yield self.found(
+                idle[0].divergences[-1].place,
+                f"in {len(idle)} of {len(rounds)} steps a divergence from the normal distribution is computed and never "
+                "differentiated: nothing keeps what is drawn near to it",
+                "add it to the loss that backward() is called of: loss = reconstruction + beta * kl",
+                steps=len(idle),
+            )
+
+    def _itself(self, losses: dict[tuple, list]) -> Iterator[Finding]:
+        """A loss that gives its answers no gradient: they are compared with themselves."""
+        for (place, kind), several in losses.items():
+            pulls = [loss.pull for loss in several if loss.scale and loss.pull is not None]
+            if len(pulls) >= 3 and max(pulls) < 1e-6:
+                yield self.found(
+                    place,
+                    f"the gradient of this loss ({kind}) is 0 in all {len(pulls)} steps that were measured: answers are compared "
+                    "with themselves",
+                    "compare them with the data; what is made of the model's own answers tells it nothing",
+                    steps=len(pulls),
+                )
+                return
+
     def _unread(self, visit: "Visit", losses: dict[tuple, list]) -> Iterator[Finding]:
         """A loss gets a name that the program never reads."""
         lines, file = own_text().splitlines(), os.path.basename(sys.argv[0])
         least = min((len(steps) for steps in visit.by_optimizer()), default=0)
-        for (place, _), several in losses.items():
+        made: dict[str, list] = {}
+        for step in visit.rounds:
+            for each in dict.fromkeys(step.ends):
+                made.setdefault(each, []).append(step)
+        known = {place: several for (place, _), several in losses.items() if not any(loss.scale for loss in several)}
+        for place, several in (
+            known | {place: each for place, each in made.items() if place not in {key[0] for key in losses}}
+        ).items():
             name, _, number = place.rpartition(":")
-            if name != file or len(several) < max(4, 0.8 * least) or any(loss.scale for loss in several):
+            if name != file or len(several) < max(4, 0.8 * least):
                 continue
             found = re.match(r"\s*(\w+) = ", lines[int(number) - 1]) if int(number) <= len(lines) else None
             if found and not is_read(found[1]):
@@ -155,6 +217,14 @@ class NeverLearns(Diagnosis):
                         weights=sum(p.numel() for p in own),
                     )
                     return
+
+        for name, line in never_called():
+            yield self.found(
+                f"{os.path.basename(sys.argv[0])}:{line}",
+                f"{name}() writes into tensors that a model or its copy has, and nobody calls it: they stay as they were made",
+                f"call {name}() in each step, or leave it out",
+            )
+            return
 
     def _last_alone(self, visit: "Visit") -> Iterator[Finding]:
         """Of several losses that a line makes in each step only the last one is differentiated."""

@@ -1,5 +1,6 @@
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -61,8 +62,8 @@ def is_causal(step: Step) -> bool | None:
     squares = [
         a.keep for a in step.attended if a.keep is not None and a.keep.ndim >= 2 and a.keep.shape[-1] == a.keep.shape[-2] > 2
     ]
-    if not step.attended:
-        return None
+    if not step.attended or any(a.size[0] != a.size[1] for a in step.attended) and not squares:
+        return None  # where none of one text to itself is seen
     return any(not np.triu(keep.reshape(-1, *keep.shape[-2:])[0], 1).any() for keep in squares)
 
 
@@ -75,6 +76,9 @@ def sees_ahead(visit: "Visit") -> bool:
         texts = [x for x in (*args, *kwargs.values()) if isinstance(x, Tensor) and x._array.dtype.kind in "iu" and x.dim() == 2]
         if not texts or min(texts[0].shape) < 2:
             continue
+        first = visit.steps[0]
+        asked = [x for x in first.lookups if any(0 in offsets(replace(first, lookups=[x]), loss) for loss in first.trained)]
+        texts.sort(key=lambda x: not any(np.array_equal(x._array, each.ids) for each in asked))  # of two, what is asked for
         ids, kinds = texts[0]._array, np.unique(texts[0]._array)
         other = ids.copy()
         other[:, -1] = np.where(ids[:, -1] == kinds[0], kinds[-1], kinds[0])
@@ -113,9 +117,11 @@ class LabelsNotShifted(Diagnosis):
         for place in sorted(losses):
             pairs = [(step, loss) for step in steps for loss in step.trained if loss.place == place]
             every = [offsets(step, loss) for step, loss in pairs]
-            if len(every) < 3 or any(1 in found or 0 not in found for found in every) or is_causal(pairs[0][0]) is False:
+            causal = [is_causal(step) for step, _ in pairs]
+            causal = [None] if None in causal else causal
+            if len(every) < 3 or any(1 in found or 0 not in found for found in every) or causal[0] is False:
                 continue
-            if is_causal(pairs[0][0]) is None and sees_ahead(visit):
+            if causal[0] is None and sees_ahead(visit):
                 continue
             yield self.found(
                 place,

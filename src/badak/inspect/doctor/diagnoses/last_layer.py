@@ -30,7 +30,9 @@ class BehindLogits(Diagnosis):
         for step in visit.steps:
             for loss in step.trained:
                 maker, at = (loss.below_by, loss.below_at) if loss.made_by == "log_softmax" else (loss.made_by, loss.made_at)
-                known = loss.kind in ("cross_entropy", "bce_with_logits") or (loss.kind == "nll" and loss.made_by == "log_softmax")
+                known = loss.kind in ("cross_entropy", "bce_with_logits") or (
+                    loss.kind in ("nll", "picked") and loss.made_by == "log_softmax"
+                )
                 several = loss.classes > 1 or loss.kind == "bce_with_logits"
                 if known and several and maker in self.takes and loss.place not in said:
                     said.add(loss.place)

@@ -27,8 +27,14 @@ class LogProbabilities(Diagnosis):
                         f"(largest {loss.high:.2g}), and takes them for logits"
                     )
                     fix = "give it the logits, or use nll_loss for log-probabilities"
-                elif loss.kind in ("nll", "kl_div") and loss.made_by != "log_softmax" and loss.high > 1e-3 and loss.classes > 1:
-                    cause = f"{loss.kind}_loss takes log-probabilities, at most 0 each, and is given values up to {loss.high:.3g}"
+                elif (
+                    loss.kind in ("nll", "kl_div", "ctc_loss")
+                    and loss.made_by != "log_softmax"
+                    and loss.high > 1e-3
+                    and loss.classes > 1
+                ):
+                    name = loss.kind.removesuffix("_loss")
+                    cause = f"{name}_loss takes log-probabilities, at most 0 each, and is given values up to {loss.high:.3g}"
                     fix = "give it log_softmax of the logits, or use cross_entropy for logits"
                 else:
                     continue

@@ -18,6 +18,17 @@ class LabelsMixed(Diagnosis):
     title = "labels of other rows"
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
+        wrong_ones = [each for each in visit.watch.collated if each is not None]
+        if len(wrong_ones) >= 3 and not any(wrong_ones):
+            yield self.found(
+                next((call.place for step in visit.steps for call in step.calls), ""),
+                f"in {len(wrong_ones)} of {len(wrong_ones)} batches what puts examples together gives rows in one order "
+                "and their labels in another",
+                "sort the examples, not one part of them: batch.sort(key=lambda example: len(example[0]))",
+                steps=len(wrong_ones),
+            )
+            return
+        yield from self.rows_moved(visit)
         steps = [step for step in visit.rounds if step.trained]
         for place in sorted({loss.place for step in steps for loss in step.trained}):
             losses = [(step, loss) for step in steps for loss in step.trained if loss.place == place]
@@ -34,6 +45,38 @@ class LabelsMixed(Diagnosis):
                     steps=len(wrong),
                 )
                 return
+
+    def rows_moved(self, visit: "Visit") -> Iterator[Finding]:
+        """All rows that the model is given are put in another order, and their labels are not."""
+        rounds = [step for step in visit.rounds if step.trained]
+        moved = [step for step in rounds if turned_round(step)]
+        if len(moved) >= 4 and len(moved) >= len(rounds) - 1:
+            yield self.found(
+                next(call.place for call in moved[0].calls if call.grad),
+                f"in {len(moved)} of {len(rounds)} steps all rows that the model is given are in another order, and the labels "
+                "are not",
+                "one order for both: rows = torch.randperm(n); x[rows], y[rows]",
+                steps=len(moved),
+            )
+
+
+def turned_round(step: Step) -> bool:
+    """Whether the only call of a step is given all rows in another order, which nothing else is picked in."""
+    calls, losses = [call for call in step.calls if call.grad], step.trained
+    if len(calls) != 1 or len(losses) != 1 or not calls[0].content or losses[0].labels is None:
+        return False
+    memory = calls[0].content[0][0]
+    own = next((each for each in step.picked if each.memory == memory and each.whole), None)
+    y, n = losses[0].labels, len(own.rows) if own is not None else 0
+    if (
+        own is None
+        or not len(y)
+        or len(y) % n
+        or len(np.unique(y)) < 2
+        or (len(y) == n and np.array_equal(np.unique(y), np.arange(n)))
+    ):
+        return False
+    return not any(each.memory != memory and np.array_equal(each.rows, own.rows) for each in step.picked)
 
 
 def mixed(step: Step, loss: Loss) -> Picked | None:

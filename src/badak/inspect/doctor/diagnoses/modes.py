@@ -2,6 +2,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.given import shapes_of
+from badak.inspect.doctor.names import weights_of
 from badak.inspect.doctor.report import Finding
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ class EvalForgotten(Diagnosis):
             for call in step.calls:
                 if not call.grad and call.training and visit.is_random(call) and self.judges(visit, call.module):
                     at.setdefault(call.place, {}).setdefault(step.number, []).append(call)
+        yield from self.teacher(visit)
         # in every step: a target that the training itself computes
         some = [each for each in at.values() if 2 * len(each) <= len(visit.rounds)]
         calls = [call for each in some for several in each.values() for call in several]
@@ -35,6 +38,28 @@ class EvalForgotten(Diagnosis):
             "model.eval() before testing, model.train() after it",
             calls=len(calls),
         )
+
+    def teacher(self, visit: "Visit") -> Iterator[Finding]:
+        """What has learned before is asked in each step, with its dropout at work: what it teaches is noise in part."""
+        watch = visit.watch
+        held = {id(p) for step in visit.steps for p in step.optimizer._parameters()}
+        asked = [call for step in visit.rounds for call in step.calls if not call.grad and call.training]
+        for module in {id(call.module): call.module for call in asked}.values():
+            own, calls = weights_of(module), [call for call in asked if call.module is module]
+            dropped = id(module) in watch.random and any(
+                getattr(m, "p", 0) for m in module.modules() if "Dropout" in type(m).__name__
+            )
+            learned = any(id(p) in watch.reached for p in own) or any(x.module() is module and x.any for x in watch.given.loaded)
+            twins = [m for m in watch.called.values() if m is not module and shapes_of(m) == shapes_of(module)]
+            if dropped and learned and not twins and len(calls) >= len(visit.rounds) >= 5 and not any(id(p) in held for p in own):
+                yield self.found(
+                    calls[0].place,
+                    f"{type(module).__name__}, which learns no more, is asked in train mode in each of {len(visit.rounds)} steps; "
+                    "its dropout is at work",
+                    "teacher.eval() before another model learns from it",
+                    calls=len(calls),
+                )
+                return
 
     def judges(self, visit: "Visit", module: "Module") -> bool:
         """Whether what a module gives is judged: one whose output only goes into another model draws pictures, say."""

@@ -6,6 +6,7 @@ import numpy as np
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.diagnoses.last_layer import NUMBERS
 from badak.inspect.doctor.facts import Loss
+from badak.inspect.doctor.names import weights_of
 from badak.inspect.doctor.report import Finding
 
 if TYPE_CHECKING:
@@ -32,7 +33,10 @@ class OddLabels(Diagnosis):
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
         losses = [loss for step in visit.steps for loss in step.trained]
-        models = {id(call.module) for step in visit.steps for call in step.calls if call.grad}
+        held = {id(p) for step in visit.steps for p in step.optimizer._parameters()}
+        calls = [call for step in visit.steps for call in step.calls if call.grad]
+        models = {id(call.module) for call in calls if any(id(p) in held for p in weights_of(call.module))} or {0}
+        yield from self.blank(losses)
         asked = [loss for loss in losses if asks_for_one(loss)]
         alike = [found for place in dict.fromkeys(loss.place for loss in asked) if (found := self.one_label(asked, place))]
         labels = {found.numbers["label"] for found in alike}
@@ -49,6 +53,17 @@ class OddLabels(Diagnosis):
                     if found := judge(place, own):
                         yield found
                         return
+
+    def blank(self, losses: list[Loss]) -> Iterator[Finding]:
+        """The blank of ctc_loss is among the labels."""
+        own = [loss for loss in losses if loss.kind == "ctc_loss"]
+        if len(own) >= LEAST and all(loss.blanks for loss in own):
+            yield self.found(
+                own[0].place,
+                f"{sum(loss.blanks for loss in own):,} labels of {len(own)} batches are the blank of ctc_loss, which is none",
+                "blank=0, and labels from 1 on; target_lengths without what fills the labels up",
+                labels=sum(loss.blanks for loss in own),
+            )
 
     def not_one(self, place: str, losses: list[Loss]) -> Finding | None:
         """Probabilities of classes that do not sum to 1: several classes hold at once."""

@@ -26,7 +26,7 @@ class OneClass(Diagnosis):
                 target = (
                     loss.binary if loss.target is None and len(visit.watch.optimizers) == 1 else loss.target
                 )  # a GAN asks by turns
-                if target is not None:
+                if target is not None and loss.kind != "picked":
                     known = np.unique(target[target != loss.ignored]) if len(target) >= 8 else np.arange(2)
                     asked.setdefault(loss.place, []).append(known)
             for place, classes_of in asked.items():

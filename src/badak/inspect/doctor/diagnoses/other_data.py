@@ -33,6 +33,15 @@ class OtherData(Diagnosis):
                 continue
             if a.dtype.kind == "f":
                 times = spread(a, b)
+                if len(tested[0].shape) == 3 and (apart := shift(a, b)) > 1.0:
+                    yield self.found(
+                        place,
+                        f"the mean of the pictures of the test lies {apart:.2g} of their spread beside that of those "
+                        f"it was trained with ({len(b)} and {len(a)} pictures were looked at)",
+                        "prepare both alike, once, with the mean and the spread of the training data",
+                        apart=apart,
+                    )
+                    return
                 if times is not None and not 1 / TIMES < times < TIMES:
                     yield self.found(
                         place,
@@ -76,6 +85,12 @@ def spread(a: np.ndarray, b: np.ndarray) -> float | None:
     ratios = float(np.median(two[moves] / one[moves])), float(np.median(y.std(axis=1))) / inside
     times = min(ratios, key=lambda t: abs(np.log(t + 1e-9)))
     return times if moves.sum() >= WIDE or not 1 / FAR < times < FAR else None
+
+
+def shift(a: np.ndarray, b: np.ndarray) -> float:
+    """How far the means of pictures lie from each other, by how far the numbers of the first spread; 0 where pictures differ so."""
+    apart, each = abs(float(a.mean() - b.mean())), max(float(a.mean(axis=1).std()), float(b.mean(axis=1).std()))
+    return apart / max(float(a.std()), 1e-12) if apart > 3 * each else 0.0
 
 
 def most_frequent(ids: np.ndarray) -> float:

@@ -89,11 +89,15 @@ class ScheduleFirst(Diagnosis):
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
         every = [(step, place, between) for step in visit.rounds for place, between in step.scheduled]
-        early = [place for _, place, between in every if between]
-        if len(early) >= 3 and len(early) >= 0.8 * len(every):
+        for at in dict.fromkeys(place for _, place, _ in every):
+            own = [each for each in every if each[1] == at]
+            early = [place for _, place, between in own if between]
+            if len(early) < 3 or len(early) < 0.8 * len(own):
+                continue
             yield self.found(
                 early[0],
                 f"{len(early)} times scheduler.step() came between backward() and optimizer.step()",
                 "optimizer.step(), then scheduler.step()",
                 times=len(early),
             )
+            return

@@ -1,3 +1,4 @@
+import ast
 import linecache
 import re
 import sys
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from badak import optim
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.given import shapes_of
-from badak.inspect.doctor.names import weights_of
+from badak.inspect.doctor.names import own_text, weights_of
 from badak.inspect.doctor.report import Finding
 
 if TYPE_CHECKING:
@@ -85,6 +86,13 @@ class NobodyReads(Diagnosis):
 
     def best(self, visit: "Visit") -> Iterator[Finding]:
         """What is kept as the best weights is the weights themselves, which go on learning."""
+        if (number := aliased()) and len(visit.steps) > 1:
+            yield self.found(
+                f"{Path(sys.argv[0]).name}:{number}",
+                "state_dict() gives the weights themselves, no copy: what is loaded at the end is what is there",
+                "best = copy.deepcopy(model.state_dict()), or torch.save",
+            )
+            return
         for state, place, text, number in visit.watch.given.kept:
             if (
                 state() is not None
@@ -130,6 +138,25 @@ def thaws() -> bool:
 
 
 FILES = 64  # next to a program that are looked through
+
+
+def aliased() -> int:
+    """The line in a loop that keeps a model's state_dict() under a name which the same model is given afterwards; 0: none."""
+    try:
+        tree = ast.parse(own_text())
+    except (SyntaxError, ValueError):
+        return 0
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args]
+    loads = {(ast.unparse(x.func.value), ast.unparse(x.args[0])): x.lineno for x in calls if x.func.attr == "load_state_dict"}  # type: ignore[attr-defined]
+    for loop in (node for node in ast.walk(tree) if isinstance(node, ast.For | ast.While)):
+        for node in ast.walk(loop):
+            value = node.value if isinstance(node, ast.Assign) else None
+            if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "state_dict":
+                key = ast.unparse(value.func.value), ast.unparse(node.targets[0])  # type: ignore[attr-defined]
+                inside = any(loop.lineno <= x.lineno <= (loop.end_lineno or 0) for x in calls if x.lineno == loads.get(key))
+                if key in loads and not inside:
+                    return node.lineno  # type: ignore[attr-defined]
+    return 0
 
 
 def resembles(name: str, known: str) -> bool:

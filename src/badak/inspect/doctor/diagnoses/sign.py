@@ -16,6 +16,7 @@ class Maximised(Diagnosis):
     explains = ("BADAK-213", "BADAK-219")
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
+        yield from self._divergence(visit)
         rounds = [step for step in visit.rounds if step.trained]
         if len(visit.watch.optimizers) != 1 or len(rounds) < 8:
             return
@@ -37,3 +38,14 @@ class Maximised(Diagnosis):
                     first=values[0], last=values[-1],
                 )  # fmt: skip
                 return
+
+    def _divergence(self, visit: "Visit") -> Iterator[Finding]:
+        """A divergence, which is 0 or more, is taken away from the loss."""
+        pulled = [each for step in visit.rounds for each in step.divergences if each.pull]
+        if len(pulled) >= 5 and all(each.pull < 0 for each in pulled):  # type: ignore[operator]
+            yield self.found(
+                pulled[0].place,
+                f"in all {len(pulled)} steps the divergence from the normal distribution is made larger, not smaller",
+                "kl = -0.5 * (1 + log_var - mean**2 - log_var.exp()).sum(), and loss = reconstruction + kl",
+                steps=len(pulled),
+            )

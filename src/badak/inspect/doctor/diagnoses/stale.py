@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from badak.inspect.doctor.session import Visit
 
 LATER = re.compile(
-    r"pre_?train|\bload(_|\b|\w*\()|freez|frozen|prob(e|ing)\b|fine.?tun|transfer|reservoir|teacher|perceptual|attack|requires_grad|\blora|adapter",
+    r"pre_?train|\bload(_|\b|\w*\()|freez|frozen|prob(e|ing)\b|fine.?tun|transfer|reservoir|teacher|perceptual|attack|requires_grad_\((?!True|\))|requires_grad\s*=\s*(?!True)|\blora|adapter",
     re.IGNORECASE,
 )  # a program that says so may leave weights to themselves
 
@@ -34,6 +34,14 @@ def in_both(one: "list[Step]", other: "list[Step]") -> bool:
     return bool(held[0] & held[1]) and one[0].number < other[-1].number and other[0].number < one[-1].number
 
 
+def halves(visit: "Visit", outside: list[Any]) -> bool:
+    """Whether the optimizer has the weights of layers whose biases get gradients and are left out."""
+    trained, owners = visit.trained, visit.names.owners
+    biases = [p for p in outside if p.dim() <= 1 and id(p) in owners]
+    left = [p for p in biases if any(id(q) in trained and q.dim() > 1 for q in owners[id(p)]._parameters.values() if q is not None)]
+    return len(left) >= 2 and all(p.dim() <= 1 for p in outside)
+
+
 class StaleOptimizer(Diagnosis):
     """The optimizer was built before a layer was replaced or added: it updates what nobody uses, and not what is used."""
 
@@ -47,12 +55,14 @@ class StaleOptimizer(Diagnosis):
             p for optimizer in visit.watch.optimizers.values() for p in optimizer._parameters()
             if id(p) not in names and id(p) not in reached
         ]  # fmt: skip
+        yield from self.loose(visit)
         inside = sum(1 for key in trained if key in names)
         order = {key: i for i, key in enumerate(reached)}  # as gradients came: what is nearest to the loss comes first
         nearest = min((order[key] for key in trained if key in order), default=len(order))
         behind = any(order[id(p)] < nearest for p in outside) and inside > 0
         doubled = any(in_both(a, b) for i, a in enumerate(visit.by_optimizer()) for b in visit.by_optimizer()[:i])
-        some = orphans or inside >= len(outside) or behind or doubled or alone(visit, outside)
+        split = halves(visit, outside)
+        some = split or orphans or inside >= len(outside) or behind or doubled or alone(visit, outside)
         if not outside or len(visit.steps) < 2 or not some:
             return
         step = visit.steps[0]
@@ -64,3 +74,23 @@ class StaleOptimizer(Diagnosis):
             "build the optimizer after the model is complete; or freeze them: requires_grad_(False)",
             missing=len(outside), orphans=len(orphans),
         )  # fmt: skip
+
+    def loose(self, visit: "Visit") -> Iterator[Finding]:
+        """Tensors of no module that get a gradient in each step, and that neither an optimizer has nor the program writes."""
+        watch = visit.watch
+        known = {id(p) for top in visit.names.tops for module in top.modules() for p in vars(module).values()}
+        lost = [
+            p for key, p in watch.reached.items()
+            if key not in visit.trained and key not in visit.names.parameters and key not in known and p.numel() > 1
+            and watch.times_reached.get(key, 0) >= max(5, 0.8 * len(visit.rounds)) and watch.given.history(p) is None
+            and p._grad is not None
+        ]  # fmt: skip
+        beside = [p for x in watch.optimizers.values() for p in x._parameters() if id(p) not in visit.names.parameters]
+        if lost and beside:
+            yield self.found(
+                visit.steps[0].place,
+                f"{len(lost)} tensors {tuple(lost[0].shape)} get gradients in each step and are in no optimizer, next to "
+                f"{len(beside)} that are",
+                "give them to the optimizer, too; or leave out requires_grad=True",
+                missing=len(lost),
+            )

@@ -1,0 +1,208 @@
+"""What is measured of losses while a training is watched: named ones, those of several operations, picked logarithms, numbers
+that are added."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from badak.core.modes import modes
+from badak.inspect.doctor import composed, layout
+from badak.inspect.doctor.facts import Loss
+from badak.inspect.doctor.names import line
+from badak.tensor import Tensor
+
+if TYPE_CHECKING:
+    from badak.inspect.doctor.watch import Watch
+
+LOSSES = ("cross_entropy", "cross_entropy_soft", "nll", "bce_with_logits", "mse", "kl_div", "ctc_loss")
+MANY = 65536  # labels of a step that are kept
+ROWS = 256  # of logits, scores and units that are looked at
+THROUGH = "reshape clone cast index index_select masked_select cat stack write_view".split()  # rows stay rows
+
+
+def square(x: np.ndarray) -> float:
+    """The sum of the squares."""
+    return float(np.vdot(x, x)) if x.dtype.kind == "f" and x.itemsize > 2 else float(np.square(x.astype(np.float64)).sum())
+
+
+def origin(x: Tensor) -> tuple[str, str]:
+    """The operation that made a tensor and its line, through views and copies."""
+    return origin_of(layout.behind(x, THROUGH))
+
+
+def origin_of(node: Any) -> tuple[str, str]:
+    return ("", "") if node is None else (node.name, node.line)
+
+
+def loss(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+    x, y = arrays[0], outputs[0]._array
+    made_by, made_at = origin(inputs[0])
+    classes = x.shape[-1] if x.ndim > 1 else 1
+    seen = Loss(
+        op.name, line(), float(y) if y.size == 1 else None, len(x) if x.ndim else 1, classes,
+        modes.grad and outputs[0]._node is not None, attributes.get("reduction", "mean") == "mean", made_by, made_at,
+    )  # fmt: skip
+    seen.labels_at = arrays[1].__array_interface__["data"][0] if len(arrays) > 1 and isinstance(arrays[1], np.ndarray) else 0
+    if op.name in ("cross_entropy", "nll") and x.ndim == 2 and x.size:
+        seen.target, seen.ignored = arrays[1].copy(), attributes.get("ignore_index", -100)
+        last = watch.open.lookups[-1].ids if watch.open.lookups else None
+        if last is not None and last.size == max(last.shape, default=0) == len(x) and modes.grad:
+            seen.read = last.reshape(-1)
+        seen.axes = watch.flat.get(id(inputs[0]._node), ())
+        seen.laid = laid_from(arrays[1]) or watch.laid.get(seen.labels_at, (None, ()))[1]
+        if watch.open.number == 1:
+            _measure(seen, op.name, x, arrays[1])
+    if op.name == "bce_with_logits" and x.size == len(x) > 1 and ((arrays[1] == 0) | (arrays[1] == 1)).all():
+        seen.binary = arrays[1].ravel().copy()
+    if op.name == "ctc_loss":
+        x = x.reshape(-1, classes)
+        seen.rows = len(arrays[3])
+        seen.blanks = blanks(arrays[1], arrays[3], attributes.get("blank", 0))
+    logarithms = op.name in ("nll", "kl_div", "cross_entropy", "ctc_loss") and made_by in ("log_softmax", "log")
+    if x.ndim == 2 and x.size and (logarithms or (op.name in ("mse", "cross_entropy") and made_by == "softmax")):
+        with np.errstate(all="ignore"):
+            some = x[:: max(1, len(x) // ROWS)].astype(np.float64)
+            mass = (np.exp(some) if logarithms else some).sum(axis=1)
+        seen.mass = float(mass.min()), float(mass.max())
+    if op.name == "kl_div" and not attributes.get("log_target") and x.ndim == 2 and x.size:
+        sums = arrays[1][:: max(1, len(x) // ROWS)].sum(axis=-1, dtype=np.float64)
+        seen.label_mass = float(sums.min()), float(sums.max())
+    if x.size and watch.looks_closely:
+        seen.low, seen.high = float(x.min()), float(x.max())
+    if made_by == "log_softmax":
+        below(seen, inputs[0])
+    weights = {"cross_entropy": 2, "nll": 2, "bce_with_logits": 3}.get(op.name, len(arrays))
+    if seen.grad and inputs[1]._node is None:
+        compared(watch, seen, *arrays[:2])
+        seen.weights = arrays[weights].copy() if weights < len(arrays) and arrays[weights] is not None else None
+    watch.open.losses.append(seen)
+    if outputs[0]._node is not None:
+        watch._losses[id(outputs[0]._node)] = outputs[0]._node, seen
+
+
+def blanks(targets: np.ndarray, lengths: np.ndarray, blank: int) -> int:
+    """How many labels of ctc_loss are the blank, which stands between labels and is none."""
+    if targets.ndim == 1:
+        return int((targets == blank).sum())
+    inside = np.arange(targets.shape[1]) < np.asarray(lengths)[:, None]
+    return int(((targets == blank) & inside).sum())
+
+
+def compared(watch: "Watch", seen: Loss, x: np.ndarray, y: np.ndarray) -> None:
+    """Note what the answers are compared with, which is data, and how large they are."""
+    if y.size > MANY or not x.size:
+        return
+    seen.labels = y.copy()
+    seen.size = float(np.sqrt(square(x) / x.size))
+    seen.level = x.ndim == 2 and x.shape[1] > 1 and bool((x == x[:, :1]).all())
+    y = watch.masked_from.get(seen.labels_at, y)
+    seen.labels_at, seen.among = y.__array_interface__["data"][0], len(y) if y.ndim else 0
+    whole = y.base
+    if isinstance(whole, np.ndarray) and whole.ndim == y.ndim and whole.shape[1:] == y.shape[1:] and len(whole) > len(y):
+        seen.slice_of = len(whole), whole.__array_interface__["data"][0]
+    watch.given.compared(seen.place, y, bool(watch.stack) and watch._outer.get(id(watch.stack[0]), (True, True))[0])
+
+
+def picked_logs(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+    """The logarithms of the probabilities of what is asked for: labels of a loss that no operation is named for."""
+    if outputs[0]._node is None or inputs[0]._node is None or not modes.grad or len(watch.open.losses) >= 64:
+        return
+    x, dim = arrays[0], attributes.get("dim")
+    made_by, made_at = origin(inputs[0])
+    if op.name == "index":
+        key = attributes.get("key")
+        if x.ndim != 2 or type(key) is not tuple or len(key) != 2 or not all(isinstance(each, np.ndarray) for each in key):
+            return
+        rows, index, dim = *key, 1
+        if rows.shape != index.shape or index.dtype.kind != "i" or not np.array_equal(rows.ravel(), np.arange(len(x))):
+            return
+    else:
+        index = arrays[1]
+        if x.ndim < 2 or index.ndim != x.ndim or index.shape[dim] != 1 or index.size * x.shape[dim] != x.size:
+            return
+    if made_by != "log_softmax" or x.shape[dim] < 2:
+        return
+    target = index.reshape(-1).copy()
+    seen = Loss("picked", line(), None, len(target), x.shape[dim], True, True, made_by, made_at)
+    seen.target = target
+    x = np.moveaxis(x, dim, -1).reshape(-1, x.shape[dim])
+    mass = np.exp(x[:: max(1, len(x) // ROWS)].astype(np.float64)).sum(axis=1)
+    seen.mass = float(mass.min()), float(mass.max())
+    below(seen, inputs[0])
+    watch.open.losses.append(seen)
+
+
+def below(seen: Loss, x: Tensor) -> None:
+    """Note what log_softmax was given."""
+    edge = layout.behind(x, THROUGH).edges[0]
+    if edge is not None and hasattr(edge[0], "op"):
+        node = layout.from_node(edge[0], ())
+        seen.below_by, seen.below_at = origin_of(node)
+
+
+def logarithm(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+    """The logarithm of a softmax, or of a sum of exponentials, of what has gone through a softmax."""
+    if outputs[0]._node is not None and inputs[0]._node is not None and len(watch.open.twice) < 64:
+        made_by, made_at = origin(inputs[0])
+        if made_by == "softmax":
+            watch.open.twice.append((line(), made_at))
+
+
+def laid_from(y: np.ndarray) -> tuple[int, ...]:
+    """The shape (X, Y) of what labels are a flat view of, where all of it is laid out as it is in memory; else ()."""
+    base = y.base
+    if base is None or y.ndim != 1 or base.ndim != 2 or base.size != y.size:
+        return ()
+    return base.shape if base.flags.c_contiguous else ()
+
+
+def _measure(seen: Loss, kind: str, x: np.ndarray, target: np.ndarray) -> None:
+    """What the loss is for some of the rows, whatever weights and reductions make of it."""
+    rows = np.flatnonzero(target != seen.ignored)
+    rows = rows[:: max(1, len(rows) // ROWS)]
+    if not len(rows):
+        return
+    z = x[rows].astype(np.float64)
+    seen.spread = float(z.std(axis=1).mean())
+    top = z.max(axis=1, keepdims=True)
+    with np.errstate(all="ignore"):
+        total = np.log(np.exp(z - top).sum(axis=1)) + top[:, 0] if kind == "cross_entropy" else 0.0
+        seen.nats = float((total - z[np.arange(len(rows)), target[rows]]).mean())
+
+
+def scalar(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+    """One number that is a mean, or a sum, may be a loss that no operation is named for."""
+    if inputs[0]._node is not None:
+        if watch.times and op.name == "sum":
+            layout.summed(watch, inputs, attributes)
+        composed.diverged(watch, inputs[0]._node, outputs[0])
+    if outputs[0]._array.ndim or outputs[0]._node is None or len(watch.open.scalars) + len(watch.open.losses) >= 64:
+        return
+    watch.open.ends.append(line())
+    pair = composed.behind_loss(watch, inputs[0]._node)
+    if pair is not None:
+        x = pair.answers
+        seen = Loss(pair.kind, line(), float(outputs[0]._array), len(x), x.shape[-1] if x.ndim > 1 else 1, True, op.name == "mean")
+        seen.made_by, seen.made_at = origin_of(layout.from_node(pair.made, THROUGH))
+        seen.labels_at = pair.labels.__array_interface__["data"][0]
+        seen.pull = 0.0 if pair.kind == "difference" and np.array_equal(x, pair.labels) else None
+        if pair.kind == "bce" and x.size == len(x) and ((pair.labels == 0) | (pair.labels == 1)).all():
+            seen.binary = pair.labels.ravel().copy()
+        compared(watch, seen, x, pair.labels)
+        watch.open.losses.append(seen)
+        watch._losses[id(outputs[0]._node)] = outputs[0]._node, seen
+    elif op.name == "mean":
+        seen = Loss("mean", line(), float(outputs[0]._array), len(arrays[0]) if arrays[0].ndim else 1, 1, True)
+        watch.open.scalars.append(seen)
+        watch._losses[id(outputs[0]._node)] = outputs[0]._node, seen
+
+
+def constant(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+    """A number that has no gradient is added to one that has."""
+    if outputs[0]._array.ndim or outputs[0]._node is None or len(watch.open.constants) >= 64:
+        return
+    if op.name == "shift":
+        watch.open.constants.append((line(), float(attributes["c"]), float(outputs[0]._array)))
+    else:
+        plain = [float(x._array) for x in inputs if x._node is None and not x._requires_grad]
+        watch.open.constants += [(line(), c, float(outputs[0]._array)) for c in plain]
