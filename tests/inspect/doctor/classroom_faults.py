@@ -7,7 +7,7 @@ A fault whose code is "" is in no list of the doctor's. What is said of it is pr
 import sys
 from pathlib import Path
 
-from tests.inspect.doctor import classroom_faults_later, classroom_faults_third
+from tests.inspect.doctor import classroom_faults_fifth, classroom_faults_fourth, classroom_faults_later, classroom_faults_third
 from tests.inspect.doctor.held_out import EVERYWHERE, examined, swap, warm
 
 PLACE = Path(__file__).parent / "classroom"
@@ -44,6 +44,13 @@ LEFT_OUT = {  # edits of any program that are no fault in this one
     "tinyllama": ("eval forgotten", "train forgotten", "step before backward"),  # the last fails, in PyTorch too
     "ncf": ("loss under no_grad",),  # the first model that is called is the test's
     "byol": ("rate far too high", "seed in the loop"),  # what it gives is normalised; the loop of the probe comes later
+    "recipes": ("loss under no_grad",),  # the first model that is called is the test's
+    "roads": ("rate far too high",),  # normalised: it learns
+    "cutvit": ("rate far too high", "rate far too low"),  # the schedule writes it
+    "molecules": ("eval forgotten", "train forgotten"),  # nothing in it is random
+    "moco": ("train forgotten",),  # nothing is tested before it
+    "recipe": ("rate far too high", "rate far too low", "train forgotten"),  # a schedule writes the rate; the mode is put back
+    "teachernet": ("train forgotten",),  # each model is trained before it is tested
     "twotower": ("loss under no_grad", "rate far too high"),  # the same; what it compares is normalised
 }
 EDITS = {
@@ -519,7 +526,7 @@ EDITS = {
         ("negative margin", "", "margin=1.0", "margin=-1.0"),
     ],
 }  # fmt: skip
-EDITS |= classroom_faults_later.EDITS | classroom_faults_third.EDITS
+EDITS |= classroom_faults_later.EDITS | classroom_faults_third.EDITS | classroom_faults_fourth.EDITS | classroom_faults_fifth.EDITS
 
 
 def spoiled(name: str) -> list[tuple[str, str, str]]:

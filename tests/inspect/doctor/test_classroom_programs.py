@@ -77,6 +77,45 @@ MISSED_ONCE = {
     ("toxic", "validated on the training"): "BADAK-238",
     ("twotower", "recall on the training"): "BADAK-238",
     ("windows", "future in the history"): "BADAK-258",
+    ("bikes", "normalised along the row"): "BADAK-303",
+    ("digitsvae", "kl never added"): "BADAK-217",
+    ("digitsvae", "kl with the wrong sign"): "BADAK-254",
+    ("digitsvae", "reconstructs itself"): "BADAK-217",
+    ("digitsvae", "held pictures are training pictures"): "BADAK-238",  # a slice of what is picked from
+    ("lorachat", "not divided"): "BADAK-224",  # after a pretraining
+    ("lorachat", "base detached with adapters"): "BADAK-209",
+    ("lorachat", "scheduler steps in the micro loop"): "BADAK-237",
+    ("moco", "queue never filled"): "BADAK-217",
+    ("moco", "normalised over the batch"): "BADAK-230",
+    ("packedtexts", "sorted texts, labels left"): "BADAK-256",
+    ("packedtexts", "direction lost"): "BADAK-217",
+    ("tones", "softmax for log_softmax"): "BADAK-203",
+    ("tones", "log_softmax over time"): "BADAK-230",
+    ("tones", "blank at the end"): "BADAK-260",
+    ("tones", "gru batch first forgotten"): "BADAK-243",
+    ("recipe", "norms in no group"): "BADAK-212",
+    ("recipe", "ema takes the momentum of the average"): "BADAK-262",
+    ("recipe", "second norm not used"): "BADAK-217",
+    ("recipe", "validation pictures not scaled"): "BADAK-257",
+    ("recipe", "validation set of the same seed"): "BADAK-238",  # half of it mirrored
+    ("sums", "reads what it is asked for"): "BADAK-204",  # with an attention to the source
+    ("sums", "padding counted"): "BADAK-231",
+    ("sums", "sources shuffled, targets not"): "BADAK-256",
+    ("hfspam", "evaluated on training messages"): "BADAK-238",
+    ("teachernet", "teacher in train mode"): "BADAK-206",
+    ("teachernet", "softmax over rows"): "BADAK-230",  # of the labels
+    ("churn", "stretched in the loss"): "BADAK-241",  # of a program that fails after the steps
+    ("churn", "label among the numbers"): "BADAK-258",  # next to ids
+    ("churn", "best state is the state"): "BADAK-259",
+    ("roads", "softmax over the batch"): "BADAK-230",  # of a loss of picked logarithms
+    ("roads", "one picture again and again"): "BADAK-221",
+    ("recipes", "held loader of the training set"): "BADAK-238",  # in the first epoch
+    ("barlow", "off-diagonal not added"): "BADAK-217",
+    ("barlow", "one label for all"): "BADAK-260",
+    ("prefer", "not shifted"): "BADAK-204",
+    ("prefer", "no mask"): "BADAK-247",
+    ("ratings", "film factors forgotten"): "BADAK-212",
+    ("cutvit", "keys are queries"): "BADAK-217",
 }
 PROGRAMS = sorted({name for name, _ in MISSED_ONCE})
 DRIVER = """
