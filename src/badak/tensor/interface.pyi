@@ -195,7 +195,7 @@ class Methods:
     def addmv_(self, mat, vec, *, beta=1, alpha=1, out=None) -> Tensor:
         """addmv, in place."""
     def addr(self, vec1, vec2, *, beta=1, alpha=1, out=None) -> Tensor:
-        """beta input + alpha outer(vec1, vec2)."""
+        """beta input + alpha outer(vec1, vec2); of booleans True where one of the two summands is."""
     def addr_(self, vec1, vec2, *, beta=1, alpha=1, out=None) -> Tensor:
         """addr, in place."""
     def adjoint(self) -> Tensor:
@@ -886,7 +886,7 @@ class Methods:
     def put_(self, index, source, accumulate: _bool = False) -> Tensor:
         """put, in place."""
     def qr(self, some=True, *, out=None) -> Any:
-        """As linalg.qr."""
+        """As linalg.qr; some=False: with a square Q."""
     def quantile(self, q, dim=None, keepdim: _bool = False, *, interpolation: str = 'linear', out=None, _of_numbers: _bool = False) -> Tensor:
         """The value below which the fraction q lies, along dim or of all; one for each of a vector q, in a new first dim."""
     def rad2deg(self, *, out=None) -> Tensor:
@@ -925,9 +925,9 @@ class Methods:
     def reshape_as(self, other) -> Tensor:
         """reshape(other.shape)."""
     def resize_(self, *size, memory_format=None) -> Tensor:
-        """Another shape, with as many of the values, in their order in memory, as fit and 0 after them."""
+        """Another shape of the memory from input's first value on; more memory, with 0 after the values, where it is too short."""
     def resize_as_(self, the_template, *, memory_format=None) -> Tensor:
-        """resize_ to the shape of another tensor."""
+        """resize_ to the shape of another tensor; preserve_format: channels last where that lies so, else in rows."""
     def resolve_conj(self) -> Tensor:
         """The tensor itself: a conjugate is computed at once here."""
     def resolve_neg(self) -> Tensor:
@@ -1028,6 +1028,8 @@ class Methods:
         """y[f, t] = sum_k window[k] x[t hop + k] exp(-2 pi i k f / n_fft), x (T,) or (B, T) -> (B, n_fft / 2 + 1, frames)."""
     def storage(self) -> Any:
         """The memory that input sees, as numbers of its dtype."""
+    def storage_type(self) -> Any:
+        """The class of its storage: badak.FloatStorage of a float32 tensor."""
     def sub(self, other, *, alpha=1, out=None) -> Tensor:
         """input - alpha other.   dinput = dy, dother = -alpha dy.   Booleans cannot be subtracted, as in PyTorch."""
     def sub_(self, *args, alpha=1, other=None) -> Tensor:
