@@ -77,7 +77,11 @@ ROWS = [
     ),
     Sample(r.Amax, over(torch.amax), SHAPES, axis=AXES, keepdims=[False, True]),
     Sample(r.Amax, over(torch.amax), [(2, 0, 3)], axis=[(0,)], keepdims=False, extremes=[TIES, EXTREME[:-1]]),
-    Sample(r.OneOf, lambda x, index: x.gather(-1, index), [case((5,), ints(5, 1)), case((3, 4), ints(4, 3, 1))]),
+    Sample(
+        r.OneOf,
+        lambda x, index: x.gather(-1, index),
+        [case(shape, ints(shape[-1], *shape[:-1], 1)) for shape in ((5,), (3, 4), (0, 4), (1, 1))],
+    ),
     Sample(r.Amin, over(torch.amin), SHAPES, axis=AXES, keepdims=[False, True]),
     Sample(r.Amin, over(torch.amin), [(2, 0, 3)], axis=[(0,)], keepdims=False, extremes=[TIES, EXTREME[:-1]]),
     Sample(r.LogSumExp, over(torch.logsumexp), SHAPES, axis=AXES, keepdims=[False, True]),

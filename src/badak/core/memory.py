@@ -44,6 +44,23 @@ def copied_with_others(array: np.ndarray, memo: dict) -> np.ndarray:
     return whole if array is owner else np.ndarray(array.shape, array.dtype, whole, offset_of(array), array.strides)
 
 
+def memory_of(array: np.ndarray) -> np.ndarray:
+    """All bytes of the memory that an array sees a part of."""
+    owner = owner_of(array)
+    dense = owner.ravel("K")
+    if not np.may_share_memory(dense, owner) or not owner.size:  # gaps: a part of memory that is not NumPy's
+        low, high = np.lib.array_utils.byte_bounds(owner)
+        flat = np.lib.stride_tricks.as_strided(owner.reshape(-1)[:1].view(np.uint8), (high - low,), (1,))
+        return flat if owner.size else np.empty(0, np.uint8)
+    return dense.view(np.uint8)
+
+
+def reach(array: np.ndarray) -> int:
+    """Bytes from the first to the last entry of an array."""
+    low, high = np.lib.array_utils.byte_bounds(array)
+    return high - low if array.size else 0
+
+
 ITS_OWN = 2  # references to an object that only one place has, as sys.getrefcount counts: it adds its own
 
 

@@ -123,6 +123,7 @@ from badak.tensor.create import empty_permuted as empty_permuted
 from badak.tensor.create import empty_strided as empty_strided
 from badak.tensor.create import eye as eye
 from badak.tensor.create import from_dlpack as from_dlpack
+from badak.tensor.create import from_file as from_file
 from badak.tensor.create import from_numpy as from_numpy
 from badak.tensor.create import frombuffer as frombuffer
 from badak.tensor.create import full as full
@@ -487,7 +488,6 @@ from badak.tensor.sort import histogramdd as histogramdd
 from badak.tensor.sort import searchsorted as searchsorted
 from badak.tensor.storage import TypedStorage as TypedStorage
 from badak.tensor.storage import UntypedStorage as UntypedStorage
-from badak.tensor.storage import from_file as from_file
 from badak.tensor.signal import istft as istft
 from badak.tensor.signal import stft as stft
 from badak.tensor.signal import bartlett_window as bartlett_window

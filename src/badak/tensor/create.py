@@ -13,6 +13,7 @@ from badak.tensor.dtypes import CPU, Size, check_place, default_dtype, to_dtype
 from badak.tensor.layouts import order_asked, strided
 from badak.tensor.meta_storage import description, unfilled
 from badak.tensor.promote import into
+from badak.tensor.storage import UntypedStorage
 from badak.tensor.tensor import Tensor
 from badak.tensor.vmap import for_each
 
@@ -537,3 +538,27 @@ def triu_indices(row: int, col: int, offset: int = 0, *, dtype=dtypes.int64, dev
     """(2, K): rows and columns of the entries on and above the diagonal `offset`."""
     array = np.stack(np.triu_indices(row, offset, col)).astype(_of_places("triu_indices", dtype))
     return _finish(array, dict(device=device, **accepted))
+
+
+def from_file(filename, shared=None, size: int = 0, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
+    """The first numbers of a file, mapped into memory: read where they are looked at.
+
+    Args:
+        filename: whose bytes are the numbers, one after the other, and nothing else
+        shared: changes go to the file, which is made longer where it is too short
+        size: how many numbers
+        dtype: theirs; the default float dtype unless given
+        layout, device, pin_memory: accepted
+        requires_grad: whether gradients are wanted
+
+    Returns: tensor (size,)
+
+    Raises:
+        FileError: for a file that is not there, or too short
+    """
+    dtypes.check_device(device)
+    kind = dtypes.to_dtype(dtype) if dtype is not None else dtypes.default_dtype()
+    if not isinstance(size, int) or size < 0:
+        raise ArgumentTypeError(f"from_file: expected size, a number of elements; got {size!r}", "size=8")
+    storage = UntypedStorage.from_file(filename, bool(shared), size * kind.itemsize)
+    return Tensor._of(storage._bytes.view(kind.numpy)).requires_grad_(requires_grad)

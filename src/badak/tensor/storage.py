@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core import events
+from badak.core import events, memory
 from badak.core.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -16,10 +16,10 @@ from badak.core.errors import (
     FileError,
     IndexOutOfRangeError,
     NoDataError,
-    NotSupportedError,
+    NotSupportedError,  # fmt: skip
     package,
-)  # fmt: skip
-from badak.core.memory import ITS_OWN, address, copied_with_others, is_shared, map_shared, new_shared, owner_of
+)
+from badak.core.memory import ITS_OWN, address, copied_with_others, is_shared, memory_of
 from badak.core.public_api import guard_types
 from badak.tensor import dtypes
 from badak.tensor.attributes import held_by
@@ -36,6 +36,8 @@ class UntypedStorage:
 
     _array: np.ndarray | None = None  # the bytes; None on the meta device
     _count = 0  # how many there would be there
+
+    is_cuda = False
 
     def __init__(self, size: Any = 0, *, device: Any = None):
         if device is not None and Device(device).type == "meta":
@@ -77,7 +79,7 @@ class UntypedStorage:
                 file = os.open(filename, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
                 if os.fstat(file).st_size < nbytes:
                     os.ftruncate(file, nbytes)
-                return cls._of(map_shared(file, nbytes))
+                return cls._of(memory.map_shared(file, nbytes))
             return cls._of(np.memmap(filename, np.uint8, "c", shape=(nbytes,)).view(np.ndarray))
         except (OSError, ValueError) as error:
             raise FileError(f"UntypedStorage.from_file: {filename}: {error}", "a file of at least nbytes") from error
@@ -214,8 +216,6 @@ class UntypedStorage:
         """Whether resize_ works: on the meta device."""
         return self._array is None
 
-    is_cuda = False
-
     @property
     def device(self) -> Device:
         """Where the bytes are: the CPU, or the meta device, which has none."""
@@ -223,7 +223,7 @@ class UntypedStorage:
 
     def __repr__(self) -> str:
         shown = "...\n" if self._array is None else "".join(f" {byte}\n" for byte in self._array[:1000].tolist())
-        return f"{shown}[{_shown()}.UntypedStorage(device={self.device}) of size {len(self)}]"
+        return f"{shown}[{package()}.storage.UntypedStorage(device={self.device}) of size {len(self)}]"
 
 
 class TypedStorage:
@@ -292,8 +292,7 @@ class TypedStorage:
     def __getitem__(self, key: int) -> Any:
         if isinstance(key, slice):
             raise NotSupportedError("slices are only supported in UntypedStorage.__getitem__", "storage.untyped()[...]")
-        numbers = self._numbers
-        return numbers[self._place(key)].item()
+        return self._numbers[self._place(key)].item()
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if isinstance(value, UntypedStorage | TypedStorage):
@@ -354,34 +353,13 @@ class TypedStorage:
     def __repr__(self) -> str:
         known = self.device != dtypes.META
         shown = "".join(f" {number}\n" for number in self._numbers[:1000].tolist()) if known else "...\n"
-        return f"{shown}[{_shown()}.TypedStorage(dtype={self.dtype}, device={self.device}) of size {len(self)}]"
-
-
-def _shown() -> str:
-    return f"{package()}.storage"
-
-
-def memory_of(array: np.ndarray) -> np.ndarray:
-    """All bytes of the memory that an array sees a part of."""
-    owner = owner_of(array)
-    dense = owner.ravel("K")
-    if not np.may_share_memory(dense, owner) or not owner.size:  # gaps: a part of memory that is not NumPy's
-        low, high = np.lib.array_utils.byte_bounds(owner)
-        flat = np.lib.stride_tricks.as_strided(owner.reshape(-1)[:1].view(np.uint8), (high - low,), (1,))
-        return flat if owner.size else np.empty(0, np.uint8)
-    return dense.view(np.uint8)
-
-
-def _reach(array: np.ndarray) -> int:
-    """Bytes from the first to the last entry of an array."""
-    low, high = np.lib.array_utils.byte_bounds(array)
-    return high - low if array.size else 0
+        return f"{shown}[{package()}.storage.TypedStorage(dtype={self.dtype}, device={self.device}) of size {len(self)}]"
 
 
 def untyped_storage(input: Tensor) -> UntypedStorage:
     """The memory that input sees, all of it, as bytes."""
     if input._described is not None:
-        return UntypedStorage._on_meta(_reach(input._described))
+        return UntypedStorage._on_meta(memory.reach(input._described))
     events.read("the storage of a tensor")
     return UntypedStorage._of(memory_of(input._array))
 
@@ -404,7 +382,7 @@ def share(several: list[Any]) -> None:
             raise NoDataError("share_memory_: only available on CPU", "the storage of a tensor on the CPU")
         if not is_shared(each._array) and not any(low <= address(each._array) < high for low, high, _ in moved):
             old = memory_of(each._array)
-            new = new_shared(old.nbytes)
+            new = memory.new_shared(old.nbytes)
             new[...] = old
             low = address(old if old.size else each._array)
             moved.append((low, low + max(old.nbytes, 1), new))
@@ -460,30 +438,6 @@ def set_(input: Tensor, source: Any = None, storage_offset: int = 0, size: Any =
     events.redefine(input, "set_ of a tensor")
     input._array, input._base, input._view_steps, input._version_counter = array, None, (), None
     return input
-
-
-def from_file(filename, shared=None, size: int = 0, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
-    """The first numbers of a file, mapped into memory: read where they are looked at.
-
-    Args:
-        filename: whose bytes are the numbers, one after the other, and nothing else
-        shared: changes go to the file, which is made longer where it is too short
-        size: how many numbers
-        dtype: theirs; the default float dtype unless given
-        layout, device, pin_memory: accepted
-        requires_grad: whether gradients are wanted
-
-    Returns: tensor (size,)
-
-    Raises:
-        FileError: for a file that is not there, or too short
-    """
-    dtypes.check_device(device)
-    kind = dtypes.to_dtype(dtype) if dtype is not None else dtypes.default_dtype()
-    if not isinstance(size, int) or size < 0:
-        raise ArgumentTypeError(f"from_file: expected size, a number of elements; got {size!r}", "size=8")
-    storage = UntypedStorage.from_file(filename, bool(shared), size * kind.itemsize)
-    return Tensor._of(storage._bytes.view(kind.numpy)).requires_grad_(requires_grad)
 
 
 guard_types(globals(), "badak")

@@ -84,7 +84,7 @@ TABLE = {
     "tensor.create": Names(
         functions=(
             "arange range=inclusive_range as_tensor asarray empty empty_like empty_permuted empty_strided eye from_dlpack "
-            "from_numpy frombuffer full "
+            "from_file from_numpy frombuffer full "
             "full_like "
             "is_tensor linspace logspace ones ones_like scalar_tensor tensor tril_indices triu_indices zeros "
             "zeros_like"
@@ -226,9 +226,7 @@ TABLE = {
         ),
         functions="bucketize histogramdd searchsorted",
     ),
-    "tensor.storage": Names(
-        functions="TypedStorage UntypedStorage from_file", methods="set_ share_memory_ storage untyped_storage"
-    ),
+    "tensor.storage": Names(functions="TypedStorage UntypedStorage", methods="set_ share_memory_ storage untyped_storage"),
     "tensor.signal": Names(
         both="istft stft",
         functions="bartlett_window blackman_window hamming_window hann_window kaiser_window",
