@@ -157,7 +157,8 @@ def test_a_deep_model_takes_no_more_memory_recorded_and_replayed_than_as_it_is(m
         tracemalloc.stop()
     assert step.fallback_reason == "" and len(step.recordings) == 1
     needed = eager - before
-    assert max(recorded[:2]) - between < 1.06 * needed  # while it is recorded: as it is, and the places of gradients
+    logits = 4 * 2000 * 2000  # whose gradient is written over them, but not while the step is recorded
+    assert max(recorded[:2]) - between < 1.06 * needed + logits  # as it is, and the places of gradients
     assert max(recorded[2:]) - between < 1.04 * needed
 
 

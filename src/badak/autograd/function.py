@@ -138,7 +138,8 @@ class _UserOp:
     """What the walk calls: the user's backward, between arrays and tensors."""
 
     owns_grads = False
-    view = overwrites = False
+    view = False
+    overwrites = ""
     again = light_for = ()
     thins = None
 

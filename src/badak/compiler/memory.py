@@ -172,8 +172,10 @@ def settle(entries, kept, origins, anew=frozenset(), gradients: Gradients | None
     """
     fixed = {id(owner): owner for array in [*kept, *_arrays(entries)] if (owner := holder_of(array)) is not None}
     spans = _spans(entries, fixed)
+    over = _written_over(entries, spans)
     hole = None if gradients is None else gradients.hole(entries, anew)
     places, size = find_places(spans, hole)
+    places |= {made: places[saved] for made, saved in over.items()}
     arena = _lines(np.empty(size + _LINE, np.uint8))
     others: dict = {}  # memory that no call touches, or that stays
 
@@ -227,6 +229,23 @@ def _spans(entries, fixed) -> dict[Any, Span]:
                 first = spans[memory].first if memory in spans else number
                 spans[memory] = Span(first, number, _whole_lines(memory.size))
     return spans
+
+
+def _written_over(entries, spans) -> dict[Any, Any]:
+    """{memory of a gradient: that of what the operation saved, which it may be written over}. The two spans become one."""
+    pairs = {}
+    for number, entry in enumerate(entries):
+        name = getattr(getattr(entry, "op", None), "overwrites", "")
+        if not name or not hasattr(entry, "dxs"):
+            continue
+        made, saved = entry.dxs[0], getattr(entry.saved, name)
+        if type(made) is not Place or type(saved) is not Place or made[1:] != saved[1:]:
+            continue
+        one, two = spans.get(saved.memory), spans.get(made.memory)
+        if one and two and one.last == two.first == number and one.size == two.size:
+            spans[saved.memory] = Span(one.first, spans.pop(made.memory).last, one.size)
+            pairs[made.memory] = saved.memory
+    return pairs
 
 
 def _whole_lines(size: int) -> int:

@@ -50,7 +50,7 @@ class CrossEntropy(Op):
     capturable = True  # apart from that warning, and from class weights
     saved_constants = ("lse", "count")
     supports_bf16 = True
-    overwrites = True
+    overwrites = "logits"
     batching = staticmethod(_rows_of_each)
 
     @staticmethod
@@ -66,7 +66,7 @@ class CrossEntropy(Op):
             dloss = kernels.of(dy).spread_loss(dy, saved.count, saved.target.size)
         else:
             dloss = _spread(dy, saved.target.shape, *saved.spread)
-        free = saved.last and is_alone(vars(saved), "logits")
+        free = saved.last and is_alone(vars(saved), CrossEntropy.overwrites)
         dlogits = kernels.of(dy).cross_entropy_backward(
             dloss, saved.logits, saved.target, saved.lse, saved.weight, saved.ignore_index, saved.smoothing, over_logits=free
         )

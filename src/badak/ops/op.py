@@ -73,8 +73,8 @@ class Op:
     data_movement = False  # True: numbers go from place to place as they are, so that 16-bit floats need not become wider first
     supports_bf16 = False  # True: takes bfloat16 as it is, computes in float32 and rounds once; other 16-bit floats are made wider
     saves_no_tensors = False  # True: backward needs no array, so that a graph may go back through it more than once, as in PyTorch
-    overwrites = False  # True: backward may write its gradient over what was saved, where `saved.last` and nobody else holds that
-    again: tuple[str, ...] = ()  # what `save` calls inputs and attributes, of an op as cheap to compute as to read (`again.py`)
+    overwrites = ""  # what backward may write its first gradient over: saved by this name, where nobody else holds it
+    again: tuple[str, ...] = ()  # what `save` calls inputs and attributes, of an op as cheap to compute as to read
     thins: Callable[..., bool] | None = None  # of `save`: whether input 0, called x, is better made again than kept
     light_for: tuple[int, ...] = ()  # the inputs whose gradients need none, where those of the others do
     portable: str | None = None  # the characters of the dtypes that BADAK_PORTABLE=1 keeps on AArch64, "" none; None: all

@@ -241,7 +241,7 @@ def addcdiv(input, tensor1, tensor2, *, value=1, out=None) -> Tensor:
         raise DTypeError(
             "Integer division with addcdiv is no longer supported, and in a future release addcdiv will perform a true division of "
             "tensor1 and tensor2.",
-            "(input + value * (tensor1 / tensor2)), or torch.div(..., rounding_mode='trunc') for whole numbers",
+            "(input + value * (tensor1 / tensor2)), or torch.div(..., rounding_mode='trunc') for integers",
         )
     xs = same(floating(input, "addcdiv"), tensor1, tensor2)
     y = apply(blend.Addcdiv, *xs, c=number(xs[0], value)[1])

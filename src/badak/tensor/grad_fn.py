@@ -114,7 +114,7 @@ class _HookedOp:
     def __init__(self, op: Any, tensor_of: Callable):
         self.inner, self.tensor_of = op, tensor_of
         self.name, self.__name__, self.saves_no_tensors, self.view = op.name, op.__name__, op.saves_no_tensors, op.view
-        self.overwrites, self.again = False, ()
+        self.overwrites, self.again = "", ()
         self.light_for = op.light_for
         self.before: dict[int, Callable] = {}
         self.after: dict[int, Callable] = {}

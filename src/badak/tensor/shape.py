@@ -80,7 +80,7 @@ def view(input, *shape, dtype=None) -> Tensor:
 
 
 def _read_as(x: Tensor, kind: DType) -> np.ndarray:
-    """The bytes of x as another dtype, where sizes and steps are whole numbers of it."""
+    """The bytes of x as another dtype, where sizes and steps are integers of it."""
     array, n = x._array, kind.itemsize // x._array.itemsize
     if kind.itemsize != array.itemsize:
         what = f"to view {x.dtype.word} as {kind.word} (different element sizes)"

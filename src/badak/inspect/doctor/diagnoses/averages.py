@@ -62,7 +62,7 @@ class NoAverage(Diagnosis):
             if idle and len(idle) == len(like):
                 yield self.found(
                     "",
-                    f"the weights of {type(model).__name__}, which an optimizer has, are written {max(times)} times beside it, "
+                    f"the weights of {type(model).__name__}, which an optimizer has, are written {max(times)} times outside of it, "
                     "and those of its copy never",
                     "average.mul_(a).add_(weights, alpha=1 - a): the copy is what moves",
                     times=max(times),

@@ -36,7 +36,7 @@ class OtherData(Diagnosis):
                 if len(tested[0].shape) == 3 and (apart := shift(a, b)) > 1.0:
                     yield self.found(
                         place,
-                        f"the mean of the pictures of the test lies {apart:.2g} of their spread beside that of those "
+                        f"the mean of the pictures of the test lies {apart:.2g} of their spread away from that of those "
                         f"it was trained with ({len(b)} and {len(a)} pictures were looked at)",
                         "prepare both alike, once, with the mean and the spread of the training data",
                         apart=apart,

@@ -85,12 +85,12 @@ class StaleOptimizer(Diagnosis):
             and watch.times_reached.get(key, 0) >= max(5, 0.8 * len(visit.rounds)) and watch.given.history(p) is None
             and p._grad is not None
         ]  # fmt: skip
-        beside = [p for x in watch.optimizers.values() for p in x._parameters() if id(p) not in visit.names.parameters]
-        if lost and beside:
+        others = [p for x in watch.optimizers.values() for p in x._parameters() if id(p) not in visit.names.parameters]
+        if lost and others:
             yield self.found(
                 visit.steps[0].place,
                 f"{len(lost)} tensors {tuple(lost[0].shape)} get gradients in each step and are in no optimizer, next to "
-                f"{len(beside)} that are",
+                f"{len(others)} that are",
                 "give them to the optimizer, too; or leave out requires_grad=True",
                 missing=len(lost),
             )
