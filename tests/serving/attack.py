@@ -27,7 +27,8 @@ import numpy as np
 from tests.serving.conftest import write_models
 from tests.serving.test_safety import BODIES, GOOD, post, sent
 
-ENOUGH = 48  # known questions, each of them three times; a busy machine takes longer than the attack for them
+ENOUGH = 48  # known questions, each of them three times: an attack goes on until they are answered
+AT_MOST = 6  # times as long as it was asked to
 PROMPTS = ["to be or", "ein hund rennt durch das hohe gras und", "바닥부터", "that is the question " * 6]
 PATHS = ("/v1/completions", "/v1/chat/completions", "/v1/embeddings", "/v1/classify", "/v1/translate", "/v1/fill-mask")
 VALUES = [
@@ -58,19 +59,25 @@ def resident(pid: int) -> int:
 
 
 class Attack:
-    """The attackers and the client that checks, until `end`."""
+    """The attackers and the client that checks: so many seconds, and until ENOUGH is answered."""
 
     def __init__(self, server: SimpleNamespace, seconds: float, connections: int):
-        self.server, self.end, self.connections = server, time.monotonic() + seconds, connections
+        self.server, self.connections = server, connections
+        self.start, self.seconds = time.monotonic(), seconds
         self.sent: Counter[str] = Counter()
         self.wrong: list[str] = []
         self.answered = self.busy = 0
         self.memory: list[int] = []
 
+    def goes_on(self) -> bool:
+        """Whether it lasts: all that is compared is answered under attack, on a slow machine, too."""
+        passed = time.monotonic() - self.start
+        return passed < self.seconds or (self.answered < ENOUGH and passed < AT_MOST * self.seconds)
+
     def repeat(self, name: str, work: Callable[[np.random.Generator], None]) -> None:
         """One kind of attack again and again."""
         random = np.random.default_rng(sum(name.encode()))
-        while time.monotonic() < self.end:
+        while self.goes_on():
             with suppress(OSError, httpx.HTTPError):  # the server may end any of these connections
                 work(random)
             self.sent[name] += 1
@@ -135,7 +142,7 @@ class Attack:
     def check(self) -> None:
         """Known questions, whose answers must be those of before the attack; a server that is busy may say so."""
         known: dict[int, str] = {}
-        while time.monotonic() < self.end or (self.answered < ENOUGH and time.monotonic() < self.end + 300):
+        while self.goes_on():
             for kind in range(16):
                 body = {"prompt": PROMPTS[kind % 4], "seed": kind, "max_tokens": 8 + kind, "temperature": 1.1, "top_k": 0}
                 try:
@@ -153,7 +160,7 @@ class Attack:
 
     def watch(self) -> None:
         """The memory of the server."""
-        while time.monotonic() < self.end:
+        while self.goes_on():
             self.memory.append(resident(self.server.pid))
             time.sleep(1)
 

@@ -181,6 +181,14 @@ def test_resize_as_keeps_channels_last_where_it_is_asked_to_keep_the_format():
             lib.ones(6).resize_((2, 3), memory_format=lib.preserve_format)
 
 
+@pytest.mark.parametrize("size", [(-1,), (-1, 2), (2, -2)])
+def test_resize_refuses_sizes_below_zero(size):
+    with pytest.raises(RuntimeError):
+        torch.ones(3, 4).resize_(size)
+    with pytest.raises(ShapeError, match="expected sizes of at least 0"):
+        bk.ones(3, 4).resize_(size)
+
+
 def test_resize_refuses_more_numbers_than_there_are_addresses():
     with pytest.raises(ShapeError, match="Storage size calculation overflowed with sizes=.*\nfix: smaller sizes"):
         bk.empty(()).resize_(2, 4, 2**30, 2**29)

@@ -209,3 +209,12 @@ def test_what_cannot_be_taken_apart_says_which_matrix_it_is_and_where(name, stac
             BROKEN[name](lib, lib.stack([lib.ones(3, 3) * 0.1 + 2 * lib.eye(3), a]) if stacked else a)
         said.append(str(error.value))
     assert said[1].removeprefix("torch.") in said[0]
+
+
+@pytest.mark.parametrize("name", ["atol", "rtol"])
+@pytest.mark.parametrize("function", ["matrix_rank", "pinv"])
+def test_limits_are_numbers(function, name):
+    with pytest.raises(TypeError):
+        getattr(torch.linalg, function)(torch.eye(3), **{name: "small"})
+    with pytest.raises(TypeError, match=f"expected {name}, a number or a tensor; got str\nfix: {name}=1e-6"):
+        getattr(badak.linalg, function)(badak.eye(3), **{name: "small"})

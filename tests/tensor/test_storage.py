@@ -245,3 +245,9 @@ def test_classes_of_dtypes_are_no_bases():
     for lib in (badak, torch):
         with pytest.raises(TypeError, match="FloatTensor' is not an acceptable base type"):
             type("Mine", (lib.FloatTensor,), {})
+
+
+def test_a_buffer_holds_complete_numbers():
+    for lib in (torch, badak):
+        with pytest.raises(ValueError, match=r"buffer size \(3\) must be a multiple of element size \(4\)"):
+            lib.FloatStorage.from_buffer(b"abc", byte_order="native")

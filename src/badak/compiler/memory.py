@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from badak.compiler.entries import Grads
+from badak.compiler.entries import Backward, Grads
 from badak.compiler.provenance import Part, Place, arrays_in
 from badak.core.memory import give_back, holder_of
 
@@ -235,10 +235,9 @@ def _written_over(entries, spans) -> dict[Any, Any]:
     """{memory of a gradient: that of what the operation saved, which it may be written over}. The two spans become one."""
     pairs = {}
     for number, entry in enumerate(entries):
-        name = getattr(getattr(entry, "op", None), "overwrites", "")
-        if not name or not hasattr(entry, "dxs"):
+        if not isinstance(entry, Backward) or not entry.op.overwrites:
             continue
-        made, saved = entry.dxs[0], getattr(entry.saved, name)
+        made, saved = entry.dxs[0], getattr(entry.saved, entry.op.overwrites)
         if type(made) is not Place or type(saved) is not Place or made[1:] != saved[1:]:
             continue
         one, two = spans.get(saved.memory), spans.get(made.memory)

@@ -13,6 +13,7 @@ from badak.distributions.discrete import Geometric, OneHotCategorical, Poisson
 from badak.distributions.distribution import Distribution
 from badak.distributions.exp_family import ExponentialFamily
 from badak.distributions.kl_pairs import PAIRS as OF_TWO_FAMILIES
+from badak.distributions.kl_pairs import no_formula
 from badak.distributions.mixed import LowRankMultivariateNormal
 from badak.distributions.multivariate import Independent, MultivariateNormal, _batch_mahalanobis
 from badak.distributions.positive import Beta, Dirichlet, Exponential, Gamma
@@ -42,10 +43,7 @@ def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
     if fitting:
         nearest = min(fitting, key=lambda pair: type(p).__mro__.index(pair[0]) + type(q).__mro__.index(pair[1]))
         return PAIRS[nearest](p, q)
-    raise NotSupportedError(
-        f"kl_divergence: no formula for {type(p).__name__} and {type(q).__name__}",
-        "the mean of p.log_prob(x) - q.log_prob(x) over x = p.sample((n,))",
-    )
+    raise no_formula(p, q)
 
 
 def _categorical(p: Categorical, q: Categorical) -> Tensor:
@@ -128,10 +126,7 @@ def _full(p: LowRankMultivariateNormal) -> MultivariateNormal:
 def _exponential_family(p: ExponentialFamily, q: ExponentialFamily) -> Tensor:
     """The Bregman divergence of the log normalizer between the natural parameters."""
     if type(p) is not type(q):
-        raise NotSupportedError(
-            f"kl_divergence: no formula for {type(p).__name__} and {type(q).__name__}",
-            "the mean of p.log_prob(x) - q.log_prob(x) over x = p.sample((n,))",
-        )
+        raise no_formula(p, q)
     given = [x.detach().requires_grad_() for x in p._natural_params]
     norm = p._log_normalizer(*given)
     slopes = grad(norm.sum(), given, create_graph=True)
@@ -150,10 +145,7 @@ def _independent(p: Independent, q: Independent) -> Tensor:
 def _of_bases(p: TransformedDistribution, q: TransformedDistribution) -> Tensor:
     """A transform that both share changes nothing."""
     if p.transforms != q.transforms or p.event_shape != q.event_shape:
-        raise NotSupportedError(
-            f"kl_divergence: no formula for {type(p).__name__} and {type(q).__name__}",
-            "the mean of p.log_prob(x) - q.log_prob(x) over x = p.sample((n,))",
-        )
+        raise no_formula(p, q)
     return kl_divergence(p.base_dist, q.base_dist)
 
 

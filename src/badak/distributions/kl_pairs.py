@@ -17,7 +17,14 @@ from badak.distributions.ratios import ContinuousBernoulli
 from badak.distributions.transformed import Gumbel, Pareto
 from badak.tensor import Tensor, broadcast_shapes, digamma, erf, lgamma, where, xlogy
 
+_BY_DRAWS = "the mean of p.log_prob(x) - q.log_prob(x) over x = p.sample((n,))"
+
 EULER = 0.57721566490153286060
+
+
+def no_formula(p: Any, q: Any) -> NotSupportedError:
+    """What is raised where two families have no formula."""
+    return NotSupportedError(f"kl_divergence: no formula for {type(p).__name__} and {type(q).__name__}", _BY_DRAWS)
 
 
 def _of_uniform(p: Uniform, reverse: bool = False) -> Tensor:
@@ -100,7 +107,7 @@ def _normal_laplace(p: Normal, q: Laplace) -> Tensor:
 
 def _binomial(p: Binomial, q: Binomial) -> Tensor:
     if bool((p.total_count < q.total_count).any()):
-        raise NotSupportedError("KL between Binomials where q.total_count > p.total_count is not implemented", None)
+        raise NotSupportedError("KL between Binomials where q.total_count > p.total_count is not implemented", _BY_DRAWS)
     y = p.total_count * (p.probs * (p.logits - q.logits) + (-p.probs).log1p() - (-q.probs).log1p())
     return _or_infinite(y, p.total_count > q.total_count)
 

@@ -182,6 +182,8 @@ def resize_(input, *size, memory_format=None) -> Tensor:
     wanted = shape.sizes(size)
     if tuple(wanted) == input._array.shape and memory_format is None:
         return input
+    if min(wanted, default=0) < 0:
+        raise ShapeError(f"resize_: expected sizes of at least 0; got {list(wanted)}", "x.resize_(2, 3)")
     if math.prod(wanted) * input._array.itemsize >= 2**63:
         raise ShapeError(f"Storage size calculation overflowed with sizes={list(wanted)}", "smaller sizes")
     if memory_format is preserve_format:

@@ -89,9 +89,12 @@ class UntypedStorage:
         """A copy of the bytes of a buffer: numbers of a dtype, the higher byte first where byte_order is "big"."""
         if byte_order not in ("native", "little", "big"):
             raise ArgumentError(f"invalid byte_order '{byte_order}' (expected 'native', 'little' or 'big')", "byte_order='native'")
-        made = np.frombuffer(buffer, np.uint8).copy()
-        if byte_order not in ("native", sys.byteorder) and dtype is not None:
-            kind = dtypes.to_dtype(dtype)
+        made, kind = np.frombuffer(buffer, np.uint8).copy(), dtypes.to_dtype(dtype or dtypes.uint8)
+        if made.size % kind.itemsize:
+            raise ArgumentError(
+                f"buffer size ({made.size}) must be a multiple of element size ({kind.itemsize})", "more bytes, or fewer"
+            )
+        if byte_order not in ("native", sys.byteorder):
             step = kind.itemsize // (2 if kind.is_complex else 1)
             made = made.reshape(-1, step)[:, ::-1].reshape(-1).copy()
         return cls._of(made)

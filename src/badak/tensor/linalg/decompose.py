@@ -1,8 +1,10 @@
 """Matrices taken apart: the functions of torch.linalg over LAPACK, for stacks of matrices."""
 
+import numbers
+
 import numpy as np
 
-from badak.core.errors import ArgumentError, DTypeError, ShapeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, ShapeError
 from badak.core.modes import modes
 from badak.ops import linalg as ops
 from badak.ops.factors import Eig
@@ -49,6 +51,9 @@ def mirrored(A, upper=False) -> Tensor:  # noqa: N803
 
 def _limit(a, s, atol, rtol):
     """max(atol, rtol * the largest singular value) of each matrix; rtol is eps * max(m, n) where neither is given."""
+    for name, t in (("atol", atol), ("rtol", rtol)):
+        if t is not None and not isinstance(t, Tensor | numbers.Real | np.ndarray):
+            raise ArgumentTypeError(f"expected {name}, a number or a tensor; got {type(t).__name__}", f"{name}=1e-6")
     absolute, relative = (None if t is None else t._array if isinstance(t, Tensor) else np.asarray(t) for t in (atol, rtol))
     if relative is None:
         eps = np.finfo(s.dtype).eps * max(a.shape[-2:])
