@@ -123,3 +123,33 @@ def test_all_three_work_from_setup_context():
         return [y, sign, sign.requires_grad, x.grad, came]
 
     agree(program)
+
+
+def test_a_function_with_slopes_of_its_own_runs_forward_and_backward():
+    def told(lib):
+        class Cube(lib.autograd.Function):
+            generate_vmap_rule = True
+
+            @staticmethod
+            def forward(x):
+                return x**3, 3 * x**2
+
+            @staticmethod
+            def setup_context(ctx, inputs, output):
+                ctx.mark_non_differentiable(output[1])
+                ctx.save_for_backward(output[1])
+                ctx.save_for_forward(output[1])
+
+            @staticmethod
+            def backward(ctx, dy, _):
+                return dy * ctx.saved_tensors[0]
+
+            @staticmethod
+            def jvp(ctx, dx):
+                return dx * ctx.saved_tensors[0], None
+
+        x, dx = lib.tensor([1.0, 2.0]), lib.tensor([1.0, 3.0])
+        value, slope = lib.func.jvp(lambda x: Cube.apply(x)[0], (x,), (dx,))
+        return [t.tolist() for t in (value, slope, lib.func.grad(lambda x: Cube.apply(x)[0].sum())(x))]
+
+    assert told(badak) == told(torch)

@@ -871,3 +871,129 @@ def test_what_would_be_lost_by_the_graph_is_refused(mistake, text):
     for lib in (badak, torch):
         with pytest.raises(RuntimeError, match=text):
             mistake(lib)
+
+
+# ------------------------------------------------------------------ what is kept of a tensor that is no leaf
+
+
+def _triple(lib):
+    class Triple(lib.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.mark_dirty(x)
+            return x.mul_(3)
+
+        @staticmethod
+        def backward(ctx, dy):
+            return dy * 3
+
+    return Triple.apply
+
+
+RETAINED = {  # what happens to y, or to its view v, between retain_grad and backward; the loss
+    "a later hook": lambda lib, y, v: (y.register_hook(lambda g: g * 10), y.sum())[1],
+    "in place": lambda lib, y, v: y.mul_(3).mul_(3).sum(),
+    "an item": lambda lib, y, v: (y.__setitem__(0, 5.0), y.sum())[1],
+    "its view": lambda lib, y, v: (v.mul_(3), (y * 2).sum())[1],
+    "its base": lambda lib, y, v: (y.mul_(3), (v * 2).sum())[1],
+    "a Function": lambda lib, y, v: (_triple(lib)(y), y.sum())[1],
+    "used before": lambda lib, y, v: ((y * 1) + y.mul_(3)).sum(),
+}
+
+
+@pytest.mark.parametrize("way", RETAINED)
+def test_retain_grad_keeps_the_gradient_of_what_the_tensor_is_at_last(way):
+    kept = []
+    for lib in (torch, badak):
+        x = leaf(lib, [1.0, 2.0, 3.0])
+        y = x * 2
+        v = y[:2]
+        y.retain_grad()
+        v.retain_grad()
+        RETAINED[way](lib, y, v).backward()
+        kept.append([None if t.grad is None else t.grad.tolist() for t in (x, y, v)])
+    assert kept[0] == kept[1]
+
+
+@both
+def test_a_hook_after_accumulation_gives_nothing_back(lib):
+    x = leaf(lib, [1.0])
+    x.register_post_accumulate_grad_hook(lambda p: p * 2)
+    with pytest.raises(RuntimeError, match="Tensor post accumulate grad hooks should return None"):
+        x.sum().backward()
+
+
+# ------------------------------------------------------------------ what is saved may change where it is a copy
+
+
+def _own_exp(lib):
+    class Exp(lib.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x.exp()
+
+        @staticmethod
+        def backward(ctx, dy):
+            return dy * ctx.saved_tensors[0].exp()
+
+    return Exp.apply
+
+
+SAVING = {"input": lambda lib: lambda x: x**2, "output": lambda lib: lambda x: x.exp(), "Function": _own_exp}
+
+
+@both
+@pytest.mark.parametrize("saving", SAVING)
+@pytest.mark.parametrize("block", ["allow_mutation_on_saved_tensors", "saved_tensors_hooks"])
+def test_what_a_block_has_copied_may_be_changed(lib, saving, block):
+    copies = [lambda t: t.clone(), lambda t: t] if block == "saved_tensors_hooks" else []
+    x = leaf(lib, [1.0, 2.0])
+    with getattr(lib.autograd.graph, block)(*copies):
+        y = x.clone()
+        z = SAVING[saving](lib)(y)
+        loss = z.sum()
+        y.sub_(1)
+        z.sub_(1)
+        loss.backward()
+    expected = 2 * values(x) if saving == "input" else np.exp(values(x))
+    np.testing.assert_allclose(values(x.grad), expected, rtol=1e-6)
+
+
+@both
+def test_saved_copies_end_with_their_block(lib):
+    allow = lib.autograd.graph.allow_mutation_on_saved_tensors
+    x = leaf(lib, [1.0])
+    with allow():
+        loss = x.exp().sum()
+        with pytest.raises(RuntimeError, match="cannot be nested"), allow():
+            pass
+    with pytest.raises(AssertionError, match="Trying to backward outside of the 'allow_mutation_on_saved_tensors'"):
+        loss.backward()
+
+
+def test_what_pack_hands_through_is_still_watched():
+    x = leaf(badak, [1.0])
+    with badak.autograd.graph.saved_tensors_hooks(lambda t: (t, 1), lambda pair: pair[0]):
+        y = x.clone()
+        z = (y * y).sum()
+    y.zero_()
+    with pytest.raises(errors.GraphError, match="modified by an inplace operation"):
+        z.backward()
+
+
+@both
+def test_an_edge_of_the_graph_stands_for_its_tensor(lib):
+    x = leaf(lib, [1.0, 2.0])
+    y = x * 2
+    edges = [lib.autograd.graph.get_gradient_edge(t) for t in (x, y)]
+    del y
+    assert (edges[1].node.name(), edges[1].output_nr) == ("MulBackward0", 0)
+    z = (x * 3).sum()
+    assert lib.autograd.grad(z, edges[0])[0].tolist() == [3, 3]
+    y = x * 2
+    edge = lib.autograd.graph.get_gradient_edge(y)
+    assert [g.tolist() for g in lib.autograd.grad(y.exp().log().sum(), [edge, x])] == [[1, 1], [2, 2]]
+    with pytest.raises(RuntimeError, match="appears to not have been used in the graph"):
+        lib.autograd.grad((x * 3).sum(), edges[1])
+    assert lib.autograd.grad((x * 3).sum(), edges[1], allow_unused=True) == (None,)

@@ -2,6 +2,7 @@
 
 import warnings
 
+from badak.autograd.graph import GradientEdge
 from badak.core.errors import GraphError, ShapeError
 from badak.ops.rows import Rows
 from badak.tensor import Tensor, stack
@@ -40,7 +41,7 @@ def grad(
 
     Args:
         outputs: one tensor or several
-        inputs: what is differentiated by
+        inputs: what is differentiated by: tensors, or edges of get_gradient_edge
         grad_outputs: d loss / d outputs; 1 for single values
         retain_graph: keep what was saved
         create_graph: the gradients have a history
@@ -58,13 +59,13 @@ def grad(
     """
     if not only_inputs:
         warnings.warn("only_inputs argument is deprecated and is ignored now (defaults to True).", FutureWarning, stacklevel=2)
-    outputs, inputs = _as_list(outputs), _as_list(inputs)
+    outputs, inputs = _as_list(outputs), [inputs] if isinstance(inputs, GradientEdge) else _as_list(inputs)
     if not inputs:
         raise GraphError("`inputs` argument to `grad()` cannot be empty.", "grad(loss, list(model.parameters()))")
     gradients = _as_list(grad_outputs) or [None] * len(outputs)
     if is_grads_batched:
         return _by_rows(outputs, inputs, gradients, retain_graph, create_graph, allow_unused, materialize_grads)
-    edges = [x._edge() for x in inputs]
+    edges = [(x.node._node, x.output_nr) if isinstance(x, GradientEdge) else x._edge() for x in inputs]
     for i, edge in enumerate(edges):
         if edge is None:
             raise GraphError(
@@ -76,11 +77,16 @@ def grad(
     for i, (x, dx) in enumerate(zip(inputs, found, strict=True)):
         if dx is None and not (allow_unused or materialize_grads):
             raise GraphError(
-                f"One of the differentiated Tensors appears to not have been used in the graph (inputs[{i}], shape "
-                f"{tuple(x.shape)}). Set allow_unused=True if this is the desired behavior.",
+                f"One of the differentiated Tensors appears to not have been used in the graph (inputs[{i}]"
+                f"{'' if isinstance(x, GradientEdge) else f', shape {tuple(x.shape)}'}). "
+                "Set allow_unused=True if this is the desired behavior.",
                 "allow_unused=True gives None there",
             )
-        if dx is None:
+        if isinstance(x, GradientEdge):
+            made.append(
+                dx if dx is None or isinstance(dx, Tensor) else Rows.as_tensor(dx) if type(dx) is Rows else Tensor._of(dx.copy())
+            )
+        elif dx is None:
             like = x._entries if isinstance(x, OfValues) else x
             made.append(zeros_like(like) if materialize_grads else None)
         elif create_graph:

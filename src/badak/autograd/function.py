@@ -30,8 +30,11 @@ class FunctionContext:
 
     def save_for_backward(self, *tensors) -> None:
         """Keep tensors (or None) for backward; a change of them in place before it is noticed."""
-        self._saved, self._unpack = packed_all(tensors)
-        self._versions = [(t._watch(), t._watch().count) for t in tensors if isinstance(t, Tensor)]
+        self._saved, self._unpack, watched = packed_all(tensors)
+        self._versions = [(t._watch(), t._watch().count) for t in watched]
+
+    def save_for_forward(self, *tensors) -> None:
+        """Accepted: a slope is found by the backward, so that a Function's jvp is not called."""
 
     @property
     def saved_tensors(self) -> tuple:
@@ -208,6 +211,9 @@ def _record(function, ctx, args, edges, outputs):
             y = Tensor._of(y._array)  # an input handed through is a new tensor with a new history
         made[slot] = with_history[slot] = y
     record(_UserOp(function, shapes, not ctx._saved), ctx, edges, with_history)
+    for y in ctx._dirty:
+        if y._kept_by is not None:
+            y._keep_here()
     return tuple(made)
 
 

@@ -9,9 +9,10 @@ from badak.autograd import saved
 from badak.autograd.hooks import RemovableHandle, function
 from badak.autograd.node import Node as Node
 from badak.autograd.saved import saved_tensors_hooks as saved_tensors_hooks
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, StateError
 from badak.core.public_api import door as _door
 from badak.tensor import Tensor
+from badak.tensor.grad_fn import grad_fn
 
 
 class save_on_cpu(saved_tensors_hooks):  # noqa: N801  (PyTorch's name)
@@ -31,6 +32,52 @@ def disable_saved_tensors_hooks(error_message: str):
         saved._refused.pop()
 
 
+class allow_mutation_on_saved_tensors(saved_tensors_hooks):  # noqa: N801  (PyTorch's name)
+    """A block in which what is saved for a backward may be changed in place: a copy is kept of it. The backward stands in it, too.
+
+    Raises: StateError within another such block
+
+    Example:
+        >>> x = badak.ones(2, requires_grad=True)
+        >>> with badak.autograd.graph.allow_mutation_on_saved_tensors():
+        ...     y = x.clone()
+        ...     loss = y.square().sum()
+        ...     _ = y.zero_()
+        ...     loss.backward()
+        >>> x.grad.tolist()
+        [2.0, 2.0]
+    """
+
+    def __init__(self) -> None:
+        super().__init__(lambda x: [x.clone(), self], _open_copy)
+        self.alive = True
+
+    def __enter__(self):
+        if any(isinstance(each, allow_mutation_on_saved_tensors) for each in saved._active):
+            raise StateError("allow_mutation_on_saved_tensors contexts cannot be nested", "leave the outer block first")
+        self.alive = True
+        return super().__enter__()
+
+    def __exit__(self, *error) -> None:
+        super().__exit__(*error)
+        self.clear()
+
+    def clear(self) -> None:
+        """Give up the graphs that were recorded in this block."""
+        self.alive = False
+
+
+def _open_copy(kept: list) -> Tensor:
+    copy, block = kept
+    if not block.alive:
+        raise ArgumentError(
+            "Trying to backward outside of the 'allow_mutation_on_saved_tensors' context in which the graph was originally "
+            "recorded.",
+            "loss.backward() within the block",
+        )
+    return copy
+
+
 class GradientEdge(NamedTuple):
     """Where a gradient arrives: a node of the graph, and which of its outputs."""
 
@@ -44,7 +91,8 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
         raise ArgumentError(
             "It is not possible to get the gradient edge for a Tensor that does not require gradients", "requires_grad_()"
         )
-    return GradientEdge(*tensor._edge())
+    node, output_nr = tensor._edge()
+    return GradientEdge(grad_fn(node, tensor._of), output_nr)
 
 
 def increment_version(tensor: Tensor | Sequence[Tensor]) -> None:

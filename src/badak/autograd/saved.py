@@ -74,6 +74,11 @@ class saved_tensors_hooks(Observer):  # noqa: N801  (PyTorch's name)
             made._packed = {name: _packed(self.pack_hook, _seen(known, value)) for name, value in packed.items()}
         made._unpack = self.unpack_hook
         node.saved = made
+        if node.watched:
+            apart = {id(value) for name, value in packed.items() if not _shares(made._packed[name], value)}
+            own = [id(y._array) for y in outputs if any(y._array is value for value in packed.values())]
+            held = {None: all(each in apart for each in own)} | {i: id(array) in apart for i, array in enumerate(arrays)}
+            node.watched = [entry for entry in node.watched if not held[entry[2]]]
 
 
 def _packed(pack_hook: Callable, x: Tensor) -> Any:
@@ -95,6 +100,14 @@ def _seen(known: dict[int, Tensor], array: np.ndarray) -> Tensor:
     return Tensor._of(array) if x is None else x if x._node is None else x.detach()
 
 
+def _shares(packed: Any, array: np.ndarray) -> bool:
+    """Whether what pack made of an array lies in its memory, so that a change of that would be a change of this."""
+    if isinstance(packed, tuple | list):
+        return any(_shares(each, array) for each in packed)
+    held = packed._array if isinstance(packed, Tensor) else packed
+    return isinstance(held, np.ndarray) and np.may_share_memory(held, array)
+
+
 @contextmanager
 def _paused(observer: Observer):
     """What a hook computes is not packed in turn."""
@@ -105,10 +118,10 @@ def _paused(observer: Observer):
         modes.observer = before
 
 
-def packed_all(tensors: tuple) -> tuple[tuple, Callable | None]:
-    """What a Function saves, packed where there are hooks, and what gives it back."""
+def packed_all(tensors: tuple) -> tuple[tuple, Callable | None, tuple]:
+    """What a Function saves, packed where there are hooks; what gives it back; and the tensors that must not change before."""
     if not _active:
-        return tensors, None
+        return tensors, None, tuple(t for t in tensors if isinstance(t, Tensor))
     hooks, there = _active[-1], [isinstance(t, Tensor) for t in tensors]
     with no_grad(), _paused(hooks):
         seen = [t.detach() if is_tensor and t._node is not None else t for t, is_tensor in zip(tensors, there)]
@@ -117,4 +130,4 @@ def packed_all(tensors: tuple) -> tuple[tuple, Callable | None]:
     def unpack(kept: tuple) -> tuple:
         return tuple(hooks.unpack_hook(each) if is_tensor else None for each, is_tensor in zip(kept, there))
 
-    return packed, unpack
+    return packed, unpack, tuple(t for t, p, is_tensor in zip(tensors, packed, there) if is_tensor and _shares(p, t._array))

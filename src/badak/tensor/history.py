@@ -108,6 +108,8 @@ class History(About):
         finally:
             modes.grad = before
         self._node, self._output_number, self._requires_grad = fresh._node, fresh._output_number, fresh._requires_grad
+        if self._kept_by is not None:
+            self._keep_here()
 
     def _watch(self) -> Version:
         """The counter of in-place changes, made when first asked for."""
@@ -187,7 +189,8 @@ class History(About):
 
     def _call_hooks_after(self) -> None:
         for hook in tuple((self._backward_hooks_after or {}).values()):
-            hook(self)
+            if hook(self) is not None:
+                raise GraphError("Tensor post accumulate grad hooks should return None.", "change p.grad in place, or set it")
 
     def backward(self, gradient=None, retain_graph=None, create_graph: bool = False, inputs=None) -> None:
         """Add d self / d leaf to every leaf's .grad.
@@ -231,22 +234,27 @@ class History(About):
         edge = self._edge()
         if edge is None:
             raise GraphError("can't retain_grad on Tensor that has requires_grad=False", "x.requires_grad_() first")
-        if self._node is None or self._retains:
-            return
-        self._retains = True
-        reference = weakref.ref(self)
+        if self._node is not None and self._kept_by is None:
+            self._keep_here()
+
+    def _keep_here(self) -> None:
+        """Keep the gradient that arrives at the history it has now, and no more that of an older one."""
+        reference, token = weakref.ref(self), object()
 
         def keep(dy):
             tensor = reference()
-            if tensor is not None:
+            if tensor is None or tensor._kept_by is not token:
+                return
+            if tensor._base is None or tensor._made_at == tensor._base._rebased:  # else a new history waits for who asks
                 mine = dy if dy._node is not None else dy.clone()
                 tensor._grad = mine if tensor._grad is None else tensor._grad + mine
 
-        _hook_edge(edge, _TensorHook(keep, self._of), None)
+        self._kept_by = token
+        _hook_edge((self._node, self._output_number), _Keeper(keep, self._of), None)
 
     @property
     def retains_grad(self) -> bool:
-        return self._retains
+        return self._kept_by is not None
 
     def detach(self) -> "Tensor":
         """The same memory without the history; an in-place change of one is seen by, and counted for, both.
@@ -331,11 +339,19 @@ class _TensorHook:
         return changed if changed.dtype is given.dtype else changed.to(given.dtype)
 
 
+class _Keeper(_TensorHook):
+    """The hook of retain_grad, which sees what all others made of the gradient."""
+
+
 def _hook_edge(edge, hook, owner) -> RemovableHandle:
     node, slot = edge
     if node.hooks is None:
         node.hooks = {}
-    return RemovableHandle(node.hooks.setdefault(slot, {}), hook, owner=owner)
+    hooks = node.hooks.setdefault(slot, {})
+    handle = RemovableHandle(hooks, hook, owner=owner)
+    for key in [key for key, each in hooks.items() if type(each) is _Keeper]:
+        hooks[key] = hooks.pop(key)
+    return handle
 
 
 def tensor_of(leaf: Leaf):

@@ -124,9 +124,13 @@ def _rewrite(x: Tensor, value: Tensor) -> None:
     if x._base is None:
         x._node, x._output_number, x._requires_grad = value._node, value._output_number, value._requires_grad
         x._rebased += 1
+        if x._kept_by is not None:
+            x._keep_here()
         return
     base = x._base
     saved = Saved((base._requires_grad, value._requires_grad))
     saved.base, saved.steps = base._array, x._view_steps
     record(WriteView, saved, [base._edge(), value._edge()], (base,))
     base._rebased += 1
+    if base._kept_by is not None:
+        base._keep_here()

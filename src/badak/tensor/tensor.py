@@ -45,7 +45,7 @@ class Tensor(Values):
     # Its gradient
     _grad: "Tensor | None" = None  # what `.grad` shows
     _leaf_end: tuple[Leaf, int] | None = None  # of a leaf: where its gradient arrives; made when first asked for
-    _retains: bool = False  # whether it keeps .grad although it is no leaf
+    _kept_by: object = None  # what its hook knows it by, where it keeps .grad although it is no leaf
     _backward_hooks_after: dict[int, Callable] | None = None  # of a leaf: called after .grad was added to
 
     # Whose memory it sees
