@@ -1,6 +1,8 @@
 """CUDA, mixed precision, compilers, many processes: accepted with their meaning on a CPU, never pretended."""
 
+import contextlib
 import copy
+import functools
 
 import numpy as np
 import pytest
@@ -317,6 +319,69 @@ def test_an_argument_that_was_written_to_after_a_checkpoint_is_noticed():
     x.mul_(2)
     with pytest.raises(badak.core.errors.GraphError, match="modified by an inplace operation"):
         y.sum().backward()
+
+
+@pytest.mark.parametrize("cached", [False, True], ids=["cast within", "cast before"])
+def test_a_checkpoint_computes_again_under_the_autocast_of_the_first_time(cached):
+    layer, kept = nn.Linear(4, 4), []
+    for run in (lambda function, x: function(x), functools.partial(badak.utils.checkpoint.checkpoint, use_reentrant=False)):
+        x = badak.arange(8.0).reshape(2, 4).requires_grad_()
+        with badak.autocast("cpu"):
+            if cached:
+                layer(x)
+            y = run(lambda a: layer(a).sin(), x)
+        with badak.autocast("cpu", dtype=badak.float16):
+            y.float().sum().backward()
+        kept.append(x.grad)
+    assert y.dtype is badak.bfloat16 and badak.equal(*kept)
+
+
+def _said_by_contexts(framework):
+    said = []
+
+    @contextlib.contextmanager
+    def says(word):
+        said.append(word)
+        try:
+            yield
+        finally:
+            said.append(f"end of {word}")
+
+    x = framework.ones(2, requires_grad=True)
+    run = lambda a: (said.append("run"), a.exp().sin())[1]  # noqa: E731
+    checkpoint = framework.utils.checkpoint.checkpoint
+    checkpoint(run, x, use_reentrant=False, context_fn=lambda: (says("first"), says("again"))).sum().backward()
+    for wrong in (
+        {"use_reentrant": True, "debug": True},
+        {"use_reentrant": True, "context_fn": lambda: None},
+        {"use_reentrant": True, "bogus": 1},
+        {"use_reentrant": False, "determinism_check": "no"},
+    ):
+        with pytest.raises(ValueError) as error:
+            checkpoint(run, x, **wrong).sum().backward()
+        said.append(str(error.value).splitlines()[0])
+    return said
+
+
+def test_a_checkpoint_enters_the_contexts_that_it_is_given():
+    assert _said_by_contexts(badak) == _said_by_contexts(torch)
+
+
+def test_a_selective_checkpoint_changes_no_number():
+    from badak.compat.torch.checkpoint import CheckpointPolicy, create_selective_checkpoint_contexts, set_checkpoint_early_stop
+
+    kept = []
+    for policy in (lambda *args, **kwargs: CheckpointPolicy.MUST_SAVE, []):
+        x = badak.ones(2, 2, requires_grad=True)
+        contexts = functools.partial(create_selective_checkpoint_contexts, policy)
+        with set_checkpoint_early_stop(False):
+            badak.utils.checkpoint.checkpoint(lambda a: (a @ a).sin(), x, use_reentrant=False, context_fn=contexts).sum().backward()
+        kept.append(x.grad)
+    x = badak.ones(2, 2, requires_grad=True)
+    (x @ x).sin().sum().backward()
+    assert badak.equal(kept[0], x.grad) and badak.equal(kept[1], x.grad)
+    with pytest.raises(ArgumentTypeError, match="policy_fn_or_list"):
+        create_selective_checkpoint_contexts(3)
 
 
 def test_a_checkpoint_works_where_only_parameters_want_gradients():

@@ -49,6 +49,12 @@ class Casting:
         self._mixed = MIXED if kind is dtypes.bfloat16 else {}
         self._kept: dict[int, tuple[Tensor, int, Tensor]] = {}  # id: (parameter, its count of changes, the same in 16 bits)
 
+    def twin(self) -> "Casting":
+        """One that begins where this one stands now."""
+        made = Casting(self.kind, self.keep)
+        made._kept = dict(self._kept)
+        return made
+
     def __call__(self, op: Any, inputs: tuple) -> tuple[Any, tuple]:
         if op in self._mixed and not (op is loss.CrossEntropy and inputs[2] is not None):  # weights of classes
             for x in inputs:

@@ -2,7 +2,8 @@
 
 import weakref
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
+from enum import IntEnum
 from typing import Any
 
 from badak.autograd import enable_grad, is_grad_enabled, node
@@ -10,11 +11,17 @@ from badak.autograd.again import Thin
 from badak.autograd.node import Node
 from badak.compat.torch.pytree import tree_flatten
 from badak.core import events
-from badak.core.errors import ArgumentTypeError, GraphError
+from badak.core.errors import ArgumentError, ArgumentTypeError, GraphError, expect_function
+from badak.core.modes import anywhere, modes
 from badak.ops.op import Saved
 from badak.tensor import Tensor
+from badak.tensor.casting import Casting
 from badak.tensor.dtypes import check_device
 from badak.tensor.random import fork_rng, get_rng_state, set_rng_state
+
+
+class CheckpointError(GraphError):
+    """A block did something else when it was computed again."""
 
 
 class _Forgotten(Saved):
@@ -37,15 +44,17 @@ class _Forgotten(Saved):
 class _Block:
     """One call of a checkpoint: its graph stays as it is, what the nodes had saved goes, and comes back when it is asked for."""
 
-    def __init__(self, run: Callable, args: tuple, keep_state: bool):
-        self.run, self.args = run, args
+    def __init__(self, run: Callable, args: tuple, keep_state: bool, contexts: tuple):
+        self.run, self.args, self.contexts = run, args, contexts
         self.state = get_rng_state() if keep_state else None
+        self.casting = modes.casting and modes.casting.twin()
         self.names: list[str] = []
         self.forgotten: list = []  # a weak reference for each node; the graph holds them
 
     def compute(self) -> Any:
         start = node.now()
-        made = self.run(*self.args)
+        with self.contexts[0]:
+            made = self.run(*self.args)
         for each in _nodes_since(start, made):
             self.names.append(each.name)
             if type(each.saved) in (Saved, Thin, _Forgotten):
@@ -60,9 +69,11 @@ class _Block:
             if self.state is not None:
                 set_rng_state(self.state)  # the same dropout as the first time
             start = node.now()
-            nodes = _nodes_since(start, self.run(*args))
+            with self.contexts[1], _as_then(self.casting):
+                made = self.run(*args)
+            nodes = _nodes_since(start, made)
         if [each.name for each in nodes] != self.names:
-            raise GraphError(
+            raise CheckpointError(
                 f"checkpoint: the function did other operations when it was computed again: {_first_other(self.names, nodes)}",
                 "a function that does the same each time it is called with the same arguments",
             )
@@ -71,6 +82,18 @@ class _Block:
             if type(forgotten) is _Forgotten:
                 forgotten.__dict__.pop("_block", None)
                 forgotten.__dict__.update(vars(each.saved) if type(each.saved) is Saved else {"_inner": each.saved})
+
+
+@contextmanager
+def _as_then(casting: Casting | None):
+    """What autocast did when the block was computed first, or that there was none."""
+    before, modes.casting = modes.casting, casting
+    anywhere.casting += 1
+    try:
+        yield
+    finally:
+        modes.casting = before
+        anywhere.casting -= 1
 
 
 def _nodes_since(start: int, made: Any) -> list[Node]:
@@ -105,15 +128,29 @@ def checkpoint(
 ):
     """function(*args, **kwargs), whose inner activations are not kept but computed again in backward.
 
-    The numbers and gradients are those of the plain call, dropout included unless preserve_rng_state=False. `use_reentrant`
-    chooses between two ways to them in PyTorch; here there is one, which does all that the second does.
+    The numbers and gradients are those of the plain call, dropout and autocast included (no dropout with
+    preserve_rng_state=False). `use_reentrant` chooses between two ways to them in PyTorch; here there is one, which does all that
+    the second does. context_fn() gives two contexts, for the first time and for the time after.
     """
     if not callable(function):
         raise ArgumentTypeError(f"checkpoint: expected a function; got {type(function).__name__}", "checkpoint(function, *args)")
+    _check_options(use_reentrant, context_fn, determinism_check, debug, kwargs)
+    contexts = (context_fn or noop_context_fn)()
     if not is_grad_enabled():
         return function(*args, **kwargs)
     events.user_code("a checkpoint computes its block again")
-    return _Block(lambda *inner: function(*inner, **kwargs), args, preserve_rng_state).compute()
+    return _Block(lambda *inner: function(*inner, **kwargs), args, preserve_rng_state, contexts).compute()
+
+
+def _check_options(reentrant: bool | None, context_fn: Callable | None, check: str, debug: bool, kwargs: dict) -> None:
+    if reentrant is not False and kwargs:
+        raise ArgumentError(f"Unexpected keyword arguments: {','.join(kwargs)}", "use_reentrant=False")
+    if reentrant is not False and (debug or context_fn not in (None, noop_context_fn)):
+        raise ArgumentError("Passing `context_fn` or `debug` is only supported when use_reentrant=False.", "use_reentrant=False")
+    if check not in ("default", "none"):
+        raise ArgumentError(
+            f"determinism_check should be one of ['default', 'none'], but got {check}", 'determinism_check="default"'
+        )
 
 
 def checkpoint_sequential(functions, segments: int, input, use_reentrant=None, **kwargs):  # noqa: A002
@@ -128,13 +165,50 @@ def checkpoint_sequential(functions, segments: int, input, use_reentrant=None, *
                 x = function(x)
             return x
 
-        input = checkpoint(run, input, **kwargs)  # noqa: A001
+        input = checkpoint(run, input, use_reentrant=use_reentrant, **kwargs)  # noqa: A001
     return input
 
 
 def set_checkpoint_debug_enabled(enabled):
     """Accepted; there is nothing more to say about a checkpoint."""
     return nullcontext()
+
+
+def set_checkpoint_early_stop(enable: bool):
+    """Accepted: a block is computed again to its end, which changes no number."""
+    return nullcontext()
+
+
+class CheckpointPolicy(IntEnum):
+    """What a policy says of an operation: to keep its result, or to compute it again."""
+
+    MUST_SAVE = 0
+    PREFER_SAVE = 1
+    MUST_RECOMPUTE = 2
+    PREFER_RECOMPUTE = 3
+    MUST_CPU_OFFLOAD = 4
+
+
+def create_selective_checkpoint_contexts(policy_fn_or_list, allow_cache_entry_mutation: bool = False):
+    """The two contexts for context_fn. A policy saves time, and changes no number: here all of the block is computed again.
+
+    Args:
+        policy_fn_or_list: function(context, operation, *args), or a list of operations to keep
+        allow_cache_entry_mutation: accepted
+
+    Returns: two contexts
+
+    Raises:
+        ArgumentTypeError: for anything else
+
+    Example:
+        >>> from badak.compat.torch.checkpoint import create_selective_checkpoint_contexts
+        >>> len(create_selective_checkpoint_contexts([]))
+        2
+    """
+    if not isinstance(policy_fn_or_list, list):
+        expect_function("policy_fn_or_list", policy_fn_or_list)
+    return noop_context_fn()
 
 
 def noop_context_fn():
