@@ -111,3 +111,12 @@ def test_a_mistake_is_explained(call, error, words):
     with pytest.raises(error, match=words) as raised:
         call()
     assert "\nfix: " in str(raised.value)
+
+
+def test_the_first_argument_of_forward_may_have_any_name():
+    class Plus(nn.Module):
+        def forward(this, x, self=1):  # noqa: N805
+            return x + self
+
+    exported = ours.export(Plus(), (badak.ones(3),), dynamic_shapes={"x": {0: ours.Dim("n")}})
+    assert exported.module()(badak.ones(5)).tolist() == [2] * 5

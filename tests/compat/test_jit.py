@@ -3,6 +3,7 @@
 import io
 import json
 import struct
+import typing
 import warnings
 import zipfile
 
@@ -199,3 +200,18 @@ def changed(change) -> io.BytesIO:
 def test_a_file_that_names_what_no_graph_names_is_damaged(change):
     with pytest.raises(FileError, match=r"the program in it is damaged \(.*\)\nfix: "):
         jit.load(changed(change))
+
+
+OF_TYPES = [
+    ([1], list[int]), ([1, "a"], list[int]), ([[1], [2]], list[list[int]]), ([], list[int]), ((1, 2.0), tuple[int, float]),
+    ((1,), tuple[int, float]), ({"a": 1}, dict[str, int]), ({"a": "b"}, dict[str, int]), (None, typing.Optional[int]),
+    (3, typing.Optional[int]), (3.0, typing.Union[int, str]), ([1], (list[str], list[int])), (1, int), (1, list[int]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("i", range(len(OF_TYPES)))
+def test_isinstance_looks_into_containers(i):
+    thing, kind = OF_TYPES[i]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert jit.isinstance(thing, kind) == torch.jit.isinstance(thing, kind)

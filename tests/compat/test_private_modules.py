@@ -419,3 +419,7 @@ def test_what_module_to_was_given_is_read_as_in_pytorch(given):
     found = badak._C._nn._parse_to(*own)
     assert [str(each).replace("badak.", "torch.") for each in found] == [str(each) for each in (device, dtype, *rest)]
     assert device is None or isinstance(found[0], badak.device)
+
+
+def test_the_base_of_tensors_is_the_tensor():
+    assert isinstance(badak.ones(1), badak._C.TensorBase) and isinstance(torch.ones(1), torch._C.TensorBase)

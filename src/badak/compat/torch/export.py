@@ -337,7 +337,7 @@ def _sizes_of(where: str, mod: Any, args: tuple, kwargs: dict, given: Any) -> _S
 def _argument_names(mod: Any, args: tuple, kwargs: dict) -> list[str]:
     code = getattr(getattr(mod, "forward", mod), "__code__", None)
     named = list(code.co_varnames[: code.co_argcount]) if code else []
-    named = named[1:] if named[:1] == ["self"] else named
+    named = named[1:] if hasattr(getattr(mod, "forward", mod), "__self__") else named
     return [*(named[i] if i < len(named) else f"arg_{i}" for i in range(len(args))), *kwargs]
 
 

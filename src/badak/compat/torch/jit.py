@@ -7,7 +7,8 @@ holds the weights and the graph, and no code: reading it runs nothing. TorchScri
 import builtins
 import warnings
 from collections.abc import Callable
-from typing import Any, Optional
+from types import UnionType
+from typing import Any, Optional, Union, get_args, get_origin
 from typing import Final as Final
 
 from badak.compat.torch.pytree import tree_flatten
@@ -214,8 +215,19 @@ def annotate(the_type, the_value):
 
 
 def isinstance(obj, target_type) -> bool:  # noqa: A001  (PyTorch's name)
-    """Python's isinstance."""
-    return builtins.isinstance(obj, target_type)
+    """Python's isinstance, which also looks into lists, dicts and tuples: list[int], dict[str, Tensor], Optional[float]."""
+    if builtins.isinstance(target_type, tuple):
+        return any(isinstance(obj, each) for each in target_type)
+    origin, inner = get_origin(target_type), get_args(target_type)
+    if origin in (Union, UnionType):
+        return any(isinstance(obj, each) for each in inner)
+    if origin is None or not builtins.isinstance(obj, origin):
+        return builtins.isinstance(obj, origin or target_type)
+    if origin is tuple:
+        return len(obj) == len(inner) and all(map(isinstance, obj, inner))
+    if origin is dict:
+        return all(isinstance(key, inner[0]) and isinstance(value, inner[1]) for key, value in obj.items())
+    return all(isinstance(each, inner[0]) for each in obj)
 
 
 def is_scripting() -> bool:
