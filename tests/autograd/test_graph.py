@@ -997,3 +997,13 @@ def test_an_edge_of_the_graph_stands_for_its_tensor(lib):
     with pytest.raises(RuntimeError, match="appears to not have been used in the graph"):
         lib.autograd.grad((x * 3).sum(), edges[1])
     assert lib.autograd.grad((x * 3).sum(), edges[1], allow_unused=True) == (None,)
+
+
+@both
+def test_what_is_said_of_threads_is_remembered(lib):
+    autograd, x = lib.autograd, leaf(lib, [1.0])
+    with autograd.set_multithreading_enabled(False):
+        assert not autograd.is_multithreading_enabled()
+        (x * 2).backward()
+    assert autograd.is_multithreading_enabled() and x.grad.item() == 2
+    assert isinstance((x * 2).grad_fn, autograd.graph.Node) and not isinstance(x, autograd.graph.Node)

@@ -3,6 +3,7 @@
 import math
 import warnings
 
+import numpy as np
 import pytest
 import torch
 import torch.nn.attention.flex_attention as theirs
@@ -222,3 +223,17 @@ def test_wrong_calls():
         with pytest.raises(error, match=words) as told:
             call()
         assert str(told.value).count("\nfix: ") == 1
+
+
+@pytest.mark.parametrize("corner", ["causal_upper_left", "causal_lower_right"])
+def test_causal_masks_begin_in_their_corner(corner):
+    from torch.nn.attention import bias as theirs
+
+    from badak.compat.torch import causal_bias as mine
+
+    q, k = (np.random.default_rng(n).standard_normal((2, n, 4)).astype(np.float32) for n in (3, 5))
+    attend = lambda lib, mask: lib.nn.functional.scaled_dot_product_attention(*map(lib.tensor, (q, k, k)), mask)  # noqa: E731
+    found, expected = attend(badak, getattr(mine, corner)(3, 5)), attend(torch, getattr(theirs, corner)(3, 5))
+    np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=1e-5, atol=1e-6)
+    with pytest.raises(ValueError, match="only supports 2D tensors"):
+        getattr(mine, corner)(3)

@@ -3,7 +3,6 @@
 import io
 import json
 import struct
-import typing
 import warnings
 import zipfile
 
@@ -204,8 +203,8 @@ def test_a_file_that_names_what_no_graph_names_is_damaged(change):
 
 OF_TYPES = [
     ([1], list[int]), ([1, "a"], list[int]), ([[1], [2]], list[list[int]]), ([], list[int]), ((1, 2.0), tuple[int, float]),
-    ((1,), tuple[int, float]), ({"a": 1}, dict[str, int]), ({"a": "b"}, dict[str, int]), (None, typing.Optional[int]),
-    (3, typing.Optional[int]), (3.0, typing.Union[int, str]), ([1], (list[str], list[int])), (1, int), (1, list[int]),
+    ((1,), tuple[int, float]), ({"a": 1}, dict[str, int]), ({"a": "b"}, dict[str, int]), (None, int | None),
+    (3, int | None), (3.0, int | str), ([1], (list[str], list[int])), (1, int), (1, list[int]),
 ]  # fmt: skip
 
 

@@ -16,8 +16,10 @@ from badak.autograd.grad_mode import enable_grad as enable_grad
 from badak.autograd.grad_mode import inference_mode as inference_mode
 from badak.autograd.grad_mode import is_grad_enabled as is_grad_enabled
 from badak.autograd.grad_mode import is_inference_mode_enabled as is_inference_mode_enabled
+from badak.autograd.grad_mode import is_multithreading_enabled as is_multithreading_enabled
 from badak.autograd.grad_mode import no_grad as no_grad
 from badak.autograd.grad_mode import set_grad_enabled as set_grad_enabled
+from badak.autograd.grad_mode import set_multithreading_enabled as set_multithreading_enabled
 from badak.autograd.gradcheck import GradcheckError as GradcheckError
 from badak.autograd.gradcheck import gradcheck as gradcheck
 from badak.autograd.gradcheck import gradgradcheck as gradgradcheck

@@ -132,26 +132,35 @@ class enable_grad(_Switch):  # noqa: N801
 class set_grad_enabled(_Switch):  # noqa: N801
     """set_grad_enabled(mode): takes effect at once; as a context manager it is undone at the end of the block."""
 
+    _switched = "grad"
+
     def __new__(cls, mode: bool):
         return object.__new__(cls)
 
     def __init__(self, mode: bool):
         if type(mode) is not bool:
             raise ArgumentTypeError(
-                f"set_grad_enabled(): argument 'enabled' must be bool, not {type(mode).__name__}", "set_grad_enabled(True)"
+                f"{type(self).__name__}(): argument 'enabled' must be bool, not {type(mode).__name__}",
+                f"{type(self).__name__}(True)",
             )
-        self._before = [{"grad": modes.grad}]
-        self._values = {"grad": mode}
-        modes.grad = mode
+        self._before = [{self._switched: getattr(modes, self._switched)}]
+        self._values = {self._switched: mode}
+        setattr(modes, self._switched, mode)
 
     def __enter__(self) -> None:
         if not self._before:
             super().__enter__()
-        modes.grad = self._values["grad"]
+        setattr(modes, self._switched, self._values[self._switched])
 
     def __call__(self, function):
         self.__exit__()
         return super().__call__(function)
+
+
+class set_multithreading_enabled(set_grad_enabled):  # noqa: N801
+    """set_multithreading_enabled(mode): remembered. A backward is one walk, in the thread that calls it."""
+
+    _switched = "multithreading"
 
 
 class inference_mode(_Switch):  # noqa: N801
@@ -173,6 +182,11 @@ class inference_mode(_Switch):  # noqa: N801
             )
         self._before = []
         self._values = {"grad": False, "inference": True} if mode else {"inference": False}
+
+
+def is_multithreading_enabled() -> bool:
+    """What set_multithreading_enabled said last in this thread; True at first."""
+    return modes.multithreading
 
 
 def is_grad_enabled() -> bool:

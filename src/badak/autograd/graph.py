@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 from badak.autograd import saved
 from badak.autograd.hooks import RemovableHandle, function
-from badak.autograd.node import Node as Node
 from badak.autograd.saved import saved_tensors_hooks as saved_tensors_hooks
 from badak.core.errors import ArgumentError, StateError
 from badak.core.public_api import door as _door

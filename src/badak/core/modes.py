@@ -13,6 +13,7 @@ class _Modes(threading.local):
     def __init__(self) -> None:  # for each thread; on the class they would cost a longer look
         self.grad = True  # record what a backward needs
         self.inference = False  # as grad = False, and for good: what is made now never joins a graph
+        self.multithreading = True  # what a program said of backward's threads, which changes nothing
         self.casting: Any = None  # what autocast makes of the inputs of an operation; None outside of it
         self.replaced: dict = {}  # operations that somebody else's function computes (`badak.use`)
         self.batching: tuple = ()  # the vmaps under way, from the outermost in (`tensor/vmap.py`)

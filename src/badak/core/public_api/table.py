@@ -107,6 +107,7 @@ PLACES = {
     "badak.multiprocessing.SpawnContext": "badak.distributed.launch.processes.SpawnContext",
     "badak.nested": "badak.tensor.nested",
     "badak.nn.DataParallel": "badak.compat.torch.parallel.DataParallel",
+    "badak.nn.attention.bias": "badak.compat.torch.causal_bias",
     "badak.nn.attention.flex_attention": "badak.compat.torch.flex_attention",
     "badak.nn.functional.grad": "badak.nn.grad",
     "badak.nn.modules.activation": "badak.nn",
