@@ -1007,3 +1007,25 @@ def test_what_is_said_of_threads_is_remembered(lib):
         (x * 2).backward()
     assert autograd.is_multithreading_enabled() and x.grad.item() == 2
     assert isinstance((x * 2).grad_fn, autograd.graph.Node) and not isinstance(x, autograd.graph.Node)
+
+
+@both
+def test_a_gradient_of_a_class_of_the_program_is_taken_by_its_values(lib):
+    class Labelled(lib.Tensor):
+        def to(self, *args, **options):
+            raise AssertionError("the walk asked the program")
+
+        def clone(self, *args, **options):
+            raise AssertionError("the walk asked the program")
+
+    x = leaf(lib, [1.0, 2.0])
+    y = x**3
+    ones = lib.ones(2, dtype=lib.float64).as_subclass(Labelled)
+    for graph in (False, True):
+        (dx,) = lib.autograd.grad(y, x, ones, create_graph=graph, retain_graph=True)
+        np.testing.assert_allclose(values(dx), [3, 12])
+    y = x * 2
+    y.retain_grad()
+    y.register_hook(lambda dy: dy.as_subclass(Labelled))
+    y.sum().backward()
+    assert type(y.grad) is lib.Tensor and y.grad.tolist() == [1, 1]

@@ -90,7 +90,7 @@ def grad(
             like = x._entries if isinstance(x, OfValues) else x
             made.append(zeros_like(like) if materialize_grads else None)
         elif create_graph:
-            made.append(dx.to(x.dtype))
+            made.append(cast(dx, x.dtype))
         elif type(dx) is Rows:
             made.append(Rows.as_tensor(dx))
         else:

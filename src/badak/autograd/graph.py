@@ -11,7 +11,9 @@ from badak.autograd.saved import saved_tensors_hooks as saved_tensors_hooks
 from badak.core.errors import ArgumentError, StateError
 from badak.core.public_api import door as _door
 from badak.tensor import Tensor
-from badak.tensor.grad_fn import grad_fn
+from badak.tensor.grad_fn import GradFn, grad_fn
+
+Node = GradFn  # what y.grad_fn is
 
 
 class save_on_cpu(saved_tensors_hooks):  # noqa: N801  (PyTorch's name)

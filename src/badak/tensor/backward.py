@@ -71,7 +71,9 @@ def walk_back(outputs, gradients, retain_graph, create_graph: bool, targets=None
 
 def _tensor(dy, array, like):
     """The gradient to start from, with its history where it has one."""
-    return dy.to(like.dtype) if hasattr(dy, "_edge") else like._of(array)
+    if not hasattr(dy, "_edge"):
+        return like._of(array)
+    return importlib.import_module("badak.tensor.convert").cast(dy, like.dtype)  # a class of the program may have its own `to`
 
 
 def root(y, dy):

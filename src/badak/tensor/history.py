@@ -246,7 +246,7 @@ class History(About):
             if tensor is None or tensor._kept_by is not token:
                 return
             if tensor._base is None or tensor._made_at == tensor._base._rebased:  # else a new history waits for who asks
-                mine = dy if dy._node is not None else dy.clone()
+                mine = dy if dy._node is not None else (dy if dy.is_sparse else tensor._of(dy._array)).clone()
                 tensor._grad = mine if tensor._grad is None else tensor._grad + mine
 
         self._kept_by = token

@@ -12,9 +12,12 @@ from badak.core.public_api import door as _door
 from badak.core.public_api import overriding
 from badak.tensor import Generator as Generator
 from badak.tensor import Size as Size
+from badak.tensor import Tensor
 from badak.tensor import device as device
 from badak.tensor import dtype as dtype
 from badak.tensor.batched import Batched
+
+TensorBase = Tensor  # PyTorch's compiled class below its Tensor
 
 
 class _Keys:
