@@ -18,7 +18,7 @@ class Methods:
     _output_number: int
     _grad: 'Tensor | None'
     _leaf_end: tuple[Leaf, int] | None
-    _retains: bool
+    _kept_by: object
     _backward_hooks_after: dict[int, Callable] | None
     _version_counter: Version | None
     _base: 'Tensor | None'
