@@ -53,7 +53,7 @@ from torch.utils.bundled_inputs import InflatableArg
 from torch.sparse import spsolve
 from torch.utils.tensorboard import SummaryWriter
 from torch.nn import TransformerEncoder, Container
-from torch.nn.attention.bias import CausalVariant
+from torch.utils.data import DFIterDataPipe
 import torch.distributed.fsdp as fsdp
 """
 
@@ -65,14 +65,14 @@ def test_an_import_of_a_missing_name_succeeds_and_its_use_fails(python):
         + """
 for use in (lambda: InflatableArg(), lambda: torch.lobpcg(1), lambda: SummaryWriter("runs"),
             lambda: Container(1, 2),
-            lambda: CausalVariant[0], lambda: fsdp.FullyShardedDataParallel, lambda: list(spsolve)):
+            lambda: DFIterDataPipe[0], lambda: fsdp.FullyShardedDataParallel, lambda: list(spsolve)):
     try:
         use()
     except AttributeError as error:
         print(type(error).__name__, error.args[0].split(":")[0])
 """
     )
-    names = "utils.bundled_inputs.InflatableArg lobpcg utils.tensorboard.SummaryWriter nn.Container nn.attention.bias.CausalVariant"
+    names = "utils.bundled_inputs.InflatableArg lobpcg utils.tensorboard.SummaryWriter nn.Container utils.data.DFIterDataPipe"
     names += " distributed.fsdp.FullyShardedDataParallel sparse.spsolve"
     done = python("-c", code)
     assert done.out.splitlines() == [f"MissingName torch.{name}" for name in names.split()], done.err
