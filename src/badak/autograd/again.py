@@ -11,7 +11,7 @@ from weakref import ref
 
 import numpy as np
 
-from badak.autograd.node import Leaf, Node, changed
+from badak.autograd.node import Leaf, Node, check_unchanged
 from badak.kernels import LARGE
 from badak.ops.op import Saved
 
@@ -31,8 +31,7 @@ class Again:
     def array(self) -> np.ndarray:
         """The array; what it was made of must be as it was."""
         if self.made is None:
-            if (error := changed(self.watched, self.node_name)) is not None:
-                raise error
+            check_unchanged(self.watched, self.node_name)
             given = [each.array() if type(each) is Again else each for each in self.inputs]
             self.made = self.op.forward(Saved((False,) * len(given)), *given, **self.attributes)
             self.inputs, self.watched = [], None

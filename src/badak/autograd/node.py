@@ -90,15 +90,15 @@ class Node:
                 "compute the loss again, or call backward(retain_graph=True) the first time",
                 code=24,
             )
-        if self.watched and (error := changed(self.watched, self._where())) is not None:
-            raise error
+        if self.watched:
+            check_unchanged(self.watched, self._where())
 
     def _where(self) -> str:
         return f"{self.name} ({self.line})" if self.line else self.name
 
 
-def changed(watched: list[tuple[Version, int, int | None]] | None, where: str) -> GraphError | None:
-    """The error of a node, called `where`, of which something that it watched has changed; None where nothing has."""
+def check_unchanged(watched: list[tuple[Version, int, int | None]] | None, where: str) -> None:
+    """Raise where something has changed that a node, called `where`, watched."""
     for version, then, number in watched or ():
         if version.count != then:
             cause = (
@@ -112,10 +112,9 @@ def changed(watched: list[tuple[Version, int, int | None]] | None, where: str) -
                     f"output of {where} is at version {version.count}, expected version {then}; "
                     f"it was overwritten by {version.changed_by}"
                 )
-            return GraphError(
+            raise GraphError(
                 cause,
                 "use the out-of-place form there (y = y + 1 instead of y += 1)"
                 + ("" if modes.debug else "; BADAK_DEBUG=1 names your lines"),
                 code=20,
             )
-    return None

@@ -50,9 +50,12 @@ def checked(function, plan, args, kwargs, tensors):
             f"compile: a replay of {name} differs from running it: {difference}",
             "badak.compile(..., disable=True) runs it as it is; report this, it should not happen",
         )
-    if error is not None:
-        raise error
-    return found
+    try:
+        if error is not None:
+            raise error
+        return found
+    finally:
+        del error, raised
 
 
 def _outcome(call):

@@ -82,7 +82,10 @@ class Failure:
             error = self.kind(text)
         except Exception:
             raise RuntimeError(self.text) from None  # a kind that cannot be made from one text
-        raise error
+        try:
+            raise error
+        finally:
+            del error
 
 
 class _Verbatim(str):

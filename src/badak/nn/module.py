@@ -18,7 +18,7 @@ from badak.compiler import Compiled
 from badak.core import events
 from badak.core.errors import ArgumentError, ArgumentTypeError, NoDataError, NotSupportedError
 from badak.core.modes import anywhere, modes
-from badak.core.public_api.explain import FOREIGN, explain
+from badak.core.public_api.explain import AS_IT_IS, FOREIGN, explain
 from badak.core.public_api.homes import home
 from badak.core.public_api.missing import AbsentName
 from badak.nn.errors import ModuleAttributeError, ModuleNameError, kind
@@ -89,9 +89,10 @@ class Module(Moving, State, Hooks):
         try:
             output = self._call_with_hooks(args, kwargs) if hooked else self.forward(*args, **kwargs)
         except BaseException as error:
+            output = AS_IT_IS
             if type(error) is NoDataError and not hooked and home(type(self)).startswith("badak."):
-                output = meta.forward(self, args, kwargs, error)
-            else:
+                output = meta.forward(self, args, kwargs)
+            if output is AS_IT_IS:
                 if observer is not None:
                     observer.on_module_exit(self, None, error)
                 if not hooked and isinstance(error, FOREIGN):

@@ -15,7 +15,7 @@ import numpy as np
 from badak.core.errors import NoDataError, ShapeError
 from badak.core.events import Observer
 from badak.core.modes import modes
-from badak.core.public_api.explain import without_data
+from badak.core.public_api.explain import AS_IT_IS, without_data
 from badak.tensor import create, dtypes
 from badak.tensor.dtypes import device as Device
 from badak.tensor.meta_storage import like, unfilled
@@ -60,12 +60,12 @@ def _untouched() -> Iterator[None]:
         unfilled.on = before
 
 
-def run(function: Callable, name: str, args: tuple, kwargs: dict[str, Any], error: NoDataError) -> Any:
-    """What a public function gives where the meta device is meant; `error` where it is none of its calls."""
+def run(function: Callable, name: str, args: tuple, kwargs: dict[str, Any]) -> Any:
+    """What a public function gives where the meta device is meant; AS_IT_IS where it is none of its calls."""
     if getattr(_inside, "runs", False):
-        raise error
+        return AS_IT_IS
     if function.__name__ == "__init__":
-        return _made(function, args, kwargs, error)
+        return _made(function, args, kwargs)
     if name in ("cpu", "cuda", "numpy", "share_memory_"):
         raise _no_copy()
     if name == "backward":
@@ -86,7 +86,7 @@ def run(function: Callable, name: str, args: tuple, kwargs: dict[str, Any], erro
         here = tuple("cpu" if isinstance(value, str | Device) and _is_meta(value) else value for value in here)
     if name.endswith("_") and (not name.endswith("__") or name.startswith("__i") or name == "__setitem__"):
         if name not in ("__index__", "__int__", "__invert__", "__iter__"):
-            return _in_place(function, name, args, kwargs, (here, named), error)
+            return _in_place(function, name, args, kwargs, (here, named))
     if name in _FILLED:
         function, named = create.empty, {key: value for key, value in named.items() if key != "generator"}
     with _blindly(), _untouched():
@@ -164,11 +164,11 @@ def _no_copy() -> NoDataError:
     )
 
 
-def _in_place(function: Callable, name: str, args: tuple, kwargs: dict, stand_ins: tuple, error: NoDataError) -> Any:
+def _in_place(function: Callable, name: str, args: tuple, kwargs: dict, stand_ins: tuple) -> Any:
     """A call that changes its first argument: its shape changes, its values are none."""
     x = args[0] if args else kwargs.get("tensor", kwargs.get("input"))
     if not isinstance(x, Tensor):
-        raise error
+        return AS_IT_IS
     if x._described is None:
         raise _no_copy()
     here, named = stand_ins
@@ -195,11 +195,11 @@ def _in_place(function: Callable, name: str, args: tuple, kwargs: dict, stand_in
     return None if name == "__setitem__" else x
 
 
-def _made(function: Callable, args: tuple, kwargs: dict[str, Any], error: NoDataError) -> None:
+def _made(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
     """A module on the meta device: made as always, of memory that is not touched, and then without it."""
     module = args[0]
     if not hasattr(module, "_modules") and not hasattr(type(module), "register_parameter"):
-        raise error
+        return AS_IT_IS
     named = {key: value for key, value in kwargs.items() if key != "device" or not _is_meta(value)}
     with _blindly(), _untouched():
         function(*args, **named)
@@ -207,6 +207,7 @@ def _made(function: Callable, args: tuple, kwargs: dict[str, Any], error: NoData
         for held in (*part._parameters.values(), *part._buffers.values()):
             if held is not None:
                 to_meta_(held)
+    return None
 
 
 def to_meta_(x: Tensor) -> None:
@@ -217,10 +218,10 @@ def to_meta_(x: Tensor) -> None:
         x._base, x._view_steps, x._version_counter = None, (), None
 
 
-def forward(module: Any, args: tuple, kwargs: dict[str, Any], error: NoDataError) -> Any:
-    """What a layer gives whose parameters, or whose input, are on the meta device."""
+def forward(module: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
+    """What a layer gives whose parameters, or whose input, are on the meta device; AS_IT_IS in such a run."""
     if getattr(_inside, "runs", False):
-        raise error
+        return AS_IT_IS
     stand_ins = _StandIns()
     here, named = stand_ins.of(args), stand_ins.of(kwargs)
     kept = [(part.__dict__, dict(part._parameters), dict(part._buffers)) for part in module.modules()]

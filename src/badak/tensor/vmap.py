@@ -14,6 +14,7 @@ from typing import Any
 from badak.core.errors import GraphError, NotSupportedError
 from badak.core.events import Effect, Observer, watch
 from badak.core.modes import anywhere, modes
+from badak.core.public_api.explain import AS_IT_IS
 from badak.ops.batching import aligned
 from badak.ops.concat import Stack
 from badak.ops.shape import Unbind
@@ -184,10 +185,8 @@ batched_run.append(_run)
 def again(error: Unbatched, function: Callable, name: str, args: tuple, kwargs: dict) -> Any:
     """What a public function gives that asked for the numbers of one example."""
     level = _innermost(_flat([list(args), kwargs])) or error.level
-    if level is None or level not in modes.batching:
-        raise error
-    if isinstance(error, NoNumber) and name in _NUMBERS:
-        raise error
+    if level is None or level not in modes.batching or (isinstance(error, NoNumber) and name in _NUMBERS):
+        return AS_IT_IS
     if name in ("equal", "is_nonzero", "allclose"):
         raise no_number("bool()")
     if name in ("nonzero", "unique", "unique_consecutive", "masked_select"):
@@ -197,10 +196,12 @@ def again(error: Unbatched, function: Callable, name: str, args: tuple, kwargs: 
         return wrap(function(_full(args[0]), *args[1:], **kwargs), level)
     if _changes(name) and given and given[0] is args[0]:
         if not on_level(args[0], level):
-            raise not_in_place() if any(on_level(x, level) for x in given) else error
+            if any(on_level(x, level) for x in given):
+                raise not_in_place()
+            return AS_IT_IS
         shape = _one_by_one(partial(_shape_after, function), args, kwargs, level)
         if shape != tuple(args[0].shape):  # what is changed are views of all examples
-            raise error
+            return AS_IT_IS
         return args[0]
     if name in ("as_strided", "as_strided_copy"):  # counts from the memory of the one example
         return _one_by_one(lambda x, *rest, **named: function(x.clone(), *rest, **named), args, kwargs, level)

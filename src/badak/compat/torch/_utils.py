@@ -261,7 +261,10 @@ class ExceptionWrapper:
             error = self.exc_type(KeyErrorMessage(text) if self.exc_type is KeyError else text)
         except Exception:  # it takes other arguments
             raise RuntimeError(text) from None
-        raise error
+        try:
+            raise error
+        finally:
+            del error
 
 
 def render_call(fn: Callable, args: Iterable[Any], kwargs: dict[str, Any]) -> str:

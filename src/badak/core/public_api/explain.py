@@ -44,6 +44,7 @@ _TENSORS = frozenset(
 _TENSORS_OR_NONE = frozenset("weight bias attn_mask pos_weight".split())
 
 
+AS_IT_IS = object()  # the answer of what runs a call again: its exception stands
 without_data: list[Callable] = []  # what runs a call again that met the meta device: `tensor/meta.py` puts it here
 
 into_out: list[Callable] = []  # what calls a function that was given out=: `tensor/promote.py` puts it here
@@ -109,12 +110,19 @@ def _guarded_iterator(function: Callable, space: str, name: str) -> Callable:
 
 def answered(error: BaseException, function: Callable, name: str, args: tuple, kwargs: dict, space: str) -> Any:
     """What a call gives that met the meta device; any other exception is raised, explained where it is ours."""
-    if isinstance(error, NoDataError) and hasattr(error, "again"):  # an example of a vmap, `tensor/vmap.py`
-        return error.again(function, name, args, kwargs)
-    if type(error) is NoDataError and without_data:
-        return without_data[0](function, name, args, kwargs, error)
-    explain(error, function, name, args, kwargs, space)
-    raise error
+    try:
+        result = AS_IT_IS
+        if isinstance(error, NoDataError) and hasattr(error, "again"):  # an example of a vmap, `tensor/vmap.py`
+            result = error.again(function, name, args, kwargs)
+        elif type(error) is NoDataError and without_data:
+            result = without_data[0](function, name, args, kwargs)
+        else:
+            explain(error, function, name, args, kwargs, space)
+        if result is AS_IT_IS:
+            raise error
+        return result
+    finally:
+        del error  # whose traceback holds this frame: with a name for it, both would live until the next garbage collection
 
 
 _METHOD_OF = {"__truediv__": "div", "__radd__": "add", "__rmul__": "mul"}

@@ -73,10 +73,12 @@ def meant(name: str, known: Iterable[str]) -> str:
 
 def placeholder_or_error(space: str, name: str, owner: object = None) -> "Missing":
     """What stands for badak.<space>.<name> while definitions are made; anywhere else its error is raised."""
-    error = absent(space, name, owner)
-    if isinstance(error, MissingName) and wants_placeholder():
-        return Missing(f"{space}.{name}".lstrip("."))
-    raise error
+    try:
+        raise absent(space, name, owner)
+    except MissingName:
+        if wants_placeholder():
+            return Missing(f"{space}.{name}".lstrip("."))
+        raise
 
 
 class Missing(ModuleType):
