@@ -19,7 +19,7 @@ from badak.kernels.numba.casts import cast
 from badak.kernels.numba.codegen.arrays import lent, unit_stride
 from badak.kernels.numba.codegen.compile import kernel
 from badak.kernels.numba.codegen.registers import whole_registers
-from badak.kernels.numba.decode_attention import attention_of_one
+from badak.kernels.numba.decode_attention import attention_of_one, heads_of_a_task
 from badak.kernels.numba.reductions import summed
 from badak.kernels.numba.simd.accumulators import in_full, numbers_in, rounded_to
 from badak.kernels.numba.simd.bf16_gemm import WIDE, multiply
@@ -205,7 +205,9 @@ def attention(q, k, v, keep=None, bias=None, causal=None, scale=None, drop=None,
     if queries == 1 and only_kept and _rows_are_vectors(q, k, v) and (q.itemsize > 2 or q.shape[3] % 2 == 0):
         # Between tokens the weights have driven keys and values out of the cache: 4 bytes of each take about 0.3 ns again.
         seen = _ABSENT[_BOOL] if keep is None else _repeated(keep, full, _BOOL)
-        attention_of_one(batch * heads, (k.size + v.size) // 3, out, lse, q, k, v, seen, _scale(scale, q), way_of_scores(q))
+        together = heads_of_a_task(q, k)
+        work, tasks = (k.size + v.size) // 3, batch * heads // together
+        attention_of_one(tasks, work, out, lse, q, k, v, seen, _scale(scale, q), way_of_scores(q), together)
         return out, lse, None
     if q.itemsize == 2 and not _rows_are_vectors(q, k, v):
         return _attention_in_float32(q, k, v, keep, bias, causal, scale, drop, p, want_weights)

@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 
-from badak.kernels.numba.codegen.arrays import unit_stride
 from badak.kernels.numba.codegen.compile import kernel
 from badak.kernels.numba.codegen.floats import rounded
 from badak.kernels.numba.simd.accumulators import in_full, rounded_to, summing
@@ -13,6 +12,7 @@ from badak.kernels.numba.simd.dots import dots, tile_dots
 from badak.kernels.numba.simd.rows import exp_row, largest_in, scaled_row
 from badak.kernels.numba.simd.streams import add_rows
 from badak.kernels.numba.threadpool.parallel import parallel
+from badak.kernels.numba.threadpool.pool import team
 
 _TOGETHER = 64  # values that are widened at a time where they are bfloat16
 
@@ -54,7 +54,7 @@ def _(row):
 
 @kernel
 def scores_of_one(way, q, k, scale, scores):
-    """scores (1, S) = scale q k^T for q (1, E) and k (S, E): the bits that `multiply` gives in that way."""
+    """scores (M, S) = scale q k^T for q (M, E) and k (S, E): the bits that `multiply` gives in that way."""
     if way == WIDE:
         dots(k, in_full(True, q, np.empty(q.shape, scores.dtype)), scale, scores[0, :0], scores)
     elif way == AMX:
@@ -63,33 +63,61 @@ def scores_of_one(way, q, k, scale, scores):
         dots(k, q, scale, scores[0, :0], scores)
 
 
-@parallel("X4 Wf3 V4 V4 V4 V?4 f i")
-def attention_of_one(task, out, lse, q, k, v, keep, scale, way):
-    """out (B, H, 1, E) and lse (B, H, 1) of the one query of one head: a step of generation. keep (B, H, 1, S) or empty.
+@kernel
+def _seen(keep, b, h, keys):
+    """How many keys a head sees, up to the last one that is kept."""
+    while keep.size and keys > 0 and not keep[b, h, 0, keys - 1]:
+        keys -= 1
+    return keys
 
-    A product packs its second matrix first, which for a single row costs more than the product; here keys and values stream
-    by once, up to the last one that is kept: a cache that is not full yet costs what is in it. Every sum has the order that it has
-    in a block of queries, and hidden keys add zeros to it: a query has the same bits in either, and wherever its text begins.
-    """
-    heads = q.shape[1]
-    b, h = task // heads, task % heads
-    g = h // (heads // k.shape[1])
-    seen = k.shape[2]
-    while keep.size and seen > 0 and not keep[b, h, 0, seen - 1]:
-        seen -= 1
-    lse[b, h, 0] = -np.inf
+
+@kernel
+def _heads_of_one(first, end, seen, b, out, lse, q, k, v, keep, scale, way):
+    """The heads from `first` to `end`, which share keys and values and see as many of them."""
+    lse[b, first:end, 0] = -np.inf
     if seen == 0:
-        out[b, h] = 0
+        out[b, first:end] = 0
         return
-    scores, sums = np.empty((1, seen), q.dtype), summing(unit_stride(out[b, h, 0])).reshape(1, -1)
-    scores_of_one(way, q[b, h], k[b, g, :seen], scale, scores)
-    for j in range(keep.shape[3]):
-        if j < seen and not keep[b, h, 0, j]:
-            scores[0, j] = -np.inf
-    lse[b, h, 0] = _softmax(scores[0])
+    g = first // (q.shape[1] // k.shape[1])
+    queries, results = q[b, first:end, 0], out[b, first:end, 0]
+    scores, sums = np.empty((end - first, seen), q.dtype), summing(results)
+    scores_of_one(way, queries, k[b, g, :seen], scale, scores)
+    for m in range(end - first):
+        for j in range(keep.shape[3]):
+            if j < seen and not keep[b, first + m, 0, j]:
+                scores[m, j] = -np.inf
+        lse[b, first + m, 0] = _softmax(scores[m])
     room = np.empty((_TOGETHER, v.shape[3]), q.dtype)
     for j in range(0, seen, _TOGETHER):
         values = in_full(True, v[b, g, j : min(j + _TOGETHER, seen)], room)
         add_rows(sums, scores[:, j : j + _TOGETHER], values)
-    _plus_zero(sums[0])
-    rounded_to(unit_stride(out[b, h, 0]), sums[0])
+    for m in range(end - first):
+        _plus_zero(sums[m])
+    rounded_to(results, sums)
+
+
+@parallel("X4 Wf3 V4 V4 V4 V?4 f i i")
+def attention_of_one(task, out, lse, q, k, v, keep, scale, way, heads):
+    """out (B, H, 1, E) and lse (B, H, 1) of the one query of so many heads of a group: a step of generation.
+
+    keep is (B, H, 1, S) or empty. A product packs its second matrix first, which for a few rows costs more than the product; here
+    keys and values stream by once, for all heads of the task and up to the last one that is kept: a cache that is not full costs
+    what is in it. Every sum has the order that it has in a block of queries, and hidden keys add zeros to it: a query has the same
+    bits in either, and wherever its text begins.
+    """
+    tasks = q.shape[1] // heads
+    b, first = task // tasks, task % tasks * heads
+    last = first + heads
+    while first < last:
+        seen, end = _seen(keep, b, first, k.shape[2]), first + 1
+        while end < last and _seen(keep, b, end, k.shape[2]) == seen:
+            end += 1
+        _heads_of_one(first, end, seen, b, out, lse, q, k, v, keep, scale, way)
+        first = end
+
+
+def heads_of_a_task(q, k):
+    """How many heads of a group a task takes: as many as leave two tasks for each thread, so that keys are read once for all."""
+    batch, heads = q.shape[:2]
+    group = heads // max(k.shape[1], 1)
+    return next((n for n in range(group, 1, -1) if group % n == 0 and batch * heads >= 2 * n * team.size), 1)

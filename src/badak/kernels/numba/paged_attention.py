@@ -4,29 +4,30 @@ import numpy as np
 
 from badak.kernels.memory_format import heads_like
 from badak.kernels.numba.attention import _scale, attention, way_of_scores
-from badak.kernels.numba.codegen.arrays import unit_stride
-from badak.kernels.numba.decode_attention import _TOGETHER, _plus_zero, _softmax, scores_of_one
+from badak.kernels.numba.decode_attention import _TOGETHER, _plus_zero, _softmax, heads_of_a_task, scores_of_one
 from badak.kernels.numba.simd.accumulators import in_full, rounded_to, summing
 from badak.kernels.numba.simd.streams import add_rows
 from badak.kernels.numba.threadpool.parallel import parallel
 from badak.kernels.pages import rows_alone
 
 
-@parallel("X4 V4 V4 V4 Ri2 Ri1 Ri1 f i")
-def attention_in_pages(task, out, q, k, v, table, firsts, ends, scale, way):
-    """out (B, H, 1, E) of the one query of one head, as `attention_of_one` of the keys firsts[b] <= j < ends[b]."""
-    heads, size = q.shape[1], k.shape[2]
-    b, h = task // heads, task % heads
-    g = h // (heads // k.shape[1])
+@parallel("X4 V4 V4 V4 Ri2 Ri1 Ri1 f i i")
+def attention_in_pages(task, out, q, k, v, table, firsts, ends, scale, way, heads):
+    """out (B, H, 1, E) of the one query of so many heads, as `attention_of_one` of the keys firsts[b] <= j < ends[b]."""
+    tasks, size = q.shape[1] // heads, k.shape[2]
+    b, h = task // tasks, task % tasks * heads
+    g = h // (q.shape[1] // k.shape[1])
     first, end = firsts[b], ends[b]
-    scores, sums = np.empty((1, end - first), q.dtype), summing(unit_stride(out[b, h, 0])).reshape(1, -1)
+    queries, results = q[b, h : h + heads, 0], out[b, h : h + heads, 0]
+    scores, sums = np.empty((heads, end - first), q.dtype), summing(results)
     at = first
     while at < end:
         stop = min((at // size + 1) * size, end)
         keys = k[table[b, at // size], g, at % size : at % size + stop - at]
-        scores_of_one(way, q[b, h], keys, scale, scores[:, at - first : stop - first])
+        scores_of_one(way, queries, keys, scale, scores[:, at - first : stop - first])
         at = stop
-    _softmax(scores[0])
+    for m in range(heads):
+        _softmax(scores[m])
     room = np.empty((_TOGETHER, v.shape[3]), q.dtype)
     at = first
     while at < end:
@@ -34,8 +35,9 @@ def attention_in_pages(task, out, q, k, v, table, firsts, ends, scale, way):
         values = in_full(True, v[table[b, at // size], g, at % size : at % size + stop - at], room)
         add_rows(sums, scores[:, at - first : stop - first], values)
         at = stop
-    _plus_zero(sums[0])
-    rounded_to(unit_stride(out[b, h, 0]), sums[0])
+    for m in range(heads):
+        _plus_zero(sums[m])
+    rounded_to(results, sums)
 
 
 def paged_attention(q, k, v, table, firsts, ends):
@@ -45,5 +47,7 @@ def paged_attention(q, k, v, table, firsts, ends):
         return rows_alone(attention, q, k, v, table, firsts, ends)
     out = heads_like(q, v.shape[3])
     work = int((ends - firsts).sum()) * k.shape[1] * (width + v.shape[3]) // 3
-    attention_in_pages(batch * heads, work, out, q, k, v, table, firsts, ends, _scale(None, q), way_of_scores(q))
+    together = heads_of_a_task(q, k)
+    tasks = batch * heads // together
+    attention_in_pages(tasks, work, out, q, k, v, table, firsts, ends, _scale(None, q), way_of_scores(q), together)
     return out
