@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 
 import badak as bk
 from badak.core.errors import IndexOutOfRangeError
@@ -91,3 +92,10 @@ def test_random_rows_are_sorted_as_numpy_sorts_them():
         values, indices = bk.from_numpy(x).topk(k)
         np.testing.assert_array_equal(values.numpy(), -np.sort(-x, 1)[:, :k])
         np.testing.assert_array_equal(np.take_along_axis(x, indices.numpy(), 1), values.numpy())
+
+
+def test_a_bool_seen_in_other_memory_may_be_any_byte():
+    for descending in (False, True):
+        ours, theirs = (t.tensor([2, 0, 1, 3, 0], dtype=t.uint8).view(t.bool) for t in (bk, torch))
+        for y, expected in zip(ours.sort(descending=descending), theirs.sort(descending=descending, stable=True)):
+            assert y.tolist() == expected.tolist()

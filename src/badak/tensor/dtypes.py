@@ -42,7 +42,7 @@ class dtype:  # noqa: N801  (PyTorch's name)
         return {"float16": complex64, "bfloat16": complex64, "float32": complex64, "float64": complex128}.get(self.name, self)
 
     def to_real(self) -> "dtype":
-        return {"complex64": float32, "complex128": float64}.get(self.name, self)
+        return {"complex32": float16, "complex64": float32, "complex128": float64}.get(self.name, self)
 
     def __repr__(self) -> str:
         return f"{package()}.{self.name}"
@@ -362,7 +362,10 @@ class iinfo:  # noqa: N801
     """Limits of an integer dtype: min, max, bits."""
 
     def __init__(self, type):  # noqa: A002
-        limits = np.iinfo(to_dtype(type).numpy)
+        chosen = to_dtype(type)
+        if not chosen.kind.endswith("int"):
+            raise DTypeError(f"iinfo: expected an integer dtype; got {chosen}", "use finfo for floating-point dtypes")
+        limits = np.iinfo(chosen.numpy)
         self.min, self.max, self.bits, self.dtype = int(limits.min), int(limits.max), limits.bits, str(limits.dtype)
 
     def __repr__(self) -> str:

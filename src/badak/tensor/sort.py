@@ -30,6 +30,8 @@ from badak.tensor.upcast import in_float32
 
 @events.pure(along="dim")
 def _order(array, dim: int, descending: bool):
+    if array.dtype.kind == "b":
+        array = array.view(np.uint8) != 0  # a bool seen in other memory may be any byte
     if not descending:
         return np.ascontiguousarray(np.argsort(array, axis=dim, kind="stable"), np.int64)
     # from the end, so that equal values keep their order

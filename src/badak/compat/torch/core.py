@@ -145,8 +145,8 @@ def _get_privateuse1_backend_name() -> str:
 
 
 _has_cuda = _has_xpu = _has_mps = _has_mtia = _has_xnnpack = _has_cudnn = False
-has_openmp = has_mkl = has_mkldnn = has_spectral = False
-has_lapack = True  # NumPy's
+has_openmp = has_mkl = has_mkldnn = False
+has_lapack = has_spectral = True  # NumPy's
 
 
 def _cuda_getDeviceCount() -> int:  # noqa: N802  (PyTorch's name)
