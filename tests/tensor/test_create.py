@@ -116,3 +116,35 @@ def test_a_tensor_in_a_list_is_one_number():
         for wrong in ([lib.ones(2), lib.ones(2)], [1.0, lib.ones(2)], [lib.ones(0)]):
             with pytest.raises(ValueError, match="only one element tensors can be converted to Python scalars"):
                 lib.tensor(wrong)
+
+
+def test_an_unknown_keyword_is_refused():
+    """out= where a shape, dtype or place comes from elsewhere; sizes given twice; a word that nobody knows."""
+    x, there = badak.zeros(2), badak.zeros(2)
+    calls = [
+        *(lambda f=f: f(x, out=there) for f in (badak.zeros_like, badak.ones_like, badak.empty_like)),
+        *(lambda f=f: f((2,), out=there) for f in (x.new_zeros, x.new_ones, x.new_empty)),
+        lambda: badak.full_like(x, 1.0, out=there),
+        lambda: x.new_full((2,), 1.0, out=there),
+        lambda: badak.empty_strided((2,), (1,), out=there),
+        lambda: badak.empty_permuted((2,), (0,), out=there),
+        lambda: badak.tril_indices(1, 1, out=there),
+        lambda: badak.zeros(2, size=(3,)),
+        lambda: badak.rand(2, size=(3,)),
+        lambda: badak.randn(2, wide=True),
+        lambda: badak.reshape(x, (2,), out=there),
+        lambda: x.reshape((2,), shape=(1, 2)),
+    ]
+    for call in calls:
+        with pytest.raises(TypeError, match=r"keyword argument '(out|size|wide|shape)'|several values for the argument 'size'"):
+            call()
+    assert x.reshape(shape=(1, 2)).shape == (1, 2) and badak.rand(size=(3,)).shape == (3,)
+
+
+def test_limits_of_another_kind_of_dtype_are_a_type_error():
+    for kind in ("float32", "bfloat16", "bool", "complex64"):
+        with pytest.raises(TypeError):
+            torch.iinfo(getattr(torch, kind))
+        with pytest.raises(TypeError, match="expected an integer dtype"):
+            badak.iinfo(getattr(badak, kind))
+    assert badak.finfo(badak.complex32).eps == torch.finfo(torch.complex32).eps

@@ -535,3 +535,18 @@ def test_normal_of_parameters_that_do_not_fit_says_where_they_clash():
     for lib in (badak, torch):
         with pytest.raises(RuntimeError, match=r"The size of tensor a \(12\) must match the size of tensor b \(5\)"):
             lib.normal(lib.zeros(12), lib.ones(2, 5))
+
+
+def test_out_of_another_size_is_resized():
+    for draw in (
+        lambda t, out: t.rand(6, out=out),
+        lambda t, out: t.randint(5, (6,), out=out),
+        lambda t, out: t.randperm(6, out=out),
+        lambda t, out: t.bernoulli(t.full((6,), 0.5), out=out),
+        lambda t, out: t.multinomial(t.ones(3), 1, out=out.long()),
+    ):
+        for t in (badak, torch):
+            t.manual_seed(1)
+        with pytest.warns(UserWarning, match="An output with one or more elements was resized"):
+            ours = draw(badak, badak.zeros(4))
+        assert ours.tolist() == draw(torch, torch.zeros(4)).tolist()

@@ -146,6 +146,8 @@ def is_tensor(obj) -> bool:
 def _shape(size, options) -> tuple:
     """The shape given as ints, as one tuple or list, or as size=."""
     if "size" in options:
+        if size:
+            raise ArgumentTypeError("got several values for the argument 'size'", "zeros(2, 3) or zeros(size=(2, 3))")
         size = (options.pop("size"),)
     if len(size) == 1 and not hasattr(size[0], "__index__"):
         size = size[0]
@@ -242,6 +244,7 @@ def empty_strided(size, stride, **options) -> Tensor:
         raise ShapeError(
             f"empty_strided: expected a stride >= 0 for each size; got {list(shape)}, {list(steps)}", "as many strides"
         )
+    _no_out(options)
     reach = 1 + sum((n - 1) * step for n, step in zip(shape, steps)) if all(shape) else 0
     memory = empty(reach, **options)
     return memory.as_strided(shape, steps)
@@ -252,6 +255,7 @@ def empty_permuted(size, physical_layout, **options) -> Tensor:
     shape, order = _shape((size,), {}), list(physical_layout)
     if sorted(order) != list(range(len(shape))):
         raise ShapeError(f"empty_permuted: expected each of {len(shape)} dims once; got {order}", "physical_layout=(0, 1)")
+    _no_out(options)
     made = empty([shape[dim] for dim in order], **options)
     return made.permute([order.index(dim) for dim in range(len(shape))])
 
@@ -281,7 +285,14 @@ def full(size, fill_value, **options) -> Tensor:
     return _new(np.full, (size,), options, fit(value, to_dtype(options["dtype"]).numpy, "full"))
 
 
+def _no_out(options: dict) -> None:
+    """Raise for out=, which functions that say the dtype by another tensor, or the place in memory, do not take."""
+    if "out" in options:
+        raise ArgumentTypeError("got an unexpected keyword argument 'out'", "out.copy_(y) of what is returned")
+
+
 def _like(make, x: Tensor, options, *value) -> Tensor:
+    _no_out(options)
     dtype = options.pop("dtype", None)
     wanted = x._array.dtype if dtype is None else to_dtype(dtype).numpy
     made = make(x._array.shape, *value, wanted)
@@ -313,6 +324,7 @@ def full_like(input: Tensor, fill_value, **options) -> Tensor:
 
 
 def _new_of(x: Tensor, options):
+    _no_out(options)
     if options.get("dtype") is None:
         options["dtype"] = x.dtype
     options.setdefault("device", x.device)
@@ -530,12 +542,14 @@ def _of_places(name: str, dtype) -> np.dtype:
 
 def tril_indices(row: int, col: int, offset: int = 0, *, dtype=dtypes.int64, device=None, **accepted) -> Tensor:
     """(2, K): rows and columns of the entries on and below the diagonal `offset`."""
+    _no_out(accepted)
     array = np.stack(np.tril_indices(row, offset, col)).astype(_of_places("tril_indices", dtype))
     return _finish(array, dict(device=device, **accepted))
 
 
 def triu_indices(row: int, col: int, offset: int = 0, *, dtype=dtypes.int64, device=None, **accepted) -> Tensor:
     """(2, K): rows and columns of the entries on and above the diagonal `offset`."""
+    _no_out(accepted)
     array = np.stack(np.triu_indices(row, offset, col)).astype(_of_places("triu_indices", dtype))
     return _finish(array, dict(device=device, **accepted))
 

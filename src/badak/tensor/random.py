@@ -33,6 +33,7 @@ from badak.tensor.generator import (
 )
 from badak.tensor.inplace import read_only, refuse_leaf, write_
 from badak.tensor.meta_storage import unfilled
+from badak.tensor.promote import into
 from badak.tensor.tensor import Tensor
 
 
@@ -76,6 +77,13 @@ def _layout_like(array: np.ndarray) -> np.ndarray:
 # ---------------------------------------------------------------------- arguments
 
 
+def _sized(where, sizes, size=None, **unknown) -> tuple:
+    """The sizes, which may be given as size=, where the caller gave nothing else that nobody knows."""
+    if unknown or (sizes and size is not None):
+        raise ArgumentTypeError(f"{where}(): got an unexpected keyword argument '{next(iter(unknown), 'size')}'", f"{where}(2, 3)")
+    return sizes or (size or (),)
+
+
 def _shape(size, where) -> tuple:
     if len(size) == 1 and not hasattr(size[0], "__index__"):
         size = size[0]
@@ -110,7 +118,7 @@ def _drawn(array: np.ndarray, *inputs) -> Tensor:
 def _finish(array, out, requires_grad, where, *inputs) -> Tensor:
     made = _drawn(array, *inputs)
     if out is not None:
-        return write_(out, made, where)
+        return write_(out, made, where) if out._array.shape == array.shape else into(out, made)
     return made.requires_grad_() if requires_grad else made
 
 
@@ -133,7 +141,7 @@ def rand(*size, generator=None, out=None, dtype=None, layout=None, device=None, 
         True
     """
     dtypes.check_place(device)
-    shape = _shape(size or (named.pop("size", ()),), "rand")
+    shape = _shape(_sized("rand", size, **named), "rand")
     return _finish(or_default(generator).uniform(shape, _float_dtype(dtype, "rand")), out, requires_grad, "rand")
 
 
@@ -154,7 +162,7 @@ def randn(*size, generator=None, out=None, dtype=None, layout=None, device=None,
         [1541.0, -293.0]
     """
     dtypes.check_place(device)
-    shape = _shape(size or (named.pop("size", ()),), "randn")
+    shape = _shape(_sized("randn", size, **named), "randn")
     return _finish(or_default(generator).normal(shape, _float_dtype(dtype, "randn")), out, requires_grad, "randn")
 
 

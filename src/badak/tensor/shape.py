@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, DTypeError, IndexOutOfRangeError, ShapeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, IndexOutOfRangeError, ShapeError
 from badak.ops import rearrange
 from badak.ops import shape as ops
 from badak.ops._broadcast import stretched
@@ -111,6 +111,10 @@ def reshape(input, *shape, **named) -> Tensor:
         >>> tuple(badak.arange(6).reshape(3, 2).shape)
         (3, 2)
     """
+    if named and (shape or list(named) != ["shape"]):
+        raise ArgumentTypeError(f"reshape(): got an unexpected keyword argument '{list(named)[-1]}'", "reshape(shape)")
+    if not (shape or named):
+        raise ArgumentTypeError('reshape() missing 1 required positional argument: "shape"', "reshape(()), or reshape(2, 3)")
     shape = sizes(shape or (named["shape"],))
     return _reshaped(ops.View if _is_view(input, shape) else rearrange.Reshape, input, shape)
 
