@@ -29,6 +29,7 @@ OPTIONS = "-p tools.torch_helpers --assert=plain -W ignore --tb=line"
 NUMBER = re.compile(r"not (close|equal)|mismatch|[Jj]acobian|!= |is not true|False is not|differ", re.I)
 MISSING = re.compile(r"badak does not have|NotSupportedError|has no attribute|no such operator|unexpected keyword|not understood")
 APART = re.compile(r"built without mkldnn|NNPACK unavailable")  # asks which of PyTorch's own libraries computes
+WITHOUT = {"_refs|python_ref": "they ask of `torch._refs`, PyTorch's second implementation of itself, written in Python"}
 REASONS = [
     ("test_conj_imag_view", "badak computes a conjugate at once: it is no view, and has no negative bit"),
     ("test_conj_neg_view_numpy", "badak computes a conjugate at once: it is no view, and has no negative bit"),
@@ -65,22 +66,23 @@ def kind(error: str) -> str:
     return "missing" if MISSING.search(error) else "number" if NUMBER.search(error) else "other"
 
 
-def compared(source: Path, file: str, limit: float, every: int = 1) -> dict:
-    """Both counts of a file, and of each test that passes on PyTorch alone the cause."""
+def compared(source: Path, file: str, limit: float, every: int = 1, without: str = "") -> dict:
+    """Both counts of a file, and of each test that passes on PyTorch alone the cause; no test whose name `without` is found in."""
     spec = importlib.util.find_spec("torch")
     if spec is None or spec.origin is None:
         raise SystemExit("no PyTorch here\nfix: pip install torch, whose results and helpers of tests are needed")
     here = {"PYTHONPATH": os.pathsep.join([str(HERE / "src"), str(HERE)]), "PYTORCH_TESTING_DEVICE_ONLY_FOR": "cpu"}  # with tools
+    here |= {"OMP_NUM_THREADS": "1"}  # on shared cores, many threads for small arrays took twenty times as long
     suite = Suite(
         f"{file}.py",
         "test",
         options=OPTIONS,
-        environment=here | {"PYTORCH_PRINT_REPRO_ON_FAILURE": "0", "TORCH_TESTS_EVERY": str(every)},
+        environment=here | {"PYTORCH_PRINT_REPRO_ON_FAILURE": "0", "TORCH_TESTS_EVERY": str(every), "TORCH_TESTS_WITHOUT": without},
     )
     expected = outcomes(sys.executable, (), suite, source, limit)
     suite.environment["TORCH_TESTING"] = str(Path(spec.origin).parent / "testing")
     found = outcomes(sys.executable, ("-m", "badak", "run"), suite, source, limit)
-    return {"every": every} | counted(expected, found)
+    return {"every": every} | ({"without": without} if without else {}) | counted(expected, found)
 
 
 def counted(expected: dict[str, Outcome], found: dict[str, Outcome]) -> dict:
@@ -102,6 +104,11 @@ def page() -> str:
     """The page, from what is recorded."""
     known = json.loads(RECORD.read_text(encoding="utf-8"))
     rows, parts, numbers = [], [], []
+    left_out = [
+        f"- Of {name}.py no test was run whose name matches `{kept['without']}`: {WITHOUT.get(kept['without'], 'left out by hand')}."
+        for name, kept in known["files"].items()
+        if "without" in kept
+    ]
     for name, kept in known["files"].items():
         share = f"{kept['badak'] / max(1, kept['torch']):.1%}"
         kinds = " | ".join(str(kept["kinds"].get(each, 0)) for each in ("missing", "number", "other"))
@@ -128,6 +135,8 @@ NNPACK, libraries of PyTorch's, computes a convolution are skipped on badak and 
 | file | one test of | pass on PyTorch | of these on badak | share | a name is missing | number | other error | oneDNN | run on |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
 {chr(10).join(rows)}
+
+{chr(10).join(left_out)}
 
 ## What stops the others
 
@@ -156,9 +165,10 @@ def main() -> None:
     parser.add_argument("files", nargs="*", help="test_nn, distributions/test_distributions")
     parser.add_argument("--limit", type=float, default=900, help="seconds that one file may take on each side")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="run one test of N, chosen by its name")
+    parser.add_argument("--without", default="", metavar="PATTERN", help="run no test whose name this is found in")
     args = parser.parse_args()
     for file in args.files:
-        kept = compared(args.source.resolve(), file, args.limit, args.every)
+        kept = compared(args.source.resolve(), file, args.limit, args.every, args.without)
         print(f"{file}: {kept['badak']} of {kept['torch']}")
         for what, count in kept["causes"].items():
             print(f"{count:6} {what}")

@@ -9,6 +9,7 @@ import importlib
 import importlib.util
 import math
 import os
+import re
 import signal
 import sys
 import unittest
@@ -25,6 +26,7 @@ import pytest
 SECONDS = 20  # that a test may take
 ALSO = ("torch.utils._import_utils", "torch.utils._mode_utils")  # of which the helpers take functions
 EVERY = int(os.environ.get("TORCH_TESTS_EVERY", "1"))  # one test of so many is run, chosen by its name
+WITHOUT = os.environ.get("TORCH_TESTS_WITHOUT", "")  # and none whose name this pattern is found in
 FOLDER = os.environ.get("TORCH_TESTING", "")
 
 
@@ -171,8 +173,9 @@ def adapted(loader: Any, path: str, read: Any = SourceFileLoader.get_data) -> by
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep one test of EVERY."""
-    items[:] = [item for item in items if crc32(item.name.encode()) % EVERY == 0]
+    """Keep one test of EVERY, and none of WITHOUT."""
+    asked = [item for item in items if not (WITHOUT and re.search(WITHOUT, item.name))]
+    items[:] = [item for item in asked if crc32(item.name.encode()) % EVERY == 0]
 
 
 @pytest.hookimpl(wrapper=True)
