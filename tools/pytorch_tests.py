@@ -105,7 +105,7 @@ def page() -> str:
     known = json.loads(RECORD.read_text(encoding="utf-8"))
     rows, parts, numbers = [], [], []
     left_out = [
-        f"- Of {name}.py no test was run whose name matches `{kept['without']}`: {WITHOUT.get(kept['without'], 'left out by hand')}."
+        f"- Of {name}.py no test was run whose name matches `{kept['without']}`: {WITHOUT.get(kept['without'], 'by hand')}."
         for name, kept in known["files"].items()
         if "without" in kept
     ]

@@ -17,6 +17,7 @@ from contextlib import suppress
 from functools import reduce
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
+from tempfile import mkdtemp
 from types import ModuleType, SimpleNamespace
 from typing import Any
 from zlib import crc32
@@ -82,6 +83,8 @@ def switches() -> None:
     sys.modules["torch.distributed.tensor"] = spread
     things: dict[str, Any] = {name: Nothing(name) for name in OFF} | {name: lambda: 0 for name in ZERO}
     things["torch._utils._is_privateuse1_backend_available"] = lambda: False
+    files = {"get_file_path_2": os.path.join, "get_writable_path": lambda path: path if os.access(path, os.W_OK) else mkdtemp()}
+    things["torch._utils_internal"] = SimpleNamespace(**files)
     things["torch._C._TorchFunctionState"] = SimpleNamespace(ENABLED=0)
     things |= {f"torch.sparse_{layout}": f"sparse_{layout}" for layout in ("coo", "csr", "csc", "bsr", "bsc")}
     things["torch._mkldnn"] = "mkldnn"
