@@ -499,3 +499,15 @@ def test_a_file_of_ones_own_is_flushed(library):
     sent = Upload()
     library.save({"x": library.ones(2)}, sent)
     assert sent.whole and badak.load(io.BytesIO(sent.whole))["x"].tolist() == [1, 1]
+
+
+def test_a_file_of_python_2_numbers_from_1():
+    file = (
+        b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19.\x80\x02M\xe9\x03.\x80\x02}q\x01(U\x10protocol_versionq\x02M\xe9\x03U\n"
+        b"type_sizesq\x03}q\x04(U\x03intq\x05K\x04U\x05shortq\x06K\x02U\x04longq\x07K\x04uU\rlittle_endianq\x08\x88u."
+        b"\x80\x02]q\x01(K\x07ctorch._utils\n_rebuild_tensor_v2\nq\x02((U\x07storageq\x03ctorch\nFloatStorage\nq\x04U\x01aq\x05"
+        b"U\x03cpuq\x06\x8a\x01\x01NtQK\x00K\x01\x85K\x01\x85\x89NtRq\x07K\x02e.\x80\x02]q\x01U\x01aq\x02a."
+        b"\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x80?"
+    )
+    for library in (badak, torch):
+        assert library.load(io.BytesIO(file)) == [7, library.ones(1), 2]

@@ -82,7 +82,8 @@ def load_legacy(file: io.BytesIO, where: str, find: Callable, restore: Callable[
         raise damaged(where, f"the byte order {shown(little)}")
     reader = Unpickler(file, where, find, persistent)
     made = reader.load()
-    if list(reader.memo) != list(range(len(reader.memo))):  # Python numbers what it writes: 0, 1, 2, ...
+    first = min(reader.memo, default=0)  # 1 where Python 2 wrote it
+    if first > 1 or list(reader.memo) != list(range(first, first + len(reader.memo))):  # Python numbers what it writes in turn
         raise damaged(where, "bytes are missing from its pickle: what it numbers is not numbered in turn")
     keys = Unpickler(file, where, refuse, refuse).load()
     if type(keys) is not list or not all(type(key) is str for key in keys) or sorted(keys) != sorted(storages):
