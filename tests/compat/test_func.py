@@ -176,3 +176,14 @@ def test_under_no_grad_derivatives_are_taken_and_have_no_history(lib):
             plain = run()
         assert not plain.requires_grad and name
         np.testing.assert_allclose(plain.numpy(), recorded.detach().numpy(), rtol=1e-5, atol=1e-5)
+
+
+def test_slopes_of_a_number():
+    """0-d inputs and outputs: their Jacobian has no dims."""
+    for library in (badak, torch):
+        x, square = library.tensor(2.0), lambda x: x**3
+        functional = library.autograd.functional
+        for vectorize in (False, True):
+            assert functional.hessian(square, x, vectorize=vectorize).tolist() == functional.jacobian(square, x).tolist() == 12
+        assert library.func.jacrev(square)(x).tolist() == library.func.jacfwd(square)(x).tolist() == 12
+        assert library.func.hessian(square)(x).tolist() == 12

@@ -144,7 +144,7 @@ def _rows(y, leaves: list, create_graph: bool, strict: bool) -> list:
         one[i] = 1
         rows.append(_slopes([y], leaves, [one.reshape(y.shape)], create_graph, strict))
     return [
-        stack([row[k] for row in rows]).reshape(*y.shape, *x.shape) if rows else zeros_like(x).new_zeros((*y.shape, *x.shape))
+        stack([row[k] for row in rows]).reshape((*y.shape, *x.shape)) if rows else zeros_like(x).new_zeros((*y.shape, *x.shape))
         for k, x in enumerate(leaves)
     ]
 
@@ -155,7 +155,7 @@ def _rows_at_once(y, leaves: list, create_graph: bool) -> list:
     if not y.requires_grad or not y.numel():
         return [x.new_zeros((*y.shape, *x.shape)) for x in leaves]
     found = grad(y, leaves, basis, retain_graph=True, create_graph=create_graph, allow_unused=True, is_grads_batched=True)
-    return [x.new_zeros((*y.shape, *x.shape)) if dx is None else dx.reshape(*y.shape, *x.shape) for x, dx in zip(leaves, found)]
+    return [x.new_zeros((*y.shape, *x.shape)) if dx is None else dx.reshape((*y.shape, *x.shape)) for x, dx in zip(leaves, found)]
 
 
 def _one_number(where: str, outputs) -> None:

@@ -226,7 +226,7 @@ def jacrev(func: Callable, argnums: Any = 0, *, has_aux: bool = False, chunk_siz
 
             basis = eye(y.numel(), dtype=y.dtype).reshape(y.numel(), *y.shape)
             found = vmap(pull, chunk_size=chunk_size)(basis)
-            rows.append(tree_unflatten([j.reshape(*y.shape, *x.shape) for j, x in zip(found, leaves)], spec))
+            rows.append(tree_unflatten([j.reshape((*y.shape, *x.shape)) for j, x in zip(found, leaves)], spec))
         return (tree_unflatten(rows, outer), made[2]) if has_aux else tree_unflatten(rows, outer)
 
     return jacobian
@@ -263,7 +263,7 @@ def jacfwd(func: Callable, argnums: Any = 0, has_aux: bool = False, *, randomnes
 
                 basis = eye(x.numel(), dtype=x.dtype).reshape(x.numel(), *x.shape)
                 found = vmap(push, out_dims=-1, randomness=randomness)(basis)
-                columns.append([j.reshape(*y.shape, *x.shape) for j, y in zip(found, ys)])
+                columns.append([j.reshape((*y.shape, *x.shape)) for j, y in zip(found, ys)])
         found = tree_unflatten([tree_unflatten([c[i] for c in columns], spec) for i in range(len(ys))], outer)
         return (found, tree_map(_detached, made[1])) if has_aux else found
 
