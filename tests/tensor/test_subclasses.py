@@ -1,5 +1,6 @@
 """Classes that programs derive from Tensor are made as in PyTorch: by __new__, while __init__ is theirs alone."""
 
+import copy
 import sys
 
 import numpy as np
@@ -91,3 +92,15 @@ def test_attributes_that_are_handed_on_as_a_whole_leave_the_values_alone():
     """As MONAI's and fastai's tensors do. Raw, the dict of a tensor has its state in it."""
     mine, expected = with_words_of_its_own(badak), with_words_of_its_own(torch)
     assert [*mine[0], *mine[1:]] == [*expected[0], *expected[1:]]
+
+
+def test_a_class_with_slots():
+    class Slotted(badak.Tensor):
+        __slots__ = ("elem",)
+
+    for x in (badak.ones(2).as_subclass(Slotted), badak.Tensor._make_subclass(Slotted, badak.ones(2))):
+        x.elem, x.word = badak.zeros(1), "said"
+        for y in (copy.copy(x), copy.deepcopy(x)):
+            assert type(y) is Slotted and y.tolist() == [1, 1] and y.word == "said"
+            assert y.elem.tolist() == [0]
+        assert copy.deepcopy(x).elem is not x.elem

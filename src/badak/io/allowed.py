@@ -152,17 +152,29 @@ def _sparse(layout: layouts.layout, parts: tuple) -> Tensor:
 
 
 def _with_attributes(function: Name, kind: Any, args: tuple, state: Any) -> Tensor:
-    """A tensor with attributes of its own; those that would hide something of Tensor are left out."""
+    """A tensor of a class that the program has, with attributes of its own."""
     if function.call is None or not function.name.startswith("torch._utils._rebuild_") or not function.fits(args):
         raise TypeError(f"{function.name} of {shown(args)}")
     made = function.call(*args)
-    attributes = state[0] if type(state) is tuple and state else state
-    if type(attributes) is not dict or len(attributes) > MAX_ATTRIBUTES:
-        raise TypeError(f"attributes {shown(attributes)} of a tensor")
-    for name, value in attributes.items():
+    if kind is not type(made):
+        made = made.as_subclass(kind)
+        if kind in _vouched.values() and kind.__setstate__ is not Tensor.__setstate__:
+            made.__setstate__(state)
+            return made
+    give_attributes(made, state)
+    return made
+
+
+def give_attributes(made: Tensor, state: Any) -> None:
+    """Set the attributes of a state on a tensor; those that would hide something of Tensor are left out."""
+    attributes, slots = state if type(state) is tuple and len(state) == 2 else (state, None)
+    if not all(part is None or type(part) is dict and len(part) <= MAX_ATTRIBUTES for part in (attributes, slots)):
+        raise TypeError(f"attributes {shown(state)} of a tensor")
+    for name, value in (attributes or {}).items():
         if type(name) is str and not name.startswith("_") and not hasattr(type(made), name):
             made.__dict__[name] = value
-    return made
+    if slots:
+        fill(made, (None, slots))
 
 
 # NumPy
@@ -255,7 +267,7 @@ TENSORS = [
     Name("torch._utils._rebuild_meta_tensor_no_storage", _meta, exactly(dtypes.dtype), SIZES, SIZES, anything, needs=3),
     Name("torch._utils._rebuild_sparse_tensor", _sparse, exactly(layouts.layout), TUPLE),
     Name("torch.serialization._get_layout", _layout, TEXT),
-    Name("torch._tensor._rebuild_from_type_v2", _with_attributes, named, exactly(type), TUPLE, exactly(dict, tuple)),
+    Name("torch._tensor._rebuild_from_type_v2", _with_attributes, named, derived(type), TUPLE, exactly(dict, tuple, type(None))),
     Name("torch.Tensor", value=Tensor),
     Name("torch.Size", lambda items=(): dtypes.Size(_ints(items)), exactly(tuple, list), needs=0),
     Name("torch.device", _device, TEXT, exactly(int, type(None)), needs=1),

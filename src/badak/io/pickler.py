@@ -18,6 +18,7 @@ from badak.core.public_api.table import pytorch_place
 from badak.io.errors import UnpicklableError
 from badak.io.storage import UNTYPED
 from badak.tensor import Tensor, dtypes
+from badak.tensor.attributes import state_of
 from badak.tensor.layouts import layout
 from badak.tensor.sparse.layout import CompressedTensor, CooTensor, SparseTensor
 from badak.tensor.storage import TypedStorage, UntypedStorage
@@ -26,6 +27,7 @@ BATCH = 1000  # items between two marks
 MODULES = {"builtins": "__builtin__", "copyreg": "copy_reg"}  # protocol 2 is Python 2's
 REBUILD = "torch._utils._rebuild_tensor_v2"
 REBUILD_UNTYPED = "torch._utils._rebuild_tensor_v3"  # with the dtype, which such a storage does not say
+REBUILD_KIND = "torch._tensor._rebuild_from_type_v2"
 REBUILD_META = "torch._utils._rebuild_meta_tensor_no_storage"
 # Tensor classes of packages above this one: class -> PyTorch's function that rebuilds it from (tensor, requires_grad, hooks).
 WRAPPED: dict[type, str] = {}
@@ -237,29 +239,48 @@ class Pickler:
         self.text += b"tQ"
 
     def _tensor(self, value: Tensor) -> None:
-        wrapper = WRAPPED.get(type(value))
+        kind, state = type(value), state_of(value)
+        wrapper = next((WRAPPED[one] for one in kind.__mro__ if one in WRAPPED), None)
         if wrapper is not None:
-            self._name(wrapper)
+            self._name(f"{wrapper}_with_state" if state else wrapper)
             self.text += b"("
-        grad = wrapper is None and value.requires_grad
-        if value.device == dtypes.META:  # it has no memory
-            self._called(REBUILD_META, value.dtype, tuple(value.shape), value.stride(), grad)
-        else:
-            key, storage, count, offset, stride = self.place(value)
-            untyped = storage == UNTYPED
-            self._name(REBUILD_UNTYPED if untyped else REBUILD)
-            self.text += b"("
-            self._persistent(storage, key, count)
-            self._each(offset, tuple(value._array.shape), stride, grad)
-            self._called("collections.OrderedDict")
-            if untyped:
-                self.save(value.dtype)
-            self.text += b"tR"
-        if wrapper is not None:
+            self._plain_tensor(value, False)
+            self.text += b"R"
             self.save(value.requires_grad)
             self._called("collections.OrderedDict")
-            self.text += b"tR"
+            self._each(*([state] if state else []))
+            self.text += b"t"
+        elif state or not home(kind).startswith("badak."):  # of the program's own class, or with attributes
+            self._name(REBUILD_KIND)
+            self.text += b"("
+            self._plain_tensor(
+                value, value.requires_grad, lambda: self._name("torch.Tensor") if kind is Tensor else self._name_of(kind)
+            )
+            self.save(state)
+            self.text += b"t"
+        else:
+            self._plain_tensor(value, value.requires_grad)
+        self.text += b"R"
         self._put(value)
+
+    def _plain_tensor(self, value: Tensor, grad: bool, between: Callable[[], None] = lambda: None) -> None:
+        """PyTorch's function that makes a plain tensor, what `between` writes, and the function's arguments."""
+        if value.device == dtypes.META:  # it has no memory
+            self._name(REBUILD_META)
+            between()
+            self._fresh_tuple((value.dtype, tuple(value.shape), value.stride(), grad))
+            return
+        key, storage, count, offset, stride = self.place(value)
+        untyped = storage == UNTYPED
+        self._name(REBUILD_UNTYPED if untyped else REBUILD)
+        between()
+        self.text += b"("
+        self._persistent(storage, key, count)
+        self._each(offset, tuple(value._array.shape), stride, grad)
+        self._called("collections.OrderedDict")
+        if untyped:
+            self.save(value.dtype)
+        self.text += b"t"
 
     # everything else
 

@@ -2,7 +2,7 @@
 
 What a file names is a key and no more. Which classes it can find is the program's choice:
 
-- every subclass of a class that badak trusts (nn.Module), found among the subclasses that the program has defined or imported;
+- every subclass of a class that badak trusts (nn.Module, Tensor), found among those that the program has defined or imported;
 - functions that badak hands over (activations, as an attribute of a model);
 - enums, dataclasses and plain classes that the program has defined itself: in `__main__`, or in a module whose source lies
   neither in the standard library nor among the installed packages; and badak's own dataclasses (a model's config).
@@ -25,6 +25,7 @@ from typing import Any
 from badak.core.public_api.homes import home
 from badak.io.errors import line, shown
 from badak.io.unpickler import Name, anything
+from badak.tensor import Tensor
 
 RUNNING = {"__new__", "__setstate__", "__del__", "__getattribute__", "__class__"}  # a class with one of these is refused,
 CALLED = {"__call__"}  # and with this one, unless badak trusts its base: it could pose as an activation
@@ -60,12 +61,14 @@ class Program:
         dotted = f"{module}.{name}"
         if dotted in _functions:
             return Name(dotted, value=_functions[dotted])
-        for base, filler in _trusted.items():
+        kinds: dict[type, Fill | None] = {Tensor: None, **_trusted}
+        for base, filler in kinds.items():
             if base not in self.below:
                 self.below[base] = _subclasses(base)
             cls = self.below[base].get(dotted)
-            if cls is not None:
-                return _why_not(cls, base) or self._trusted_name(dotted, cls, filler)
+            if cls is not None:  # of a tensor, which is made as a plain one, it is a value only
+                made = self._trusted_name(dotted, cls, filler) if filler else Name(dotted, value=cls)
+                return _why_not(cls, base) or made
         cls = _own(module, name)
         if type(cls) is str:
             return cls
@@ -177,7 +180,7 @@ def _why_not(cls: type, base: type) -> str:
             return f"it has a {running[0]} of its own, which could run"
         if type(vars(one).get("__dict__")) not in (type(None), types.GetSetDescriptorType):
             return "it has a __dict__ of its own"
-    return "" if cls.__new__ is object.__new__ else "it is not made as a plain object"
+    return "" if cls.__new__ is base.__new__ else "it is not made as a plain object"
 
 
 def _member(cls: Any, value: Any) -> Any:

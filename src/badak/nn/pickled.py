@@ -18,7 +18,9 @@ KINDS = {"_parameters": Parameter, "_buffers": Tensor, "_modules": Module}
 
 
 def _rebuild_parameter(data: Tensor, requires_grad: bool = True, hooks: Any = None, state: Any = None) -> Parameter:
-    return Parameter(data, requires_grad)
+    made = Parameter(data, requires_grad)
+    allowed.give_attributes(made, state)
+    return made
 
 
 def _fill(made: Module, attributes: dict[str, Any], built: dict[int, Any]) -> None:

@@ -1,5 +1,6 @@
 """vars(tensor): what a program has set on a tensor, without the state that makes it one."""
 
+import copyreg
 import gc
 import threading
 from collections.abc import MutableMapping
@@ -25,6 +26,20 @@ def held_by(thing: Any) -> Any:
         return object.__getattribute__(thing, "__dict__")
     except AttributeError:
         return None
+
+
+def slots_of(tensor: Any) -> dict[str, Any]:
+    """What stands in the slots of a derived class."""
+    return {name: getattr(tensor, name) for name in copyreg._slotnames(type(tensor)) if hasattr(tensor, name)}  # type: ignore[attr-defined]
+
+
+def state_of(tensor: Any) -> Any:
+    """What a program has set on a tensor: a dict, with slots a pair of dicts, or what __getstate__ says; None for nothing."""
+    kind = type(tensor)
+    if getattr(kind, "__getstate__", None) is not getattr(object, "__getstate__", None):
+        return tensor.__getstate__()
+    attributes, slots = dict(vars(tensor)), slots_of(tensor)
+    return (attributes, slots) if slots else attributes or None
 
 
 def show_own_dict(cls: type, tensor: type) -> None:

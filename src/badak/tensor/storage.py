@@ -285,6 +285,7 @@ class TypedStorage:
         return self._untyped_storage.data_ptr()
 
     _data_ptr = data_ptr
+    _cdata = property(data_ptr)
 
     def element_size(self) -> int:
         """Bytes of one number."""

@@ -17,7 +17,7 @@ from badak.core.errors import ArgumentTypeError, GraphError
 from badak.core.memory import copied_with_others
 from badak.core.public_api import absent_attribute, overriding
 from badak.tensor import dtypes
-from badak.tensor.attributes import Attributes, held_by, show_own_dict
+from badak.tensor.attributes import Attributes, held_by, show_own_dict, slots_of, state_of
 from badak.tensor.batched import Batched
 from badak.tensor.meta_storage import description
 from badak.tensor.values import Values
@@ -117,16 +117,12 @@ class Tensor(Values):
         """This tensor as one of a derived class: the same memory and history."""
         if not (isinstance(cls, type) and issubclass(cls, Tensor)):
             raise ArgumentTypeError(f"as_subclass: cls must be a class that derives from Tensor; got {cls!r}", "a class")
-        seen = self.view(self.shape)
-        seen.__class__ = cls
-        return seen
+        return _of_class(self.view(self.shape), cls)
 
     @staticmethod
     def _make_subclass(cls, data: "Tensor", require_grad: bool = False, **ignored: object) -> "Tensor":
         """A leaf of a derived class with the memory of `data`."""
-        seen = data.detach()
-        seen.__class__ = cls
-        return seen.requires_grad_(require_grad)
+        return _of_class(data.detach(), cls).requires_grad_(require_grad)
 
     def __hash__(self) -> int:
         return id(self)  # == compares element by element, so a tensor as a key of a dict is this very one
@@ -148,17 +144,22 @@ class Tensor(Values):
             twin._grad = deepcopy(self._grad) if self._grad.is_sparse else Tensor._of(self._grad._array.copy("K"))
         memo[id(self)] = twin
         vars(twin).update(deepcopy(dict(vars(self)), memo))
+        for name, value in slots_of(self).items():
+            setattr(twin, name, deepcopy(value, memo))
         return twin
 
     def __reduce_ex__(self, protocol):
         if self._described is not None:
             made = (type(self), self._described.shape, self.dtype, self._described.strides, self._requires_grad)
-            return _rebuild_meta, made, dict(vars(self)) or None
+            return _rebuild_meta, made, state_of(self)
         kind = None if type(self) is Tensor else type(self)  # its own name depends on the program
-        return _rebuild, (kind, self._array, self._requires_grad), dict(vars(self)) or None
+        return _rebuild, (kind, self._array, self._requires_grad), state_of(self)
 
     def __setstate__(self, state):
-        vars(self).update(state)
+        attributes, slots = state if type(state) is tuple else (state, {})
+        vars(self).update(attributes)
+        for name, value in slots.items():
+            setattr(self, name, value)
 
     @property
     def __dict__(self):  # type: ignore[override]
@@ -177,6 +178,17 @@ class Tensor(Values):
             if name == "_array":
                 raise dtypes.on_meta()
             raise absent_attribute("Tensor", name, self)
+
+
+def _of_class(seen: Tensor, cls: type) -> Tensor:
+    """A tensor that nobody else has yet as one of a derived class, which may have slots."""
+    try:
+        seen.__class__ = cls
+        return seen
+    except TypeError:
+        made: Tensor = object.__new__(cls)
+        held_by(made).update(held_by(seen))
+        return made
 
 
 def _as_kind(made: Any, cls: type) -> Any:
