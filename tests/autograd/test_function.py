@@ -1,5 +1,6 @@
 """What a Function says of its tensors, against PyTorch: outputs without gradient, inputs changed in place, missing gradients."""
 
+import numpy as np
 import pytest
 import torch
 
@@ -153,3 +154,89 @@ def test_a_function_with_slopes_of_its_own_runs_forward_and_backward():
         return [t.tolist() for t in (value, slope, lib.func.grad(lambda x: Cube.apply(x)[0].sum())(x))]
 
     assert told(badak) == told(torch)
+
+
+def _scaled(lib, jvp_only: bool):
+    """x y k and x + y, whose jvp and backward give different slopes, so that it shows which was called."""
+
+    class Both(lib.autograd.Function):
+        @staticmethod
+        def forward(ctx, k, x, y):
+            ctx.k = k
+            ctx.save_for_forward(x, y)
+            ctx.save_for_backward(x)
+            return x * y * k, x + y
+
+        @staticmethod
+        def jvp(ctx, k, dx, dy):
+            x, y = ctx.saved_tensors
+            return (dx * y + dy * x) * ctx.k * 3, dx + dy
+
+    if not jvp_only:
+
+        def backward(ctx, da, db):
+            (x,) = ctx.saved_tensors
+            return None, da * x, db
+
+        Both.backward = staticmethod(backward)
+    return Both
+
+
+@pytest.mark.parametrize("jvp_only", [False, True])
+def test_a_jvp_of_its_own_gives_the_slopes(jvp_only):
+    made = {}
+    for lib in (badak, torch):
+        kind, ad = _scaled(lib, jvp_only), lib.autograd.forward_ad
+        for alone in (False, True):
+            with ad.dual_level():
+                x = ad.make_dual(lib.tensor([2.0, 3.0]), lib.tensor([1.0, 2.0]))
+                y = lib.tensor([5.0, 7.0])
+                y = y if alone else ad.make_dual(y, lib.tensor([3.0, 4.0]))
+                a, b = kind.apply(10, x.sin(), y)
+                made[lib, alone] = [ad.unpack_dual(z).tangent.tolist() for z in (a.exp2(), b)]
+        x = lib.tensor([2.0, 3.0], requires_grad=True)
+        a, _ = kind.apply(10, x, x.detach())
+        if jvp_only:
+            with pytest.raises(NotImplementedError, match="You must implement either the backward or vjp method"):
+                a.sum().backward()
+        else:
+            a.sum().backward()
+            assert x.grad.tolist() == [2, 3]
+    for alone in (False, True):
+        for ours, theirs in zip(made[badak, alone], made[torch, alone]):
+            np.testing.assert_allclose(ours, theirs, 1e-5)
+
+
+def test_vjp_is_another_name_of_backward():
+    for lib in (badak, torch):
+
+        class Twice(lib.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                return 2 * x
+
+            @staticmethod
+            def vjp(ctx, dy):
+                return 3 * dy
+
+        x = lib.ones(1, requires_grad=True)
+        Twice.apply(x).backward()
+        assert x.grad.item() == 3
+
+
+def test_outputs_that_are_no_tensors():
+    for lib in (badak, torch):
+
+        class Both(lib.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                return "said", 2 * x, None
+
+            @staticmethod
+            def backward(ctx, said, dy, nothing):
+                assert said is None is nothing
+                return 2 * dy
+
+        x = lib.ones(1, requires_grad=True)
+        Both.apply(x)[1].backward()
+        assert x.grad.item() == 2

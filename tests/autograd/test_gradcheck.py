@@ -115,3 +115,31 @@ def test_outputs_of_another_kind_nearby_are_refused(fast):
             x = lib.ones(1, dtype=lib.float64, requires_grad=True)
             with pytest.raises(AssertionError, match=f"outputs with the same {what} when inputs are perturbed"):
                 lib.autograd.gradcheck(lambda x, far=far: far(x) if (x >= 1).all() else x, (x,), fast_mode=fast)
+
+
+def test_forward_mode_is_checked_where_it_is_asked_for():
+    class Twice(badak.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, factor):
+            ctx.factor = factor
+            return x * 2
+
+        @staticmethod
+        def vjp(ctx, dy):
+            return 2 * dy, None
+
+        @staticmethod
+        def jvp(ctx, dx, _):
+            return dx * ctx.factor
+
+    x = badak.rand(3, dtype=badak.float64, requires_grad=True)
+    z = badak.rand(2, dtype=badak.complex128, requires_grad=True)
+    assert badak.autograd.gradcheck(Twice.apply, (x, 2), check_forward_ad=True)
+    assert badak.autograd.gradcheck(Twice.apply, (x, 3))
+    assert badak.autograd.gradcheck(lambda z: (z * z).real, z, check_forward_ad=True)
+    assert badak.autograd.gradgradcheck(badak.sin, x, check_fwd_over_rev=True)
+    for backward in (True, False):
+        with pytest.raises(RuntimeError, match="Jacobian computed with forward mode mismatch for output 0 with respect to input 0"):
+            badak.autograd.gradcheck(Twice.apply, (x, 3), check_forward_ad=True, check_backward_ad=backward)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'check_all'"):
+        badak.autograd.gradcheck(badak.sin, x, check_all=True)

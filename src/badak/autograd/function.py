@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from badak.autograd.grad_mode import no_grad
+from badak.autograd.differentiate import grad
+from badak.autograd.grad_mode import enable_grad, no_grad
 from badak.autograd.saved import packed_all
 from badak.core import events
-from badak.core.errors import ArgumentTypeError, GraphError, ShapeError, expect_function
+from badak.core.errors import GraphError, NotSupportedError, ShapeError, expect_function
 from badak.core.modes import modes
 from badak.tensor import Tensor
 from badak.tensor.apply import record
@@ -22,6 +23,7 @@ class FunctionContext:
     def __init__(self) -> None:
         self.needs_input_grad: tuple[bool, ...] = ()
         self._saved: tuple = ()
+        self._saved_forward: tuple | None = None  # what its jvp is to see
         self._unpack: Any = None  # what turns _saved into tensors, where a hook has packed them
         self._versions: list = []
         self._not_differentiable: tuple = ()
@@ -34,10 +36,13 @@ class FunctionContext:
         self._versions = [(t._watch(), t._watch().count) for t in watched]
 
     def save_for_forward(self, *tensors) -> None:
-        """Accepted: a slope is found by the backward, so that a Function's jvp is not called."""
+        """Keep tensors (or None) for jvp, which finds them in saved_tensors."""
+        self._saved_forward = tensors
 
     @property
     def saved_tensors(self) -> tuple:
+        if modes.slopes and self._saved_forward is not None:
+            return self._saved_forward
         for version, then in self._versions:
             if version.count != then:
                 raise GraphError(
@@ -85,13 +90,28 @@ class Function:
 
     @staticmethod
     def forward(*args, **kwargs):
-        raise ArgumentTypeError(
-            "a Function defines a static forward(ctx, ...)", "class F(Function): @staticmethod def forward(ctx, x): ..."
+        raise NotSupportedError(
+            "You must implement the forward function for custom autograd.Function: a static forward(ctx, ...)",
+            "class F(Function): @staticmethod def forward(ctx, x): ...",
         )
 
     @staticmethod
     def backward(ctx, *grad_outputs):
-        raise ArgumentTypeError("this Function defines no backward", "@staticmethod def backward(ctx, *grad_outputs): ...")
+        raise NotSupportedError(
+            "You must implement either the backward or vjp method for your custom autograd.Function to use it with backward mode "
+            "AD",
+            "@staticmethod def backward(ctx, *grad_outputs): ...",
+        )
+
+    vjp = backward  # PyTorch's other name for it
+
+    @staticmethod
+    def jvp(ctx, *grad_inputs):
+        """For forward mode: the slopes of the outputs along those of the inputs; without it the backward gives them.
+
+        badak transposes it, as it finds slopes by two walks back: it is called with zeros whose gradient is asked for.
+        """
+        raise NotSupportedError("this Function defines no jvp", "@staticmethod def jvp(ctx, *grad_inputs): ...")
 
     @staticmethod
     def setup_context(ctx, inputs, output) -> None:
@@ -157,7 +177,10 @@ class _UserOp:
 
     def of_tensors(self, ctx, *dys):
         """The same from tensors to tensors, recorded where gradients are."""
-        made = self.function.backward(ctx, *(self._given(dy, i, ctx) for i, dy in enumerate(dys)))
+        if modes.slopes and self.function.jvp is not Function.jvp:
+            return self._by_slopes(ctx, dys)
+        backward = self.function.vjp if self.function.backward is Function.backward else self.function.backward
+        made = backward(ctx, *(self._given(dy, i, ctx) for i, dy in enumerate(dys)))
         made = made if isinstance(made, tuple) else (made,)
         expected = len(ctx.needs_input_grad)
         if len(made) < expected or any(g is not None for g in made[expected:]):
@@ -167,8 +190,31 @@ class _UserOp:
             )
         return tuple(self._fitted(grad, i) for i, grad in enumerate(made[:expected]))
 
+    def _by_slopes(self, ctx, dys):
+        """J^T dy by the user's jvp, which is linear: the gradient of dy . J v by v, at v = 0."""
+        needs, given, along = ctx.needs_input_grad, [], []
+        with enable_grad():
+            for need, shape in zip(needs, self.shapes[1]):
+                v = Tensor._of(np.zeros(*shape)) if shape is not None and (need or ctx._materialize) else None
+                if need:
+                    along.append(v.requires_grad_())
+                given.append(v.clone() if need else v)  # which jvp may change in place
+            slopes = self.function.jvp(ctx, *given)
+        slopes, expected = slopes if isinstance(slopes, tuple) else (slopes,), len(self.shapes[0])
+        if len(slopes) != expected:
+            raise GraphError(
+                f"Function's jvp returned an invalid number of forward gradients (expected {expected} but got {len(slopes)})",
+                "one slope for each output",
+            )
+        pairs = [(s, dy) for s, dy in zip(slopes, dys) if dy is not None and isinstance(s, Tensor) and s.requires_grad]
+        if not pairs:
+            return (None,) * len(needs)
+        outputs, gradients = zip(*pairs)
+        found = iter(grad(list(outputs), along, list(gradients), create_graph=True, allow_unused=True))
+        return tuple(next(found) if need else None for need in needs)
+
     def _given(self, dy, i, ctx):
-        if dy is None and ctx._materialize:
+        if dy is None and ctx._materialize and self.shapes[0][i] is not None:
             shape, dtype = self.shapes[0][i]
             zeros = np.zeros(shape, dtype)
             events.constant(zeros)
@@ -179,8 +225,8 @@ class _UserOp:
         """The gradient in its input's shape: summed where backward gave that of the input as it was stretched."""
         if grad is None or self.shapes[1][i] is None:
             return grad
-        shape, of_complex = self.shapes[1][i]
-        if grad.is_complex() and not of_complex:
+        shape, dtype = self.shapes[1][i]
+        if grad.is_complex() and dtype.kind != "c":
             raise GraphError(
                 f"Function {self.name}Backward returned a complex gradient at index {i} for a real input", "return gradient.real"
             )
@@ -199,7 +245,7 @@ class _UserOp:
 def _record(function, ctx, args, edges, outputs):
     shapes = (
         [(y._array.shape, y._array.dtype) if isinstance(y, Tensor) else None for y in outputs],
-        [(tuple(a.shape), a.is_complex()) if isinstance(a, Tensor) else None for a in args],
+        [(tuple(a.shape), a._array.dtype) if isinstance(a, Tensor) else None for a in args],
     )
     given = {id(a) for a in args}
     made = list(outputs)

@@ -5,11 +5,16 @@
 In float64 with eps = 1e-6 both errors are near 1e-10, so that a wrong factor, sign or transpose cannot hide.
 """
 
+import importlib
+
 import numpy as np
 
 from badak.autograd.differentiate import grad
-from badak.core.errors import ArgumentError, GraphError
+from badak.core.errors import ArgumentError, ArgumentTypeError, GraphError
 from badak.tensor import Tensor, view_as_complex, view_as_real
+
+OTHERS = {"check_undefined_grad", "check_grad_dtypes", "check_batched_grad", "check_batched_forward_grad", "masked"}
+FORWARD = "computed with forward mode "
 
 
 class GradcheckError(GraphError):
@@ -26,6 +31,8 @@ def gradcheck(
     raise_exception: bool = True,
     nondet_tol: float = 0.0,
     fast_mode: bool = False,
+    check_forward_ad: bool = False,
+    check_backward_ad: bool = True,
     **accepted,
 ) -> bool:
     """True where the gradients of func(*inputs) agree with finite differences, for every float64 input that requires one.
@@ -42,6 +49,9 @@ def gradcheck(
         raise_exception: False gives False instead
         nondet_tol: how far two backwards may differ
         fast_mode: compare one random projection
+        check_forward_ad: compare the slopes of forward mode (`autograd.forward_ad`) too, all of them
+        check_backward_ad: False leaves the gradients out
+        **accepted: PyTorch's other checks, which change nothing
 
     Returns: True
 
@@ -50,6 +60,8 @@ def gradcheck(
         >>> badak.autograd.gradcheck(badak.exp, x)
         True
     """
+    if not set(accepted) <= OTHERS:
+        raise ArgumentTypeError(f"gradcheck() got an unexpected keyword argument '{min(set(accepted) - OTHERS)}'", None)
     inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
     checked = [i for i, x in enumerate(inputs) if isinstance(x, Tensor) and x.requires_grad]
     if not checked:
@@ -63,7 +75,10 @@ def gradcheck(
     try:
         for o in range(len(_outputs(func, inputs))):
             for i in checked:
-                _compare(func, inputs, o, i, eps, atol, rtol, nondet_tol, fast_mode)
+                if check_backward_ad:
+                    _compare(func, inputs, o, i, eps, atol, rtol, nondet_tol, fast_mode)
+                if check_forward_ad:
+                    _agree(_forward(func, inputs, o, i), _numerical(func, inputs, o, i, eps), o, i, atol, rtol, FORWARD)
     except GradcheckError:
         if raise_exception:
             raise
@@ -71,7 +86,16 @@ def gradcheck(
     return True
 
 
-def gradgradcheck(func, inputs, grad_outputs=None, *, gen_non_contig_grad_outputs: bool = False, **options) -> bool:
+def gradgradcheck(
+    func,
+    inputs,
+    grad_outputs=None,
+    *,
+    gen_non_contig_grad_outputs: bool = False,
+    check_fwd_over_rev: bool = False,
+    check_rev_over_rev: bool = True,
+    **options,
+) -> bool:
     """gradcheck of the gradient: second derivatives of func(*inputs), with respect to its inputs and to the gradients of its
     outputs, against finite differences of the first ones. `grad_outputs` are random where none are given."""
     inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
@@ -88,7 +112,8 @@ def gradgradcheck(func, inputs, grad_outputs=None, *, gen_non_contig_grad_output
         found = grad(outputs, wanted, both[count:], create_graph=True, allow_unused=True)
         return tuple(g for g in found if g is not None)
 
-    return gradcheck(gradients, (*inputs, *given), **options)
+    kinds = {"check_forward_ad": check_fwd_over_rev, "check_backward_ad": check_rev_over_rev}
+    return gradcheck(gradients, (*inputs, *given), **kinds, **options)
 
 
 def _outputs(func, inputs) -> list[Tensor]:
@@ -123,8 +148,7 @@ def _over_reals(func, inputs: tuple):
 
 
 def _compare(func, inputs, o, i, eps, atol, rtol, nondet_tol, fast_mode) -> None:
-    y = _outputs(func, inputs)[o]
-    if not y.requires_grad:
+    if not _outputs(func, inputs)[o].requires_grad:
         return
     if fast_mode:
         _compare_projection(func, inputs, o, i, eps, atol, rtol)
@@ -136,16 +160,34 @@ def _compare(func, inputs, o, i, eps, atol, rtol, nondet_tol, fast_mode) -> None
             "gives different values",
             "turn dropout off (model.eval()) or set nondet_tol",
         )
-    numerical = _numerical(func, inputs, o, i, eps)
+    _agree(derived, _numerical(func, inputs, o, i, eps), o, i, atol, rtol)
+
+
+def _agree(derived, numerical, o: int, i: int, atol, rtol, how: str = "") -> None:
     wrong = ~np.isclose(derived, numerical, atol=atol, rtol=rtol)
     if wrong.any():
         at = tuple(np.argwhere(wrong)[0])
         raise GradcheckError(
-            f"Jacobian mismatch for output {o} with respect to input {i}: {int(wrong.sum())} of {wrong.size} "
+            f"Jacobian {how}mismatch for output {o} with respect to input {i}: {int(wrong.sum())} of {wrong.size} "
             f"elements, first at "
             f"(input element {at[0]}, output element {at[1]}): numerical {numerical[at]:.6g}, analytical {derived[at]:.6g}",
-            "check the backward: sign, transposes, a factor, broadcasting",
+            "check the jvp" if how else "check the backward: sign, transposes, a factor, broadcasting",
         )
+
+
+def _forward(func, inputs, o: int, i: int):
+    """Jacobian (input elements, output elements) by one slope for each input element."""
+    dual, rows = importlib.import_module("badak.compat.torch.forward_ad"), []
+    along = {j: np.zeros(x._array.shape) for j, x in enumerate(inputs) if isinstance(x, Tensor) and x.requires_grad}
+    for k in np.ndindex(along[i].shape):
+        along[i][k] = 1
+        with dual.dual_level():
+            there = [dual.make_dual(x.detach(), Tensor._of(along[j].copy())) if j in along else x for j, x in enumerate(inputs)]
+            y = _outputs(func, there)[o]
+            slope = dual.unpack_dual(y).tangent
+            rows.append(np.zeros(y._array.size) if slope is None else slope._array.ravel())
+        along[i][k] = 0
+    return np.stack(rows) if rows else np.zeros((0, _outputs(func, inputs)[o]._array.size))
 
 
 def _derived(func, inputs, o: int, i: int):

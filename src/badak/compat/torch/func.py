@@ -193,7 +193,11 @@ def _slopes(outputs: list, leaves: list, again: bool) -> Callable[[list], list]:
     """The function v -> J v, for each output."""
     us = [zeros_like(y).requires_grad_() for y in outputs]
     live = [(y, u) for y, u in zip(outputs, us) if y.requires_grad]
-    pulled = gradients([y for y, _ in live], leaves, [u for _, u in live], create_graph=True) if live else ()
+    before, modes.slopes = modes.slopes, True
+    try:
+        pulled = gradients([y for y, _ in live], leaves, [u for _, u in live], create_graph=True) if live else ()
+    finally:
+        modes.slopes = before
 
     def along(tangents: list) -> list:
         pairs = [(g, v) for g, v in zip(pulled, tangents) if g.requires_grad]
