@@ -84,3 +84,41 @@ def test_classes_of_histories_say_where_pytorch_has_them():
     x = badak.ones(2, requires_grad=True)
     assert str(type(x.sum().grad_fn)) == "<class 'SumBackward0'>"
     assert str(type(Twice.apply(x).grad_fn)) == "<class 'badak.autograd.function.TwiceBackward'>"
+
+
+SAVED = """x.exp() result | x*x self other | x**2 self exponent | x**x self exponent result | 2**x exponent result |
+x@w self mat2 | x.relu() result | x.log() self | x.softmax(1) result | x.clamp(0, 1) self min max | x.sum(0).norm() self result |
+(x.exp()*x.cos()) self other | x.std(1) self result"""
+
+
+@pytest.mark.parametrize("case", [" ".join(case.split()) for case in SAVED.split("|")])
+def test_what_is_saved_has_pytorchs_names(case):
+    expression, *names = case.split(" ") if not case.startswith("x.clamp") else ["x.clamp(0, 1)", "self", "min", "max"]
+    found = []
+    for lib in (badak, torch):
+        x = lib.tensor([[0.5, 1.5, 2.0], [0.25, 0.75, 1.0]], requires_grad=True)
+        w = lib.ones(3, 2, requires_grad=True)
+        node = eval(expression, {"x": x, "w": w}).grad_fn
+        assert {f"_saved_{name}" for name in names} <= set(dir(node))
+        kept = [getattr(node, f"_saved_{name}") for name in names]
+        found.append([(y.tolist(), y is x, y.requires_grad, y.grad_fn is node) if hasattr(y, "tolist") else y for y in kept])
+    for ours, theirs in zip(*found):
+        if isinstance(theirs, tuple):
+            assert ours[1:] == theirs[1:]
+            torch.testing.assert_close(torch.tensor(ours[0]), torch.tensor(theirs[0]))
+        else:
+            assert ours == theirs
+
+
+def test_what_is_saved_is_told_until_it_is_freed_or_changed():
+    for lib in (badak, torch):
+        x = lib.ones(2, requires_grad=True)
+        y = x.exp()
+        assert y.grad_fn._saved_result.grad_fn is y.grad_fn and not hasattr(y.grad_fn, "_saved_other")
+        y.sum().backward()
+        with pytest.raises(RuntimeError, match="Trying to backward through the graph a second time"):
+            _ = y.grad_fn._saved_result
+        z = x.exp()
+        z.add_(1) if lib is badak else z.detach().add_(1)
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            _ = (z.grad_fn.next_functions[0][0] if lib is badak else z.grad_fn)._saved_result

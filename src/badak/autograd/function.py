@@ -23,7 +23,8 @@ class FunctionContext:
     def __init__(self) -> None:
         self.needs_input_grad: tuple[bool, ...] = ()
         self._saved: tuple = ()
-        self._saved_forward: tuple | None = None  # what its jvp is to see
+        self._saved_forward: tuple = ()  # what its jvp sees in the place of _saved
+        self._in_jvp = False
         self._unpack: Any = None  # what turns _saved into tensors, where a hook has packed them
         self._versions: list = []
         self._not_differentiable: tuple = ()
@@ -41,7 +42,7 @@ class FunctionContext:
 
     @property
     def saved_tensors(self) -> tuple:
-        if modes.slopes and self._saved_forward is not None:
+        if self._in_jvp:
             return self._saved_forward
         for version, then in self._versions:
             if version.count != then:
@@ -199,7 +200,11 @@ class _UserOp:
                 if need:
                     along.append(v.requires_grad_())
                 given.append(v.clone() if need else v)  # which jvp may change in place
-            slopes = self.function.jvp(ctx, *given)
+            ctx._in_jvp = True
+            try:
+                slopes = self.function.jvp(ctx, *given)
+            finally:
+                ctx._in_jvp = False
         slopes, expected = slopes if isinstance(slopes, tuple) else (slopes,), len(self.shapes[0])
         if len(slopes) != expected:
             raise GraphError(

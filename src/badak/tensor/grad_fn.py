@@ -1,5 +1,6 @@
 """`x.grad_fn`: a node of the graph as PyTorch shows it, to programs that walk the graph, name its operations, or hook into it."""
 
+import inspect
 import weakref
 from collections.abc import Callable
 from functools import cache
@@ -23,6 +24,17 @@ _SHOWN_AS = {  # what PyTorch calls them, with the number of the overload where 
     "PowBy": "Pow", "PowOf": "Pow 2", "QR": "LinalgQr", "RMSNorm": "Mul", "ReLU": "Relu", "SVD": "LinalgSvd", "Scale": "Mul",
     "ScatterFill": "Scatter 1", "Shift": "Add", "SiLU": "Silu", "Solve": "LinalgSolveEx", "Square": "Pow",
     "SubFrom": "Rsub 1",
+}  # fmt: skip
+
+
+_SAVED = {  # what an operation saves: PyTorch's word for it, as in grad_fn._saved_self
+    "y": "result", "x": "self", "a": "self", "b": "other", "w": "weight", "lo": "min", "hi": "max", "target": "target",
+}  # fmt: skip
+_SAVED_BY = {
+    "MmBackward0": {"b": "mat2"}, "BmmBackward0": {"b": "mat2"}, "MvBackward0": {"b": "vec"}, "DotBackward0": {"b": "tensor"},
+    "PowBackward0": {"c": "exponent"}, "PowBackward1": {"b": "exponent"}, "PowBackward2": {"c": "self", "x": "exponent"},
+    "AddmmBackward0": {"x": "mat1", "w": ""}, "ConvolutionBackward0": {"x": "input"}, "NativeLayerNormBackward0": {"x": "input"},
+    "AddcmulBackward0": {"a": "tensor1", "b": "tensor2"}, "AddcdivBackward0": {"a": "tensor1", "b": "tensor2"},
 }  # fmt: skip
 
 
@@ -103,7 +115,38 @@ class GradFn:
                 return node.accumulate.reference()  # type: ignore[attr-defined]
             if hasattr(getattr(node, "op", None), "of_tensors"):
                 return getattr(node.saved, name)  # of a Function it is the ctx
+            if name.startswith("_saved_") and type(node) is not Leaf:
+                node.check()
+                for ours, theirs in self._words().items():
+                    if f"_saved_{theirs}" == name and hasattr(node.saved, ours):
+                        return self._seen(ours, getattr(node.saved, ours))
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def __dir__(self) -> list[str]:
+        saved = getattr(self._node, "saved", None)
+        kept = {f"_saved_{theirs}" for ours, theirs in self._words().items() if theirs and hasattr(saved, ours)} if saved else set()
+        return sorted({*super().__dir__(), *kept})
+
+    def _words(self) -> dict[str, str]:
+        return {} if hasattr(getattr(self._node, "op", None), "of_tensors") else _SAVED | _SAVED_BY.get(type(self).__name__, {})
+
+    def _seen(self, name: str, value: Any) -> Any:
+        """What was saved by this name, an array as a tensor with its history."""
+        node = self._node
+        if not isinstance(value, np.ndarray | np.generic):
+            return value
+        made = self._tensor_of(np.asarray(value))
+        op = getattr(node.op, "inner", node.op)
+        inputs = [each for each in inspect.signature(op.forward).parameters if each != "save"]
+        if name in op.saved_outputs:
+            made._node, made._output_number, made._requires_grad = node, op.saved_outputs[name], True
+        elif name in inputs and (at := inputs.index(name)) < len(node.edges) and node.edges[at] is not None:
+            before, number = node.edges[at]
+            if type(before) is Leaf:
+                leaf = before.accumulate.reference()  # type: ignore[attr-defined]
+                return leaf if leaf is not None and leaf._array is value else made
+            made._node, made._output_number, made._requires_grad = before, number, True
+        return made
 
 
 class _HookedOp:
