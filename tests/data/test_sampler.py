@@ -107,6 +107,7 @@ def test_a_distributed_sampler_orders_each_epoch_anew():
         (lambda: ours.BatchSampler(Numbers(3), 2, 1), ArgumentTypeError, "drop_last should be a boolean"),
         (lambda: ours.DistributedSampler(Numbers(3)), ArgumentError, "no process group"),
         (lambda: ours.DistributedSampler(Numbers(3), 2, 2), ArgumentError, "Invalid rank 2"),
+        (lambda: ours.DistributedSampler(Numbers(3), 2, -1), ArgumentError, "Invalid rank -1"),
         (lambda: list(ours.Sampler()), NotImplementedError, "__iter__"),
     ],
 )

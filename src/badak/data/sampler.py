@@ -151,8 +151,8 @@ class DistributedSampler(Sampler[int]):
             )
         validation.whole("DistributedSampler", "num_replicas", num_replicas)
         validation.whole("DistributedSampler", "seed", seed, least=0)
-        if not 0 <= validation.whole("DistributedSampler", "rank", rank, least=0) < num_replicas:
-            raise ArgumentError(f"Invalid rank {rank}, rank should be in the interval [0, {num_replicas - 1}]")
+        if isinstance(rank, int) and rank < 0 or not validation.whole("DistributedSampler", "rank", rank, 0) < num_replicas:
+            raise ArgumentError(f"Invalid rank {rank}, rank should be in the interval [0, {num_replicas - 1}]", "rank=0")
         _need_bool(shuffle, "shuffle")
         _need_bool(drop_last, "drop_last")
         self.dataset, self.num_replicas, self.rank, self.epoch = dataset, num_replicas, rank, 0
