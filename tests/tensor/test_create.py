@@ -148,3 +148,23 @@ def test_limits_of_another_kind_of_dtype_are_a_type_error():
         with pytest.raises(TypeError, match="expected an integer dtype"):
             badak.iinfo(getattr(badak, kind))
     assert badak.finfo(badak.complex32).eps == torch.finfo(torch.complex32).eps
+
+
+def test_out_says_the_dtype():
+    calls = [
+        lambda t, **how: t.zeros(2, **how), lambda t, **how: t.ones(2, **how), lambda t, **how: t.empty(2, **how),
+        lambda t, **how: t.full((2,), 1.5, **how), lambda t, **how: t.arange(2, **how), lambda t, **how: t.linspace(0, 1, 2, **how),
+        lambda t, **how: t.rand(2, **how), lambda t, **how: t.randn(2, **how), lambda t, **how: t.randint(3, (2,), **how),
+        lambda t, **how: t.randperm(2, **how), lambda t, **how: t.logspace(0, 1, 2, **how),
+    ]  # fmt: skip
+    for at, call in enumerate(calls):
+        made = []
+        for t in (badak, torch):
+            with pytest.raises((RuntimeError, TypeError), match=r"dtype \w+ does not match dtype of out parameter \(Double\)"):
+                call(t, dtype=t.int64 if at == 8 else t.float32, out=t.empty(2, dtype=t.float64))
+            t.manual_seed(0)
+            made.append(call(t, out=t.empty(2, dtype=t.float64)).tolist())
+        assert made[0] == made[1] or at == 2
+    assert badak.full((2,), 1.5, out=badak.empty(2, dtype=badak.int64)).tolist() == [1, 1]
+    with pytest.raises(TypeError):
+        badak.rand(2, out=badak.empty(2, dtype=badak.int64))

@@ -164,7 +164,7 @@ def _new(make, size, options, *value) -> Tensor:
     """make(shape, *value, dtype) with the keywords that every creation function takes."""
     shape = _shape(size, options)
     check_place(options.get("device"))  # before there is any memory
-    dtype = options.pop("dtype", None)
+    dtype = dtypes.agreed(options.pop("dtype", None), options.get("out"))
     wanted = default_dtype() if dtype is None else to_dtype(dtype)
     if make is np.empty and unfilled.on:
         return _finish(description(shape, wanted.numpy), options)
@@ -276,7 +276,8 @@ def full(size, fill_value, **options) -> Tensor:
     """
     value = _number(fill_value)
     value = float(value) if isinstance(fill_value, np.bool_) else value  # as in PyTorch
-    if options.get("dtype") is None:
+    options["dtype"] = dtypes.agreed(options.get("dtype"), options.get("out"))
+    if options["dtype"] is None:
         options["dtype"] = (
             default_dtype() if type(value) is float
             else to_dtype(type(value)) if type(value) in (bool, int)
@@ -405,6 +406,7 @@ def arange(start=None, end=None, step=1, *, dtype=None, out=None, device=None, r
         >>> badak.arange(3).tolist()
         [0, 1, 2]
     """
+    dtypes.agreed(dtype, out)
     if type(start) is int and end is None and step == 1 and start >= 0 and dtype is None:
         return _finish(np.arange(start), dict(out=out, device=device, requires_grad=requires_grad, **accepted))
     if start is None and end is None:
@@ -453,12 +455,13 @@ def inclusive_range(start=0, end=None, step=1, *, dtype=None, out=None, device=N
         "range is deprecated: it includes its end, as Python's range does not",
         "arange, with an end behind the last",
     )
+    dtypes.agreed(dtype, out)
     dtype = default_dtype() if dtype is None else to_dtype(dtype)
     start, end, step = (int(value) if dtype.kind in ("int", "uint") else value for value in map(_number, (start, end, step)))
     if step and (step > 0) == (end >= start) or end == start:
         end = start + math.floor((end - start) / step) * step + (step if dtype.kind in ("int", "uint") else step / 2)
-    how = dict(dtype=dtype, out=out, device=device, requires_grad=requires_grad)
-    return arange(start, end, step, **how, **accepted)
+    array = arange(start, end, step, dtype=dtype)._array
+    return _finish(array, dict(out=out, device=device, requires_grad=requires_grad, **accepted))
 
 
 def linspace(start, end, steps: int, *, dtype=None, out=None, device=None, requires_grad: bool = False, **accepted) -> Tensor:
@@ -477,6 +480,7 @@ def linspace(start, end, steps: int, *, dtype=None, out=None, device=None, requi
         >>> badak.linspace(0, 1, 5).tolist()
         [0.0, 0.25, 0.5, 0.75, 1.0]
     """
+    dtypes.agreed(dtype, out)
     wanted = default_dtype() if dtype is None else to_dtype(dtype)
     array = _spaced(_number(start), _number(end), steps, wanted)
     return _finish(array, dict(out=out, device=device, requires_grad=requires_grad, **accepted))
@@ -486,6 +490,7 @@ def logspace(
     start, end, steps: int, base: float = 10.0, *, dtype=None, out=None, device=None, requires_grad: bool = False, **accepted
 ) -> Tensor:
     """base^start to base^end in `steps` numbers, evenly spaced in the exponent."""
+    dtypes.agreed(dtype, out)
     wanted = default_dtype() if dtype is None else to_dtype(dtype)
     start, end = _number(start), _number(end)
     if wanted.kind in ("int", "uint"):

@@ -325,6 +325,15 @@ class Size(tuple):
 shape_of: Callable[[Any], Size] = partial(tuple.__new__, Size)  # of sizes that are integers: nothing is looked at
 
 
+def agreed(asked: Any, out: Any) -> Any:
+    """The dtype that is asked for: of out=, where it is given, which must be of no other. None where neither says one."""
+    if out is None:
+        return asked
+    if asked is not None and (wanted := to_dtype(asked)) is not out.dtype:
+        raise DTypeError(f"dtype {wanted.word} does not match dtype of out parameter ({out.dtype.word})", f"out= of {wanted}")
+    return out.dtype
+
+
 def _length(size: Any, place: int) -> int:
     """A size as an int. The ragged one of a nested tensor, which is no number, stays what it is."""
     if hasattr(size, "lengths"):

@@ -142,7 +142,9 @@ def rand(*size, generator=None, out=None, dtype=None, layout=None, device=None, 
     """
     dtypes.check_place(device)
     shape = _shape(_sized("rand", size, **named), "rand")
-    return _finish(or_default(generator).uniform(shape, _float_dtype(dtype, "rand")), out, requires_grad, "rand")
+    return _finish(
+        or_default(generator).uniform(shape, _float_dtype(dtypes.agreed(dtype, out), "rand")), out, requires_grad, "rand"
+    )
 
 
 def randn(*size, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False,
@@ -163,7 +165,9 @@ def randn(*size, generator=None, out=None, dtype=None, layout=None, device=None,
     """
     dtypes.check_place(device)
     shape = _shape(_sized("randn", size, **named), "randn")
-    return _finish(or_default(generator).normal(shape, _float_dtype(dtype, "randn")), out, requires_grad, "randn")
+    return _finish(
+        or_default(generator).normal(shape, _float_dtype(dtypes.agreed(dtype, out), "randn")), out, requires_grad, "randn"
+    )
 
 
 def randint(*args, low=None, high=None, size=None, generator=None, out=None, dtype=None, layout=None, device=None,
@@ -183,6 +187,7 @@ def randint(*args, low=None, high=None, size=None, generator=None, out=None, dty
         [0, 0, 0]
     """
     dtypes.check_place(device)
+    dtypes.agreed(dtype, out)
     low, high, size = _range(list(args), low, high, size)
     if isinstance(size, int):
         raise ArgumentTypeError("randint(): argument 'size' must be tuple of ints, not int", f"randint({high}, ({size},))")
@@ -245,6 +250,7 @@ def randperm(n, *, generator=None, out=None, dtype=None, layout=None, device=Non
         [0, 1, 2, 3]
     """
     dtypes.check_place(device)
+    dtypes.agreed(dtype, out)
     n = _whole("randperm", "n", n)
     if n < 0:
         raise ArgumentError(f"randperm: expected n >= 0; got n={n}", "n is how many numbers to order")
@@ -299,7 +305,7 @@ def normal(mean=0.0, std=1.0, size=None, *, generator=None, out=None, dtype=None
     if not isinstance(mean, Tensor) and not isinstance(std, Tensor):
         if size is None:
             raise ArgumentTypeError("normal: expected a size where mean and std are numbers", "normal(0.0, 1.0, (2, 3))")
-        drawn = source.normal(_shape((size,), "normal"), _float_dtype(dtype, "normal"), float(mean), float(std))
+        drawn = source.normal(_shape((size,), "normal"), _float_dtype(dtypes.agreed(dtype, out), "normal"), float(mean), float(std))
         return _finish(drawn, out, requires_grad, "normal")
     if size is not None:
         raise ArgumentTypeError("normal: tensors already say the size", "normal(mean, std) without a size")
