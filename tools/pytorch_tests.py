@@ -58,6 +58,14 @@ REASONS = [
     ("grad_output[0] has a", "a message writes a shape as (2, 2), PyTorch's as torch.Size([2, 2])"),
     ("expected a Tensor or a tuple of Tensors", "a message has other words"),
     ("functions with out=", "a message has other words"),
+    ("test_pynode_destruction_deadlock", "a message has other words"),
+    (
+        "test_wishart_log_prob",
+        "a draw that rounding makes singular has the log-determinant -inf, as in PyTorch, whose draws are others",
+    ),
+    ("test_advanced_packing_unpacking", "a dual number is a copy of its value, not a view"),
+    ("test_make_dual_torch_dispatch", "__torch_dispatch__ of a class is not called"),
+    ("test_metadata_check", "a slope is kept as it is given, where PyTorch copies one that lies in memory unlike its value"),
 ]  # of other numbers, by a part of the test's name and what is said
 
 

@@ -119,6 +119,11 @@ def test_what_is_saved_is_told_until_it_is_freed_or_changed():
         with pytest.raises(RuntimeError, match="Trying to backward through the graph a second time"):
             _ = y.grad_fn._saved_result
         z = x.exp()
+        seen = z.grad_fn._saved_result
+        with lib.no_grad():
+            z += 1
+        assert seen.tolist() == z.tolist() and seen._version == z._version == 1
+        z = x.exp()
         z.add_(1) if lib is badak else z.detach().add_(1)
         with pytest.raises(RuntimeError, match="modified by an inplace operation"):
             _ = (z.grad_fn.next_functions[0][0] if lib is badak else z.grad_fn)._saved_result

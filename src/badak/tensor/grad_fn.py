@@ -138,9 +138,11 @@ class GradFn:
         made = self._tensor_of(np.asarray(value))
         op = getattr(node.op, "inner", node.op)
         inputs = [each for each in inspect.signature(op.forward).parameters if each != "save"]
-        if name in op.saved_outputs:
+        at = None if name in op.saved_outputs else inputs.index(name) if name in inputs else -1
+        made._version_counter = next((version for version, _, number in node.watched or () if number == at), None)
+        if at is None:
             made._node, made._output_number, made._requires_grad = node, op.saved_outputs[name], True
-        elif name in inputs and (at := inputs.index(name)) < len(node.edges) and node.edges[at] is not None:
+        elif 0 <= at < len(node.edges) and node.edges[at] is not None:
             before, number = node.edges[at]
             if type(before) is Leaf:
                 leaf = before.accumulate.reference()  # type: ignore[attr-defined]
