@@ -511,3 +511,15 @@ def test_a_file_of_python_2_numbers_from_1():
     )
     for library in (badak, torch):
         assert library.load(io.BytesIO(file)) == [7, library.ones(1), 2]
+
+
+def test_a_pickle_module_is_asked_for_more_than_weights_as_in_pytorch():
+    for lib in (badak, torch):
+        file = written(lib.nn.Linear(2, 2), lib.save)
+        assert lib.load(file, pickle_module=pickle).weight.shape == (2, 2)
+        file.seek(0)
+        with pytest.raises(pickle.UnpicklingError):
+            lib.load(file)
+        file.seek(0)
+        with pytest.raises(pickle.UnpicklingError):
+            lib.load(file, pickle_module=None, weights_only=True)

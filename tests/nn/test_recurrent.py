@@ -75,3 +75,12 @@ def test_all_weights_are_in_one_list():
     for options in ({}, {"bias": False}, {"num_layers": 2, "bidirectional": True}):
         ours, theirs = (lib.nn.GRU(3, 4, **options)._flat_weights for lib in (badak, torch))
         assert [tuple(weight.shape) for weight in ours] == [tuple(weight.shape) for weight in theirs]
+
+
+def test_weights_that_are_given_as_one_list_are_computed_with():
+    found = []
+    for lib in (torch, badak):
+        layer = lib.nn.GRU(3, 4)
+        layer._flat_weights = [lib.full(tuple(weight.shape), 0.1) for weight in layer._flat_weights]
+        found.append(layer(lib.ones(2, 1, 3))[0].tolist())
+    assert np.allclose(*found)

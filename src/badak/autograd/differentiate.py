@@ -4,6 +4,7 @@ import warnings
 
 from badak.autograd.graph import GradientEdge
 from badak.core.errors import GraphError, ShapeError
+from badak.core.modes import modes
 from badak.ops.rows import Rows
 from badak.tensor import Tensor, stack
 from badak.tensor import vmap as batching
@@ -72,6 +73,7 @@ def grad(
                 f"One of the differentiated Tensors does not require grad (inputs[{i}])",
                 "x.requires_grad_() before it is used",
             )
+    retain_graph = retain_graph or bool(modes.batching) or modes.one_by_one  # PyTorch walks once for all examples
     found = walk_back(outputs, gradients, retain_graph, create_graph, edges)
     made = []
     for i, (x, dx) in enumerate(zip(inputs, found, strict=True)):

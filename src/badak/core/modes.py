@@ -18,6 +18,7 @@ class _Modes(threading.local):
         self.replaced: dict = {}  # operations that somebody else's function computes (`badak.use`)
         self.batching: tuple = ()  # the vmaps under way, from the outermost in (`tensor/vmap.py`)
         self.slopes = False  # a walk back whose own gradient is a slope: a Function's jvp says how (`compat/torch/func.py`)
+        self.one_by_one = False  # the examples of a vmap come one after the other, so that a graph is walked more than once
         self.anomaly = False  # look for the first operation that made a NaN or an Inf
         self.awaiting: tuple = ()  # who wants each leaf's gradient as early as can be, and a word at the end of backward
         self.walking = 0  # how many backwards are under way, one within the other, while somebody waits so

@@ -102,10 +102,11 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
         f: a path or a binary file
         map_location: 'cpu', or anything that leads there: a device, a dict, or a function of (storage, location); 'meta'
             gives tensors without memory
-        pickle_module, **pickle_load_args: accepted; no effect
-        weights_only: True (and None): tensors, plain values, and what `serialization.add_safe_globals` allows. False:
-            also data classes of the standard library, and whole modules and plain classes that the running program has
-            defined or imported: made empty, then given their attributes. No mode runs code that a file names.
+        pickle_module: pickle: as weights_only=False where that is not given. **pickle_load_args: accepted; no effect
+        weights_only: True (and None, without a pickle_module): tensors, plain values, and what
+            `serialization.add_safe_globals` allows. False: also data classes of the standard library, and whole modules and
+            plain classes that the running program has defined or imported: made empty, then given their attributes. No mode
+            runs code that a file names.
         mmap: True: tensors see the file (copy on write) instead of being read; `f` must be a path. Their numbers are
             taken as they are: a checksum (CRC) would need them read. All else in the file, and every size, is still
             checked
@@ -123,10 +124,11 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
     if pickle_module not in (None, pickle):
         raise NotSupportedError(f"load: badak reads pickles itself, not with {pickle_module.__name__}", "leave pickle_module out")
     restore = _restore(map_location)
+    strict = pickle_module is None if weights_only is None else bool(weights_only)
     if isinstance(f, str | os.PathLike):
         try:
             with open_file(f) as file:
-                return _load(file, str(f), restore, weights_only is not False, f if mmap else None)
+                return _load(file, str(f), restore, strict, f if mmap else None)
         except OSError as error:
             if isinstance(error, FileError):
                 raise
@@ -141,7 +143,7 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
     if not isinstance(data, bytes):
         raise ArgumentTypeError("load: the file was opened as text", "open(path, 'rb')")
     file = io.BytesIO(data)
-    made = _load(file, f"<{type(f).__name__}>", restore, weights_only is not False, None, more=True)
+    made = _load(file, f"<{type(f).__name__}>", restore, strict, None, more=True)
     if is_legacy(data) and file.tell() < len(data):  # what follows is the next one's
         f.seek(file.tell() - len(data), os.SEEK_CUR)
     return made

@@ -349,6 +349,11 @@ def indent(text: str) -> str:
     return text.replace("\n", "\n  ")
 
 
+def _addindent(s_: str, numSpaces: int) -> str:  # noqa: N803  (PyTorch's names)
+    """The same by `numSpaces`, as PyTorch calls it."""
+    return s_.replace("\n", "\n" + " " * numSpaces)
+
+
 def framed(name: str, extra: str, children: list[str]) -> str:
     """Name(extra), or one line for each part where there are several."""
     lines = (extra.split("\n") if extra else []) + children

@@ -15,7 +15,14 @@ from badak.tensor.dtypes import to_dtype
 from badak.tensor.printing import format_tensor
 
 
-class Parameter(Tensor):
+class _ParameterMeta(type(Tensor)):  # type: ignore[misc]
+    def __instancecheck__(cls, instance: Any) -> bool:
+        """A tensor of a program's own class is a Parameter by its mark."""
+        marked = cls is Parameter and isinstance(instance, Tensor) and instance.__dict__.get("_is_param", False)
+        return marked or super().__instancecheck__(instance)
+
+
+class Parameter(Tensor, metaclass=_ParameterMeta):
     """A tensor that is trained: an attribute of this kind appears in `Module.parameters()`.
 
     data: a tensor, whose memory it shares (an empty one by default). requires_grad: whether it is trained at all.
@@ -34,6 +41,8 @@ class Parameter(Tensor):
     _is_param = True
 
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True):
+        if isinstance(data, Tensor) and not overriding.is_own(type(data)) and not issubclass(type(data), Parameter):
+            return _of_own_class(data, requires_grad)
         parameter = same_memory(cls, data)
         parameter.requires_grad_(requires_grad)
         return parameter
@@ -48,6 +57,19 @@ class Parameter(Tensor):
 
     def __repr__(self, **options) -> str:
         return f"Parameter containing:\n{format_tensor(self)}"
+
+
+def _of_own_class(data: Tensor, requires_grad: bool) -> Any:
+    """A tensor of a program's own class stays of that class, and is marked."""
+    parameter = data.detach().requires_grad_(requires_grad)
+    if type(parameter) is not type(data):
+        raise ArgumentTypeError(
+            f"Creating a Parameter from an instance of type {type(data).__name__} requires that detach() returns an instance of "
+            f"the same type, but return type {type(parameter).__name__} was found instead.",
+            f"{type(data).__name__}.__torch_function__ returns {type(data).__name__} for detach",
+        )
+    parameter._is_param = True
+    return parameter
 
 
 class Buffer(Tensor):

@@ -128,6 +128,12 @@ class RNNBase(_Weights):
         """What all_weights has, in one list."""
         return [weight for weights in self.all_weights for weight in weights]
 
+    @_flat_weights.setter
+    def _flat_weights(self, weights: list[Tensor]) -> None:
+        """From now on these are computed with."""
+        for name, weight in zip(self._flat_weights_names, weights, strict=True):
+            self._parameters[name] = weight  # type: ignore[assignment]
+
     def flatten_parameters(self) -> None:
         """Nothing to do: the weights need no single piece of memory here."""
 

@@ -23,6 +23,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from badak import kernels
+from badak.autograd.grad_mode import no_grad
 from badak.core.errors import BadakError, NotSupportedError
 from badak.core.public_api import overriding
 from badak.kernels.update import Update
@@ -53,6 +54,7 @@ class Elementwise(Optimizer):
     CHECKS: ClassVar[dict[str, Callable[[str, str, Any], None]]] = {}
     SLOTS: ClassVar[dict[str, Slot]] = {}
     COUNTS: ClassVar[bool] = True
+    ADDS: ClassVar[bool] = False  # whether PyTorch's calls p.add_, which a program's own class of tensors may answer
     REMEMBERS_AT_ONCE: ClassVar[bool] = False  # from the start on, not from the first step
     UPDATE: ClassVar[Update]
 
@@ -91,9 +93,20 @@ class Elementwise(Optimizer):
             self._step_sparse()
         for batch in self._batches():
             scalars, arrays = batch.next_scalars(), batch.arrays
+            adding = self._adding(batch.params)
+            if adding:
+                arrays = [a.copy() if p in adding else a for a, p in zip(arrays, batch.params)]
             kernels.of(arrays[0]).update_all(self.UPDATE, arrays, batch.grads, batch.columns, scalars, batch.memo)
             self._changed(batch.params)
+            with no_grad():
+                for p, array in zip(batch.params, arrays) if adding else ():
+                    if p in adding:
+                        p.add_(Tensor._of(array.view(p._array.dtype).reshape(p.shape) - p._array))
         return loss
+
+    def _adding(self, params: list[Tensor]) -> set[Tensor]:
+        """Those whose class has an add_ of its own: it is given what is added to them."""
+        return {p for p in params if type(p).add_ is not Tensor.add_} if self.ADDS and overriding.active else set()
 
     def _step_sparse(self) -> None:
         """The update of the parameters that have a sparse gradient, which is that of some rows."""
@@ -112,7 +125,7 @@ class Elementwise(Optimizer):
         )
 
     def _kept_step(self) -> Callable[[], bool] | None:
-        if type(self).step is not Elementwise.step or self._has_step_hooks():
+        if type(self).step is not Elementwise.step or self._has_step_hooks() or self._adding([*self._parameters()]):
             return None
         batches = list(self._batches())
         kept = [kernels.of(batch.arrays[0]).update_kept(batch.memo, batch.grads) for batch in batches]

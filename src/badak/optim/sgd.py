@@ -58,6 +58,7 @@ class SGD(Elementwise):
     }
     SLOTS = {"momentum_buffer": Slot(when="momentum", late=True)}
     COUNTS = False
+    ADDS = True
 
     def __init__(
         self,

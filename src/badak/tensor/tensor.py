@@ -117,7 +117,12 @@ class Tensor(Values):
         """This tensor as one of a derived class: the same memory and history."""
         if not (isinstance(cls, type) and issubclass(cls, Tensor)):
             raise ArgumentTypeError(f"as_subclass: cls must be a class that derives from Tensor; got {cls!r}", "a class")
-        return _of_class(self.view(self.shape), cls)
+        before, overriding.state.without_classes = overriding.state.without_classes, True
+        try:  # its own class would give the view what it gives to results
+            seen = self.view(self.shape)
+        finally:
+            overriding.state.without_classes = before
+        return _of_class(seen, cls)
 
     @staticmethod
     def _make_subclass(cls, data: "Tensor", require_grad: bool = False, **ignored: object) -> "Tensor":

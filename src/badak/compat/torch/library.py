@@ -24,6 +24,16 @@ def _named(qualname: Any) -> Operator:
     return OPERATORS[name]
 
 
+_early: dict[str, dict[str, Callable]] = {}  # kernels that came before their operator, as a file's extension does
+
+
+def _defined(name: str, parameters: inspect.Signature) -> Operator:
+    """A new operator, with the kernels that came before it."""
+    operator = OPERATORS[name] = Operator(name, parameters)
+    operator._kernels.update(_early.pop(name, {}))
+    return operator
+
+
 def _split(name: str) -> str:
     if name.count("::") != 1 or not all(name.split("::")):
         raise ArgumentError(f"Expected the operator's name to be of the form 'namespace::name'; got {name!r}", "'mylib::my_op'")
@@ -83,7 +93,7 @@ def custom_op(
 
     def made(function: Callable) -> CustomOpDef:
         parameters = inspect.signature(function) if schema is None else _parameters(schema)
-        operator = OPERATORS[name] = Operator(name, parameters)  # a second definition takes the place of the first
+        operator = _defined(name, parameters)  # a second definition takes the place of the first
         register_kernel(name, "default" if device_types is None else device_types, function)
         return CustomOpDef(operator, function, mutates_args)
 
@@ -95,12 +105,13 @@ triton_op = custom_op
 
 def register_kernel(op: Any, device_types: Any, func: Callable | None = None, /, *, lib=None):
     """Register the kernel of an operator for a device ("cpu"), several, or all (None, "default"); or the decorator."""
-    operator = _named(op)
+    name = (op._qualname if isinstance(op, Operator | CustomOpDef) else _split(op)).removesuffix(".default")
+    kernels = OPERATORS[name]._kernels if name in OPERATORS else _early.setdefault(name, {})
     kinds = (device_types,) if isinstance(device_types, str | None) else tuple(device_types)
 
     def made(function: Callable) -> Callable:
         for kind in kinds:
-            operator._kernels["default" if kind is None else _KEYS.get(kind, kind)] = function
+            kernels["default" if kind is None else _KEYS.get(kind, kind)] = function
         return function
 
     return made if func is None else made(func)
@@ -125,7 +136,7 @@ register_fake = register_vmap = impl_abstract = register_torch_dispatch = _kept
 
 def define(qualname: str, schema: str, *, lib=None, tags=()) -> None:
     """Declare the operator "namespace::name" with the schema "(Tensor x, int n=1) -> Tensor"; kernels come with impl."""
-    OPERATORS[_split(qualname)] = Operator(qualname, _parameters(schema))
+    _defined(_split(qualname), _parameters(schema))
 
 
 def _parameters(schema: str) -> inspect.Signature:

@@ -128,7 +128,7 @@ def resolve_name(f: Callable) -> str | None:
 
 def get_ignored_functions() -> set[Callable]:
     """Functions for which nobody can answer, such as those that make tensors of numbers alone."""
-    return {getattr(badak, name) for name in overriding.NEVER if hasattr(badak, name)}
+    return {getattr(badak, name) for name in overriding.NEVER | overriding.MAKERS if hasattr(badak, name)}
 
 
 def get_default_nowrap_functions() -> set[Callable]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from badak.compat.torch.pytree import TreeSpec, tree_flatten, tree_unflatten
 from badak.core.errors import ArgumentError, IndexOutOfRangeError, expect_function
+from badak.core.modes import modes
 from badak.tensor import Tensor
 from badak.tensor import vmap as batching
 from badak.tensor.batched import NoNumber, Unbatched
@@ -100,9 +101,13 @@ def _examples(func, leaves, places, part: slice, spec, out_dims, randomness: str
             raise
     columns = [[x] * size if d is None else x.unbind(d) for x, d in zip(xs, places)]
     made = []
-    for row in zip(*columns):
-        args, kwargs = tree_unflatten(row, spec)
-        made.append(tree_flatten(func(*args, **kwargs), _holds_many))
+    before, modes.one_by_one = modes.one_by_one, True
+    try:
+        for row in zip(*columns):
+            args, kwargs = tree_unflatten(row, spec)
+            made.append(tree_flatten(func(*args, **kwargs), _holds_many))
+    finally:
+        modes.one_by_one = before
     outer = made[0][1]
     at = _out_dims(func, made[0][0], outer, out_dims)
     return [ys[0] if d is None else _joined("stack", ys, d) for d, ys in zip(at, zip(*(ys for ys, _ in made)))], outer, at

@@ -58,11 +58,12 @@ def guarded(function: Callable, space: str, name: str | None = None) -> Callable
     kinds = kinds_of(function) if space in SPACES and name != "__init__" else ()
     own_out = takes_out(function, space, name or function.__name__)
     first = min((kind[0] for kind in kinds), default=0)
-    overridable = space in SPACES and name != "__init__" and name not in overriding.NEVER
+    asked = overriding.asked(name or function.__name__) if space in SPACES and name != "__init__" else None
+    overridable = asked is overriding.overridden
 
     @wraps(function)
     def public(*args, **kwargs):
-        if overriding.active and overridable and overriding.overridden(args, kwargs):
+        if overriding.active and asked is not None and asked(args, kwargs):
             return overriding.dispatch(public, args, kwargs)
         if kinds and (kwargs or len(args) > first) and (wrong := wrong_one(kinds, args, kwargs)):
             argument, wanted, found = wrong
@@ -128,6 +129,11 @@ def answered(error: BaseException, function: Callable, name: str, args: tuple, k
 _METHOD_OF = {"__truediv__": "div", "__radd__": "add", "__rmul__": "mul"}
 _METHOD_OF |= {f"__{name}__": name for name in "add sub mul matmul neg abs".split()}
 
+_NAME_OF = {"__rtruediv__": "__rdiv__", "__mod__": "remainder", "__pow__": "pow"}  # by which PyTorch's operators are known
+_NAME_OF |= {f"__{name}__": name for name in "lt le ne gt ge".split()} | {
+    f"__i{name}__": f"{name}_" for name in "add sub mul".split()
+}
+
 
 def guarded_operator(function: Callable, space: str, name: str) -> Callable:
     """`guarded` for an operator, to which Python hands its one, two or three operands: in a third of the time."""
@@ -165,6 +171,7 @@ def guarded_operator(function: Callable, space: str, name: str) -> Callable:
 
     public = wraps(function)((of_one, of_two, of_three)[unwrap(function).__code__.co_argcount - 1])
     public.__module__, public.__explained__ = space, True  # type: ignore[attr-defined]
+    public.__name__ = _NAME_OF.get(name, name)
     return public
 
 

@@ -13,11 +13,13 @@ from badak.core.errors import ArgumentTypeError
 active: list[Any] = []  # the classes and modes that there are
 _counting = threading.Lock()
 NEVER = frozenset(
-    """arange as_subclass as_tensor asarray broadcast_shapes can_cast compile empty eye fftfreq finfo from_dlpack from_numpy full
-    get_default_dtype iinfo is_grad_enabled is_storage is_tensor linspace load logspace manual_seed ones promote_types rand
-    randint randn randperm result_type rfftfreq save set_default_dtype set_grad_enabled sparse_coo_tensor
-    sparse_csc_tensor sparse_csr_tensor tensor tril_indices triu_indices vmap zeros""".split()
+    """as_subclass broadcast_shapes compile finfo from_dlpack from_numpy get_default_dtype iinfo is_grad_enabled is_storage load
+    manual_seed save set_default_dtype set_grad_enabled vmap""".split()
 )  # of PyTorch's functions those for which nobody can answer
+MAKERS = frozenset(
+    """arange as_tensor asarray can_cast empty eye fftfreq full linspace logspace ones promote_types rand randint randn randperm
+    result_type rfftfreq sparse_coo_tensor sparse_csc_tensor sparse_csr_tensor tensor tril_indices triu_indices zeros""".split()
+)  # those for which no class can, but a mode
 
 
 class _State(threading.local):
@@ -48,6 +50,16 @@ def remove(one: Any) -> None:
 def overridden(args: tuple, kwargs: dict) -> bool:
     """Whether one of the modes, or the class of one of the arguments, answers for the call."""
     return bool(state.modes) or bool(classes(args, kwargs))
+
+
+def in_mode(args: tuple, kwargs: dict) -> bool:
+    """Whether a mode answers for the call."""
+    return bool(state.modes)
+
+
+def asked(name: str) -> Callable | None:
+    """What says whether a call of PyTorch's function of this name is answered by somebody else."""
+    return None if name in NEVER else in_mode if name in MAKERS else overridden
 
 
 def classes(args: Any, kwargs: dict) -> list[Any]:

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterable
 
 
-def _ntuple(n: int) -> Callable:
+def _ntuple(n: int, name: str = "parse") -> Callable:
     def parse(x) -> tuple:
         return tuple(x) if isinstance(x, Iterable) else (x,) * n
 
+    parse.__name__ = name
     return parse
 
 

@@ -28,6 +28,11 @@ def is_initialized() -> bool:
     return False
 
 
+def _is_in_bad_fork() -> bool:
+    """False: there is no GPU that a fork could lose."""
+    return False
+
+
 def is_tf32_supported() -> bool:
     """False: there is no GPU."""
     return False
