@@ -12,6 +12,7 @@ steps; each step is a few lines of `functional/multi_head.py`, and the inner one
 B batch, T target length (queries), S source length (keys), C embed_dim, H heads, D head_dim.
 """
 
+from badak.core.public_api import overriding
 from badak.nn import init
 from badak.nn.attention_checks import check_cached, check_inputs, check_sizes
 from badak.nn.cache import KeyValueCache
@@ -160,6 +161,9 @@ class MultiheadAttention(Module):
         Without a batch, all shapes are without B. A query that sees no key gives y = bo and weights 0.
         Parity: PyTorch demands attn_mask with is_causal, and gives NaN where a query sees no key.
         """
+        if overriding.active and cache is None and overriding.overridden((query, key, value), {}):
+            options = key_padding_mask, need_weights, attn_mask, average_attn_weights, is_causal
+            return overriding.asked_as("multi_head_attention_forward", self.forward, query, key, value, *options)
         if cache is None:
             check_inputs(self, query, key, value, key_padding_mask, attn_mask)
         else:

@@ -7,6 +7,7 @@ import numpy as np
 
 from badak.core.errors import ArgumentError, ArgumentTypeError, ShapeError
 from badak.core.modes import anywhere
+from badak.core.public_api import overriding
 from badak.nn import functional as F
 from badak.nn import init
 from badak.nn.module import Module
@@ -170,6 +171,9 @@ class RNNBase(_Weights):
 
     def _run(self, x: Tensor, states: tuple[Tensor, ...], packed: PackedSequence | None):
         """All layers over x (T, B, C); states (layers * directions, B, H) each."""
+        return overriding.asked_as(self.mode.lower(), self._layers, x, states, packed)
+
+    def _layers(self, x: Tensor, states: tuple[Tensor, ...], packed: PackedSequence | None):
         lengths = None if packed is None else lengths_of(packed)
         last: list[tuple[Tensor, ...]] = []
         for layer in range(self.num_layers):
@@ -368,6 +372,9 @@ class RNNCellBase(_Weights):
 
     def _step(self, input: Tensor, states) -> tuple[Tensor, ...]:
         """The new states of x (B, C) or (C,)."""
+        return overriding.asked_as(f"{self.mode.lower()}_cell", self._stepped, input, states)
+
+    def _stepped(self, input: Tensor, states) -> tuple[Tensor, ...]:
         batched = input.dim() == 2
         if input.dim() not in (1, 2):
             raise ShapeError(f"{type(self).__name__}: Expected input to be 1D or 2D, got {input.dim()}D instead", None)

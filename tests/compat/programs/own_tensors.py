@@ -86,3 +86,19 @@ print([tuple(each.shape) for each in g], [round(each.sum().item(), 4) for each i
 torch.library.impl("own::twice", ["CPU"])(lambda t: t * 2)
 torch.library.define("own::twice", "(Tensor t) -> Tensor")
 print(torch.ops.own.twice(torch.ones(2)))
+
+
+class Kept(torch.Tensor):
+    pass
+
+
+x = torch.rand(2, 3, 4).as_subclass(Kept)
+for layer in (nn.LSTM(4, 2), nn.GRU(4, 2), nn.RNN(4, 2)):
+    print(type(layer)(4, 2).mode, [type(made).__name__ for made in (layer(x)[0], *layer(x)[1])])
+for layer in (nn.LSTMCell(4, 2), nn.GRUCell(4, 2), nn.RNNCell(4, 2)):
+    print(type(layer).__name__, [type(made).__name__ for made in layer(x[0])])
+print([type(made).__name__ for made in nn.MultiheadAttention(4, 2)(x, x, x)])
+with Watch() as watch:
+    nn.GRU(4, 2)(x), nn.MultiheadAttention(4, 2)(x, x, x)
+print([name for name in watch.seen if name in ("gru", "multi_head_attention_forward")])
+print(type(nn.Parameter.__torch_function__(torch.exp, (), (x,))).__name__)

@@ -31,8 +31,12 @@ state = _State()
 
 
 def disabled(cls, func, types, args=(), kwargs=None):
-    """The `__torch_function__` of a class that leaves everything to badak, as Parameter does."""
-    return NotImplemented
+    """The `__torch_function__` of a class that leaves everything to badak, as Parameter does: func, and no class is asked."""
+    before, state.without_classes = state.without_classes, True
+    try:
+        return func(*args, **(kwargs or {}))
+    finally:
+        state.without_classes = before
 
 
 def add(one: Any) -> None:
@@ -119,6 +123,18 @@ def dispatch(public: Callable, args: tuple, kwargs: dict) -> Any:
         f"no implementation found for '{name}' on types that implement __torch_function__: {[kind.__name__ for kind in types]}",
         "let the __torch_function__ of one of them answer for it",
     )
+
+
+def asked_as(name: str, function: Callable, *args: Any) -> Any:
+    """function(*args), or what a mode, or the class of one of them, gives for PyTorch's function of this name."""
+    if not (active and overridden(args, {})):
+        return function(*args)
+
+    def public(*args: Any) -> Any:
+        return function(*args)
+
+    public.__name__ = name
+    return dispatch(public, args, {})
 
 
 def answers_foreign(args: tuple, kwargs: dict) -> bool:
