@@ -240,3 +240,37 @@ def test_outputs_that_are_no_tensors():
         x = lib.ones(1, requires_grad=True)
         Both.apply(x)[1].backward()
         assert x.grad.item() == 2
+
+
+@pytest.mark.parametrize("change", ["itself", "a part", "its base", "handed through", "a hook's"])
+def test_a_view_that_a_function_gave_is_not_changed_in_place(change):
+    """The history of the view would take the place of the function's backward."""
+    texts = []
+    for lib in (torch, badak):
+
+        class Flat(lib.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                return x if change == "handed through" else x.view(-1)
+
+            @staticmethod
+            def backward(ctx, dy):
+                return 3 * dy.view(2, 2)
+
+        x = lib.ones(2, 2, requires_grad=True)
+        b = x * 1
+        y = Flat.apply(b)
+        (y.clone().add_(1) * 2).sum().backward(retain_graph=True)
+        assert x.grad.tolist() == [[6, 6], [6, 6]] and y.data_ptr() == b.data_ptr()
+        if change == "a hook's":
+            layer = lib.nn.Linear(2, 2)
+            layer.register_full_backward_hook(lambda *told: None)
+            y = layer(x)
+        with pytest.raises(RuntimeError) as caught:
+            if change == "its base":
+                b.add_(1)
+                (y * 2).sum()
+            else:
+                (y[0] if change == "a part" else y).add_(1)
+        texts.append(str(caught.value).partition(" is a view and ")[2].partition(" This view was")[0])
+    assert texts[0] == texts[1] != ""

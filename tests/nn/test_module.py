@@ -574,3 +574,19 @@ def test_a_module_says_whether_it_is_compiled_under_pytorchs_name():
         module.compile()
         assert callable(module._compiled_call_impl)
         assert copy.deepcopy(module)._compiled_call_impl is None
+
+
+def test_gradients_that_hooks_have_seen_are_differentiated_again():
+    found = []
+    for lib in (torch, badak):
+        layer, seen = lib.nn.Linear(2, 1), []
+        with lib.no_grad():
+            layer.weight.copy_(lib.tensor([[2.0, 3.0]]))
+            layer.bias.zero_()
+        layer.register_full_backward_hook(lambda module, dx, dy, seen=seen: seen.append(tuple(dx[0].tolist())) or (dx[0] * dx[0],))
+        layer.register_full_backward_pre_hook(lambda module, dy: (dy[0] * 2,))
+        x = lib.ones(1, 2, requires_grad=True)
+        (dx,) = lib.autograd.grad(layer(x).pow(2).sum(), x, create_graph=True)
+        dx.sum().backward()
+        found.append((dx.tolist(), x.grad.tolist(), layer.weight.grad.tolist()))
+    assert found[0] == found[1]

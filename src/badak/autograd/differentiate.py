@@ -73,7 +73,8 @@ def grad(
                 f"One of the differentiated Tensors does not require grad (inputs[{i}])",
                 "x.requires_grad_() before it is used",
             )
-    retain_graph = retain_graph or bool(modes.batching) or modes.one_by_one  # PyTorch walks once for all examples
+    if modes.batching or modes.one_by_one:
+        retain_graph = True  # PyTorch walks once for all examples
     found = walk_back(outputs, gradients, retain_graph, create_graph, edges)
     made = []
     for i, (x, dx) in enumerate(zip(inputs, found, strict=True)):

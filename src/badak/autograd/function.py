@@ -13,7 +13,7 @@ from badak.core import events
 from badak.core.errors import GraphError, NotSupportedError, ShapeError, expect_function
 from badak.core.modes import modes
 from badak.tensor import Tensor
-from badak.tensor.apply import record
+from badak.tensor.apply import record, see_in_function
 from badak.tensor.inplace import refuse_leaf
 
 
@@ -252,14 +252,20 @@ def _record(function, ctx, args, edges, outputs):
         [(y._array.shape, y._array.dtype) if isinstance(y, Tensor) else None for y in outputs],
         [(tuple(a.shape), a._array.dtype) if isinstance(a, Tensor) else None for a in args],
     )
+    name = function.__name__
     given = {id(a) for a in args}
+    bases = {id(a if a._base is None else a._base) for a in args if isinstance(a, Tensor)}
     made = list(outputs)
     with_history: list = [None] * len(outputs)
     for slot, y in enumerate(outputs):
         if not isinstance(y, Tensor) or id(y) in ctx._not_differentiable or not (y.is_floating_point() or y.is_complex()):
             continue
-        if id(y) in given and not any(y is d for d in ctx._dirty):
-            y = Tensor._of(y._array)  # an input handed through is a new tensor with a new history
+        if not any(y is d for d in ctx._dirty):
+            if id(y) in given:
+                x, y = y, Tensor._of(y._array)  # an input handed through is a new tensor with a new history
+                see_in_function(y, x, name, slot)
+            elif y._base is not None and id(y._base) in bases:
+                see_in_function(y, y._base, name, slot)
         made[slot] = with_history[slot] = y
     record(_UserOp(function, shapes, not ctx._saved), ctx, edges, with_history)
     for y in ctx._dirty:

@@ -20,6 +20,7 @@ from badak.core.errors import ArgumentTypeError, BadakWarning, GraphError
 from badak.nn.members import Members
 from badak.ops.observe import Observe
 from badak.tensor import Tensor, apply, zeros
+from badak.tensor.apply import see_in_function
 
 _TABLES = "forward", "forward_pre", "backward", "backward_pre"
 
@@ -284,9 +285,11 @@ def _observed(values: tuple, observer: Callable) -> tuple[tuple, tuple[int, ...]
         grads = observer(tuple(None if dy is None else Tensor._of(dy) for dy in dys))
         return tuple(None if grad is None else grad._array for grad in grads)
 
+    on_arrays.of_tensors = observer  # type: ignore[attr-defined]
     seen = apply(Observe, *(values[i] for i in places), observer=on_arrays)
     changed = list(values)
-    for i, tensor in zip(places, seen if isinstance(seen, tuple) else (seen,), strict=True):
+    for slot, (i, tensor) in enumerate(zip(places, seen if isinstance(seen, tuple) else (seen,), strict=True)):
+        see_in_function(tensor, values[i], "BackwardHookFunction", slot)
         changed[i] = tensor
     return tuple(changed), places
 

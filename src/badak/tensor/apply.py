@@ -244,10 +244,32 @@ def _share(op, x: Tensor, outputs, attributes) -> None:
         slot += 1
 
 
+IN_FUNCTION = object()  # the step of a view that a custom Function gave, in whose history no other may take part
+
+
+def see_in_function(y: Tensor, x: Tensor, name: str, slot: int) -> None:
+    """Note that y, which sees x's memory, came out of the custom Function of this name."""
+    y._base = x if x._base is None else x._base
+    y._made_at, y._version_counter = y._base._rebased, x._watch()
+    y._view_steps = (*x._view_steps, (IN_FUNCTION, {"name": name}, slot))
+
+
+def in_function(name: str, slot: int, what: str = "is being modified inplace") -> GraphError:
+    """The complaint about a change of such a view."""
+    return GraphError(
+        f"Output {slot} of {name} is a view and {what}. This view was created inside a custom Function (or because an input "
+        "was returned as-is) and the autograd logic to handle view+inplace would override the custom backward associated with "
+        "the custom Function, leading to incorrect gradients. This behavior is forbidden.",
+        "clone the output of the custom Function",
+    )
+
+
 def replay(base: Tensor, steps) -> Tensor:
     """The view of `base` that these steps lead to."""
     seen = base
     for op, attributes, slot in steps:
+        if op is IN_FUNCTION:
+            raise in_function(attributes["name"], slot, "its base or another view of its base has been modified inplace")
         made = apply(op, seen, **attributes)
         seen = made[slot] if type(made) is tuple else made
     return seen

@@ -13,7 +13,7 @@ from badak.kernels.half import converted
 from badak.ops.copy_slices import Replaced, WriteView
 from badak.ops.op import Saved
 from badak.tensor import vmap
-from badak.tensor.apply import apply, record
+from badak.tensor.apply import IN_FUNCTION, apply, in_function, record
 from badak.tensor.batched import Batched
 from badak.tensor.meta_storage import unfilled
 from badak.tensor.tensor import Tensor
@@ -88,6 +88,9 @@ def refuse_leaf(x: Tensor) -> None:
     A view without a history of a tensor with one, made under no_grad(), is refused as well: the change would be in no graph.
     """
     base = x if x._base is None else x._base
+    for step, attributes, slot in x._view_steps:
+        if step is IN_FUNCTION:
+            raise in_function(attributes["name"], slot)
     if base._requires_grad and base._node is None:
         what = "a leaf Variable that requires grad" if base is x else "a view of a leaf Variable that requires grad"
         raise GraphError(
