@@ -2,6 +2,8 @@
 
 import warnings
 
+import itertools
+
 import numpy as np
 import pytest
 import torch
@@ -213,3 +215,15 @@ def test_a_padding_that_leaves_less_than_nothing_is_refused_as_in_pytorch(mode, 
         except (ValueError, RuntimeError):
             found.append("refused")
     assert found[0] == found[1] or (mode, pads) == ("circular", (-5, 2))  # for which PyTorch shows memory that it never wrote
+
+
+def test_a_padding_that_is_not_zeros_goes_around_one_to_three_dims_behind_the_channels():
+    for dims, numbers in itertools.product(range(1, 6), (2, 4, 6)):
+        for mode in ("reflect", "replicate", "circular"):
+            found = []
+            for lib in (torch, badak):
+                try:
+                    found.append(tuple(lib.nn.functional.pad(lib.ones(*[3] * dims), (1,) * numbers, mode=mode).shape))
+                except (NotImplementedError, ValueError, RuntimeError):
+                    found.append("refused")
+            assert found[0] == found[1], (dims, numbers, mode)

@@ -16,6 +16,7 @@ HERE = Path(__file__).resolve().parent / "libraries"
 NEEDS = {
     "captum": "captum",
     "diffusers": "diffusers",
+    "fresh": "higher perceiver_pytorch pypose torchjd",
     "gpytorch": "gpytorch",
     "keras": "keras",
     "layers": "torchmetrics torchdiffeq ignite vector_quantize_pytorch x_transformers local_attention entmax"

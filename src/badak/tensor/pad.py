@@ -53,6 +53,11 @@ def pad(input, pad, mode: str = "constant", value=None) -> Tensor:
         raise NotSupportedError(f"Unrecognised padding mode {mode!r}", "mode='constant', 'reflect', 'replicate' or 'circular'")
     if value is not None and value != 0:
         raise ArgumentError(f'Padding mode "{mode}" doesn\'t take in value argument; got {value}', "mode='constant'")
+    if len(pad) and len(shape) not in (len(pad) // 2 + 1, len(pad) // 2 + 2):
+        raise NotSupportedError(
+            f"Padding size {len(pad)} is not supported for {len(shape)}D input tensor.",
+            f"{2 * max(len(shape) - 2, 1)} numbers, with 0 for the dims that stay, or x.unsqueeze(0)",
+        )
     takes = [(a, _rows(n, p[0], p[1], mode)) for a, (n, p) in enumerate(zip(shape, pairs)) if p != (0, 0)]
     if not takes:
         return input.clone()
