@@ -7,7 +7,13 @@ A fault whose code is "" is in no list of the doctor's. What is said of it is pr
 import sys
 from pathlib import Path
 
-from tests.inspect.doctor import classroom_faults_fifth, classroom_faults_fourth, classroom_faults_later, classroom_faults_third
+from tests.inspect.doctor import (
+    classroom_faults_fifth,
+    classroom_faults_fourth,
+    classroom_faults_later,
+    classroom_faults_sixth,
+    classroom_faults_third,
+)
 from tests.inspect.doctor.held_out import EVERYWHERE, examined, swap, warm
 
 PLACE = Path(__file__).parent / "classroom"
@@ -527,6 +533,7 @@ EDITS = {
     ],
 }  # fmt: skip
 EDITS |= classroom_faults_later.EDITS | classroom_faults_third.EDITS | classroom_faults_fourth.EDITS | classroom_faults_fifth.EDITS
+EDITS |= classroom_faults_sixth.EDITS
 
 
 def spoiled(name: str) -> list[tuple[str, str, str]]:
