@@ -94,7 +94,7 @@ class Shown(NamedTuple):
     labels: list[np.ndarray] = []  # noqa: RUF012 -- that losses compared answers with
     answers: list[np.ndarray] = []  # noqa: RUF012 -- what the model gives, or its last module
     triangles: list[int] = []  # noqa: RUF012 -- sizes of triangular masks that met scores
-    remembers: bool = False  # whether keys and values come back, for the next forward
+    remembers: bool = False  # whether keys and values, or states, come back, for the next forward
 
 
 def kind_of(model: Module, batch: Batch, shown: Shown, said: str | None) -> Kind:
@@ -207,7 +207,7 @@ def _causal(model: Module, batch: Batch, texts: list[str], shown: Shown) -> str:
         return _TRIANGLE
     if any(b.dim() >= 2 and b.shape[-1] >= length and triangular(b._array) for b in model.buffers()):
         return "it holds a triangular mask"
-    return "it gives keys and values that its next forward takes" if own and shown.remembers else ""
+    return "it gives what its next forward takes" if shown.remembers and (own or not shown.attentions) else ""
 
 
 def _bidirectional(batch: Batch, texts: list[str], shown: Shown) -> str:

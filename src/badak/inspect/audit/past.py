@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from badak.inspect.audit.watch import arrays_of
+from badak.nn.recurrent import RNNBase
 from badak.tensor import Tensor
 
 NAMES = re.compile(r"^(past(_key_values|_kv)?|(layer|kv)_past|(kv_|key_value_)?caches?|mems|states?)$")
@@ -28,8 +29,13 @@ def past_of(result: Any, takes: str) -> Any:
     return parts[-1] if parts else None
 
 
-def remembers(model: Any, result: Any) -> bool:
-    """Whether a forward gave keys and values that the next one takes: it goes on with a text from left to right."""
+def remembers(model: Any, result: Any, given: Any = ()) -> bool:
+    """Whether a forward gave keys and values, or the states of a recurrent layer, that the next one takes: it goes on with a text
+    from left to right. given: what it was given next to the text."""
+    states = [x.shape for x in arrays_of(given) if x.ndim == 3 and x.dtype.kind == "f"]
+    rest = [x.shape for x in arrays_of(result[1:])] if isinstance(result, tuple) and len(result) > 1 else []
+    if states and states == rest and any(isinstance(m, RNNBase) for m in model.modules()):
+        return True
     takes = past_name(model)
     given = arrays_of(past_of(result, takes)) if takes else []
     return len(given) > 1 and all(x.ndim > 2 for x in given)

@@ -24,6 +24,7 @@ from badak.inspect.audit.ready import normalises_batches, wake, without_dropout
 from badak.inspect.audit.watch import Watch, arrays_of
 from badak.nn import Module
 from badak.optim import Optimizer
+from badak.tensor import Tensor
 
 
 class NotApplicable(Exception):
@@ -61,6 +62,7 @@ class Subject:
         self.notes: list[str] = []
         self.optimizers: list[Optimizer] = []
         self.neighbours: Neighbours | None = None  # the forward in which other rows changed
+        self.leaves: list[Tensor] = []  # no parameters, that got a gradient
         self.tables: list[tuple[np.ndarray, np.ndarray]] = []  # what the backward brought to the tables
         self.found: set[str] = set()  # the probes that have found something
         self.leaks_rows = False  # set by the probe of rows: others are then not to be told apart from it
@@ -96,7 +98,7 @@ class Subject:
             )
             answers = last.outputs if last is not None else []
         known = [*labels_in(watch), *labels]
-        remembered = remembers(self.model, watch.result)
+        remembered = remembers(self.model, watch.result, (self.batch.args[1:], self.batch.kwargs))
         self.shown = Shown(watch.attentions, watch.lookups, sides, known, answers, triangles_in(watch), remembered)
         self.kind: Kind = kind_of(self.model, self.batch, self.shown, said)
         names = (self.kind.source, self.kind.text)

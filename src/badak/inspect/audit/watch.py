@@ -11,7 +11,7 @@ import numpy as np
 from badak.autograd.hooks import RemovableHandle
 from badak.core.events import Observer
 from badak.core.tracing import Recorder
-from badak.nn import Module
+from badak.nn import Module, Parameter
 from badak.ops.embedding import Embedding
 from badak.tensor import Tensor
 
@@ -83,6 +83,12 @@ class BackWatch(Observer):
 
     def __init__(self) -> None:
         self.tables: list[tuple[np.ndarray, np.ndarray]] = []
+        self.leaves: list[Tensor] = []  # that get a gradient, and are no parameters
+
+    def on_accumulate(self, leaf, dy, owned, proceed) -> None:
+        if not isinstance(leaf, Parameter):
+            self.leaves.append(leaf)
+        proceed(dy, owned)
 
     def on_backward(self, node, dys, dxs) -> None:
         if node.op is Embedding and node.saved is not None and dys[0] is not None:

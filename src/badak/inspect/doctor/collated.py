@@ -17,6 +17,8 @@ def in_order(examples: list, batch: Any) -> bool | None:
     if not LEAST <= n <= MOST or not all(isinstance(each, type(examples[0])) for each in examples):
         return None
     made = [x._array for x in tensors(batch) if x._node is None]
+    if (told := texts_in_order(examples, made)) is not None:
+        return told
     fields = list(fields_of(examples))
     answer = None
     for texts in (each for each in fields if any(len(x) > 1 for x in each)):
@@ -33,6 +35,23 @@ def in_order(examples: list, batch: Any) -> bool | None:
                         return True
                     answer = False
     return answer
+
+
+def texts_in_order(examples: list, made: list[np.ndarray]) -> bool | None:
+    """The same of words and labels, by how many words there are: whether ids end as the texts do whose labels stand beside them."""
+    parts = list(zip(*examples)) if isinstance(examples[0], (tuple, list)) else []
+    words = next(([len(x.split()) for x in part] for part in parts if all(isinstance(x, str) for x in part)), [])
+    labels = next((part for part in parts if all(type(x) is int for x in part)), None)
+    ids = next((x for x in made if x.ndim == 2 and x.dtype.kind in "iu" and len(x) == len(examples)), None)
+    if labels is None or ids is None or len(set(words)) < LEAST or len(set(labels)) < 2:
+        return None
+    filled = ids == ids[np.argmin(words), -1] if not (ids[:, -1] == 0).any() else ids == 0
+    ends = ids.shape[1] - np.cumprod(filled[:, ::-1], axis=1).sum(axis=1)
+    more = ends.max() - max(words)  # a start, an end
+    if not np.array_equal(np.sort(ends), np.sort(words) + more):
+        return None
+    own = any(x.size == len(labels) and np.array_equal(x.ravel(), labels) for x in made)
+    return bool(np.array_equal(ends, np.array(words) + more)) if own else None
 
 
 def fields_of(examples: list) -> Iterator[list[np.ndarray]]:

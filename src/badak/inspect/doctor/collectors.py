@@ -125,6 +125,29 @@ def picked(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> No
             watch.open.picked.append(Picked(memory, len(x), rows.copy(), source))
 
 
+def turned(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+    """Rows of data in another order: moved on, or from the end."""
+    x, y, axes = arrays[0], outputs[0]._array, attributes.get("axes")
+    if (
+        outputs[0]._node is None
+        and modes.grad
+        and x.ndim
+        and len(x) > 3
+        and tuple(axes or ()) == (0,)
+        and len(watch.open.picked) < 32
+    ):
+        n, shifts = len(x), attributes.get("shifts")
+        rows = np.arange(n)[::-1] if shifts is None else np.roll(np.arange(n), shifts[0])
+        watch._held.append(y)
+        watch.open.picked.append(Picked(composed.memory(y), n, rows, composed.memory(x)))
+
+
+def stacked(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+    if not watch.stack and outputs[0]._node is None and arrays[0].ndim == 1:
+        watch._held.append(outputs[0]._array)
+        watch.rows.stacked(arrays, outputs[0]._array)
+
+
 def drawn(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
     """Rows of a batch, as a loader puts them together."""
     if not watch.stack and outputs[0]._node is None and outputs[0]._array.ndim > 1:
@@ -141,7 +164,7 @@ def lookup(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> No
 
 
 def token_by_token(lookups: list[Lookup]) -> list[Lookup]:
-    """Of a table that is asked for one token of each row after the other: all of them, (T, B)."""
+    """Of a table that is asked for one token of each row after the other: all of them, (T, B) and (B, T)."""
     by: dict[int, list[Lookup]] = {}
     for each in lookups:
         by.setdefault(id(each.module), []).append(each)
@@ -158,7 +181,8 @@ def token_by_token(lookups: list[Lookup]) -> list[Lookup]:
             and size > 1
             and size == several[0].ids.size
         ):
-            found.append(Lookup(np.stack([each.ids.reshape(-1) for each in several]), several[0].rows, several[0].module))
+            text = np.stack([each.ids.reshape(-1) for each in several])  # labels may lie either way
+            found += [Lookup(each, several[0].rows, several[0].module) for each in (text, np.ascontiguousarray(text.T))]
     return found
 
 
@@ -273,6 +297,10 @@ SENSES = {
     "expand": layout.stretched,
     "div": layout.normalised,
     "sub": composed.difference,
+    "where": composed.chosen,
+    "sigmoid": composed.squashed,
+    **dict.fromkeys(("roll", "flip"), turned),
+    "stack": stacked,
     "mul": composed.product,
     "add": layout.added,
     "cat": layout.joined,

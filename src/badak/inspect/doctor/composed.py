@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from badak.inspect.doctor.watch import Watch
 
 MOST = 32  # pairs and sums of a step
-UP = "mean sum pow_by square mul abs sqrt neg scale shift where clamp div_by add".split()  # from a loss to what differs
+UP = (
+    "mean sum pow_by square mul abs sqrt neg scale shift where clamp div_by add log sub_from".split()
+)  # from a loss to what differs
 LOGARITHM = "clamp shift log1p".split()
 NUMBERS = "add sub scale div_by neg shift mul".split()  # of which a loss of several terms is made
 
@@ -46,6 +48,7 @@ def is_data(x: Any, like: np.ndarray) -> bool:
 def difference(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
     """What answers differ by from data."""
     layout.stretched(watch, op, saved, inputs, arrays, attributes, outputs)
+    layout.apart(watch, inputs, arrays)
     y, node = outputs[0]._array, outputs[0]._node
     if node is None or not modes.grad or y.size < 2 or len(watch.pairs) >= MOST or len(inputs) != 2:
         return
@@ -69,6 +72,33 @@ def product(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> N
             edge = below.edges[0]
             made = edge[0] if edge is not None and hasattr(edge[0], "op") else None
             watch.pairs[id(node)] = Pair(node, "bce", made, np.exp(arrays[x]), labels)
+
+
+def chosen(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+    """where(label, p, 1 - p): the probability of what a label says."""
+    node, condition = outputs[0]._node, inputs[0]
+    labels = watch.told.get(memory(arrays[0])) if node is not None and modes.grad and condition is not None else None
+    branch = next((i for i in (1, 2) if inputs[i] is not None and inputs[i]._node is not None), 0) if labels is not None else 0
+    if labels is None or not branch or len(watch.pairs) >= MOST:
+        return
+    layout.stretched(watch, op, saved, (inputs[branch], condition), (arrays[branch], labels[1]), attributes, outputs)
+    if all(x is not None and x._node is inputs[branch]._node for x in inputs[1:3]):
+        layout.note(watch, "both", arrays[branch].shape, labels[1].shape)
+    if labels[1].shape == arrays[branch].shape == outputs[0].shape and outputs[0]._array.size > 1:
+        made = layout.behind(inputs[branch], ("sub_from", *LOGARITHM))
+        if made is not None and made.name in ("sigmoid", "select", "softmax"):
+            watch.pairs[id(node)] = Pair(node, "bce", made, arrays[branch], labels[1])
+
+
+def squashed(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+    """The sigmoid of what a sigmoid made."""
+    made = layout.behind(inputs[0], ()) if outputs[0]._node is not None and inputs[0]._node is not None else None
+    if made is not None and made.name == "sigmoid" and len(watch.open.twice) < 64:
+        watch.open.twice.append((line(), made.line, "the sigmoid is taken of what a sigmoid"))
+
+
+def memory(x: np.ndarray) -> int:
+    return x.__array_interface__["data"][0]
 
 
 def behind_loss(watch: "Watch", node: Any) -> Pair | None:

@@ -8,13 +8,17 @@ from weakref import ref
 
 import numpy as np
 
+from badak.compat.torch.amp.grad_scaler import GradScaler
+from badak.core.modes import modes
 from badak.data.collate import default_collate
 from badak.data.fetch import MapFetcher
 from badak.data.loader import _BaseDataLoaderIter
 from badak.inspect.doctor.collated import in_order
+from badak.inspect.doctor.composed import memory
 from badak.inspect.doctor.facts import Clip
 from badak.inspect.doctor.given import loaded_into
 from badak.inspect.doctor.names import line, said
+from badak.inspect.doctor.rows import places_of
 from badak.inspect.doctor.tape import tensors
 from badak.nn import Module
 from badak.optim.lr_scheduler import LRScheduler
@@ -31,12 +35,13 @@ def clipped(watch: "Watch", by_value: bool, proceed: Callable, parameters: Any, 
     early = bool(parameters) and not any(g.any() for g in gradients) and not watch.open.backs
     mine = [p for p in parameters if isinstance(p, Tensor) and p._grad is not None]
     late = bool(mine) and not watch.open.backs and all(watch._used.get(id(p)) for p in mine)
+    backs = len(watch.open.backs)
     before = max((float(abs(g).max()) for g in gradients if g.size), default=0.0) if by_value else 0.0
     result = proceed(parameters, limit, **kwargs)
     if not by_value and isinstance(result, Tensor):
         before = float(result._array)
     if len(watch.open.clips) < 16:
-        watch.open.clips.append(Clip(line(), before, float(limit), early, late))
+        watch.open.clips.append(Clip(line(), before, float(limit), early, late, backs, watch.scaled))
     return result
 
 
@@ -49,6 +54,26 @@ def clip(watch: "Watch", effect: Any, args: tuple, kwargs: dict, proceed: Callab
     return clipped(watch, by_value, proceed, given.pop(names[0]), given.pop(names[1]), **given)
 
 
+def compared(watch: "Watch", effect: Any, args: tuple, kwargs: dict, proceed: Callable) -> Any:
+    """Data and a number, which says what label it is; or what a model gave in a test and a number."""
+    result = proceed(*args, **kwargs)
+    x, limit = (*args, None, None)[:2]
+    if isinstance(x, Tensor) and isinstance(result, Tensor) and x._node is None and not x._requires_grad and x._array.size > 1:
+        if isinstance(limit, int | float):
+            watch.read(x._array, float(limit))
+        if modes.grad and len(watch.told) < 16:
+            watch.told[memory(result._array)] = result._array, x._array
+    return result
+
+
+def largest(watch: "Watch", effect: Any, args: tuple, kwargs: dict, proceed: Callable) -> Any:
+    """argmax of what a model gave in a test."""
+    x, axis = (*args, None, None)[:2]
+    if isinstance(x, Tensor) and isinstance(axis, int) and x.dim():
+        watch.read(x._array, None, axis % x.dim())
+    return proceed(*args, **kwargs)
+
+
 def scheduled(watch: "Watch", effect: Any, args: tuple, kwargs: dict, proceed: Callable) -> Any:
     if args and isinstance(args[0], LRScheduler):
         watch.open.scheduled.append((line(), bool(watch.open.backs)))
@@ -57,6 +82,7 @@ def scheduled(watch: "Watch", effect: Any, args: tuple, kwargs: dict, proceed: C
 
 
 def seeded(watch: "Watch", effect: Any, args: tuple, kwargs: dict, proceed: Callable) -> Any:
+    watch.seeds.append((line(), args[:1], len(watch.steps)))
     watch.open.seeded = True
     return proceed(*args, **kwargs)
 
@@ -87,7 +113,7 @@ def seeds_told(watch: "Watch") -> Callable[[], None]:
 
 def loads_told(watch: "Watch") -> Callable[[], None]:
     """Note which modules were given weights, and who keeps those of one. Gives the function that ends it."""
-    load, state = Module.load_state_dict, Module.state_dict
+    load, state, scale, unscale = Module.load_state_dict, Module.state_dict, GradScaler.scale, GradScaler.unscale_
 
     def loading(module: Module, *args: Any, **kwargs: Any) -> Any:
         result = load(module, *args, **kwargs)
@@ -101,10 +127,20 @@ def loads_told(watch: "Watch") -> Callable[[], None]:
             watch.given.kept.append((ref(result), line(), said(), watch.open.number))
         return result
 
+    def scaling(scaler: GradScaler, outputs: Any) -> Any:
+        watch.scaled = scaler.get_scale()
+        return scale(scaler, outputs)
+
+    def unscaling(scaler: GradScaler, optimizer: Any) -> None:
+        unscale(scaler, optimizer)
+        watch.scaled = 1.0
+
     Module.load_state_dict, Module.state_dict = loading, giving  # type: ignore[method-assign,assignment]
+    GradScaler.scale, GradScaler.unscale_ = scaling, unscaling  # type: ignore[method-assign,assignment]
 
     def ended() -> None:
         del Module.load_state_dict, Module.state_dict
+        GradScaler.scale, GradScaler.unscale_ = scale, unscale  # type: ignore[method-assign]
 
     return ended
 
@@ -121,6 +157,9 @@ def draws_told(watch: "Watch") -> Callable[[], None]:
     _BaseDataLoaderIter.__next__ = drawing  # type: ignore[method-assign]
 
     def fetching(fetcher: Any, index: Any) -> Any:
+        watch.rows.places = None
+        with suppress(Exception):  # a dataset of the program's own may be anything
+            watch.rows.places = places_of(fetcher.dataset, index)
         made_by = fetcher.collate_fn
         if not fetcher.batched or made_by is default_collate or len(watch.collated) >= 8:
             return fetch(fetcher, index)
@@ -146,4 +185,11 @@ def draws_told(watch: "Watch") -> Callable[[], None]:
     return ended
 
 
-DOORS = {"clip_grad_norm_": clip, "clip_grad_value_": clip, "step": scheduled, "reseed": seeded}
+DOORS = {
+    **dict.fromkeys(("eq", "ne", "gt", "ge", "lt", "le"), compared),
+    "along": largest,
+    "clip_grad_norm_": clip,
+    "clip_grad_value_": clip,
+    "step": scheduled,
+    "reseed": seeded,
+}

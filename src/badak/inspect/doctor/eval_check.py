@@ -9,6 +9,7 @@ from badak.core import events
 from badak.core.events import Observer
 from badak.core.modes import modes
 from badak.inspect.doctor.collectors import is_random
+from badak.inspect.doctor.diagnoses.data import SameBatch
 from badak.inspect.doctor.diagnoses.modes import EvalForgotten, TrainForgotten
 from badak.inspect.doctor.diagnoses.other_data import OtherData
 from badak.inspect.doctor.diagnoses.tests import TestedOnTrain
@@ -63,6 +64,14 @@ class Lookout(Observer):
             for diagnosis in (TestedOnTrain, OtherData) if self.tested else ():
                 for finding in diagnosis().look(self.visit) if diagnosis.code not in self.visit.hidden else ():
                     self.visit.add(finding)
+            known = {finding.code for finding in self.visit.checkup.findings}
+            for finding in SameBatch().seeds(self.visit) if SameBatch.code not in known else ():
+                self.visit.add(finding)
+
+    def on_call(self, effect, args, kwargs, proceed):
+        if effect.function.__name__ == "reseed":
+            self.visit.watch.seeds.append((line(), args[:1], self.visit.checkup.steps))
+        return proceed(*args, **kwargs)
 
     def on_module_exit(self, module, output, error=None) -> None:
         self.deep = max(0, self.deep - 1)

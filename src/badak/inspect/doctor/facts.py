@@ -40,6 +40,8 @@ class Loss:
     labels: np.ndarray | None = None  # what its answers are compared with, where that is data
     weights: np.ndarray | None = None  # of the classes, or of what is 1
     size: float = 0.0  # of the answers: the root of their mean square
+    one_answer: bool = False  # all rows of the answers are equal
+    one_target: bool = False  # all rows of what they are compared with are
     level: bool = False  # all numbers of each row of the answers are equal
     read: np.ndarray | None = None  # one id for each label: what was looked up last, where that is as many
     slice_of: tuple[int, int] = (0, 0)  # rows and memory of the data that its labels are a slice of, one after the other
@@ -102,7 +104,8 @@ class Turned:
 class Shaped:
     """Shapes that meet as they should not: kind says how."""
 
-    kind: str  # "view": turned by a view; "stretched": (B, 1) with (B,); "varies": a table along axis `axis` of the other
+    kind: str  # "both": where() of the same twice; "view": turned by a view; "stretched": (B, 1) with (B,); "varies": a table
+    # along axis `axis` of the other
     place: str
     a: tuple[int, ...]
     b: tuple[int, ...]
@@ -118,6 +121,8 @@ class Clip:
     limit: float
     early: bool  # there was no gradient yet
     late: bool = False  # a step has used all that there are
+    backs: int = 0  # calls of backward() before it, for this step
+    scale: float = 1.0  # by which the gradients are still multiplied, as a GradScaler does
 
 
 @dataclass
@@ -132,6 +137,19 @@ class Tested:
     module: int = 0  # the id of the model
     seen: int = 0  # rows that the model was trained on until then
     sure: bool = False  # rows of many numbers, which are never equal by chance
+
+
+@dataclass
+class Read:
+    """What a model gave in a test was compared with a number, or its largest was looked for."""
+
+    module: int
+    place: str
+    shape: tuple[int, ...]
+    limit: float | None  # None: the largest
+    axis: int = 0
+    low: float = 0.0
+    high: float = 0.0
 
 
 @dataclass
@@ -221,20 +239,21 @@ class Step:
     attended: list[Attended] = field(default_factory=list)
     pointed: list[Attended] = field(default_factory=list)  # weights of one query for each row, with some keys hidden
     turned: list[Turned] = field(default_factory=list)
-    twice: list[tuple[str, str]] = field(
+    twice: list[tuple[str, str, str]] = field(
         default_factory=list
-    )  # where the logarithm of a softmax is taken of a softmax, and its line
+    )  # where the logarithm of a softmax is taken of a softmax, or the sigmoid of a sigmoid; its line; what that is
     carried: list[str] = field(default_factory=list)  # where a sum that hangs on steps before grew
     in_part: list[str] = field(default_factory=list)  # where losses are added up of which only some were differentiated
     scalars: list[Loss] = field(default_factory=list)  # means that may be losses which no operation is named for
-    constants: list[tuple[str, float, float]] = field(
+    constants: list[tuple[str, float, Any]] = field(
         default_factory=list
-    )  # numbers without a gradient, added to one with; the sum
+    )  # numbers without a gradient, added to one with; the sum's node, or then whether a gradient went through it
     ends: list[str] = field(default_factory=list)  # where one number was made that has a graph
     picked: list[Picked] = field(default_factory=list)
     shaped: list[Shaped] = field(default_factory=list)
     clips: list[Clip] = field(default_factory=list)
     tested: list[Tested] = field(default_factory=list)
+    read: list[Read] = field(default_factory=list)
     dropped: list[str] = field(default_factory=list)  # where dropout was at work in eval mode, outside of a layer of its own
     scheduled: list[tuple[str, bool]] = field(default_factory=list)  # a schedule moved on: where, and between backward and step
     seeded: bool = False
@@ -264,6 +283,6 @@ class Step:
     @property
     def loss(self) -> float | None:
         """What was trained on: the mean of the losses of this step; of what backward() was called of, where no loss is known."""
-        values = [loss.value for loss in self.trained if loss.value is not None]
+        values = [loss.value * (-1 if (loss.scale or 0) < 0 else 1) for loss in self.trained if loss.value is not None]
         values = values or [back.value for back in self.backs if back.value is not None]
         return float(np.mean(values)) if values else None

@@ -30,7 +30,7 @@ def from_node(node: Any, names: Any) -> Any:
     return node
 
 
-def _note(watch: "Watch", kind: str, a: Any, b: Any, axis: int = 0) -> None:
+def note(watch: "Watch", kind: str, a: Any, b: Any, axis: int = 0) -> None:
     if len(watch.open.shaped) < MOST:
         watch.open.shaped.append(Shaped(kind, line(), tuple(a), tuple(b), axis))
 
@@ -44,8 +44,9 @@ def viewed(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> No
     if len(a) == 3 and b == (a[0] * a[1], a[2]) and outputs[0]._node is not None:
         watch.flat[id(outputs[0]._node)] = a[:2]
     pictures = len(a) == len(b) == 4
-    if watch.looks_closely and (outputs[0]._node is not None or pictures) and _mixes(a, b):
-        _note(watch, "view", a, b)
+    given = len(a) == len(b) == 3 and watch.stack and modes.grad and any(np.may_share_memory(arrays[0], x) for x in watch.given_now)
+    if watch.looks_closely and (outputs[0]._node is not None or pictures or given) and _mixes(a, b):
+        note(watch, "view", a, b)
 
 
 def _mixes(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
@@ -89,7 +90,7 @@ def stretched(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) ->
         (a, b), learns, also = (x.shape for x in arrays[:2]), *(_of_model(x) for x in inputs[:2])
     n = max(max(a, default=0), max(b, default=0))
     if learns != also and n > 3 and {a, b} == {(n, 1), (n,)}:
-        _note(watch, "stretched", a, b)
+        note(watch, "stretched", a, b)
 
 
 def _of_model(x: Any) -> bool:
@@ -110,7 +111,7 @@ def added(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> Non
         X, Y, D = outputs[0].shape
         axis = {(X, 1, D): 0, (1, Y, D): 1, (Y, D): 1}.get(table.shape)
         if axis is not None and x.shape == (X, Y, D) and X > 1 and Y > 1 and _is_table(watch, tensor):
-            _note(watch, "varies", x.shape, table.shape, axis)
+            note(watch, "varies", x.shape, table.shape, axis)
 
 
 def _is_table(watch: "Watch", x: Any) -> bool:
@@ -148,7 +149,7 @@ def joined(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> No
         known = [(x._node, a) for x, a in zip(inputs, arrays) if x is not None and x._node is not None and 8 < a.size < 1 << 20]
         for i, (node, a) in enumerate(known):
             if any(node is not other and np.array_equal(a, b) and np.ptp(a) > 0 for other, b in known[:i]):
-                _note(watch, "twice", a.shape, y.shape)
+                note(watch, "twice", a.shape, y.shape)
     if modes.grad and outputs[0]._node is not None and outputs[0]._array.ndim == 3 and attributes.get("axis", 0) in (1, -2):
         behind_it = {id(behind(x, EMBEDDED)) for x in inputs[1:] if x is not None and x._node is not None}
         for lookup in watch.open.lookups:
@@ -205,8 +206,17 @@ def _along(watch: "Watch", x: Any, summed: list[int]) -> None:
         return
     axis = 1 - summed[0] if turned or transposed(x) else summed[0]
     if axis != known[2]:
-        _note(watch, "normed", known[3], (known[2],), known[2])
+        note(watch, "normed", known[3], (known[2],), known[2])
         watch.open.shaped[-1].place = known[1]
+
+
+def apart(watch: "Watch", inputs: Any, arrays: Any) -> None:
+    """Rows (n, 1, D) and (1, m, D) whose distances are to come: what has length 1 along the rows."""
+    if watch.normed and arrays[0].ndim == arrays[1].ndim == 3 and arrays[0].shape[1] == arrays[1].shape[0] == 1:
+        known = watch.normed.get(id(behind(inputs[0], ()))) if inputs[0] is not None else None
+        if known is not None and known[2] == 0 and known[3] == (len(arrays[0]), arrays[0].shape[2]):
+            note(watch, "normed", known[3], (known[2],), known[2])
+            watch.open.shaped[-1].place = known[1]
 
 
 def transposed(x: Any) -> bool:

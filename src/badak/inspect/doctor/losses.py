@@ -95,6 +95,8 @@ def compared(watch: "Watch", seen: Loss, x: np.ndarray, y: np.ndarray) -> None:
     seen.labels = y.copy()
     seen.size = float(np.sqrt(square(x) / x.size))
     seen.level = x.ndim == 2 and x.shape[1] > 1 and bool((x == x[:, :1]).all())
+    if x.ndim and len(x) > 3 and y.shape[:1] == x.shape[:1]:
+        seen.one_answer, seen.one_target = bool((x == x[:1]).all()), bool((y == y[:1]).all())
     y = watch.masked_from.get(seen.labels_at, y)
     seen.labels_at, seen.among = y.__array_interface__["data"][0], len(y) if y.ndim else 0
     whole = y.base
@@ -145,7 +147,7 @@ def logarithm(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) ->
     if outputs[0]._node is not None and inputs[0]._node is not None and len(watch.open.twice) < 64:
         made_by, made_at = origin(inputs[0])
         if made_by == "softmax":
-            watch.open.twice.append((line(), made_at))
+            watch.open.twice.append((line(), made_at, "the logarithm of a softmax is taken of what softmax"))
 
 
 def laid_from(y: np.ndarray) -> tuple[int, ...]:
@@ -202,7 +204,7 @@ def constant(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> 
     if outputs[0]._array.ndim or outputs[0]._node is None or len(watch.open.constants) >= 64:
         return
     if op.name == "shift":
-        watch.open.constants.append((line(), float(attributes["c"]), float(outputs[0]._array)))
+        watch.open.constants.append((line(), float(attributes["c"]), outputs[0]._node))
     else:
         plain = [float(x._array) for x in inputs if x._node is None and not x._requires_grad]
-        watch.open.constants += [(line(), c, float(outputs[0]._array)) for c in plain]
+        watch.open.constants += [(line(), c, outputs[0]._node) for c in plain]

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from badak.data import Dataset, Subset
 from badak.inspect.doctor.facts import Tested
 from badak.inspect.doctor.names import is_own
 from badak.tensor import Tensor
@@ -49,6 +50,22 @@ def columns(args: tuple, kwargs: dict) -> np.ndarray | None:
     return signatures((Tensor._of(np.ascontiguousarray(x._array.T)),), {})
 
 
+def places_of(dataset: Any, index: Any) -> np.ndarray | None:
+    """A number for each example: which one of the dataset that lies below subsets and what wraps them."""
+    index = list(index) if isinstance(index, (list, tuple)) else []
+    for _ in range(8):
+        held: list[Any] = [x for x in getattr(dataset, "__dict__", {}).values() if isinstance(x, Dataset)]
+        if isinstance(dataset, Subset):
+            index, dataset = [dataset.indices[i] for i in index], dataset.dataset
+        elif len(held) == 1 and len(held[0]) == len(dataset):
+            dataset = held[0]
+        else:
+            break
+    else:
+        return None
+    return np.array([hash((id(dataset), int(i))) for i in index]) if index else None
+
+
 class Rows:
     """The rows that were trained on."""
 
@@ -59,6 +76,10 @@ class Rows:
         self.seen = 0
         self.asked: np.ndarray | None = None
         self.drawn: Tensor | None = None  # rows of data, before anything is done to them
+        self.places: np.ndarray | None = None  # of the rows of a loader in their dataset
+        self.times: dict[int, list] = {}  # data that rows are picked from: it, which were, how many
+        self.windows: dict[int, tuple[np.ndarray, np.ndarray, int]] = {}  # memory of windows: what of, where they begin, how long
+        self.covered: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # data that windows are cut from, and what was read of it
         self._last: np.ndarray | None = None
         self.read: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # data that rows are picked from, and how often each was
         self._asked_now: list[tuple[Tested, np.ndarray]] = []
@@ -76,6 +97,13 @@ class Rows:
                     kept.update(texts.tolist())
                 if drawn is not None and len(drawn._array) == len(found) and (before := signatures((drawn,), {})) is not None:
                     kept.update(before.tolist())
+                if self.places is not None and len(self.places) == len(found):
+                    kept.update(self.places.tolist())
+                for whole, begins, long in self.cut(args):
+                    _, read = self.covered.setdefault(id(whole), (whole, np.zeros(len(whole), bool)))
+                    read[begins[:, None] + np.arange(long)] = True
+                    self.count(whole, begins)
+                self.places = None
                 self.trained |= kept
                 self.own.setdefault(model, set()).update(kept)
 
@@ -89,13 +117,24 @@ class Rows:
             return None
         now = self._last is not None and np.array_equal(found, self._last)
         known = sum(1 for each in found.tolist() if each in pool)
+        if self.places is not None and len(self.places) == len(found):
+            known = max(known, sum(1 for each in self.places.tolist() if each in pool))
+        cut, self.places = self.overlap(args), None
+        known = max(known, cut)
         again = self.asked is not None and np.array_equal(found, self.asked)
         self.asked = found
         known = max(known, self.part(args, kwargs))
         first = next(x._array for x in (*args, *kwargs.values()) if isinstance(x, Tensor))
         sure = first.dtype.kind == "f" and first.size >= SURE * len(found)
         tested = Tested(
-            place, len(found), known, words(1 if now else NEAR) if known else "", again, model, len(self.rows.get(model, ())), sure
+            place,
+            len(found),
+            known,
+            words(1 if now else NEAR, bool(cut)) if known else "",
+            again,
+            model,
+            len(self.rows.get(model, ())),
+            sure,
         )
         self._asked_now = [*self._asked_now[-7:], (tested, found)]
         return tested
@@ -105,6 +144,50 @@ class Rows:
         if len(self.read) < 8 or id(whole) in self.read:
             _, times = self.read.setdefault(id(whole), (whole, np.zeros(len(whole), bool)))
             times[rows] = True
+        if whole.ndim > 1:
+            self.count(whole, rows)
+
+    def cut(self, args: tuple) -> list[tuple[np.ndarray, np.ndarray, int]]:
+        """Of windows that a model is given: what they are cut from, where they begin, how long they are."""
+        keys = [x._array.__array_interface__["data"][0] for x in args if isinstance(x, Tensor)]
+        return [self.windows[key] for key in keys[:1] if key in self.windows]
+
+    def overlap(self, args: tuple) -> int:
+        """How many windows there are, where as much of them as of all that training reads from was read by it."""
+        for whole, begins, long in self.cut(args):
+            _, read = self.covered.get(id(whole), (whole, np.zeros(0, bool)))
+            if not read.any():
+                continue
+            inside = np.flatnonzero(read)
+            share = read[inside[0] : inside[-1] + 1].mean()
+            if share > SHARE and read[begins[:, None] + np.arange(long)].mean() > 0.5 * share:
+                return len(begins)
+        return 0
+
+    def stacked(self, arrays: Any, made: np.ndarray) -> None:
+        """Windows of one series are put together."""
+        bases = [x.base for x in arrays]
+        if len(bases) > 1 and isinstance(bases[0], np.ndarray) and bases[0].ndim == 1 and all(b is bases[0] for b in bases):
+            whole, long = bases[0], len(arrays[0])
+            begins = [(x.__array_interface__["data"][0] - whole.__array_interface__["data"][0]) // whole.itemsize for x in arrays]
+            if len(self.windows) > 64:
+                self.windows.clear()
+            self.windows[made.__array_interface__["data"][0]] = whole, np.array(begins), long
+
+    def again(self) -> tuple[int, int, int] | None:
+        """(rows drawn, different ones, rows that there are) of data of which a few rows come again and again."""
+        for whole, picked, drawn in self.times.values():
+            different = int(picked.sum())
+            if drawn >= 64 and drawn >= 8 * different and len(whole) >= 10 * different > 0:
+                return drawn, different, len(whole)
+        return None
+
+    def count(self, whole: np.ndarray, rows: np.ndarray) -> None:
+        """Rows were drawn for a step of a training."""
+        if len(self.times) < 8 or id(whole) in self.times:
+            known = self.times.setdefault(id(whole), [whole, np.zeros(len(whole), bool), 0])
+            known[1][rows] = True
+            known[2] += len(rows)
 
     def part(self, args: tuple, kwargs: dict) -> int:
         """How many rows there are, where they are a part of the very data from all of which rows are picked for training."""
@@ -141,12 +224,16 @@ STEM = re.compile(r"(loader|set|data|iter|dl|ds)$")  # testloader, valset
 HELD = frozenset("test tests testing tested val valid validate validation dev heldout holdout held te va".split())
 
 
+SHARE = 0.05  # of a series that has been read
 SURE = 16  # numbers of a row that are never equal by chance
 NEAR = 4  # calls within each other that are looked at
 
 
-def words(left: int) -> str:
-    """The first of some lines of the program, from the inside out, that says test or validation; "" where none does."""
+def words(left: int, both: bool = False) -> str:
+    """The first of some lines of the program, from the inside out, that says test or validation; "" where none does.
+
+    both: a loop over the training and the test counts, too, for all that it asks about is known.
+    """
     frame: Any = sys._getframe(1)
     while frame is not None and left:
         if not is_own(frame.f_code):
@@ -156,7 +243,8 @@ def words(left: int) -> str:
             loop = loop_around(frame.f_code.co_filename, frame.f_lineno)
             far = left == 0 and re.search(r"\btrain(?!er)", text)  # the furthest, which says training, too
             if said := next(
-                (each for each in (text, loop) if says_test(each) and not (far or (each is loop and "train" in each))), ""
+                (each for each in (text, loop) if says_test(each) and not (far or (each is loop and "train" in each and not both))),
+                "",
             ):
                 return said
             if says_test(name):

@@ -18,7 +18,7 @@ from badak.core.modes import modes
 from badak.core.tracing import Recorder
 from badak.inspect.doctor import collectors, composed, losses
 from badak.inspect.doctor.doors import DOORS, draws_told, loads_told, seeds_told
-from badak.inspect.doctor.facts import CUTS, Back, Call, Cut, Divergence, Size, Step
+from badak.inspect.doctor.facts import CUTS, Back, Call, Cut, Divergence, Read, Size, Step
 from badak.inspect.doctor.given import Given
 from badak.inspect.doctor.names import line
 from badak.inspect.doctor.rows import Rows
@@ -63,6 +63,7 @@ class Watch(Recorder):
         self.normed: dict[int, tuple[Any, str, int, tuple[int, ...]]] = {}  # what was made of length 1: line, along which axis
         self.across: dict[int, tuple[str, int, np.ndarray]] = {}  # what softmax made: line, axis, weights
         self.times: dict[int, tuple] = {}  # weights times values, one by one, by their node
+        self.answers: dict[int, tuple[Tensor, Module]] = {}  # what models gave in a test, by its memory
         self.computed: dict[int, Tensor] = {}  # what models gave, without its graph, by its memory
         self.laid: dict[int, tuple[np.ndarray, tuple[int, ...]]] = {}  # memory of labels: they, and what they were
         self.flat: dict[int, tuple[int, ...]] = {}  # (X, Y, V) laid flat: the node -> (X, Y)
@@ -73,6 +74,9 @@ class Watch(Recorder):
         self.masked: dict[int, Any] = {}  # scores of attention that zeros and ones were added to, by their node
         self._passed: set[int] = set()  # numbers that a gradient has gone through, by their node
         self._recorded = True  # whether the call that is under way began with a graph
+        self.scaled = 1.0  # by what the gradients are multiplied now
+        self.seeds: list[tuple[str, tuple, int]] = []  # where a seed was set, which, after how many steps
+        self.told: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # memory of a comparison with data: it, and the data
         self.picked: dict[int, int] = {}  # memory of rows that were picked: of how many
         self.masked_from: dict[int, np.ndarray] = {}  # memory of rows that a mask picked: what from
         self._caller: Module | None = None
@@ -155,8 +159,16 @@ class Watch(Recorder):
         """What the program called gave this."""
         if isinstance(y, Tensor) and y._node is None and len(self.computed) < 256:
             self.computed[y._array.__array_interface__["data"][0]] = y
+            if self._caller is not None and not modes.grad:
+                self.answers[y._array.__array_interface__["data"][0]] = y, self._caller
         if isinstance(y, Tensor) and y._node is not None and self._caller is not None:
             self._made[y._node] = self._caller
+
+    def read(self, a: np.ndarray, limit: float | None, axis: int = 0) -> None:
+        """What a model gave in a test is compared with a number, or its largest is looked for."""
+        _, module = self.answers.get(a.__array_interface__["data"][0], (None, None))
+        if module is not None and a.size and a.dtype.kind == "f" and len(self.open.read) < 64:
+            self.open.read.append(Read(id(module), line(), a.shape, limit, axis, float(a.min()), float(a.max())))
 
     def _fed_by(self, module: Module, args: tuple) -> None:
         """Note the model whose output, as it is, goes into another one."""
@@ -345,6 +357,7 @@ class Watch(Recorder):
         if step.number > CUTS:  # they hold the graph
             step.cuts = []
         step.in_part = composed.in_part(self, self._passed)
+        step.constants = [(place, number, id(node) in self._passed) for place, number, node in step.constants]
         self.steps.append(step)
         self.open = Step(step.number + 1)
         if step.fresh:
@@ -360,8 +373,10 @@ class Watch(Recorder):
         self.rows.asked = None
         self.column = None
         self.laid.clear()
+        self.told.clear()
         self.times.clear()
         self.computed.clear()
+        self.answers.clear()
         self.pairs.clear()
         self.sums.clear()
         self.masked.clear()

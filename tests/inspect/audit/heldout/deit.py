@@ -1,4 +1,4 @@
-"""A picture transformer with a class and a distillation token, patches by a convolution, layer scale, blocks as nn.Sequential; two heads, one mean."""
+"""A picture transformer with a class and a distillation token, layer scale, blocks as nn.Sequential; two heads, one mean."""
 
 import badak as torch
 import badak.nn.functional as F
@@ -36,8 +36,7 @@ class Block(nn.Module):
 
     def forward(self, x):
         x = x + self.gamma1 * self.attn(self.norm1(x))
-        x = x + self.gamma2 * self.fc2(F.gelu(self.fc1(self.norm2(x))))
-        return x
+        return x + self.gamma2 * self.fc2(F.gelu(self.fc1(self.norm2(x))))
 
 
 class DeiT(nn.Module):

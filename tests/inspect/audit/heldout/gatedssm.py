@@ -1,4 +1,4 @@
-"""A language model without attention: a causal convolution of each channel, a diagonal state that decays by what it reads, a gate; all of it in a loop over time."""
+"""A language model without attention: a causal convolution, a diagonal state that decays by what it reads, a gate."""
 
 import badak as torch
 import badak.nn.functional as F

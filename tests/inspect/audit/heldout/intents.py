@@ -1,7 +1,6 @@
-"""What a sentence asks for: an encoder of one's own with learned positions, a class token, a mask of the batch, post-norm, dropout in the scores."""
+"""What a sentence asks for: an encoder with learned positions, a class token, a mask of the batch, post-norm."""
 
 import badak as torch
-import badak.nn.functional as F
 from badak import nn
 
 CLS, PAD = 1, 0

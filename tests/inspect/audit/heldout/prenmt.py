@@ -1,4 +1,4 @@
-"""Translation, pre-norm, with one class of attention for all three, shared words, sinusoids; a loss and logits in a tuple, labels smoothed."""
+"""Translation, pre-norm, with one class of attention for all three, shared words, sinusoids; a loss and logits in a tuple."""
 
 import math
 

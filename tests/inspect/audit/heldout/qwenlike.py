@@ -1,4 +1,4 @@
-"""A decoder with rotary positions of interleaved pairs, grouped heads, normalised queries and keys, SwiGLU, tied words; a dataclass comes back."""
+"""A decoder with rotary pairs of neighbours, grouped heads, normalised queries and keys, tied words; a dataclass comes back."""
 
 import math
 from dataclasses import dataclass
@@ -63,7 +63,11 @@ class GQA(nn.Module):
 class SwiGLU(nn.Module):
     def __init__(self, dim, inner):
         super().__init__()
-        self.w1, self.w2, self.w3 = nn.Linear(dim, inner, bias=False), nn.Linear(inner, dim, bias=False), nn.Linear(dim, inner, bias=False)
+        self.w1, self.w2, self.w3 = (
+            nn.Linear(dim, inner, bias=False),
+            nn.Linear(inner, dim, bias=False),
+            nn.Linear(dim, inner, bias=False),
+        )
 
     def forward(self, x):
         return self.w2(F.silu(self.w1(x)) * self.w3(x))

@@ -1,4 +1,4 @@
-"""Stories of pictures: a convolutional grid, learned queries that sum it up, gated cross-attention in a causal decoder (as Flamingo), a SimpleNamespace."""
+"""Stories of pictures: a convolutional grid, learned queries that sum it up."""
 
 from types import SimpleNamespace
 

@@ -1,4 +1,4 @@
-"""A language model of two chosen experts in each block, with a balance of the router in its loss; nn.MultiheadAttention, a loss alone when asked."""
+"""A language model of two chosen experts in each block, with a balance of the router in its loss; nn.MultiheadAttention."""
 
 import badak as torch
 import badak.nn.functional as F

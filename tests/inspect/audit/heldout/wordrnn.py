@@ -1,4 +1,4 @@
-"""A language model of an LSTM, words and answers tied, locked dropout, a state that goes in and comes out; (T, B) as PTB is read."""
+"""A language model of an LSTM, words and answers tied, locked dropout, a state that goes in and comes out; (T."""
 
 import badak as torch
 from badak import nn

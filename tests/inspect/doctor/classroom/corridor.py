@@ -1,4 +1,4 @@
-"""A walk to the light by REINFORCE with a baseline: an environment of one's own, returns, an entropy bonus, two nets in one class, greedy tests."""
+"""A walk to the light by REINFORCE with a baseline: an environment of one's own, returns, an entropy bonus."""
 
 import torch
 import torch.nn as nn

@@ -1,4 +1,4 @@
-"""Two questions of one body: what a dish costs and which kitchen it is from, losses weighed by learned uncertainties, ingredients as a bag of embeddings."""
+"""Two questions of one body: what a dish costs and which kitchen it is from, losses weighed by learned uncertainties."""
 
 import random
 

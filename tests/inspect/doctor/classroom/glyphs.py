@@ -1,4 +1,4 @@
-"""Strokes by a convolutional VAE in a class Trainer: a beta that rises, binary cross entropy, samples of the prior, a linear probe of the means."""
+"""Strokes by a convolutional VAE in a class Trainer: a beta that rises, binary cross entropy, samples of the prior."""
 
 import torch
 import torch.nn as nn
@@ -9,7 +9,7 @@ from torch.utils.data import DataLoader, TensorDataset, random_split
 def strokes(n):
     """16 x 16 pictures of one horizontal, vertical or diagonal line, soft at its edges."""
     kind = torch.randint(3, (n,))
-    at = torch.randint(3, 13, (n, 1, 1)).float()
+    at = 3 + 9 * torch.rand(n, 1, 1)
     y, x = torch.meshgrid(torch.arange(16.0), torch.arange(16.0), indexing="ij")
     lines = torch.stack([(y - at).abs(), (x - at).abs(), (x + y - 2 * at).abs() / 1.4])
     far = lines[kind, torch.arange(n)]
@@ -26,7 +26,10 @@ class ConvVAE(nn.Module):
         self.to_logvar = nn.Linear(32 * 16, latent)
         self.from_latent = nn.Linear(latent, 32 * 16)
         self.decoder = nn.Sequential(
-            nn.ReLU(), nn.ConvTranspose2d(32, 16, 4, stride=2, padding=1), nn.ReLU(), nn.ConvTranspose2d(16, 1, 4, stride=2, padding=1)
+            nn.ReLU(),
+            nn.ConvTranspose2d(32, 16, 4, stride=2, padding=1),
+            nn.ReLU(),
+            nn.ConvTranspose2d(16, 1, 4, stride=2, padding=1),
         )
 
     def encode(self, x):

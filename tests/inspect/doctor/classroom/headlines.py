@@ -1,4 +1,4 @@
-"""Four sections of a newspaper from headlines: a vocabulary, a collate function, a packed BiLSTM with attention over its states, early stopping."""
+"""Four sections of a newspaper from headlines: a vocabulary, a collate function."""
 
 import copy
 from collections import Counter
@@ -94,7 +94,7 @@ def run():
         return right / total
 
     best, best_weights, patience = 0.0, None, 2
-    for epoch in range(4):
+    for _ in range(4):
         model.train()
         for ids, lengths, labels in train_loader:
             optim.zero_grad()

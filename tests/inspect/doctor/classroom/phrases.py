@@ -1,4 +1,4 @@
-"""Numbers in words from digits ("407" to "four hundred seven"): a GRU encoder, a GRU decoder with additive attention, teacher forcing, a test of whole texts."""
+"""Numbers in words from digits ("407" to "four hundred seven"): a GRU encoder, a GRU decoder with additive attention."""
 
 import random
 
@@ -7,7 +7,8 @@ import torch.nn as nn
 import torch.optim as optim
 
 PAD, SOS, EOS = 0, 1, 2
-ONES = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()
+ONES = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen".split()
+ONES += "seventeen eighteen nineteen".split()
 TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
 WORDS = {w: i + 3 for i, w in enumerate([*ONES, *TENS, "hundred"])}
 DIGITS = {d: i + 3 for i, d in enumerate("0123456789")}

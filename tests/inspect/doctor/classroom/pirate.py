@@ -1,4 +1,4 @@
-"""Sea shanties letter by letter: nn.TransformerEncoder with a causal mask, windows of a long text, accumulation, a cosine by hand, samples."""
+"""Sea shanties letter by letter: nn.TransformerEncoder with a causal mask, windows of a long text, accumulation."""
 
 import math
 

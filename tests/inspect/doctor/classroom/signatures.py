@@ -1,4 +1,4 @@
-"""Whose signature is it: curves of twelve writers, batches of four writers with four curves each, triplets of the hardest, nearest neighbours of unseen curves."""
+"""Whose signature is it: curves of twelve writers, batches of four writers with four curves each, triplets of the hardest."""
 
 import math
 
@@ -31,7 +31,12 @@ class Embedder(nn.Module):
     def __init__(self, out=16):
         super().__init__()
         self.conv = nn.Sequential(
-            nn.Conv1d(2, 16, 5, padding=2), nn.BatchNorm1d(16), nn.ReLU(), nn.MaxPool1d(2), nn.Conv1d(16, 32, 5, padding=2), nn.ReLU()
+            nn.Conv1d(2, 16, 5, padding=2),
+            nn.BatchNorm1d(16),
+            nn.ReLU(),
+            nn.MaxPool1d(2),
+            nn.Conv1d(16, 32, 5, padding=2),
+            nn.ReLU(),
         )
         self.head = nn.Sequential(nn.Dropout(0.1), nn.Linear(32, out))
 

@@ -1,4 +1,4 @@
-"""Power of a turbine from the last 32 readings: dilated convolutions, bfloat16 autocast with a GradScaler, ReduceLROnPlateau, RMSE in MW, a checkpoint."""
+"""Power of a turbine from the last 32 readings: dilated convolutions, bfloat16 autocast with a GradScaler."""
 
 import numpy as np
 import torch

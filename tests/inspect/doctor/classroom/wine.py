@@ -1,4 +1,4 @@
-"""Good or bad wine of eleven numbers, one in five good: a focal loss of one's own, standardised columns, batches by hand, no class for the loop."""
+"""Good or bad wine of eleven numbers, one in five good: a focal loss of one's own, standardised columns, batches by hand."""
 
 import numpy as np
 import torch

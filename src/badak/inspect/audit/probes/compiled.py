@@ -19,6 +19,7 @@ class CompiledAlike:
         for _ in range(needed):
             outputs = subject.plain(subject.batch)
             if any(change(a, b) != 0.0 for a, b in zip(subject.reference.outputs, outputs)):
+                subject.expect_same(subject.reference, subject.forward(subject.batch))  # names the module
                 raise ArgumentError(
                     f"audit: two forwards of {type(subject.model).__name__} in eval mode differ",
                     "draw random numbers in training only: F.dropout(x, p, self.training)",

@@ -43,6 +43,12 @@ def queries_alike(subject: Subject) -> list[Finding]:
     """Learned queries that start alike: their answers, and their gradients, are the same, so they stay one."""
     modules, found = dict(subject.model.named_modules()), []
     looked_up = {look.path for look in subject.reference.lookups}
+    for which, p in subject.model.named_parameters():
+        if p.dim() > 1 and p.shape[-2] > 1 and p.requires_grad and np.any(p._array) and (p._array == p._array[..., :1, :]).all():
+            path = next((m.path for m in mixers(subject.reference) if rows_alike(m.queries)), None)
+            if path is not None and which.rpartition(".")[0] not in looked_up:
+                cause = f"all {p.shape[-2]} rows of {which} are equal, and what asks gives the same for each: they stay alike"
+                found.append(Finding("copies", path, cause, "draw them at random: nn.Parameter(torch.randn(n, d) * 0.02)"))
     for which in subject.woken:
         p, owner = subject.model.get_parameter(which), modules[which.rpartition(".")[0]]
         if p.dim() < 2 or p.shape[-2] < 2 or isinstance(owner, Linear | _ConvNd) or which.rpartition(".")[0] in looked_up:
@@ -57,12 +63,16 @@ def queries_alike(subject: Subject) -> list[Finding]:
         finally:
             with no_grad():
                 p.copy_(awake)
-        several = [(m, m.queries) for m in mixers(watch) if m.queries.ndim > 2 and m.queries.shape[-2] > 1]
-        path = next((m.path for m, q in several if np.allclose(q, q[..., :1, :], rtol=1e-4, atol=1e-6)), None)
+        path = next((m.path for m in mixers(watch) if rows_alike(m.queries)), None)
         if path is not None:
             cause = f"all {p.shape[-2]} rows of {which} are zeros, and what asks with them gives the same for each: they stay alike"
             found.append(Finding("copies", path, cause, "draw them at random: nn.Parameter(torch.randn(n, d) * 0.02)"))
     return found
+
+
+def rows_alike(q: np.ndarray) -> bool:
+    """Whether several queries are one."""
+    return q.ndim > 2 and q.shape[-2] > 1 and np.allclose(q, q[..., :1, :], rtol=1e-4, atol=1e-6)
 
 
 def drawn(array: np.ndarray) -> bool:

@@ -26,7 +26,7 @@ class NoGradient:
         except Failed as error:
             return [Finding("gradients", "", f"the backward fails: {error}", "loss.backward() by itself says more")]
         missing = {name: p for name, p in trainable.items() if p.grad is None}
-        note_zeros(subject, trainable)
+        zeros = without_effect(subject, trainable)
         called = {call.path: call.index for call in subject.training.calls}
         reached = [name for name in missing if _owner(name) in called]
         found = [
@@ -37,8 +37,18 @@ class NoGradient:
             stop = max(map(_owner, reached), key=called.__getitem__)
             why = "is not reached by the backward" + (", nor is what only leads there" if len(reached) > 1 else "")
             found.append(finding(stop, sorted(reached, key=lambda n: _owner(n) != stop), trainable, why, CUT))
-        found += frozen_between(subject) + stepped(subject, trainable)
-        return found or tied_but_cut(subject, trainable) or idle_outputs(subject, trainable)
+        found += frozen_between(subject) + stepped(subject, trainable) + strangers(subject)
+        return found or zeros or tied_but_cut(subject, trainable) or idle_outputs(subject, trainable)
+
+
+def strangers(subject: Subject) -> list[Finding]:
+    """Tensors that get gradients, and that are kept in a module and are no parameters: no optimizer is told of them."""
+    for path, module in subject.model.named_modules():
+        for name, value in vars(module).items():
+            if isinstance(value, Tensor) and any(value is leaf for leaf in subject.leaves):
+                cause = f"{path or 'the model'}.{name} gets a gradient and is a plain tensor: parameters() does not have it"
+                return [Finding("gradients", path, cause, "nn.Parameter(...), or register_buffer() where it is not to learn")]
+    return []
 
 
 def stepped(subject: Subject, trainable: dict) -> list[Finding]:
@@ -181,6 +191,7 @@ def backward(subject: Subject) -> None:
         except Exception as error:
             raise Failed(words(error)) from error
     turns = in_turn(back.tables, lambda _: "", lambda pair: pair[0])
+    subject.leaves = back.leaves
     subject.tables = back.tables + [
         (np.stack([i.ravel() for i, _ in each], 1), np.stack([dy.reshape(i.size, -1) for i, dy in each], 1))
         for turn in turns for each in (turn, turn[::-1])
@@ -191,11 +202,20 @@ def _weights(subject: Subject, y: Tensor) -> Tensor:
     return Tensor._of(subject.rng.standard_normal(y.shape).astype(y._array.dtype))
 
 
-def note_zeros(subject: Subject, trainable: dict) -> None:
-    """Gradients of zero are gradients; where a whole matrix has one, it is worth a look."""
-    zero = [name for name, p in trainable.items() if p.dim() > 1 and p.grad is not None and not np.any(p.grad.to_dense()._array)]
-    if zero:
-        subject.notes.append(f"{len(zero)} matrices have a gradient of zero throughout, e.g. {zero[0]}: are they of use?")
+def without_effect(subject: Subject, trainable: dict) -> list[Finding]:
+    """Modules that are called, all of whose parameters have gradients of zero; a note, where that is not all of one."""
+    zero = [name for name, p in trainable.items() if p.grad is not None and not np.any(p.grad.to_dense()._array)]
+    matrices = [name for name in zero if trainable[name].dim() > 1]
+    if matrices:
+        subject.notes.append(f"{len(matrices)} matrices have a gradient of zero throughout, e.g. {matrices[0]}: are they of use?")
+    given = {call.path for call in subject.training.calls if any(x.dtype.kind == "f" and not x.any() for x in call.inputs)}
+    for path in covering(subject, set(zero) - {n for n in zero for each in given if n in below(zero, each)}) if matrices else ():
+        inside = [name for name in below(matrices, path) if trainable[name].dim() > 1]
+        if len(inside) > 1:
+            cause = f"all that {path or 'the model'} has gets gradients of zero: what it gives changes nothing that is asked for"
+            fix = "look for what takes it away: a product with 0, a mask, a clamp, a difference of equals"
+            return [Finding("gradients", path, cause, fix, {"parameters with a gradient of 0": len(below(zero, path))})]
+    return []
 
 
 def covering(subject: Subject, names: set[str]) -> list[str]:

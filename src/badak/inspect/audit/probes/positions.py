@@ -18,7 +18,7 @@ class Positions:
 
     def ask(self, subject: Subject) -> list[Finding]:
         if not subject.texts:
-            raise NotApplicable("the model reads no text", moot=True)
+            return halves(subject)
         with suppress(Failed):  # which another probe reports
             backward(subject)
         if not subject.tables:
@@ -59,6 +59,23 @@ class Positions:
             "look for a slice, a mask or a product that takes these places out",
             {"positions": len(lost), "of": subject.length(name)},
         )
+
+
+def halves(subject: Subject) -> list[Finding]:
+    """Of a series of numbers (B, T, C), which is all that the model is given: a half of it that changes nothing."""
+    name, axis = subject.kind.text, 1 - subject.batch.batch_axis
+    x = subject.batch.leaves[name].array
+    if len(subject.batch.leaves) > 1 or x.ndim != 3 or x.dtype.kind != "f" or x.shape[axis] < 4 or subject.broken:
+        raise NotApplicable("the model reads no text", moot=True)
+    half = x.shape[axis] // 2
+    for part, where in ((slice(half), "first"), (slice(half, None), "second")):
+        index = (slice(None),) * axis + (part,)
+        watch = subject.forward(subject.batch.with_({name: subject.other_values(name, index)}))
+        if all(np.array_equal(a, b) for a, b in zip(subject.reference.outputs, watch.outputs)):
+            path = dies(subject.reference.calls, watch.calls)
+            cause = f"with other numbers in the {where} half of {name}, nothing that the model gives changes"
+            return [Finding("positions", path, cause, "look for a slice or an index that takes these places out")]
+    return []
 
 
 def without_gradient(subject: Subject, name: str, indices: np.ndarray, gradient: np.ndarray) -> np.ndarray:

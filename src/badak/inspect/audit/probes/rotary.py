@@ -196,6 +196,7 @@ def compared(x: np.ndarray, y: np.ndarray) -> Turned | None:
     if order is None:
         return None
     x = x[..., order]
+    x = x * np.where((x[:, :, 0] * y[:, :, 0]).sum(axis=(0, 1)) < 0, -1.0, 1.0)  # some numbers may change their sign everywhere
     start = x[:, :, 0].ravel()
     if not (start @ start):
         return None
@@ -217,7 +218,7 @@ def laid_out(x: np.ndarray, y: np.ndarray) -> np.ndarray | None:
     size = np.linalg.norm(x, axis=0), np.linalg.norm(y, axis=0)
     if not (size[0].all() and size[1].all()):
         return at
-    alike = (x / size[0]).T @ (y / size[1])
+    alike = np.abs((x / size[0]).T @ (y / size[1]))
     order = at if (np.diag(alike) > 1 - 1e-6).all() or len(x) < LEAST else alike.argmax(axis=0)
     whole = len(set(order.tolist())) == len(at) and (alike[order, at] > 1 - 1e-6).all()
     return order if whole or order is at else None

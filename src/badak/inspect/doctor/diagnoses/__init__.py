@@ -31,6 +31,7 @@ from badak.inspect.doctor.diagnoses.optimizers import DecayTooHigh, MadeAnew, Ne
 from badak.inspect.doctor.diagnoses.other_data import OtherData
 from badak.inspect.doctor.diagnoses.probabilities import ProbabilitiesForLogits
 from badak.inspect.doctor.diagnoses.rate import RateTooHigh, RateTooLow
+from badak.inspect.doctor.diagnoses.read import ReadWrongly
 from badak.inspect.doctor.diagnoses.schedule import RateVanishes, ScheduleFirst
 from badak.inspect.doctor.diagnoses.settings import NobodyReads
 from badak.inspect.doctor.diagnoses.shapes import BatchFirst, BatchPositions, Stretched, ViewForTranspose
@@ -49,7 +50,7 @@ DIAGNOSES: tuple[type[Diagnosis], ...] = (
     ProbabilitiesForLogits, BehindLogits, WrongAxis, LogProbabilities, Stretched, ViewForTranspose, BatchPositions, BatchFirst,
     LabelsMixed, LabelsNotShifted, LabelsTurned, LabelsShiftedTwice, PaddingCounted,
     LayersNotRegistered, GraphCut, StaleOptimizer, MaskInverted, MaskAdded, FutureSeen, SameModule, BatchOfOne, OneClass,
-    SameIds, TestedOnTrain, OtherData, LabelGiven, OddLabels, NoAverage, NobodyReads, DropoutInTests, DroppedAway,
+    SameIds, TestedOnTrain, OtherData, LabelGiven, OddLabels, ReadWrongly, NoAverage, NobodyReads, DropoutInTests, DroppedAway,
     EvalForgotten, TrainForgotten, SameBatch,
     BlindRows, Exploding, RateTooHigh, RateTooLow, BadStart, FirstNaN, DeadUnits, AllAlike, SaturatedAttention, Vanishing,
     NeverLearns,

@@ -24,6 +24,15 @@ class AllAlike(Diagnosis):
     def look(self, visit: "Visit") -> Iterator[Finding]:
         for place in dict.fromkeys(loss.place for step in visit.steps for loss in step.trained):
             own = [loss for step in visit.steps for loss in step.trained if loss.place == place and loss.classes > 1]
+            every = [loss for step in visit.steps for loss in step.trained if loss.place == place and loss.labels is not None]
+            if len(every) >= LEAST + 2 and all(loss.one_answer and not loss.one_target for loss in every):
+                yield self.found(
+                    place,
+                    f"in all {len(every)} steps the model gives all {every[0].rows} rows one answer, and their labels differ",
+                    "look for a mean over the rows, an expand() or an index that takes one of them for all",
+                    steps=len(every),
+                )
+                return
             if len(own) >= LEAST and all(loss.level for loss in own):
                 yield self.found(
                     place,

@@ -23,12 +23,16 @@ class ClippedAway(Diagnosis):
             for clip in step.clips:
                 by.setdefault(clip.place, []).append(clip)
         for place, every in by.items():
-            if len(every) >= 3 and all(clip.limit <= self.most and 0 < clip.limit < self.share * clip.before for clip in every):
-                least, limit = min(clip.before for clip in every), every[0].limit
+            if len(every) >= 3 and all(
+                clip.limit <= self.most * clip.scale and 0 < clip.limit < self.share * clip.before for clip in every
+            ):
+                least, limit, scale = min(clip.before for clip in every), every[0].limit, every[0].scale
+                scaled = f", and they are still multiplied by {scale:.0f}" if scale > 1 else ""
                 yield self.found(
                     place,
                     f"all {len(every)} times {limit:.3g} was let through of {least:.3g} and more: less than "
-                    f"{max(clip.limit / clip.before for clip in every):.0e} of the gradients is left",
+                    f"{max(clip.limit / clip.before for clip in every):.0e} of the gradients is left{scaled}",
+                    "scaler.unscale_(optimizer) before clipping" if scale > 1 else
                     "max_norm=1.0, or what the norm usually is: clip_grad_norm_ returns it",
                     limit=limit, before=least, times=len(every),
                 )  # fmt: skip
@@ -50,6 +54,16 @@ class ClippedEarly(Diagnosis):
                 f"all {len(late)} times clipping was called after the step that had used the gradients",
                 "loss.backward(), then clip_grad_norm_(model.parameters(), ...), then optimizer.step()",
                 times=len(late),
+            )
+            return
+        rounds = [step for step in visit.rounds if step.clips and step.backs]
+        within = [step for step in rounds if step.clips[-1].backs < len(step.backs)]
+        if len(within) >= 3 and len(within) == len(rounds) and len(visit.watch.optimizers) == 1:
+            yield self.found(
+                within[0].clips[-1].place,
+                f"in all {len(within)} steps another backward() comes after clipping, and what it makes is not clipped",
+                "clip once, after the last backward() of a step: clip_grad_norm_(model.parameters(), ...), then optimizer.step()",
+                times=len(within),
             )
             return
         early = [clip for clip in every if clip.early]

@@ -24,7 +24,7 @@ class PaddingCounted(Diagnosis):
         for place in dict.fromkeys(loss.place for step in visit.steps for loss in step.trained):
             pairs = [(step, loss) for step in visit.rounds for loss in _stacked(step, place)]
             every = [found for step, loss in pairs if (found := _counted(step, loss)) is not None]
-            if len(every) < 3 or len(every) < len(pairs) or len({pad for pad, _, _ in every}) > 1:
+            if len(every) < 3 or len(every) < 0.8 * len(pairs) or len({pad for pad, _, _ in every}) > 1:
                 continue
             pad, count, total = every[0][0], sum(n for _, n, _ in every), sum(n for _, _, n in every)
             yield self.found(
@@ -71,10 +71,12 @@ def _counted(step: Step, loss: Loss) -> tuple[int, int, int] | None:
         known = pad == getattr(lookup.module, "padding_idx", None)  # else one at the end of each text says that it ends
         if count > max(0 if known else len(ids), SHARE * target.size):
             return pad, count, target.size
-    if len(loss.laid) == 2 and loss.laid[0] * loss.laid[1] == target.size and any(x.rows == loss.classes for x in step.lookups):
-        pad = filler(target.reshape(loss.laid), None)
+    tables = [x.module for x in step.lookups if x.rows == loss.classes]
+    if len(loss.laid) == 2 and loss.laid[0] * loss.laid[1] == target.size and tables:
+        said = next((each for x in tables if (each := getattr(x, "padding_idx", None)) is not None), None)
+        pad = filler(target.reshape(loss.laid), said)
         count = int((target == pad).sum()) if pad is not None and pad != loss.ignored else 0
-        if pad is not None and count > max(max(loss.laid), SHARE * target.size):
+        if pad is not None and count > max(0 if pad == said else max(loss.laid), SHARE * target.size):
             return pad, count, target.size
     return None
 

@@ -137,11 +137,37 @@ class SameBatch(Diagnosis):
     title = "every batch is the same"
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
+        if (again := visit.watch.rows.again()) is not None:
+            drawn, different, there = again
+            yield self.found(
+                next((call.place for step in visit.steps for call in step.calls if call.grad), ""),
+                f"of {there:,} rows that there are the same {different} come again and again, {drawn} times in all",
+                "look at what chooses the rows: torch.randperm(n), randint(n, (size,))",
+                rows=different, drawn=drawn,
+            )  # fmt: skip
+            return
+        yield from self.seeds(visit)
         for steps in visit.by_optimizer():
             calls = [next((c for c in step.calls if c.grad and c.content), None) for step in steps]
             found = self._judged(visit, [call for call in calls if call is not None], len(steps))
             if found is not None:
                 yield found
+                return
+
+    def seeds(self, visit: "Visit") -> Iterator[Finding]:
+        """One line sets the same seed again while one optimizer goes on: each epoch draws the numbers of the first."""
+        by: dict[tuple, list[int]] = {}
+        for place, seed, made in visit.watch.seeds:
+            by.setdefault((place, seed), []).append(made)
+        one = len({id(step.optimizer) for step in visit.steps}) == 1
+        for (place, _), after in by.items():
+            if one and len({*after}) > 1 and after[-1] > after[0] and len(visit.steps) > 4:
+                yield self.found(
+                    place,
+                    f"the same seed is set again after {after[-1]} steps: the order of rows, dropout and noise repeat",
+                    "set the seed once, before the training",
+                    times=len(after),
+                )
                 return
 
     def _judged(self, visit: "Visit", given: "list[Call]", steps: int) -> Finding | None:

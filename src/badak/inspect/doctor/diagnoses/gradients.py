@@ -114,9 +114,8 @@ class NeverLearns(Diagnosis):
         """What backward() is called of has a part without a graph, which is another number in each step."""
         by: dict[str, list[float]] = {}
         for step in visit.rounds:
-            roots = [back.value for back in step.backs if back.value is not None]
-            for place, number, total in step.constants:
-                if np.isfinite(number) and total in roots:
+            for place, number, went in step.constants:
+                if np.isfinite(number) and went:
                     by.setdefault(place, []).append(number)
         for place, numbers in by.items():
             least = min(len([s for s in steps if s.fresh]) for steps in visit.by_optimizer())

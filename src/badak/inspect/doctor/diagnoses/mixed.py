@@ -29,6 +29,7 @@ class LabelsMixed(Diagnosis):
             )
             return
         yield from self.rows_moved(visit)
+        yield from self.shuffled(visit)
         steps = [step for step in visit.rounds if step.trained]
         for place in sorted({loss.place for step in steps for loss in step.trained}):
             losses = [(step, loss) for step in steps for loss in step.trained if loss.place == place]
@@ -46,6 +47,19 @@ class LabelsMixed(Diagnosis):
                 )
                 return
 
+    def shuffled(self, visit: "Visit") -> Iterator[Finding]:
+        """Of two sets of as many rows the same ones are picked, in two orders."""
+        rounds = [step for step in visit.rounds if step.picked]
+        apart = [step for step in rounds if two_orders(step.picked)]
+        if len(apart) >= 4 and len(apart) >= len(rounds) - 1:
+            yield self.found(
+                next((call.place for step in apart for call in step.calls if call.grad), apart[0].place),
+                f"in {len(apart)} of {len(rounds)} steps the same rows of two tensors are picked, the one in another order "
+                "than the other",
+                "one order for both: rows = torch.randperm(n)[:size]; x[rows], y[rows]",
+                steps=len(apart),
+            )
+
     def rows_moved(self, visit: "Visit") -> Iterator[Finding]:
         """All rows that the model is given are put in another order, and their labels are not."""
         rounds = [step for step in visit.rounds if step.trained]
@@ -58,6 +72,17 @@ class LabelsMixed(Diagnosis):
                 "one order for both: rows = torch.randperm(n); x[rows], y[rows]",
                 steps=len(moved),
             )
+
+
+def two_orders(every: list[Picked]) -> bool:
+    """Whether the same rows of two sources, 8 and more of more, are picked in two orders, and neither is picked in the other's."""
+    some = [each for each in every if 8 <= len(each.rows) < each.of]
+    for a in some:
+        mates = [b for b in some if b.source != a.source and b.of == a.of and len(b.rows) == len(a.rows)]
+        if mates and any(np.array_equal(np.sort(b.rows), np.sort(a.rows)) for b in mates):
+            if not any(np.array_equal(b.rows, a.rows) for b in mates):
+                return True
+    return False
 
 
 def turned_round(step: Step) -> bool:
@@ -82,7 +107,8 @@ def turned_round(step: Step) -> bool:
 def mixed(step: Step, loss: Loss) -> Picked | None:
     """The order of the labels, where nothing else of this step was picked in it; None where all is well, or is not known."""
     picked = next((each for each in step.picked if each.memory == loss.labels_at), None)
-    if picked is None:
+    text = any(lookup.ids.size == len(picked.rows) for lookup in step.lookups) if picked is not None else True
+    if picked is None or (picked.whole and text and np.ptp(np.diff(picked.rows) % len(picked.rows)) == 0):
         return None
     others = [each for each in step.picked if each.memory != picked.memory and len(each.rows) == len(picked.rows)]
     if any(np.array_equal(each.rows, picked.rows) for each in others):

@@ -37,6 +37,7 @@ class OddLabels(Diagnosis):
         calls = [call for step in visit.steps for call in step.calls if call.grad]
         models = {id(call.module) for call in calls if any(id(p) in held for p in weights_of(call.module))} or {0}
         yield from self.blank(losses)
+        yield from self.both(visit)
         asked = [loss for loss in losses if asks_for_one(loss)]
         alike = [found for place in dict.fromkeys(loss.place for loss in asked) if (found := self.one_label(asked, place))]
         labels = {found.numbers["label"] for found in alike}
@@ -49,7 +50,7 @@ class OddLabels(Diagnosis):
         for place in dict.fromkeys(loss.place for loss in losses):
             own = [loss for loss in losses if loss.place == place and loss.labels is not None]
             if len(own) >= LEAST:
-                for judge in (self.not_one, self.favoured, self.far_off):
+                for judge in (self.not_one, self.favoured, self.far_off, self.one_row):
                     if found := judge(place, own):
                         yield found
                         return
@@ -64,6 +65,30 @@ class OddLabels(Diagnosis):
                 "blank=0, and labels from 1 on; target_lengths without what fills the labels up",
                 labels=sum(loss.blanks for loss in own),
             )
+
+    def both(self, visit: "Visit") -> Iterator[Finding]:
+        """where() chooses by a label between twice the same."""
+        several = [each for step in visit.rounds for each in step.shaped if each.kind == "both"]
+        if len(several) >= 2:
+            yield self.found(
+                several[0].place,
+                f"torch.where gives the same for both labels, {len(several)} times: the loss does not depend on what is asked for",
+                "torch.where(label == 1, p, 1 - p)",
+                times=len(several),
+            )
+
+    def one_row(self, place: str, losses: list[Loss]) -> Finding | None:
+        """All rows of a batch are asked for the same numbers, and the next batch for others."""
+        several = [loss for loss in losses if loss.one_target and not loss.one_answer and np.ptp(loss.labels[0]) > 0]  # type: ignore[index]
+        kinds = {loss.labels[0].tobytes() for loss in several}  # type: ignore[index]
+        if len(several) < LEAST + 2 or len(several) < len(losses) or len(kinds) < len(several):
+            return None
+        return self.found(
+            place,
+            f"in all {len(several)} steps every row of a batch is asked for the same numbers, which differ from batch to batch",
+            "look for a mean over the rows, an expand() or an index that takes one of them for all",
+            steps=len(several),
+        )
 
     def not_one(self, place: str, losses: list[Loss]) -> Finding | None:
         """Probabilities of classes that do not sum to 1: several classes hold at once."""

@@ -23,13 +23,13 @@ class ProbabilitiesForLogits(Diagnosis):
         said = set()
         twice = [pair for step in visit.rounds for pair in step.twice[:1]]
         if len(twice) >= 3:
-            place, at = twice[0]
+            place, at, what = twice[0]
             said.add(place)
             yield self.found(
                 place,
-                f"the logarithm of a softmax is taken of what softmax made at {at or 'a line of badak'}, in {len(twice)} steps: "
+                f"{what} made at {at or 'a line of badak'}, in {len(twice)} steps: "
                 "the numbers are from 0 to 1, and no answer can be certain",
-                "leave out the softmax: give the loss, or Categorical(logits=...), the logits; probabilities are its probs",
+                "leave out the first: give the loss, or Categorical(logits=...), the logits; probabilities are its probs",
                 steps=len(twice),
             )
         for step in visit.steps:

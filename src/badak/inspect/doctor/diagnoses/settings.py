@@ -150,13 +150,22 @@ def aliased() -> int:
     loads = {(ast.unparse(x.func.value), ast.unparse(x.args[0])): x.lineno for x in calls if x.func.attr == "load_state_dict"}  # type: ignore[attr-defined]
     for loop in (node for node in ast.walk(tree) if isinstance(node, ast.For | ast.While)):
         for node in ast.walk(loop):
-            value = node.value if isinstance(node, ast.Assign) else None
-            if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "state_dict":
-                key = ast.unparse(value.func.value), ast.unparse(node.targets[0])  # type: ignore[attr-defined]
-                inside = any(loop.lineno <= x.lineno <= (loop.end_lineno or 0) for x in calls if x.lineno == loads.get(key))
-                if key in loads and not inside:
-                    return node.lineno  # type: ignore[attr-defined]
+            for name, value in kept_by(node):
+                if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "state_dict":
+                    key = ast.unparse(value.func.value), ast.unparse(name)
+                    inside = any(loop.lineno <= x.lineno <= (loop.end_lineno or 0) for x in calls if x.lineno == loads.get(key))
+                    if key in loads and not inside:
+                        return value.lineno
     return 0
+
+
+def kept_by(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
+    """(name, what it is given) of an assignment, also of several at once."""
+    if not isinstance(node, ast.Assign):
+        return []
+    name, value = node.targets[0], node.value
+    several = isinstance(name, ast.Tuple) and isinstance(value, ast.Tuple) and len(name.elts) == len(value.elts)
+    return list(zip(name.elts, value.elts)) if several else [(name, value)]  # type: ignore[attr-defined]
 
 
 def resembles(name: str, known: str) -> bool:

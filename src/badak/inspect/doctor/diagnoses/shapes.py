@@ -48,7 +48,7 @@ class Stretched(Diagnosis):
 
     code = "BADAK-241"
     title = "predictions and labels are stretched to (B, B)"
-    explains = ("BADAK-261",)
+    explains = ("BADAK-260", "BADAK-261")
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
         by: dict[str, list] = {}

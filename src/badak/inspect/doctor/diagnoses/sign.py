@@ -27,12 +27,12 @@ class Maximised(Diagnosis):
                     places.setdefault(loss.place, []).append((loss.scale, loss.value))
         for place, several in places.items():
             values = [value for _, value in several]
-            quarter = len(values) // 4
-            rises = quarter and min(values[-quarter:]) > max(values[:quarter])
-            if len(several) >= len(rounds) - 1 and all(scale < 0 for scale, _ in several) and rises:
+            sizes, quarter = [abs(value) for value in values], len(values) // 4
+            rises = quarter and min(sizes[-quarter:]) > max(sizes[:quarter])  # -log p falls without end, too
+            if len(several) >= len(rounds) - 1 and all(scale * value < 0 for scale, value in several) and rises:
                 yield self.found(
                     place,
-                    f"in {len(several)} of {len(several)} steps the gradient comes back to this loss with a minus: it goes from "
+                    f"in {len(several)} of {len(several)} steps this loss is made smaller with the wrong sign: it goes from "
                     f"{values[0]:.3g} to {values[-1]:.3g}",
                     "loss.backward(), without the minus; optimizers go down",
                     first=values[0], last=values[-1],

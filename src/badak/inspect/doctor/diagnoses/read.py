@@ -1,0 +1,47 @@
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.facts import Read
+from badak.inspect.doctor.report import Finding
+
+if TYPE_CHECKING:
+    from badak.inspect.doctor.session import Visit
+
+BINARY = "bce_with_logits", "bce"
+
+
+class ReadWrongly(Diagnosis):
+    """A test compares logits with 0.5, or looks for the largest answer among the rows, not among the classes."""
+
+    code = "BADAK-263"
+    title = "a test reads the answers wrongly"
+
+    def look(self, visit: "Visit") -> Iterator[Finding]:
+        losses = [loss for step in visit.steps for loss in step.trained]
+        read = [each for step in [*visit.steps, visit.watch.open] for each in step.read]
+        if losses and all(loss.kind in BINARY for loss in losses):
+            yield from self.threshold([each for each in read if each.limit is not None])
+        classes = {loss.classes for loss in losses}
+        if losses and all(loss.kind in ("cross_entropy", "nll") for loss in losses) and len(classes) == 1:
+            largest = [each for each in read if each.limit is None and len(each.shape) == 2 and each.shape[1] in classes]
+            wrong = [each for each in largest if each.axis == 0 and each.shape[0] not in classes]
+            if wrong and len(wrong) == len(largest):
+                yield self.found(
+                    wrong[0].place,
+                    f"of answers {wrong[0].shape} the largest is looked for along axis 0, rows, not among {classes.pop()} classes",
+                    "logits.argmax(dim=-1)",
+                    times=len(wrong),
+                )
+
+    def threshold(self, read: list[Read]) -> Iterator[Finding]:
+        """Logits are compared with a probability."""
+        wrong = [each for each in read if each.limit == 0.5 and (each.low < 0 or each.high > 1)]
+        if wrong and all(each.limit == 0.5 for each in read):
+            yield self.found(
+                wrong[0].place,
+                f"what the model gives, {wrong[0].low:.2g} to {wrong[0].high:.2g}, is compared with 0.5, and is a logit "
+                "(the logit of 0.5 is 0)",
+                "torch.sigmoid(logits) > 0.5, or logits > 0",
+                times=len(wrong),
+            )
