@@ -151,6 +151,7 @@ def draws_told(watch: "Watch") -> Callable[[], None]:
 
     def drawing(batches: Any) -> Any:
         batch = plain(batches)
+        watch.loaders[id(batches._loader)] = batches._loader
         watch.rows.drawn = next((x for x in tensors(batch) if x._node is None and x.dim() > 1), None)
         return batch
 

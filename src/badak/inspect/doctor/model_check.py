@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from badak.data import DataLoader
 from badak.inspect.audit.questions import ask_all
 from badak.inspect.audit.report import TITLES
 from badak.inspect.audit.report import Finding as Audited
@@ -53,7 +52,7 @@ def rows_are_apart(visit: "Visit", module: Module, args: tuple, kwargs: dict) ->
     n = len(several[0]) if several and several[0].ndim > 1 else 0
     if n < 4 or any(not x.ndim or len(x) != n or (x.ndim == 2 and x.shape[1] == n) for x in several):
         return False
-    loaders = [each for each in visit.alive if isinstance(each, DataLoader) and each.batch_size == n]
+    loaders = [each for each in visit.loaders if each.batch_size == n]
     calls = [call for step in visit.steps for call in step.calls if call.module is module and call.grad]
     drawn = any(len(each.rows) == n and each.of >= 2 * n for step in visit.steps for each in step.picked)
     if not loaders and not drawn and not any(call.whole >= 2 * n for call in calls):

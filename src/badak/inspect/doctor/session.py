@@ -131,9 +131,13 @@ class Visit:
 
     @cached_property
     def alive(self) -> list[Any]:
-        """The modules, optimizers, loaders and scalers that there are, without loaders whose making ended with an error."""
-        found = living(Module, Optimizer, DataLoader, GradScaler)
-        return [thing for thing in found if not isinstance(thing, DataLoader) or "batch_sampler" in vars(thing)]
+        """The modules, optimizers and scalers that there are."""
+        return living(Module, Optimizer, GradScaler)
+
+    @property
+    def loaders(self) -> list[DataLoader]:
+        """The loaders that gave batches."""
+        return list(self.watch.loaders.values())
 
     @property
     def steps(self) -> list[Step]:

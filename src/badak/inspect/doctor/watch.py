@@ -16,6 +16,7 @@ from badak.core.errors import BadakError
 from badak.core.events import Effect
 from badak.core.modes import modes
 from badak.core.tracing import Recorder
+from badak.data import DataLoader
 from badak.inspect.doctor import collectors, composed, losses
 from badak.inspect.doctor.doors import DOORS, draws_told, loads_told, seeds_told
 from badak.inspect.doctor.facts import CUTS, Back, Call, Cut, Divergence, Read, Size, Step
@@ -86,6 +87,7 @@ class Watch(Recorder):
         self.schedules: dict[int, Any] = {}
         self.built: list[Optimizer] = []  # while it was watched
         self.rows = Rows()
+        self.loaders: dict[int, DataLoader] = {}  # that gave batches; others may be left of what ran before
         self.collated: list[bool | None] = []  # of batches: whether labels lie in the order of their rows
         self.given = Given()
         self.rounds = 0  # steps for which something was computed

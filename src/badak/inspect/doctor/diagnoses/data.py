@@ -190,7 +190,7 @@ class SameBatch(Diagnosis):
 def _had_more(visit: "Visit", same: "list[Call]") -> bool:
     """Whether there was other data to give: all rows at once, made again in each step, are no bug."""
     sizes = {n for x in same[0].content for n in x[1]}
-    loaders = [each for each in visit.alive if isinstance(each, DataLoader) and each.batch_size in (None, *sizes)]
+    loaders = [each for each in visit.loaders if each.batch_size in (None, *sizes)]
     if any(batches(loader) <= 1 for loader in loaders):
         return False
     rows = max((x[1][0] for x in same[0].content if x[1]), default=0)

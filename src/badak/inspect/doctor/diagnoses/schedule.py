@@ -2,7 +2,6 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from badak.data import DataLoader
 from badak.inspect.doctor.diagnoses.data import batches
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.report import Finding
@@ -50,7 +49,7 @@ class RateVanishes(Diagnosis):
 
 def _steady(visit: "Visit", steps: "list[Step]", rates: list[float]) -> float:
     """By what factor the rate falls in every step, where that is a tenth or more and an epoch has several steps; else 1.0."""
-    last, loaders = rates[-STEADY - 1 :], [thing for thing in visit.alive if isinstance(thing, DataLoader)]
+    last, loaders = rates[-STEADY - 1 :], visit.loaders
     given = {call.content and tuple(x[1:] for x in call.content) for step in steps for call in step.calls if call.grad}
     if len(last) <= STEADY or min(last) <= 0.0 or len(given) < 3 or max(map(batches, loaders), default=0) < 3:
         return 1.0
@@ -72,7 +71,7 @@ def _beyond(visit: "Visit") -> str:
 
 def _restless(visit: "Visit") -> str:
     """What a schedule says that waits for a better loss, and is told the loss of each batch."""
-    loaders = max(map(batches, (thing for thing in visit.alive if isinstance(thing, DataLoader))), default=0)
+    loaders = max(map(batches, visit.loaders), default=0)
     times = [place for step in visit.steps for place, _ in step.scheduled]
     for schedule in visit.watch.schedules.values():
         patience = getattr(schedule, "patience", None)

@@ -2,7 +2,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from badak.data import DataLoader
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.facts import Tested
 from badak.inspect.doctor.names import held_back
@@ -55,9 +54,8 @@ class TestedOnTrain(Diagnosis):
 
 def expected(visit: "Visit", every: list[Tested]) -> float:
     """How many rows of the tests a model would know, were they those of its loader; infinite where that is not known."""
-    loaders = [each for each in visit.alive if isinstance(each, DataLoader)]
     try:
-        most = max((len(each.dataset) for each in loaders), default=0)
+        most = max((len(each.dataset) for each in visit.loaders), default=0)  # type: ignore[arg-type]
     except TypeError:
         most = 0
     found = sum(t.rows * min(1.0, t.seen / most) for t in every) if most else 0.0
