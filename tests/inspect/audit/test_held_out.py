@@ -20,6 +20,11 @@ KNOWN = {  # not found
     ("spectrum", "no positions"),  # the ends of its convolutions tell it something
     ("whisperlike", "sound without places"),
     ("windowed", "values turned as well"),  # some do it on purpose
+    ("qwenlike", "no mask"),  # asks for its kind instead
+    ("wordrnn", "state detached and answer of words"),  # the state that comes back has its gradient
+    ("wordrnn", "looks one ahead"),
+    ("tableformer", "categories not read"),
+    ("tableformer", "numbers not read"),  # says the model itself
 }
 MISSED_ONCE = [
     ("annotated", "source's padding in the encoder"),  # texts with vocabularies of their own
@@ -75,6 +80,11 @@ MISSED_ONCE = [
     ("nano", "targets two further"),
     ("selective", "no residual"),
     ("selective", "labels moved twice"),  # causal by what it does
+    ("deit", "tokens are tensors"),
+    ("qwenlike", "halves of one and neighbours of the other"),
+    ("storyteller", "gate at zero and fixed"),
+    ("storyteller", "queries alike"),
+    ("wordrnn", "mean over the text"),  # a state that comes back
 ]
 EVERY = [(name, edit[0]) for name in NAMES for edit in EDITS[name] if (name, edit[0]) not in KNOWN]
 

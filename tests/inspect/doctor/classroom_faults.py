@@ -20,6 +20,7 @@ PLACE = Path(__file__).parent / "classroom"
 NAMES = sorted(path.stem for path in PLACE.glob("*.py"))
 LEFT_OUT = {  # edits of any program that are no fault in this one
     "sentiment": ("loss under no_grad",),
+    "fashion": ("eval forgotten", "train forgotten"),  # of a generator that draws nothing
     "leaves": ("rate far too high",),  # OneCycleLR has a rate of its own
     "signatures": ("rate far too high",),  # normalised: it learns
     "phrases": ("eval forgotten", "train forgotten"),

@@ -61,6 +61,8 @@ def product(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> N
     """Labels times the logarithm of probabilities."""
     y, node = outputs[0]._array, outputs[0]._node
     layout.multiplied(watch, inputs, arrays, y, node)
+    if len(inputs) == 2 and y.ndim == 2 and node is not None:
+        layout.stretched(watch, op, saved, inputs, arrays, attributes, outputs)
     if node is not None and watch.looks_closely and modes.grad and len(inputs) == 2:
         layout.scaled(watch, inputs, arrays)
     if node is None or not modes.grad or y.size < 2 or len(watch.pairs) >= MOST or len(inputs) != 2:
@@ -71,7 +73,15 @@ def product(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> N
         if below is not None and below.name == "log" and labels.min() >= 0 and labels.max() <= 1:
             edge = below.edges[0]
             made = edge[0] if edge is not None and hasattr(edge[0], "op") else None
-            watch.pairs[id(node)] = Pair(node, "bce", made, np.exp(arrays[x]), labels)
+            new = Pair(node, "bce", made, np.exp(arrays[x]), labels)
+            if any(each.made is made and same_but_turned(each, new) for each in watch.pairs.values()):
+                layout.note(watch, "both", arrays[x].shape, labels.shape)
+            watch.pairs[id(node)] = new
+
+
+def same_but_turned(a: Pair, b: Pair) -> bool:
+    """Whether y and 1 - y ask for one and the same."""
+    return a.labels.shape == b.labels.shape and np.array_equal(a.answers, b.answers) and np.allclose(a.labels + b.labels, 1.0)
 
 
 def chosen(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:

@@ -32,7 +32,7 @@ class AccumulationScaled(Diagnosis):
             scales = [[scale for _, scale, mean in back.scales if mean] for back in step.backs]
             if any(each != scales[0] for each in scales) or not scales[0]:
                 return
-            sums.append(k * max(scales[0], key=abs))  # of several terms the one of the largest weight
+            sums.append(k * max(map(abs, scales[0])))  # of several terms the one of the largest weight
         scale = next((scaler.get_scale() for scaler in visit.alive if isinstance(scaler, GradScaler)), 1.0)
         sums = [each / scale for each in sums]
         total = sums[0] if sums else 0.0

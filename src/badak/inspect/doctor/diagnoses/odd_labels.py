@@ -72,8 +72,8 @@ class OddLabels(Diagnosis):
         if len(several) >= 2:
             yield self.found(
                 several[0].place,
-                f"torch.where gives the same for both labels, {len(several)} times: the loss does not depend on what is asked for",
-                "torch.where(label == 1, p, 1 - p)",
+                f"the loss takes the same probability for both labels, {len(several)} times: it does not depend on what is asked for",
+                "torch.where(label == 1, p, 1 - p), or y * p.log() + (1 - y) * (1 - p).log()",
                 times=len(several),
             )
 
@@ -159,7 +159,7 @@ class OddLabels(Diagnosis):
             losses = [loss for step in rounds for loss in step.trained]
             if len(rounds) < 5 or any(loss.kind not in PLAYED or loss.labels is None for loss in losses):
                 return None
-            most = max(most, min(len({loss.place for loss in step.trained}) for step in rounds))
+            most = max(most, min(len(step.trained) for step in rounds))
             asked[id(steps[0].optimizer)] = {float(each) for loss in losses for each in np.unique(loss.labels)}  # type: ignore[arg-type]
         if len(asked) < 2 or most < 2 or len({frozenset(each) for each in asked.values()}) > 1:
             return None

@@ -66,6 +66,7 @@ class NeverStepped(Diagnosis):
 
     code = "BADAK-246"
     title = "an optimizer never makes a step"
+    explains = ("BADAK-260",)
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
         moved = {id(p) for x in visit.watch.optimizers.values() for p in x._parameters()}

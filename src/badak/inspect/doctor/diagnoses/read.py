@@ -21,7 +21,7 @@ class ReadWrongly(Diagnosis):
         losses = [loss for step in visit.steps for loss in step.trained]
         read = [each for step in [*visit.steps, visit.watch.open] for each in step.read]
         if losses and all(loss.kind in BINARY for loss in losses):
-            yield from self.threshold([each for each in read if each.limit is not None])
+            yield from self.threshold([x for x in read if x.limit is not None], {loss.made_by for loss in losses})
         classes = {loss.classes for loss in losses}
         if losses and all(loss.kind in ("cross_entropy", "nll") for loss in losses) and len(classes) == 1:
             largest = [each for each in read if each.limit is None and len(each.shape) == 2 and each.shape[1] in classes]
@@ -34,8 +34,15 @@ class ReadWrongly(Diagnosis):
                     times=len(wrong),
                 )
 
-    def threshold(self, read: list[Read]) -> Iterator[Finding]:
-        """Logits are compared with a probability."""
+    def threshold(self, read: list[Read], made: set[str]) -> Iterator[Finding]:
+        """Logits are compared with a probability, or probabilities with 0."""
+        if read and made == {"sigmoid"} and all(each.limit == 0 < each.low <= each.high <= 1 for each in read):
+            yield self.found(
+                read[0].place,
+                f"what the model gives, {read[0].low:.2g} to {read[0].high:.2g}, are probabilities, and all are above 0",
+                "p > 0.5",
+                times=len(read),
+            )
         wrong = [each for each in read if each.limit == 0.5 and (each.low < 0 or each.high > 1)]
         if wrong and all(each.limit == 0.5 for each in read):
             yield self.found(
