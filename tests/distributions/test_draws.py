@@ -1,5 +1,7 @@
 """Draws by rejection: the numbers of a seed are PyTorch's, bit for bit, and so is the place in the stream afterwards."""
 
+import warnings
+
 import numpy as np
 import pytest
 import torch
@@ -93,3 +95,25 @@ def test_nonsense_is_refused():
     ):
         with pytest.raises(badak.core.errors.BadakError, match="\nfix: "):
             wrong()
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (2, 40)])
+def test_what_is_drawn_in_rounds_is_pytorchs(shape):
+    """VonMises takes what a later round accepts, Wishart draws again what is sound."""
+    found = []
+    for lib in (torch, badak):
+        families = lib.distributions
+        drawn = []
+        for seed in range(3):
+            lib.manual_seed(seed)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                for d in (
+                    families.VonMises(lib.zeros(2), lib.tensor([0.5, 4.0])),
+                    families.Wishart(lib.tensor(4.0), lib.eye(2)),
+                    families.Wishart(lib.tensor([4.0, 5.0]), lib.eye(3)),
+                ):
+                    drawn += d.sample(shape).reshape(-1).tolist()
+            drawn.append(lib.rand(1).item())
+        found.append(drawn)
+    np.testing.assert_allclose(*found, rtol=2e-4, atol=1e-5)

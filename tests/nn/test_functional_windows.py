@@ -1,8 +1,7 @@
 """Convolution, pooling and changes of size as functions, against PyTorch; and what they refuse."""
 
-import warnings
-
 import itertools
+import warnings
 
 import numpy as np
 import pytest

@@ -70,7 +70,7 @@ class VonMises(Distribution):
                 f = (1 + r * z) / (r + z)
                 c = k * (r - f)
                 accept = ((c * (2 - c) - u2) > 0) | ((c / u2).log() + 1 - c >= 0)
-                x = where(accept & ~done, (u3 - 0.5).sign() * f.clamp(-1, 1).acos(), x)
+                x = where(accept, (u3 - 0.5).sign() * f.clamp(-1, 1).acos(), x)
                 done = done | accept
             return ((x + math.pi + self.loc.to(float64)) % (2 * math.pi) - math.pi).to(self.loc.dtype)
 
@@ -197,12 +197,18 @@ class Wishart(Distribution):
         return self.df.view(*self._batch_shape, 1, 1) * (v.pow(2) + d.unsqueeze(-1) * d.unsqueeze(-2))
 
     def rsample(self, sample_shape=Size(), max_try_correction: int = 10) -> Tensor:  # noqa: B008
-        """Draws; those that are singular by rounding are drawn again, up to max_try_correction times, as in PyTorch."""
+        """Draws; those that are singular by rounding are drawn again, up to max_try_correction times.
+
+        First those are drawn again that are sound, as in PyTorch, so that the same seed gives the same numbers.
+        """
         sample = self._bartlett_sampling(sample_shape)
-        for _ in range(max_try_correction):
-            bad = self.support.check(sample).logical_not().reshape(*sample_shape, -1).any(-1)
+        for at in range(max_try_correction):
+            sound = self.support.check(sample)
+            bad = (sound.logical_not() if at else sound).reshape(*sample_shape, -1).any(-1)
             if not bool(bad.any()):
-                break
+                if at:
+                    break
+                continue
             again = self._bartlett_sampling((int(bad.sum()),))
             sample = sample.index_put((bad,), again) if sample_shape else again[0]
         return sample
