@@ -15,7 +15,7 @@ from badak.tensor.dtypes import to_dtype
 from badak.tensor.printing import format_tensor
 
 
-class _ParameterMeta(type(Tensor)):  # type: ignore[misc]
+class _ParameterMeta(type):
     def __instancecheck__(cls, instance: Any) -> bool:
         """A tensor of a program's own class is a Parameter by its mark."""
         marked = cls is Parameter and isinstance(instance, Tensor) and instance.__dict__.get("_is_param", False)
@@ -61,14 +61,14 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
 
 def _of_own_class(data: Tensor, requires_grad: bool) -> Any:
     """A tensor of a program's own class stays of that class, and is marked."""
-    parameter = data.detach().requires_grad_(requires_grad)
+    parameter: Any = data.detach().requires_grad_(requires_grad)
     if type(parameter) is not type(data):
         raise ArgumentTypeError(
             f"Creating a Parameter from an instance of type {type(data).__name__} requires that detach() returns an instance of "
             f"the same type, but return type {type(parameter).__name__} was found instead.",
             f"{type(data).__name__}.__torch_function__ returns {type(data).__name__} for detach",
         )
-    parameter._is_param = True
+    parameter._is_param = True  # type: ignore[attr-defined]
     return parameter
 
 
