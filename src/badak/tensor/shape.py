@@ -18,8 +18,10 @@ from badak.tensor.dtypes import dtype as DType
 from badak.tensor.tensor import Tensor
 
 
-def sizes(given) -> tuple:
+def sizes(given, **named) -> tuple:
     """(2, 3), ((2, 3),) or ([2, 3],) as (2, 3)."""
+    if named:
+        raise ArgumentTypeError(f"got an unexpected keyword argument '{[*named][-1]}'", "reshape(3, 2)")
     if len(given) == 1 and type(given[0]) is not int:
         one = given[0]
         given = one if isinstance(one, (tuple, list)) else one.tolist() if np.ndim(one) else (one,)
@@ -69,8 +71,7 @@ def view(input, *shape, dtype=None) -> Tensor:
     """
     if dtype is not None or (len(shape) == 1 and isinstance(shape[0], DType)):
         return Tensor._of(_read_as(input, dtype or shape[0]))
-    shape = sizes(shape)
-    if _is_view(input, shape):
+    if _is_view(input, shape := sizes(shape)):
         return _reshaped(ops.View, input, shape)
     raise ShapeError(
         "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
@@ -111,11 +112,7 @@ def reshape(input, *shape, **named) -> Tensor:
         >>> tuple(badak.arange(6).reshape(3, 2).shape)
         (3, 2)
     """
-    if named and (shape or list(named) != ["shape"]):
-        raise ArgumentTypeError(f"reshape(): got an unexpected keyword argument '{list(named)[-1]}'", "reshape(shape)")
-    if not (shape or named):
-        raise ArgumentTypeError('reshape() missing 1 required positional argument: "shape"', "reshape(()), or reshape(2, 3)")
-    shape = sizes(shape or (named["shape"],))
+    shape = sizes(shape or (named.pop("shape"),), **named)
     return _reshaped(ops.View if _is_view(input, shape) else rearrange.Reshape, input, shape)
 
 
