@@ -505,7 +505,7 @@ def test_a_file_of_python_2_numbers_from_1():
     file = (
         b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19.\x80\x02M\xe9\x03.\x80\x02}q\x01(U\x10protocol_versionq\x02M\xe9\x03U\n"
         b"type_sizesq\x03}q\x04(U\x03intq\x05K\x04U\x05shortq\x06K\x02U\x04longq\x07K\x04uU\rlittle_endianq\x08\x88u."
-        b"\x80\x02]q\x01(K\x07ctorch._utils\n_rebuild_tensor_v2\nq\x02((U\x07storageq\x03ctorch\nFloatStorage\nq\x04U\x01aq\x05"
+        b"\x80\x02]q\x01(U\x02\xc5\xbcctorch._utils\n_rebuild_tensor_v2\nq\x02((U\x07storageq\x03ctorch\nFloatStorage\nq\x04U\x01aq\x05"
         b"U\x03cpuq\x06\x8a\x01\x01NtQK\x00K\x01\x85K\x01\x85\x89NtRq\x07K\x02e.\x80\x02]q\x01U\x01aq\x02a."
         b"\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x80?"
     )
@@ -523,3 +523,8 @@ def test_a_pickle_module_is_asked_for_more_than_weights_as_in_pytorch():
         file.seek(0)
         with pytest.raises(pickle.UnpicklingError):
             lib.load(file, pickle_module=None, weights_only=True)
+
+        assert library.load(io.BytesIO(file)) == ["\u017c", library.ones(1), 2]
+        assert library.load(io.BytesIO(file), weights_only=False, encoding="latin1") == ["\u00c5\u00bc", library.ones(1), 2]
+    with pytest.raises(NotImplementedError, match="encoding='bytes'"):
+        badak.load(io.BytesIO(file), encoding="bytes")

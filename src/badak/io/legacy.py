@@ -57,7 +57,9 @@ def is_legacy(first: bytes) -> bool:
     return first[:1] == b"\x80" and FIRST in first[:24]
 
 
-def load_legacy(file: io.BytesIO, where: str, find: Callable, restore: Callable[[Storage], Storage], more: bool = False) -> Any:
+def load_legacy(
+    file: io.BytesIO, where: str, find: Callable, restore: Callable[[Storage], Storage], more: bool = False, encoding: str = "utf-8"
+) -> Any:
     """The object in a file of the old format, which is read to its end; with `more`, something else may follow."""
     storages: dict[str, Storage] = {}
     spare = [file.getbuffer().nbytes]
@@ -81,6 +83,7 @@ def load_legacy(file: io.BytesIO, where: str, find: Callable, restore: Callable[
     if type(little) is not bool:
         raise damaged(where, f"the byte order {shown(little)}")
     reader = Unpickler(file, where, find, persistent)
+    reader.encoding = encoding
     made = reader.load()
     first = min(reader.memo, default=0)  # 1 where Python 2 wrote it
     if first > 1 or list(reader.memo) != list(range(first, first + len(reader.memo))):  # Python numbers what it writes in turn

@@ -9,6 +9,7 @@ from typing import Any, BinaryIO
 
 from badak.core.errors import ArgumentError, ArgumentTypeError, FileError, NotSupportedError
 from badak.io import allowed, program
+from badak.io.allowed import CODECS
 from badak.io.archive import Archive, write_archive
 from badak.io.atomic import open_file, unreadable, write_file
 from badak.io.errors import UnsafeFileError, damaged, line, shown
@@ -102,7 +103,8 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
         f: a path or a binary file
         map_location: 'cpu', or anything that leads there: a device, a dict, or a function of (storage, location); 'meta'
             gives tensors without memory
-        pickle_module: pickle: as weights_only=False where that is not given. **pickle_load_args: accepted; no effect
+        pickle_module: pickle: as weights_only=False where that is not given
+        **pickle_load_args: encoding= of texts that Python 2 wrote
         weights_only: True (and None, without a pickle_module): tensors, plain values, and what
             `serialization.add_safe_globals` allows. False: also data classes of the standard library, and whole modules and
             plain classes that the running program has defined or imported: made empty, then given their attributes. No mode
@@ -123,12 +125,15 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
     """
     if pickle_module not in (None, pickle):
         raise NotSupportedError(f"load: badak reads pickles itself, not with {pickle_module.__name__}", "leave pickle_module out")
+    encoding = pickle_load_args.get("encoding", "utf-8")
+    if encoding not in CODECS:  # which are for what Python 2 wrote
+        raise NotSupportedError(f"load: encoding={encoding!r}: not one of {CODECS}", "encoding='latin1'")
     restore = _restore(map_location)
     strict = pickle_module is None if weights_only is None else bool(weights_only)
     if isinstance(f, str | os.PathLike):
         try:
             with open_file(f) as file:
-                return _load(file, str(f), restore, strict, f if mmap else None)
+                return _load(file, str(f), restore, strict, f if mmap else None, encoding=encoding)
         except OSError as error:
             if isinstance(error, FileError):
                 raise
@@ -143,20 +148,28 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
     if not isinstance(data, bytes):
         raise ArgumentTypeError("load: the file was opened as text", "open(path, 'rb')")
     file = io.BytesIO(data)
-    made = _load(file, f"<{type(f).__name__}>", restore, strict, None, more=True)
+    made = _load(file, f"<{type(f).__name__}>", restore, strict, None, True, encoding)
     if is_legacy(data) and file.tell() < len(data):  # what follows is the next one's
         f.seek(file.tell() - len(data), os.SEEK_CUR)
     return made
 
 
-def _load(file: BinaryIO, where: str, restore: Callable[[Storage], Storage], strict: bool, mapped: Any, more: bool = False) -> Any:
+def _load(
+    file: BinaryIO,
+    where: str,
+    restore: Callable[[Storage], Storage],
+    strict: bool,
+    mapped: Any,
+    more: bool = False,
+    encoding: str = "utf-8",
+) -> Any:
     first = file.read(24)
     file.seek(0)
     if is_legacy(first):
         if mapped is not None:
             raise ArgumentError(f"load: {where} has the format before PyTorch 1.6, which cannot be mapped", "leave mmap out")
         data = file if isinstance(file, io.BytesIO) else io.BytesIO(file.read())
-        return load_legacy(data, where, _finder(where, strict), restore, more)
+        return load_legacy(data, where, _finder(where, strict), restore, more, encoding)
     if first[:4] not in (b"PK\x03\x04", b"PK\x05\x06"):
         raise damaged(where, f"it begins with {first[:8]!r}{_look(first)}")
     return _from_archive(Archive(file, where, mapped), where, restore, strict)

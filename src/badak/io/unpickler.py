@@ -104,6 +104,8 @@ class Unpickler:
     find(module, name) gives a Name or a plain value. persistent(id) gives what a persistent id stands for.
     """
 
+    encoding = "utf-8"  # of Python 2's texts
+
     def __init__(self, file: io.BytesIO, where: str, find: Callable[[str, str], Any], persistent: Callable[[Any], Any]):
         self.file, self.where, self.find, self.persistent = file, where, find, persistent
         self.stack: list[Any] = []
@@ -355,13 +357,19 @@ def _pair(machine: Unpickler, argument: Any) -> None:
     machine.fill([key, value])
 
 
+def _text(machine: Unpickler, argument: Any) -> str:
+    """A text of Python 2, which is bytes."""
+    return argument.encode("latin1").decode(machine.encoding) if type(argument) is str else argument
+
+
 VALUES = (
-    "INT BININT BININT1 BININT2 LONG LONG1 LONG4 FLOAT BINFLOAT STRING BINSTRING SHORT_BINSTRING UNICODE BINUNICODE "
+    "INT BININT BININT1 BININT2 LONG LONG1 LONG4 FLOAT BINFLOAT UNICODE BINUNICODE "
     "SHORT_BINUNICODE BINUNICODE8 BINBYTES SHORT_BINBYTES BINBYTES8 BYTEARRAY8"
 ).split()
 REFUSED = "INST OBJ EXT1 EXT2 EXT4 NEWOBJ_EX NEXT_BUFFER READONLY_BUFFER".split()
 ACTIONS: dict[str, Action] = {
     **dict.fromkeys(VALUES, _push(lambda machine, argument: argument)),
+    **dict.fromkeys(("STRING", "BINSTRING", "SHORT_BINSTRING"), _push(_text)),
     **{opcode: _refuse(opcode) for opcode in REFUSED},
     **dict.fromkeys(("GET", "BINGET", "LONG_BINGET"), _push(_get)),
     **dict.fromkeys(("PUT", "BINPUT", "LONG_BINPUT", "MEMOIZE"), _put),
