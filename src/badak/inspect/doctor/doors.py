@@ -82,7 +82,7 @@ def scheduled(watch: "Watch", effect: Any, args: tuple, kwargs: dict, proceed: C
 
 
 def seeded(watch: "Watch", effect: Any, args: tuple, kwargs: dict, proceed: Callable) -> Any:
-    watch.seeds.append((line(), args[:1], len(watch.steps)))
+    watch.reseeded(args)
     watch.open.seeded = True
     return proceed(*args, **kwargs)
 

@@ -70,7 +70,7 @@ class Lookout(Observer):
 
     def on_call(self, effect, args, kwargs, proceed):
         if effect.function.__name__ == "reseed":
-            self.visit.watch.seeds.append((line(), args[:1], self.visit.checkup.steps))
+            self.visit.watch.reseeded(args)
         return proceed(*args, **kwargs)
 
     def on_module_exit(self, module, output, error=None) -> None:

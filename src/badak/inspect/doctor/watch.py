@@ -29,6 +29,7 @@ from badak.ops.linear import Linear
 from badak.optim import Optimizer
 from badak.optim.optimizer import is_step
 from badak.tensor import Tensor
+from badak.tensor.random import default_generator
 
 _BREAKS = None, True
 PULLED = "cross_entropy cross_entropy_soft nll bce_with_logits mse kl_div".split()  # losses whose gradients are looked at
@@ -165,6 +166,11 @@ class Watch(Recorder):
                 self.answers[y._array.__array_interface__["data"][0]] = y, self._caller
         if isinstance(y, Tensor) and y._node is not None and self._caller is not None:
             self._made[y._node] = self._caller
+
+    def reseeded(self, args: tuple) -> None:
+        """A generator is given a seed."""
+        if args[0] is default_generator:
+            self.seeds.append((line(), args[1:], len(self.steps)))
 
     def read(self, a: np.ndarray, limit: float | None, axis: int = 0) -> None:
         """What a model gave in a test is compared with a number, or its largest is looked for."""

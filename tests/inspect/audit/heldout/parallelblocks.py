@@ -1,4 +1,4 @@
-"""A causal model with attention and map side by side, slopes for distances, (T, B, C) inside, ids (B, T); a loss and nothing else."""
+"""A causal model with attention and map side by side, slopes for distances, (T, B, C) inside, ids (B, T)."""
 
 import math
 

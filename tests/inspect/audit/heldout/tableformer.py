@@ -1,4 +1,4 @@
-"""A table of columns as tokens: numbers times vectors, categories by tables, a class token, MultiheadAttention, two answers in a dataclass."""
+"""A table of columns as tokens: numbers times vectors, categories by tables, a class token, MultiheadAttention."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Which advertisement is clicked: fields of ids and two numbers, factorization and a deep part, log loss by hand, AUC, gradient accumulation."""
+"""Which advertisement is clicked: fields of ids and two numbers, factorization and a deep part, log loss by hand, AUC."""
 
 import torch
 import torch.nn as nn

@@ -1,4 +1,4 @@
-"""A conditional GAN of small patterns in two classes: labels as embeddings, two optimizers, smoothed ones, a fixed noise for pictures."""
+"""A conditional GAN of small patterns in two classes: labels as embeddings, two optimizers, smoothed ones."""
 
 import torch
 from torch import nn

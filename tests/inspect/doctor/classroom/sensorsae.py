@@ -1,4 +1,4 @@
-"""Broken machines by an autoencoder of sensor windows: only healthy windows are learnt, a threshold of their errors, an LSTM inside."""
+"""Broken machines by an autoencoder of sensor windows: only healthy windows are learnt, a threshold of their errors."""
 
 import numpy as np
 import torch

@@ -1,4 +1,4 @@
-"""Which of six illnesses from symptoms in words: a small transformer of one's own, padding masks, weights for rare classes, macro F1, a warmup."""
+"""Which of six illnesses from symptoms in words: a small transformer of one's own, padding masks."""
 
 import math
 

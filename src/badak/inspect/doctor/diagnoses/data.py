@@ -1,3 +1,4 @@
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -8,6 +9,7 @@ import numpy as np
 from badak.data import DataLoader
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.facts import Call, Lookup, Step
+from badak.inspect.doctor.names import own_text
 from badak.inspect.doctor.report import Finding
 
 if TYPE_CHECKING:
@@ -159,7 +161,7 @@ class SameBatch(Diagnosis):
         by: dict[tuple, list[int]] = {}
         for place, seed, made in visit.watch.seeds:
             by.setdefault((place, seed), []).append(made)
-        one = len({id(step.optimizer) for step in visit.steps}) == 1
+        one = len({id(step.optimizer) for step in visit.steps}) == 1 and not re.search(r"fork_rng|set_rng_state", own_text())
         for (place, _), after in by.items():
             if one and len({*after}) > 1 and after[-1] > after[0] and len(visit.steps) > 4:
                 yield self.found(

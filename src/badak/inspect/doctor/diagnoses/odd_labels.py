@@ -72,7 +72,7 @@ class OddLabels(Diagnosis):
         if len(several) >= 2:
             yield self.found(
                 several[0].place,
-                f"the loss takes the same probability for both labels, {len(several)} times: it does not depend on what is asked for",
+                f"the loss takes the same probability for both labels, {len(several)} times: it does not depend on them",
                 "torch.where(label == 1, p, 1 - p), or y * p.log() + (1 - y) * (1 - p).log()",
                 times=len(several),
             )
