@@ -33,11 +33,20 @@ from badak.tensor.random import default_generator
 
 _BREAKS = None, True
 PULLED = "cross_entropy cross_entropy_soft nll bce_with_logits mse kl_div".split()  # losses whose gradients are looked at
+OF_A_STEP = (
+    "_losses across normed flat laid told times computed answers pairs sums masked divergences masked_from _passed"
+).split()  # what is known of a step alone
 SAMPLED = (1, 2, 3)  # steps in which what costs more is measured; and 10, 30, 50, ...
 
 
 class Watch(Recorder):
     """`steps` has what was seen; `ended(step)` is called with each step that an optimizer has made."""
+
+    scaled = 1.0  # by what the gradients are multiplied now
+    rounds = 0  # steps for which something was computed
+    _backward = False
+    _walked = 0  # operations that this backward went through
+    _first = 0  # the order of the first node of this step
 
     def __init__(self, ended: Callable[[Step], None]):
         super().__init__()
@@ -56,7 +65,6 @@ class Watch(Recorder):
         self.turned_early: WeakKeyDictionary[Module, str] = WeakKeyDictionary()  # before the first call: the last place
         self._ended = ended
         self._used: dict[int, bool] = {}  # parameters whose gradient a step has used and nobody has cleared
-        self._backward = False
         self._waiting: dict[int, Any] = {}  # parameters with a gradient that no step has used yet
         self._losses: dict[int, tuple[Any, Any]] = {}  # a node, which is kept so that no other gets its id, and the loss
         self.given_now: list[np.ndarray] = []  # what the call that is under way was given
@@ -76,7 +84,6 @@ class Watch(Recorder):
         self.masked: dict[int, Any] = {}  # scores of attention that zeros and ones were added to, by their node
         self._passed: set[int] = set()  # numbers that a gradient has gone through, by their node
         self._recorded = True  # whether the call that is under way began with a graph
-        self.scaled = 1.0  # by what the gradients are multiplied now
         self.seeds: list[tuple[str, tuple, int]] = []  # where a seed was set, which, after how many steps
         self.told: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # memory of a comparison with data: it, and the data
         self.picked: dict[int, int] = {}  # memory of rows that were picked: of how many
@@ -91,13 +98,10 @@ class Watch(Recorder):
         self.loaders: dict[int, DataLoader] = {}  # that gave batches; others may be left of what ran before
         self.collated: list[bool | None] = []  # of batches: whether labels lie in the order of their rows
         self.given = Given()
-        self.rounds = 0  # steps for which something was computed
         self._before_that = True  # whether what costs more was measured in the round before
         self._made_by: dict[int, int] = {}  # steps of each optimizer
         self._sums: dict[int, int] = {}  # order of a number: how many sums of other steps it holds
         self._held: list[np.ndarray] = []
-        self._walked = 0  # operations that this backward went through
-        self._first = 0  # the order of the first node of this step
         self._number: tuple[Any, Any] = None, None  # the last node that made one number, and the number
         self._outer: dict[int, tuple[bool, bool]] = {}  # a module that was called: has it parameters, is it random
         self._senses: dict[Any, tuple[Callable | None, bool]] = {}  # an operation: who looks at it, may it break
@@ -373,26 +377,12 @@ class Watch(Recorder):
             self._before_that = self.looks_closely
             self.looks_closely = self.rounds + 1 in SAMPLED or self.rounds % 20 == 9
             self.looks_closely |= made < 4 and 1 < len(self.optimizers) < 4  # another optimizer begins
-        self._losses.clear()
+        self.rows.asked = self.column = None
         self._number = None, None
-        self.across.clear()
-        self.normed.clear()
-        self.flat.clear()
-        self.rows.asked = None
-        self.column = None
-        self.laid.clear()
-        self.told.clear()
-        self.times.clear()
-        self.computed.clear()
-        self.answers.clear()
-        self.pairs.clear()
-        self.sums.clear()
-        self.masked.clear()
-        self.divergences.clear()
         for each in step.divergences:
             each.node = None
-        self.masked_from.clear()
-        self._passed.clear()
+        for name in OF_A_STEP:
+            getattr(self, name).clear()
         self._first = now()
         self._ended(step)
 
