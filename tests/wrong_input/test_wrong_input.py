@@ -68,7 +68,7 @@ def complaint(function, args, kwargs) -> str:
     return said or ("an exception that was caught keeps what its callers held" if seen() is not None else "")
 
 
-def answer(function, args, kwargs, held: Held) -> str:
+def answer(function, args, kwargs, held: Held | None = None) -> str:
     """The same, without what stays of it; `held` lives until the answer is there."""
     try:
         function(*args, **kwargs)
