@@ -94,11 +94,11 @@ def korean() -> str:
 
     with patch.dict(os.environ, BADAK_LANG="ko"):
         sections = []
-        for one in error_codes.situations():
+        for one in error_codes.of_page(filled()):
             parts = [f"## {one.code}. {i18n.say(error_codes.SITUATIONS[one.code])}"]
             for kind, text in one.parts:
                 shown = error_codes.shown(kind, text)
-                is_code = kind and i18n.say(text) == text and not re.search(r"^(?:해결|fix): ", text, flags=re.MULTILINE)
+                is_code = not re.search("[가-힣]", text)
                 parts.append(f"```{'python' if is_code else 'text'}\n{textwrap.dedent(shown)}\n```" if kind else shown)
             sections.append("\n\n".join(parts))
     return "\n\n".join([KOREAN.rstrip("\n"), *sections]) + "\n"

@@ -18,11 +18,9 @@ from babel.messages.pofile import read_po, write_po
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from badak.core.i18n.particles import LISTS, PAIRS, of_list
-from tools.templates import Reader, Text
+from tools.templates import Text, read
 
 FOLDER = Path(__file__).resolve().parent.parent / "src" / "badak" / "core" / "i18n" / "ko" / "LC_MESSAGES"
-PART = "part"
-Key = tuple[bool, str]
 # What programs written for PyTorch look for in str(error): it stays in the Korean, too.
 KEPT = (
     "out of memory",
@@ -35,13 +33,15 @@ KEPT = (
 CODE = re.compile(r"(?<![\w-])--[a-z][a-z-]*|(?<![\w-])[a-z]+(?:_[a-z0-9]+)+", re.ASCII)  # options and names of Python
 
 
-def said() -> dict[Key, str]:
+def said() -> dict[str, str]:
     """The translations that are there, of all packages."""
     found = {}
     for path in sorted(FOLDER.glob("*.po")):
         for message in opened(path):
             if message.id and message.string:
-                found[message.context == PART, message.id] = message.string
+                if not message.context:
+                    found[message.id] = message.string
+                found.setdefault(message.id, message.string)
     return found
 
 
@@ -50,16 +50,14 @@ def opened(path: Path) -> Catalog:
         return read_po(file, locale="ko")
 
 
-def catalogues(texts: dict[Key, Text], known: dict[Key, str]) -> dict[str, Catalog]:
+def catalogues(texts: dict[str, Text], known: dict[str, str]) -> dict[str, Catalog]:
     """A catalogue for each package."""
     rooms: dict[str, Catalog] = {}
     for key, text in sorted(texts.items(), key=lambda row: (min(row[1].files), row[0])):
         if text.room not in rooms:
             rooms[text.room] = Catalog("ko", charset="utf-8")
-        holes = [f"{{{i}}} = {source[:90]}{' (may be left out)' if i in text.optional else ''}"
-                 for i, source in enumerate(text.holes)]  # fmt: skip
-        rooms[text.room].add(text.template, known.get(key, ""), context=PART if text.part else None,
-                             auto_comments=holes, locations=[(min(text.files), 0)])  # fmt: skip
+        holes = [f"{{{i}}} = {hole.source[:90]}{' (may be left out)' * hole.short}" for i, hole in enumerate(text.holes)]
+        rooms[text.room].add(key, known.get(key, ""), auto_comments=holes, locations=[(min(text.files), 0)])
     return rooms
 
 
@@ -80,7 +78,7 @@ def holes(template: str) -> list[tuple[str, str]]:
     return [(name, form or "") for _, name, form, _ in string.Formatter().parse(template) if name is not None]
 
 
-def faults(texts: dict[Key, Text], known: dict[Key, str]) -> Iterator[str]:
+def faults(texts: dict[str, Text], known: dict[str, str]) -> Iterator[str]:
     """What is wrong with the translations that are there."""
     for key, text in texts.items():
         korean = known.get(key)
@@ -106,12 +104,12 @@ def faults(texts: dict[Key, Text], known: dict[Key, str]) -> Iterator[str]:
                 yield f"{where}: programs look for {words!r} in it, which has to stay"
 
 
-def missing(texts: dict[Key, Text], known: dict[Key, str], rooms: set[str]) -> list[Text]:
+def missing(texts: dict[str, Text], known: dict[str, str], rooms: set[str]) -> list[Text]:
     return [text for key, text in texts.items() if not known.get(key) and (not rooms or text.room in rooms)]
 
 
 def main(arguments: list[str]) -> int:
-    texts, known = Reader().read(), said()
+    texts, known = read(), said()
     wrong = list(faults(texts, known))
     if "--missing" in arguments:
         lines = [f"{text.room}: {text.template!r}" for text in missing(texts, known, set(arguments) - {"--missing"})]

@@ -41,4 +41,4 @@ def test_each_word_has_a_singular_and_errors_use_it(monkeypatch):
 
 def test_korean_does_not_read_the_singular(monkeypatch):
     monkeypatch.setenv("BADAK_LANG", "ko")
-    assert "case" not in say("right: 1 cases in 0.1 s") and "1" in say("right: 1 cases in 0.1 s")
+    assert "case" not in say("right: {} cases in {} s", 1, 0.1) and "1" in say("right: {} cases in {} s", 1, 0.1)

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 
 import click
 
-from badak.cli.help import Context
+from badak.cli.help import Context, of_click
 from badak.cli.output import any_text
 from badak.core.errors import BadakError, BadakWarning, visible
 from badak.core.i18n import say
@@ -131,7 +131,7 @@ def main(arguments: list[str] | None = None) -> int:
             return complain(error.cause, error.fix and (f"{say(error.fix)} ({error.code})" if error.code else error.fix))
         except click.UsageError as error:
             path = error.ctx.command_path if error.ctx else "badak"
-            return complain(" ".join(error.format_message().split()), f"{path} --help lists what it takes")
+            return complain(of_click(" ".join(error.format_message().split())), f"{path} --help lists what it takes")
         except MemoryError as error:
             return complain(f"not enough memory ({error})" if str(error) else "not enough memory",
                             "a smaller --batch-size, --context, --d-model or --layers, or a smaller file")  # fmt: skip

@@ -85,5 +85,6 @@ command = SectionedCommand(
         *options_of(DEFAULTS, "Sampling"),
     ],
     callback=run_chat,
-    help=f"Chat with the model in RUN: a run of badak train gpt, a Hugging Face folder, or a Hub name. {HELP}.",
+    help="Chat with the model in RUN: a run of badak train gpt, a Hugging Face folder, or a Hub name. "
+    "/reset clears the history, /quit or Ctrl-D exits, Ctrl-C stops an answer.",
 )

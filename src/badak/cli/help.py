@@ -6,43 +6,54 @@ from collections.abc import Iterable
 
 import click
 
-from badak.core.i18n import say
+from badak.core.i18n import say, tr
 
-WORDS_OF_CLICK = (  # templates of what click itself says
-    "Usage: ",
-    "Options",
-    "Commands",
+WORDS_OF_CLICK = (  # templates of what click itself says and of notes behind a help text, the longer ones first
+    "No such command {0}. (Did you mean one of: {1}?)",
+    "No such option {0}. (Did you mean one of: {1}?)",
+    "No such option {0}. (Did you mean one of: {1})",
+    "No such option: {0} (Possible options: {1})",
+    "No such command {0}. Did you mean {1}?",
+    "No such option: {0} Did you mean {1}?",
+    "No such option {0}. Did you mean {1}?",
+    "Got unexpected extra arguments ({0})",
+    "Got unexpected extra argument ({0})",
+    "Option {0} does not take a value.",
+    "Option {0} requires an argument.",
+    "{0} is not in the range {1}.",
     "Show this message and exit.",
-    "default: {0}",
-    "default {0}",
-    "required",
-    "Missing command.",
+    "{0} is not a valid integer.",
+    "{0} is not a valid boolean.",
+    "Invalid value for {0}: {1}",
+    "{0} is not a valid float.",
+    "{0} is not one of {1}.",
+    "Missing argument {0}.",
     "No such command {0}.",
+    "with --init-from {0}",
     "No such option: {0}",
     "No such option {0}.",
-    "No such option: {0} Did you mean {1}?",
-    "No such option: {0} (Possible options: {1})",
-    "No such option {0}. Did you mean {1}?",
-    "No such option {0}. (Did you mean one of: {1})",
-    "No such option {0}. (Did you mean one of: {1}?)",
-    "No such command {0}. Did you mean {1}?",
-    "No such command {0}. (Did you mean one of: {1}?)",
-    "Missing argument {0}.",
     "Missing option {0}.",
-    "Option {0} requires an argument.",
-    "Option {0} does not take a value.",
-    "Got unexpected extra argument ({0})",
-    "Got unexpected extra arguments ({0})",
-    "Invalid value for {0}: {1}",
-    "{0} is not a valid integer.",
-    "{0} is not a valid float.",
-    "{0} is not a valid boolean.",
-    "{0} is not in the range {1}.",
-    "{0} is not one of {1}.",
+    "Missing command.",
+    "with --data {0}",
+    "default: {0}",
+    "default {0}",
+    "Commands",
+    "required",
+    "Usage: ",
+    "Options",
 )
 _NOTES = re.compile(r"(.*)  \[([^\[\]]*)\]", re.DOTALL)  # a help text, and [default: 3; required] behind it
 _DEFAULT = re.compile(r"(default (?:\S+))(?: (.+))?")  # of a field: its value and its unit
 _WIDE = "\0"  # stands behind a letter of two columns while lines are cut
+
+
+def of_click(text: str) -> str:
+    """What click says, which comes as finished English, as a message."""
+    for template in WORDS_OF_CLICK:
+        found = re.fullmatch(re.sub(r"\\{\d\\}", "(.+?)", re.escape(template)), text)
+        if found:
+            return tr(template, *map(of_click, found.groups()))
+    return text
 
 
 class Formatter(click.HelpFormatter):
@@ -70,7 +81,7 @@ class Context(click.Context):
 
 def described(text: str) -> str:
     """What --help says of an option: the text and the notes behind it, each by itself."""
-    whole, found = say(text), _NOTES.fullmatch(text)
+    whole, found = say(of_click(text)), _NOTES.fullmatch(text)
     if whole != text or found is None:
         return whole
     notes = "; ".join(", ".join(noted(note) for note in part.split(", ")) for part in found[2].split("; "))
@@ -80,7 +91,7 @@ def described(text: str) -> str:
 def noted(note: str) -> str:
     """One of the notes: default: 3, required, or default 3 steps, where the unit is a word of its own."""
     found = _DEFAULT.fullmatch(note)
-    return f"{say(found[1])} {say(found[2] or '')}".rstrip() if found else say(note)
+    return f"{say(of_click(found[1]))} {say(found[2] or '')}".rstrip() if found else say(of_click(note))
 
 
 def columns(text: str) -> str:

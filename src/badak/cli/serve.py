@@ -76,7 +76,7 @@ command = SectionedCommand(
         click.Option(["--port"], default=8000, show_default=True, type=click.IntRange(0, 65_535),
                      help="port to listen at (0 = a free one)"),
         click.Option(["--api-key-file"], type=PLACE, metavar="FILE",
-                     help=f"file with the key that requests must send; or set {KEY}"),
+                     help="file with the key that requests must send; or set BADAK_API_KEY"),
         click.Option(["--no-api-key"], is_flag=True, help="let everybody who reaches --host ask without a key"),
         click.Option(["--log-requests"], is_flag=True, help="log one line per request: path, status and time, never its contents"),
         precision_option(),

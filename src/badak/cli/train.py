@@ -190,10 +190,10 @@ def make_command(kind: str) -> click.Command:
     first = next(iter(presets))
     options: list[click.Parameter] = [
         Section(["--preset"], type=click.Choice(list(presets)), section="Run",
-                help=f"base settings; the options below override them  [default {first}"
+                help="base settings; the options below override them" + f"  [default {first}"
                 + (f"; with --data {WITH_DATA[kind]}" if kind in WITH_DATA else "")
                 + (f"; with --init-from {WITH_FOLDER[kind]}]" if kind in WITH_FOLDER else "]")),
-        Section(["--run"], type=PLACE, metavar="DIR", section="Run", help=f"folder for the new run  [default runs/{kind}]"),
+        Section(["--run"], type=PLACE, metavar="DIR", section="Run", help="folder for the new run" + f"  [default runs/{kind}]"),
         Section(["--resume"], type=PLACE, metavar="DIR", section="Run",
                 help="resume this run; a larger --epochs or --steps extends it and recomputes the schedule"),
         Section(["--ranks", "ranks_"], type=click.IntRange(1, 4096), metavar="N", section="Run",

@@ -11,11 +11,12 @@ import subprocess
 import sys
 import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from badak.core.i18n import say
+from badak.core.i18n import Message, message, say
+from badak.core.i18n import tr as tr
 
 _CONTROL = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")  # all but a line's end and a tab; order of letters
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep  # the folder of badak
@@ -36,6 +37,28 @@ def package() -> str:
     return "torch" if "torch" in sys.modules and sys.modules["torch"] is sys.modules.get("badak") else "badak"
 
 
+def shown(text: str) -> str:
+    """A text as an error shows it: short, without control characters, with the names that the program uses."""
+    seen = _short(text)
+    return _of(text, _OWN_NAME.sub("torch.", seen)) if package() == "torch" else seen
+
+
+def _short(text: str) -> str:
+    return _of(text, visible(in_brief(text)))
+
+
+def _of(text: str, seen: str) -> str:
+    """What is seen of a text, which is said in another language by the whole of it."""
+    return text if seen == text else type(message(text))(seen, message(text).parts)
+
+
+def _whole(cause: str, fix: str | None) -> str:
+    """A line of cause and a line of fix."""
+    if fix is None:
+        return cause
+    return Message(f"{cause}\nfix: {fix}", ("", message(cause), "\n", Message("fix:"), " ", message(fix), ""))
+
+
 class Shown:
     """What notebooks show of an exception: the person's own lines that led to it, and the message; nothing of what lies below."""
 
@@ -51,6 +74,11 @@ def _of_ipython(path: str) -> bool:
     return f"{os.sep}IPython{os.sep}" in path or f"{os.sep}ipykernel{os.sep}" in path
 
 
+def _said(error: Exception, seen: Callable[[str], str]) -> str:
+    text = error.args[0] if len(error.args) == 1 and isinstance(error.args[0], str) else Exception.__str__(error)
+    return str.__str__(seen(say(text)))
+
+
 class BadakError(Shown, Exception):
     """A mistake that badak can explain: `cause` in one line, `fix` in one line (or None where there is no single one).
 
@@ -59,22 +87,19 @@ class BadakError(Shown, Exception):
     """
 
     def __init__(self, cause: str, fix: str | None = None, *, code: int | None = None):
-        cause, fix = visible(in_brief(cause)), fix and visible(in_brief(fix))
-        if package() == "torch":  # the names that the program uses
-            cause, fix = _OWN_NAME.sub("torch.", cause), fix and _OWN_NAME.sub("torch.", fix)
-        self.cause, self.fix = cause, fix
-        Exception.__init__(self, cause if fix is None else f"{cause}\nfix: {fix}")
+        self.cause, self.fix = shown(cause), None if fix is None else shown(fix)
+        Exception.__init__(self, _whole(self.cause, self.fix))
         self.code = None if code is None else name_of(code)
         if code is not None:
             self.add_note(f"badak explain {self.code}")  # what a traceback shows below the message
 
     def __str__(self) -> str:
-        return say(Exception.__str__(self))  # not that of a KeyError, where it is one, too
+        return _said(self, shown)  # not that of a KeyError, where it is one, too
 
     def mend(self, fix: str) -> None:
         """Give it a fix, as somebody further up knows one."""
-        self.fix = fix = visible(fix)
-        self.args = (f"{self.cause}\nfix: {fix}",)
+        self.fix = _of(fix, visible(fix))
+        self.args = (_whole(self.cause, self.fix),)
 
 
 class ShapeError(BadakError, ValueError, RuntimeError):
@@ -120,13 +145,13 @@ class NotSupportedError(BadakError, NotImplementedError, RuntimeError):
 def undefined(self: object, signature: str) -> NotSupportedError:
     """What a base class raises for a method that its subclasses define: `raise undefined(self, "def step(self)")`."""
     name = signature.removeprefix("def ").partition("(")[0]
-    return NotSupportedError(f"{type(self).__name__} does not define {name}", signature)
+    return NotSupportedError(tr("{} does not define {}", type(self).__name__, name), signature)
 
 
 def expect_function(where: str, func: object) -> None:
     """Raise unless `func` can be called."""
     if not callable(func):
-        raise ArgumentTypeError(f"{where}: expected a function; got {type(func).__name__}", f"{where}(function)")
+        raise ArgumentTypeError(tr("{}: expected a function; got {}", where, type(func).__name__), f"{where}(function)")
 
 
 class NoDataError(NotSupportedError, TypeError):
@@ -141,11 +166,11 @@ class BadakWarning(UserWarning):
     """Something that runs, and probably not as meant. `code`: as in BadakError."""
 
     def __init__(self, text: str = "", code: int | None = None):
-        super().__init__(visible(text))
+        super().__init__(_of(text, visible(text)))
         self.code = None if code is None else name_of(code)
 
     def __str__(self) -> str:
-        return say(super().__str__())
+        return _said(self, visible)
 
     def __format__(self, form: str) -> str:
         """As Python's own `formatwarning` shows it: with the code."""
@@ -180,7 +205,9 @@ def expect(ok: bool, where: str, rule: str, fix: str | None = None, error: type[
     """
     if not ok:
         values = ", ".join(f"{name}={value}" for name, value in found.items())
-        raise error(f"{where}: expected {rule}" + (f"; got {values}" if values else ""), fix)
+        rule = message(rule)
+        got = tr("{}: expected {}; got {}", where, rule, values) if values else tr("{}: expected {}", where, rule)
+        raise error(got, fix)
 
 
 def warn_once(key: object, cause: str, fix: str | None = None, code: int | None = None) -> None:
@@ -192,9 +219,9 @@ def warn_once(key: object, cause: str, fix: str | None = None, code: int | None 
 
 def warn(cause: str, fix: str | None = None, code: int | None = None, kind: type[Warning] | None = None) -> None:
     """Warn with cause and fix, as often as Python's filters let it. kind: PyTorch's class, of a warning that it gives too."""
-    text = in_brief(cause if fix is None else f"{cause}\nfix: {fix}")
+    text = _short(_whole(cause, fix))
     if code is None:
-        warnings.warn(visible(text), kind or BadakWarning, stacklevel=_outside())
+        warnings.warn(text, kind or BadakWarning, stacklevel=_outside())
     else:
         warnings.warn(BadakWarning(text, code), stacklevel=_outside())
 

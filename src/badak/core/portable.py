@@ -27,9 +27,10 @@ def _hold() -> None:
         return
     missing = {name: value for name, value in HELD.items() if os.environ.get(name) != value}
     if missing and "numpy" in sys.modules:
+        assigned = [f'{name}="{value}"' for name, value in missing.items()]
         raise ArgumentError(
             "BADAK_PORTABLE: NumPy was imported before badak, and computes as this CPU does it",
-            "import badak first, or start with " + " ".join(f'{name}="{value}"' for name, value in missing.items()),
+            f"import badak first, or start with {' '.join(assigned)}",
         )
     os.environ.update(missing)
 

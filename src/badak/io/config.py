@@ -21,7 +21,7 @@ import typing
 from pathlib import Path
 from typing import Any, Literal, TypeVar, Union
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, BadakError, FileError
+from badak.core.errors import ArgumentError, ArgumentTypeError, BadakError, FileError, tr
 from badak.io.atomic import read_small, write_file
 from badak.io.errors import LETTERS, line, reason, shown
 
@@ -56,7 +56,7 @@ def check(config: Any) -> None:
     if wrong:
         known = [f"{one.name}={one.default!r}" for one in wrong if one.default is not dataclasses.MISSING]
         fix = f"for example {', '.join(known)}" if known else "give a value of that kind"
-        raise ArgumentError(f"{type(config).__name__}: " + "; ".join(wrong.values()), fix)
+        raise ArgumentError(tr("{}: {}", type(config).__name__, tr("; ").join(wrong.values())), fix)
 
 
 def to_dict(config: Any) -> dict[str, Any]:
@@ -75,7 +75,7 @@ def from_dict(cls: type[T], table: Any, where: str | os.PathLike) -> T:
     if problems:
         more = f"; and {len(problems) - PROBLEMS:,} more" if len(problems) > PROBLEMS else ""
         raise FileError(
-            f"{where}: " + "; ".join(problems[:PROBLEMS]) + more,
+            tr("{}: {}{}", where, tr("; ").join(problems[:PROBLEMS]), more),
             "restore the file from a copy, or correct what is named",
         )
     return typing.cast(T, made)
@@ -141,7 +141,7 @@ def _to_json(value: Any) -> Any:
 def _from_table(cls: Any, table: Any, prefix: str, problems: list[str]) -> Any:
     """A `cls` from `table`, or None after adding to `problems`."""
     if not isinstance(table, dict):
-        problems.append(f"expected {'a table' if not prefix else prefix[:-1] + ' to be a table'} of settings; got {_kind(table)}")
+        problems.append(f"expected {f'{prefix[:-1]} to be a table' if prefix else 'a table'} of settings; got {_kind(table)}")
         return None
     before = len(problems)
     hints = typing.get_type_hints(cls)
@@ -260,7 +260,7 @@ def _being(name: str, kind: Any) -> str:
 def _describe(kind: Any) -> str:
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if origin is Literal:
-        return "one of " + ", ".join(json.dumps(choice) for choice in arguments)
+        return f"one of {', '.join(json.dumps(choice) for choice in arguments)}"
     if origin in (Union, types.UnionType):
         return " or ".join(_describe(choice) for choice in arguments)
     if origin in (list, tuple):

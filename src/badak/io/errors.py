@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from badak.core.errors import ArgumentError, FileError
-from badak.core.i18n import say
 
 LETTERS, ITEMS, DEPTH = 60, 4, 2  # of a value in a message
 PLAIN = (type(None), bool, float, complex)
@@ -14,9 +13,6 @@ BRACKETS: dict[type, tuple[str, str]] = {tuple: ("(", ")"), list: ("[", "]"), di
 
 class AbsentFileError(FileError, FileNotFoundError):
     """A file that is not there."""
-
-    def __str__(self) -> str:
-        return say(self.args[0])
 
 
 class UnsafeFileError(FileError, pickle.UnpicklingError):

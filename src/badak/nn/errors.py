@@ -1,7 +1,6 @@
 """Complaints that only modules make: about attributes and names, which Python has its own exceptions for."""
 
 from badak.core.errors import BadakError
-from badak.core.i18n import say
 
 
 class ModuleAttributeError(BadakError, AttributeError):
@@ -10,9 +9,6 @@ class ModuleAttributeError(BadakError, AttributeError):
 
 class ModuleNameError(BadakError, KeyError, ValueError):
     """A name that a module cannot register a member under."""
-
-    def __str__(self) -> str:
-        return say(Exception.__str__(self))  # KeyError would print the text in quotes, on one line
 
 
 def kind(value: object) -> str:

@@ -111,7 +111,8 @@ class State(Members):
             if missing:
                 problems.insert(0, f"Missing key(s) in state_dict: {_quoted(missing)}. ")
         if problems:
-            cause = f"Error(s) in loading state_dict for {type(self).__name__}:\n\t" + "\n\t".join(problems)
+            lines = "\n\t".join(problems)
+            cause = f"Error(s) in loading state_dict for {type(self).__name__}:\n\t{lines}"
             seen, fix = diagnose(self, state, missing, unexpected)
             raise StateError("\n".join([cause, *seen]), fix, code=27 if missing or unexpected else 26)
         return _IncompatibleKeys(missing, unexpected)

@@ -122,8 +122,9 @@ def of_numpy(numpy_dtype: np.dtype) -> dtype:
     """badak's dtype for NumPy's."""
     found = _of_numpy.get(numpy_dtype)
     if found is None:
+        names = ", ".join(one.name for one in ALL)
         raise DTypeError(
-            f"can't convert an array of NumPy's dtype {numpy_dtype}; the supported ones are " + ", ".join(one.name for one in ALL),
+            f"can't convert an array of NumPy's dtype {numpy_dtype}; the supported ones are {names}",
             "convert it first, as in array.astype(numpy.float32)",
         )
     return found

@@ -45,7 +45,7 @@ def _settings(config: Any) -> str:
 def _progress(step: int, train: Any, rows: list[Row]) -> str:
     if train.steps:
         return f"{step:,} of {train.steps:,}"
-    return f"{step:,}" + (f", epoch {rows[-1].epoch:.4g} of {train.epochs}" if rows else "")
+    return f"{step:,}, epoch {rows[-1].epoch:.4g} of {train.epochs}" if rows else f"{step:,}"
 
 
 def _best(rows: list[Row], metric: str) -> str:

@@ -1,6 +1,7 @@
 """What badak says to people, in their language: `say(text)`; `ko/LC_MESSAGES/` holds the Korean, a file for each room.
 
-Which language that is BADAK_LANG=ko|en says, else the locale.
+Which language that is BADAK_LANG=ko|en says, else the locale. `tr("{} of {}", a, b)` makes a message: finished English that
+knows its template and its values, by which it is said again in Korean when it is shown.
 """
 
 import importlib
@@ -9,6 +10,9 @@ import os
 import re
 import sys
 import unicodedata
+from collections.abc import Iterable
+from functools import cache
+from typing import Self
 
 LANGUAGES = ("en", "ko")
 # What badak counts. Verbs that look like them (reads, holds), and what PyTorch's own messages count, are not here.
@@ -39,15 +43,103 @@ def of_locale(name: str) -> str:
     return "ko" if name.lower().replace("-", "_").partition(".")[0].partition("_")[0] in ("ko", "korean") else "en"
 
 
-def say(text: str) -> str:
-    """The text in the person's language; as it is where the catalogue does not know it, and in English, which reads none.
+class Message(str):
+    """A text in English that knows what it is made of: `parts` are its own words and, between them, what stands in its holes.
+
+    The own words are the key of its translation.
+    """
+
+    __slots__ = ("parts",)
+    parts: tuple[str, ...]
+
+    def __new__(cls, text: str, parts: tuple[str, ...] = ()) -> Self:
+        self = super().__new__(cls, text)
+        self.parts = parts or (text,)
+        return self
+
+    def __str__(self) -> Self:
+        return self
+
+    def __add__(self, other: str) -> "Sum":
+        return Sum.of((self, other))
+
+    def __radd__(self, other: str) -> "Sum":
+        return Sum.of((other, self))
+
+    def join(self, texts: Iterable[str]) -> "Sum":
+        return Sum.of(tuple(piece for text in texts for piece in (self, text))[1:])
+
+    def flat(self) -> tuple[str, ...]:
+        return self.parts
+
+
+class Sum(Message):
+    """Messages behind each other, and constants: said as one where the catalogue has the whole, else each by itself."""
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, pieces: tuple[str, ...]) -> Self:
+        return cls("".join(pieces), pieces)
+
+    def flat(self) -> tuple[str, ...]:
+        parts = [""]
+        for piece in self.parts:
+            first, *others = piece.flat() if isinstance(piece, Message) else (piece,)
+            parts = [*parts[:-1], parts[-1] + first, *others]
+        return tuple(parts)
+
+
+def message(text: str) -> Message:
+    """A text of ours, made a message where it is none."""
+    return text if isinstance(text, Message) else Message(text)
+
+
+def tr(template: str, *values: object) -> Message:
+    """The message that a template ("{} of {:.3g}") and its values make; without values, the text as it is.
+
+    It is made where an error is raised, not before: it costs some microseconds.
+    """
+    if not values:
+        return Message(template)
+    words, holes = _read(template)
+    parts = [words[0]]
+    for word, (at, form) in zip(words[1:], holes):
+        value = values[at]
+        parts += value if not form and (type(value) is str or isinstance(value, Message)) else (form or "{}").format(value), word
+    return Message("".join(parts), tuple(parts))
+
+
+@cache
+def _read(template: str) -> tuple[list[str], list[tuple[int, str]]]:
+    """The words around the holes of a template, and of each hole the number of its value and, where it has one, its form."""
+    words, holes = [""], list[tuple[int, str]]()
+    for text, name, form, conversion in importlib.import_module("string").Formatter().parse(template):
+        words[-1] += text
+        if name is not None:
+            how = f"!{conversion}" * bool(conversion) + f":{form}" * bool(form)
+            holes.append((int(name or len(holes)), how and f"{{{how}}}"))
+            words.append("")
+    return words, holes
+
+
+def key_of(parts: tuple[str, ...]) -> str:
+    """The key of a translation, "{0} of {1}", by the own words of a message."""
+    words = [word.replace("{", "{{").replace("}", "}}") for word in parts[::2]]
+    return words[0] + "".join(f"{{{i}}}{word}" for i, word in enumerate(words[1:]))
+
+
+def say(text: str, *values: object) -> str:
+    """The text, or the message that it makes with its values, in the person's language; in English no catalogue is read.
 
     A message counts in the plural, "{n} steps". English has a singular: one step.
     """
+    if values:
+        text = tr(text, *values)
     spoken = language()
     if spoken == "en" or not text:
         return _ONE.sub(lambda found: f"1 {singular(found[1])}{_VERBS[found[2]]}", text) if "1 " in text else text
-    return importlib.import_module("badak.core.i18n.catalogue").catalogue(spoken).message(text)
+    return importlib.import_module("badak.core.i18n.catalogue").catalogue(spoken).said(text)
 
 
 def singular(noun: str) -> str:

@@ -159,7 +159,7 @@ def report(subject: str, tape: Tape, names: Names, first: Trial, others: list[Tr
     if names.tops:
         top = names.tops[0]
         count = sum(p.numel() for p in weights_of(top))
-        made.model = f"{type(top).__name__}, {say(f'{count:,} parameters')}"
+        made.model = f"{type(top).__name__}, {say('{:,} parameters', count)}"
         made.optimizer = f"{type(tape.optimizer).__name__}, lr {trial.rates[0]:.3g}"
     began, end, steps = trial.losses[0], trial.losses[-1], made.steps
     if trial.stays and others:

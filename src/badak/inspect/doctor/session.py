@@ -76,7 +76,7 @@ class Visit:
         if self.names.tops:
             top = self.names.tops[0]
             count = sum(p.numel() for p in weights_of(top))
-            report.model = f"{type(top).__name__}, {say(f'{count:,} parameters')}"
+            report.model = f"{type(top).__name__}, {say('{:,} parameters', count)}"
             if watch.steps:
                 rates = watch.steps[0].rates[:1]
                 lr = f", lr {rates[0]:.3g}" if rates else ""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from badak.core.errors import ArgumentError, name_of
-from badak.core.i18n import say
+from badak.core.i18n import language, say
 
 SITUATIONS = {  # code: title, as on the page; a code is given once and for ever. From 201 on: badak.doctor's diagnoses
     1: "A float mask of zeros and ones",
@@ -44,10 +44,11 @@ SITUATIONS = {  # code: title, as on the page; a code is given once and for ever
     34: "A state that is carried from step to step",
     35: "A loss that is NaN",
 }
-_PAGES = (
-    Path(__file__).parents[4] / "docs" / "reference" / "errors.md",
-    Path(__file__).parent / "errors.md",
-)  # the tree's, the wheel's
+_HERE = Path(__file__).parent
+_PAGES = {  # the tree's, the wheel's
+    "en": (_HERE.parents[3] / "docs" / "reference" / "errors.md", _HERE / "errors.md"),
+    "ko": (_HERE.parents[3] / "docs" / "ko" / "reference" / "errors.md", _HERE / "errors.ko.md"),
+}
 
 
 @dataclass(frozen=True)
@@ -65,9 +66,13 @@ class Situation:
         return "\n\n".join([self.title, *(shown(kind, text) for kind, text in self.parts)])
 
 
-def situations() -> list[Situation]:
-    """All of them, as the page has them."""
-    page = next(path for path in _PAGES if path.is_file()).read_text(encoding="utf-8")
+def situations(spoken: str = "en") -> list[Situation]:
+    """All of them, as the page in a language has them."""
+    return of_page(next(path for path in _PAGES[spoken] if path.is_file()).read_text(encoding="utf-8"))
+
+
+def of_page(page: str) -> list[Situation]:
+    """The sections of a page."""
     found = []
     for section in re.split(r"^## ", page, flags=re.MULTILINE)[1:]:
         heading, _, body = section.partition("\n")
@@ -84,7 +89,7 @@ def explain(name: str) -> str:
     Raises ArgumentError where nothing is called so.
     """
     asked = name.strip().lower().removeprefix("badak-")
-    known = situations()
+    known = situations(language())
     if asked.isdigit():
         chosen = [one for one in known if one.code == int(asked)]
     else:
@@ -98,5 +103,5 @@ def explain(name: str) -> str:
 def shown(kind: str, text: str) -> str:
     """A part of a section in the person's language; programs and messages indented."""
     if kind:
-        return "\n".join(f"    {line}".rstrip() for line in say(text).splitlines())
+        return "\n".join(f"    {line}".rstrip() for line in text.splitlines())
     return "\n\n".join(say(re.sub(r"\[(.*?)\]\(.*?\)", r"\1", " ".join(each.split()))) for each in text.split("\n\n"))

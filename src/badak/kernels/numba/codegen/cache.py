@@ -10,7 +10,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from badak.core import i18n
+from badak.core.i18n import say
 
 FOLDER = Path(__file__).parent.parent  # the folder of the Numba kernels
 _HASH = 32  # bytes of SHA-256 before what a file holds
@@ -172,5 +172,5 @@ class Shelf:
 def to_stderr(line):
     """One line on stderr, where there is one."""
     with suppress(OSError, ValueError, AttributeError):
-        sys.stderr.write(f"badak: {i18n.say(line)}\n")
+        sys.stderr.write(f"badak: {say(line)}\n")
         sys.stderr.flush()
