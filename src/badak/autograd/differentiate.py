@@ -3,7 +3,7 @@
 import warnings
 
 from badak.autograd.graph import GradientEdge
-from badak.core.errors import GraphError, ShapeError
+from badak.core.errors import GraphError, ShapeError, tr
 from badak.core.modes import modes
 from badak.ops.rows import Rows
 from badak.tensor import Tensor, stack
@@ -70,7 +70,7 @@ def grad(
     for i, edge in enumerate(edges):
         if edge is None:
             raise GraphError(
-                f"One of the differentiated Tensors does not require grad (inputs[{i}])",
+                tr("One of the differentiated Tensors does not require grad (inputs[{}])", i),
                 "x.requires_grad_() before it is used",
             )
     if modes.batching or modes.one_by_one:
@@ -80,11 +80,12 @@ def grad(
     for i, (x, dx) in enumerate(zip(inputs, found, strict=True)):
         if dx is None and not (allow_unused or materialize_grads):
             raise GraphError(
-                f"One of the differentiated Tensors appears to not have been used in the graph (inputs[{i}]"
-                f"{'' if isinstance(x, GradientEdge) else f', shape {tuple(x.shape)}'}). "
-                "Set allow_unused=True if this is the desired behavior.",
+                tr("One of the differentiated Tensors appears to not have been used in the graph (inputs[{}]"
+                   "{}). "
+                   "Set allow_unused=True if this is the desired behavior.", i,
+                   "" if isinstance(x, GradientEdge) else tr(", shape {}", tuple(x.shape))),
                 "allow_unused=True gives None there",
-            )
+            )  # fmt: skip
         if isinstance(x, GradientEdge):
             made.append(
                 dx if dx is None or isinstance(dx, Tensor) else Rows.as_tensor(dx) if type(dx) is Rows else Tensor._of(dx.copy())
@@ -107,15 +108,15 @@ def _by_rows(outputs: list, inputs: list, gradients: list, retain_graph, create_
     """grad for each row of the gradients, one walk for all; one for each where an operation's backward is no formula."""
     for i, (y, dy) in enumerate(zip(outputs, gradients)):
         if dy is None or dy.shape[1:] != y.shape:
-            got = "None" if dy is None else f"shape {tuple(dy.shape)}"
+            got = "None" if dy is None else tr("shape {}", tuple(dy.shape))
             raise ShapeError(
-                f"grad(is_grads_batched=True): expected grad_outputs[{i}] to have a first dim of rows, and then the dims of "
-                f"outputs[{i}], {tuple(y.shape)}; got {got}",
+                tr("grad(is_grads_batched=True): expected grad_outputs[{}] to have a first dim of rows, and then the dims of "
+                   "outputs[{}], {}; got {}", i, i, tuple(y.shape), got),
                 "badak.eye(n) for an output of n numbers",
-            )
+            )  # fmt: skip
     size = len(gradients[0])
     if any(len(dy) != size for dy in gradients):
-        raise ShapeError(f"grad(is_grads_batched=True): as many rows in each; got {[len(dy) for dy in gradients]}", None)
+        raise ShapeError(tr("grad(is_grads_batched=True): as many rows in each; got {}", [len(dy) for dy in gradients]), None)
     options = {"allow_unused": allow_unused or materialize_grads}
     try:
         with batching.examples(size, "different") as level:

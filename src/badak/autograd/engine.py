@@ -13,6 +13,7 @@ import numpy as np
 
 from badak.autograd.node import Leaf, Node
 from badak.core import events
+from badak.core.errors import tr
 from badak.core.modes import anywhere, modes
 from badak.kernels import LARGE
 from badak.kernels import of as kernels_of
@@ -130,7 +131,7 @@ def asked_for(node: Node, goals, above):
 
 
 def _run_hooks(node, gradients) -> None:
-    events.user_code("a gradient has a hook")
+    events.user_code(tr("a gradient has a hook"))
     for slot, hooks in node.hooks.items():
         shown = gradients[2 * slot]
         if shown is None:

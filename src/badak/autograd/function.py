@@ -10,7 +10,7 @@ from badak.autograd.differentiate import grad
 from badak.autograd.grad_mode import enable_grad, no_grad
 from badak.autograd.saved import packed_all
 from badak.core import events
-from badak.core.errors import GraphError, NotSupportedError, ShapeError, expect_function
+from badak.core.errors import GraphError, NotSupportedError, ShapeError, expect_function, tr
 from badak.core.modes import modes
 from badak.tensor import Tensor
 from badak.tensor.apply import record, see_in_function
@@ -47,11 +47,11 @@ class FunctionContext:
         for version, then in self._versions:
             if version.count != then:
                 raise GraphError(
-                    "one of the variables needed for gradient computation has been modified by an inplace operation: "
-                    f"a tensor given to save_for_backward is at version {version.count}, expected version {then}; "
-                    f"it was overwritten by {version.changed_by}",
+                    tr("one of the variables needed for gradient computation has been modified by an inplace operation: "
+                       "a tensor given to save_for_backward is at version {}, expected version {}; "
+                       "it was overwritten by {}", version.count, then, version.changed_by),
                     "use the out-of-place form there",
-                )
+                )  # fmt: skip
         return self._unpack(self._saved) if self._unpack else self._saved
 
     saved_variables = saved_tensors
@@ -186,9 +186,10 @@ class _UserOp:
         expected = len(ctx.needs_input_grad)
         if len(made) < expected or any(g is not None for g in made[expected:]):
             raise GraphError(
-                f"function {self.name}Backward returned an incorrect number of gradients (expected {expected}, got {len(made)})",
+                tr("function {}Backward returned an incorrect number of gradients (expected {}, got {})", self.name, expected,
+                   len(made)),
                 "backward returns one gradient, or None, for each argument of forward",
-            )
+            )  # fmt: skip
         return tuple(self._fitted(grad, i) for i, grad in enumerate(made[:expected]))
 
     def _by_slopes(self, ctx, dys):
@@ -208,7 +209,9 @@ class _UserOp:
         slopes, expected = slopes if isinstance(slopes, tuple) else (slopes,), len(self.shapes[0])
         if len(slopes) != expected:
             raise GraphError(
-                f"Function's jvp returned an invalid number of forward gradients (expected {expected} but got {len(slopes)})",
+                tr(
+                    "Function's jvp returned an invalid number of forward gradients (expected {} but got {})", expected, len(slopes)
+                ),
                 "one slope for each output",
             )
         pairs = [(s, dy) for s, dy in zip(slopes, dys) if dy is not None and isinstance(s, Tensor) and s.requires_grad]
@@ -233,7 +236,8 @@ class _UserOp:
         shape, dtype = self.shapes[1][i]
         if grad.is_complex() and dtype.kind != "c":
             raise GraphError(
-                f"Function {self.name}Backward returned a complex gradient at index {i} for a real input", "return gradient.real"
+                tr("Function {}Backward returned a complex gradient at index {} for a real input", self.name, i),
+                "return gradient.real",
             )
         if grad._array.shape == shape:
             return grad
@@ -241,10 +245,10 @@ class _UserOp:
             return grad.sum_to_size(shape)
         except ShapeError:
             raise ShapeError(
-                f"Function {self.name}Backward returned an invalid gradient at index {i} - got {list(grad.shape)} but "
-                f"expected shape compatible with {list(shape)}",
+                tr("Function {}Backward returned an invalid gradient at index {} - got {} but expected shape compatible with {}",
+                   self.name, i, list(grad.shape), list(shape)),
                 "backward returns a gradient of its input's shape, or of one that the input is stretched to",
-            ) from None
+            ) from None  # fmt: skip
 
 
 def _record(function, ctx, args, edges, outputs):

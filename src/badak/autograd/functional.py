@@ -8,7 +8,7 @@ an input raises instead of giving zeros.
 
 from badak.autograd.differentiate import grad
 from badak.autograd.grad_mode import enable_grad
-from badak.core.errors import ArgumentError, GraphError, expect_function
+from badak.core.errors import ArgumentError, GraphError, expect_function, tr
 from badak.core.public_api import door as _door
 from badak.tensor import Tensor, eye, ones_like, stack, zeros_like
 
@@ -67,7 +67,7 @@ def jacobian(
     if vectorize and strict:
         raise ArgumentError("jacobian: strict=True and vectorize=True are not supported together", "strict=False")
     if strategy not in ("reverse-mode", "forward-mode"):
-        raise ArgumentError(f"jacobian: expected strategy 'reverse-mode' or 'forward-mode'; got {strategy!r}", "leave it out")
+        raise ArgumentError(tr("jacobian: expected strategy 'reverse-mode' or 'forward-mode'; got {!r}", strategy), "leave it out")
     with enable_grad():
         leaves, outputs, several_out = _run("jacobian", func, inputs, create_graph)
         rows = [_rows_at_once(y, leaves, create_graph) if vectorize else _rows(y, leaves, create_graph, strict) for y in outputs]
@@ -104,7 +104,9 @@ def _as_tuple(where: str, tensors) -> tuple:
     made = tensors if isinstance(tensors, tuple) else (tensors,)
     for x in made:
         if not isinstance(x, Tensor):
-            raise ArgumentError(f"{where}: expected a Tensor or a tuple of Tensors; got {type(x).__name__}", "badak.tensor(data)")
+            raise ArgumentError(
+                tr("{}: expected a Tensor or a tuple of Tensors; got {}", where, type(x).__name__), "badak.tensor(data)"
+            )
     return made
 
 
@@ -112,12 +114,12 @@ def _given(where: str, v, like: list) -> list:
     """v as one tensor for each of `like`; ones for a single number."""
     if v is None:
         if len(like) != 1 or like[0].numel() != 1:
-            raise ArgumentError(f"{where}: v may be left out for a single number only", f"{where}(func, inputs, v)")
+            raise ArgumentError(tr("{}: v may be left out for a single number only", where), f"{where}(func, inputs, v)")
         return [ones_like(like[0])]
     vs = list(_as_tuple(where, v))
     if [tuple(x.shape) for x in vs] != [tuple(y.shape) for y in like]:
         raise ArgumentError(
-            f"{where}: expected v of shapes {[tuple(y.shape) for y in like]}; got {[tuple(x.shape) for x in vs]}",
+            tr("{}: expected v of shapes {}; got {}", where, [tuple(y.shape) for y in like], [tuple(x.shape) for x in vs]),
             "one tensor of the same shape for each",
         )
     return vs
@@ -132,7 +134,7 @@ def _slopes(outputs: list, inputs: list, vs: list, create_graph: bool, strict: b
         found = grad(ys, inputs, weights, retain_graph=True, create_graph=create_graph, allow_unused=True)
     for i, dx in enumerate(found):
         if dx is None and strict:
-            raise GraphError(f"strict: no output depends on input {i}", "strict=False gives zeros")
+            raise GraphError(tr("strict: no output depends on input {}", i), "strict=False gives zeros")
     return [zeros_like(x) if dx is None else dx for x, dx in zip(inputs, found)]
 
 
@@ -160,7 +162,7 @@ def _rows_at_once(y, leaves: list, create_graph: bool) -> list:
 
 def _one_number(where: str, outputs) -> None:
     if len(outputs) != 1 or outputs[0].numel() != 1:
-        raise ArgumentError(f"{where}: expected a function that gives one number", "reduce it: .sum()")
+        raise ArgumentError(tr("{}: expected a function that gives one number", where), "reduce it: .sum()")
 
 
 def _as_given(found: list, several: bool, create_graph: bool):

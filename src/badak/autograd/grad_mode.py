@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from badak.core import events
-from badak.core.errors import ArgumentTypeError, undefined
+from badak.core.errors import ArgumentTypeError, tr, undefined
 from badak.core.modes import modes
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -140,7 +140,7 @@ class set_grad_enabled(_Switch):  # noqa: N801
     def __init__(self, mode: bool):
         if type(mode) is not bool:
             raise ArgumentTypeError(
-                f"{type(self).__name__}(): argument 'enabled' must be bool, not {type(mode).__name__}",
+                tr("{}(): argument 'enabled' must be bool, not {}", type(self).__name__, type(mode).__name__),
                 f"{type(self).__name__}(True)",
             )
         self._before = [{self._switched: getattr(modes, self._switched)}]
@@ -178,7 +178,7 @@ class inference_mode(_Switch):  # noqa: N801
     def __init__(self, mode: bool = True):
         if type(mode) is not bool:
             raise ArgumentTypeError(
-                f"inference_mode(): argument 'mode' must be bool, not {type(mode).__name__}", "inference_mode(True)"
+                tr("inference_mode(): argument 'mode' must be bool, not {}", type(mode).__name__), "inference_mode(True)"
             )
         self._before = []
         self._values = {"grad": False, "inference": True} if mode else {"inference": False}

@@ -10,11 +10,11 @@ import importlib
 import numpy as np
 
 from badak.autograd.differentiate import grad
-from badak.core.errors import ArgumentError, ArgumentTypeError, GraphError
+from badak.core.errors import ArgumentError, ArgumentTypeError, GraphError, tr
 from badak.tensor import Tensor, view_as_complex, view_as_real
 
 OTHERS = {"check_undefined_grad", "check_grad_dtypes", "check_batched_grad", "check_batched_forward_grad", "masked"}
-FORWARD = "computed with forward mode "
+FORWARD = tr("computed with forward mode ")
 
 
 class GradcheckError(GraphError):
@@ -61,7 +61,7 @@ def gradcheck(
         True
     """
     if not set(accepted) <= OTHERS:
-        raise ArgumentTypeError(f"gradcheck() got an unexpected keyword argument '{min(set(accepted) - OTHERS)}'", None)
+        raise ArgumentTypeError(tr("gradcheck() got an unexpected keyword argument '{}'", min(set(accepted) - OTHERS)), None)
     inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
     checked = [i for i, x in enumerate(inputs) if isinstance(x, Tensor) and x.requires_grad]
     if not checked:
@@ -168,11 +168,12 @@ def _agree(derived, numerical, o: int, i: int, atol, rtol, how: str = "") -> Non
     if wrong.any():
         at = tuple(np.argwhere(wrong)[0])
         raise GradcheckError(
-            f"Jacobian {how}mismatch for output {o} with respect to input {i}: {int(wrong.sum())} of {wrong.size} "
-            f"elements, first at "
-            f"(input element {at[0]}, output element {at[1]}): numerical {numerical[at]:.6g}, analytical {derived[at]:.6g}",
+            tr("Jacobian {}mismatch for output {} with respect to input {}: {} of {} "
+               "elements, first at "
+               "(input element {}, output element {}): numerical {:.6g}, analytical {:.6g}", how, o, i, int(wrong.sum()),
+               wrong.size, at[0], at[1], numerical[at], derived[at]),
             "check the jvp" if how else "check the backward: sign, transposes, a factor, broadcasting",
-        )
+        )  # fmt: skip
 
 
 def _forward(func, inputs, o: int, i: int):
@@ -218,7 +219,7 @@ def _slope(func, inputs, o, x, at, eps):
     x[at] = there - eps
     down = _outputs(func, inputs)[o]._array.copy()
     x[at] = there
-    _same_kind(up, down, f" on index {at}")
+    _same_kind(up, down, tr(" on index {}", at))
     return (up - down) / (2 * eps)
 
 
@@ -227,10 +228,10 @@ def _same_kind(up: np.ndarray, down: np.ndarray, where: str = "") -> None:
     for what, before, after in (("shape", up.shape, down.shape), ("dtype", up.dtype, down.dtype)):
         if before != after:
             raise ArgumentError(
-                f"Expected `func` to return outputs with the same {what} when inputs are perturbed{where}, but got: {what}s "
-                f"{before} and {after}.",
+                tr("Expected `func` to return outputs with the same {} when inputs are perturbed{}, but got: {}s {} and {}.", what,
+                   where, what, before, after),
                 "a function whose branches do not depend on the values, or inputs away from where they do",
-            )
+            )  # fmt: skip
 
 
 def _compare_projection(func, inputs, o, i, eps, atol, rtol) -> None:
@@ -251,7 +252,7 @@ def _compare_projection(func, inputs, o, i, eps, atol, rtol) -> None:
     numerical = float(((up - down) / (2 * eps) * v).sum())
     if not np.isclose(derived, numerical, atol=atol, rtol=rtol):
         raise GradcheckError(
-            f"Jacobian mismatch for output {o} with respect to input {i} along a random direction: numerical {numerical:.6g}, "
-            f"analytical {derived:.6g}",
+            tr("Jacobian mismatch for output {} with respect to input {} along a random direction: numerical {:.6g}, "
+               "analytical {:.6g}", o, i, numerical, derived),
             "fast_mode=False names the element",
-        )
+        )  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from badak.autograd import saved
 from badak.autograd.hooks import RemovableHandle, function
 from badak.autograd.saved import saved_tensors_hooks as saved_tensors_hooks
-from badak.core.errors import ArgumentError, StateError
+from badak.core.errors import ArgumentError, StateError, tr
 from badak.core.public_api import door as _door
 from badak.tensor import Tensor
 from badak.tensor.grad_fn import GradFn, grad_fn
@@ -105,7 +105,7 @@ def increment_version(tensor: Tensor | Sequence[Tensor]) -> None:
 def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable, *, mode: str = "all") -> RemovableHandle:
     """Run fn(gradients) when all of these tensors have theirs, or with mode="any" fn(gradient) at the first of them."""
     if mode not in ("all", "any"):
-        raise ArgumentError(f"Expects mode to be one of 'all', 'any' but got {mode}", 'mode="all"')
+        raise ArgumentError(tr("Expects mode to be one of 'all', 'any' but got {}", mode), 'mode="all"')
     function(fn)
     state: dict[str, Any] = {
         "grads": [None] * len(tensors),

@@ -4,7 +4,7 @@ import weakref
 from collections.abc import Callable
 
 from badak.core import events
-from badak.core.errors import ArgumentTypeError
+from badak.core.errors import ArgumentTypeError, tr
 
 
 class RemovableHandle:
@@ -20,7 +20,7 @@ class RemovableHandle:
         self.id, self._hooks, self._flags = RemovableHandle.next_id, hooks, flags
         RemovableHandle.next_id += 1
         self._owner = None if owner is None else weakref.ref(owner)
-        self._tell("a hook was registered")
+        self._tell(tr("a hook was registered"))
         others = dict(hooks) if prepend else {}
         for key in others:
             del hooks[key]
@@ -33,7 +33,7 @@ class RemovableHandle:
         """Take the hook away; a second call does nothing."""
         for table in (self._hooks, *self._flags):
             table.pop(self.id, None)
-        self._tell("a hook was removed")
+        self._tell(tr("a hook was removed"))
 
     @property
     def hooks_dict_ref(self) -> Callable[[], dict]:
@@ -51,7 +51,7 @@ class RemovableHandle:
     def _tell(self, how: str) -> None:
         owner = self._owner and self._owner()
         if owner is not None:
-            events.redefine(owner, f"{how} at {type(owner).__name__}")
+            events.redefine(owner, tr("{} at {}", how, type(owner).__name__))
 
     def __enter__(self) -> "RemovableHandle":
         return self
@@ -64,4 +64,6 @@ def function(hook: object) -> Callable:
     """The hook itself, where it can be called."""
     if callable(hook):
         return hook
-    raise ArgumentTypeError(f"hook: expected a function; got {type(hook).__name__}", "pass the function itself, without calling it")
+    raise ArgumentTypeError(
+        tr("hook: expected a function; got {}", type(hook).__name__), "pass the function itself, without calling it"
+    )

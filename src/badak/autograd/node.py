@@ -4,7 +4,7 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any
 
-from badak.core.errors import GraphError, user_line
+from badak.core.errors import GraphError, tr, user_line
 from badak.core.modes import anywhere, modes
 
 _order = count()
@@ -85,11 +85,11 @@ class Node:
         """Raise where this node can no longer give the right gradient."""
         if self.saved is None:
             raise GraphError(
-                f"Trying to backward through the graph a second time: {self._where()} has already given its gradient "
-                "and freed what it had saved",
+                tr("Trying to backward through the graph a second time: {} has already given its gradient "
+                   "and freed what it had saved", self._where()),
                 "compute the loss again, or call backward(retain_graph=True) the first time",
                 code=24,
-            )
+            )  # fmt: skip
         if self.watched:
             check_unchanged(self.watched, self._where())
 
@@ -101,17 +101,13 @@ def check_unchanged(watched: list[tuple[Version, int, int | None]] | None, where
     """Raise where something has changed that a node, called `where`, watched."""
     for version, then, number in watched or ():
         if version.count != then:
-            cause = (
-                f"one of the variables needed for gradient computation has been modified by an inplace operation: "
-                f"input {number} of {where} is at version {version.count}, expected version {then}; "
-                f"it was overwritten by {version.changed_by}"
-            )
+            cause = tr("one of the variables needed for gradient computation has been modified by an inplace operation: "
+                       "input {} of {} is at version {}, expected version {}; "
+                       "it was overwritten by {}", number, where, version.count, then, version.changed_by)  # fmt: skip
             if number is None:
-                cause = (
-                    f"one of the variables needed for gradient computation has been modified by an inplace operation: "
-                    f"output of {where} is at version {version.count}, expected version {then}; "
-                    f"it was overwritten by {version.changed_by}"
-                )
+                cause = tr("one of the variables needed for gradient computation has been modified by an inplace operation: "
+                           "output of {} is at version {}, expected version {}; "
+                           "it was overwritten by {}", where, version.count, then, version.changed_by)  # fmt: skip
             raise GraphError(
                 cause,
                 "use the out-of-place form there (y = y + 1 instead of y += 1)"

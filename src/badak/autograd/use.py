@@ -7,7 +7,7 @@ from typing import Any
 
 from badak.autograd.function import Function
 from badak.autograd.grad_mode import enable_grad
-from badak.core.errors import ArgumentError, ArgumentTypeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, tr
 from badak.core.modes import anywhere, modes
 from badak.ops.op import Op
 from badak.tensor.apply import apply
@@ -47,14 +47,16 @@ class use(ContextDecorator):
 
     def __init__(self, function: Callable[..., Any], name: str | None = None):
         if not callable(function):
-            raise ArgumentTypeError(f"use: expected a function, got {type(function).__name__}", "badak.use(my_softmax, 'softmax')")
+            raise ArgumentTypeError(
+                tr("use: expected a function, got {}", type(function).__name__), "badak.use(my_softmax, 'softmax')"
+            )
         self.function: Callable[..., Any] = function
         self.name = str(name or getattr(function, "__name__", ""))
         found = _operations()
         self.op = found.get(self.name) or found.get(self.name.removesuffix(BACKWARD))
         if self.op is None or self.op.view:
             raise ArgumentError(
-                f"use: no operation of badak that can be replaced is called {self.name!r}",
+                tr("use: no operation of badak that can be replaced is called {!r}", self.name),
                 "badak.use(my_function, 'softmax') names the operation; badak source softmax shows it",
             )
         self.is_backward = self.name not in found
@@ -115,8 +117,8 @@ class use(ContextDecorator):
 
     def _refused(self, what: str) -> ArgumentError:
         return ArgumentError(
-            f"use: {self.op.name} is called with {what}, which {self.name} does not take",  # type: ignore[union-attr]
-            f"give {self.name} a parameter of that name",
+            tr("use: {} is called with {}, which {} does not take", self.op.name, what, self.name),  # type: ignore[union-attr]
+            tr("give {} a parameter of that name", self.name),
         )
 
 

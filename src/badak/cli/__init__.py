@@ -10,7 +10,7 @@ import click
 from badak.cli.help import Context, of_click
 from badak.cli.output import any_text
 from badak.core.errors import BadakError, BadakWarning, visible
-from badak.core.i18n import say
+from badak.core.i18n import say, tr
 from badak.core.public_api.missing import meant
 
 COMMANDS = {  # name: module below badak.cli, what it does
@@ -80,7 +80,7 @@ class Table(Chooser):
             return super().resolve_command(ctx, args)
         except click.UsageError:  # click looks for what was meant among the commands that it holds itself
             near = meant(str(args[0]), COMMANDS)
-            raise click.UsageError(f"No such command {args[0]!r}." + (f" Did you mean {near}?" if near else ""), ctx) from None
+            raise click.UsageError(tr("No such command {!r}.", args[0]) + (f" Did you mean {near}?" if near else ""), ctx) from None
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -115,7 +115,7 @@ def show_version(asked: bool) -> None:
     if asked:
         import badak
 
-        click.echo(f"badak {badak.__version__}")
+        click.echo(tr("badak {}", badak.__version__))
         raise click.exceptions.Exit
 
 
@@ -131,12 +131,12 @@ def main(arguments: list[str] | None = None) -> int:
             return complain(error.cause, error.fix and (f"{say(error.fix)} ({error.code})" if error.code else error.fix))
         except click.UsageError as error:
             path = error.ctx.command_path if error.ctx else "badak"
-            return complain(of_click(" ".join(error.format_message().split())), f"{path} --help lists what it takes")
+            return complain(of_click(" ".join(error.format_message().split())), tr("{} --help lists what it takes", path))
         except MemoryError as error:
-            return complain(f"not enough memory ({error})" if str(error) else "not enough memory",
-                            "a smaller --batch-size, --context, --d-model or --layers, or a smaller file")  # fmt: skip
+            return complain(tr("not enough memory ({})", error) if str(error) else tr("not enough memory"),
+                            tr("a smaller --batch-size, --context, --d-model or --layers, or a smaller file"))  # fmt: skip
         except (click.Abort, KeyboardInterrupt):
-            return complain("stopped", None, code=130)
+            return complain(tr("stopped"), None, code=130)
         except BrokenPipeError:  # the reader of our output has gone, e.g. `badak generate ... | head`
             sys.stderr.close()
             return 0
@@ -157,7 +157,7 @@ def run_command(given: list[str]) -> int:
 
 def complain(cause: str, fix: str | None, code: int = 2) -> int:
     """Say what is wrong and what helps, on stderr, a line each."""
-    for label, text in (("error:", cause), ("fix:", fix)):
+    for label, text in ((tr("error:"), cause), (tr("fix:"), fix)):
         if text:
             line = visible("; ".join(say(text).splitlines()))
             click.echo(f"{say(label)} {line if len(line) < LINE else f'{line[: LINE // 2]} ... {line[-LINE // 4 :]}'}", err=True)

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from badak.cli.options import PLACE, no_arguments
-from badak.core.errors import FileError
+from badak.core.errors import FileError, tr
 from badak.inspect.audit import Audit
 from badak.inspect.audit.kind import KINDS
 from badak.io.atomic import write_file
@@ -61,7 +61,7 @@ def audited(target: str, arguments: list[str], module: bool, options: dict[str, 
         call, optimizers, labels = at_work(target, arguments, module)
         return ask_all(call.model, (call.args, call.kwargs), optimizer=optimizers, loss=None, labels=labels, **options)
     if not path.is_dir():
-        raise FileError(f"{target}: no such file or folder", "badak audit RUN, or badak audit train.py")
+        raise FileError(tr("{}: no such file or folder", target), "badak audit RUN, or badak audit train.py")
     no_arguments("audit", target, arguments)
     from badak.training.example import example
 

@@ -8,7 +8,7 @@ import click
 from badak.cli import Group
 from badak.cli.options import PLACE, precision_option
 from badak.cli.output import echo
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.inspect.profiling.contest import TASKS, Standing, compete, libraries
 from badak.inspect.profiling.machine import describe, peak_mb
 from badak.inspect.profiling.serving import measure, served
@@ -31,10 +31,10 @@ def command(context: click.Context, threads: int | None, rounds: int, secs: floa
     if path:
         write_file(path, lambda file: None)  # before two minutes are spent
     if math.isnan(secs) or math.isinf(secs):
-        raise ArgumentError(f"bench: expected a number of seconds; got --secs {secs}", "--secs 1.5")
+        raise ArgumentError(tr("bench: expected a number of seconds; got --secs {}", secs), "--secs 1.5")
     facts = describe(threads)
     click.echo(", ".join(f"{name} {fact}" for name, fact in facts.items()))
-    echo(f"{'one step of':<36}{'badak ms':>10}{'PyTorch ms':>12}{'ratio':>8}{'spread':>8}  same result")
+    echo(tr("{:<36}{:>10}{:>12}{:>8}{:>8}  same result", "one step of", "badak ms", "PyTorch ms", "ratio", "spread"))
     found = []
     for task in TASKS:
         found.append(compete(task, facts["threads"], rounds, secs))
@@ -72,9 +72,9 @@ def serve(model: str, streams: str, prompt_tokens: int, tokens: int, precision: 
     except ValueError:
         counts = [0]
     if min(counts) < 1:
-        raise ArgumentError(f"bench serve: expected numbers of clients; got --streams {streams[:60]}", "--streams 1,4,16")
+        raise ArgumentError(tr("bench serve: expected numbers of clients; got --streams {}", streams[:60]), "--streams 1,4,16")
     click.echo(", ".join(f"{name} {fact}" for name, fact in describe(None).items()))
-    echo(f"{'clients':>8}{'tokens/s':>11}{'first token, median':>22}{'worst':>10}{'MiB':>8}  same texts")
+    echo(tr("{:>8}{:>11}{:>22}{:>10}{:>8}  same texts", "clients", "tokens/s", "first token, median", "worst", "MiB"))
     known: tuple[str, ...] = ()
     with served(model, "--precision", precision, "--streams", str(max(counts)), "--queue", str(max(counts))) as (port, process):
         measure(port, 1, prompt_tokens, min(tokens, 4))  # kernels are compiled
@@ -83,9 +83,9 @@ def serve(model: str, streams: str, prompt_tokens: int, tokens: int, precision: 
             same = all(one == other for one, other in zip(known, load.texts))
             known = max(known, load.texts, key=len)
             click.echo(
-                f"{count:>8}{load.tokens_per_second:>11.1f}{1e3 * load.first_median:>19.0f} ms{1e3 * load.first_worst:>7.0f} ms"
-                f"{peak_mb(process):>8.0f}  {'yes' if same else 'NO'}"
-            )
+                tr("{:>8}{:>11.1f}{:>19.0f} ms{:>7.0f} ms{:>8.0f}  {}", count, load.tokens_per_second, 1000.0 * load.first_median,
+                   1000.0 * load.first_worst, peak_mb(process), "yes" if same else "NO")
+            )  # fmt: skip
             if not same:
                 raise click.exceptions.Exit(1)
 

@@ -11,13 +11,13 @@ import click
 from badak.cli import complain
 from badak.cli.options import PLACE, SectionedCommand, given, options_of, precision_option
 from badak.cli.output import echo
-from badak.core.errors import BadakError
+from badak.core.errors import BadakError, tr
 from badak.generation.chat import Chat
 from badak.generation.filters import GenerationConfig
 from badak.training.load import load_generator
 
 DEFAULTS = GenerationConfig()
-HELP = "/reset clears the history, /quit or Ctrl-D exits, Ctrl-C stops an answer"
+HELP = tr("/reset clears the history, /quit or Ctrl-D exits, Ctrl-C stops an answer")
 
 
 def run_chat(run: str, precision: str, plain: bool, system: str, you: str, answer: str, **values: Any) -> None:
@@ -33,14 +33,14 @@ def run_chat(run: str, precision: str, plain: bool, system: str, you: str, answe
     if typed:
         with suppress(ImportError):
             import readline  # noqa: F401  (lines can be edited, and the arrows bring old ones back)
-        echo(f"({HELP})", err=True)
+        echo(tr("({})", HELP), err=True)
     for line in _lines("> " if typed else ""):
         if line in ("/quit", "/exit"):
             return
         if line == "/reset":
             chat.reset()
         elif line.startswith("/") and " " not in line:
-            echo(f"({line} is no command: {HELP})", err=True)
+            echo(tr("({} is no command: {})", line, HELP), err=True)
         elif line:
             _answer(chat, line)
 

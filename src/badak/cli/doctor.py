@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from badak.cli.options import PLACE
-from badak.core.errors import ArgumentError, FileError
+from badak.core.errors import ArgumentError, FileError, tr
 from badak.io.atomic import write_file
 
 
@@ -34,7 +34,7 @@ def command(
     Exit code: 1 if there are findings, 0 otherwise.
     """
     if not module and not Path(program).is_file():
-        raise FileError(f"{program}: no such file", "badak doctor TRAIN.py, a program that trains")
+        raise FileError(tr("{}: no such file", program), "badak doctor TRAIN.py, a program that trains")
     if overfit:
         from badak.inspect.doctor.overfit import overfitted
 

@@ -8,7 +8,7 @@ from tqdm import tqdm
 
 from badak.cli.options import PLACE
 from badak.cli.output import echo
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.data.files import read_text, text_files
 from badak.generation.embed import TextEncoder, cosines, lines, passages
 from badak.generation.index import Index, expect_free
@@ -58,7 +58,9 @@ def command(
     if index is None and not named:
         raise ArgumentError("no text", "badak embed MODEL 'a text', or --in FOLDER")
     if index is None and search is None and save is None and out is None and len(named) > MOST:
-        raise ArgumentError(f"{len(named):,} texts are too many to show each next to each", "--search QUERY, --save DIR or -o FILE")
+        raise ArgumentError(
+            tr("{:,} texts are too many to show each next to each", len(named)), "--search QUERY, --save DIR or -o FILE"
+        )
     if save is not None:
         expect_free(Path(save))
     encoder = load_text_encoder(model)
@@ -72,10 +74,12 @@ def command(
         known = Index([where for where, _ in named], [text for _, text in named], vectors, print_of, precision)
     if out is not None:
         write_file(Path(out), lambda file: np.save(file, known.vectors))
-        echo(f"{len(known.vectors):,} vectors of {known.vectors.shape[1]} numbers in {out}")
+        echo(tr("{:,} vectors of {} numbers in {}", len(known.vectors), known.vectors.shape[1], out))
     if save is not None:
         known.save(save)
-        echo(f"{len(known.vectors):,} texts in {save}; search in them: badak embed {model} --index {save} --search QUERY")
+        echo(
+            tr("{:,} texts in {}; search in them: badak embed {} --index {} --search QUERY", len(known.vectors), save, model, save)
+        )
     if search is not None:
         for where, text, cosine in known.search(query_of(encoder, search), top):
             click.echo(f"{cosine:6.3f}  {where}" if where == text else f"{cosine:6.3f}  {where}  {text[:WIDTH]}")
@@ -89,7 +93,7 @@ def chosen(index: str | None, known: Index | None, precision: str | None) -> str
     if known is None:
         return precision or "float32"
     if known.precision not in PRECISIONS or precision not in (None, known.precision):
-        raise ArgumentError(f"{index}: made with --precision {known.precision}", "leave out --precision, or make it again")
+        raise ArgumentError(tr("{}: made with --precision {}", index, known.precision), "leave out --precision, or make it again")
     return known.precision
 
 
@@ -101,11 +105,12 @@ def encode(encoder: TextEncoder, named: list[tuple[str, str]], by: str) -> np.nd
     if cut:
         first, tokens = cut[0]
         echo(
-            f"{len(cut):,} of {len(named):,} texts have more than the {encoder.length:,} tokens that the model reads; "
-            f"{named[first][0][:WIDTH]} is the first, with {tokens:,}: their ends are in no vector"
+            tr("{:,} of {:,} texts have more than the {:,} tokens that the model reads; "
+               "{} is the first, with {:,}: their ends are in no vector", len(cut), len(named), encoder.length,
+               named[first][0][:WIDTH], tokens)
             + (" (--by lines takes each line for itself)" if by == "passages" else ""),
             err=True,
-        )
+        )  # fmt: skip
     return vectors
 
 
@@ -113,6 +118,6 @@ def query_of(encoder: TextEncoder, search: str) -> np.ndarray:
     """The vector of what is looked for."""
 
     def tell(i: int, tokens: int) -> None:
-        echo(f"the query has {tokens:,} tokens, the model reads {encoder.length:,} of them", err=True)
+        echo(tr("the query has {:,} tokens, the model reads {:,} of them", tokens, encoder.length), err=True)
 
     return encoder.encode([search], cut=tell)[0]

@@ -9,7 +9,7 @@ import click
 from badak.cli.options import PLACE
 from badak.cli.output import echo
 from badak.core.errors import ArgumentError
-from badak.core.i18n import columns, padded, say
+from badak.core.i18n import columns, padded, say, tr
 from badak.generation.harness import run_tasks
 from badak.io.atomic import write_file
 from badak.io.errors import line
@@ -63,12 +63,12 @@ def command(run: str, data: str, written: str, plot: str, tasks: str, **harness:
     write_json(written, found.as_json())
     if plot:
         if found.confusion is None:
-            raise ArgumentError(f"{run}: the model has no classes to draw", "leave out --plot")
+            raise ArgumentError(tr("{}: the model has no classes to draw", run), "leave out --plot")
         draw_confusion(found.confusion, plot, lambda words: echo(words, err=True))
     rows = [(say(name), value) for name, value in found.facts.items()]
     width = max(columns(name) for name, _ in rows)
     for name, value in rows:
-        click.echo(f"{padded(name, width)}  {say(value)}")
+        click.echo(tr("{}  {}", padded(name, width), say(value)))
     if found.confusion is not None:
         show_classes(found.confusion)
         never = found.confusion.never()
@@ -113,7 +113,7 @@ def show_classes(confusion: Confusion) -> None:
     mistakes = confusion.mistakes()
     echo("the commonest mistakes:" if mistakes else "no mistake")
     for name, other, count in mistakes:
-        echo(f"  {line(name, 30)} taken for {line(other, 30)}: {count:,}")
+        echo(tr("  {} taken for {}: {:,}", line(name, 30), line(other, 30), count))
 
 
 def show_table(head: list[str], rows: list[list[str]]) -> None:

@@ -4,7 +4,7 @@ import click
 
 from badak.cli.options import PLACE
 from badak.cli.output import echo
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.training.export import DTYPES, export, export_onnx
 
 
@@ -21,9 +21,9 @@ def command(run: str, out: str, dtype: str) -> None:
     if out.endswith(".onnx"):
         if dtype != "float32":
             raise ArgumentError(
-                f"badak export: --dtype {dtype} is for folders; an ONNX file has float32 weights", "leave --dtype out"
+                tr("badak export: --dtype {} is for folders; an ONNX file has float32 weights", dtype), "leave --dtype out"
             )
-        echo(f"{out}: an ONNX model; inputs {', '.join(export_onnx(run, out))}, output logits")
+        echo(tr("{}: an ONNX model; inputs {}, output logits", out, ", ".join(export_onnx(run, out))))
         return
     architecture = export(run, out, dtype)
-    echo(f"{out}: {architecture}, for transformers and badak; README.md says what it is, its licence is yours to choose")
+    echo(tr("{}: {}, for transformers and badak; README.md says what it is, its licence is yours to choose", out, architecture))

@@ -4,6 +4,7 @@ import click
 
 from badak.cli.options import PLACE
 from badak.cli.output import bar
+from badak.core.errors import tr
 from badak.generation.text import fill_sentence
 from badak.training.load import open_filler
 
@@ -21,7 +22,7 @@ def command(run: str, sentence: str, top: int) -> None:
     filled, rankings = fill_sentence(trained.model, trained.vocabulary, sentence, top)
     click.echo(filled)
     for number, ranking in enumerate(rankings, start=1):
-        click.echo(f"\n  [MASK] {number}" if len(rankings) > 1 else "")
+        click.echo(tr("\n  [MASK] {}", number) if len(rankings) > 1 else "")
         width = max(len(word) for word, _ in ranking)
         for word, chance in ranking:
             click.echo(f"  {word:<{width}}  {chance:7.2%}  {bar(chance)}".rstrip())

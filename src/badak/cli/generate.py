@@ -7,7 +7,7 @@ import click
 
 from badak.cli.options import PLACE, SectionedCommand, given, options_of, precision_option
 from badak.cli.output import echo
-from badak.core.errors import ArgumentError, FileError
+from badak.core.errors import ArgumentError, FileError, tr
 from badak.data.files import read_text
 from badak.generation.explain import explain
 from badak.generation.filters import GenerationConfig
@@ -48,7 +48,7 @@ def prompts_of(file: str) -> list[str]:
     """The lines of a file that are not empty."""
     lines = [line for line in read_text(file).splitlines() if line.strip()]
     if not lines:
-        raise FileError(f"{file}: no line has a prompt", "a prompt in each line")
+        raise FileError(tr("{}: no line has a prompt", file), "a prompt in each line")
     return lines
 
 
@@ -76,7 +76,7 @@ def show_reasons(writer: TextGenerator, prompt: str, config: GenerationConfig) -
     def shown(token: int) -> str:
         return repr(vocabulary.decode([token]))
 
-    echo(f"{'token':16}{'chance':>8}{'rank':>6}  {'top':42}{'looked at':50}removed")
+    echo(tr("{:16}{:>8}{:>6}  {:42}{:50}removed", "token", "chance", "rank", "top", "looked at"))
     before = len(ids)
     for step in explain(writer.model, tensor([ids]), config, writer.ends, suppress_tokens):
         top = "  ".join(f"{shown(token)} {chance:.0%}" for token, chance in step.most_likely)

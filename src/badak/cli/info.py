@@ -7,7 +7,7 @@ import numpy
 
 import badak
 from badak.cli.options import PLACE
-from badak.core.i18n import columns, padded, say
+from badak.core.i18n import columns, padded, say, tr
 
 
 @click.command()
@@ -21,7 +21,7 @@ def command(run: str | None) -> None:
     rows = [(say(name.replace("_", " ")), str(value)) for name, value in facts.items()]
     width = max(columns(name) for name, _ in rows)
     for name, value in rows:
-        click.echo(f"{padded(name, width)}  {say(value)}")
+        click.echo(tr("{}  {}", padded(name, width), say(value)))
 
 
 def about_machine() -> dict[str, str]:

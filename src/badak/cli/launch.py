@@ -5,7 +5,7 @@ import sys
 
 import click
 
-from badak.core.errors import FileError, StateError
+from badak.core.errors import FileError, StateError, tr
 
 OPTIONS = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 ALSO = ("train", "eval", "generate", "translate", "run")  # commands of badak that several ranks can run
@@ -81,9 +81,11 @@ def _launch(words: list[str], ranks: int, hosts: str | None, restarts: int, logs
     from badak.distributed.places import place
 
     if place() is not None:
-        raise StateError(f"badak launch -n {ranks}: this is one of several ranks already", "badak launch itself starts them, once")
+        raise StateError(
+            tr("badak launch -n {}: this is one of several ranks already", ranks), "badak launch itself starts them, once"
+        )
     if not hosts:
-        click.echo(f"badak launch: {ranks} ranks on {_cores()} cores, {_threads(ranks)}", err=True)
+        click.echo(tr("badak launch: {} ranks on {} cores, {}", ranks, _cores(), _threads(ranks)), err=True)
     order = Order([sys.executable, "-P", "-m", "badak", *words], ranks, hosts, restarts, logs, hang)
     return launch(order, say=lambda text: click.echo(text, err=True))
 
@@ -96,7 +98,7 @@ def _command(program: str, module: bool) -> list[str]:
         return [program]
     if os.path.exists(program):
         return ["run", program]
-    raise FileError(f"badak launch: {program[:200]}: there is no such file", "badak launch -n 2 SCRIPT [ARGS]")
+    raise FileError(tr("badak launch: {}: there is no such file", program[:200]), "badak launch -n 2 SCRIPT [ARGS]")
 
 
 def _cores() -> int:
@@ -106,4 +108,4 @@ def _cores() -> int:
 def _threads(ranks: int) -> str:
     """How many threads each rank has, as its guard decides it."""
     each = os.environ.get("BADAK_NUM_THREADS") or str(max(1, _cores() // ranks))
-    return f"{each} thread{'' if each == '1' else 's'} each" + (", pinned" if _cores() >= ranks else "")
+    return tr("{} thread{} each", each, "" if each == "1" else "s") + (", pinned" if _cores() >= ranks else "")

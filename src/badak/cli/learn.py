@@ -9,7 +9,7 @@ import click
 from badak.cli import Group
 from badak.cli.options import PLACE
 from badak.cli.output import echo
-from badak.core.i18n import columns, padded, say
+from badak.core.i18n import columns, padded, say, tr
 from badak.io.atomic import write_file
 
 if TYPE_CHECKING:
@@ -58,12 +58,12 @@ def listed(own: "Folder") -> None:
     for each in COURSE.values():
         state = "done" if own.is_done(each) else "open" if own.file(each).is_file() else ""
         done += state == "done"
-        click.echo(f"  {padded(marks[state], width)}  {each.number:02}  {each.title}")
-    echo(f"{done} of {len(COURSE)} done, in {own.path}")
+        click.echo(tr("  {}  {:02}  {}", padded(marks[state], width), each.number, each.title))
+    echo(tr("{} of {} done, in {}", done, len(COURSE), own.path))
     following = next((each for each in COURSE.values() if not own.is_done(each)), None)
     if following is not None:
         step = "check" if own.file(following).is_file() else "start"
-        echo(f"next: badak learn {step} {following.number:02}")
+        echo(tr("next: badak learn {} {:02}", step, following.number))
 
 
 @command.command()
@@ -77,8 +77,8 @@ def start(outer: str | None, folder: str | None, force: bool, word: str) -> None
 
     meant, own = exercise_of(word), opened(folder or outer)
     file = own.start(meant, force)
-    echo(f"{file} is written: {meant.title}")
-    echo(f"write your code in the holes, then: badak learn check {meant.number:02}")
+    echo(tr("{} is written: {}", file, meant.title))
+    echo(tr("write your code in the holes, then: badak learn check {:02}", meant.number))
 
 
 @command.command()
@@ -92,7 +92,7 @@ def notebook(outer: str | None, folder: str | None, force: bool, word: str) -> N
     from badak.learn.notebook import write
 
     file = write(opened(folder or outer), exercise_of(word), force)
-    echo(f"{file} is written: open it in Jupyter")
+    echo(tr("{} is written: open it in Jupyter", file))
 
 
 @command.command()
@@ -130,22 +130,22 @@ def shown(meant: "Exercise", verdict: "Verdict") -> None:
     for line, text in verdict.warned:
         click.echo(f"{say('warning:')} {meant.file}:{line}: {say(text)}")
     if verdict.ok:
-        echo(f"right: {verdict.cases} cases in {verdict.seconds:.1f} s")
+        echo(tr("right: {} cases in {:.1f} s", verdict.cases, verdict.seconds))
         if verdict.trial:
             click.echo(verdict.trial)
         return
     where = f"{meant.file}:{verdict.line}: " if verdict.line else ""
     case = f" ({verdict.case})" if verdict.case else ""
-    click.echo(f"{say('error:')} {where}{verdict.cause}{case}")
-    click.echo(f"{say('fix:')} {verdict.fix}")
+    click.echo(tr("{} {}{}{}", say("error:"), where, verdict.cause, case))
+    click.echo(tr("{} {}", say("fix:"), verdict.fix))
     if verdict.mistake:
-        echo(f"it looks like this mistake: {verdict.mistake}")
+        echo(tr("it looks like this mistake: {}", verdict.mistake))
     if verdict.rows:
         titles = ("", say("yours"), say("expected"))
         widths = [max(columns(row[i]) for row in [titles, *verdict.rows]) for i in range(3)]
         for row in [titles, *verdict.rows]:
             click.echo("  " + "  ".join(padded(cell, width, right=i > 0) for i, (cell, width) in enumerate(zip(row, widths))))
-    echo(f"badak learn hint {meant.number:02} helps")
+    echo(tr("badak learn hint {:02} helps", meant.number))
 
 
 @command.command()
@@ -188,7 +188,7 @@ def report(outer: str | None, folder: str | None, name: str, out: str) -> None:
     made = summary(opened(folder or outer), name)
     text = json.dumps(made, ensure_ascii=False, indent=1).encode("utf-8", "replace")
     write_file(out, lambda file: file.write(text))
-    echo(f"{out} is written: {made['done']} of {made['exercises']} done, {made['sha256'][:16]}")
+    echo(tr("{} is written: {} of {} done, {}", out, made["done"], made["exercises"], made["sha256"][:16]))
 
 
 @command.command()
@@ -207,14 +207,19 @@ def verify(is_run: bool, file: str) -> int:
     made, wrong = read(file), 0
     name = visible(made["name"]).replace("\n", " ") or say("no name")
     if made["badak"] != version():
-        echo(f"written by badak {visible(made['badak'])}; this is {version()}, whose checks may differ")
-    echo(f"{name}: {made['done']} of {made['exercises']} done, written {visible(made['written'])}, {made['sha256'][:16]}")
+        echo(tr("written by badak {}; this is {}, whose checks may differ", visible(made["badak"]), version()))
+    echo(
+        tr("{}: {} of {} done, written {}, {}", name, made["done"], made["exercises"], visible(made["written"]),
+           made["sha256"][:16])
+    )  # fmt: skip
     verdicts = {row["exercise"]: verdict.ok for row, verdict in again(made)} if is_run else {}
     for row in made["rows"]:
         ok = verdicts.get(row["exercise"])
         wrong += row["done"] and ok is False
         state = say("done") if row["done"] else say("started")
         checked = "" if ok is None else say("right") if ok else say("wrong")
-        counts = say(f"checks: {row['attempts']}, hints: {row['hints']}") + (say(", solution asked for") if row["solution"] else "")
-        click.echo(f"  {row['exercise']} {row['name']}: {state}  {checked}  {counts}")
+        counts = say("checks: {}, hints: {}", row["attempts"], row["hints"]) + (
+            say(", solution asked for") if row["solution"] else ""
+        )
+        click.echo(tr("  {} {}: {}  {}  {}", row["exercise"], row["name"], state, checked, counts))
     return 1 if wrong else 0

@@ -6,18 +6,18 @@ import click
 
 from badak.cli.options import PLACE
 from badak.core.errors import ArgumentError
-from badak.core.i18n import say
+from badak.core.i18n import say, tr
 from badak.inspect.visualize import Look
 
 EXAMPLES = {
-    'badak look my-run "To be or not"': "a run of badak train gpt",
-    'badak look my-run "Great minds [MASK] alike."': "a run of badak train bert",
-    'badak look my-run "I liked it"': "a run of badak train text",
-    'badak look my-run "ein hund rennt"': "a run of badak train translate",
-    "badak look my-run digit.png --label 7": "a run of badak train classify",
-    'badak look gpt2 "The cat sat"': "a Hugging Face folder",
-    "badak look vit cat.png": "a model built by transformers, run by badak",
-    "badak look train.py -- --epochs 3": "a PyTorch program and its arguments",
+    'badak look my-run "To be or not"': tr("a run of badak train gpt"),
+    'badak look my-run "Great minds [MASK] alike."': tr("a run of badak train bert"),
+    'badak look my-run "I liked it"': tr("a run of badak train text"),
+    'badak look my-run "ein hund rennt"': tr("a run of badak train translate"),
+    "badak look my-run digit.png --label 7": tr("a run of badak train classify"),
+    'badak look gpt2 "The cat sat"': tr("a Hugging Face folder"),
+    "badak look vit cat.png": tr("a model built by transformers, run by badak"),
+    "badak look train.py -- --epochs 3": tr("a PyTorch program and its arguments"),
 }
 
 
@@ -64,7 +64,7 @@ def command(
     seen.save(output)
     for word in seen.record["words"]:
         click.echo(say(word["text"]), err=True)
-    click.echo(say(f"{output} shows {seen.record['title']}: open it in a browser"))
+    click.echo(say("{} shows {}: open it in a browser", output, seen.record["title"]))
 
 
 def looked(run: str, what: tuple[str, ...], module: bool, asked: dict[str, str | None], most: int, place: int | None) -> Look:
@@ -76,7 +76,7 @@ def looked(run: str, what: tuple[str, ...], module: bool, asked: dict[str, str |
 
         given = next((name for name, value in asked.items() if value is not None), None)
         if given is not None:
-            raise ArgumentError(f"--{given} is for runs and folders; {run} is a program", "leave it out")
+            raise ArgumentError(tr("--{} is for runs and folders; {} is a program", given, run), "leave it out")
         call = first_call(run, list(what), module)
         return look(
             call.model,
@@ -87,7 +87,7 @@ def looked(run: str, what: tuple[str, ...], module: bool, asked: dict[str, str |
         )
     if len(what) > 1:
         raise ArgumentError(
-            f"one text is looked at; got {len(what)}: {' '.join(what)[:60]}",
+            tr("one text is looked at; got {}: {}", len(what), " ".join(what)[:60]),
             'badak look RUN "the whole text in quotes"',
         )
     from badak.inspect.visualize.sources import look_at_run

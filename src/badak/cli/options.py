@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.io.atomic import as_path
 from badak.io.config import LIMITS
 
@@ -50,8 +50,8 @@ def no_arguments(command: str, target: str, arguments: Sequence[str]) -> None:
     if arguments:
         given = " ".join(arguments)[:60]
         raise ArgumentError(
-            f"{command}: {target} is no program, so {given} is for nobody",
-            f"options stand before it: badak {command} {given} {target}" if arguments[0][:1] == "-" else "leave it out",
+            tr("{}: {} is no program, so {} is for nobody", command, target, given),
+            tr("options stand before it: badak {} {} {}", command, given, target) if arguments[0][:1] == "-" else "leave it out",
         )
 
 

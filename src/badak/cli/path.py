@@ -8,7 +8,7 @@ import click
 from badak.cli.options import PLACE, SectionedCommand
 from badak.cli.output import echo
 from badak.core.errors import command as command_line
-from badak.core.i18n import LANGUAGES, columns, language, padded, say
+from badak.core.i18n import LANGUAGES, columns, language, padded, say, tr
 
 FORMS = {"perplexity": ".2f", "dialogue_loss": ".3f", "own_dialogue_loss": ".3f"}  # how a score is written; all others are shares
 
@@ -38,12 +38,12 @@ def run_path(run: str, language_: str | None, dialogues: str | None, quick: bool
     from badak.learn.questions import FIVE
 
     config = PathConfig(language_ or language(), dialogues or "", seed, SIZES["quick" if quick else "full"])
-    echo(f"path folder {run}")
+    echo(tr("path folder {}", run))
     rows = walk(config, run, echo)
     show(rows, FIVE[config.language])
     last = stage_folder(Path(run), STAGES[-1]) / MODEL
-    echo(f"chat here:          {command_line('chat', last)}")
-    echo(f"chat in a browser:  {command_line('serve', last)}")
+    echo(tr("chat here:          {}", command_line("chat", last)))
+    echo(tr("chat in a browser:  {}", command_line("serve", last)))
 
 
 def show(rows: list[dict[str, Any]], five: tuple[str, ...]) -> None:
@@ -61,7 +61,7 @@ def show(rows: list[dict[str, Any]], five: tuple[str, ...]) -> None:
     for at, question in enumerate(five):
         click.echo(f"\n{question}")
         for head, row in zip(heads, rows):
-            click.echo(f"  {padded(head, max(map(columns, heads)))}  {' '.join(row['answers'][at].split())}")
+            click.echo(tr("  {}  {}", padded(head, max(map(columns, heads))), " ".join(row["answers"][at].split())))
     click.echo("")
 
 

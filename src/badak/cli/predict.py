@@ -10,7 +10,7 @@ import click
 
 from badak.cli.options import PLACE
 from badak.cli.output import bar, echo
-from badak.core.errors import ArgumentError, FileError
+from badak.core.errors import ArgumentError, FileError, tr
 from badak.data.records import Records, dump, lines_of, read_records
 from badak.generation.classify import Prediction, TextClassifier
 from badak.generation.picture import rank_classes, read_picture
@@ -62,7 +62,7 @@ def command(run: str, what: tuple[str, ...], file: str | None, words: int, as_js
     give one tab-separated line each: class, probability, text, and the words in favor of the class.
     """
     if out is not None and not out.lower().endswith(OUT):
-        raise ArgumentError(f"{out}: written is JSON, by the end of the name", f"a name that ends with {', '.join(OUT)}")
+        raise ArgumentError(tr("{}: written is JSON, by the end of the name", out), tr("a name that ends with {}", ", ".join(OUT)))
     reader = load_fill_mask(run)
     if isinstance(reader, TextClassifier):
         records, one = records_of(what, file, reader.pairs, **how)
@@ -73,7 +73,9 @@ def command(run: str, what: tuple[str, ...], file: str | None, words: int, as_js
             show_texts(verdicts, words, one)
         return
     if file is not None or not what or any(how[name] for name in ("text_column", "pair_column", "pair")):
-        raise ArgumentError(f"{run} is a run of badak train classify: it reads pictures", f"badak predict {run} PICTURE.png")
+        raise ArgumentError(
+            tr("{} is a run of badak train classify: it reads pictures", run), tr("badak predict {} PICTURE.png", run)
+        )
     ranked = ((name, [(str(digit), chance) for digit, chance in rank_classes(reader.model, read_picture(name))]) for name in what)
     if as_json or out is not None:
         show_objects(({"file": name, **answer(ranking)} for name, ranking in ranked), out)
@@ -92,7 +94,9 @@ def records_of(
         raise ArgumentError("texts and --file too", "one of them")
     if what or pair is not None:
         if pair is not None and len(what) != 1:
-            raise ArgumentError(f"--pair is the second text of one text; got {len(what)}", "badak predict RUN TEXT --pair TEXT")
+            raise ArgumentError(
+                tr("--pair is the second text of one text; got {}", len(what)), "badak predict RUN TEXT --pair TEXT"
+            )
         texts: list[Any] = list(what) if pair is None else [(what[0], pair)]
         return Records(texts, list(range(1, len(texts) + 1)), 0), len(texts) == 1
     if file is None and sys.stdin.isatty():
@@ -100,14 +104,14 @@ def records_of(
     if file in (None, "-"):
         if text_column or pair_column:
             raise ArgumentError("standard input is read line by line, it has no columns", "--file FILE.csv, or FILE.jsonl")
-        records = lines_of("standard input", read_input(), bool(pairs))
+        records = lines_of(tr("standard input"), read_input(), bool(pairs))
     else:
         assert file is not None
         records = read_records(file, text_column, pair_column, header, quotes)
         if pairs and isinstance(records.texts[0], str):
             records = pairs_of_lines(file, records)
     if records.empty:
-        echo(f"{records.empty:,} empty lines left out", err=True)
+        echo(tr("{:,} empty lines left out", records.empty), err=True)
     return records, False
 
 
@@ -115,7 +119,9 @@ def pairs_of_lines(file: str, records: Records) -> Records:
     """The lines of a text file as pairs; a file with columns has to name the second one."""
     broken = next((line for line, text in zip(records.lines, records.texts) if str(text).count("\t") != 1), None)
     if broken is not None:
-        raise FileError(f"{file}: line {broken}: the model reads pairs of texts", "--pair-column NAME, or lines with a tab between")
+        raise FileError(
+            tr("{}: line {}: the model reads pairs of texts", file, broken), "--pair-column NAME, or lines with a tab between"
+        )
     texts: list[Any] = [tuple(str(text).split("\t")) for text in records.texts]
     return Records(texts, records.lines, records.empty)
 
@@ -127,14 +133,16 @@ def read_input() -> str:
         return io.IncrementalNewlineDecoder(None, translate=True).decode(data.decode("utf-8-sig"), final=True)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise FileError(f"standard input: line {line}: not UTF-8 text", "iconv -f CP949 -t UTF-8, or where it comes from") from None
+        raise FileError(
+            tr("standard input: line {}: not UTF-8 text", line), "iconv -f CP949 -t UTF-8, or where it comes from"
+        ) from None
 
 
 def told(judge: TextClassifier, records: Records, words: int) -> Iterator[Prediction]:
     """The verdicts; of a text whose end was not read that is said."""
     for verdict in judge.judge(records.texts, words > 0):
         if verdict.cut:
-            echo(f"the last {verdict.cut:,} pieces of a long text were not read: {verdict.text[:40]!r}...", err=True)
+            echo(tr("the last {:,} pieces of a long text were not read: {!r}...", verdict.cut, verdict.text[:40]), err=True)
         yield verdict
 
 
@@ -174,7 +182,7 @@ def show_objects(objects: Iterable[dict[str, Any]], out: str | None) -> None:
             file.write(b"\n]\n" if count else b"[]\n")
 
     write_file(Path(out), fill)
-    echo(f"{count:,} answers in {out}", err=True)
+    echo(tr("{:,} answers in {}", count, out), err=True)
 
 
 # ---------------------------------------------------------------------- to read
@@ -206,11 +214,11 @@ def show_verdict(verdict: Prediction, words: int) -> None:
         show_ranking(verdict.ranking[:10])
     if not verdict.words:
         return
-    of = f"probability of {verdict.label}" if verdict.label else "number"
-    echo(f"\nthe words that mattered: the {of} without each of them")
+    of = tr("probability of {}", verdict.label) if verdict.label else "number"
+    echo(tr("\nthe words that mattered: the {} without each of them", of))
     for word in verdict.words[:words]:
         without = f"{word.without:7.2%}" if verdict.label else f"{word.without:7.4g}"
-        click.echo(f"  {without}  without {word.text}")
+        click.echo(tr("  {}  without {}", without, word.text))
 
 
 def show_ranking(ranking: list[tuple[str, float]]) -> None:

@@ -7,7 +7,7 @@ import click
 from badak import kernels
 from badak.cli.options import PLACE, no_arguments
 from badak.cli.output import echo
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.inspect.profiling.profiled import profile_of
 from badak.inspect.profiling.report import table
 
@@ -30,7 +30,7 @@ def command(target: str, arguments: tuple[str, ...], steps: int, skip: int, as_t
     profile = profile_of(target, list(arguments), steps, skip, echo)
     if profile.steps == 0:
         raise ArgumentError(
-            f"{target}: ended after {profile.skipped} steps, and the first {skip} are left out", "--skip 0 measures all"
+            tr("{}: ended after {} steps, and the first {} are left out", target, profile.skipped, skip), "--skip 0 measures all"
         )
-    echo(f"mean of {profile.steps} steps, {kernels.info()['kernels']} kernels; milliseconds, calls and bytes of one step")
+    echo(tr("mean of {} steps, {} kernels; milliseconds, calls and bytes of one step", profile.steps, kernels.info()["kernels"]))
     click.echo("\n".join(table(profile)))

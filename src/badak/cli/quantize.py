@@ -6,7 +6,7 @@ from badak.cli.eval import show_table
 from badak.cli.options import PLACE
 from badak.cli.output import echo
 from badak.core.errors import ArgumentError
-from badak.core.i18n import say
+from badak.core.i18n import say, tr
 from badak.data.files import read_text
 from badak.io.whole import expect_free
 from badak.nn.quantization import KINDS
@@ -26,7 +26,7 @@ def command(model: str, out: str | None, form: str, data: str) -> None:
     llama.cpp; without it nothing is written.
     """
     if out is not None and not out.endswith(".gguf"):
-        raise ArgumentError(f"{out}: the file must end in .gguf", f"badak quantize {model} {out}.gguf")
+        raise ArgumentError(tr("{}: the file must end in .gguf", out), tr("badak quantize {} {}.gguf", model, out))
     if out is not None:
         expect_free(out)
     text = read_text(data) if data else ""
@@ -43,12 +43,14 @@ def command(model: str, out: str | None, form: str, data: str) -> None:
         show_text(report.text)
     if out is not None:
         write(writer, made, out)
-        echo(f"{out}: written; badak generate {out} reads it, and so does llama.cpp")
+        echo(tr("{}: written; badak generate {} reads it, and so does llama.cpp", out, out))
 
 
 def show_text(found: OnText) -> None:
     """Print what a text shows of both models."""
     click.echo()
-    echo(f"perplexity {found.before.perplexity:.6g} before, {found.after.perplexity:.6g} after, on {found.tokens:,} tokens")
+    echo(
+        tr("perplexity {:.6g} before, {:.6g} after, on {:,} tokens", found.before.perplexity, found.after.perplexity, found.tokens)
+    )
     mean, least = found.cosines.mean(), found.cosines.min()
-    echo(f"cosine of the logits before and after: {mean:.6f} in the mean, {least:.6f} at least")
+    echo(tr("cosine of the logits before and after: {:.6f} in the mean, {:.6f} at least", mean, least))

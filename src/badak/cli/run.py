@@ -5,7 +5,7 @@ import os
 import click
 
 from badak.cli.output import echo
-from badak.core.i18n import say
+from badak.core.i18n import say, tr
 
 OPTIONS = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 
@@ -31,12 +31,12 @@ def show(program: str) -> int:
     uses = check(program)
     missing = [use for use in uses if use.missing]
     needed = [use for use in missing if not use.tried]
-    echo(f"{program}: {len(uses)} names of torch, {len(uses) - len(missing)} are there")
+    echo(tr("{}: {} names of torch, {} are there", program, len(uses), len(uses) - len(missing)))
     for use in sorted(missing, key=lambda use: (use.path, use.line)):
         note = say(" (in a try)") if use.tried else ""
         click.echo(f"  {say('missing')}   {use.missing}  {place(use)}{note}" + (f": {say(use.instead)}" if use.instead else ""))
     for use in methods(program):
-        echo(f"  perhaps   {use.name}  {place(use)}: missing if it is called on a tensor")
+        echo(tr("  perhaps   {}  {}: missing if it is called on a tensor", use.name, place(use)))
     return 1 if needed else 0
 
 

@@ -11,7 +11,7 @@ import click
 
 from badak.cli.options import PLACE, SectionedCommand, given, options_of, precision_option
 from badak.cli.output import echo
-from badak.core.errors import ArgumentError, FileError, NotSupportedError
+from badak.core.errors import ArgumentError, FileError, NotSupportedError, tr
 from badak.data.files import read_text
 from badak.serving.limits import Limits
 
@@ -34,12 +34,12 @@ def run_serve(
     key = key_of(api_key_file)
     if key is None and host not in LOCAL and not no_api_key:
         raise ArgumentError(
-            f"--host {host} lets other machines ask, and there is no key",
-            f"{KEY}=... in the environment, or --api-key-file FILE; --no-api-key lets everybody ask",
+            tr("--host {} lets other machines ask, and there is no key", host),
+            tr("{}=... in the environment, or --api-key-file FILE; --no-api-key lets everybody ask", KEY),
         )
     if key is not None and no_api_key:
         raise ArgumentError(
-            "a key is given, and --no-api-key", f"leave out the one or the other; the key is {KEY} or --api-key-file"
+            "a key is given, and --no-api-key", tr("leave out the one or the other; the key is {} or --api-key-file", KEY)
         )
     logging.basicConfig(stream=sys.stderr, format="%(asctime)s %(message)s")
     logging.getLogger("badak.serve").setLevel(logging.INFO)
@@ -49,7 +49,7 @@ def run_serve(
             echo(f"{model.name}: {WAYS[model.task]}")
         address, number = at.getsockname()[:2]
         shown = f"[{address}]" if ":" in address else address
-        echo(f"badak serves at http://{shown}:{number}/ (Ctrl-C ends it)")  # the socket listens: who asks now waits a moment
+        echo(tr("badak serves at http://{}:{}/ (Ctrl-C ends it)", shown, number))  # the socket listens: who asks now waits a moment
         sys.stdout.flush()
         serve(Service(served, limits, log_requests), at, key, host)
 
@@ -62,7 +62,7 @@ def key_of(file: str | None) -> str | None:
     where = KEY if file is None else file
     if len(key) < SHORTEST or not key.isascii() or not key.isprintable() or " " in key:
         raise FileError(
-            f"{where}: a key has {SHORTEST} or more letters and digits, and no spaces", "openssl rand -hex 32 makes one"
+            tr("{}: a key has {} or more letters and digits, and no spaces", where, SHORTEST), "openssl rand -hex 32 makes one"
         )
     return key
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from badak.cli.options import PLACE, no_arguments
-from badak.core.errors import FileError
+from badak.core.errors import FileError, tr
 from badak.inspect.introspection.summary import Summary, summary
 
 
@@ -32,7 +32,7 @@ def found(target: str, arguments: list[str], module: bool) -> Summary:
         call = first_call(target, arguments, module)
         return summary(call.model, *call.args, **call.kwargs)
     if not path.is_dir():
-        raise FileError(f"{target}: no such file or folder", "badak summary RUN, or badak summary train.py")
+        raise FileError(tr("{}: no such file or folder", target), "badak summary RUN, or badak summary train.py")
     no_arguments("summary", target, arguments)
     from badak.training.run import CONFIG, Run
 

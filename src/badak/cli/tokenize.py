@@ -9,7 +9,7 @@ from tqdm import tqdm
 
 from badak.cli.options import PLACE
 from badak.cli.output import echo
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.data.files import read_pieces, text_files
 from badak.data.tokenizer import LARGEST, Tokenizer
 from badak.data.tokens import documents, write_tokens
@@ -37,21 +37,21 @@ def command(texts: tuple[str, ...], out: str, tokenizer: str | None, train: str 
         raise ArgumentError("say which tokenizer: --tokenizer or --train", "--tokenizer gpt2/tokenizer.json, or --train bpe")
     files, left = text_files(texts)
     if left:
-        echo(f"left out, since their names end in none of .txt, .text, .md (and .gz): {left} of {left + len(files)}")
+        echo(tr("left out, since their names end in none of .txt, .text, .md (and .gz): {} of {}", left, left + len(files)))
     if tokenizer is not None:
         chosen = Tokenizer.load(tokenizer)
     else:
         make = Tokenizer.train_bpe if train == "bpe" else Tokenizer.train_wordpiece
         chosen = make(_sample(files), vocab_size, progress=sys.stderr.isatty())
-        echo(f"{len(chosen):,} tokens of {train} from these texts")
+        echo(tr("{:,} tokens of {} from these texts", len(chosen), train))
     with tqdm(unit=" characters", unit_scale=True, disable=None, leave=False) as bar:  # None: only on a terminal
         made = write_tokens(out, documents(files, lines), chosen, tell=lambda characters, tokens: bar.update(characters - bar.n))
     about = made.about
     each = about["characters"] / max(about["tokens"], 1)
     echo(
-        f"{about['tokens']:,} tokens of {about['documents']:,} documents, {each:.2f} characters a token, "
-        f"{made.ids.nbytes / 1e6:.1f} MB in {out}"
-    )
+        tr("{:,} tokens of {:,} documents, {:.2f} characters a token, {:.1f} MB in {}", about["tokens"], about["documents"], each,
+           made.ids.nbytes / 1000000.0, out)
+    )  # fmt: skip
 
 
 def _sample(files: list[Path]) -> Iterator[str]:
@@ -62,5 +62,5 @@ def _sample(files: list[Path]) -> Iterator[str]:
             yield piece[:room]
             room -= len(piece)
             if room <= 0:
-                echo(f"the tokenizer is made from the first {SAMPLE:,} characters")
+                echo(tr("the tokenizer is made from the first {:,} characters", SAMPLE))
                 return

@@ -14,7 +14,7 @@ from badak.cli import Chooser
 from badak.cli.bar import Bar
 from badak.cli.options import NAMES, PLACE, Section, SectionedCommand, given, options_of
 from badak.cli.output import echo
-from badak.core.errors import ArgumentError, BadakError
+from badak.core.errors import ArgumentError, BadakError, tr
 from badak.core.errors import command as command_line
 from badak.distributed.places import place, refuse_one_of_many
 from badak.training.build import resume as resume_run
@@ -28,12 +28,14 @@ from badak.training.run import CHANGING, CONFIG, Run
 WORDS = "badak.training.words"  # what the command was given, as click keeps it
 SECTIONS = {"data": "Data", "start": "Start", "model": "Model", "train": "Training"}
 ABOUT = {
-    "classify": "Train an image classifier: a Transformer that reads handwritten digits row by row (MNIST).",
-    "gpt": "Train a GPT language model: on short stories, or on --data PATH.",
-    "bert": "Train a BERT masked language model: on thirty proverbs, or on --data FILE with one sentence per line.",
-    "text": "Train a text classifier or regressor: on short opinions, or on --data PATH; from scratch, or from "
-    "a pretrained model with --init-from.",
-    "translate": "Train a translation model: on fifty Korean phrases, or on --data PATH, from --src to --tgt.",
+    "classify": tr("Train an image classifier: a Transformer that reads handwritten digits row by row (MNIST)."),
+    "gpt": tr("Train a GPT language model: on short stories, or on --data PATH."),
+    "bert": tr("Train a BERT masked language model: on thirty proverbs, or on --data FILE with one sentence per line."),
+    "text": tr(
+        "Train a text classifier or regressor: on short opinions, or on --data PATH; from scratch, or from "
+        "a pretrained model with --init-from."
+    ),
+    "translate": tr("Train a translation model: on fifty Korean phrases, or on --data PATH, from --src to --tgt."),
 }
 WITH_DATA = {  # the preset where --data is given and no other is named
     "gpt": "characters", "text": "reviews", "translate": "captions",
@@ -55,32 +57,32 @@ def run_training(
         return launched(kind, ranks_)
     ranks = Ranks()
     if ranks.group is None:
-        refuse_one_of_many(f"badak train {kind}")
+        refuse_one_of_many(tr("badak train {}", kind))
     if run and (Path(run) / CONFIG).exists() and os.environ.get("TORCHELASTIC_RESTART_COUNT", "0") != "0":
         preset, run, resume, values = None, None, run, dict.fromkeys(values)  # `badak launch` starts again: go on
     run = run if resume else ranks.told(run or str(free_folder(kind)))
     opened, experiment = open_run(kind, preset, run, resume, values)
     if not ranks.leads:
         return train(experiment, opened.setup.train, opened).code
-    echo(f"run folder {opened.folder}")
+    echo(tr("run folder {}", opened.folder))
     with Bar(opened.setup, show=echo) as bar:
         outcome = train(experiment, opened.setup.train, opened, bar.show)
     if outcome.ended == INTERRUPTED:
-        echo(f"stopped and saved; go on with: {opened.resuming()}")
+        echo(tr("stopped and saved; go on with: {}", opened.resuming()))
     elif outcome.ended and outcome.best is not None:
         best, patience = outcome.best, opened.setup.train.patience
         echo(
-            f"early stopping at step {outcome.step:,}: no evaluation was better than {best.shown} at step "
-            f"{best.step:,} for {best.since} evaluations (--patience {patience})"
-        )
+            tr("early stopping at step {:,}: no evaluation was better than {} at step {:,} for {} evaluations (--patience {})",
+               outcome.step, best.shown, best.step, best.since, patience)
+        )  # fmt: skip
     opened.draw(log=echo)
     if outcome.ended != INTERRUPTED:
         if outcome.best is not None and outcome.best.weights:
             best = outcome.best
-            echo(f"kept: the weights of the best evaluation, {best.shown} at step {best.step:,}")
+            echo(tr("kept: the weights of the best evaluation, {} at step {:,}", best.shown, best.step))
         for line in closing_words(experiment):
             click.echo(line)
-        echo(f"next: {command_line(ASK[kind], opened.folder, *experiment.example())}")
+        echo(tr("next: {}", command_line(ASK[kind], opened.folder, *experiment.example())))
     return outcome.code
 
 
@@ -89,7 +91,7 @@ def launched(kind: str, ranks: int) -> int:
     from badak.cli.launch import launch_training
 
     if place() is not None:
-        raise ArgumentError(f"badak train: --ranks {ranks}, but this is one of several ranks already", "leave --ranks out")
+        raise ArgumentError(tr("badak train: --ranks {}, but this is one of several ranks already", ranks), "leave --ranks out")
     given, words = click.get_current_context().meta[WORDS], []
     for before, word in zip(["", *given], given):
         if word != "--ranks" and before != "--ranks" and not word.startswith("--ranks="):
@@ -102,7 +104,7 @@ def closing_words(experiment: Experiment) -> list[str]:
     try:
         return experiment.closing_words()
     except BadakError as error:
-        return [f"no sample: {error.cause}"]
+        return [tr("no sample: {}", error.cause)]
 
 
 def open_run(kind: str, preset: str | None, run: str | None, resume: str | None, values: dict[str, Any]) -> tuple[Run, Experiment]:
@@ -116,12 +118,12 @@ def open_run(kind: str, preset: str | None, run: str | None, resume: str | None,
     for name in asked:
         if name not in changing:
             raise ArgumentError(
-                f"--resume goes on with the settings of {resume}; got {flag(name)} too",
-                f"leave it out: with --resume only {', '.join(map(flag, changing))} may change",
+                tr("--resume goes on with the settings of {}; got {} too", resume, flag(name)),
+                tr("leave it out: with --resume only {} may change", ", ".join(map(flag, changing))),
             )
     there = Run.open(resume)
     if there.setup.experiment != kind:
-        raise ArgumentError(f"{resume} is a run of {there.made_by()}", there.resuming())
+        raise ArgumentError(tr("{} is a run of {}", resume, there.made_by()), there.resuming())
     return resume_run(resume, log=echo, changes=values)
 
 
@@ -145,11 +147,11 @@ def choose_setup(setup: Setup, values: dict[str, Any]) -> Setup:
         if sizes:
             room = "--context" if "context" in free else "--seq-len"
             raise ArgumentError(
-                f"--init-from says how large the model is; got {flag(sizes[0])} too", f"leave it out; {room} is free"
+                tr("--init-from says how large the model is; got {} too", flag(sizes[0])), tr("leave it out; {} is free", room)
             )
         own = [name for name in sorted(fixed) if values.get(name) is not None]
         if own:
-            raise ArgumentError(f"the folder of --init-from has its own tokenizer; got {flag(own[0])} too", "leave it out")
+            raise ArgumentError(tr("the folder of --init-from has its own tokenizer; got {} too", flag(own[0])), "leave it out")
     for section in sections_of(setup):
         setup = change(setup, section, given(getattr(setup, section), values))
     return setup
@@ -161,7 +163,7 @@ def shared(setup: Setup, values: dict[str, Any]) -> Setup:
     if here is None or values.get("grad_accum_steps") is not None or setup.train.grad_accum_steps >= here.size or batch % here.size:
         return setup
     if here.rank == 0:
-        echo(f"each of {here.size} ranks takes {batch // here.size} of the {batch} examples of an update")
+        echo(tr("each of {} ranks takes {} of the {} examples of an update", here.size, batch // here.size, batch))
     return change(setup, "train", {"batch_size": batch // here.size, "grad_accum_steps": here.size})
 
 

@@ -10,7 +10,7 @@ import click
 
 from badak.cli.options import PLACE, SectionedCommand, given, options_of
 from badak.cli.output import echo
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.data.bitext import read_lines
 from badak.generation.translate import TranslateConfig, bleu, chrf, translate
 from badak.training.build import PRECISIONS, quiet
@@ -30,17 +30,18 @@ def run_translate(
     references = None if reference is None else read_lines(Path(reference))
     if references is not None and len(references) != len(sentences):
         raise ArgumentError(
-            f"{reference} has {len(references):,} lines for {len(sentences):,} sentences", "a translation in each line, in order"
+            tr("{} has {:,} lines for {:,} sentences", reference, len(references), len(sentences)),
+            "a translation in each line, in order",
         )
     if show is not None and len(sentences) != 1:
-        raise ArgumentError(f"--show draws one sentence; got {len(sentences):,}", "badak translate RUN 'a sentence' --show")
+        raise ArgumentError(tr("--show draws one sentence; got {:,}", len(sentences)), "badak translate RUN 'a sentence' --show")
     translator = load_translator(run, precision)
     model, vocabulary, config = translator.model, translator.vocabulary, replace(translator.config, **asked)
     if show is not None:
         from badak.generation.attention_picture import draw_translation
 
         click.echo(draw_translation(model, vocabulary, sentences[0], show, config, partial(echo, err=True)))
-        echo(f"attention in {show}", err=True)
+        echo(tr("attention in {}", show), err=True)
         return
     ranks = Ranks()
     cut = too_long(partial(echo, err=True) if ranks.leads else quiet, model.config.context)
@@ -69,8 +70,8 @@ def sentences_of(texts: tuple[str, ...], file: str | None) -> list[str]:
         text = sys.stdin.buffer.read().decode()
         return [line.strip() for line in text.removesuffix("\n").split("\n")] if text else []
     except UnicodeDecodeError as error:
-        where = f"byte {error.start} is {error.object[error.start]:#04x}"
-        raise ArgumentError(f"what is piped in is not UTF-8 text: {where}", "iconv -t utf-8 before the pipe") from None
+        where = tr("byte {} is {:#04x}", error.start, error.object[error.start])
+        raise ArgumentError(tr("what is piped in is not UTF-8 text: {}", where), "iconv -t utf-8 before the pipe") from None
 
 
 command = SectionedCommand(

@@ -5,6 +5,7 @@ from tqdm import tqdm
 
 from badak import kernels
 from badak.cli.output import echo
+from badak.core.errors import tr
 
 
 @click.command()
@@ -17,7 +18,7 @@ def command() -> None:
 
     with tqdm(unit=" kernels", disable=None, leave=False) as bar:
         seconds = warmup(lambda done, total, name: show(bar, done, total, name))
-    echo(f"all kernels are ready ({seconds:.1f} s)")
+    echo(tr("all kernels are ready ({:.1f} s)", seconds))
 
 
 def show(bar: tqdm, done: int, total: int, name: str) -> None:

@@ -20,14 +20,14 @@ from badak.compiler.provenance import Provenance, arrays_in
 from badak.compiler.snapshot import MOST
 from badak.compiler.warmup import target_of, written_by
 from badak.core import events
-from badak.core.errors import GraphError
+from badak.core.errors import GraphError, tr
 from badak.core.events import Observer
 from badak.core.memory import holder_of
 from badak.kernels.memory_format import of_gradient
 from badak.tensor import Tensor
 
-WAITS = "its result still waits for backward(); compile the whole step, backward included"
-CHANGED = "it changes one of its arguments"
+WAITS = tr("its result still waits for backward(); compile the whole step, backward included")
+CHANGED = tr("it changes one of its arguments")
 
 
 class Recorder(Observer):
@@ -90,7 +90,7 @@ class Recorder(Observer):
             return
         where: tuple = next((two for one, two in zip(trace, self.trace) if one != two), ("its end",))
         at = where[1] if len(where) > 1 and isinstance(where[1], str) else where[0]
-        self.refuse(f"two calls of it differ (at {at}: a number, a shape, or a tensor made outside of operations)")
+        self.refuse(tr("two calls of it differ (at {}: a number, a shape, or a tensor made outside of operations)", at))
 
     # ------------------------------------------------------------------ operations
 
@@ -104,7 +104,7 @@ class Recorder(Observer):
         if self.trouble or all(self.origins.knows(array) for array in made):
             return  # views: their memory is somebody's already
         if op.sized_by_values is not None and op.sized_by_values(**attributes):
-            self.refuse(f"the shape of what {op.name} gives depends on values")
+            self.refuse(tr("the shape of what {} gives depends on values", op.name))
             return
         what = self.origins.describe((arrays, attributes))
         if True not in saved.needs:
@@ -148,7 +148,7 @@ class Recorder(Observer):
     @unseen
     def on_accumulate(self, leaf, dy, owned: bool, proceed) -> None:
         if dy.dtype != leaf._array.dtype:
-            self.refuse("a gradient has another dtype than its parameter")
+            self.refuse(tr("a gradient has another dtype than its parameter"))
             proceed(dy, owned)
             return
         self._touch(leaf)
@@ -163,7 +163,7 @@ class Recorder(Observer):
             self._set(leaf, leaf._of(copy))
         self.trace.append(("gradient", self.origins.describe(leaf._array), what))
         if leaf._backward_hooks_after:
-            self.refuse("a parameter has a hook")
+            self.refuse(tr("a parameter has a hook"))
             leaf._call_hooks_after()
 
     def _add_to(self, held, dy) -> None:
@@ -221,7 +221,7 @@ class Recorder(Observer):
                 events.watch(self)
         calls = self.log.take()
         if kwargs.get("out") is not None:
-            self.refuse("out= changes memory directly")
+            self.refuse(tr("out= changes memory directly"))
         for x in args:
             if isinstance(x, Tensor):
                 self._meet(x)
@@ -266,7 +266,7 @@ class Recorder(Observer):
         if args and not isinstance(args[0], Tensor | np.ndarray):
             self.stateful[id(args[0])] = args[0]
         if isinstance(result, int | float):
-            self.refuse(f"it reads a value ({name})")
+            self.refuse(tr("it reads a value ({})", name))
             return
         if not effect.alone:
             self.repeats.forget()
@@ -291,10 +291,10 @@ class Recorder(Observer):
         self.origins.mark(array, "constant", array.dtype.str, array.shape, array.tobytes())
 
     def on_read(self, how: str) -> None:
-        self.refuse(f"it reads a value ({how})")
+        self.refuse(tr("it reads a value ({})", how))
 
     def on_write(self, by: str) -> None:
-        self.refuse(f"{by} changes memory directly")
+        self.refuse(tr("{} changes memory directly", by))
 
     def on_user_code(self, what: str) -> None:
         self.refuse(what)
@@ -305,16 +305,16 @@ class Recorder(Observer):
             self.trace.append(("module", id(module), module.training))
 
     def on_train_mode(self, module) -> None:
-        self.refuse(f"{type(module).__name__} goes from training to evaluation, or back, while it runs")
+        self.refuse(tr("{} goes from training to evaluation, or back, while it runs", type(module).__name__))
 
     def on_redefine(self, thing, how: str) -> None:
         if self.surroundings.is_argument(thing):
             raise GraphError(
-                f"compile: {how}: it is an argument of this call, too, whose twin the step works with",
+                tr("compile: {}: it is an argument of this call, too, whose twin the step works with", how),
                 "give the step x.clone(), or do not compile a step that does this",
             )
         if not isinstance(thing, Tensor) or (id(thing) not in self._derived and self._was_there(thing._array)):
-            self.refuse(f"it changes more than values: {how}")
+            self.refuse(tr("it changes more than values: {}", how))
 
     def on_alias(self, x, of) -> None:
         self._derived[id(x)] = x
@@ -345,7 +345,7 @@ class Recorder(Observer):
 
     def _compare_surroundings(self, only=None) -> None:
         if self.surroundings.too_many:
-            self.refuse(f"it can reach more than {MOST:,} Python objects, which would all have to be compared")
+            self.refuse(tr("it can reach more than {:,} Python objects, which would all have to be compared", MOST))
         if not self.trouble and (changed := self.surroundings.changed(only)):
             self.refuse(changed)
 
@@ -393,7 +393,7 @@ class Recorder(Observer):
         else:
             self.gradients.let_stay(entry.touched())
         if self.origins.bytes > self.room:
-            self.refuse(f"its results take more than {self.room >> 20} MiB at once")
+            self.refuse(tr("its results take more than {} MiB at once", self.room >> 20))
 
 
 def _told(saved, python: bool):

@@ -12,7 +12,7 @@ from collections import deque
 import numpy as np
 
 from badak.compiler.snapshot import NUMBERS, Attribute, StateSnapshot
-from badak.core.errors import ArgumentError, GraphError
+from badak.core.errors import ArgumentError, GraphError, tr
 from badak.tensor import Tensor
 from badak.tensor.attributes import held_by, is_a
 from badak.tensor.generator import default_generator
@@ -26,7 +26,7 @@ def expect_number() -> None:
     """Raise ArgumentError where BADAK_COMPILE_CHECK is none: whoever compiles shall not believe that it is checked."""
     if not IS_NUMBER:
         raise ArgumentError(
-            f"BADAK_COMPILE_CHECK: expected an integer; got {_asked[:40]!r}",
+            tr("BADAK_COMPILE_CHECK: expected an integer; got {!r}", _asked[:40]),
             "BADAK_COMPILE_CHECK=2 checks every second replay; or leave it unset",
         )
 
@@ -43,11 +43,11 @@ def checked(function, plan, args, kwargs, tensors):
     found, error = _outcome(lambda: plan.replay(tensors))
     difference = _differs(expected, found, "its result") or before.now().differs(after)
     if (type(raised), str(raised)) != (type(error), str(error)):
-        difference = f"one raises {raised!r}, the other {error!r}"
+        difference = tr("one raises {!r}, the other {!r}", raised, error)
     if difference:
         name = getattr(function, "__qualname__", type(function).__name__)
         raise GraphError(
-            f"compile: a replay of {name} differs from running it: {difference}",
+            tr("compile: a replay of {} differs from running it: {}", name, difference),
             "badak.compile(..., disable=True) runs it as it is; report this, it should not happen",
         )
     try:
@@ -175,11 +175,11 @@ def _differs(expected, found, where: str) -> str:
     """Where two results differ, in words; "" where they have the same bits."""
     if isinstance(expected, list | tuple) and type(expected) is type(found):
         if len(expected) != len(found):
-            return f"{where} has another length"
+            return tr("{} has another length", where)
         return next((d for i, (a, b) in enumerate(zip(expected, found)) if (d := _differs(a, b, f"{where}[{i}]"))), "")
     if isinstance(expected, dict) and type(expected) is type(found):
         if list(expected) != list(found):
-            return f"{where} has other keys"
+            return tr("{} has other keys", where)
         return next((d for name in expected if (d := _differs(expected[name], found[name], f"{where}[{name!r}]"))), "")
     one, two = _bits(expected), _bits(found)
     return "" if one == two else f"{where} {_than(one, two)}"

@@ -1,5 +1,7 @@
 """What a step computes twice from the same: each layer its mask from the same position, say. A replay does it once."""
 
+from badak.core.errors import tr
+
 
 class CommonSubexpressions:
     """The results of operations without gradient, by what they did to which memory.
@@ -36,7 +38,7 @@ class CommonSubexpressions:
             key = self.origins.key(array)
             self._writes[key] = self._writes.get(key, 0) + 1
             if key in self._used:
-                refuse("it changes a result in place that it computed twice")
+                refuse(tr("it changes a result in place that it computed twice"))
             self._found = {what: made for what, made in self._found.items() if all(each != key for each, _ in made)}
 
     def forget(self) -> None:

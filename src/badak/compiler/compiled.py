@@ -14,7 +14,7 @@ from badak.compiler.arguments import Arguments
 from badak.compiler.capture import WAITS
 from badak.compiler.check import EVERY, checked, expect_number
 from badak.compiler.plan import ALSO_NAMED, SHARED, Plan
-from badak.core.errors import GraphError, warn_once
+from badak.core.errors import GraphError, tr, warn_once
 from badak.core.memory import give_back
 from badak.core.modes import modes
 
@@ -84,7 +84,7 @@ class Compiled:
         if plan is None or plan.refused:
             return self.function(*args, **kwargs)
         if plan.steps is not None and plan.shares(found.tensors):
-            self._tell(SHARED, "give it memory of its own: x.clone()")
+            self._tell(SHARED, tr("give it memory of its own: x.clone()"))
             return self.function(*args, **kwargs)
         if plan.steps is not None:
             self._last = plan if found.simple else None
@@ -100,7 +100,7 @@ class Compiled:
             self._complain(plan.refused)
         elif plan.waits:
             shared = plan.waits in (SHARED, ALSO_NAMED)
-            self._tell(plan.waits, "give it memory of its own: x.clone()" if shared else "stop it for three calls")
+            self._tell(plan.waits, tr("give it memory of its own: x.clone()") if shared else tr("stop it for three calls"))
         elif plan.steps is not None:
             self.fallback_reason = ""
             give_back()
@@ -112,7 +112,7 @@ class Compiled:
         for plan in list(several):
             if plan.dropped:
                 several.remove(plan)
-                self._tell(f"it was recorded for something else: {plan.dropped}", "fullgraph=False records it again")
+                self._tell(tr("it was recorded for something else: {}", plan.dropped), tr("fullgraph=False records it again"))
             elif plan.holds() if plan.steps is not None else plan.applies():
                 return plan
         recordings = self.recordings
@@ -136,7 +136,7 @@ class Compiled:
         self._lives.append(last.count)
         if len(self._lives) < _LIVES or sum(self._lives[-_LIVES:]) > _LIVES * _LIVES:
             return ""
-        return f"{last.guards.failed or 'what it reads'} is another one too often"
+        return tr("{} is another one too often", last.guards.failed or "what it reads")
 
     def _remove(self, plan: Plan) -> None:
         for several in self.plans.values():
@@ -161,12 +161,12 @@ class Compiled:
         if self.told:
             warn_once(
                 ("compile", self._name(), why),
-                f"{self._cause(why)}; it runs as it is",
+                tr("{}; it runs as it is", self._cause(why)),
                 "docs/explanation/compile.md says what can be replayed",
             )
 
     def _cause(self, why: str) -> str:
-        return f"compile: {self._name()} cannot be replayed: {why}"
+        return tr("compile: {} cannot be replayed: {}", self._name(), why)
 
     def _name(self) -> str:
         return getattr(self.function, "__qualname__", type(self.function).__name__)

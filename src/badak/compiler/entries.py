@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from badak.compiler.provenance import Place, arrays_in
-from badak.core.errors import GraphError
+from badak.core.errors import GraphError, tr
 from badak.core.memory import holder_of
 from badak.ops.op import Saved
 
@@ -208,7 +208,7 @@ def _refresh(old, new) -> None:
         source = np.asarray(source)
         if source.shape != target.shape:
             raise GraphError(
-                f"a compiled step made an array of shape {source.shape} where it made {target.shape} when it was recorded",
+                tr("a compiled step made an array of shape {} where it made {} when it was recorded", source.shape, target.shape),
                 "leave operations whose shapes depend on values outside of the compiled step",
             )
         if not target.flags.writeable:  # one number seen as many: what is written is the number

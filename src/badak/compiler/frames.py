@@ -21,7 +21,7 @@ import numpy as np
 from badak.autograd.node import Node
 from badak.compiler.answers import Question, is_plain, question_of
 from badak.compiler.pure import impure
-from badak.core.errors import PACKAGE
+from badak.core.errors import PACKAGE, tr
 from badak.tensor import Tensor
 
 _PROGRAMS = ("badak.models", "badak.training", "badak.generation")  # parts of badak that are programs like the user's
@@ -172,7 +172,7 @@ class Frames:
                 elif what is sys.getrecursionlimit and kinds.get(frame.f_code) == _CALLERS:
                     return  # as a bound of a loop
                 elif (why := impure(what)) and self.refuse is not None:
-                    self.refuse(f"it calls {why}, which may answer or do something else in each call")
+                    self.refuse(tr("it calls {}, which may answer or do something else in each call", why))
 
         return told
 
@@ -186,7 +186,7 @@ class Frames:
                 module = frame.f_globals.get("__name__") or ""
                 known = self._kinds[code] = _belongs_to(module, code.co_filename)
                 if module.endswith(".arrayprint") and self.refuse is not None:
-                    self.refuse(f"it calls numpy.{code.co_name}, which may answer or do something else in each call")
+                    self.refuse(tr("it calls numpy.{}, which may answer or do something else in each call", code.co_name))
                 if not known & _PERHAPS:
                     self._passed.add(code)
             if known == _LIBRARY or (known == _OWN and not program):
@@ -228,7 +228,7 @@ class Frames:
             _keep(value, self._of(back).given)
         code = frame.f_code
         if code.co_name in _STATE_OF_NUMPY and frame.f_globals.get("__name__", "").startswith("numpy.") and self.refuse is not None:
-            self.refuse(f"it calls numpy.{code.co_name}, which may answer or do something else in each call")
+            self.refuse(tr("it calls numpy.{}, which may answer or do something else in each call", code.co_name))
         if self._kinds.get(code) == _OWN and is_plain(value) and (question := question_of(frame)) is not None:
             self._of(back).answers[question.key] = question
 

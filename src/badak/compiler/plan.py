@@ -20,6 +20,7 @@ from badak.compiler.results import Results
 from badak.compiler.snapshot import StateSnapshot
 from badak.compiler.warmup import WarmUp
 from badak.core import events
+from badak.core.errors import tr
 from badak.core.memory import holder_of
 from badak.core.modes import modes
 from badak.ops._broadcast import quiet
@@ -27,8 +28,8 @@ from badak.tensor import Tensor
 from badak.tensor.attributes import held_by
 from badak.tensor.dtypes import default_dtype
 
-REDEFINED = "it changes more of its arguments than their values"
-SHARED = "an argument shares memory with what it changes"
+REDEFINED = tr("it changes more of its arguments than their values")
+SHARED = tr("an argument shares memory with what it changes")
 ALSO_NAMED = "an argument has a second name by which the step changes more than its values"
 _recorded: weakref.WeakSet = weakref.WeakSet()  # plans that hold memory
 
@@ -141,7 +142,7 @@ class Plan:
         if self._first is None:
             self._memory = [room_for(x._array) for x in found.tensors]
             if any(memory is None for memory in self._memory):
-                self.refuse("an argument is scattered over much memory")
+                self.refuse(tr("an argument is scattered over much memory"))
                 return self.function(*found.args, **found.kwargs)
         scouted, own, redefines = self._scouted  # type: ignore[misc]
         if self._changes_arguments and self._reachable is None:
@@ -199,7 +200,7 @@ class Plan:
             self._first, self._read = None, None  # it begins again
             self._restarts += 1
             if self._restarts > _MOST_RESTARTS:
-                self.refuse(f"{changed} is another one in each call")
+                self.refuse(tr("{} is another one in each call", changed))
         elif self._read is not None:
             self._read.look_again()
         return bool(self.waits or self.refused)
@@ -232,7 +233,7 @@ class Plan:
             elif not recorder.trouble:
                 held = self._compare_reads(places, recorder)
         except Exception as error:  # whatever an object of the program answers when it is looked at
-            recorder.refuse(f"what it reads cannot be looked at ({type(error).__name__})")
+            recorder.refuse(tr("what it reads cannot be looked at ({})", type(error).__name__))
         if self._first is not None:
             recorder.compare(self._first[0])
         if recorder.trouble:
@@ -283,7 +284,7 @@ class Plan:
             if trouble := place.trouble(before):
                 recorder.refuse(trouble)
         if not recorder.trouble and (changed := self._read.changed(besides=announced)):
-            recorder.refuse(f"{changed} changes while it runs, and nothing says that a replay has to do it again")
+            recorder.refuse(tr("{} changes while it runs, and nothing says that a replay has to do it again", changed))
         decided = [(Entry(held_by(holder), name, name), [value]) for holder, name, value in recorder.decided.values()]
         return held + decided
 
@@ -301,7 +302,7 @@ class Plan:
                 free += plan.bytes
                 plan.drop("its memory was needed for another recording")
         if size > free:
-            self.refuse(f"recordings take more than {most >> 20} MiB together")
+            self.refuse(tr("recordings take more than {} MiB together", most >> 20))
             return False
         self.bytes = size
         _recorded.add(self)

@@ -25,6 +25,7 @@ from badak.compiler.code import FORMATS, Chain, Facts, facts, named_in_format
 from badak.compiler.frames import BY_NAME, Executed, is_of_python, is_program
 from badak.compiler.pure import defined_in_c, impure, written_in_python
 from badak.compiler.snapshot import MOST, uncollected
+from badak.core.errors import tr
 from badak.core.memory import holder_of
 from badak.core.public_api.homes import home
 from badak.tensor import Tensor
@@ -91,7 +92,7 @@ class Reached:
         for question in each.answers.values():
             self._answer(question)
         for thing in each.given.values():
-            self._add(pool, thing, f"what {each.code.co_name} was given", handed=True)
+            self._add(pool, thing, tr("what {} was given", each.code.co_name), handed=True)
         for thing, name in each.asked.values():
             self._along(pool, [thing], type(thing).__name__, (name,), handed=True)
         for name in pool.facts.imports:
@@ -141,7 +142,7 @@ class Reached:
         while self._waiting and not self.trouble:
             pool, thing, where = self._waiting.popleft()
             if len(self.places) > MOST:
-                self.trouble = f"it can reach more than {MOST:,} Python objects, which would all have to be compared"
+                self.trouble = tr("it can reach more than {:,} Python objects, which would all have to be compared", MOST)
                 return
             self._open(pool, thing, where)
 
@@ -371,7 +372,7 @@ class Reached:
         self._linked[id(f)] = f
         self._put(places.Code(f, f.__qualname__))
         for value in (*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()):
-            self._add(pool, value, f"a default of {f.__name__}")
+            self._add(pool, value, tr("a default of {}", f.__name__))
         for name, cell in zip(f.__code__.co_freevars, f.__closure__ or ()):
             place = places.Cell(cell, name)
             self._put(place)

@@ -6,6 +6,7 @@ from badak.autograd.node import Node
 from badak.compiler.arguments import room_for
 from badak.compiler.capture import WAITS, Recorder
 from badak.compiler.entries import results_in
+from badak.core.errors import tr
 from badak.core.modes import modes
 from badak.tensor import Tensor
 
@@ -22,9 +23,9 @@ class Results:
     def _described(self, value, recorder: Recorder):
         if isinstance(value, Tensor):
             if type(value) is not Tensor:
-                recorder.refuse("it returns a parameter")
+                recorder.refuse(tr("it returns a parameter"))
             if room_for(value._array) is None:
-                recorder.refuse("its result is scattered over much memory")
+                recorder.refuse(tr("its result is scattered over much memory"))
             node = value._node
             if value.requires_grad and (node is None or not (node.spent or node.saved is None)):
                 recorder.refuse(WAITS)

@@ -20,6 +20,7 @@ import numpy as np
 
 from badak.autograd.node import Node, Version
 from badak.compiler.provenance import Living
+from badak.core.errors import tr
 from badak.core.public_api.homes import home
 from badak.tensor import Tensor
 from badak.tensor.attributes import held_by, is_a
@@ -115,7 +116,7 @@ class StateSnapshot:
         """What has changed since it was last looked at, in words; "" where nothing has. only: an object, or an array."""
         for where, container, held in _those(self._containers, only):
             if not held.is_still(container):
-                return f"{where} changes while it runs, and nothing says that a replay has to do it again"
+                return tr("{} changes while it runs, and nothing says that a replay has to do it again", where)
         for where, array, before in self._arrays(memory_of(only) if is_a(only, np.ndarray) else only):
             if digest(array) != before:
                 return f"the memory of {where} changes, and nothing says that a replay has to do it again"
@@ -331,7 +332,7 @@ def _parts(where: str, thing, held: Held | None) -> list:
         if is_ours(thing):
             return []
         cells = [(name, cell) for name, cell in zip(thing.__code__.co_freevars, thing.__closure__ or ())]
-        return [*cells, *(held.pairs() if held else ()), (f"a default of {thing.__name__}", thing.__defaults__ or ())]
+        return [*cells, *(held.pairs() if held else ()), (tr("a default of {}", thing.__name__), thing.__defaults__ or ())]
     if is_a(thing, types.MethodType):
         return [("", thing.__self__), ("", thing.__func__)]
     if is_a(thing, functools.partial):

@@ -21,7 +21,7 @@ import os
 import sys
 
 from badak.core.errors import ArgumentError
-from badak.core.i18n import say
+from badak.core.i18n import say, tr
 
 NAMES = (
     "KERNELS", "NUM_THREADS", "CPU", "DEBUG", "COMPILE_CHECK", "CACHE", "LANG", "RUN_PROGRAM", "CUDA_AS_CPU", "DIST_CHECK", "BOARD",
@@ -34,7 +34,10 @@ def switch(name: str) -> bool:
     """Whether BADAK_`name` is on; nonsense is off, and said."""
     asked = os.environ.get(f"BADAK_{name}", "").strip().lower()
     if asked not in _ON + _OFF:
-        _say(f"BADAK_{name}: expected 1 or 0; got {asked[:40]!r}, which counts as 0", f"BADAK_{name}=1, or leave it unset")
+        _say(
+            tr("BADAK_{}: expected 1 or 0; got {!r}, which counts as 0", name, asked[:40]),
+            tr("BADAK_{}=1, or leave it unset", name),
+        )
     return asked in _ON
 
 
@@ -44,7 +47,8 @@ def word(name: str, words: tuple[str, ...], unset: str) -> str | None:
     if asked and asked not in words:
         expected = f"{', '.join(words[:-1])} or {words[-1]}"
         raise ArgumentError(
-            f"BADAK_{name}: expected {expected}; got {asked[:40]!r}", f"BADAK_{name}={words[1]}, or leave it unset: {unset}"
+            tr("BADAK_{}: expected {}; got {!r}", name, expected, asked[:40]),
+            tr("BADAK_{}={}, or leave it unset: {}", name, words[1], unset),
         )
     return asked or None
 
@@ -55,7 +59,7 @@ def look_for_misspelled() -> None:
         if name.startswith("BADAK_") and name[6:] not in NAMES:
             near = difflib.get_close_matches(name[6:46], NAMES, n=1, cutoff=0.7)
             if near:
-                _say(f"{name}: nothing reads this variable", f"BADAK_{near[0]}")
+                _say(tr("{}: nothing reads this variable", name), f"BADAK_{near[0]}")
 
 
 def _say(cause: str, fix: str) -> None:

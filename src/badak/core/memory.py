@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import NotSupportedError, StateError
+from badak.core.errors import NotSupportedError, StateError, tr
 
 
 def holder_of(array: Any) -> Any:
@@ -131,7 +131,7 @@ def new_shared(count: int) -> np.ndarray:
         return map_shared(file, count)
     except OSError as error:
         raise StateError(
-            f"share_memory_: the system gives no {count:,} bytes of shared memory ({error.strerror})",
+            tr("share_memory_: the system gives no {:,} bytes of shared memory ({})", count, error.strerror),
             "ulimit -n 4096, where too many files are open: each tensor takes two; or share fewer",
         ) from error
 

@@ -10,7 +10,7 @@ import platform
 import sys
 
 from badak.core import config
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 
 __all__ = ["HELD", "PORTABLE"]
 
@@ -30,7 +30,7 @@ def _hold() -> None:
         assigned = [f'{name}="{value}"' for name, value in missing.items()]
         raise ArgumentError(
             "BADAK_PORTABLE: NumPy was imported before badak, and computes as this CPU does it",
-            f"import badak first, or start with {' '.join(assigned)}",
+            tr("import badak first, or start with {}", " ".join(assigned)),
         )
     os.environ.update(missing)
 

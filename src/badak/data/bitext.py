@@ -13,7 +13,7 @@ import hashlib
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from badak.core.errors import ArgumentError, FileError
+from badak.core.errors import ArgumentError, FileError, tr
 from badak.data.files import read_text
 from badak.io.errors import shown
 
@@ -42,25 +42,26 @@ def read_corpus(path: str, source: str, target: str, columns: tuple[int, int] = 
     if place.is_dir():
         return _of_folder(place, source, target)
     if not place.exists():
-        raise FileError(f"{place}: there is no such file or folder", "a folder with train.de and train.en, or a file of pairs")
+        raise FileError(tr("{}: there is no such file or folder", place), "a folder with train.de and train.en, or a file of pairs")
     return _of_pairs(place, columns, held_out)
 
 
 def _of_folder(place: Path, source: str, target: str) -> Corpus:
     if source == target:
-        raise ArgumentError(f"source and target are both {source!r}", "--src de --tgt en")
+        raise ArgumentError(tr("source and target are both {!r}", source), "--src de --tgt en")
     stems = _stems(place, source), _stems(place, target)
     for language, found in zip((source, target), stems):
         if "train" not in found:
             raise ArgumentError(
-                f"{place}: no file train.{language}", _languages_of(place) or f"name the files train.{source} and train.{target}"
+                tr("{}: no file train.{}", place, language),
+                _languages_of(place) or tr("name the files train.{} and train.{}", source, target),
             )
     notes: list[str] = []
     both = {name: (path, stems[1][name]) for name, path in stems[0].items() if name in stems[1]}
     valid = next((name for name in HELD_OUT if name in both), None)
     if valid is None:
         raise ArgumentError(
-            f"{place}: no files val.{source} and val.{target} to test with",
+            tr("{}: no files val.{} and val.{} to test with", place, source, target),
             "put some hundred pairs that are not in the training files there",
         )
     tests = {name: _read_two(*paths, notes) for name, paths in sorted(both.items()) if name.startswith("test")}
@@ -75,7 +76,7 @@ def _stems(place: Path, language: str) -> dict[str, Path]:
 
 def _languages_of(place: Path) -> str:
     found = sorted({path.name.removesuffix(".gz").removeprefix("train.") for path in place.glob("train.*")})
-    return f"the languages there are {', '.join(found)}: --src {found[0]} --tgt {found[-1]}" if len(found) > 1 else ""
+    return tr("the languages there are {}: --src {} --tgt {}", ", ".join(found), found[0], found[-1]) if len(found) > 1 else ""
 
 
 def _read_two(first: Path, second: Path, notes: list[str]) -> Pairs:
@@ -83,7 +84,7 @@ def _read_two(first: Path, second: Path, notes: list[str]) -> Pairs:
     left, right = read_lines(first), read_lines(second)
     if len(left) != len(right):
         raise FileError(
-            f"{first} has {len(left):,} lines, {second.name} has {len(right):,}",
+            tr("{} has {:,} lines, {} has {:,}", first, len(left), second.name, len(right)),
             "each line of the one must be the translation of the same line of the other",
         )
     pairs = list(zip(left, right))
@@ -91,14 +92,16 @@ def _read_two(first: Path, second: Path, notes: list[str]) -> Pairs:
         if bool(a) != bool(b):
             empty, full = (first, second) if b else (second, first)
             raise FileError(
-                f"{empty}: line {number} is empty, where {full.name} has {shown(a or b)}",
+                tr("{}: line {} is empty, where {} has {}", empty, number, full.name, shown(a or b)),
                 "write the translation there, or remove the line from both files",
             )
     kept = [pair for pair in pairs if pair[0]]
     if len(kept) < len(pairs):
-        notes.append(f"{first.parent}: {len(pairs) - len(kept):,} lines of {first.name} and {second.name} are empty and left out")
+        notes.append(
+            tr("{}: {:,} lines of {} and {} are empty and left out", first.parent, len(pairs) - len(kept), first.name, second.name)
+        )
     if not kept:
-        raise FileError(f"{first}: the file has no sentence", "write one sentence in each line")
+        raise FileError(tr("{}: the file has no sentence", first), "write one sentence in each line")
     return kept
 
 
@@ -117,14 +120,15 @@ def _of_pairs(place: Path, columns: tuple[int, int], held_out: float) -> Corpus:
             continue
         cells = [cell.strip() for cell in line.split("\t")]
         if max(columns) > len(cells) or not (cells[a - 1] and cells[b - 1]):
-            what = f"has {len(cells)} columns" if max(columns) > len(cells) else "has an empty cell"
+            what = tr("has {} columns", len(cells)) if max(columns) > len(cells) else tr("has an empty cell")
             raise FileError(
-                f"{place}: line {number} {what}; expected source in column {a} and target in column {b}, tabs between them",
+                tr("{}: line {} {}; expected source in column {} and target in column {}, tabs between them", place, number, what,
+                   a, b),
                 "correct the line, or name the columns: --source-column 1 --target-column 2",
-            )
+            )  # fmt: skip
         pairs.append((cells[a - 1], cells[b - 1]))
     if not pairs:
-        raise FileError(f"{place}: the file has no pair", "write a pair in each line: source, tab, target")
+        raise FileError(tr("{}: the file has no pair", place), "write a pair in each line: source, tab, target")
     return split(pairs, held_out)
 
 
@@ -143,6 +147,6 @@ def split(pairs: Pairs, held_out: float) -> Corpus:
     notes = [f"{len(train) - len(kept):,} pairs are left out: their source is tested with"] if len(kept) < len(train) else []
     if not kept:
         raise ArgumentError(
-            f"{len(pairs)} pairs are too few to hold {held_out:g} of them out twice", "--val-split 0, or more pairs"
+            tr("{} pairs are too few to hold {:g} of them out twice", len(pairs), held_out), "--val-split 0, or more pairs"
         )
     return Corpus(kept, valid or kept, {"test": test} if test else {}, notes)

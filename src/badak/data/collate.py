@@ -5,7 +5,7 @@ from copy import copy
 
 import numpy as np
 
-from badak.core.errors import ArgumentTypeError, ShapeError
+from badak.core.errors import ArgumentTypeError, ShapeError, tr
 from badak.tensor import Tensor, stack
 from badak.tensor.dtypes import of_numpy
 
@@ -44,11 +44,11 @@ def collate(batch, *, collate_fn_map=None):
         if not all(isinstance(one, Sequence) for one in batch):
             odd = next(one for one in batch if not isinstance(one, Sequence))
             raise ArgumentTypeError(
-                f"default_collate: {type(first)} and {type(odd)} in one batch", "examples of one kind, or collate_fn"
+                tr("default_collate: {} and {} in one batch", type(first), type(odd)), "examples of one kind, or collate_fn"
             )
         if not named and any(len(one) != len(first) for one in batch):
             raise ShapeError(
-                f"each element in list of batch should be of equal size; got lengths {sorted({len(one) for one in batch})}",
+                tr("each element in list of batch should be of equal size; got lengths {}", sorted({len(one) for one in batch})),
                 "pad the examples, or pass collate_fn",
             )
         members = [collate(column, collate_fn_map=collate_fn_map) for column in zip(*batch)]
@@ -56,7 +56,7 @@ def collate(batch, *, collate_fn_map=None):
             return type(first)(*members) if named else members
         return _sequence_like(first, members)
     raise ArgumentTypeError(
-        f"default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {type(first)}",
+        tr("default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}", type(first)),
         "pass collate_fn, a function from a list of examples to a batch",
     )
 
@@ -94,10 +94,10 @@ def _need_equal_shapes(batch) -> None:
     for i, one in enumerate(batch):
         if one.shape != batch[0].shape:
             raise ShapeError(
-                f"stack expects each tensor to be equal size, but got {list(batch[0].shape)} at entry 0 and "
-                f"{list(one.shape)} at entry {i}",
+                tr("stack expects each tensor to be equal size, but got {} at entry 0 and {} at entry {}", list(batch[0].shape),
+                   list(one.shape), i),
                 "pad the examples to one length, or pass collate_fn",
-            )
+            )  # fmt: skip
 
 
 def collate_tensor_fn(batch, *, collate_fn_map=None):
@@ -112,7 +112,7 @@ def collate_numpy_array_fn(batch, *, collate_fn_map=None):
     """Arrays of one shape as one tensor; arrays of strings or objects are refused."""
     if batch[0].dtype.kind in "SUO":
         raise ArgumentTypeError(
-            f"default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {batch[0].dtype}",
+            tr("default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}", batch[0].dtype),
             "convert the array to numbers first",
         )
     _need_equal_shapes(batch)

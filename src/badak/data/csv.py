@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from badak.core.errors import ArgumentError, FileError
+from badak.core.errors import ArgumentError, FileError, tr
 from badak.data.files import read_text
 from badak.io.atomic import unreadable
 from badak.io.errors import line as one_line
@@ -54,7 +54,7 @@ class Table:
         text = read_text(place)
         first = next((line for line in text.split("\n") if line.strip()), None)
         if first is None:
-            raise FileError(f"{place}: the file has no row", "a text and its label in each line, a tab or a comma between")
+            raise FileError(tr("{}: the file has no row", place), "a text and its label in each line, a tab or a comma between")
         separator = max(SEPARATORS, key=lambda one: (one in first, one == "\t", first.count(one)))
         rows, lines, empty = _rows(place, text, separator, quotes)
         known = {name.strip() for name in rows[0]} & set(asked)
@@ -63,9 +63,10 @@ class Table:
         for row, line in zip(rows, lines):
             if len(row) != width:
                 raise FileError(
-                    f"{place}: line {line} has {len(row)} fields, line {lines[0]} has {width} (between {SEPARATORS[separator]})",
-                    f"fix line {line}; a text with {SEPARATORS[separator]} in it stands in quotes",
-                )
+                    tr("{}: line {} has {} fields, line {} has {} (between {})", place, line, len(row), lines[0], width,
+                       SEPARATORS[separator]),
+                    tr("fix line {}; a text with {} in it stands in quotes", line, SEPARATORS[separator]),
+                )  # fmt: skip
         names = tuple(name.strip() for name in rows[0]) if named else None
         return cls(place, names, rows[named:], lines[named:], empty)
 
@@ -76,19 +77,22 @@ class Table:
 
     def names(self) -> str:
         """The columns, to read."""
-        return ", ".join(self.header) if self.header else f"1 to {self.width}, without names"
+        return ", ".join(self.header) if self.header else tr("1 to {}, without names", self.width)
 
     def column(self, asked: str, option: str = "column") -> int:
         """The place, counted from 0, of the column with this name, or with this number, counted from 1."""
         if self.header and asked in self.header:
             if self.header.count(asked) > 1:
-                raise ArgumentError(f"{self.path}: two columns are called {shown(asked)}", f"name it by its place: {option} 1")
+                raise ArgumentError(
+                    tr("{}: two columns are called {}", self.path, shown(asked)), tr("name it by its place: {} 1", option)
+                )
             return self.header.index(asked)
         if asked.isascii() and asked.isdigit() and 1 <= int(asked) <= self.width:
             return int(asked) - 1
         raise ArgumentError(
-            f"{self.path}: no column {shown(asked)}; it has {self.names()}",
-            f"{option} {self.header[0] if self.header else 1}, or another one of them" + ("" if self.header else "; --header yes"),
+            tr("{}: no column {}; it has {}", self.path, shown(asked), self.names()),
+            tr("{} {}, or another one of them", option, self.header[0] if self.header else 1)
+            + ("" if self.header else "; --header yes"),
         )
 
     def guess_label(self) -> int:
@@ -98,7 +102,7 @@ class Table:
     def guess_text(self, label: int) -> int:
         """The column called as texts are, else the one with the most characters next to the labels."""
         if self.width < 2:
-            raise FileError(f"{self.path}: one column; a text and its label are two", "a tab or a comma between them")
+            raise FileError(tr("{}: one column; a text and its label are two", self.path), "a tab or a comma between them")
         sizes = [sum(len(row[i]) for row in self.rows[:1_000]) if i != label else -1 for i in range(self.width)]
         return self._known(TEXT_NAMES, sizes.index(max(sizes)))
 
@@ -143,9 +147,11 @@ def table_files(place: str | os.PathLike) -> tuple[Path, Path | None]:
     test = next((one for one in tests if one), [])
     for word, files in (("train", train), ("test", test)):
         if len(files) > 1 or (word == "train" and not files):
-            many = f"{len(files)} files with {word!r} in their names" if files else f"no file with {word!r} in its name"
-            names = ", ".join(one.name for one in (files or found)[:5]) or f"nothing that ends with {', '.join(ENDINGS)}"
-            raise FileError(f"{path}: {many} ({names})", "name the file itself: --data FILE, and --val-data FILE for the other")
+            many = tr("{} files with {!r} in their names", len(files), word) if files else tr("no file with {!r} in its name", word)
+            names = tr(", ").join(one.name for one in (files or found)[:5]) or tr("nothing that ends with {}", ", ".join(ENDINGS))
+            raise FileError(
+                tr("{}: {} ({})", path, many, names), "name the file itself: --data FILE, and --val-data FILE for the other"
+            )
     return train[0], test[0] if test else None
 
 
@@ -175,25 +181,25 @@ def _rows(path: Path, text: str, separator: str, quotes: bool) -> tuple[list[lis
 def _expect_one_row(path: Path, row: list[str], line: int, separator: str) -> None:
     """Refuse a field in quotes that holds whole rows: its quote was none, and closed at another one far below."""
     if separator == "\t" and any("\t" in part for field in row for part in field.split("\n")[1:]):
-        raise _open_quote(path, line, "is closed in a later row")
+        raise _open_quote(path, line, tr("is closed in a later row"))
 
 
 def _not_read(path: Path, begun: int, at: int, error: csv.Error) -> FileError:
     said = str(error)
     if "unexpected end" in said or "field larger" in said:
-        return _open_quote(path, begun, "never closes")
+        return _open_quote(path, begun, tr("never closes"))
     if "expected after" in said:
-        where = f"line {begun}" if at <= begun else f"lines {begun} to {at}"
+        where = tr("line {}", begun) if at <= begun else tr("lines {} to {}", begun, at)
         return FileError(
-            f"{path}: {where}: a quote closes in the middle of a field",
+            tr("{}: {}: a quote closes in the middle of a field", path, where),
             'write a quote within quotes twice (""), or --no-quotes where quotes are characters like others',
         )
-    return FileError(f"{path}: line {at}: no row of a table ({one_line(said)})", "fix that line")
+    return FileError(tr("{}: line {}: no row of a table ({})", path, at, one_line(said)), "fix that line")
 
 
 def _open_quote(path: Path, line: int, what: str) -> FileError:
     return FileError(
-        f"{path}: line {line}: the quote that opens there {what}",
+        tr("{}: line {}: the quote that opens there {}", path, line, what),
         "close it, or --no-quotes where quotes are characters like others",
     )
 
@@ -204,7 +210,7 @@ def expect_numbers(table: Table, column: int, rows: Iterable[int]) -> None:
         field = table.rows[i][column]
         if not is_number(field) or not math.isfinite(float(field)):
             raise FileError(
-                f"{table.path}: line {table.lines[i]}: {shown(field)} is no number ({table.name_of(column)})",
+                tr("{}: line {}: {} is no number ({})", table.path, table.lines[i], shown(field), table.name_of(column)),
                 "fix that line, name another --label-column, or --task classification",
             )
 

@@ -8,14 +8,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from badak.core.errors import (
-    ArgumentError,
-    IndexOutOfRangeError,
-    NotSupportedError,
-    ShapeError,
-    undefined,
-    warn_once,
-)
+from badak.core.errors import ArgumentError, IndexOutOfRangeError, NotSupportedError, ShapeError, tr, undefined, warn_once
 from badak.tensor import Tensor
 from badak.tensor.random import default_generator, or_default
 
@@ -68,7 +61,7 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
     def __init__(self, *tensors: Tensor) -> None:
         if any(tensors[0].size(0) != x.size(0) for x in tensors):
             sizes = ", ".join(str(tuple(x.shape)) for x in tensors)
-            raise ShapeError(f"TensorDataset: Size mismatch between tensors: expected equal first sizes; got {sizes}")
+            raise ShapeError(tr("TensorDataset: Size mismatch between tensors: expected equal first sizes; got {}", sizes))
         self.tensors = tensors
 
     def __getitem__(self, index):
@@ -102,7 +95,7 @@ class StackDataset(Dataset):
         members = list(kwargs.values()) if kwargs else list(args)
         self._length = len(members[0])
         if any(len(member) != self._length for member in members):
-            raise ShapeError(f"StackDataset: Size mismatch between datasets: {[len(member) for member in members]}")
+            raise ShapeError(tr("StackDataset: Size mismatch between datasets: {}", [len(member) for member in members]))
 
     def __getitem__(self, index):
         if isinstance(self.datasets, dict):
@@ -133,7 +126,7 @@ class ConcatDataset(Dataset[T_co]):
     def __getitem__(self, idx):
         place = idx + len(self) if idx < 0 else idx
         if not 0 <= place < len(self):
-            raise IndexOutOfRangeError(f"ConcatDataset: index {idx} is outside of {len(self)} examples")
+            raise IndexOutOfRangeError(tr("ConcatDataset: index {} is outside of {} examples", idx, len(self)))
         which = bisect.bisect_right(self.cumulative_sizes, place)
         return self.datasets[which][place - (self.cumulative_sizes[which - 1] if which else 0)]
 
@@ -177,7 +170,7 @@ class Subset(Dataset[T_co]):
         own = type(self)
         if own.__getitem__ is not Subset.__getitem__ and own.__getitems__ is Subset.__getitems__:
             raise NotSupportedError(
-                f"{own.__name__} overrides __getitem__ but not __getitems__",
+                tr("{} overrides __getitem__ but not __getitems__", own.__name__),
                 "def __getitems__(self, indices): return [self[i] for i in indices]",
             )
         self.dataset, self.indices = dataset, indices
@@ -226,7 +219,9 @@ def random_split(dataset: Any, lengths: Sequence[int | float], generator=default
         lengths = _sizes(total, lengths)
     if sum(lengths) != total:
         raise ArgumentError(
-            f"random_split: Sum of input lengths does not equal the length of the input dataset! {list(lengths)} and {total}",
+            tr(
+                "random_split: Sum of input lengths does not equal the length of the input dataset! {} and {}", list(lengths), total
+            ),
             "fractions that sum to 1, such as [0.9, 0.1]",
         )
     order = or_default(generator).permutation(total).tolist()
@@ -237,11 +232,11 @@ def random_split(dataset: Any, lengths: Sequence[int | float], generator=default
 def _sizes(total: int, fractions: Sequence[float]) -> list[int]:
     for i, fraction in enumerate(fractions):
         if not 0 <= fraction <= 1:
-            raise ArgumentError(f"Fraction at index {i} is not between 0 and 1: {fraction}")
+            raise ArgumentError(tr("Fraction at index {} is not between 0 and 1: {}", i, fraction))
     sizes = [math.floor(total * fraction) for fraction in fractions]
     for i in range(total - sum(sizes)):
         sizes[i % len(sizes)] += 1
     for i, size in enumerate(sizes):
         if size == 0:
-            warn_once(("empty split", i), f"Length of split at index {i} is 0. This might result in an empty dataset.")
+            warn_once(("empty split", i), tr("Length of split at index {} is 0. This might result in an empty dataset.", i))
     return sizes

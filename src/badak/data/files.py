@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from badak.core.errors import FileError
+from badak.core.errors import FileError, tr
 from badak.core.public_api import guard_names as _guard_names
 from badak.data import validation
 from badak.io.atomic import as_path, open_file, unreadable
@@ -36,7 +36,7 @@ def text_files(paths: Iterable[str | os.PathLike]) -> tuple[list[Path], int]:
     """
     found: list[Path] = []
     left = 0
-    for path in map(as_path, validation.several("text_files", paths, "a list of paths", "text_files(['books'])")):
+    for path in map(as_path, validation.several("text_files", paths, tr("a list of paths"), "text_files(['books'])")):
         if not path.is_dir():
             found.append(path)
             continue
@@ -44,7 +44,9 @@ def text_files(paths: Iterable[str | os.PathLike]) -> tuple[list[Path], int]:
         texts = [one for one in inside if one.name.removesuffix(".gz").endswith(ENDINGS)]
         if not texts:
             endings = ", ".join(ENDINGS)
-            raise FileError(f"{path}: no file in it ends with {endings}, or one of these and .gz", "name the files one by one")
+            raise FileError(
+                tr("{}: no file in it ends with {}, or one of these and .gz", path, endings), "name the files one by one"
+            )
         left += len(inside) - len(texts)
         found += texts
     return found, left
@@ -72,7 +74,7 @@ def read_pieces(path: str | os.PathLike) -> Iterator[str]:
             at = position - (len(error.object) - len(block)) + error.start
             where = (f"byte {at} is {error.object[error.start]:#04x}", "save it as UTF-8")
             what, fix = next((said for start, said in _NO_TEXT.items() if begun.startswith(start)), where)
-            raise FileError(f"{path}: not UTF-8 text: {what}", fix) from error
+            raise FileError(tr("{}: not UTF-8 text: {}", path, what), fix) from error
         position += len(block)
         text = lines.decode(text, final=not block)
         if text:
@@ -91,12 +93,12 @@ def _blocks(path: str | os.PathLike) -> Iterator[bytes]:
                 room -= len(block)
                 if packed and room < 0:
                     raise FileError(
-                        f"{path}: becomes more than {FACTOR} times as large when it is unpacked", "gunzip --keep it yourself"
+                        tr("{}: becomes more than {} times as large when it is unpacked", path, FACTOR), "gunzip --keep it yourself"
                     )
                 yield block
             yield b""
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise FileError(f"{path}: a damaged gzip file ({error})", "copy or download it again") from error
+        raise FileError(tr("{}: a damaged gzip file ({})", path, error), "copy or download it again") from error
     except OSError as error:
         raise unreadable(path, error) from error
 

@@ -9,7 +9,7 @@ How a text is cut before pieces are joined is a name in the file, `tokenizer.ggm
 from collections.abc import Mapping
 from typing import Any
 
-from badak.core.errors import ArgumentError, FileError
+from badak.core.errors import ArgumentError, FileError, tr
 from badak.data.tokenizer import Tokenizer
 from badak.io.errors import line, shown
 
@@ -18,7 +18,7 @@ _SHORT = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}%s| ?[^\s\
 PATTERNS = {"gpt-2": "", "qwen2": _SHORT % "", "llama-bpe": _SHORT % "{1,3}"}  # "": the one that ByteLevel has itself
 NORMAL, UNKNOWN, CONTROL, GIVEN, _, BYTE = range(1, 7)  # kinds of tokens
 SPACE = "▁"  # as which SentencePiece writes a space
-AGAIN = "copy or download it again"
+AGAIN = tr("copy or download it again")
 MARKS = {"bos": "bos_token_id", "eos": "eos_token_id", "unk": "unknown_token_id", "pad": "padding_token_id"}
 
 
@@ -28,17 +28,17 @@ def tokenizer_of(facts: Mapping[str, Any], where: Any) -> Tokenizer:
     kinds = facts.get(f"{GGML}token_type")
     kinds = [NORMAL] * len(tokens) if kinds is None else [int(one) for one in kinds]
     if len(kinds) != len(tokens) or not tokens:
-        raise FileError(f"{where}: {len(tokens):,} tokens and {len(kinds):,} kinds of tokens", AGAIN)
+        raise FileError(tr("{}: {:,} tokens and {:,} kinds of tokens", where, len(tokens), len(kinds)), AGAIN)
     ids = {token: number for number, token in enumerate(tokens)}
     if len(ids) < len(tokens):
         twice = next(token for number, token in enumerate(tokens) if ids[token] != number)
-        raise FileError(f"{where}: the token {shown(twice)} is there twice", AGAIN)
+        raise FileError(tr("{}: the token {} is there twice", where, shown(twice)), AGAIN)
     if kind == "gpt2":
         parts = _byte_level(facts, ids, where)
     elif kind == "llama":
         parts = _sentencepiece(facts, ids, kinds, where)
     else:
-        raise FileError(f"{where}: its tokenizer is {shown(kind)}; badak reads gpt2 and llama", "llama.cpp reads this file")
+        raise FileError(tr("{}: its tokenizer is {}; badak reads gpt2 and llama", where, shown(kind)), "llama.cpp reads this file")
     added = [
         {"id": number, "content": tokens[number], "special": kind != GIVEN, "normalized": False,
          **dict.fromkeys(("single_word", "lstrip", "rstrip"), False)}
@@ -51,7 +51,7 @@ def tokenizer_of(facts: Mapping[str, Any], where: Any) -> Tokenizer:
 def _list_of_texts(facts: Mapping[str, Any], name: str, where: Any) -> list[str]:
     found = facts.get(GGML + name)
     if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
-        raise FileError(f"{where}: there is no {GGML}{name}, a list of texts", "a file with its tokenizer")
+        raise FileError(tr("{}: there is no {}{}, a list of texts", where, GGML, name), "a file with its tokenizer")
     return found
 
 
@@ -64,11 +64,13 @@ def _model(ids: dict[str, int], merges: list[tuple[str, str]], **more: Any) -> d
 def _byte_level(facts: Mapping[str, Any], ids: dict[str, int], where: Any) -> dict[str, Any]:
     name = facts.get(f"{GGML}pre", "gpt-2")
     if name not in PATTERNS:
-        raise FileError(f"{where}: it cuts texts as {shown(name)}; badak knows {', '.join(PATTERNS)}", "llama.cpp reads this file")
+        raise FileError(
+            tr("{}: it cuts texts as {}; badak knows {}", where, shown(name), ", ".join(PATTERNS)), "llama.cpp reads this file"
+        )
     merges = [tuple(pair.split(" ")) for pair in _list_of_texts(facts, "merges", where)]
     wrong = next((pair for pair in merges if len(pair) != 2 or not {*pair, "".join(pair)} <= ids.keys()), None)
     if wrong is not None:
-        raise FileError(f"{where}: {GGML}merges joins {shown(' '.join(wrong))}, and not all of that are tokens", AGAIN)
+        raise FileError(tr("{}: {}merges joins {}, and not all of that are tokens", where, GGML, shown(" ".join(wrong))), AGAIN)
     level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": False, "use_regex": not PATTERNS[name]}
     split = {"type": "Split", "pattern": {"Regex": PATTERNS[name]}, "behavior": "Isolated", "invert": False}
     return {
@@ -83,7 +85,7 @@ def _sentencepiece(facts: Mapping[str, Any], ids: dict[str, int], kinds: list[in
     """Of pieces that can be joined to a token, those are joined first whose token has the highest score."""
     scores = facts.get(f"{GGML}scores")
     if scores is None or isinstance(scores, str) or len(scores) != len(ids):
-        raise FileError(f"{where}: there is no {GGML}scores, a number for each token", AGAIN)
+        raise FileError(tr("{}: there is no {}scores, a number for each token", where, GGML), AGAIN)
     pairs = [
         (-float(scores[number]), cut, token)
         for token, number in ids.items() if kinds[number] == NORMAL and len(token) <= 64
@@ -125,9 +127,10 @@ def tokenizer_facts(tokenizer: Any, size: int, template: str | None = None) -> d
     model, pre = saved.get("model", {}), _pattern_of(saved)
     if model.get("type") != "BPE" or pre is None or saved.get("normalizer") not in (None, {"type": "NFC"}):
         raise ArgumentError(
-            f"GGUF: no words for this tokenizer ({line(repr(tokenizer))}); files hold byte-level BPE cut as {', '.join(PATTERNS)}",
+            tr("GGUF: no words for this tokenizer ({}); files hold byte-level BPE cut as {}", line(repr(tokenizer)),
+               ", ".join(PATTERNS)),
             "a model with such a tokenizer: badak train gpt --tokenizer",
-        )
+        )  # fmt: skip
     given = {token["id"]: CONTROL if token["special"] else GIVEN for token in saved["added_tokens"]}
     padded = [f"[PAD{number}]" for number in range(len(tokenizer), size)]
     tokens = [*tokenizer.tokens, *padded]

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from badak.core.errors import FileError
+from badak.core.errors import FileError, tr
 from badak.data import trial
 from badak.io.errors import shown
 from badak.io.limited import limited
@@ -18,7 +18,7 @@ TRIED = {"Regex", "Replace", "Precompiled"}  # what may take time, or room, that
 LETTERS = 1000  # of a text that is put in
 STEPS = 1000  # parts of one tokenizer
 WORD = 1000  # letters of a word that is cut into pieces: the time goes with their square
-FIX = "copy or download it again, or transformers reads it at your own risk: badak run SCRIPT"
+FIX = tr("copy or download it again, or transformers reads it at your own risk: badak run SCRIPT")
 _tried: set[bytes] = set()
 
 
@@ -27,20 +27,20 @@ def expect_harmless(saved: dict[str, Any], where: Any) -> None:
     parts = {name: saved.get(name) for name in BEFORE_AND_BEHIND}
     found = [one for part in parts.values() for one in _tables(part)]
     if len(found) > STEPS:
-        raise FileError(f"{where}: it changes a text in {len(found):,} steps", FIX)
+        raise FileError(tr("{}: it changes a text in {:,} steps", where, len(found)), FIX)
     growth = 1.0
     for one in found:
         put = [one[name] for name in ("content", "prepend", "replacement") if isinstance(one.get(name), str)]
         if any(len(text) > LETTERS for text in put):
-            raise FileError(f"{where}: it puts {max(map(len, put)):,} letters into a text at once", FIX)
+            raise FileError(tr("{}: it puts {:,} letters into a text at once", where, max(map(len, put))), FIX)
         if "pattern" in one and isinstance(one.get("content"), str):
             growth *= max(1.0, len(one["content"]) / max(len(_literal(one)), 1))
     if growth > trial.GROWTH:
-        raise FileError(f"{where}: its replacements make a text {growth:.3g} times as long", FIX)
+        raise FileError(tr("{}: its replacements make a text {:.3g} times as long", where, growth), FIX)
     model = saved.get("model")
     most = model.get("max_input_chars_per_word") if isinstance(model, dict) else None
     if isinstance(most, (int, float)) and most > WORD:
-        raise FileError(f"{where}: max_input_chars_per_word is {shown(most)}, beyond {WORD:,} words take for ever", FIX)
+        raise FileError(tr("{}: max_input_chars_per_word is {}, beyond {:,} words take for ever", where, shown(most), WORD), FIX)
     patterns = [text for one in found for text in _patterns(one)]
     if patterns or any(one.get("type") in TRIED for one in found):
         _try(parts, patterns, where)
@@ -52,7 +52,7 @@ def _try(parts: dict[str, Any], patterns: list[str], where: Any) -> None:
     question = {"saved": {"version": "1.0", "added_tokens": [], **parts, "model": empty}, "patterns": patterns}
     known = hashlib.sha256(json.dumps(question, sort_keys=True).encode()).digest()
     if known not in _tried:
-        limited(trial.__file__, question, where, "what its patterns do to a text", FIX)
+        limited(trial.__file__, question, where, tr("what its patterns do to a text"), FIX)
         _tried.add(known)
 
 

@@ -17,7 +17,7 @@ from typing import IO
 
 import numpy as np
 
-from badak.core.errors import FileError
+from badak.core.errors import FileError, tr
 from badak.io.atomic import as_path, open_file, unreadable
 from badak.io.errors import reason, shown
 
@@ -25,7 +25,7 @@ _TYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E:
 _LARGEST = 1 << 30  # bytes: a header that promises more is damaged, or an attack
 _FREE, _GROWTH = 1 << 26, 300  # bytes that any file may unpack to, and beyond these: bytes for each byte packed
 _CHUNK = 1 << 20
-_AGAIN = "download the file again"
+_AGAIN = tr("download the file again")
 
 
 def read_idx(path: str | os.PathLike, at_most: int = _LARGEST) -> np.ndarray:
@@ -44,10 +44,12 @@ def read_idx(path: str | os.PathLike, at_most: int = _LARGEST) -> np.ndarray:
                 with gzip.GzipFile(fileobj=file) as unpacked:
                     return _parse(unpacked, path, min(at_most, max(_FREE, _GROWTH * size)))
             if path.suffix == ".gz":
-                raise FileError(f"{path}: is named .gz but is not gzip (it starts with {start.hex(' ') or 'nothing'})", _AGAIN)
+                raise FileError(
+                    tr("{}: is named .gz but is not gzip (it starts with {})", path, start.hex(" ") or "nothing"), _AGAIN
+                )
             return _parse(file, path, at_most)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise FileError(f"{path}: the gzip data is damaged ({reason(error)})", _AGAIN) from error
+        raise FileError(tr("{}: the gzip data is damaged ({})", path, reason(error)), _AGAIN) from error
     except OSError as error:
         raise unreadable(path, error) from error
 
@@ -55,24 +57,30 @@ def read_idx(path: str | os.PathLike, at_most: int = _LARGEST) -> np.ndarray:
 def _parse(file: IO[bytes] | gzip.GzipFile, path: Path, limit: int) -> np.ndarray:
     magic = file.read(4)
     if len(magic) < 4 or magic[:2] != b"\0\0":
-        raise FileError(f"{path}: not an IDX file: expected magic number 00 00 TT NN; got {magic.hex(' ') or 'nothing'}", _AGAIN)
+        raise FileError(
+            tr("{}: not an IDX file: expected magic number 00 00 TT NN; got {}", path, magic.hex(" ") or "nothing"), _AGAIN
+        )
     if magic[2] not in _TYPES:
         known = ", ".join(f"{code:02x}" for code in _TYPES)
-        raise FileError(f"{path}: unknown IDX element type {magic[2]:02x}; known are {known}", _AGAIN)
+        raise FileError(tr("{}: unknown IDX element type {:02x}; known are {}", path, magic[2], known), _AGAIN)
     dtype, axes = np.dtype(_TYPES[magic[2]]), magic[3]
     header = file.read(4 * axes)
     if len(header) < 4 * axes:
-        raise FileError(f"{path}: truncated: the header says {axes} axes and ends after {len(header) // 4}", _AGAIN)
+        raise FileError(tr("{}: truncated: the header says {} axes and ends after {}", path, axes, len(header) // 4), _AGAIN)
     shape = tuple(int(size) for size in np.frombuffer(header, ">u4"))
     expected = math.prod(shape) * dtype.itemsize
     if axes > 32 or math.prod(size or 1 for size in shape) * dtype.itemsize > limit:  # NumPy counts so too where a size is 0
-        raise FileError(f"{path}: the header says sizes {shown(shape)}, {shown(expected)} bytes; the limit is {limit:,}", _AGAIN)
+        raise FileError(
+            tr("{}: the header says sizes {}, {} bytes; the limit is {:,}", path, shown(shape), shown(expected), limit), _AGAIN
+        )
     values = bytearray()
     while piece := file.read(min(_CHUNK, expected + 1 - len(values))):
         values += piece
     if len(values) < expected:
-        raise FileError(f"{path}: truncated: sizes {shape} need {expected:,} bytes of values, {len(values):,} are there", _AGAIN)
+        raise FileError(
+            tr("{}: truncated: sizes {} need {:,} bytes of values, {:,} are there", path, shape, expected, len(values)), _AGAIN
+        )
     if len(values) > expected:
-        raise FileError(f"{path}: trailing bytes after the {expected:,} that sizes {shape} need", _AGAIN)
+        raise FileError(tr("{}: trailing bytes after the {:,} that sizes {} need", path, expected, shape), _AGAIN)
     array = np.frombuffer(values, dtype, math.prod(shape)).reshape(shape)
     return (array if array.dtype.isnative else array.byteswap(inplace=True)).view(dtype.newbyteorder("="))

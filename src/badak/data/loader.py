@@ -13,7 +13,7 @@ from functools import partial
 from multiprocessing.context import BaseContext
 from typing import Any, Generic, TypeVar
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, warn
+from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, tr, warn
 from badak.data.collate import default_collate, default_convert
 from badak.data.dataset import IterableDataset
 from badak.data.fetch import fetcher_of
@@ -98,7 +98,7 @@ class DataLoader(Generic[T_co]):
     def __setattr__(self, name, value) -> None:
         if self._ready and name in _FIXED:
             raise ArgumentError(
-                f"{name} attribute should not be set after {type(self).__name__} is initialized",
+                tr("{} attribute should not be set after {} is initialized", name, type(self).__name__),
                 "make a new DataLoader",
             )
         super().__setattr__(name, value)
@@ -145,11 +145,11 @@ class DataLoader(Generic[T_co]):
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         if self.num_workers > cores:
             warn(
-                f"This DataLoader will create {self.num_workers} worker processes in total. The suggested max number of worker in "
-                f"the current system is {cores}. Please be aware that excessive worker creation might get DataLoader running "
-                "slow or even freeze",
+                tr("This DataLoader will create {} worker processes in total. The suggested max number of worker in "
+                   "the current system is {}. Please be aware that excessive worker creation might get DataLoader running "
+                   "slow or even freeze", self.num_workers, cores),
                 f"num_workers={cores}",
-            )
+            )  # fmt: skip
 
     def unread(self):
         """An iteration that gives functions in place of batches, each of which reads its batch: what nobody calls is not read.
@@ -217,17 +217,18 @@ class _BaseDataLoaderIter:
         announced = self._loader._announced
         if announced is not None and self._given > announced:
             warn(
-                f"Length of IterableDataset {self._loader.dataset} was reported to be {announced} "
-                f"(when accessing len(dataloader)), but {self._given} samples have been fetched. "
-                "For multiprocessing data-loading, this could be several workers that read the same examples",
-                "let each worker read its own part: see get_worker_info()",
-            )
+                tr("Length of IterableDataset {} was reported to be {} "
+                   "(when accessing len(dataloader)), but {} samples have been fetched. "
+                   "For multiprocessing data-loading, this could be several workers that read the same examples",
+                   self._loader.dataset, announced, self._given),
+                tr("let each worker read its own part: see get_worker_info()"),
+            )  # fmt: skip
 
     def __len__(self) -> int:
         return len(self._loader._index_sampler)
 
     def __getstate__(self):
-        raise NotSupportedError(f"{type(self).__name__} cannot be pickled", "send the DataLoader, or its state_dict()")
+        raise NotSupportedError(tr("{} cannot be pickled", type(self).__name__), "send the DataLoader, or its state_dict()")
 
 
 class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
@@ -347,15 +348,15 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
 def _check_workers(loader: DataLoader) -> None:
     if loader.num_workers < 0:
         raise ArgumentError(
-            f"num_workers option should be non-negative; got {loader.num_workers}",
+            tr("num_workers option should be non-negative; got {}", loader.num_workers),
             "num_workers=0 reads in the main process",
         )
     if loader.timeout < 0:
-        raise ArgumentError(f"timeout option should be non-negative; got {loader.timeout}", "timeout=0 waits for ever")
+        raise ArgumentError(tr("timeout option should be non-negative; got {}", loader.timeout), "timeout=0 waits for ever")
     if loader.num_workers == 0 and loader.prefetch_factor is not None:
         raise ArgumentError("prefetch_factor option could only be specified in multiprocessing", "num_workers=1 or more")
     if loader.prefetch_factor is not None and loader.prefetch_factor < 0:
-        raise ArgumentError(f"prefetch_factor option should be non-negative; got {loader.prefetch_factor}")
+        raise ArgumentError(tr("prefetch_factor option should be non-negative; got {}", loader.prefetch_factor))
     if loader.persistent_workers and loader.num_workers == 0:
         raise ArgumentError("persistent_workers option needs num_workers > 0", "persistent_workers=False")
 
@@ -365,7 +366,7 @@ def _check_order(dataset, batch_size, shuffle, sampler, batch_sampler, drop_last
         for name, value in (("shuffle", shuffle or None), ("sampler", sampler), ("batch_sampler", batch_sampler)):
             if value is not None:
                 raise ArgumentError(
-                    f"DataLoader with IterableDataset: expected unspecified {name} option, but got {name}={value}",
+                    tr("DataLoader with IterableDataset: expected unspecified {} option, but got {}={}", name, name, value),
                     "order the examples in the dataset's __iter__",
                 )
     if sampler is not None and shuffle:
@@ -390,17 +391,20 @@ def _context(value, num_workers):
         return None
     if num_workers == 0:
         raise ArgumentError(
-            f"multiprocessing_context can only be used with multi-process loading (num_workers > 0), but got {num_workers=}",
+            tr("multiprocessing_context can only be used with multi-process loading (num_workers > 0), but got num_workers={!r}",
+               num_workers),
             "num_workers=1 or more",
-        )
+        )  # fmt: skip
     if isinstance(value, str):
         known = multiprocessing.get_all_start_methods()
         if value not in known:
-            raise ArgumentError(f"multiprocessing_context option should specify a valid start method in {known}, but got {value!r}")
+            raise ArgumentError(
+                tr("multiprocessing_context option should specify a valid start method in {}, but got {!r}", known, value)
+            )
         return multiprocessing.get_context(value)
     if not isinstance(value, BaseContext):
         raise ArgumentTypeError(
-            f"multiprocessing_context option should be a valid context object or a string; got {value!r}",
+            tr("multiprocessing_context option should be a valid context object or a string; got {!r}", value),
             "multiprocessing_context='spawn'",
         )
     return value

@@ -8,7 +8,7 @@ from contextlib import contextmanager, nullcontext
 
 import numpy as np
 
-from badak.core.errors import StateError
+from badak.core.errors import StateError, tr
 from badak.data.dataset import IterableDataset
 from badak.tensor import Tensor
 from badak.tensor.random import Generator, default_generator
@@ -93,22 +93,22 @@ class Start:
 
 
 def _check(loader, state, generators: int) -> None:
-    where, fix = "DataLoader.load_state_dict", "a state of a loader made with the same arguments"
+    where, fix = "DataLoader.load_state_dict", tr("a state of a loader made with the same arguments")
     if not isinstance(state, dict) or set(state) != _KEYS:
         kind = sorted(map(str, state))[:8] if isinstance(state, dict) else type(state).__name__
-        raise StateError(f"{where}: expected {sorted(_KEYS)}; got {kind}", fix)
+        raise StateError(tr("{}: expected {}; got {}", where, sorted(_KEYS), kind), fix)
     states, batches, seed = state["generators"], state["batches"], state["crew_seed"]
     if not isinstance(states, (list, tuple)) or len(states) != generators:
         found = len(states) if isinstance(states, (list, tuple)) else type(states).__name__
-        raise StateError(f"{where}: expected the states of {generators} generators; got {found}", fix)
+        raise StateError(tr("{}: expected the states of {} generators; got {}", where, generators, found), fix)
     most = 2**63 if isinstance(loader.dataset, IterableDataset) else len(loader)
     if type(batches) is not int or not 0 <= batches <= (most if state["default"] is not None else 0):
-        raise StateError(f"{where}: expected batches from 0 to {most}, 0 between epochs; got {str(batches)[:40]}", fix)
+        raise StateError(tr("{}: expected batches from 0 to {}, 0 between epochs; got {}", where, most, str(batches)[:40]), fix)
     if seed is not None and (type(seed) is not int or not -(2**63) <= seed < 2**64):
-        raise StateError(f"{where}: expected a crew_seed of 64 bits or None; got {str(seed)[:40]}", fix)
+        raise StateError(tr("{}: expected a crew_seed of 64 bits or None; got {}", where, str(seed)[:40]), fix)
     for saved in states if state["default"] is None else (*states, state["default"]):
         if not isinstance(saved, (Tensor, np.ndarray)):
-            raise StateError(f"{where}: expected generator states; got {type(saved).__name__}", fix)
+            raise StateError(tr("{}: expected generator states; got {}", where, type(saved).__name__), fix)
         Generator().restore(_array(saved))  # complains of what is none
 
 

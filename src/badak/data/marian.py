@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import FileError, NotSupportedError
+from badak.core.errors import FileError, NotSupportedError, tr
 from badak.data import validation
 from badak.io.atomic import as_path
 from badak.io.config import read_json
@@ -44,15 +44,15 @@ class MarianTokens:
         place = as_path(folder)
         ids = read_json(place / VOCABULARY)
         if not isinstance(ids, dict) or not all(type(number) is int and number >= 0 for number in ids.values()):
-            raise FileError(f"{place / VOCABULARY}: expected a token embedding and numbers", "copy or download it again")
+            raise FileError(tr("{}: expected a token embedding and numbers", place / VOCABULARY), "copy or download it again")
         absent = [mark for mark in (UNKNOWN, END, PAD) if mark not in ids]
         if absent:
-            raise FileError(f"{place / VOCABULARY}: has no {absent[0]}", "copy or download it again")
+            raise FileError(tr("{}: has no {}", place / VOCABULARY, absent[0]), "copy or download it again")
         return cls(ids, _pieces(place / SOURCE), _pieces(place / TARGET))
 
     def encode_all(self, texts: Iterable[str]) -> list[np.ndarray]:
         """Numbers of the pieces of each sentence; what the table does not know is <unk>."""
-        sentences = validation.several("encode_all", texts, "a list of texts", "encode_all(['a text'])")
+        sentences = validation.several("encode_all", texts, tr("a list of texts"), "encode_all(['a text'])")
         return [self._encode(validation.text("encode_all", one).strip()) for one in sentences]
 
     def _encode(self, text: str) -> np.ndarray:
@@ -71,12 +71,16 @@ class MarianTokens:
 def _pieces(path: Path) -> Any:
     """A model of SentencePiece."""
     if not path.is_file():
-        raise FileError(f"{path}: is missing", "copy or download the whole folder again")
+        raise FileError(tr("{}: is missing", path), "copy or download the whole folder again")
     try:
         import sentencepiece  # an extra: only Marian's folders need it
     except ImportError:
-        raise NotSupportedError(f"{path}: the library sentencepiece is not installed", 'pip install "badak[translate]"') from None
+        raise NotSupportedError(
+            tr("{}: the library sentencepiece is not installed", path), 'pip install "badak[translate]"'
+        ) from None
     try:
         return sentencepiece.SentencePieceProcessor(model_file=str(path))
     except Exception as error:
-        raise FileError(f"{path}: no model that sentencepiece reads ({line(str(error))})", "copy or download it again") from None
+        raise FileError(
+            tr("{}: no model that sentencepiece reads ({})", path, line(str(error))), "copy or download it again"
+        ) from None

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pooch
 
-from badak.core.errors import ArgumentError, FileError
+from badak.core.errors import ArgumentError, FileError, tr
 from badak.data.idx import read_idx
 from badak.io.atomic import as_path
 from badak.io.errors import shown
@@ -39,7 +39,7 @@ def load_mnist(folder: str | os.PathLike | None, split: str, log: Callable[[str]
     into which to put the files by hand.
     """
     if not isinstance(split, str) or split not in _PREFIX:
-        raise ArgumentError(f"load_mnist: expected split 'train' or 'test'; got {shown(split)}", "load_mnist(folder, 'train')")
+        raise ArgumentError(tr("load_mnist: expected split 'train' or 'test'; got {}", shown(split)), "load_mnist(folder, 'train')")
     names = [f"{_PREFIX[split]}-images-idx3-ubyte.gz", f"{_PREFIX[split]}-labels-idx1-ubyte.gz"]
     if folder is None:
         files = [_download(name, log or (lambda text: None)) for name in names]
@@ -69,19 +69,19 @@ def _find(folder: Path, name: str) -> Path:
         for candidate in (name, plain, f"{dotted}.gz", dotted):
             if (folder / place / candidate).is_file():
                 return folder / place / candidate
-    cause = f"{folder}: no {plain} there, gzipped or not" if folder.is_dir() else f"{folder}: no such folder"
-    raise FileError(cause, f"put the four MNIST files ({', '.join(_SHA256)}) into one folder and name it")
+    cause = tr("{}: no {} there, gzipped or not", folder, plain) if folder.is_dir() else tr("{}: no such folder", folder)
+    raise FileError(cause, tr("put the four MNIST files ({}) into one folder and name it", ", ".join(_SHA256)))
 
 
 def _check(pictures, labels, picture_file, label_file) -> None:
     if pictures.dtype != np.uint8 or pictures.ndim != 3 or pictures.shape[1:] != (28, 28):
-        raise FileError(f"{picture_file}: expected uint8 pictures (N, 28, 28); got {pictures.dtype} {pictures.shape}",
+        raise FileError(tr("{}: expected uint8 pictures (N, 28, 28); got {} {}", picture_file, pictures.dtype, pictures.shape),
                         "download the file again")  # fmt: skip
     if labels.dtype != np.uint8 or labels.shape != pictures.shape[:1]:
-        raise FileError(f"{label_file}: expected uint8 labels ({len(pictures)},); got {labels.dtype} {labels.shape}",
+        raise FileError(tr("{}: expected uint8 labels ({},); got {} {}", label_file, len(pictures), labels.dtype, labels.shape),
                         "take pictures and labels from one source")  # fmt: skip
     if labels.size and labels.max() > 9:
-        raise FileError(f"{label_file}: label {labels.max()} is no digit", "download the file again")
+        raise FileError(tr("{}: label {} is no digit", label_file, labels.max()), "download the file again")
 
 
 class _Progress:
@@ -95,7 +95,7 @@ class _Progress:
         tenth = 10 * self.done // max(self.total, 1)
         if tenth > self.said:
             self.said = tenth
-            self.log(f"{self.name}: {self.done / 1e6:.1f} of {self.total / 1e6:.1f} MB")
+            self.log(tr("{}: {:.1f} of {:.1f} MB", self.name, self.done / 1000000.0, self.total / 1000000.0))
 
     def reset(self) -> None:
         self.done = 0
@@ -115,6 +115,6 @@ def _download(name: str, log: Callable[[str], None]) -> Path:
         except Exception as error:  # requests' many, a wrong checksum, a full disk: the next mirror may do
             causes.append(f"{mirror} ({type(error).__name__})")
     raise FileError(
-        f"MNIST could not be downloaded: {name} from {', '.join(causes)}",
-        f"put the four files ({', '.join(_SHA256)}) into {folder}, or name their folder with --data",
+        tr("MNIST could not be downloaded: {} from {}", name, ", ".join(causes)),
+        tr("put the four files ({}) into {}, or name their folder with --data", ", ".join(_SHA256), folder),
     )

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, DTypeError, ShapeError
+from badak.core.errors import ArgumentError, DTypeError, ShapeError, tr
 from badak.data.sampler import Sampler
 from badak.io.errors import shown
 from badak.tensor import Tensor, from_numpy
@@ -66,7 +66,7 @@ def padding_mask(ids: Tensor, pad_id: int) -> Tensor:
         [[False, True]]
     """
     if ids.is_floating_point() or ids.is_complex():
-        raise DTypeError(f"padding_mask: expected ids, integers; got {ids.dtype}", "give the ids, not what was made of them")
+        raise DTypeError(tr("padding_mask: expected ids, integers; got {}", ids.dtype), "give the ids, not what was made of them")
     return ids == pad_id
 
 
@@ -92,11 +92,11 @@ class BucketBatchSampler(Sampler[list[int]]):
         where = type(self).__name__
         if (batch_size is None) == (tokens is None):
             both = "both" if tokens is not None else "neither"
-            raise ArgumentError(f"{where}: expected batch_size or tokens; got {both}", "batch_size=64, or tokens=4096")
+            raise ArgumentError(tr("{}: expected batch_size or tokens; got {}", where, both), "batch_size=64, or tokens=4096")
         _expect_multiple(where, multiple)
         for name, size in (("batch_size", batch_size), ("tokens", tokens)):
             if size is not None and (type(size) is not int or size < 1):
-                raise ArgumentError(f"{where}: expected {name} of 1 or more; got {shown(size)}", f"{name}=64")
+                raise ArgumentError(tr("{}: expected {} of 1 or more; got {}", where, name, shown(size)), f"{name}=64")
         self.batch_size, self.tokens, self.shuffle, self.generator = batch_size, tokens, shuffle, generator
         self.lengths = _lengths(where, lengths, multiple, tokens)
         self._cuts = np.array(self._cut(np.sort(self.lengths)[::-1]))
@@ -131,16 +131,16 @@ def rounded_up(length: int, multiple: int) -> int:
 
 def _expect_multiple(where: str, multiple: Any) -> None:
     if type(multiple) is not int or multiple < 1:
-        raise ArgumentError(f"{where}: expected a multiple of 1 or more; got {shown(multiple)}", "multiple=8")
+        raise ArgumentError(tr("{}: expected a multiple of 1 or more; got {}", where, shown(multiple)), "multiple=8")
 
 
 def _row(i: int, row: Any) -> np.ndarray:
     """Row i as an array (T,)."""
     array = row.numpy() if isinstance(row, Tensor) else np.asarray(row)
     if array.ndim != 1:
-        raise ShapeError(f"pad: expected rows of one axis; row {i} has shape {array.shape}", "pad([row, row, ...], value)")
+        raise ShapeError(tr("pad: expected rows of one axis; row {} has shape {}", i, array.shape), "pad([row, row, ...], value)")
     if array.size and array.dtype.kind not in "iu":
-        raise DTypeError(f"pad: expected rows of integers; row {i} is {array.dtype}", "the ids that a tokenizer gives")
+        raise DTypeError(tr("pad: expected rows of integers; row {} is {}", i, array.dtype), "the ids that a tokenizer gives")
     return array
 
 
@@ -148,13 +148,13 @@ def _lengths(where: str, lengths: Any, multiple: int, tokens: int | None) -> np.
     """Lengths as padding makes them, int64 (N,)."""
     array = lengths.numpy() if isinstance(lengths, Tensor) else np.asarray(lengths)
     if array.ndim != 1 or not array.size or array.dtype.kind not in "iu" or array.min() < 1:
-        got = "none" if not array.size else f"{array.min()} among them" if array.ndim == 1 and array.dtype.kind in "iu" else (
+        got = "none" if not array.size else tr("{} among them", array.min()) if array.ndim == 1 and array.dtype.kind in "iu" else (
             f"{array.dtype} {array.shape}")  # fmt: skip
-        raise ArgumentError(f"{where}: expected lengths of 1 or more, an integer for each example; got {got}",
+        raise ArgumentError(tr("{}: expected lengths of 1 or more, an integer for each example; got {}", where, got),
                             "[len(row) for row in rows], without empty rows")  # fmt: skip
     found = -(-array.astype(np.int64) // multiple) * multiple
     if tokens is not None and found.max() > tokens:
         i = int(found.argmax())
-        raise ArgumentError(f"{where}: example {i} has {found[i]} tokens with its padding, more than tokens={tokens}",
-                            f"tokens={found[i]} or more, or cut it")  # fmt: skip
+        raise ArgumentError(tr("{}: example {} has {} tokens with its padding, more than tokens={}", where, i, found[i], tokens),
+                            tr("tokens={} or more, or cut it", found[i]))  # fmt: skip
     return found

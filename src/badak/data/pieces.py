@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.core.public_api import guard_types as _guard_types
 from badak.data import validation
 from badak.data.text import CharVocabulary, Vocabulary
@@ -35,8 +35,8 @@ class PieceVocabulary(Vocabulary):
         characters = sorted(set(text))
         if vocab_size < len(characters):
             raise ArgumentError(
-                f"PieceVocabulary: the text has {len(characters):,} distinct characters, more than vocab_size={vocab_size}",
-                f"vocab_size={len(characters)} or more: each character is a token",
+                tr("PieceVocabulary: the text has {:,} distinct characters, more than vocab_size={}", len(characters), vocab_size),
+                tr("vocab_size={} or more: each character is a token", len(characters)),
             )
         frequent = sorted(counts, key=lambda part: (-counts[part], part))[: vocab_size - len(characters)]
         return cls([*characters, *frequent])

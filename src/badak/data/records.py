@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from badak.core.errors import ArgumentError, FileError
+from badak.core.errors import ArgumentError, FileError, tr
 from badak.data.csv import TEXT_NAMES, Header, Table
 from badak.data.files import read_text
 from badak.io.atomic import as_path
@@ -46,7 +46,8 @@ def read_records(path: str | os.PathLike, text: str = "", pair: str = "", header
         return _records(place, _objects(place, name.endswith(WHOLE), text, pair))
     if text or pair:
         raise ArgumentError(
-            f"{place}: a file of lines has no column {shown(text or pair)}", f"a file that ends with {', '.join(TABLES + LINES)}"
+            tr("{}: a file of lines has no column {}", place, shown(text or pair)),
+            tr("a file that ends with {}", ", ".join(TABLES + LINES)),
         )
     return lines_of(place, read_text(place))
 
@@ -56,7 +57,9 @@ def lines_of(where: str | Path, text: str, pairs: bool = False) -> Records:
     lines = list(enumerate(text.removesuffix("\n").split("\n"), 1)) if text else []
     broken = next((at for at, line in lines if pairs and line.strip() and line.count("\t") != 1), None)
     if broken is not None:
-        raise FileError(f"{where}: line {broken}: expected two texts with a tab between", "the first text, a tab, the second one")
+        raise FileError(
+            tr("{}: line {}: expected two texts with a tab between", where, broken), "the first text, a tab, the second one"
+        )
     return _records(where, ((at, line.split("\t") if pairs else [line]) for at, line in lines))
 
 
@@ -72,7 +75,7 @@ def _records(where: Any, rows: Any) -> Records:
         texts.append(parts[0] if len(parts) == 1 else (parts[0], parts[1]))
         lines.append(at)
     if not texts:
-        raise FileError(f"{where}: no line has a text", "a text in each line")
+        raise FileError(tr("{}: no line has a text", where), "a text in each line")
     return Records(texts, lines, empty)
 
 
@@ -89,32 +92,34 @@ def _objects(path: Path, whole: bool, text: str, pair: str) -> Iterator[tuple[in
     if whole:
         values = parse_json(said, path)
         if not isinstance(values, list):
-            raise FileError(f"{path}: expected a list of objects; got {shown(values)}", "a list; .jsonl has an object in each line")
+            raise FileError(
+                tr("{}: expected a list of objects; got {}", path, shown(values)), "a list; .jsonl has an object in each line"
+            )
         objects = list(enumerate(values, 1))
     else:
         lines = enumerate(said.split("\n"), 1)
-        objects = [(at, parse_json(line, f"{path}: line {at}")) for at, line in lines if line.strip()]
+        objects = [(at, parse_json(line, tr("{}: line {}", path, at))) for at, line in lines if line.strip()]
     for at, value in objects:
-        yield at, _texts(f"{path}: {'object' if whole else 'line'} {at}", value, text, pair)
+        yield at, _texts(tr("{}: {} {}", path, tr("object") if whole else tr("line"), at), value, text, pair)
 
 
 def _texts(where: str, value: Any, text: str, pair: str) -> list[str]:
     if isinstance(value, str) and not text and not pair:
         value, text = {"text": value}, "text"
     if not isinstance(value, dict):
-        raise FileError(f"{where}: expected an object; got {shown(value)}", 'an object such as {"text": "..."}')
+        raise FileError(tr("{}: expected an object; got {}", where, shown(value)), 'an object such as {"text": "..."}')
     key = text or next((name for name in value if name.casefold() in TEXT_NAMES), "")
     if not key:  # no name says it: the longest text
         texts = {name: len(one) for name, one in value.items() if isinstance(one, str)}
         key = max(texts, key=texts.__getitem__, default="")
     for name in [key, *([pair] if pair else [])]:
         if not isinstance(value.get(name), str | None):
-            raise FileError(f"{where}: {shown(name)} is {shown(value[name])}, no text", "a text, or another --text-column")
+            raise FileError(tr("{}: {} is {}, no text", where, shown(name), shown(value[name])), "a text, or another --text-column")
         if name not in value:
-            keys = ", ".join(map(shown, list(value)[:8])) or "no key"
-            raise FileError(f"{where}: has no {shown(name)}; it has {keys}", "--text-column names another key")
+            keys = ", ".join(map(shown, list(value)[:8])) or tr("no key")
+            raise FileError(tr("{}: has no {}; it has {}", where, shown(name), keys), "--text-column names another key")
         if _is_broken(value[name]):
-            raise FileError(f"{where}: {shown(name)} has half of a surrogate pair, no text", "write the file again as UTF-8")
+            raise FileError(tr("{}: {} has half of a surrogate pair, no text", where, shown(name)), "write the file again as UTF-8")
     return [value[name] or "" for name in [key, *([pair] if pair else [])]]
 
 

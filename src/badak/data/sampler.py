@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, ShapeError, undefined
+from badak.core.errors import ArgumentError, ArgumentTypeError, ShapeError, tr, undefined
 from badak.data import validation
 from badak.io.errors import line
 from badak.tensor import Tensor
@@ -98,7 +98,7 @@ class WeightedRandomSampler(Sampler[int]):
         _need_bool(replacement, "replacement")
         values = np.asarray(weights._array if isinstance(weights, Tensor) else weights, np.float64)
         if values.ndim != 1:
-            raise ShapeError(f"weights should be a 1d sequence but given weights have shape {values.shape}")
+            raise ShapeError(tr("weights should be a 1d sequence but given weights have shape {}", values.shape))
         self.weights = Tensor._of(values)
         self.num_samples, self.replacement, self.generator = num_samples, replacement, generator
 
@@ -152,7 +152,7 @@ class DistributedSampler(Sampler[int]):
         validation.whole("DistributedSampler", "num_replicas", num_replicas)
         validation.whole("DistributedSampler", "seed", seed, least=0)
         if isinstance(rank, int) and rank < 0 or not validation.whole("DistributedSampler", "rank", rank, 0) < num_replicas:
-            raise ArgumentError(f"Invalid rank {rank}, rank should be in the interval [0, {num_replicas - 1}]", "rank=0")
+            raise ArgumentError(tr("Invalid rank {}, rank should be in the interval [0, {}]", rank, num_replicas - 1), "rank=0")
         _need_bool(shuffle, "shuffle")
         _need_bool(drop_last, "drop_last")
         self.dataset, self.num_replicas, self.rank, self.epoch = dataset, num_replicas, rank, 0
@@ -178,9 +178,9 @@ class DistributedSampler(Sampler[int]):
 
 def _need_positive(value, name) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or value <= 0:
-        raise ArgumentError(f"{name} should be a positive integer value, but got {name}={line(str(value))}")
+        raise ArgumentError(tr("{} should be a positive integer value, but got {}={}", name, name, line(str(value))))
 
 
 def _need_bool(value, name) -> None:
     if not isinstance(value, bool):
-        raise ArgumentTypeError(f"{name} should be a boolean value, but got {name}={line(str(value))}")
+        raise ArgumentTypeError(tr("{} should be a boolean value, but got {}={}", name, name, line(str(value))))

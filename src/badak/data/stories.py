@@ -18,7 +18,7 @@ from itertools import takewhile
 from typing import Any
 
 from badak.core.errors import ArgumentError
-from badak.core.i18n import LANGUAGES
+from badak.core.i18n import LANGUAGES, tr
 from badak.core.i18n.particles import Hole
 from badak.io.errors import shown
 
@@ -267,7 +267,7 @@ class Form:
 def forms_of(language: str) -> dict[str, Form]:
     """The forms of "en" or "ko", by name."""
     if language not in FORMS:
-        raise ArgumentError(f"stories: expected one of the languages {', '.join(LANGUAGES)}; got {shown(language)}")
+        raise ArgumentError(tr("stories: expected one of the languages {}; got {}", ", ".join(LANGUAGES), shown(language)))
     found = {}
     for name, template in FORMS[language].items():
         parts, pattern = [], ""

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, FileError, IndexOutOfRangeError
+from badak.core.errors import ArgumentError, FileError, IndexOutOfRangeError, tr
 from badak.core.public_api import guard_types as _guard_types
 from badak.data import validation
 from badak.data.files import read_text
@@ -17,7 +17,7 @@ from badak.io.atomic import write_file
 from badak.io.config import parse_json
 from badak.io.errors import shown
 
-_RESTORE = "restore the file, or train again"
+_RESTORE = tr("restore the file, or train again")
 PAD, SOS, EOS, UNK, MASK = SPECIALS = ("<pad>", "<sos>", "<eos>", "<unk>", "[MASK]")
 
 
@@ -29,12 +29,12 @@ class Vocabulary:
 
     def __init__(self, tokens: Iterable[str]):
         name = type(self).__name__
-        found = tuple(tokens if isinstance(tokens, str) else validation.several(name, tokens, "tokens", "['a', 'b']"))
+        found = tuple(tokens if isinstance(tokens, str) else validation.several(name, tokens, tr("tokens"), tr("['a', 'b']")))
         self.tokens = tuple(validation.text(name, token) for token in found)
         self.ids = {token: i for i, token in enumerate(self.tokens)}
         if len(self.ids) < len(self.tokens):
             twice = next(token for token, count in Counter(self.tokens).items() if count > 1)
-            raise ArgumentError(f"{name}: expected distinct tokens; {shown(twice)} stands there twice")
+            raise ArgumentError(tr("{}: expected distinct tokens; {} stands there twice", name, shown(twice)))
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -46,7 +46,7 @@ class Vocabulary:
 
     def _token(self, number) -> str:
         if not 0 <= number < len(self.tokens):
-            raise IndexOutOfRangeError(f"decode: token {number} is outside of this vocabulary of {len(self.tokens)} tokens")
+            raise IndexOutOfRangeError(tr("decode: token {} is outside of this vocabulary of {} tokens", number, len(self.tokens)))
         return self.tokens[number]
 
     def to_dict(self) -> dict[str, Any]:
@@ -58,8 +58,8 @@ class Vocabulary:
         """What `to_dict` gave; FileError for anything else."""
         found = saved.get("tokens") if isinstance(saved, dict) else None
         if not isinstance(found, list) or not all(isinstance(token, str) for token in found) or saved.get("kind") != cls.kind:
-            got = f"kind {shown(saved.get('kind'))}" if isinstance(saved, dict) else type(saved).__name__
-            raise FileError(f"not a vocabulary of {cls.kind}: expected kind and a list of tokens; got {got}")
+            got = tr("kind {}", shown(saved.get("kind"))) if isinstance(saved, dict) else type(saved).__name__
+            raise FileError(tr("not a vocabulary of {}: expected kind and a list of tokens; got {}", cls.kind, got))
         try:
             return cls(found)
         except ArgumentError as error:
@@ -78,7 +78,7 @@ class Vocabulary:
         except FileError as error:
             if str(path) in error.cause:
                 raise
-            raise FileError(f"{path}: {error.cause}", error.fix or _RESTORE) from error
+            raise FileError(tr("{}: {}", path, error.cause), error.fix or _RESTORE) from error
 
 
 class CharVocabulary(Vocabulary):
@@ -90,7 +90,7 @@ class CharVocabulary(Vocabulary):
         super().__init__(tokens)
         long = next((token for token in self.tokens if len(token) != 1), None)
         if long is not None:
-            raise ArgumentError(f"CharVocabulary: expected single characters; got {shown(long)}")
+            raise ArgumentError(tr("CharVocabulary: expected single characters; got {}", shown(long)))
 
     @classmethod
     def from_text(cls, text: str) -> "CharVocabulary":
@@ -106,9 +106,10 @@ class CharVocabulary(Vocabulary):
         absent = [chr(code) for code in distinct.tolist() if chr(code) not in self.ids]
         if absent:
             raise ArgumentError(
-                f"encode: {absent[0]!r} (at character {text.index(absent[0])}) is not among the {len(self)} characters known",
+                tr("encode: {!r} (at character {}) is not among the {} characters known", absent[0], text.index(absent[0]),
+                   len(self)),
                 "use the characters of the training text only",
-            )
+            )  # fmt: skip
         return np.array([self.ids[chr(code)] for code in distinct.tolist()], np.int64)[where]
 
     def decode(self, ids: Iterable[int]) -> str:
@@ -125,14 +126,16 @@ class WordVocabulary(Vocabulary):
     def __init__(self, tokens: Iterable[str]):
         super().__init__(tokens)
         if self.tokens[:5] != SPECIALS:
-            raise ArgumentError(f"WordVocabulary: expected the tokens {' '.join(SPECIALS)} first; got {shown(self.tokens[:5])}")
+            raise ArgumentError(
+                tr("WordVocabulary: expected the tokens {} first; got {}", " ".join(SPECIALS), shown(self.tokens[:5]))
+            )
 
     @classmethod
     def from_texts(cls, texts: Iterable[str]) -> "WordVocabulary":
         """The special tokens, then the words of `texts` in the order in which they first appear."""
         words = dict.fromkeys(
             word
-            for text in validation.several("from_texts", texts, "a list of texts", "from_texts(['a text'])")
+            for text in validation.several("from_texts", texts, tr("a list of texts"), "from_texts(['a text'])")
             for word in validation.text("from_texts", text).split()
             if word not in SPECIALS
         )
@@ -151,7 +154,7 @@ class WordVocabulary(Vocabulary):
         """<sos> words <eos>, and <pad> up to `length`, int64. ArgumentError where the text is longer than that."""
         ids = [self.sos, *self.encode(text).tolist(), self.eos]
         if length is not None and len(ids) > length:
-            raise ArgumentError(f"frame: {len(ids)} tokens with <sos> and <eos> do not fit into length={length}: {text!r}")
+            raise ArgumentError(tr("frame: {} tokens with <sos> and <eos> do not fit into length={}: {!r}", len(ids), length, text))
         return np.array(ids + [self.pad] * ((length or 0) - len(ids)), np.int64)
 
 

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, BadakError, FileError, IndexOutOfRangeError, NotSupportedError
+from badak.core.errors import ArgumentError, BadakError, FileError, IndexOutOfRangeError, NotSupportedError, tr
 from badak.core.public_api import guard_types as _guard_types
 from badak.data import validation
 from badak.data.harmless import expect_harmless
@@ -70,7 +70,7 @@ class Tokenizer:
         size = max(self.ids.values(), default=-1) + 1
         if size != len(self.ids):
             raise ArgumentError(
-                f"Tokenizer: {len(self.ids)} tokens are numbered up to {size - 1}", "numbers from 0 on, each given once"
+                tr("Tokenizer: {} tokens are numbered up to {}", len(self.ids), size - 1), "numbers from 0 on, each given once"
             )
         self.tokens = tuple(sorted(self.ids, key=self.ids.__getitem__))
         added = made.get_added_tokens_decoder()
@@ -113,7 +113,7 @@ class Tokenizer:
         numbers = validation.numbers("decode", ids)
         wrong = next((i for i in numbers if not 0 <= i < len(self)), None)
         if wrong is not None:
-            raise IndexOutOfRangeError(f"decode: token {wrong} is outside of this vocabulary of {len(self)} tokens")
+            raise IndexOutOfRangeError(tr("decode: token {} is outside of this vocabulary of {} tokens", wrong, len(self)))
         with _asked("decode"):
             return self.library.decode(numbers, skip_special_tokens=skip_special)
 
@@ -141,7 +141,7 @@ class Tokenizer:
     def from_dict(cls, saved: Any, where: Any = FILE) -> "Tokenizer":
         """What `to_dict` gave; FileError for anything else."""
         if not isinstance(saved, dict):
-            raise FileError(f"{where}: expected a table; got {type(saved).__name__}", "restore the file from a copy")
+            raise FileError(tr("{}: expected a table; got {}", where, type(saved).__name__), "restore the file from a copy")
         tokenizers = library()
         expect_harmless(saved, where)
         with _refused(where):
@@ -181,20 +181,22 @@ class Tokenizer:
                 return cls._from_merges(place / vocabulary, place / merges)
         if (place / WORDPIECE_FILE).is_file():
             return cls._from_wordpieces(place / WORDPIECE_FILE)
-        raise FileError(f"{place}: no {FILE}, no vocab.json with merges.txt and no {WORDPIECE_FILE}", "the folder of a tokenizer")
+        raise FileError(
+            tr("{}: no {}, no vocab.json with merges.txt and no {}", place, FILE, WORDPIECE_FILE), "the folder of a tokenizer"
+        )
 
     @classmethod
     def _from_merges(cls, vocabulary: Path, merges: Path) -> "Tokenizer":
         """GPT-2's: a table of pieces, and the pairs that became one, the first ones first."""
         table = read_json(vocabulary)
         if not isinstance(table, dict) or not all(type(number) is int for number in table.values()):
-            raise FileError(f"{vocabulary}: expected a token embedding and numbers", "copy or download it again")
+            raise FileError(tr("{}: expected a token embedding and numbers", vocabulary), "copy or download it again")
         tokenizers = library()
         with _refused(vocabulary):
             pairs = [pair for pair in _lines(merges) if pair and not pair.startswith("#version")]
             broken = next((pair for pair in pairs if pair.count(" ") != 1), None)
             if broken is not None:
-                raise FileError(f"{merges}: expected two pieces in a line; got {shown(broken)}", "copy or download it again")
+                raise FileError(tr("{}: expected two pieces in a line; got {}", merges, shown(broken)), "copy or download it again")
             made = tokenizers.Tokenizer(tokenizers.models.BPE(table, [tuple(pair.split(" ")) for pair in pairs]))
             _byte_level(made)
             if GPT2_END in table:
@@ -207,8 +209,8 @@ class Tokenizer:
         tokens = _lines(path)
         table = {token: number for number, token in enumerate(tokens)}
         if len(table) < len(tokens) or "[UNK]" not in table:
-            what = "has no [UNK]" if "[UNK]" not in table else "names a token twice"
-            raise FileError(f"{path}: {what}", "copy or download it again")
+            what = tr("has no [UNK]") if "[UNK]" not in table else tr("names a token twice")
+            raise FileError(tr("{}: {}", path, what), "copy or download it again")
         beside = path.with_name("tokenizer_config.json")
         said = read_json(beside) if beside.is_file() else {}
         known = said.get("do_lower_case") if isinstance(said, dict) else None
@@ -308,8 +310,8 @@ class TextStream:
 def expect_size(where: str, size: Any, least: int) -> None:
     """Refuse a number of tokens that the smallest pieces do not fit into, and one that no text has."""
     if type(size) is not int or not least <= size <= LARGEST:
-        rule = f"{least} tokens or more" if type(size) is not int or size < least else f"{LARGEST:,} tokens at most"
-        raise ArgumentError(f"{where}: expected a size of {rule}; got {shown(size)}", f"size={max(10_000, least)}")
+        rule = tr("{} tokens or more", least) if type(size) is not int or size < least else tr("{:,} tokens at most", LARGEST)
+        raise ArgumentError(tr("{}: expected a size of {}; got {}", where, rule, shown(size)), f"size={max(10_000, least)}")
 
 
 def _byte_level(made: Any) -> None:
@@ -332,7 +334,7 @@ def _wordpieces(table: dict[str, int], small: bool) -> Any:
 
 
 def _texts(where: str, texts: Any) -> Iterable[Any]:
-    return validation.several(where, texts, "a list of texts", f"{where}(['a text'])")
+    return validation.several(where, texts, tr("a list of texts"), f"{where}(['a text'])")
 
 
 def _whole(text: Any) -> str:
@@ -341,7 +343,7 @@ def _whole(text: Any) -> str:
         validation.text("encode", text).encode()
     except UnicodeEncodeError as error:
         raise ArgumentError(
-            f"encode: character {error.start} is half of a surrogate pair, no text", "text.encode('utf-8', 'replace').decode()"
+            tr("encode: character {} is half of a surrogate pair, no text", error.start), "text.encode('utf-8', 'replace').decode()"
         ) from None
     return text
 
@@ -350,8 +352,8 @@ def _lines(path: Path) -> list[str]:
     try:
         return read_small(path).decode("utf-8").removesuffix("\n").split("\n")
     except UnicodeDecodeError as error:
-        where = f"byte {error.start} is {error.object[error.start]:#04x}"
-        raise FileError(f"{path}: not UTF-8 text: {where}", "save it as UTF-8") from error
+        where = tr("byte {} is {:#04x}", error.start, error.object[error.start])
+        raise FileError(tr("{}: not UTF-8 text: {}", path, where), "save it as UTF-8") from error
 
 
 @contextmanager
@@ -363,7 +365,7 @@ def _asked(where: str) -> Iterator[None]:
         raise
     except BaseException as error:
         raise ArgumentError(
-            f"{where}: this tokenizer cannot do that to the text ({line(str(error))})",
+            tr("{}: this tokenizer cannot do that to the text ({})", where, line(str(error))),
             "another text, or the tokenizer of another model",
         ) from None
 
@@ -376,10 +378,10 @@ def _refused(where: Any) -> Iterator[None]:
     except (FileError, NotSupportedError, KeyboardInterrupt, SystemExit, MemoryError):
         raise
     except ArgumentError as error:
-        raise FileError(f"{where}: {error.cause}", "copy or download it again") from None
+        raise FileError(tr("{}: {}", where, error.cause), "copy or download it again") from None
     except BaseException as error:
         raise FileError(
-            f"{where}: no tokenizer that the library tokenizers reads ({line(str(error))})", "copy or download it again"
+            tr("{}: no tokenizer that the library tokenizers reads ({})", where, line(str(error))), "copy or download it again"
         ) from None
 
 

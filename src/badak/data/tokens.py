@@ -19,7 +19,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, BadakError, FileError, IndexOutOfRangeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, BadakError, FileError, IndexOutOfRangeError, tr
 from badak.core.public_api import guard_names as _guard_names
 from badak.core.public_api import guard_types as _guard_types
 from badak.data import validation
@@ -43,7 +43,7 @@ from badak.tensor import Tensor, from_numpy
 
 FORMAT = "badak tokens 2"
 IDS, ENDS, ABOUT = "tokens.npy", "ends.npy", "about.json"
-ANEW = "write the tokens again with badak tokenize, into a new folder"
+ANEW = tr("write the tokens again with badak tokenize, into a new folder")
 BLOCK = 1 << 22  # numbers that are looked at together
 TOGETHER = 64  # pieces of text that the cores share
 HEADER = 128  # bytes before the numbers in a .npy file that grows
@@ -51,7 +51,7 @@ HEADER = 128  # bytes before the numbers in a .npy file that grows
 
 def documents(files: Iterable[str | os.PathLike], lines: bool = False) -> Iterator[Iterator[str]]:
     """Each file as one document, in pieces; with `lines` each line that is not empty as one."""
-    for file in validation.several("documents", files, "a list of files", "documents(['books/one.txt'])"):
+    for file in validation.several("documents", files, tr("a list of files"), "documents(['books/one.txt'])"):
         if lines:
             yield from (iter((line,)) for line in _lines(file) if line.strip())
         else:
@@ -96,11 +96,13 @@ def write_tokens(
     place = as_path(folder)
     if not isinstance(tokenizer, Tokenizer):
         raise ArgumentTypeError(
-            f"write_tokens: expected a Tokenizer; got {type(tokenizer).__name__}", "Tokenizer.load('tokenizer.json')"
+            tr("write_tokens: expected a Tokenizer; got {}", type(tokenizer).__name__), "Tokenizer.load('tokenizer.json')"
         )
     end = tokenizer.eos if end is None else validation.whole("write_tokens", "end", end, least=0)
     if end is not None and end >= len(tokenizer):
-        raise IndexOutOfRangeError(f"write_tokens: end={end} is outside of the {len(tokenizer)} tokens", "the number of a mark")
+        raise IndexOutOfRangeError(
+            tr("write_tokens: end={} is outside of the {} tokens", end, len(tokenizer)), "the number of a mark"
+        )
     expect_free(place)
     remove_leftovers(make_folder(place))
     _tell_about(place, {"finished": False})
@@ -153,7 +155,7 @@ def expect_free(place: Path) -> None:
     there = [name for name in (ABOUT, FILE, IDS, ENDS, "config.json") if os.path.lexists(place / name)]
     if there:
         raise ArgumentError(
-            f"{place}: {' and '.join(there)} of something else would be in one folder with tokens, or written over",
+            tr("{}: {} of something else would be in one folder with tokens, or written over", place, " and ".join(there)),
             "a folder of its own for the tokens, such as tokens/",
         )
 
@@ -176,9 +178,9 @@ def _measured(path: Path, expected: int | None = None) -> dict[str, Any]:
 
 def _documents(texts: Any) -> Iterator[Iterable[str]]:
     """Each document, which must be one in pieces: a text alone would be cut into its characters."""
-    example = "[['the first document'], ['the second']], or documents(files)"
+    example = tr("[['the first document'], ['the second']], or documents(files)")
     for pieces in validation.several("write_tokens", texts, "documents", example):
-        yield validation.several("write_tokens", pieces, "each document as a list of pieces", example)
+        yield validation.several("write_tokens", pieces, tr("each document as a list of pieces"), example)
 
 
 def _with_last(pieces: Iterable[str]) -> Iterator[tuple[str, bool]]:
@@ -208,7 +210,7 @@ class TokenFile:
     def __init__(self, folder: str | os.PathLike):
         self.folder = as_path(folder)
         if not (self.folder / ABOUT).is_file():
-            raise FileError(f"{folder}: no folder of tokens, or one that was not finished", "badak tokenize TEXT -o FOLDER")
+            raise FileError(tr("{}: no folder of tokens, or one that was not finished", folder), "badak tokenize TEXT -o FOLDER")
         self.about = self._read_about()
         self.tokenizer = Tokenizer.from_dict(parse_json(self._whole(FILE), self.folder / FILE), self.folder / FILE)
         size = len(self.tokenizer)
@@ -217,18 +219,20 @@ class TokenFile:
         self.ends = self._array(ENDS, np.dtype(np.int64), self.about["documents"])
         whole = np.concatenate([[0], self.ends])
         if (np.diff(whole) < 0).any() or whole[-1] != len(self.ids):
-            raise self._broken(f"{ENDS} does not divide the tokens")
+            raise self._broken(tr("{} does not divide the tokens", ENDS))
         most = max((int(self.ids[at : at + BLOCK].max()) for at in range(0, len(self.ids), BLOCK)), default=0)
         if size != self.about["vocab_size"] or most >= max(size, 1):
-            raise self._broken(f"token {most} in {IDS}, {FILE} has {size} tokens, {ABOUT} speaks of {self.about['vocab_size']}")
+            raise self._broken(
+                tr("token {} in {}, {} has {} tokens, {} speaks of {}", most, IDS, FILE, size, ABOUT, self.about["vocab_size"])
+            )
 
     def _read_about(self) -> dict[str, Any]:
         """about.json, of which every entry is one that can be."""
         said = unseal(self.folder / ABOUT, ANEW)
         if said.get("format") != FORMAT:
-            raise self._broken(f"{ABOUT} does not say {FORMAT!r}")
+            raise self._broken(tr("{} does not say {!r}", ABOUT, FORMAT))
         if said.get("finished") is not True:
-            raise FileError(f"{self.folder}: a folder of tokens that was not finished", ANEW)
+            raise FileError(tr("{}: a folder of tokens that was not finished", self.folder), ANEW)
         files, counts = said.get("files"), [said.get(name) for name in ("tokens", "documents", "characters", "vocab_size")]
         kinds = {"sha256": str, "bytes": int}
         if (
@@ -237,15 +241,15 @@ class TokenFile:
             or set(files) != {IDS, ENDS, FILE}
             or any(not isinstance(one, dict) or {k: type(v) for k, v in one.items()} != kinds for one in files.values())
         ):
-            raise self._broken(f"{ABOUT} does not say how many tokens there are, or not which files: {shown(said)}")
+            raise self._broken(tr("{} does not say how many tokens there are, or not which files: {}", ABOUT, shown(said)))
         return said
 
     def _expect_same(self, name: str, found: dict[str, Any]) -> None:
         said = self.about["files"][name]
         if found != said:
             longer = found["bytes"] != said["bytes"]
-            what = f"has {found['bytes']:,} bytes instead of {said['bytes']:,}" if longer else "was changed"
-            raise self._broken(f"{name} {what}: it is not the file that {ABOUT} knows by its SHA-256")
+            what = tr("has {:,} bytes instead of {:,}", found["bytes"], said["bytes"]) if longer else tr("was changed")
+            raise self._broken(tr("{} {}: it is not the file that {} knows by its SHA-256", name, what, ABOUT))
 
     def _whole(self, name: str) -> bytes:
         """The bytes of a small file, as they were written."""
@@ -260,7 +264,7 @@ class TokenFile:
         with open_file(path) as file:
             begin = file.read(HEADER)
         if begin != _header(kind, count) or self.about["files"][name]["bytes"] != HEADER + count * kind.itemsize:
-            raise self._broken(f"{name} does not begin as {count:,} numbers of {kind.name} do")
+            raise self._broken(tr("{} does not begin as {:,} numbers of {} do", name, count, kind.name))
         return np.memmap(path, kind, "r", HEADER, (count,)) if count else np.zeros(0, kind)
 
     def __len__(self) -> int:
@@ -272,7 +276,7 @@ class TokenFile:
         return self.ids[self.ends[number - 1] if number else 0 : self.ends[number]]
 
     def _broken(self, what: str) -> FileError:
-        return FileError(f"{self.folder}: {what}", ANEW)
+        return FileError(tr("{}: {}", self.folder, what), ANEW)
 
 
 class TokenWindows(Dataset):
@@ -286,7 +290,7 @@ class TokenWindows(Dataset):
         validation.whole("TokenWindows", "context", context)
         if len(ids) <= context:
             raise ArgumentError(
-                f"TokenWindows: {len(ids)} tokens, a window needs {context + 1}", "a longer text, or a smaller context"
+                tr("TokenWindows: {} tokens, a window needs {}", len(ids), context + 1), "a longer text, or a smaller context"
             )
         self.ids, self.context = ids, context
 
@@ -302,7 +306,7 @@ class TokenWindows(Dataset):
         first = np.asarray(starts, np.int64)
         if first.size and not 0 <= first.min() <= first.max() < len(self):
             raise IndexOutOfRangeError(
-                f"TokenWindows: windows {first.min()}..{first.max()} of {len(self)}", f"numbers in 0..{len(self) - 1}"
+                tr("TokenWindows: windows {}..{} of {}", first.min(), first.max(), len(self)), tr("numbers in 0..{}", len(self) - 1)
             )
         block = self.ids[first[:, None] + np.arange(self.context + 1)].astype(np.int64)  # (B, T + 1)
         return from_numpy(np.ascontiguousarray(block[:, :-1])), from_numpy(np.ascontiguousarray(block[:, 1:]))

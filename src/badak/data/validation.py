@@ -6,18 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, IndexOutOfRangeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, IndexOutOfRangeError, tr
 from badak.io.errors import shown
 
 
 def whole(where: str, name: str, value: Any, least: int = 1) -> int:
     """An integer of `least` or more; ArgumentTypeError or ArgumentError for another value."""
-    rule, fix = f"{where}: {name} must be an integer of {least} or more", f"{name}={max(least, 1)}"
+    rule, fix = tr("{}: {} must be an integer of {} or more", where, name, least), tr("{}={}", name, max(least, 1))
     number = _number(value)
     if number is None:
-        raise ArgumentTypeError(f"{rule}; got {shown(value)}", fix)
+        raise ArgumentTypeError(tr("{}; got {}", rule, shown(value)), fix)
     if number < least:
-        raise ArgumentError(f"{rule}; got {shown(number)}", fix)
+        raise ArgumentError(tr("{}; got {}", rule, shown(number)), fix)
     return number
 
 
@@ -34,16 +34,16 @@ def place(where: str, what: str, number: Any, length: int) -> int:
     loop."""
     at = _number(number)
     if at is None:
-        raise ArgumentTypeError(f"{where}: expected the number of a {what}; got {shown(number)}", "an integer")
+        raise ArgumentTypeError(tr("{}: expected the number of a {}; got {}", where, what, shown(number)), "an integer")
     if not -length <= at < length:
-        raise IndexOutOfRangeError(f"{where}: {what} {shown(at)} of {length}", f"a number in 0..{length - 1}")
+        raise IndexOutOfRangeError(tr("{}: {} {} of {}", where, what, shown(at), length), tr("a number in 0..{}", length - 1))
     return at % length
 
 
 def text(where: str, value: Any) -> str:
     """A text; ArgumentTypeError for another value."""
     if not isinstance(value, str):
-        raise ArgumentTypeError(f"{where}: expected a text; got {type(value).__name__}", f"{where}('a text')")
+        raise ArgumentTypeError(tr("{}: expected a text; got {}", where, type(value).__name__), f"{where}('a text')")
     return value
 
 
@@ -52,9 +52,9 @@ def several(where: str, values: Any, what: str, example: str) -> Iterable[Any]:
     try:
         iter(values)
     except TypeError:
-        raise ArgumentTypeError(f"{where}: expected {what}; got {shown(values)}", example) from None
+        raise ArgumentTypeError(tr("{}: expected {}; got {}", where, what, shown(values)), example) from None
     if isinstance(values, str | bytes):
-        raise ArgumentTypeError(f"{where}: expected {what}; got {shown(values)}", example)
+        raise ArgumentTypeError(tr("{}: expected {}; got {}", where, what, shown(values)), example)
     return values
 
 
@@ -62,11 +62,11 @@ def numbers(where: str, ids: Any) -> Sequence[int]:
     """Token numbers, of a list, an array or a Tensor; ArgumentTypeError where they are none."""
     if hasattr(ids, "tolist"):
         ids = ids.tolist()
-    values = list(several(where, ids, "token numbers", "[3, 1, 2]"))
+    values = list(several(where, ids, tr("token numbers"), "[3, 1, 2]"))
     found = [_number(one) for one in values]
     if None in found:
         wrong = values[found.index(None)]
-        raise ArgumentTypeError(f"{where}: expected token numbers; got {shown(wrong)}", "integers of one axis: [3, 1, 2]")
+        raise ArgumentTypeError(tr("{}: expected token numbers; got {}", where, shown(wrong)), "integers of one axis: [3, 1, 2]")
     return found  # type: ignore[return-value]
 
 
@@ -74,5 +74,7 @@ def array_of_tokens(where: str, ids: Any) -> np.ndarray:
     """An array (N,) of token numbers, in memory or on the disk."""
     if not isinstance(ids, np.ndarray) or ids.ndim != 1 or ids.dtype.kind not in "iu":
         got = f"{ids.dtype} {ids.shape}" if isinstance(ids, np.ndarray) else type(ids).__name__
-        raise ArgumentTypeError(f"{where}: expected ids as a NumPy array (N,) of integers; got {got}", "numpy.array([3, 1, 2])")
+        raise ArgumentTypeError(
+            tr("{}: expected ids as a NumPy array (N,) of integers; got {}", where, got), "numpy.array([3, 1, 2])"
+        )
     return ids

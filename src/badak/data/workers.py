@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from badak import kernels
-from badak.core.errors import BadakError
+from badak.core.errors import BadakError, tr
 from badak.data.fetch import fetcher_of
 from badak.tensor.random import manual_seed
 
@@ -217,7 +217,7 @@ class WorkerPool:
             left = None if deadline is None else max(0.0, deadline - time.monotonic())
             ready = wait([*self.pipes, *(process.sentinel for process in self.processes)], left)
             if not ready:
-                raise WorkerError(f"DataLoader timed out after {timeout} seconds", "a longer timeout, or fewer workers")
+                raise WorkerError(tr("DataLoader timed out after {} seconds", timeout), "a longer timeout, or fewer workers")
             for worker, pipe in enumerate(self.pipes):
                 if pipe in ready:
                     try:
@@ -234,9 +234,9 @@ class WorkerPool:
         process = self.processes[worker]
         process.join(_PATIENCE)
         code = process.exitcode
-        how = f"was killed by signal {-code}" if code is not None and code < 0 else f"ended with exit code {code}"
+        how = tr("was killed by signal {}", -code) if code is not None and code < 0 else tr("ended with exit code {}", code)
         raise WorkerError(
-            f"DataLoader worker {worker} (pid {process.pid}) {how}",
+            tr("DataLoader worker {} (pid {}) {}", worker, process.pid, how),
             "num_workers=0 shows the error where it happens; signal 9 often means too little memory",
         )
 

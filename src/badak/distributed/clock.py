@@ -27,7 +27,7 @@ def limited(seconds: float) -> Iterator[None]:
     if heartbeat.is_open() or sys.platform == "win32" or seconds > 1e6:
         yield
         return
-    cause = say(f"the start of MPI: some ranks did not come to it within {seconds:g} s")
+    cause = say("the start of MPI: some ranks did not come to it within {:g} s", seconds)
     fix = say("start all of them; a longer limit: init_process_group(timeout=timedelta(...))")
     said = f"{say('error:')} {cause}\n{say('fix:')} {fix}\n"
     line = [sys.executable, "-I", "-S", "-c", _KEEPER, str(os.getpid()), str(seconds), said]

@@ -7,7 +7,7 @@ MPI moves the data; values are added here, in the order of `sums.py`, so that th
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentError, ArgumentTypeError, ShapeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, ShapeError, tr
 from badak.distributed import sums
 from badak.distributed.consistency_check import agreement
 from badak.distributed.group import NON_MEMBER, ProcessGroup, chosen
@@ -24,7 +24,7 @@ def outside(group) -> bool:
 
 def begin(group: ProcessGroup, line: str, data: Steps, async_op: bool, fits=None) -> Work | None:
     """Let the ranks agree on `line`, then let `data` run; the handle, or None when it is done."""
-    events.user_code("ranks talk to each other")
+    events.user_code(tr("ranks talk to each other"))
     agreed = agreement(group, line, fits)
 
     def steps():
@@ -40,7 +40,7 @@ def array(x, where: str) -> np.ndarray:
     """The values of a tensor."""
     if not isinstance(x, Tensor):
         raise ArgumentTypeError(
-            f"{where}: expected a tensor; got {type(x).__name__}", "badak.tensor(value), or the object collectives"
+            tr("{}: expected a tensor; got {}", where, type(x).__name__), "badak.tensor(value), or the object collectives"
         )
     return x._array
 
@@ -49,7 +49,7 @@ def arrays(many, where: str, group: ProcessGroup) -> list[np.ndarray]:
     """The values of one tensor for each rank."""
     made = [array(x, where) for x in many]
     if len(made) != group.size():
-        raise ArgumentError(f"{where}: a list of {len(made)} tensors for {group.size()} ranks", "one tensor for each rank")
+        raise ArgumentError(tr("{}: a list of {} tensors for {} ranks", where, len(made), group.size()), "one tensor for each rank")
     return made
 
 
@@ -76,7 +76,9 @@ def member(group: ProcessGroup, asked: int | None, inside: int | None, where: st
     else:
         rank = -1
     if not 0 <= rank < group.size():
-        raise ArgumentError(f"{where}: {name}={asked if inside is None else inside} is not in {group}", f"one of {group.ranks}")
+        raise ArgumentError(
+            tr("{}: {}={} is not in {}", where, name, asked if inside is None else inside, group), tr("one of {}", group.ranks)
+        )
     return rank
 
 
@@ -203,7 +205,7 @@ def all_gather_into_tensor(output_tensor, input_tensor, group=None, async_op: bo
         return None
     group = chosen(group)
     x, y = array(input_tensor, "all_gather_into_tensor"), array(output_tensor, "all_gather_into_tensor")
-    _whole(y, x, group.size(), "all_gather_into_tensor: output_tensor", "input_tensor")
+    _whole(y, x, group.size(), tr("all_gather_into_tensor: output_tensor"), "input_tensor")
 
     def data():
         put(output_tensor, (yield from everybody(group, flat(x))), "all_gather_into_tensor")
@@ -222,7 +224,7 @@ def gather(
     x, root = array(tensor, "gather"), member(group, dst, group_dst, "gather", "dst")
     here = group.rank() == root
     if here:
-        _same(x, arrays(gather_list or [], "gather: gather_list on rank dst", group), "gather")
+        _same(x, arrays(gather_list or [], tr("gather: gather_list on rank dst"), group), "gather")
     elif gather_list:
         raise ArgumentError("gather: gather_list is for the destination rank only", "gather_list=None on the other ranks")
 
@@ -247,7 +249,7 @@ def scatter(
     group = chosen(group)
     x, root = array(tensor, "scatter"), member(group, src, group_src, "scatter", "src")
     here = group.rank() == root
-    parts = arrays(scatter_list or [], "scatter: scatter_list on rank src", group) if here else []
+    parts = arrays(scatter_list or [], tr("scatter: scatter_list on rank src"), group) if here else []
     if here:
         _same(x, parts, "scatter")
     elif scatter_list:
@@ -282,7 +284,7 @@ def reduce_scatter_tensor(output, input, op=ReduceOp.SUM, group=None, async_op: 
         return None
     group = chosen(group)
     y, x = array(output, "reduce_scatter_tensor"), array(input, "reduce_scatter_tensor")
-    _whole(x, y, group.size(), "reduce_scatter_tensor: input", "output")
+    _whole(x, y, group.size(), tr("reduce_scatter_tensor: input"), "output")
     return _reduce_scatter("reduce_scatter_tensor", output, [x], op, group, async_op)
 
 
@@ -306,7 +308,7 @@ def _same(x: np.ndarray, others: list[np.ndarray], where: str) -> None:
     for i, other in enumerate(others):
         if other.shape != x.shape or other.dtype != x.dtype:
             raise ShapeError(
-                f"{where}: number {i} of the list is {says(other)}, the tensor {says(x)}",
+                tr("{}: number {} of the list is {}, the tensor {}", where, i, says(other), says(x)),
                 "tensors of one shape and dtype",
             )
 
@@ -315,5 +317,6 @@ def _whole(whole: np.ndarray, part: np.ndarray, n: int, name: str, of: str) -> N
     """Raise ShapeError where `whole` is not n of these parts."""
     if whole.size != n * part.size or whole.dtype != part.dtype:
         raise ShapeError(
-            f"{name} is {says(whole)}; {of} is {says(part)}, for {n} ranks", f"{n * part.size} numbers of {part.dtype}"
+            tr("{} is {}; {} is {}, for {} ranks", name, says(whole), of, says(part), n),
+            tr("{} numbers of {}", n * part.size, part.dtype),
         )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from badak.core import config
+from badak.core.errors import tr
 from badak.distributed.engine import MEETING, engine
 from badak.distributed.errors import DistBackendError
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 BYTES = 256
 MANY = 64  # ranks, up to which everybody tells everybody
-_checks = config.word("DIST_CHECK", ("0", "1"), "ranks agree before each collective") != "0"
+_checks = config.word("DIST_CHECK", ("0", "1"), tr("ranks agree before each collective")) != "0"
 
 
 def is_checked(group: "ProcessGroup") -> bool:
@@ -71,12 +72,12 @@ class Agreement:
         lines = yield from self.telling.steps()
         if self.fits is None and any(line != lines[0] for line in lines):
             raise DistBackendError(
-                f"collective no. {self.n} of {group.called} is not the same on all ranks: {_by_rank(lines, group.ranks)}",
+                tr("collective no. {} of {} is not the same on all ranks: {}", self.n, group.called, _by_rank(lines, group.ranks)),
                 "call the same collectives in the same order on every rank, with the same shapes and dtypes",
             )
         if self.fits is not None and not self.fits(lines):
             raise DistBackendError(
-                f"collective no. {self.n} of {group.called} does not fit together: {_by_rank(lines, group.ranks)}",
+                tr("collective no. {} of {} does not fit together: {}", self.n, group.called, _by_rank(lines, group.ranks)),
                 "what rank i sends to rank j must be what rank j takes from rank i",
             )
 
@@ -100,7 +101,9 @@ def _by_rank(lines: list[str], ranks: list[int]) -> str:
     who: dict[str, list[int]] = {}
     for rank, line in zip(ranks, lines):
         who.setdefault(line, []).append(rank)
-    return "; ".join(f"{line} on rank{'s' if len(there) > 1 else ''} {', '.join(map(str, there))}" for line, there in who.items())
+    return tr("; ").join(
+        tr("{} on rank{} {}", line, "s" if len(there) > 1 else "", ", ".join(map(str, there))) for line, there in who.items()
+    )
 
 
 def meeting(ranks: list[int], what: str) -> Telling:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentError, ArgumentTypeError, StateError
+from badak.core.errors import ArgumentError, ArgumentTypeError, StateError, tr
 from badak.core.modes import modes
 from badak.distributed.collectives import begin, flat, raw
 from badak.distributed.group import chosen, is_initialized
@@ -115,7 +115,7 @@ class DistributedDataParallel(Module):
         if modes.grad:
             self.require_forward_param_sync = self.require_backward_grad_sync
         if reducer is not None and modes.grad:
-            events.user_code("ranks talk to each other")
+            events.user_code(tr("ranks talk to each other"))
             root = 0 if self._joining is None else self._joining.here(self.require_backward_grad_sync)
             if self.require_backward_grad_sync and self.broadcast_buffers and self._kept:
                 self._from_first(self._kept, root)
@@ -168,7 +168,7 @@ class DistributedDataParallel(Module):
         """
         if not callable(hook):
             raise ArgumentTypeError(
-                f"Communication hook must be callable; got {type(hook).__name__}", "hook(state, bucket), a function"
+                tr("Communication hook must be callable; got {}", type(hook).__name__), "hook(state, bucket), a function"
             )
         if self._make_reducer is None:
             raise StateError("register_comm_hook: this model was copied or pickled", "DistributedDataParallel(model.module)")

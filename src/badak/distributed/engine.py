@@ -13,7 +13,7 @@ import time
 from functools import cache
 from typing import Any
 
-from badak.core.errors import NotSupportedError, StateError
+from badak.core.errors import NotSupportedError, StateError, tr
 from badak.distributed import heartbeat
 from badak.distributed.clock import HALF_AN_HOUR, limited
 from badak.distributed.errors import DistBackendError
@@ -60,15 +60,16 @@ class Engine:
             from mpi4py import MPI
         except (ImportError, RuntimeError) as error:  # RuntimeError: the wheel is there, the library is not
             raise NotSupportedError(
-                f"several ranks need MPI, which cannot be loaded here ({error})", 'pip install "badak[mpi]"'
+                tr("several ranks need MPI, which cannot be loaded here ({})", error), 'pip install "badak[mpi]"'
             ) from error
         here = place()
         if here is not None and (MPI.COMM_WORLD.rank, MPI.COMM_WORLD.size) != here[:2]:
             raise StateError(
-                f"this process was started as rank {here.rank} of {here.size}, but for the MPI that is installed here "
-                f"({MPI.Get_library_version()[:24].strip()}) it is rank {MPI.COMM_WORLD.rank} of {MPI.COMM_WORLD.size}",
+                tr("this process was started as rank {} of {}, but for the MPI that is installed here ({}) it is rank {} of {}",
+                   here.rank, here.size, MPI.Get_library_version()[:24].strip(), MPI.COMM_WORLD.rank,
+                   MPI.COMM_WORLD.size),
                 "the mpirun of that MPI (badak launch finds it)",
-            )
+            )  # fmt: skip
         self.MPI = MPI
         self.world = MPI.COMM_WORLD.Dup()
         self.words = MPI.COMM_WORLD.Dup()
@@ -147,7 +148,7 @@ class Engine:
         try:
             return self.MPI.Request.Testall(requests)
         except self.MPI.Exception as error:
-            raise DistBackendError(f"MPI reports: {error.Get_error_string()}", "see what the other ranks say") from error
+            raise DistBackendError(tr("MPI reports: {}", error.Get_error_string()), "see what the other ranks say") from error
 
 
 def load_mpi(seconds: float = HALF_AN_HOUR) -> None:

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from badak.core.errors import ShapeError
+from badak.core.errors import ShapeError, tr
 from badak.distributed.collectives import array, arrays, begin, flat, outside, put, raw
 from badak.distributed.group import ProcessGroup, chosen
 from badak.distributed.work import Work
@@ -77,7 +77,7 @@ def _splits(x: np.ndarray, sizes, group: ProcessGroup, name: str) -> list[int]:
     made = [rows // n] * n if not sizes else [int(size) for size in sizes]
     if len(made) != n or sum(made) != rows or min(made) < 0:
         raise ShapeError(
-            f"all_to_all_single: {name} has {rows} rows, which {made} does not split over {n} ranks",
-            f"{name}_split_sizes with one number for each rank, {rows} together",
+            tr("all_to_all_single: {} has {} rows, which {} does not split over {} ranks", name, rows, made, n),
+            tr("{}_split_sizes with one number for each rank, {} together", name, rows),
         )
     return made

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentTypeError, ShapeError
+from badak.core.errors import ArgumentTypeError, ShapeError, tr
 from badak.tensor import Tensor
 
 
@@ -46,12 +46,13 @@ def one_tensor(found: Any, buffer: Tensor) -> Tensor:
     """The values of a bucket that a hook gave. Raises ArgumentTypeError or ShapeError for anything else."""
     if not isinstance(found, Tensor):
         raise ArgumentTypeError(
-            f"DistributedDataParallel: the communication hook gave a {type(found).__name__} for a bucket",
+            tr("DistributedDataParallel: the communication hook gave a {} for a bucket", type(found).__name__),
             "a future of a tensor with the values of bucket.buffer()",
         )
     if found._array.size != buffer._array.size:
         raise ShapeError(
-            f"DistributedDataParallel: the communication hook gave {found._array.size} values for a bucket of {buffer._array.size}",
+            tr("DistributedDataParallel: the communication hook gave {} values for a bucket of {}", found._array.size,
+               buffer._array.size),
             "as many as bucket.buffer() has",
-        )
+        )  # fmt: skip
     return found

@@ -6,7 +6,7 @@ from collections import Counter, deque
 from itertools import count
 from typing import Any
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, StateError, warn_once
+from badak.core.errors import ArgumentError, ArgumentTypeError, StateError, tr, warn_once
 from badak.data import sampler
 from badak.distributed.clock import HALF_AN_HOUR
 from badak.distributed.consistency_check import MANY, agreement, meeting
@@ -84,7 +84,7 @@ class Backend(str):
 
     def __new__(cls, name: str) -> "Backend":
         if not isinstance(name, str):
-            raise ArgumentTypeError(f"Backend constructor parameter must be string-ish; got {name!r}", 'Backend("gloo")')
+            raise ArgumentTypeError(tr("Backend constructor parameter must be string-ish; got {!r}", name), 'Backend("gloo")')
         return super().__new__(cls, name.lower())
 
 
@@ -163,7 +163,7 @@ def init_process_group(
         group.WORLD = GroupMember.WORLD = ProcessGroup([0], 0, (None, None, None), seconds, "the world", asked or "gloo")
         return
     if asked in ("gloo", "nccl") and here.rank == 0:
-        warn_once(("backend", asked), f"init_process_group: MPI does the work of backend {asked!r}", 'backend="mpi" says so')
+        warn_once(("backend", asked), tr("init_process_group: MPI does the work of backend {!r}", asked), 'backend="mpi" says so')
     load_mpi(seconds)
     world = ProcessGroup(list(range(here.size)), here.rank, (None, None, None), seconds, "the world", asked or "mpi")
     _meet(world, seconds)
@@ -193,11 +193,13 @@ def _asked(backend) -> str | None:
     if backend is None:
         return None
     if not isinstance(backend, str):
-        raise ArgumentTypeError(f"init_process_group: backend should be a string; got {type(backend).__name__}", 'backend="mpi"')
+        raise ArgumentTypeError(
+            tr("init_process_group: backend should be a string; got {}", type(backend).__name__), 'backend="mpi"'
+        )
     names = [part.split(":")[-1].lower() for part in backend.split(",")]
     unknown = [name for name in names if name not in BACKENDS]
     if unknown:
-        raise ArgumentError(f"init_process_group: there is no backend {unknown[0]!r}", 'backend="mpi"')
+        raise ArgumentError(tr("init_process_group: there is no backend {!r}", unknown[0]), 'backend="mpi"')
     return names[0] if len(names) == 1 else backend
 
 
@@ -209,15 +211,17 @@ def _place(size: int, rank: int) -> Place:
     wanted = size if size > 0 else int(os.environ.get("WORLD_SIZE", here.size))
     if wanted != here.size and here.size == 1:
         raise ArgumentError(
-            f"init_process_group: a world of {wanted} ranks, but this process was started alone",
-            f"badak launch -n {wanted} SCRIPT, or mpirun -n {wanted} badak run SCRIPT",
+            tr("init_process_group: a world of {} ranks, but this process was started alone", wanted),
+            tr("badak launch -n {} SCRIPT, or mpirun -n {} badak run SCRIPT", wanted, wanted),
         )
     if wanted != here.size:
         raise ArgumentError(
-            f"init_process_group: a world of {wanted} ranks, but {here.size} were started", f"world_size={here.size}"
+            tr("init_process_group: a world of {} ranks, but {} were started", wanted, here.size), f"world_size={here.size}"
         )
     if rank >= 0 and rank != here.rank:
-        raise ArgumentError(f"init_process_group: rank={rank}, but this process was started as rank {here.rank}", "leave rank out")
+        raise ArgumentError(
+            tr("init_process_group: rank={}, but this process was started as rank {}", rank, here.rank), "leave rank out"
+        )
     return here
 
 
@@ -244,11 +248,13 @@ def chosen(asked=None) -> ProcessGroup:
     if asked is None:
         return world
     if asked == NON_MEMBER:
-        raise ArgumentError(f"rank {world.rank()} is not in this group", "call it only where get_rank(group) >= 0")
+        raise ArgumentError(tr("rank {} is not in this group", world.rank()), "call it only where get_rank(group) >= 0")
     if not isinstance(asked, ProcessGroup):
-        raise ArgumentTypeError(f"group should be what new_group gave; got {type(asked).__name__}", "leave group out for all ranks")
+        raise ArgumentTypeError(
+            tr("group should be what new_group gave; got {}", type(asked).__name__), "leave group out for all ranks"
+        )
     if asked is not world and asked.comm is not None and asked not in _made:
-        raise StateError(f"the group of ranks {asked.ranks} was destroyed", "new_group(ranks)")
+        raise StateError(tr("the group of ranks {} was destroyed", asked.ranks), "new_group(ranks)")
     return asked
 
 
@@ -285,7 +291,7 @@ def get_default_backend_for_device(device) -> str:
     """The word that PyTorch has for a device: "gloo" for a CPU. Raises ArgumentError for a device that it does not know."""
     kind = as_device(device).type
     if kind not in Backend.default_device_backend_map:
-        raise ArgumentError(f"Default backend not registered for device : {device}", '"cpu"')
+        raise ArgumentError(tr("Default backend not registered for device : {}", device), '"cpu"')
     return Backend.default_device_backend_map[kind]
 
 
@@ -310,7 +316,7 @@ def get_global_rank(group, group_rank: int) -> int:
     """The number in the world of a rank of the group."""
     ranks = chosen(group).ranks
     if not 0 <= group_rank < len(ranks):
-        raise ArgumentError(f"Group rank {group_rank} is not part of group {ranks}", f"0 to {len(ranks) - 1}")
+        raise ArgumentError(tr("Group rank {} is not part of group {}", group_rank, ranks), f"0 to {len(ranks) - 1}")
     return ranks[group_rank]
 
 
@@ -318,7 +324,7 @@ def get_group_rank(group, global_rank: int) -> int:
     """The number in the group of a rank of the world."""
     ranks = chosen(group).ranks
     if global_rank not in ranks:
-        raise ArgumentError(f"Global rank {global_rank} is not part of group {ranks}", f"one of {ranks}")
+        raise ArgumentError(tr("Global rank {} is not part of group {}", global_rank, ranks), tr("one of {}", ranks))
     return ranks.index(global_rank)
 
 
@@ -339,9 +345,11 @@ def new_group(
     world = chosen()
     members = sorted(range(world.size()) if ranks is None else {int(r) for r in ranks})
     if not members or members[0] < 0 or members[-1] >= world.size():
-        raise ArgumentError(f"new_group: ranks {members} are not all in a world of {world.size()}", f"0 to {world.size() - 1}")
+        raise ArgumentError(
+            tr("new_group: ranks {} are not all in a world of {}", members, world.size()), f"0 to {world.size() - 1}"
+        )
     if ranks is not None and len(members) != len(list(ranks)):
-        raise ArgumentError(f"new_group: a rank stands twice in {list(ranks)}", "name each rank once")
+        raise ArgumentError(tr("new_group: a rank stands twice in {}", list(ranks)), "name each rank once")
     seconds = _seconds(timeout, "new_group", world.seconds)
     named = _asked(backend) or world.backend
     called = group_desc or f"the group of ranks {members}"

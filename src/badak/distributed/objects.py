@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.distributed.collectives import Steps, begin, member, outside
 from badak.distributed.group import ProcessGroup, chosen
 
@@ -108,4 +108,4 @@ def scatter_object_list(
 
 def _check(objects: list, group: ProcessGroup, where: str) -> None:
     if len(objects) != group.size():
-        raise ArgumentError(f"{where}: a list of {len(objects)} for {group.size()} ranks", f"[None] * {group.size()}")
+        raise ArgumentError(tr("{}: a list of {} for {} ranks", where, len(objects), group.size()), tr("[None] * {}", group.size()))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.distributed.collectives import array, flat, outside, put, raw, says
 from badak.distributed.consistency_check import BYTES, _packed, _unpacked
 from badak.distributed.engine import engine
@@ -46,15 +46,17 @@ class Receives:
 def _peer(group: ProcessGroup, rank, inside, where: str, name: str) -> int:
     number = int(inside) if inside is not None else group.ranks.index(int(rank)) if rank in group.ranks else -1
     if not 0 <= number < group.size():
-        raise ArgumentError(f"{where}: {name}={rank if inside is None else inside} is not in {group}", f"one of {group.ranks}")
+        raise ArgumentError(
+            tr("{}: {}={} is not in {}", where, name, rank if inside is None else inside, group), tr("one of {}", group.ranks)
+        )
     if number == group.rank():
-        raise ArgumentError(f"{where}: {name}={group.ranks[number]} is this rank itself", "copy the tensor: y.copy_(x)")
+        raise ArgumentError(tr("{}: {}={} is this rank itself", where, name, group.ranks[number]), "copy the tensor: y.copy_(x)")
     return number
 
 
 def _tag(tag: int, where: str) -> int:
     if not 0 <= int(tag) < TAG:
-        raise ArgumentError(f"{where}: expected 0 <= tag < {TAG}; got {tag}", "tag=0")
+        raise ArgumentError(tr("{}: expected 0 <= tag < {}; got {}", where, TAG, tag), "tag=0")
     return int(tag)
 
 
@@ -64,8 +66,8 @@ def isend(tensor, dst: int | None = None, group=None, tag: int = 0, group_dst: i
         return None
     group = chosen(group)
     x, there, tag = array(tensor, "send"), _peer(group, dst, group_dst, "send", "dst"), _tag(tag, "send")
-    events.user_code("ranks talk to each other")
-    row, what = flat(x), f"send to rank {group.ranks[there]} of {says(x)}"
+    events.user_code(tr("ranks talk to each other"))
+    row, what = flat(x), tr("send to rank {} of {}", group.ranks[there], says(x))
     refuse_broken(group, what)
     posted = [group.mail.Isend(_packed(says(x)), there, tag), group.mail.Isend(raw(row), there, tag)]
 
@@ -86,13 +88,13 @@ def irecv(tensor, src: int | None = None, group=None, tag: int = 0, group_src: i
     group = chosen(group)
     x, tag = array(tensor, "recv"), _tag(tag, "recv")
     source = -1 if src is None and group_src is None else _peer(group, src, group_src, "recv", "src")
-    events.user_code("ranks talk to each other")
+    events.user_code(tr("ranks talk to each other"))
     if group.receiving is None:
         group.receiving = Receives()
     others = [r for i, r in enumerate(group.ranks) if i != group.rank()] if source < 0 else [group.ranks[source]]
     if not others:
-        raise ArgumentError(f"recv: from any rank, but {group} has no other one", "more ranks: badak launch -n 2 SCRIPT")
-    what = f"recv from {'any rank' if source < 0 else f'rank {group.ranks[source]}'} of {says(x)}"
+        raise ArgumentError(tr("recv: from any rank, but {} has no other one", group), "more ranks: badak launch -n 2 SCRIPT")
+    what = tr("recv from {} of {}", tr("any rank") if source < 0 else tr("rank {}", group.ranks[source]), says(x))
     refuse_broken(group, what)
     work = Work(group, what, _take(group, tensor, x, source, tag), lambda: others, of_any=source < 0)
     group.receiving.waiting.append((source, tag, work))
@@ -116,7 +118,7 @@ def _take(group: ProcessGroup, tensor: Tensor, x: np.ndarray, source: int, tag: 
     yield [message.Irecv(made)]
     if said != says(x) and (made.size != x.nbytes or said.split(" ")[0] != str(x.dtype)):
         raise DistBackendError(
-            f"recv from rank {group.ranks[sender]}: it has sent {said}, this rank expects {says(x)}",
+            tr("recv from rank {}: it has sent {}, this rank expects {}", group.ranks[sender], said, says(x)),
             "tensors of the same shape and dtype on both sides",
         )
     put(tensor, made.view(x.dtype), "recv")

@@ -13,7 +13,7 @@ from functools import cache
 from typing import NamedTuple
 
 from badak.core import config
-from badak.core.errors import StateError
+from badak.core.errors import StateError, tr
 
 _MPI = (  # who speaks, and its variables for rank, size, local rank, local size
     ("PMI", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"),
@@ -28,7 +28,7 @@ _OTHERS = (  # those that start tasks whether or not they speak MPI
     ("PALS", "PALS_RANKID", "PALS_SIZE", "PALS_LOCAL_RANKID", "PALS_LOCAL_SIZE"),
     ("torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"),
 )
-_ALONE = "; BADAK_ALONE=1 where each is to work by itself"
+_ALONE = tr("; BADAK_ALONE=1 where each is to work by itself")
 _HOSTS = ("HYDRA_HOST_FILE", "OMPI_MCA_orte_default_hostfile", "PRTE_MCA_prte_default_hostfile", "I_MPI_HYDRA_HOST_FILE")
 
 
@@ -62,12 +62,12 @@ class Claim(NamedTuple):
 
     def refused(self) -> StateError:
         """What is wrong where MPI knows nothing of it."""
-        tasks = f"one of {self.size} tasks" if self.size else "one of several tasks"
+        tasks = tr("one of {} tasks", self.size) if self.size else tr("one of several tasks")
         return StateError(
-            f"{self.who} has started this process as {tasks} ({self.variable}={os.environ.get(self.variable, '')[:20]}), "
-            "but for MPI it is alone, and would do the work of all",
+            tr("{} has started this process as {} ({}={}), but for MPI it is alone, and would do the work of all", self.who, tasks,
+               self.variable, os.environ.get(self.variable, "")[:20]),
             way_to_start(self.who, self.size or "N") + _ALONE,
-        )
+        )  # fmt: skip
 
 
 def place() -> Place | None:
@@ -93,10 +93,10 @@ def check_library() -> None:
     """Raise StateError where the ranks were started by words that the installed MPI does not know, and at which it would abort."""
     if "PMIX_RANK" in os.environ and "PMI_FD" not in os.environ and not _speaks_pmix():
         raise StateError(
-            f"PMIx has started this process as one of several ranks (PMIX_RANK={os.environ['PMIX_RANK'][:20]}), "
-            "and the MPI that is installed here does not speak it",
+            tr("PMIx has started this process as one of several ranks (PMIX_RANK={}), "
+               "and the MPI that is installed here does not speak it", os.environ["PMIX_RANK"][:20]),
             "the mpirun of that MPI (badak launch finds it); srun --mpi=pmi2; or an MPI that speaks PMIx, as Open MPI does",
-        )
+        )  # fmt: skip
 
 
 def among_many() -> Claim | None:
@@ -112,10 +112,10 @@ def _is_alone_on_purpose() -> bool:
 def way_to_start(who: str, tasks: object) -> str:
     """How so many tasks become one world under this starter."""
     if who == "Slurm":
-        return f"srun --mpi=pmi2 badak ..., or badak launch -n {tasks} ... in the script that sbatch runs"
+        return tr("srun --mpi=pmi2 badak ..., or badak launch -n {} ... in the script that sbatch runs", tasks)
     if who == "PMIx":
-        return "srun --mpi=pmi2 badak ..., or an MPI that speaks PMIx, as Open MPI does"
-    return f"badak launch -n {tasks} ..., or mpirun -n {tasks} badak run SCRIPT"
+        return tr("srun --mpi=pmi2 badak ..., or an MPI that speaks PMIx, as Open MPI does")
+    return tr("badak launch -n {} ..., or mpirun -n {} badak run SCRIPT", tasks, tasks)
 
 
 def refuse_one_of_many(what: str) -> None:
@@ -125,14 +125,14 @@ def refuse_one_of_many(what: str) -> None:
     tasks = os.environ.get("SLURM_NTASKS", "")
     if "SLURM_STEP_ID" not in os.environ and tasks.isdigit() and int(tasks) > 1:
         raise StateError(
-            f"{what}: a world of one, but Slurm has {tasks} tasks for this job (SLURM_NTASKS={tasks})",
+            tr("{}: a world of one, but Slurm has {} tasks for this job (SLURM_NTASKS={})", what, tasks, tasks),
             way_to_start("Slurm", tasks) + _ALONE,
         )
     hosts = next((os.environ[name] for name in _HOSTS if name in os.environ), "")
     if os.environ.get("K_MPI_JOB_ROLE") == "launcher" and hosts:  # Kubernetes' MPI operator
         raise StateError(
-            f"{what}: a world of one, in the launcher of an MPIJob whose workers stand in {hosts[:200]}",
-            f"badak launch -n N --hosts {hosts[:200]} SCRIPT, or mpirun -n N badak run SCRIPT" + _ALONE,
+            tr("{}: a world of one, in the launcher of an MPIJob whose workers stand in {}", what, hosts[:200]),
+            tr("badak launch -n N --hosts {} SCRIPT, or mpirun -n N badak run SCRIPT", hosts[:200]) + _ALONE,
         )
 
 

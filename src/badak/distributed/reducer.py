@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentTypeError, GraphError
+from badak.core.errors import ArgumentTypeError, GraphError, tr
 from badak.core.modes import modes
 from badak.distributed import heartbeat
 from badak.distributed.consistency_check import agreement
@@ -162,7 +162,7 @@ class Reducer:
         bucket = self.of[id(p)]
         if bucket.work is not None:
             raise GraphError(
-                f"DistributedDataParallel: a parameter of shape {tuple(p.shape)} got a gradient when its sum had begun",
+                tr("DistributedDataParallel: a parameter of shape {} got a gradient when its sum had begun", tuple(p.shape)),
                 "call backward() once for each forward, and not within another backward",
             )
         bucket.ready.add(id(p))
@@ -196,7 +196,7 @@ class Reducer:
             modes.grad = before
         if not isinstance(found, Future):
             raise ArgumentTypeError(
-                f"DistributedDataParallel: the communication hook gave a {type(found).__name__}, not a future",
+                tr("DistributedDataParallel: the communication hook gave a {}, not a future", type(found).__name__),
                 "torch.distributed.all_reduce(..., async_op=True).get_future(), or a torch.futures.Future with its result set",
             )
         return found

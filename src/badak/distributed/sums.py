@@ -8,7 +8,7 @@ from enum import Enum
 
 import numpy as np
 
-from badak.core.errors import DTypeError
+from badak.core.errors import DTypeError, tr
 
 
 class ReduceOp(Enum):
@@ -32,11 +32,11 @@ def check(op: ReduceOp, dtype: np.dtype, where: str) -> None:
     """Raise DTypeError where values of this dtype cannot be joined so."""
     whole = dtype.kind in "iub"
     if op in _WHOLE and not whole:
-        raise DTypeError(f"{where}: ReduceOp.{op.name} needs integers or bool; got {dtype}", "ReduceOp.SUM, MIN or MAX")
+        raise DTypeError(tr("{}: ReduceOp.{} needs integers or bool; got {}", where, op.name, dtype), "ReduceOp.SUM, MIN or MAX")
     if op is ReduceOp.AVG and whole:
-        raise DTypeError(f"{where}: ReduceOp.AVG needs floats; got {dtype}", "ReduceOp.SUM, then divide")
+        raise DTypeError(tr("{}: ReduceOp.AVG needs floats; got {}", where, dtype), "ReduceOp.SUM, then divide")
     if op in (ReduceOp.MIN, ReduceOp.MAX) and dtype.kind == "c":
-        raise DTypeError(f"{where}: ReduceOp.{op.name} needs an order; got {dtype}", "ReduceOp.SUM")
+        raise DTypeError(tr("{}: ReduceOp.{} needs an order; got {}", where, op.name, dtype), "ReduceOp.SUM")
 
 
 def cut(size: int, n: int) -> list[int]:

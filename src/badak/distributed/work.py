@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, StateError
+from badak.core.errors import ArgumentError, ArgumentTypeError, StateError, tr
 from badak.distributed import heartbeat
 from badak.distributed.engine import engine
 from badak.distributed.errors import DistBackendError
@@ -153,11 +153,11 @@ class Work:
             self._missed = self._missed or time.monotonic()
             progress()  # what an ended rank had sent before counts
             if not self._done and time.monotonic() - self._missed > SURE:
-                self._give_up(f"{self.what}: {_ranks(ended)} ended without coming to it", self._remedy())
+                self._give_up(tr("{}: {} ended without coming to it", self.what, _ranks(ended)), self._remedy())
         elif waited > seconds:
-            who = f"{_ranks(absent)} did not come to it" if absent else "it was not finished"
-            longer = "; a longer limit: init_process_group(timeout=timedelta(...))"
-            self._give_up(f"{self.what}: {who} within {seconds:g} s", self._remedy() + longer)
+            who = tr("{} did not come to it", _ranks(absent)) if absent else tr("it was not finished")
+            longer = tr("; a longer limit: init_process_group(timeout=timedelta(...))")
+            self._give_up(tr("{}: {} within {:g} s", self.what, who, seconds), self._remedy() + longer)
         else:
             self._missed = 0.0
 
@@ -180,8 +180,8 @@ class Work:
 
     def _remedy(self) -> str:
         if self.number or "_group" in self.what:  # new_group, init_process_group
-            return "call it on every rank of the group, in the same order"
-        return "one send on the other rank for each recv here, and one recv there for each send"
+            return tr("call it on every rank of the group, in the same order")
+        return tr("one send on the other rank for each recv here, and one recv there for each send")
 
     def _give_up(self, cause: str, fix: str) -> None:
         self._error, self._done = DistBackendError(cause, fix), True
@@ -211,7 +211,7 @@ def start(group: "ProcessGroup", work: Work, is_collective: bool = True) -> Work
 def refuse_broken(group: "ProcessGroup", what: str) -> None:
     """Raise StateError where the group has failed."""
     if group.broken:
-        raise StateError(f"{what}: the group has failed before: {group.broken}", "fix that call first")
+        raise StateError(tr("{}: the group has failed before: {}", what, group.broken), "fix that call first")
 
 
 def progress() -> None:
@@ -242,7 +242,7 @@ def forget(group: "ProcessGroup") -> None:
         progress()
     for work in (*group.queue, *(group.receiving.works() if group.receiving else ())):
         if not work._done:
-            work._give_up(f"{work.what}: its group was destroyed before it was done", "wait() for it first")
+            work._give_up(tr("{}: its group was destroyed before it was done", work.what), tr("wait() for it first"))
 
 
 def finish(work: Work, async_op: bool) -> Work | None:
@@ -260,14 +260,14 @@ def _seconds(timeout: Any, where: str, unset: float) -> float:
         return unset
     if isinstance(timeout, bool) or not isinstance(timeout, timedelta | int | float):
         raise ArgumentTypeError(
-            f"{where}: expected timeout to be a datetime.timedelta, or seconds; got {type(timeout).__name__}",
+            tr("{}: expected timeout to be a datetime.timedelta, or seconds; got {}", where, type(timeout).__name__),
             "timeout=timedelta(minutes=5)",
         )
     seconds = timeout.total_seconds() if isinstance(timeout, timedelta) else float(timeout)
     if math.isnan(seconds) or seconds < 0:
-        raise ArgumentError(f"{where}: expected timeout >= 0; got {timeout}", "timeout=timedelta(minutes=5)")
+        raise ArgumentError(tr("{}: expected timeout >= 0; got {}", where, timeout), "timeout=timedelta(minutes=5)")
     return seconds or unset
 
 
 def _ranks(ranks: list[int]) -> str:
-    return f"rank {ranks[0]}" if len(ranks) == 1 else f"ranks {', '.join(map(str, ranks))}"
+    return tr("rank {}", ranks[0]) if len(ranks) == 1 else tr("ranks {}", ", ".join(map(str, ranks)))

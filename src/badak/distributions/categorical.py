@@ -2,7 +2,7 @@
 
 import math
 
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.distributions.constraints import dependent_property, integer_interval, real_vector, simplex
 from badak.distributions.distribution import Distribution, lazy_property, logits_to_probs, one_of, probs_to_logits
 from badak.tensor import Size, Tensor, arange, broadcast_tensors, finfo, full, multinomial
@@ -21,7 +21,7 @@ class Categorical(Distribution):
         one_of(probs, logits)
         for name, given in (("probs", probs), ("logits", logits)):
             if given is not None and given.dim() < 1:
-                raise ArgumentError(f"`{name}` parameter must be at least one-dimensional.", f"{name}.unsqueeze(0)")
+                raise ArgumentError(tr("`{}` parameter must be at least one-dimensional.", name), f"{name}.unsqueeze(0)")
         if probs is not None:
             self._given = ("probs",)
             self.__dict__["probs"] = self._param = probs / probs.sum(-1, keepdim=True)

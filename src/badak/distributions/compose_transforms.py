@@ -2,7 +2,7 @@
 
 import math
 
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.distributions import constraints
 from badak.distributions.constraints import Constraint
 from badak.distributions.transform import Transform, summed
@@ -137,4 +137,4 @@ class IndependentTransform(Transform):
 
 def _enough(x: Tensor, constraint: Constraint) -> None:
     if x.dim() < constraint.event_dim:
-        raise ArgumentError("Too few dimensions on input", f"at least {constraint.event_dim}")
+        raise ArgumentError("Too few dimensions on input", tr("at least {}", constraint.event_dim))

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from badak.core.errors import ArgumentTypeError, NotSupportedError
+from badak.core.errors import ArgumentTypeError, NotSupportedError, tr
 from badak.distributions import constraints, transforms
 from badak.distributions.constraints import Constraint
 from badak.distributions.transforms import Transform
@@ -22,7 +22,8 @@ class ConstraintRegistry:
         kind = type(constraint) if isinstance(constraint, Constraint) else constraint
         if not isinstance(kind, type) or not issubclass(kind, Constraint):
             raise ArgumentTypeError(
-                f"Expected constraint to be either a Constraint subclass or instance, but got {constraint}", "constraints.positive"
+                tr("Expected constraint to be either a Constraint subclass or instance, but got {}", constraint),
+                "constraints.positive",
             )
         self._registry[kind] = factory
         return factory
@@ -31,7 +32,7 @@ class ConstraintRegistry:
         """The transform into a constraint."""
         if type(constraint) not in self._registry:
             raise NotSupportedError(
-                f"Cannot transform {type(constraint).__name__} constraints", "register(constraint, function) makes one known"
+                tr("Cannot transform {} constraints", type(constraint).__name__), "register(constraint, function) makes one known"
             )
         return self._registry[type(constraint)](constraint)
 

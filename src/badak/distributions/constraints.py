@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, NotSupportedError, undefined
+from badak.core.errors import ArgumentError, NotSupportedError, tr, undefined
 from badak.tensor import Tensor, bool_, concat, finfo
 from badak.tensor import stack as stacked
 
@@ -35,7 +35,7 @@ class _Dependent(Constraint):
     def _known(self, name: str) -> Any:
         if getattr(self, name) is NotImplemented:
             raise NotSupportedError(
-                f"{name[1:]} of this constraint depends on the distribution", "the `support` of one that was made"
+                tr("{} of this constraint depends on the distribution", name[1:]), "the `support` of one that was made"
             )
         return getattr(self, name)
 
@@ -77,7 +77,9 @@ class _Numbers(Constraint):
 
     def __init__(self, **bounds: Any) -> None:
         self.__dict__.update(bounds)
-        shown = {name: f"a tensor of shape {tuple(x.shape)}" if getattr(x, "ndim", 0) else f"{x}" for name, x in bounds.items()}
+        shown = {
+            name: tr("a tensor of shape {}", tuple(x.shape)) if getattr(x, "ndim", 0) else f"{x}" for name, x in bounds.items()
+        }
         self._shown = ", ".join(f"{name}={text}" for name, text in shown.items())
 
     def __repr__(self) -> str:
@@ -222,9 +224,10 @@ class _IndependentConstraint(Constraint):
         found = self.base_constraint.check(value)
         if found.dim() < self.reinterpreted_batch_ndims:
             raise ArgumentError(
-                f"Expected value.dim() >= {self.base_constraint.event_dim + self.reinterpreted_batch_ndims} but got {value.dim()}",
+                tr("Expected value.dim() >= {} but got {}", self.base_constraint.event_dim + self.reinterpreted_batch_ndims,
+                   value.dim()),
                 "a value with the dims of one event",
-            )
+            )  # fmt: skip
         return found.flatten(found.dim() - self.reinterpreted_batch_ndims).all(-1) if self.reinterpreted_batch_ndims else found
 
     def __repr__(self) -> str:

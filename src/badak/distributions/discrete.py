@@ -3,7 +3,7 @@
 import math
 
 from badak.autograd import no_grad
-from badak.core.errors import ArgumentError, NotSupportedError
+from badak.core.errors import ArgumentError, NotSupportedError, tr
 from badak.distributions.categorical import Categorical
 from badak.distributions.constraints import (
     dependent_property,
@@ -90,9 +90,10 @@ class Geometric(_Trials):
         super().__init__(self._shape, validate_args=validate_args)
         if self._validate_args and probs is not None and not bool((self.probs > 0).all()):
             raise ArgumentError(
-                f"Expected parameter probs (Tensor of shape {tuple(self.probs.shape)}) of distribution Geometric to be positive",
+                tr("Expected parameter probs (Tensor of shape {}) of distribution Geometric to be positive",
+                   tuple(self.probs.shape)),
                 "probs > 0",
-            )
+            )  # fmt: skip
 
     mean = property(lambda self: 1.0 / self.probs - 1.0)
     mode = property(lambda self: self.probs * 0)

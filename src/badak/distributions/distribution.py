@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from badak.autograd import enable_grad, no_grad
-from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
+from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, tr
 from badak.core.public_api.homes import home
 from badak.distributions.constraints import Constraint, is_dependent
 from badak.tensor import Size, Tensor, broadcast_tensors, finfo, get_default_dtype, tensor
@@ -54,7 +54,7 @@ class Distribution:
             for name, constraint in self.arg_constraints.items():
                 known = name in self.__dict__ or isinstance(getattr(type(self), name, None), property)  # not computed only if asked
                 if known and not is_dependent(constraint):
-                    self._check(getattr(self, name), constraint, f"parameter {name}")
+                    self._check(getattr(self, name), constraint, tr("parameter {}", name))
 
     @staticmethod
     def set_default_validate_args(value: bool) -> None:
@@ -73,11 +73,11 @@ class Distribution:
 
     @property
     def mean(self) -> Tensor:
-        raise NotSupportedError(f"{type(self).__name__} has no mean", None)
+        raise NotSupportedError(tr("{} has no mean", type(self).__name__), None)
 
     @property
     def variance(self) -> Tensor:
-        raise NotSupportedError(f"{type(self).__name__} has no variance", None)
+        raise NotSupportedError(tr("{} has no variance", type(self).__name__), None)
 
     @property
     def stddev(self) -> Tensor:
@@ -91,15 +91,15 @@ class Distribution:
 
     def rsample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
         """Draws as a function of the parameters, so that gradients reach them; not every distribution has it."""
-        raise NotSupportedError(f"{type(self).__name__} has no rsample: its draws have no gradient", "log_prob of sample()")
+        raise NotSupportedError(tr("{} has no rsample: its draws have no gradient", type(self).__name__), "log_prob of sample()")
 
     def log_prob(self, value: Tensor) -> Tensor:
         """The log of the density or probability at `value`."""
-        raise NotSupportedError(f"{type(self).__name__} has no log_prob", None)
+        raise NotSupportedError(tr("{} has no log_prob", type(self).__name__), None)
 
     def entropy(self) -> Tensor:
         """The expectation of -log_prob, in nats."""
-        raise NotSupportedError(f"{type(self).__name__} has no entropy", None)
+        raise NotSupportedError(tr("{} has no entropy", type(self).__name__), None)
 
     def perplexity(self) -> Tensor:
         """exp(entropy)."""
@@ -107,29 +107,29 @@ class Distribution:
 
     def _extended_shape(self, sample_shape=()) -> Size:
         if not isinstance(sample_shape, Iterable):
-            raise ArgumentTypeError(f"expected sizes as sample_shape; got {sample_shape!r}", f"sample(({sample_shape!r},))")
+            raise ArgumentTypeError(tr("expected sizes as sample_shape; got {!r}", sample_shape), f"sample(({sample_shape!r},))")
         return Size(sample_shape) + self._batch_shape + self._event_shape
 
     @property
     def support(self) -> Constraint:
         """What a value must be."""
-        raise NotSupportedError(f"{type(self).__name__} has no support", None)
+        raise NotSupportedError(tr("{} has no support", type(self).__name__), None)
 
     @property
     def mode(self) -> Tensor:
-        raise NotSupportedError(f"{type(self).__name__} has no mode", None)
+        raise NotSupportedError(tr("{} has no mode", type(self).__name__), None)
 
     def cdf(self, value: Tensor) -> Tensor:
         """P(x <= value)."""
-        raise NotSupportedError(f"{type(self).__name__} has no cdf", "the mean of (sample((n,)) <= value)")
+        raise NotSupportedError(tr("{} has no cdf", type(self).__name__), "the mean of (sample((n,)) <= value)")
 
     def icdf(self, value: Tensor) -> Tensor:
         """The x with cdf(x) = value."""
-        raise NotSupportedError(f"{type(self).__name__} has no icdf", "sample((n,)).quantile(value, 0)")
+        raise NotSupportedError(tr("{} has no icdf", type(self).__name__), "sample((n,)).quantile(value, 0)")
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
         """All values, along the first dim."""
-        raise NotSupportedError(f"{type(self).__name__} cannot list its values", "sample()")
+        raise NotSupportedError(tr("{} cannot list its values", type(self).__name__), "sample()")
 
     def sample_n(self, n: int) -> Tensor:
         """n draws, or n batches of them: PyTorch's old name of sample((n,))."""
@@ -155,10 +155,10 @@ class Distribution:
             return _instance
         if type(self).__init__ is not cls.__init__ and not home(type(self)).startswith("badak."):
             raise NotSupportedError(
-                f"Subclass {type(self).__name__} of {cls.__name__} that defines a custom __init__ method must also define a custom "
-                ".expand() method",
+                tr("Subclass {} of {} that defines a custom __init__ method must also define a custom .expand() method",
+                   type(self).__name__, cls.__name__),
                 "def expand(self, batch_shape, _instance=None)",
-            )
+            )  # fmt: skip
         return object.__new__(type(self))
 
     def _expanded(self) -> dict[str, int]:
@@ -178,13 +178,14 @@ class Distribution:
             raise ArgumentTypeError("The value argument to log_prob must be a Tensor", "badak.tensor(value)")
         if value.shape[value.dim() - len(self._event_shape) :] != self._event_shape:
             raise ArgumentError(
-                f"The right-most size of value must match event_shape: {tuple(value.shape)} vs {tuple(self._event_shape)}.", None
+                tr("The right-most size of value must match event_shape: {} vs {}.", tuple(value.shape), tuple(self._event_shape)),
+                None,
             )
         shape = self._batch_shape + self._event_shape
         for mine, given in zip(reversed(shape), reversed(tuple(value.shape))):
             if mine != 1 and given not in (1, mine):
                 raise ArgumentError(
-                    f"Value is not broadcastable with batch_shape+event_shape: {tuple(value.shape)} vs {tuple(shape)}.",
+                    tr("Value is not broadcastable with batch_shape+event_shape: {} vs {}.", tuple(value.shape), tuple(shape)),
                     None,
                 )
         try:
@@ -196,16 +197,17 @@ class Distribution:
                 stacklevel=2,
             )
         else:
-            self._check(value, support, "value argument")
+            self._check(value, support, tr("value argument"))
 
     def _check(self, value: Tensor, rule: Constraint, what: str) -> None:
         if not bool(rule.check(value).all()):
-            given, name = f"Expected {what} (Tensor of shape {tuple(value.shape)})", type(self).__name__
-            within = f"to be within the support ({rule}) of the distribution {name}"
+            given, name = tr("Expected {} (Tensor of shape {})", what, tuple(value.shape)), type(self).__name__
+            within = tr("to be within the support ({}) of the distribution {}", rule, name)
             raise ArgumentError(
-                f"{given} {within if what == 'value argument' else f'of distribution {name} to satisfy the constraint: {rule}'}",
+                tr("{} {}", given,
+                   within if what == "value argument" else tr("of distribution {} to satisfy the constraint: {}", name, rule)),
                 "validate_args=False leaves the check out",
-            )
+            )  # fmt: skip
 
     def __repr__(self) -> str:
         shown = {name: self.__dict__[name] for name in self.arg_constraints if name in self.__dict__}
@@ -219,7 +221,7 @@ def broadcast_all(*values) -> list[Tensor]:
         if not isinstance(v, Tensor | numbers.Number) and not hasattr(v, "__torch_function__"):
             raise ArgumentError(
                 "Input arguments must all be instances of Number, torch.Tensor or objects implementing __torch_function__.",
-                f"badak.as_tensor(x): one is {type(v).__name__}",
+                tr("badak.as_tensor(x): one is {}", type(v).__name__),
             )
     first = next((v for v in values if isinstance(v, Tensor)), None)
     dtype = get_default_dtype() if first is None else first.dtype

@@ -5,7 +5,7 @@ from math import inf
 from typing import Any
 
 from badak.autograd import grad
-from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, expect_function
+from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, expect_function, tr
 from badak.distributions.bernoulli import Bernoulli
 from badak.distributions.categorical import Categorical
 from badak.distributions.continuous import Laplace, Normal, Uniform
@@ -27,7 +27,7 @@ def register_kl(type_p: type, type_q: type) -> Callable[[Callable], Callable]:
     """Decorator: a function (p, q) is the divergence of distributions of these classes, or of those derived from them."""
     for each in (type_p, type_q):
         if not isinstance(each, type):
-            raise ArgumentTypeError(f"Expected a distribution class but got {each}", "@register_kl(Normal, Normal)")
+            raise ArgumentTypeError(tr("Expected a distribution class but got {}", each), "@register_kl(Normal, Normal)")
 
     def register(function: Callable) -> Callable:
         expect_function("register_kl", function)

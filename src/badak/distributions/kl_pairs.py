@@ -8,7 +8,7 @@ from collections.abc import Callable
 from math import inf
 from typing import Any
 
-from badak.core.errors import NotSupportedError
+from badak.core.errors import NotSupportedError, tr
 from badak.distributions.bernoulli import Bernoulli
 from badak.distributions.continuous import Cauchy, Laplace, Normal, Uniform
 from badak.distributions.discrete import Binomial, Poisson
@@ -17,14 +17,14 @@ from badak.distributions.ratios import ContinuousBernoulli
 from badak.distributions.transformed import Gumbel, Pareto
 from badak.tensor import Tensor, broadcast_shapes, digamma, erf, lgamma, where, xlogy
 
-_BY_DRAWS = "the mean of p.log_prob(x) - q.log_prob(x) over x = p.sample((n,))"
+_BY_DRAWS = tr("the mean of p.log_prob(x) - q.log_prob(x) over x = p.sample((n,))")
 
 EULER = 0.57721566490153286060
 
 
 def no_formula(p: Any, q: Any) -> NotSupportedError:
     """What is raised where two families have no formula."""
-    return NotSupportedError(f"kl_divergence: no formula for {type(p).__name__} and {type(q).__name__}", _BY_DRAWS)
+    return NotSupportedError(tr("kl_divergence: no formula for {} and {}", type(p).__name__, type(q).__name__), _BY_DRAWS)
 
 
 def _of_uniform(p: Uniform, reverse: bool = False) -> Tensor:

@@ -3,7 +3,7 @@
 import math
 
 from badak.autograd import no_grad
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.distributions import constraints
 from badak.distributions.distribution import Distribution, broadcast_all, lazy_property
 from badak.distributions.positive import Beta, Chi2
@@ -86,7 +86,7 @@ class LKJCholesky(Distribution):
 
     def __init__(self, dim: int, concentration=1.0, validate_args: bool | None = None) -> None:
         if type(dim) is not int or dim < 2:
-            raise ArgumentError(f"Expected dim to be an integer greater than or equal to 2. Found dim={dim}.", "dim=2 or more")
+            raise ArgumentError(tr("Expected dim to be an integer greater than or equal to 2. Found dim={}.", dim), "dim=2 or more")
         self.dim = dim
         (self.concentration,) = broadcast_all(concentration)
         batch = self.concentration.size()
@@ -151,12 +151,12 @@ class Wishart(Distribution):
             )
         ((name, matrix),) = given.items()
         if matrix.dim() < 2:
-            raise ArgumentError(f"{name} must be at least two-dimensional, with optional leading batch dimensions", None)
+            raise ArgumentError(tr("{} must be at least two-dimensional, with optional leading batch dimensions", name), None)
         df = as_tensor(df, dtype=matrix.dtype)
         batch = broadcast_shapes(matrix.shape[:-2], df.shape)
         n = matrix.shape[-1]
         if bool((df <= n - 1).any()):
-            raise ArgumentError(f"Value of df={df} expected to be greater than ndim - 1 = {n - 1}.", f"df={n}")
+            raise ArgumentError(tr("Value of df={} expected to be greater than ndim - 1 = {}.", df, n - 1), f"df={n}")
         self.df = df.expand(batch)
         self.__dict__[name], self._given = matrix.expand((*batch, n, n)), (name,)
         super().__init__(batch, matrix.shape[-2:], validate_args)

@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from badak.core.errors import ArgumentError, undefined
+from badak.core.errors import ArgumentError, tr, undefined
 from badak.distributions import constraints
 from badak.distributions.elementwise_transforms import clipped_sigmoid
 from badak.distributions.transform import Plain, Transform, summed, tril_matrix_to_vec, vec_to_tril_matrix
@@ -153,13 +153,13 @@ class ReshapeTransform(Transform):
 def _exchanged(shape, before: Size, after: Size) -> Size:
     cut = len(_at_least(shape, len(before))) - len(before)
     if Size(shape[cut:]) != before:
-        raise ArgumentError(f"Shape mismatch: expected {tuple(shape[cut:])} but got {tuple(before)}", None)
+        raise ArgumentError(tr("Shape mismatch: expected {} but got {}", tuple(shape[cut:]), tuple(before)), None)
     return Size(shape[:cut]) + after
 
 
 def _at_least(shape, dims: int):
     if len(shape) < dims:
-        raise ArgumentError("Too few dimensions on input", f"at least {dims}")
+        raise ArgumentError("Too few dimensions on input", tr("at least {}", dims))
     return shape
 
 

@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.distributions import constraints
 from badak.distributions.bernoulli import Bernoulli
 from badak.distributions.categorical import Categorical
@@ -27,10 +27,10 @@ class MixtureSameFamily(Distribution):
         k = component.batch_shape[-1] if component.batch_shape else None
         if k != mixture.logits.shape[-1]:
             raise ArgumentError(
-                f"`mixture_distribution component` ({mixture.logits.shape[-1]}) does not equal "
-                f"`component_distribution.batch_shape[-1]` ({k})",
+                tr("`mixture_distribution component` ({}) does not equal `component_distribution.batch_shape[-1]` ({})",
+                   mixture.logits.shape[-1], k),
                 "as many weights as components",
-            )
+            )  # fmt: skip
         self.mixture_distribution, self.component_distribution = mixture, component
         super().__init__(component.batch_shape[:-1], component.event_shape, validate_args)
 
@@ -108,10 +108,10 @@ class LowRankMultivariateNormal(Distribution):
         n = loc.shape[-1]
         if cov_factor.dim() < 2 or cov_factor.shape[-2] != n:
             raise ArgumentError(
-                f"cov_factor must be a batch of matrices with shape {n} x m", "cov_factor (..., n, m) with loc (..., n)"
+                tr("cov_factor must be a batch of matrices with shape {} x m", n), "cov_factor (..., n, m) with loc (..., n)"
             )
         if cov_diag.shape[-1:] != (n,):
-            raise ArgumentError(f"cov_diag must be a batch of vectors with shape {n}", "cov_diag (..., n) with loc (..., n)")
+            raise ArgumentError(tr("cov_diag must be a batch of vectors with shape {}", n), "cov_diag (..., n) with loc (..., n)")
         from_all = [loc.unsqueeze(-1), cov_factor[..., :1], cov_diag.unsqueeze(-1)]
         batch = broadcast_all(*from_all)[0].shape[:-2]
         self.loc, self.cov_diag = loc.expand(*batch, n), cov_diag.expand(*batch, n)

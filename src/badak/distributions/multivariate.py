@@ -2,7 +2,7 @@
 
 import math
 
-from badak.core.errors import ArgumentError, NotSupportedError, ShapeError
+from badak.core.errors import ArgumentError, NotSupportedError, ShapeError, tr
 from badak.distributions import constraints
 from badak.distributions.distribution import Distribution, lazy_property
 from badak.distributions.transforms import summed
@@ -43,10 +43,11 @@ class MultivariateNormal(Distribution):
             )
         ((name, matrix),) = given.items()
         if matrix.dim() < 2:
-            raise ArgumentError(f"{name} must be at least two-dimensional, with optional leading batch dimensions", None)
+            raise ArgumentError(tr("{} must be at least two-dimensional, with optional leading batch dimensions", name), None)
         if matrix.shape[-2:] != (loc.shape[-1],) * 2:
             raise ShapeError(
-                f"{name} of shape {tuple(matrix.shape)} does not fit loc of shape {tuple(loc.shape)}", "(..., n, n) and (..., n)"
+                tr("{} of shape {} does not fit loc of shape {}", name, tuple(matrix.shape), tuple(loc.shape)),
+                "(..., n, n) and (..., n)",
             )
         batch = broadcast_shapes(matrix.shape[:-2], loc.shape[:-1])
         self.__dict__[name], self._given = matrix.expand((*batch, *matrix.shape[-2:])), (name,)
@@ -126,10 +127,10 @@ class Independent(Distribution):
         n = reinterpreted_batch_ndims
         if n > len(base_distribution.batch_shape):
             raise ArgumentError(
-                "Expected reinterpreted_batch_ndims <= len(base_distribution.batch_shape), "
-                f"actual {n} vs {len(base_distribution.batch_shape)}",
+                tr("Expected reinterpreted_batch_ndims <= len(base_distribution.batch_shape), actual {} vs {}", n,
+                   len(base_distribution.batch_shape)),
                 f"reinterpreted_batch_ndims={len(base_distribution.batch_shape)}",
-            )
+            )  # fmt: skip
         self.base_dist, self.reinterpreted_batch_ndims = base_distribution, n
         shape = base_distribution.batch_shape + base_distribution.event_shape
         cut = len(base_distribution.batch_shape) - n

@@ -4,7 +4,7 @@ import math
 import weakref
 from typing import Any
 
-from badak.core.errors import ArgumentError, NotSupportedError, undefined
+from badak.core.errors import ArgumentError, NotSupportedError, tr, undefined
 from badak.distributions.constraints import Constraint
 from badak.tensor import Size, Tensor, arange, finfo, zeros
 
@@ -48,7 +48,7 @@ class Transform:
     @property
     def sign(self) -> Any:
         """The sign of the slope, where it is one for all x."""
-        raise NotSupportedError(f"{type(self).__name__} has no sign", None)
+        raise NotSupportedError(tr("{} has no sign", type(self).__name__), None)
 
     def with_cache(self, cache_size: int = 1) -> "Transform":
         """The same with another cache_size."""
@@ -56,7 +56,7 @@ class Transform:
             return self
         if type(self).__init__ is Transform.__init__:
             return type(self)(cache_size=cache_size)
-        raise NotSupportedError(f"{type(self)}.with_cache is not implemented", "def with_cache(self, cache_size=1)")
+        raise NotSupportedError(tr("{}.with_cache is not implemented", type(self)), "def with_cache(self, cache_size=1)")
 
     def __call__(self, x: Tensor) -> Tensor:
         """y of x."""
@@ -78,11 +78,11 @@ class Transform:
         raise undefined(self, "def _call(self, x)")
 
     def _inverse(self, y: Tensor) -> Tensor:
-        raise NotSupportedError(f"{type(self).__name__} cannot be reversed", None)
+        raise NotSupportedError(tr("{} cannot be reversed", type(self).__name__), None)
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         """ln |dy/dx|."""
-        raise NotSupportedError(f"{type(self).__name__} has no log_abs_det_jacobian", None)
+        raise NotSupportedError(tr("{} has no log_abs_det_jacobian", type(self).__name__), None)
 
     def forward_shape(self, shape):
         """The shape that y has for an x of this one."""
@@ -165,7 +165,7 @@ def tril_matrix_to_vec(mat: Tensor, diag: int = 0) -> Tensor:
     """The entries of (..., n, n) up to a diagonal, row by row."""
     n = mat.shape[-1]
     if not -n <= diag < n:
-        raise ArgumentError(f"diag ({diag}) provided is outside [{-n}, {n - 1}].", "diag=0")
+        raise ArgumentError(tr("diag ({}) provided is outside [{}, {}].", diag, -n, n - 1), "diag=0")
     at = arange(n)
     return mat[..., at < at.view(-1, 1) + (diag + 1)]
 
@@ -174,7 +174,7 @@ def vec_to_tril_matrix(vec: Tensor, diag: int = 0) -> Tensor:
     """The opposite of tril_matrix_to_vec: (..., k) as triangles with zeros elsewhere."""
     n = (-(1 + 2 * diag) + ((1 + 2 * diag) ** 2 + 8 * vec.shape[-1] + 4 * abs(diag) * (diag + 1)) ** 0.5) / 2
     if not math.isclose(n, round(n), abs_tol=finfo(vec.dtype).eps):
-        raise ArgumentError(f"The size of last dimension is {vec.shape[-1]} which cannot be expressed as a triangle.", None)
+        raise ArgumentError(tr("The size of last dimension is {} which cannot be expressed as a triangle.", vec.shape[-1]), None)
     size = round(n)
     at = arange(size)
     mat = zeros(Size((*vec.shape[:-1], size, size)), dtype=vec.dtype)

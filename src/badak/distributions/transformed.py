@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from badak.autograd import no_grad
-from badak.core.errors import ArgumentError, ArgumentTypeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, tr
 from badak.distributions import constraints
 from badak.distributions.continuous import Cauchy, Normal, Uniform
 from badak.distributions.distribution import Distribution, broadcast_all
@@ -32,16 +32,18 @@ class TransformedDistribution(Distribution):
     def __init__(self, base_distribution: Distribution, transforms: Any, validate_args: bool | None = None) -> None:
         if not isinstance(base_distribution, Distribution):
             got = type(base_distribution).__name__
-            raise ArgumentTypeError(f"TransformedDistribution: expected a distribution; got {got}", "Normal(0.0, 1.0)")
+            raise ArgumentTypeError(tr("TransformedDistribution: expected a distribution; got {}", got), "Normal(0.0, 1.0)")
         self.transforms = [transforms] if not isinstance(transforms, (list, tuple)) else list(transforms)
         if not all(isinstance(each, Transform) for each in self.transforms):
-            raise ArgumentError(f"transforms must be a Transform or list, but was {transforms}", "a Transform, or a list of them")
+            raise ArgumentError(
+                tr("transforms must be a Transform or list, but was {}", transforms), "a Transform, or a list of them"
+            )
         whole = ComposeTransform(self.transforms)
         inside, outside = whole.domain.event_dim, whole.codomain.event_dim
         shape, dims = base_distribution.batch_shape + base_distribution.event_shape, len(base_distribution.event_shape)
         if len(shape) < inside:
             raise ArgumentError(
-                f"base_distribution needs to have shape with size at least {inside}, but got {tuple(shape)}.",
+                tr("base_distribution needs to have shape with size at least {}, but got {}.", inside, tuple(shape)),
                 "a base with more dims",
             )
         after = whole.forward_shape(shape)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.data.marian import SPACE, MarianTokens
 from badak.data.tokenizer import Tokenizer
 from badak.generation.figures import figures
@@ -39,7 +39,7 @@ def draw_translation(
     a translated word are averaged. Where no font of this machine has all characters, `log` is told which are missing.
     """
     if Path(path).suffix not in ENDINGS:
-        raise ArgumentError(f"--show {path}: expected a name that ends with {', '.join(ENDINGS)}", "--show=attention.png")
+        raise ArgumentError(tr("--show {}: expected a name that ends with {}", path, ", ".join(ENDINGS)), "--show=attention.png")
     rows = framed(tokenizer, [sentence])
     made = translations(model, rows, config or TranslateConfig())
     if not made:
@@ -119,8 +119,9 @@ def font_families(text: str, log: Callable[[str], None]) -> list[str]:
         missing -= has
     if missing:
         some = "".join(sorted(missing)[:5])
-        log(f"no font of this machine has {some!r}: empty boxes stand there\n"
-            "fix: pip install koreanize-matplotlib brings Nanum, for Korean; or install another font that has them")  # fmt: skip
+        log(tr("no font of this machine has {!r}: empty boxes stand there\n"
+               "fix: pip install koreanize-matplotlib brings Nanum, for Korean; or install another font that has them",
+               some))  # fmt: skip
     return families
 
 

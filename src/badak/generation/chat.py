@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.core.public_api import guard_types as _guard_types
 from badak.data.validation import text
 from badak.generation.filters import GenerationConfig
@@ -103,7 +103,7 @@ class Chat:
     def _say(self, context: int) -> None:
         if not self.told:
             self.told = True
-            self.tell(f"the model sees {context} tokens: what was said first is left out from now on")
+            self.tell(tr("the model sees {} tokens: what was said first is left out from now on", context))
 
     def _text(self, turns: list[Turn]) -> str:
         return conversation(self.writer, [*self.system, *turns], self.before)

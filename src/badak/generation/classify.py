@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.data.padding import BucketBatchSampler, pad
 from badak.data.tokenizer import BERT_MARKS, Tokenizer
 from badak.generation.framing import Framed, Text, framed, segments_of
@@ -69,13 +69,13 @@ class TextClassifier:
         self.model, self.tokenizer, self.labels, self.mean, self.deviation = model, tokenizer, tuple(labels), mean, deviation
         if len(tokenizer) > model.config.vocab_size or max(len(self.labels), 1) != model.config.classes:
             raise ArgumentError(
-                f"TextClassifier: {len(tokenizer)} tokens and {len(self.labels)} classes; the model has "
-                f"{model.config.vocab_size} and {model.config.classes}",
+                tr("TextClassifier: {} tokens and {} classes; the model has {} and {}", len(tokenizer), len(self.labels),
+                   model.config.vocab_size, model.config.classes),
                 "the tokenizer and the labels that the model was trained with",
-            )
+            )  # fmt: skip
         if not {BERT_MARKS[2], BERT_MARKS[3]} <= set(tokenizer.ids):
             raise ArgumentError(
-                f"TextClassifier: the tokenizer has no {BERT_MARKS[2]} and {BERT_MARKS[3]}", "a tokenizer as BERT's"
+                tr("TextClassifier: the tokenizer has no {} and {}", BERT_MARKS[2], BERT_MARKS[3]), "a tokenizer as BERT's"
             )
 
     def judge(self, texts: Sequence[Text], words: bool = True) -> Iterator[Prediction]:
@@ -97,13 +97,13 @@ class TextClassifier:
     def _expect(self, text: Text, at: int) -> None:
         """Refuse a text without a word, and one where a pair is read, or the other way round."""
         if not all(part.strip() for part in ([text] if isinstance(text, str) else text)):
-            raise ArgumentError(f"text {at} is empty", "give it a word, or leave it out")
+            raise ArgumentError(tr("text {} is empty", at), "give it a word, or leave it out")
         if self.pairs is not None and self.pairs is isinstance(text, str):
             raise ArgumentError(
-                f"text {at} is {'one text' if self.pairs else 'a pair'}; the model was trained on "
-                f"{'pairs of texts' if self.pairs else 'single texts'}",
+                tr("text {} is {}; the model was trained on {}", at, tr("one text") if self.pairs else tr("a pair"),
+                   tr("pairs of texts") if self.pairs else tr("single texts")),
                 "the first and the second text as a pair" if self.pairs else "one text at a time",
-            )
+            )  # fmt: skip
 
     def _answers(self, texts: Sequence[Text]) -> tuple[np.ndarray, Framed]:
         config = self.model.config

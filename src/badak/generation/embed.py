@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, ShapeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, ShapeError, tr
 from badak.core.public_api import guard_names as _guard_names
 from badak.core.public_api import guard_types as _guard_types
 from badak.data.padding import BucketBatchSampler, pad
@@ -31,15 +31,15 @@ class TextEncoder:
 
     def __init__(self, model: SentenceEncoder, tokenizer: Tokenizer, length: int | None = None):
         if not isinstance(model, SentenceEncoder) or not isinstance(tokenizer, Tokenizer):
-            got = f"{type(model).__name__} and {type(tokenizer).__name__}"
+            got = tr("{} and {}", type(model).__name__, type(tokenizer).__name__)
             raise ArgumentTypeError(
-                f"TextEncoder: expected a SentenceEncoder and a Tokenizer; got {got}", "TextEncoder.load(folder)"
+                tr("TextEncoder: expected a SentenceEncoder and a Tokenizer; got {}", got), "TextEncoder.load(folder)"
             )
         self.model, self.tokenizer, room = model, tokenizer, model.config.context
         self.length = room if length is None else min(whole("TextEncoder", "length", length, least=2), room)
         if len(tokenizer) > model.config.vocab_size:
             raise ArgumentError(
-                f"TextEncoder: a tokenizer of {len(tokenizer)} tokens, a model of {model.config.vocab_size}",
+                tr("TextEncoder: a tokenizer of {} tokens, a model of {}", len(tokenizer), model.config.vocab_size),
                 "the tokenizer that the model was trained with",
             )
 
@@ -62,7 +62,7 @@ class TextEncoder:
         cut(i, tokens) is told which text has more tokens than `length`, done(n) how many more texts are through.
         """
         whole("encode", "batch", batch)
-        texts = [*several("encode", texts, "a list of texts", "encode(['a text'])")]
+        texts = [*several("encode", texts, tr("a list of texts"), "encode(['a text'])")]
         made = np.empty((len(texts), self.model.config.d_model), np.float32)
         with answering(self.model):
             for first in range(0, len(texts), TOGETHER):
@@ -93,7 +93,7 @@ def nearest(query: np.ndarray, vectors: np.ndarray, top: int = 5) -> list[tuple[
     """The `top` rows of vectors (N, C) that are nearest to query (C,), as (row, cosine), the nearest first."""
     whole("nearest", "top", top)
     if not isinstance(query, np.ndarray) or query.ndim != 1:
-        raise ArgumentTypeError(f"nearest: expected query (C,), one vector; got {_kind(query)}", "encoder.encode([text])[0]")
+        raise ArgumentTypeError(tr("nearest: expected query (C,), one vector; got {}", _kind(query)), "encoder.encode([text])[0]")
     scores = cosines(query[None], vectors)[0]
     return [(int(i), float(scores[i])) for i in np.argsort(-scores, kind="stable")[:top]]
 
@@ -102,9 +102,11 @@ def cosines(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """The cosine of each row of a (M, C) with each row of b (N, C), as (M, N); 0 for a row of zeros."""
     for one in (a, b):
         if not isinstance(one, np.ndarray) or one.ndim != 2 or one.dtype.kind not in "fiu":
-            raise ArgumentTypeError(f"cosines: expected vectors as a NumPy array (N, C); got {_kind(one)}", "encoder.encode(texts)")
+            raise ArgumentTypeError(
+                tr("cosines: expected vectors as a NumPy array (N, C); got {}", _kind(one)), "encoder.encode(texts)"
+            )
     if a.shape[1] != b.shape[1]:
-        raise ShapeError(f"cosines: vectors of {a.shape[1]} and of {b.shape[1]} numbers", "both of one encoder")
+        raise ShapeError(tr("cosines: vectors of {} and of {} numbers", a.shape[1], b.shape[1]), "both of one encoder")
     lengths = np.linalg.norm(a, axis=1)[:, None] * np.linalg.norm(b, axis=1)
     return a @ b.T / np.maximum(lengths, np.finfo(np.float32).tiny)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentError, ArgumentTypeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, tr
 from badak.core.public_api import guard_names as _guard_names
 from badak.core.public_api import guard_types as _guard_types
 from badak.data.validation import whole
@@ -79,7 +79,7 @@ def explain(
     expect_prompt(ids)
     whole("explain", "top", top, least=0)
     if ids.shape[0] != 1:
-        raise ArgumentError(f"explain: expected one prompt ids (1, T); got {tuple(ids.shape)}", ONE_ROW)
+        raise ArgumentError(tr("explain: expected one prompt ids (1, T); got {}", tuple(ids.shape)), ONE_ROW)
     return _explained(model, ids, config, ends_of(eos), suppress_tokens, top)
 
 
@@ -130,7 +130,7 @@ def loop_in(ids: Sequence[int], least: int = 3, tokens: int = 8) -> tuple[int, i
     None where it does not repeat itself. The shortest run is told.
     """
     if not hasattr(ids, "__iter__"):
-        raise ArgumentTypeError(f"loop_in: expected a list of tokens; got {type(ids).__name__}", "loop_in([7, 7, 7, 7])")
+        raise ArgumentTypeError(tr("loop_in: expected a list of tokens; got {}", type(ids).__name__), "loop_in([7, 7, 7, 7])")
     whole("loop_in", "least", least, least=2)
     whole("loop_in", "tokens", tokens)
     text = ids.tolist() if hasattr(ids, "tolist") else list(ids)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from badak.core.errors import NotSupportedError
+from badak.core.errors import NotSupportedError, tr
 from badak.core.signals import uninterrupted
 from badak.io.errors import reason
 
@@ -24,7 +24,9 @@ def figures() -> Iterator[Any]:
     except ImportError:
         raise NotSupportedError("matplotlib is not installed", 'pip install "badak[plot]"') from None
     except Exception as error:  # of a file that it reads at its start
-        raise NotSupportedError(f"matplotlib cannot be loaded: {reason(error)}", "see to a matplotlibrc in this folder") from None
+        raise NotSupportedError(
+            tr("matplotlib cannot be loaded: {}", reason(error)), "see to a matplotlibrc in this folder"
+        ) from None
     with matplotlib.rc_context():
         if os.path.exists("matplotlibrc"):
             matplotlib.rcdefaults()

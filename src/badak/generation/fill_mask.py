@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from badak.core.errors import ArgumentError, ArgumentTypeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, tr
 from badak.data.validation import several, whole
 from badak.generation.filters import forbid
 from badak.generation.reader import answering
@@ -22,12 +22,12 @@ def fill_mask(
     whole("fill_mask", "top", top)
     whole("fill_mask", "mask_id", mask_id, least=0)
     suppress_tokens = [
-        whole("fill_mask", "a token of suppress_tokens", one, least=0)
-        for one in several("fill_mask", suppress_tokens, "tokens", "suppress_tokens=[0]")
+        whole("fill_mask", tr("a token of suppress_tokens"), one, least=0)
+        for one in several("fill_mask", suppress_tokens, tr("tokens"), "suppress_tokens=[0]")
     ]
     if not isinstance(ids, Tensor) or ids.dim() != 1:
         got = tuple(ids.shape) if isinstance(ids, Tensor) else type(ids).__name__
-        raise ArgumentTypeError(f"fill_mask: expected one sentence ids (T,) as a Tensor; got {got}", "ids[0] of a batch")
+        raise ArgumentTypeError(tr("fill_mask: expected one sentence ids (T,) as a Tensor; got {}", got), "ids[0] of a batch")
     places = [place for place, token in enumerate(ids.tolist()) if token == mask_id]
     if not places:
         raise ArgumentError(

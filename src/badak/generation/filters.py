@@ -6,7 +6,7 @@ A token that a filter removes gets -inf and so probability 0.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from badak.core.errors import ArgumentError, ShapeError
+from badak.core.errors import ArgumentError, ShapeError, tr
 from badak.io.config import check, option
 from badak.tensor import Tensor, full_like, tensor, where
 
@@ -58,7 +58,7 @@ def forbid(logits: Tensor, suppress_tokens: Sequence[int]) -> Tensor:
     if not suppress_tokens:
         return logits
     if len(set(suppress_tokens)) >= logits.shape[-1]:
-        raise ArgumentError(f"generate: each of the {logits.shape[-1]} tokens is forbidden", "a vocabulary with words")
+        raise ArgumentError(tr("generate: each of the {} tokens is forbidden", logits.shape[-1]), "a vocabulary with words")
     return logits.index_fill(-1, tensor(list(suppress_tokens)), float("-inf"))
 
 
@@ -140,8 +140,8 @@ FILTERS = {  # in their order: name: (whether `config` asks for it, the logits a
 def filter_logits(logits: Tensor, ids: Tensor, config: GenerationConfig) -> Tensor:
     """All filters that `config` asks for, in their order: repetition, runs, temperature, top-k, top-p, min-p."""
     if logits.dim() != 2 or ids.dim() != 2 or len(logits) != len(ids) or not logits.is_floating_point():
-        got = f"{logits.dtype} {tuple(logits.shape)} and {tuple(ids.shape)}"
-        raise ShapeError(f"filter_logits: expected logits (B, V) of floats and ids (B, T); got {got}", "logits[:, -1], ids")
+        got = tr("{} {} and {}", logits.dtype, tuple(logits.shape), tuple(ids.shape))
+        raise ShapeError(tr("filter_logits: expected logits (B, V) of floats and ids (B, T); got {}", got), "logits[:, -1], ids")
     for asked, filtered in FILTERS.values():
         if asked(config):
             logits = filtered(logits, ids, config)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from badak.core.errors import ArgumentError, BadakError, FileError, NotSupportedError
+from badak.core.errors import ArgumentError, BadakError, FileError, NotSupportedError, tr
 from badak.data.files import read_text
 from badak.data.gguf_tokens import marks_of, tokenizer_of
 from badak.data.tokenizer import Tokenizer
@@ -66,11 +66,13 @@ def open_folder(folder: str | os.PathLike, dtype: Any = None) -> TextGenerator:
     place = found(folder)
     model = from_pretrained(place, dtype)
     if not getattr(model, "takes_cache", False):
-        raise ArgumentError(f"{folder}: a {type(model).__name__} writes no text", "a folder of GPT-2, Llama, Qwen or Mistral")
+        raise ArgumentError(
+            tr("{}: a {} writes no text", folder, type(model).__name__), "a folder of GPT-2, Llama, Qwen or Mistral"
+        )
     tokenizer = Tokenizer.load(place)
     if len(tokenizer) > model.config.vocab_size:
         raise ArgumentError(
-            f"{folder}: a tokenizer of {len(tokenizer)} tokens, a model of {model.config.vocab_size}",
+            tr("{}: a tokenizer of {} tokens, a model of {}", folder, len(tokenizer), model.config.vocab_size),
             "the tokenizer that the model was trained with",
         )
     hints = model.hints
@@ -89,7 +91,7 @@ def open_gguf(path: str | os.PathLike) -> TextGenerator:
     tokenizer = tokenizer_of(file.facts, path)
     size = model.config.vocab_size
     if len(tokenizer) > size:
-        raise FileError(f"{path}: {len(tokenizer):,} tokens, and the model has {size:,}", "copy or download it again")
+        raise FileError(tr("{}: {:,} tokens, and the model has {:,}", path, len(tokenizer), size), "copy or download it again")
     tokenizer.special = (*tokenizer.special, *range(len(tokenizer), size))
     about, ends = marks_of(file.facts, tokenizer)
     mark_prompts(tokenizer, about)
@@ -135,7 +137,7 @@ def read_labels(place: Path) -> tuple[str, ...]:
     names = said if isinstance(said, dict) else {"0": "LABEL_0", "1": "LABEL_1"}  # transformers' own, where none are given
     known = [names.get(str(at)) for at in range(len(names))]
     if not all(isinstance(name, str) for name in known):
-        raise FileError(f"{place / CONFIG}: id2label does not name the classes 0 to {len(names) - 1}", "restore the file")
+        raise FileError(tr("{}: id2label does not name the classes 0 to {}", place / CONFIG, len(names) - 1), "restore the file")
     return tuple(map(str, known)) if len(known) > 1 else ()
 
 
@@ -150,7 +152,7 @@ def read_template(place: Path) -> Callable[[Sequence[Turn]], str] | None:
     if text is None:
         return None
     if not isinstance(text, str):
-        raise FileError(f"{where}: chat_template is a {type(text).__name__}", "restore the file from a copy")
+        raise FileError(tr("{}: chat_template is a {}", where, type(text).__name__), "restore the file from a copy")
     marks = {name: one.get("content") if isinstance(one, dict) else one for name, one in said.items() if name.endswith("_token")}
     return Template(text, marks, where)
 
@@ -161,7 +163,8 @@ class Template:
     def __init__(self, text: str, marks: dict[str, Any], where: Any):
         if importlib.util.find_spec("jinja2") is None:
             raise NotSupportedError(
-                f"{where}: a chat template, and jinja2 is not installed", 'pip install "badak[chat]", or --plain: turns as lines'
+                tr("{}: a chat template, and jinja2 is not installed", where),
+                'pip install "badak[chat]", or --plain: turns as lines',
             )
         self.text, self.marks, self.where = text, marks, where
         self._render(None)
@@ -172,4 +175,4 @@ class Template:
 
     def _render(self, turns: list[Turn] | None) -> str:
         question = {"template": self.text, "marks": self.marks, "turns": turns}
-        return limited(renderer.__file__, question, self.where, "the chat template", "fix it, or --plain: turns as lines")
+        return limited(renderer.__file__, question, self.where, tr("the chat template"), tr("fix it, or --plain: turns as lines"))

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from badak.core.errors import ArgumentError, NotSupportedError
+from badak.core.errors import ArgumentError, NotSupportedError, tr
 from badak.data.tokenizer import Tokenizer
 from badak.generation.filters import GenerationConfig
 from badak.generation.folder import TextGenerator
@@ -54,15 +54,17 @@ def run_tasks(
         NotSupportedError: without the package lm_eval
     """
     if include_path and not as_path(include_path).is_dir():
-        raise ArgumentError(f"{include_path}: no folder", "a folder with YAML files of tasks")
+        raise ArgumentError(tr("{}: no folder", include_path), "a folder with YAML files of tasks")
     evaluator, managers = _harness()
     manager = managers.TaskManager(include_path=str(include_path) or None)
     known = set(manager.all_tasks)
     for name in tasks:
         if name not in known:
             near = [each for each in sorted(known) if name.lower() in each.lower()][:3]
-            fix = f"one of {', '.join(near)}" if near else "lm_eval ls tasks lists them; --include-path FOLDER adds your own"
-            raise ArgumentError(f"no task is called {name!r:.60}", fix)
+            fix = (
+                tr("one of {}", ", ".join(near)) if near else tr("lm_eval ls tasks lists them; --include-path FOLDER adds your own")
+            )
+            raise ArgumentError(tr("no task is called {!r:.60}", name), fix)
     if apply_chat_template and writer.template is None:
         raise ArgumentError("the model has no chat template", "leave out --apply-chat-template")
     found = evaluator.simple_evaluate(
@@ -84,7 +86,7 @@ def _harness() -> tuple[Any, Any]:
         from jinja2 import BaseLoader, StrictUndefined
         from jinja2.sandbox import ImmutableSandboxedEnvironment
     except ImportError as error:
-        raise NotSupportedError(f"the package lm_eval is not installed ({error})", 'pip install "badak[eval]"') from None
+        raise NotSupportedError(tr("the package lm_eval is not installed ({})", error), 'pip install "badak[eval]"') from None
     room = ImmutableSandboxedEnvironment(loader=BaseLoader(), undefined=StrictUndefined)
     room.filters |= lm_eval.utils.env.filters
     lm_eval.utils.env = room
@@ -114,7 +116,7 @@ def _own_code_alone(loader: Any, package: Path) -> None:
 def _expect_own(place: Path, package: Path) -> None:
     if not Path(place).resolve().is_relative_to(package.resolve()):
         raise ArgumentError(
-            f"{place}: a task names a function of Python (!function), which badak does not run", "a template in its place"
+            tr("{}: a task names a function of Python (!function), which badak does not run", place), "a template in its place"
         )
 
 
@@ -125,7 +127,7 @@ def _known_metrics(registry: Any) -> Callable[..., Any]:
         found = None if hf_evaluate_metric else registry.get_metric(name) if name in registry.metric_registry else None
         if found is None:
             raise ArgumentError(
-                f"lm_eval has no metric {name!r:.60}, and badak runs none of a file or of the Hub", "one of its own"
+                tr("lm_eval has no metric {!r:.60}, and badak runs none of a file or of the Hub", name), "one of its own"
             )
         return found
 
@@ -182,7 +184,7 @@ class Questions:
         ids = self.tokens(prompt)
         if most >= self.context:
             raise ArgumentError(
-                f"the task asks for {most} new tokens, and the model reads {self.context}", "a model with a longer context"
+                tr("the task asks for {} new tokens, and the model reads {}", most, self.context), "a model with a longer context"
             )
         vocabulary = self.writer.vocabulary
         while len(ids) > self.context - most and prompt:  # cut off at the beginning, as the harness does
@@ -214,11 +216,11 @@ def _as_harness_model(writer: TextGenerator, batch_size: int, log: Callable[[str
             return questions.tokens(string, add_special_tokens)
 
         def _loglikelihood_tokens(self, requests: list, **kwargs: Any) -> list[tuple[float, bool]]:
-            log(f"continuations: {len(requests):,}")
+            log(tr("continuations: {:,}", len(requests)))
             return questions.likelihoods([(context, rest) for _, context, rest in requests])
 
         def loglikelihood_rolling(self, requests: list, disable_tqdm: bool = False) -> list[float]:
-            log(f"texts: {len(requests):,}")
+            log(tr("texts: {:,}", len(requests)))
             windows = [
                 [
                     make_disjoint_window(window)
@@ -230,7 +232,7 @@ def _as_harness_model(writer: TextGenerator, batch_size: int, log: Callable[[str
             return [sum(next(scores)[0] for _ in several) for several in windows]
 
         def generate_until(self, requests: list, disable_tqdm: bool = False) -> list[str]:
-            log(f"answers: {len(requests):,}")
+            log(tr("answers: {:,}", len(requests)))
             return [self._written(*each.args) for each in requests]
 
         def _written(self, prompt: str, asked: dict[str, Any]) -> str:

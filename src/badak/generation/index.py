@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, FileError
+from badak.core.errors import ArgumentError, FileError, tr
 from badak.generation.embed import nearest
 from badak.io import safetensors
 from badak.io.atomic import as_path, make_folder, open_file, unreadable, write_file
@@ -24,7 +24,7 @@ from badak.io.sealed import seal, unseal
 from badak.tensor import from_numpy
 
 INDEX_FILE, INDEX_FORMAT = "index.json", "badak index 1"
-AGAIN = "make it again: badak embed MODEL --in PATH --save INDEX"
+AGAIN = tr("make it again: badak embed MODEL --in PATH --save INDEX")
 
 
 @dataclass(frozen=True)
@@ -68,12 +68,12 @@ class Index:
         """
         place = as_path(folder)
         if not (place / INDEX_FILE).is_file():
-            raise FileError(f"{folder}: no index of badak embed, it has no {INDEX_FILE}", AGAIN)
+            raise FileError(tr("{}: no index of badak embed, it has no {}", folder, INDEX_FILE), AGAIN)
         said = unseal(place / INDEX_FILE, AGAIN)
         _expect(place / INDEX_FILE, said)
         if model and said["model"] != model:
             raise ArgumentError(
-                f"{folder}: made by another model: its fingerprint is {said['model'][:12]}, that of this one {model[:12]}",
+                tr("{}: made by another model: its fingerprint is {}, that of this one {}", folder, said["model"][:12], model[:12]),
                 "the model that made it, or make it again with this one",
             )
         return cls(said["places"], said["texts"], _vectors(place, said["vectors"]), said["model"], said["precision"])
@@ -82,29 +82,29 @@ class Index:
 def expect_free(place: Path) -> None:
     """Refuse a folder that holds something else than an index; before the work of hours is begun."""
     if place.exists() and not place.is_dir():
-        raise FileError(f"{place}: is a file", "the name of a folder for the index")
+        raise FileError(tr("{}: is a file", place), "the name of a folder for the index")
     if place.is_dir() and any(place.iterdir()) and not (place / INDEX_FILE).is_file():
-        raise FileError(f"{place}: holds other files than an index", "a new folder, or the one of an index to replace")
-    if (place / INDEX_FILE).is_file() and unseal(place / INDEX_FILE, "another folder").get("format") != INDEX_FORMAT:
-        raise FileError(f"{place / INDEX_FILE}: is no index of badak embed", "another folder")
+        raise FileError(tr("{}: holds other files than an index", place), "a new folder, or the one of an index to replace")
+    if (place / INDEX_FILE).is_file() and unseal(place / INDEX_FILE, tr("another folder")).get("format") != INDEX_FORMAT:
+        raise FileError(tr("{}: is no index of badak embed", place / INDEX_FILE), "another folder")
 
 
 def _expect(path: Path, said: dict[str, Any]) -> None:
     """Raise FileError where index.json does not say what `save` writes."""
     if said.get("format") != INDEX_FORMAT:
-        raise FileError(f"{path}: expected format {INDEX_FORMAT!r}; got {shown(said.get('format'))}", AGAIN)
+        raise FileError(tr("{}: expected format {!r}; got {}", path, INDEX_FORMAT, shown(said.get("format"))), AGAIN)
     about = said.get("vectors")
     kinds = {"file": str, "bytes": int, "sha256": str, "shape": list}
     if not isinstance(about, dict) or {name: type(one) for name, one in about.items()} != kinds:
-        raise FileError(f"{path}: vectors is {shown(about)}", AGAIN)
+        raise FileError(tr("{}: vectors is {}", path, shown(about)), AGAIN)
     texts, places, shape = said.get("texts"), said.get("places"), about["shape"]
     is_text = all(isinstance(some, list) and all(isinstance(one, str) for one in some) for some in (texts, places))
     if not is_text or [type(one) for one in shape] != [int, int] or not len(texts) == len(places) == shape[0]:  # type: ignore[arg-type]
-        raise FileError(f"{path}: texts, places and vectors are not of one number", AGAIN)
+        raise FileError(tr("{}: texts, places and vectors are not of one number", path), AGAIN)
     if not isinstance(said.get("model"), str) or not isinstance(said.get("precision"), str):
-        raise FileError(f"{path}: does not say by which model", AGAIN)
+        raise FileError(tr("{}: does not say by which model", path), AGAIN)
     if Path(about["file"]).name != about["file"] or not about["file"].startswith("vectors-"):
-        raise FileError(f"{path}: names {shown(about['file'])}, which is no file of this folder", AGAIN)
+        raise FileError(tr("{}: names {}, which is no file of this folder", path, shown(about["file"])), AGAIN)
 
 
 def _vectors(place: Path, about: dict[str, Any]) -> np.ndarray:
@@ -117,8 +117,8 @@ def _vectors(place: Path, about: dict[str, Any]) -> np.ndarray:
     except OSError as error:
         raise unreadable(path, error) from error
     if not same:
-        raise FileError(f"{path}: damaged, or of another index: its size or SHA-256 differs from {INDEX_FILE}", AGAIN)
+        raise FileError(tr("{}: damaged, or of another index: its size or SHA-256 differs from {}", path, INDEX_FILE), AGAIN)
     found = safetensors.load_file(path).get("vectors")
     if found is None or list(found.shape) != about["shape"] or found.numpy().dtype != np.float32:
-        raise FileError(f"{path}: not the vectors that {INDEX_FILE} speaks of", AGAIN)
+        raise FileError(tr("{}: not the vectors that {} speaks of", path, INDEX_FILE), AGAIN)
     return found.numpy()

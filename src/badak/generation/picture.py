@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageFilter, UnidentifiedImageError
 
-from badak.core.errors import ArgumentError, FileError
+from badak.core.errors import ArgumentError, FileError, tr
 from badak.core.public_api import guard_names as _guard_names
 from badak.generation.reader import answering
 from badak.io.atomic import as_path, open_file
@@ -45,7 +45,7 @@ def read_picture(path: str | Path) -> np.ndarray:
 def of_one_colour(path: str | Path) -> ArgumentError:
     """The complaint about a picture that shows nothing."""
     return ArgumentError(
-        f"{path}: the picture is of one colour, there is nothing to read", "draw a digit darker or brighter than its ground"
+        tr("{}: the picture is of one colour, there is nothing to read", path), "draw a digit darker or brighter than its ground"
     )
 
 
@@ -60,12 +60,12 @@ def read_grey(path: Path) -> np.ndarray:
                     return np.asarray(file, np.float32) / 65535
                 picture = file.convert("RGBA")
     except FileNotFoundError:
-        raise FileError(f"{path}: there is no such picture", fix="check the path") from None
+        raise FileError(tr("{}: there is no such picture", path), fix="check the path") from None
     except FileError:
         raise
     except Exception as error:  # Pillow's decoders raise whatever they stumble over
         raise FileError(
-            f"{path}: not a picture that can be read ({_reason(error)})", fix="give a PNG, JPEG, GIF, BMP or WebP file"
+            tr("{}: not a picture that can be read ({})", path, _reason(error)), fix="give a PNG, JPEG, GIF, BMP or WebP file"
         ) from None
     if picture.width * picture.height > ENOUGH_PIXELS:
         picture = picture.reduce(math.ceil(math.sqrt(picture.width * picture.height / ENOUGH_PIXELS)))
@@ -78,20 +78,20 @@ def _bytes(path: Path) -> io.BytesIO:
     with open_file(path) as file:
         data = file.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES:
-        raise FileError(f"{path}: the picture has more than {MOST_BYTES:,} bytes", fix="make it smaller")
+        raise FileError(tr("{}: the picture has more than {:,} bytes", path, MOST_BYTES), fix="make it smaller")
     return io.BytesIO(data)
 
 
 def _check_size(file: Image.Image, path: Path) -> None:
     if file.width * file.height > MOST_PIXELS:
         raise FileError(
-            f"{path}: the picture has {file.width:,} x {file.height:,} pixels; the limit is {MOST_PIXELS:,}",
+            tr("{}: the picture has {:,} x {:,} pixels; the limit is {:,}", path, file.width, file.height, MOST_PIXELS),
             fix="make it smaller: 28 x 28 pixels are what the classifier sees",
         )
 
 
 def _reason(error: Exception) -> str:
-    return "of none of the kinds below" if isinstance(error, UnidentifiedImageError) else reason(error)
+    return tr("of none of the kinds below") if isinstance(error, UnidentifiedImageError) else reason(error)
 
 
 def background(grey: np.ndarray) -> float:

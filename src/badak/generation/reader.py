@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 from badak.autograd import no_grad
 from badak.compiler.compiled import Compiled
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.generation.filters import forbid
 from badak.generation.validation import (
     expect_answers,
@@ -117,7 +117,7 @@ class Reader:
         if not isinstance(logits, Tensor) or logits.dim() != 3 or logits.shape[0] != ids.shape[0]:
             got = tuple(logits.shape) if isinstance(logits, Tensor) else type(logits).__name__
             raise ArgumentError(
-                f"generate: {type(self.model).__name__} gave {got} for ids {tuple(ids.shape)}; expected logits (B, T, V)",
+                tr("generate: {} gave {} for ids {}; expected logits (B, T, V)", type(self.model).__name__, got, tuple(ids.shape)),
                 "a module that maps ids to logits of the next token",
             )
         return logits[:, -1]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from badak.core.errors import ArgumentError, FileError
+from badak.core.errors import ArgumentError, FileError, tr
 from badak.generation.filters import GenerationConfig
 
 ALWAYS = ("max_new_tokens", "no_repeat_ngram_size", "num_beams", "repetition_penalty", "length_penalty")
@@ -21,7 +21,7 @@ def sample_config(said: Mapping[str, Any], where: Any) -> GenerationConfig:
     try:
         return GenerationConfig(**values)
     except ArgumentError as error:
-        raise FileError(f"{where}: {error.cause}", "fix the file, or take it out") from None
+        raise FileError(tr("{}: {}", where, error.cause), "fix the file, or take it out") from None
 
 
 def generation_config(config: GenerationConfig, ids: Mapping[str, Any], suppress_tokens: Sequence[int] = ()) -> dict[str, Any]:

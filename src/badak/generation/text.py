@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, BadakWarning
+from badak.core.errors import ArgumentError, BadakWarning, tr
 from badak.core.public_api import guard_names as _guard_names
 from badak.data.pieces import PieceVocabulary
 from badak.data.text import CharVocabulary, WordVocabulary
@@ -60,7 +60,7 @@ def prompt_ids(vocabulary: TextVocabulary, prompt: str, marks: bool | None = Non
             return ids
     ids = known(vocabulary, text("prompt_ids", prompt) or "\n")
     if ids.size == 0:
-        raise ArgumentError("generate: the prompt has no word", f'--prompt "{vocabulary.tokens[len(vocabulary) // 2]}"')
+        raise ArgumentError("generate: the prompt has no word", tr('--prompt "{}"', vocabulary.tokens[len(vocabulary) // 2]))
     return ids
 
 
@@ -144,7 +144,7 @@ def until(pieces: Iterable[str], stop: Sequence[str], stripped: bool = False) ->
 
 def stops(stop: Any) -> list[str]:
     """The texts that end an answer; a text alone is no list of them."""
-    return [text("stop", one) for one in several("generate", stop, "the texts that end an answer", "stop=['.']")]
+    return [text("stop", one) for one in several("generate", stop, tr("the texts that end an answer"), "stop=['.']")]
 
 
 def warn_of_a_loop(vocabulary: TextVocabulary, written: Sequence[int]) -> None:
@@ -154,11 +154,12 @@ def warn_of_a_loop(vocabulary: TextVocabulary, written: Sequence[int]) -> None:
         length, times = found
         run = "".join(pieces_of(vocabulary, iter(written[-length:]))).removeprefix(" ") or " "
         warnings.warn(
-            f"the model repeats itself: {times} times {run!r} at the end\n"
-            "fix: --no-repeat-ngram-size 3 forbids it, --repetition-penalty 1.2 makes it unlikely; a greedy text loops most",
+            tr("the model repeats itself: {} times {!r} at the end\n"
+               "fix: --no-repeat-ngram-size 3 forbids it, --repetition-penalty 1.2 makes it unlikely; a greedy text loops most",
+               times, run),
             BadakWarning,
             stacklevel=2,
-        )
+        )  # fmt: skip
 
 
 def fill_sentence(
@@ -184,8 +185,10 @@ def known(vocabulary: TextVocabulary, prompt: str) -> np.ndarray:
     if unknown is not None and (ids == unknown).any():
         word = next(word for word in prompt.split() if unknown in vocabulary.encode(word))
         near = [token for token in vocabulary.tokens if token.strip(",.;").lower() == word.strip(",.;").lower()]
-        hint = f"the model knows {' and '.join(near)}" if near else "use the words of the training text, as they stand there"
-        raise ArgumentError(f"the model has never seen the word {word!r}", hint)
+        hint = (
+            tr("the model knows {}", " and ".join(near)) if near else tr("use the words of the training text, as they stand there")
+        )
+        raise ArgumentError(tr("the model has never seen the word {!r}", word), hint)
     return ids
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, NotSupportedError
+from badak.core.errors import ArgumentError, NotSupportedError, tr
 from badak.data.marian import MarianTokens
 from badak.data.padding import pad
 from badak.data.tokenizer import Tokenizer
@@ -88,7 +88,7 @@ def translations(
     for i, row in enumerate(rows):
         if len(row) > context:
             raise ArgumentError(
-                f"sentence {i + 1} has {len(row)} tokens, the model reads {context}", "cut it into shorter sentences"
+                tr("sentence {} has {} tokens, the model reads {}", i + 1, len(row), context), "cut it into shorter sentences"
             )
     order = sorted((i for i, row in enumerate(rows) if len(row) > 1), key=lambda i: (len(rows[i]), i))
     made: dict[int, np.ndarray] = {}
@@ -180,7 +180,8 @@ def _counted(name: str, hypotheses: Sequence[str], references: Sequence[str], **
         raise NotSupportedError("the library sacrebleu is not installed", 'pip install "badak[translate]"') from None
     if len(hypotheses) != len(references):
         raise ArgumentError(
-            f"{name.lower()}: {len(hypotheses)} translations for {len(references)} references", "a reference for each translation"
+            tr("{}: {} translations for {} references", name.lower(), len(hypotheses), len(references)),
+            "a reference for each translation",
         )
     metric = getattr(sacrebleu.metrics, name)(**settings)
     return metric.corpus_score(list(hypotheses), [list(references)]).score, str(metric.get_signature())

@@ -5,14 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, IndexOutOfRangeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, IndexOutOfRangeError, tr
 from badak.data.validation import several, whole
 from badak.generation.filters import GenerationConfig
 from badak.nn import Module
 from badak.tensor import Tensor, tensor
 
 Ends = int | Sequence[int] | None  # tokens that end a text
-ONE_ROW = "one text alone is ids[None]; an empty text can start with a newline or the start mark"
+ONE_ROW = tr("one text alone is ids[None]; an empty text can start with a newline or the start mark")
 
 
 def expect_settings(model: Any, config: Any, eos: Any, suppress_tokens: Any) -> None:
@@ -20,19 +20,19 @@ def expect_settings(model: Any, config: Any, eos: Any, suppress_tokens: Any) -> 
     expect_model("generate", model)
     if not isinstance(config, GenerationConfig):
         raise ArgumentTypeError(
-            f"generate: expected a GenerationConfig; got {type(config).__name__}", "GenerationConfig(max_new_tokens=100)"
+            tr("generate: expected a GenerationConfig; got {}", type(config).__name__), "GenerationConfig(max_new_tokens=100)"
         )
     for one in ends_of(eos):
         whole("generate", "eos", one, least=0)
-    for token in several("generate", suppress_tokens, "the tokens that are never written", "suppress_tokens=[0]"):
-        whole("generate", "a token of suppress_tokens", token, least=0)
+    for token in several("generate", suppress_tokens, tr("the tokens that are never written"), "suppress_tokens=[0]"):
+        whole("generate", tr("a token of suppress_tokens"), token, least=0)
 
 
 def expect_model(where: str, model: Any) -> None:
     """Refuse what is no module."""
     if not isinstance(model, Module):
         raise ArgumentTypeError(
-            f"{where}: expected a model, an nn.Module; got {type(model).__name__}", "a class of nn.Module with forward(ids)"
+            tr("{}: expected a model, an nn.Module; got {}", where, type(model).__name__), "a class of nn.Module with forward(ids)"
         )
 
 
@@ -40,10 +40,10 @@ def expect_prompt(ids: Any) -> None:
     """Refuse what is no prompt (B, T) of integers."""
     if not isinstance(ids, Tensor):
         raise ArgumentTypeError(
-            f"generate: expected a prompt ids (B, T) as a Tensor; got {type(ids).__name__}", "badak.tensor([[1, 2]])"
+            tr("generate: expected a prompt ids (B, T) as a Tensor; got {}", type(ids).__name__), "badak.tensor([[1, 2]])"
         )
     if ids.dim() != 2 or 0 in ids.shape:
-        raise ArgumentError(f"generate: expected a prompt ids (B, T) with at least one token; got {tuple(ids.shape)}", ONE_ROW)
+        raise ArgumentError(tr("generate: expected a prompt ids (B, T) with at least one token; got {}", tuple(ids.shape)), ONE_ROW)
     _expect_whole(ids)
 
 
@@ -57,14 +57,15 @@ def expect_known(ends: tuple[int, ...], tokens: int) -> None:
     beyond = next((eos for eos in ends if eos >= tokens), None)
     if beyond is not None:
         raise IndexOutOfRangeError(
-            f"generate: eos={beyond} is outside of the model's {tokens} tokens", "the tokenizer that the model was trained with"
+            tr("generate: eos={} is outside of the model's {} tokens", beyond, tokens),
+            "the tokenizer that the model was trained with",
         )
 
 
 def prompts_of(ids: Any) -> list[Tensor]:
     """Prompts (T,) of any lengths, at least one token each."""
     example = "[[1, 2, 3], [4]]"
-    prompts = [_prompt(one) for one in several("generate", ids, "prompts of token numbers", example)]
+    prompts = [_prompt(one) for one in several("generate", ids, tr("prompts of token numbers"), example)]
     if any(one.dim() != 1 or not len(one) for one in prompts):
         raise ArgumentError("generate: expected prompts of one axis and at least one token each", example)
     for one in prompts:
@@ -80,13 +81,15 @@ def _prompt(one: Any) -> Tensor:
     except ValueError:  # lists of unequal lengths
         numbers = np.zeros((0, 0), np.int64)
     if numbers.dtype.kind not in "biuf":
-        raise ArgumentTypeError(f"generate: expected prompts of token numbers; got {type(one).__name__}", "tokenizer.encode(text)")
+        raise ArgumentTypeError(
+            tr("generate: expected prompts of token numbers; got {}", type(one).__name__), "tokenizer.encode(text)"
+        )
     return tensor(numbers if numbers.size else numbers.astype(np.int64))
 
 
 def _expect_whole(ids: Tensor) -> None:
     if ids.is_floating_point() or ids.is_complex() or ids.dtype.name == "bool":
-        raise DTypeError(f"generate: expected token numbers, which are whole; got {ids.dtype}", "ids.long()")
+        raise DTypeError(tr("generate: expected token numbers, which are whole; got {}", ids.dtype), "ids.long()")
 
 
 def expect_answers(model: Module, logits: Tensor) -> None:
@@ -95,7 +98,8 @@ def expect_answers(model: Module, logits: Tensor) -> None:
     if not np.isfinite(best).all():
         wrong = best[~np.isfinite(best)][0]
         raise ArgumentError(
-            f"generate: {type(model).__name__} gave logits whose largest is {wrong}", "weights of a training that has not diverged"
+            tr("generate: {} gave logits whose largest is {}", type(model).__name__, wrong),
+            "weights of a training that has not diverged",
         )
 
 
@@ -103,6 +107,6 @@ def expect_some_left(logits: Tensor) -> None:
     """Refuse filtered logits (B, V) that leave a row nothing."""
     if not np.isfinite(logits.numpy().max(axis=-1, initial=-np.inf)).all():
         raise ArgumentError(
-            f"generate: the filters leave none of the {logits.shape[-1]} tokens",
+            tr("generate: the filters leave none of the {} tokens", logits.shape[-1]),
             "a larger no_repeat_ngram_size, or fewer max_new_tokens",
         )

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentTypeError
+from badak.core.errors import ArgumentTypeError, tr
 from badak.core.public_api.homes import home
 from badak.io.errors import shown
 from badak.io.limits import KEYS, Keys
@@ -355,9 +355,11 @@ def name_of(thing: Any) -> tuple[str, Any]:
     if isinstance(thing, tuple):
         if len(thing) != 2 or not isinstance(thing[1], str):
             raise ArgumentTypeError(
-                f"add_safe_globals: expected a pair (class, its name as text); got {thing!r}", "(MyClass, 'module.MyClass')"
+                tr("add_safe_globals: expected a pair (class, its name as text); got {!r}", thing), "(MyClass, 'module.MyClass')"
             )
         return thing[1], thing[0]
     if not hasattr(thing, "__qualname__"):
-        raise ArgumentTypeError(f"add_safe_globals: expected classes or functions; got {thing!r}", "add_safe_globals([MyClass])")
+        raise ArgumentTypeError(
+            tr("add_safe_globals: expected classes or functions; got {!r}", thing), "add_safe_globals([MyClass])"
+        )
     return f"{home(thing)}.{thing.__qualname__}", thing

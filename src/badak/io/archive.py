@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from badak.core.errors import FileError
+from badak.core.errors import FileError, tr
 from badak.io.errors import damaged, line, reason
 
 ALIGNMENT = 64  # bytes, so that storages can be mapped into memory
@@ -37,12 +37,12 @@ class Archive:
                 entries = opened.infolist()
         except Exception as error:  # zipfile's parser raises whatever it stumbles over
             raise damaged(
-                where, f"its zip archive cannot be read; failed finding central directory ({reason(error)}): is it cut short?"
+                where, tr("its zip archive cannot be read; failed finding central directory ({}): is it cut short?", reason(error))
             ) from error
         self.size = file.seek(0, io.SEEK_END)
         self.entries = {entry.filename: entry for entry in entries}
         if len(self.entries) < len(entries):
-            raise damaged(where, "its archive names a record twice")
+            raise damaged(where, tr("its archive names a record twice"))
         for entry in entries:
             self._check(entry)
         self.starts = self._starts(entries)
@@ -51,12 +51,12 @@ class Archive:
     def _prefix(self) -> str:
         if any(name.endswith("/constants.pkl") for name in self.entries):
             raise FileError(
-                f"{self.where}: a TorchScript archive (of torch.jit.save), which holds code",
+                tr("{}: a TorchScript archive (of torch.jit.save), which holds code", self.where),
                 "in PyTorch: torch.save(torch.jit.load(path).state_dict(), other_path)",
             )
         found = [name for name in self.entries if name.endswith("/data.pkl") and name.count("/") == 1]
         if len(found) != 1:
-            raise damaged(self.where, f"its archive has {len(found)} records 'NAME/data.pkl', not one")
+            raise damaged(self.where, tr("its archive has {} records 'NAME/data.pkl', not one", len(found)))
         return found[0].removesuffix("data.pkl")
 
     def __contains__(self, name: str) -> bool:
@@ -75,35 +75,35 @@ class Archive:
         raw = np.empty(entry.file_size, np.uint8)
         self.file.seek(start)
         if self.file.readinto(raw.data) != raw.nbytes:  # type: ignore[attr-defined]
-            raise damaged(self.where, f"its record '{line(entry.filename)}' is cut short")
+            raise damaged(self.where, tr("its record '{}' is cut short", line(entry.filename)))
         if entry.CRC and zlib.crc32(raw.data) != entry.CRC:
-            raise damaged(self.where, f"the bytes of its record '{line(entry.filename)}' have changed (their CRC differs)")
+            raise damaged(self.where, tr("the bytes of its record '{}' have changed (their CRC differs)", line(entry.filename)))
         return raw
 
     def _entry(self, name: str) -> zipfile.ZipInfo:
         entry = self.entries.get(self.prefix + name)
         if entry is None:
-            raise damaged(self.where, f"its archive has no record '{line(self.prefix + name)}'")
+            raise damaged(self.where, tr("its archive has no record '{}'", line(self.prefix + name)))
         return entry
 
     def _check(self, entry: zipfile.ZipInfo) -> None:
         name = entry.filename
         if entry.compress_type != zipfile.ZIP_STORED or entry.compress_size != entry.file_size:
             raise FileError(
-                f"{self.where}: its record '{line(name)}' is compressed, which torch.save never does",
+                tr("{}: its record '{}' is compressed, which torch.save never does", self.where, line(name)),
                 "unpack it and pack it again with: zip -0 -r",
             )
         if entry.flag_bits & 1:
-            raise damaged(self.where, f"its record '{line(name)}' is encrypted")
+            raise damaged(self.where, tr("its record '{}' is encrypted", line(name)))
         if name.startswith(("/", "\\")) or ".." in name.replace("\\", "/").split("/"):
-            raise damaged(self.where, f"its record '{line(name)}' is named outside the archive")
+            raise damaged(self.where, tr("its record '{}' is named outside the archive", line(name)))
 
     def _starts(self, entries: list[zipfile.ZipInfo]) -> dict[str, int]:
         """Where the bytes of each record begin. No two records share a byte."""
         end, starts = 0, {}
         for entry in sorted(entries, key=lambda entry: entry.header_offset):
             if entry.header_offset < end:
-                raise damaged(self.where, f"its record '{line(entry.filename)}' shares bytes with another one")
+                raise damaged(self.where, tr("its record '{}' shares bytes with another one", line(entry.filename)))
             starts[entry.filename] = self._start(entry)
             end = starts[entry.filename] + entry.file_size
         return starts
@@ -112,18 +112,18 @@ class Archive:
         """Where a record's bytes begin, from its local header, which must tell what the table tells."""
         name_shown = line(entry.filename)
         if not 0 <= entry.header_offset < self.size:
-            raise damaged(self.where, f"its record '{name_shown}' lies outside the file")
+            raise damaged(self.where, tr("its record '{}' lies outside the file", name_shown))
         self.file.seek(entry.header_offset)
         header = self.file.read(LOCAL_HEADER)
         if len(header) < LOCAL_HEADER or header[:4] != b"PK\x03\x04":
-            raise damaged(self.where, f"its record '{name_shown}' is not where the archive says")
+            raise damaged(self.where, tr("its record '{}' is not where the archive says", name_shown))
         length, extra = int.from_bytes(header[26:28], "little"), int.from_bytes(header[28:30], "little")
         name = self.file.read(length)
         if name != entry.orig_filename.encode("utf-8" if entry.flag_bits & 0x800 else "cp437", "replace"):
-            raise damaged(self.where, f"its record '{name_shown}' has another name where it lies")
+            raise damaged(self.where, tr("its record '{}' has another name where it lies", name_shown))
         start = entry.header_offset + LOCAL_HEADER + length + extra
         if start + entry.file_size > self.size:
-            raise damaged(self.where, f"its record '{name_shown}' ends after the file does: it is cut short")
+            raise damaged(self.where, tr("its record '{}' ends after the file does: it is cut short", name_shown))
         return start
 
 

@@ -14,7 +14,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO
 
-from badak.core.errors import ArgumentTypeError, FileError
+from badak.core.errors import ArgumentTypeError, FileError, tr
 from badak.io.errors import AbsentFileError
 
 SMALL = 64 << 20  # bytes: read as JSON they may take thirty times as much memory
@@ -30,14 +30,16 @@ def as_path(path: str | os.PathLike) -> Path:
     except TypeError:
         text = b""
     if not isinstance(text, str):
-        raise ArgumentTypeError(f"expected a path; got {type(path).__name__}", "a text such as 'data/file.txt', or a pathlib.Path")
+        raise ArgumentTypeError(
+            tr("expected a path; got {}", type(path).__name__), "a text such as 'data/file.txt', or a pathlib.Path"
+        )
     try:
         os.lstat(text)
     except (FileNotFoundError, NotADirectoryError, PermissionError):
         pass  # what opens or makes it says so
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
-        raise FileError(f"{text[:80]!r}: cannot be looked up ({why})", "a path that this system can have") from None
+        raise FileError(tr("{!r}: cannot be looked up ({})", text[:80], why), "a path that this system can have") from None
     return Path(text)
 
 
@@ -103,9 +105,9 @@ def make_folder(folder: str | os.PathLike, within: str = "") -> Path:
             place = place / name
             place.mkdir(exist_ok=True)
             if not stat.S_ISDIR(os.lstat(place).st_mode):
-                raise FileError(f"{place}: is a link to another folder, and nothing is written through it", "remove the link")
+                raise FileError(tr("{}: is a link to another folder, and nothing is written through it", place), "remove the link")
     except OSError as error:
-        raise FileError(f"{place}: cannot be made ({_reason(error)})", "choose another folder") from error
+        raise FileError(tr("{}: cannot be made ({})", place, _reason(error)), "choose another folder") from error
     return place
 
 
@@ -113,8 +115,8 @@ def expect_own(path: Path, handle: int | None = None) -> None:
     """Raise FileError where `path` is a link, or what was opened there is no plain file."""
     mode = os.lstat(path).st_mode
     if stat.S_ISLNK(mode) or not stat.S_ISREG(mode if handle is None else os.fstat(handle).st_mode):
-        what = "a link" if stat.S_ISLNK(mode) else "no plain file"
-        raise FileError(f"{path}: is {what}, and nothing is written through it", "remove it, or choose another folder")
+        what = tr("a link") if stat.S_ISLNK(mode) else tr("no plain file")
+        raise FileError(tr("{}: is {}, and nothing is written through it", path, what), "remove it, or choose another folder")
 
 
 def _expect_file(path: Path) -> None:
@@ -122,8 +124,8 @@ def _expect_file(path: Path) -> None:
     with suppress(FileNotFoundError):
         mode = os.stat(path).st_mode
         if not stat.S_ISREG(mode):
-            what = "a folder" if stat.S_ISDIR(mode) else "no plain file"
-            raise FileError(f"{path}: cannot be written (it is {what})", "the name of a file")
+            what = tr("a folder") if stat.S_ISDIR(mode) else tr("no plain file")
+            raise FileError(tr("{}: cannot be written (it is {})", path, what), "the name of a file")
 
 
 def remove_leftovers(folder: Path) -> None:
@@ -151,7 +153,9 @@ def open_file(path: str | os.PathLike) -> BufferedReader:
     file = open(as_path(path), "rb", opener=lambda name, flags: os.open(name, flags | NO_WAIT))
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
-        raise FileError(f"{path}: cannot be read (it is no plain file)", "copy what comes out of it into a file, and name that")
+        raise FileError(
+            tr("{}: cannot be read (it is no plain file)", path), "copy what comes out of it into a file, and name that"
+        )
     return file
 
 
@@ -164,24 +168,24 @@ def read_small(path: str | os.PathLike, at_most: int | None = None) -> bytes:
     except OSError as error:
         raise unreadable(path, error) from error
     if len(data) > at_most:
-        raise FileError(f"{path}: more than {at_most >> 20} MiB, and no such file is so large", "restore it from a copy")
+        raise FileError(tr("{}: more than {} MiB, and no such file is so large", path, at_most >> 20), "restore it from a copy")
     return data
 
 
 def unwritable(path: str | os.PathLike, error: OSError) -> FileError:
     """The complaint about a file that the system does not let us write."""
     if error.errno == errno.ELOOP:
-        return FileError(f"{path}: is a link, and nothing is written through it", "remove it, or choose another folder")
-    return FileError(f"{path}: cannot be written ({_reason(error)})", "check the folder, its rights and the free space")
+        return FileError(tr("{}: is a link, and nothing is written through it", path), "remove it, or choose another folder")
+    return FileError(tr("{}: cannot be written ({})", path, _reason(error)), "check the folder, its rights and the free space")
 
 
 def unreadable(path: str | os.PathLike, error: OSError) -> FileError:
     """The complaint about a file that the system does not hand over."""
     if isinstance(error, FileNotFoundError):
         return AbsentFileError(
-            f"{path}: no such file", "check the path; files are looked up from the folder that the program runs in"
+            tr("{}: no such file", path), "check the path; files are looked up from the folder that the program runs in"
         )
-    return FileError(f"{path}: cannot be read ({_reason(error)})", "check that it is a file and that you may read it")
+    return FileError(tr("{}: cannot be read ({})", path, _reason(error)), "check that it is a file and that you may read it")
 
 
 def _reason(error: OSError) -> str:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
-from badak.core.errors import FileError
+from badak.core.errors import FileError, tr
 from badak.io import safetensors, values
 from badak.io.atomic import as_path, make_folder, open_file, sync_folder, unreadable, unwritable, write_file
 from badak.io.sealed import seal, unseal
@@ -120,14 +120,15 @@ def _decode(folder: Path, index: dict[str, Any], part: str, tensors: Mapping[str
     def get(name: str) -> Tensor:
         if name not in tensors:
             raise FileError(
-                f"{where}: names the tensor {str(name)[:80]!r}, which {OPTIMIZER} does not have", "restore both from one copy"
+                tr("{}: names the tensor {!r}, which {} does not have", where, str(name)[:80], OPTIMIZER),
+                "restore both from one copy",
             )
         return tensors[name]
 
     try:
         return values.decode(index["state"].get(part), get, where)
     except RecursionError as error:
-        raise _broken(Path(where), f"{part} is nested too deeply") from error
+        raise _broken(Path(where), tr("{} is nested too deeply", part)) from error
 
 
 class _Hashed:
@@ -181,21 +182,21 @@ def _read_index(folder: Path) -> dict[str, Any]:
     path = folder / INDEX
     if not path.exists() and (folder / MODEL).exists():
         raise FileError(
-            f"{path}: no such file, but {MODEL} is there",
+            tr("{}: no such file, but {} is there", path, MODEL),
             "restore it from a copy, or move the weights to another folder to start again",
         )
-    index = unseal(path, "restore it from a copy, or start the run again")
+    index = unseal(path, tr("restore it from a copy, or start the run again"))
     if index.get("format") != FORMAT:
-        raise _broken(path, f"expected format {FORMAT!r}; got {str(index.get('format'))[:80]!r}")
+        raise _broken(path, tr("expected format {!r}; got {!r}", FORMAT, str(index.get("format"))[:80]))
     files = index.get("files")
     if type(index.get("step")) is not int or not isinstance(index.get("state"), dict) or not isinstance(files, dict):
-        raise _broken(path, "expected a step, a state and a table of files")
+        raise _broken(path, tr("expected a step, a state and a table of files"))
     for name in (MODEL, OPTIMIZER):
         said = files.get(name)
         if not isinstance(said, dict) or {key: type(value) for key, value in said.items()} != {"bytes": int, "sha256": str}:
-            raise _broken(path, f"expected bytes and sha256 of {name}")
+            raise _broken(path, tr("expected bytes and sha256 of {}", name))
     if index["step"] < 0:
-        raise _broken(path, f"step {index['step']}")
+        raise _broken(path, tr("step {}", index["step"]))
     return index
 
 
@@ -206,10 +207,12 @@ def _tensors(folder: Path, name: str, index: dict[str, Any]) -> dict[str, Tensor
         if candidate.is_file() and _mismatch(candidate, said) is None:
             return safetensors.load_file(candidate)
     if not path.is_file():
-        raise FileError(f"{path}: no such file, but {INDEX} (step {index['step']}) needs it", "restore the folder from a copy")
+        raise FileError(
+            tr("{}: no such file, but {} (step {}) needs it", path, INDEX, index["step"]), "restore the folder from a copy"
+        )
     raise FileError(
-        f"{path}: damaged, or of another step than {INDEX} (step {index['step']}): {_mismatch(path, said)}",
-        f"restore {name} and {INDEX} from one copy of the folder",
+        tr("{}: damaged, or of another step than {} (step {}): {}", path, INDEX, index["step"], _mismatch(path, said)),
+        tr("restore {} and {} from one copy of the folder", name, INDEX),
     )
 
 
@@ -218,13 +221,15 @@ def _mismatch(path: Path, said: dict[str, Any]) -> str | None:
     try:
         size = path.stat().st_size
         if size != said["bytes"]:
-            return f"it has {size} bytes instead of {said['bytes']}"
+            return tr("it has {} bytes instead of {}", size, said["bytes"])
         with open_file(path) as file:
             same = hashlib.file_digest(file, "sha256").hexdigest() == said["sha256"]
     except OSError as error:
         raise unreadable(path, error) from error
-    return None if same else "its SHA-256 differs"
+    return None if same else tr("its SHA-256 differs")
 
 
 def _broken(path: Path, what: str) -> FileError:
-    return FileError(f"{path}: damaged, or not a checkpoint of badak: {what}", "restore it from a copy, or start the run again")
+    return FileError(
+        tr("{}: damaged, or not a checkpoint of badak: {}", path, what), "restore it from a copy, or start the run again"
+    )

@@ -55,7 +55,7 @@ def check(config: Any) -> None:
     }
     if wrong:
         known = [f"{one.name}={one.default!r}" for one in wrong if one.default is not dataclasses.MISSING]
-        fix = f"for example {', '.join(known)}" if known else "give a value of that kind"
+        fix = tr("for example {}", ", ".join(known)) if known else tr("give a value of that kind")
         raise ArgumentError(tr("{}: {}", type(config).__name__, tr("; ").join(wrong.values())), fix)
 
 
@@ -103,13 +103,13 @@ def parse_json(data: bytes | str, where: str | os.PathLike) -> Any:
         return json.loads(data, object_pairs_hook=_once)
     except json.JSONDecodeError as error:
         raise FileError(
-            f"{where}: not JSON: line {error.lineno}, column {error.colno}: {error.msg}",
+            tr("{}: not JSON: line {}, column {}: {}", where, error.lineno, error.colno, error.msg),
             "fix that line, or restore the file from a copy",
         ) from error
     except RecursionError as error:
-        raise FileError(f"{where}: not JSON: its brackets go too deep", "write it again, or restore it from a copy") from error
+        raise FileError(tr("{}: not JSON: its brackets go too deep", where), "write it again, or restore it from a copy") from error
     except ValueError as error:  # a key twice, a number of thousands of digits, no UTF-8
-        raise FileError(f"{where}: not JSON: {reason(error)}", "write it again, or restore it from a copy") from error
+        raise FileError(tr("{}: not JSON: {}", where, reason(error)), "write it again, or restore it from a copy") from error
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -133,7 +133,7 @@ def _to_json(value: Any) -> Any:
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     raise ArgumentTypeError(
-        f"config: {value!r} ({type(value).__name__}) has no JSON form",
+        tr("config: {!r} ({}) has no JSON form", value, type(value).__name__),
         "use numbers, texts, lists and nested dataclasses",
     )
 
@@ -141,7 +141,9 @@ def _to_json(value: Any) -> Any:
 def _from_table(cls: Any, table: Any, prefix: str, problems: list[str]) -> Any:
     """A `cls` from `table`, or None after adding to `problems`."""
     if not isinstance(table, dict):
-        problems.append(f"expected {f'{prefix[:-1]} to be a table' if prefix else 'a table'} of settings; got {_kind(table)}")
+        problems.append(
+            tr("expected {} of settings; got {}", tr("{} to be a table", prefix[:-1]) if prefix else tr("a table"), _kind(table))
+        )
         return None
     before = len(problems)
     hints = typing.get_type_hints(cls)
@@ -156,7 +158,7 @@ def _from_table(cls: Any, table: Any, prefix: str, problems: list[str]) -> Any:
             if len(problems) == wrong and (complaint := _complaint(one, hints[name], values[name], prefix)):
                 problems.append(complaint)
         elif one.default is dataclasses.MISSING and one.default_factory is dataclasses.MISSING:
-            problems.append(f"the key '{prefix}{name}' is missing")
+            problems.append(tr("the key '{}{}' is missing", prefix, name))
     if len(problems) > before:
         return None
     try:
@@ -189,7 +191,7 @@ def _convert(kind: Any, value: Any, name: str, problems: list[str]) -> Any:
     if origin is dict and isinstance(value, dict):
         return {key: _convert(arguments[1], item, f"{name}.{line(key)}", problems) for key, item in value.items()}
     if not _fits(kind, value):
-        problems.append(f"expected {_being(name, kind)}; got {_kind(value)}")
+        problems.append(tr("expected {}; got {}", _being(name, kind), _kind(value)))
     return value
 
 
@@ -203,20 +205,20 @@ def _convert_union(choices: tuple, value: Any, name: str, problems: list[str]) -
     tables = [choice for choice in choices if dataclasses.is_dataclass(choice)]
     if len(tables) == 1 and isinstance(value, dict):
         return _convert(tables[0], value, name, problems)
-    problems.append(f"expected {_being(name, Union[choices])}; got {_kind(value)}")  # noqa: UP007
+    problems.append(tr("expected {}; got {}", _being(name, Union[choices]), _kind(value)))  # noqa: UP007
     return None
 
 
 def _complaint(one: dataclasses.Field, kind: Any, value: Any, prefix: str = "") -> str | None:
     """What is wrong with the value of one field, or None."""
     if not _fits(kind, value):
-        return f"expected {_being(prefix + one.name, kind)}; got {_kind(value)}"
+        return tr("expected {}; got {}", _being(prefix + one.name, kind), _kind(value))
     limits = [(word, one.metadata[word]) for word in LIMITS if word in one.metadata]
     if value is None or all(LIMITS[word][1](value, bound) for word, bound in limits):
         return None
     rule = " and ".join(f"{prefix}{one.name} {LIMITS[word][0]} {bound}" for word, bound in limits)
     unit = one.metadata.get("unit")
-    return f"expected {rule}{f' ({unit})' if unit else ''}; got {shown(value)}"
+    return tr("expected {}{}; got {}", rule, f" ({unit})" if unit else "", shown(value))
 
 
 def _fits(kind: Any, value: Any) -> bool:
@@ -254,22 +256,22 @@ KIND_WORDS = {
 
 
 def _being(name: str, kind: Any) -> str:
-    return f"{name} to be {_describe(kind)}"
+    return tr("{} to be {}", name, _describe(kind))
 
 
 def _describe(kind: Any) -> str:
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if origin is Literal:
-        return f"one of {', '.join(json.dumps(choice) for choice in arguments)}"
+        return tr("one of {}", ", ".join(json.dumps(choice) for choice in arguments))
     if origin in (Union, types.UnionType):
-        return " or ".join(_describe(choice) for choice in arguments)
+        return tr(" or ").join(_describe(choice) for choice in arguments)
     if origin in (list, tuple):
         return (
             f"a list of {len(arguments)} values"
             if origin is tuple and arguments[1:] != (...,)
-            else f"a list, each item {_describe(arguments[0])}"
+            else tr("a list, each item {}", _describe(arguments[0]))
         )
-    return KIND_WORDS.get(kind) or ("a table" if origin is dict else f"a {getattr(kind, '__name__', kind)}")
+    return KIND_WORDS.get(kind) or (tr("a table") if origin is dict else f"a {getattr(kind, '__name__', kind)}")
 
 
 def _kind(value: Any) -> str:
@@ -285,4 +287,4 @@ def _kind(value: Any) -> str:
         type(None): "null",
     }
     kind = kinds.get(type(value), line(type(value).__name__))
-    return kind if value is None or isinstance(value, dict) else f"the {kind} {shown(value)}"
+    return kind if value is None or isinstance(value, dict) else tr("the {} {}", kind, shown(value))

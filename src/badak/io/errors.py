@@ -4,7 +4,7 @@ import pickle
 from collections.abc import Iterable
 from typing import Any
 
-from badak.core.errors import ArgumentError, FileError
+from badak.core.errors import ArgumentError, FileError, tr
 
 LETTERS, ITEMS, DEPTH = 60, 4, 2  # of a value in a message
 PLAIN = (type(None), bool, float, complex)
@@ -25,7 +25,7 @@ class UnpicklableError(ArgumentError, pickle.PicklingError, AttributeError, Type
 
 def damaged(where, what: str, fix: str = "copy or download it again, or write it again with badak.save") -> FileError:
     """The complaint about a file that cannot be what badak.save or torch.save wrote."""
-    return FileError(f"{where}: damaged, or not a file of torch.save: {what}", fix)
+    return FileError(tr("{}: damaged, or not a file of torch.save: {}", where, what), fix)
 
 
 def shown(value: Any, depth: int = DEPTH) -> str:

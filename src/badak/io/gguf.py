@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, FileError
+from badak.core.errors import ArgumentError, FileError, tr
 from badak.io.atomic import as_path, open_file, unreadable, write_file
 from badak.io.errors import line, shown
 from badak.kernels.block_formats import FORMATS, READ
@@ -73,13 +73,13 @@ def read_gguf(path: str | os.PathLike) -> GGUF:
         raise unreadable(path, error) from error
     cursor = _Cursor(data, path)
     if cursor.take(4) != MAGIC:
-        raise cursor.broken(f"it begins with {bytes(data[:4])!r}, a GGUF file with {MAGIC!r}")
+        raise cursor.broken(tr("it begins with {!r}, a GGUF file with {!r}", bytes(data[:4]), MAGIC))
     version = cursor.number("<I")
     if version not in VERSIONS:
         turned = int.from_bytes(version.to_bytes(4, "little"), "big")
-        what = "is written for big-endian CPUs" if turned in VERSIONS else f"has version {version}"
-        raise FileError(f"{path}: {what}; badak reads versions 2 and 3, little-endian", "convert it with llama.cpp")
-    count, facts = cursor.count("tensors", 24), cursor.count("facts", 13)
+        what = tr("is written for big-endian CPUs") if turned in VERSIONS else tr("has version {}", version)
+        raise FileError(tr("{}: {}; badak reads versions 2 and 3, little-endian", path, what), "convert it with llama.cpp")
+    count, facts = cursor.count(tr("tensors"), 24), cursor.count(tr("facts"), 13)
     said = cursor.facts(facts)
     entries = [cursor.entry() for _ in range(count)]
     return GGUF(said, _tensors(cursor, entries, _alignment(said, cursor)))
@@ -92,11 +92,11 @@ class _Cursor:
         self.data, self.path, self.at = data, path, 0
 
     def broken(self, what: str, fix: str = "copy or download it again") -> FileError:
-        return FileError(f"{self.path}: damaged, or not a GGUF file: {what}", fix)
+        return FileError(tr("{}: damaged, or not a GGUF file: {}", self.path, what), fix)
 
     def take(self, size: int) -> bytes:
         if size > len(self.data) - self.at:
-            raise self.broken(f"{size:,} bytes are to follow byte {self.at:,}, and there are {len(self.data) - self.at:,}")
+            raise self.broken(tr("{:,} bytes are to follow byte {:,}, and there are {:,}", size, self.at, len(self.data) - self.at))
         self.at += size
         return self.data[self.at - size : self.at].tobytes()
 
@@ -107,22 +107,22 @@ class _Cursor:
         """How many `what` follow, each of which takes `least` bytes or more."""
         count = self.number("<Q")
         if count * least > len(self.data) - self.at:
-            raise self.broken(f"it announces {count:,} {what}, more than its {len(self.data):,} bytes hold")
+            raise self.broken(tr("it announces {:,} {}, more than its {:,} bytes hold", count, what, len(self.data)))
         return count
 
     def text(self) -> str:
-        raw = self.take(self.count("letters of a text", 1))
+        raw = self.take(self.count(tr("letters of a text"), 1))
         try:
             return raw.decode()
         except UnicodeDecodeError:
-            raise self.broken(f"a text at byte {self.at - len(raw):,} is no UTF-8 ({shown(raw)})") from None
+            raise self.broken(tr("a text at byte {:,} is no UTF-8 ({})", self.at - len(raw), shown(raw))) from None
 
     def facts(self, count: int) -> dict[str, Any]:
         said: dict[str, Any] = {}
         for _ in range(count):
             name = self.text()
             if name in said:
-                raise self.broken(f"it says '{line(name)}' twice")
+                raise self.broken(tr("it says '{}' twice", line(name)))
             said[name] = self.value(self.number("<I"), name)
         return said
 
@@ -132,7 +132,7 @@ class _Cursor:
         if code == _ARRAY:
             return self.array(name)
         if code not in LEAST:
-            raise self.broken(f"'{line(name)}' is of type {code}, and there are 0 to {len(_NUMBERS) - 1}")
+            raise self.broken(tr("'{}' is of type {}, and there are 0 to {}", line(name), code, len(_NUMBERS) - 1))
         if code == _BOOL:
             return self.number("<B") != 0
         return self.number(_NUMBERS[code])
@@ -140,8 +140,8 @@ class _Cursor:
     def array(self, name: str) -> Any:
         code = self.number("<I")
         if code not in LEAST or code == _ARRAY:
-            raise self.broken(f"'{line(name)}' is a list of type {code}")
-        count = self.count(f"values of '{line(name)}'", LEAST[code])
+            raise self.broken(tr("'{}' is a list of type {}", line(name), code))
+        count = self.count(tr("values of '{}'", line(name)), LEAST[code])
         if code == _STRING:
             return [self.text() for _ in range(count)]
         return np.frombuffer(self.take(count * LEAST[code]), np.dtype("?" if code == _BOOL else _NUMBERS[code]))
@@ -150,7 +150,7 @@ class _Cursor:
         """(name, sizes as NumPy counts them, type, where its bytes begin) of a tensor."""
         name, count = self.text(), self.number("<I")
         if not 1 <= count <= MOST_SIZES:
-            raise self.broken(f"tensor '{line(name)}' has {count} sizes, 1 to {MOST_SIZES} can be")
+            raise self.broken(tr("tensor '{}' has {} sizes, 1 to {} can be", line(name), count, MOST_SIZES))
         sizes = struct.unpack(f"<{count}Q", self.take(8 * count))
         return name, sizes[::-1], self.number("<I"), self.number("<Q")
 
@@ -158,7 +158,7 @@ class _Cursor:
 def _alignment(said: Mapping[str, Any], cursor: _Cursor) -> int:
     alignment = said.get(FACT, ALIGNMENT)
     if type(alignment) is not int or not 1 <= alignment <= 1 << 20 or alignment & (alignment - 1):
-        raise cursor.broken(f"{FACT} is {shown(alignment)}, which is no power of two")
+        raise cursor.broken(tr("{} is {}, which is no power of two", FACT, shown(alignment)))
     return alignment
 
 
@@ -167,28 +167,30 @@ def _tensors(cursor: _Cursor, entries: list, alignment: int) -> dict[str, Stored
     start = -(-cursor.at // alignment) * alignment
     held, tensors, ends = max(len(cursor.data) - start, 0), {}, []
     for name, shape, code, offset in entries:
-        tensor = f"tensor '{line(name)}'"
+        tensor = tr("tensor '{}'", line(name))
         if name in tensors:
-            raise cursor.broken(f"{tensor} is there twice")
+            raise cursor.broken(tr("{} is there twice", tensor))
         if code not in KINDS:
             known = ", ".join(kind.upper() for kind, _, _ in KINDS.values())
             raise FileError(
-                f"{cursor.path}: {tensor} is of type {OTHERS.get(code, code)}; badak reads {known}",
+                tr("{}: {} is of type {}; badak reads {}", cursor.path, tensor, OTHERS.get(code, code), known),
                 "a file of these types alone, which llama-quantize can make",
             )
         kind, size, width = KINDS[code]
         if shape[-1] % size or 0 in shape:
-            raise cursor.broken(f"{tensor} {shape} is not in blocks of {size} numbers")
+            raise cursor.broken(tr("{} {} is not in blocks of {} numbers", tensor, shape, size))
         bytes_of_row, rows = shape[-1] // size * width, math.prod(shape[:-1])
         if offset % alignment or offset > held or rows * bytes_of_row > held - offset:
-            raise cursor.broken(f"{tensor} {shape} of {kind.upper()} begins at byte {offset:,} of {held:,} and does not fit there")
+            raise cursor.broken(
+                tr("{} {} of {} begins at byte {:,} of {:,} and does not fit there", tensor, shape, kind.upper(), offset, held)
+            )
         first = start + offset
         tensors[name] = Stored(kind, shape, cursor.data[first : first + rows * bytes_of_row].reshape(rows, bytes_of_row))
         ends.append((offset, offset + rows * bytes_of_row, name))
     ends.sort()
     for (_, end, before), (begin, _, name) in zip(ends, ends[1:]):
         if begin < end:
-            raise cursor.broken(f"tensors '{line(before)}' and '{line(name)}' overlap")
+            raise cursor.broken(tr("tensors '{}' and '{}' overlap", line(before), line(name)))
     return tensors
 
 
@@ -241,4 +243,4 @@ def _code_of(name: str, value: Any) -> int:
     for kind, code in ((bool, _BOOL), (int, _UINT32), (float, _FLOAT32), (str, _STRING)):
         if isinstance(value, kind):
             return code
-    raise ArgumentError(f"write_gguf: {name} is {shown(value)}", "a text, a number, a truth value, or a list of them")
+    raise ArgumentError(tr("write_gguf: {} is {}", name, shown(value)), "a text, a number, a truth value, or a list of them")

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import NotSupportedError
+from badak.core.errors import NotSupportedError, tr
 from badak.io.errors import damaged, line, shown
 from badak.io.pickler import Pickler
 from badak.io.placing import Placing
@@ -35,7 +35,7 @@ def legacy_parts(obj: Any, placing: Placing) -> Iterator[Callable[[Any], object]
         found = placing.place(tensor)
         if found[1] == UNTYPED:
             raise NotSupportedError(
-                f"save: the format before PyTorch 1.6 has no {tensor.dtype.name}", "leave _use_new_zipfile_serialization out"
+                tr("save: the format before PyTorch 1.6 has no {}", tensor.dtype.name), "leave _use_new_zipfile_serialization out"
             )
         counts[found[0]] = found[2]
         return found
@@ -69,41 +69,41 @@ def load_legacy(
         if key not in storages:
             spare[0] -= count * dtype.itemsize
             if spare[0] < 0:
-                raise damaged(where, f"storage '{line(key)}' claims {count:,} numbers, more than the file has")
+                raise damaged(where, tr("storage '{}' claims {:,} numbers, more than the file has", line(key), count))
             storages[key] = restore(Storage(np.empty(count * dtype.itemsize, np.uint8), dtype, location, where))
         return storages[key]
 
     def refuse(*said: Any) -> Any:
-        raise damaged(where, "a name or a storage outside the object")
+        raise damaged(where, tr("a name or a storage outside the object"))
 
     magic, version, system = (Unpickler(file, where, refuse, refuse).load() for _ in range(3))
     if type(magic) is not int or magic != MAGIC or type(version) is not int or version != VERSION or type(system) is not dict:
-        raise damaged(where, f"version {shown(version)} of the old format; badak reads {VERSION}")
+        raise damaged(where, tr("version {} of the old format; badak reads {}", shown(version), VERSION))
     little = system.get("little_endian", True)
     if type(little) is not bool:
-        raise damaged(where, f"the byte order {shown(little)}")
+        raise damaged(where, tr("the byte order {}", shown(little)))
     reader = Unpickler(file, where, find, persistent)
     reader.encoding = encoding
     made = reader.load()
     first = min(reader.memo, default=0)  # 1 where Python 2 wrote it
     if first > 1 or list(reader.memo) != list(range(first, first + len(reader.memo))):  # Python numbers what it writes in turn
-        raise damaged(where, "bytes are missing from its pickle: what it numbers is not numbered in turn")
+        raise damaged(where, tr("bytes are missing from its pickle: what it numbers is not numbered in turn"))
     keys = Unpickler(file, where, refuse, refuse).load()
     if type(keys) is not list or not all(type(key) is str for key in keys) or sorted(keys) != sorted(storages):
-        raise damaged(where, "its table of storages is not that of its object")
+        raise damaged(where, tr("its table of storages is not that of its object"))
     for key in keys:
         _fill(file, storages[key], key, little, where)
     if not more and file.read(1):
-        raise damaged(where, "bytes at its end belong to no storage")
+        raise damaged(where, tr("bytes at its end belong to no storage"))
     return made
 
 
 def _fill(file: io.BytesIO, storage: Storage, key: str, little: bool, where: str) -> None:
     count = int.from_bytes(file.read(8), "little" if little else "big")
     if count != storage.size():
-        raise damaged(where, f"storage '{line(key)}' has {count:,} numbers, and its tensors speak of {storage.size():,}")
+        raise damaged(where, tr("storage '{}' has {:,} numbers, and its tensors speak of {:,}", line(key), count, storage.size()))
     if file.readinto(storage.raw.data) != storage.raw.nbytes:
-        raise damaged(where, f"storage '{line(key)}' is cut short")
+        raise damaged(where, tr("storage '{}' is cut short", line(key)))
     if not little:
         swap(storage)
     storage.check()

@@ -12,7 +12,7 @@ import subprocess
 import sys
 from typing import Any
 
-from badak.core.errors import FileError, NotSupportedError
+from badak.core.errors import FileError, NotSupportedError, tr
 from badak.io import worker
 from badak.io.errors import line
 
@@ -27,7 +27,9 @@ def limited(script: str, question: Any, where: Any, what: str, fix: str) -> Any:
     Raises FileError, with `where`, `what` and `fix`, for an error, and where it takes too long or too much memory.
     """
     if not sys.executable:
-        raise NotSupportedError(f"{where}: {what} is read by a Python of its own, and there is none next to this program", fix)
+        raise NotSupportedError(
+            tr("{}: {} is read by a Python of its own, and there is none next to this program", where, what), fix
+        )
     order = {"path": sys.path, "script": script, "seconds": SECONDS, "memory": MEMORY, "question": question}
     try:
         done = subprocess.run(
@@ -40,7 +42,7 @@ def limited(script: str, question: Any, where: Any, what: str, fix: str) -> Any:
     except (OSError, ValueError) as error:
         answer = {"error": f"its process failed: {error}"}
     if "error" in answer:
-        raise FileError(f"{where}: {what} fails ({line(str(answer['error']), 200)})", fix)
+        raise FileError(tr("{}: {} fails ({})", where, what, line(str(answer["error"]), 200)), fix)
     return answer["answer"]
 
 

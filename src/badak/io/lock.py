@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from badak.core.errors import StateError, warn_once
+from badak.core.errors import StateError, tr, warn_once
 from badak.io.atomic import NO_LINK, NO_WAIT, expect_own, unwritable
 
 if sys.platform == "win32":
@@ -54,10 +54,10 @@ def _take(handle: int, path: str | os.PathLike, where: str, fix: str) -> bool:
         lock_now(handle)
     except OSError as error:
         if error.errno in HELD:
-            raise StateError(f"{where}: another training is at work there{_owner(handle)}", fix) from None
+            raise StateError(tr("{}: another training is at work there{}", where, _owner(handle)), fix) from None
         warn_once(
             ("no locks", str(path)),
-            f"{where}: this file system has no locks ({error.strerror}), so a second training there would not be noticed",
+            tr("{}: this file system has no locks ({}), so a second training there would not be noticed", where, error.strerror),
             "train one at a time in this folder",
         )
         return False
@@ -79,5 +79,5 @@ def _owner(handle: int) -> str:
     with suppress(OSError):
         number = os.read(handle, _DIGITS).strip()
         if number.isdigit():
-            return f" (process {number.decode()})"
+            return tr(" (process {})", number.decode())
     return ""

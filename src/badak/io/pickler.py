@@ -13,6 +13,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from badak.core.errors import tr
 from badak.core.public_api.homes import home
 from badak.core.public_api.table import pytorch_place
 from badak.io.errors import UnpicklableError
@@ -54,7 +55,7 @@ class Pickler:
         try:
             self.save(value)
         except RecursionError:
-            raise self._refused("nests too deep", "flatten it") from None
+            raise self._refused(tr("nests too deep"), tr("flatten it")) from None
         self.text += b"."
         return bytes(self.text)
 
@@ -115,7 +116,7 @@ class Pickler:
 
     def _refused(self, what: str, fix: str) -> UnpicklableError:
         place = "".join(self.path)
-        return UnpicklableError(f"save: Can't pickle the value{f' at {place}' if place else ''}: it {what}", fix)
+        return UnpicklableError(tr("save: Can't pickle the value{}: it {}", f" at {place}" if place else "", what), fix)
 
     # the table
 
@@ -226,7 +227,7 @@ class Pickler:
         """A storage, as the memory of a tensor that sees all of it."""
         kind = value.dtype if isinstance(value, TypedStorage) else dtypes.uint8
         if value.device == dtypes.META:
-            raise self._refused("is a storage on the meta device, which has no bytes", "save the tensor")
+            raise self._refused(tr("is a storage on the meta device, which has no bytes"), tr("save the tensor"))
         whole = Tensor._of(value.untyped()._bytes.view(kind.numpy))
         key, storage, count, _, _ = self.place(whole)
         self._persistent(storage, key, count)
@@ -288,13 +289,13 @@ class Pickler:
         module, name = value.__module__ and home(value), value.__qualname__
         if "<" in name:
             raise self._refused(
-                f"is {'a lambda' if 'lambda' in name else 'defined inside a function'} ({name})",
-                "define it at the top of a module, or save a state_dict",
+                tr("is {} ({})", tr("a lambda") if "lambda" in name else tr("defined inside a function"), name),
+                tr("define it at the top of a module, or save a state_dict"),
             )
         if isinstance(module, str) and module.startswith("badak.compat.torch."):  # as PyTorch names it
             module = pytorch_place(f"{module}.{name}").removesuffix(f".{name}").replace("badak.", "torch.", 1)
         if not isinstance(module, str):
-            raise self._refused(f"belongs to no module ({name})", "save a state_dict")
+            raise self._refused(tr("belongs to no module ({})", name), tr("save a state_dict"))
         self._name(f"{module}.{name}", module)
 
     def _reduced(self, value: Any) -> None:
@@ -307,7 +308,9 @@ class Pickler:
         try:
             said = reduce(value) if reduce else value.__reduce_ex__(2)
         except TypeError as error:
-            raise self._refused(f"is a {type(value).__name__} ({error})", "leave it out, or save a state_dict") from error
+            raise self._refused(
+                tr("is a {} ({})", type(value).__name__, error), tr("leave it out, or save a state_dict")
+            ) from error
         if isinstance(said, str):
             self._name(f"{value.__module__}.{said}", value.__module__)
             return

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from badak.core.errors import tr
 from badak.core.memory import owner_of
 from badak.io.errors import UnpicklableError
 from badak.io.storage import NAMES, UNTYPED
@@ -40,10 +41,10 @@ class Placing:
         start, stop = _extent(array)
         if start < stop and self.kinds.setdefault(token[0], array.dtype) != array.dtype:
             raise UnpicklableError(
-                "save: Cannot save multiple tensors or storages that view the same data as different types: "
-                f"{self.kinds[token[0]]} and {array.dtype}",
+                tr("save: Cannot save multiple tensors or storages that view the same data as different types: {} and {}",
+                   self.kinds[token[0]], array.dtype),
                 "save one of them, or a clone()",
-            )
+            )  # fmt: skip
         span = self.spans.get(token)
         if span is None:
             span = self.spans[token] = _Span(array, start, stop)

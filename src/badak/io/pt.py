@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, FileError, NotSupportedError
+from badak.core.errors import ArgumentError, ArgumentTypeError, FileError, NotSupportedError, tr
 from badak.io import allowed, program
 from badak.io.allowed import CODECS
 from badak.io.archive import Archive, write_archive
@@ -83,7 +83,8 @@ def _write(f: Any, write: Callable[[Any], object]) -> None:
         getattr(f, "flush", lambda: None)()  # a file of somebody's own may wait for it, as for PyTorch's
     else:
         raise ArgumentTypeError(
-            f"save: expected 'f' to be a path or a file with a write method; got {type(f).__name__}", "badak.save(obj, 'model.pt')"
+            tr("save: expected 'f' to be a path or a file with a write method; got {}", type(f).__name__),
+            "badak.save(obj, 'model.pt')",
         )
 
 
@@ -124,10 +125,12 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
         [1, 2]
     """
     if pickle_module not in (None, pickle):
-        raise NotSupportedError(f"load: badak reads pickles itself, not with {pickle_module.__name__}", "leave pickle_module out")
+        raise NotSupportedError(
+            tr("load: badak reads pickles itself, not with {}", pickle_module.__name__), "leave pickle_module out"
+        )
     encoding = pickle_load_args.get("encoding", "utf-8")
     if encoding not in CODECS:  # which are for what Python 2 wrote
-        raise NotSupportedError(f"load: encoding={encoding!r}: not one of {CODECS}", "encoding='latin1'")
+        raise NotSupportedError(tr("load: encoding={!r}: not one of {}", encoding, CODECS), "encoding='latin1'")
     restore = _restore(map_location)
     strict = pickle_module is None if weights_only is None else bool(weights_only)
     if isinstance(f, str | os.PathLike):
@@ -142,7 +145,7 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
         raise ArgumentError("load: f must be a file name in order to use the mmap argument", "badak.load('model.pt', mmap=True)")
     if not hasattr(f, "read") or not hasattr(f, "seek"):
         raise ArgumentTypeError(
-            f"load: expected 'f' to be a path or a file with read and seek; got {type(f).__name__}", "badak.load('model.pt')"
+            tr("load: expected 'f' to be a path or a file with read and seek; got {}", type(f).__name__), "badak.load('model.pt')"
         )
     data = f.read()
     if not isinstance(data, bytes):
@@ -167,18 +170,18 @@ def _load(
     file.seek(0)
     if is_legacy(first):
         if mapped is not None:
-            raise ArgumentError(f"load: {where} has the format before PyTorch 1.6, which cannot be mapped", "leave mmap out")
+            raise ArgumentError(tr("load: {} has the format before PyTorch 1.6, which cannot be mapped", where), "leave mmap out")
         data = file if isinstance(file, io.BytesIO) else io.BytesIO(file.read())
         return load_legacy(data, where, _finder(where, strict), restore, more, encoding)
     if first[:4] not in (b"PK\x03\x04", b"PK\x05\x06"):
-        raise damaged(where, f"it begins with {first[:8]!r}{_look(first)}")
+        raise damaged(where, tr("it begins with {!r}{}", first[:8], _look(first)))
     return _from_archive(Archive(file, where, mapped), where, restore, strict)
 
 
 def _from_archive(archive: Archive, where: str, restore: Callable[[Storage], Storage], strict: bool) -> Any:
     order = archive.read("byteorder").tobytes() if "byteorder" in archive else b"little"
     if order not in (b"little", b"big"):
-        raise damaged(where, f"the byte order {shown(order)}")
+        raise damaged(where, tr("the byte order {}", shown(order)))
     storages: dict[str, Storage] = {}
 
     def persistent(said: Any) -> Storage:
@@ -186,7 +189,10 @@ def _from_archive(archive: Archive, where: str, restore: Callable[[Storage], Sto
         if key not in storages:
             if archive.bytes_of(f"data/{key}") != count * dtype.itemsize:
                 raise damaged(
-                    where, f"storage {shown(key)} of {count} numbers ({dtype.name}) has {archive.bytes_of(f'data/{key}')} bytes"
+                    where,
+                    tr(
+                        "storage {} of {} numbers ({}) has {} bytes", shown(key), count, dtype.name, archive.bytes_of(f"data/{key}")
+                    ),
                 )
             made = Storage(archive.read(f"data/{key}", may_map=True), dtype, location, where)
             if order == b"big":
@@ -228,21 +234,21 @@ def _finder(where: str, strict: bool) -> Callable[[str, str], Any]:
 def _unsafe(where: str, dotted: str, found: Any) -> UnsafeFileError:
     """The complaint about a name; found: what the program has under it, or why it has nothing."""
     name = line(dotted)
-    cause = f"{where}: Weights only load failed: it names {name}"
+    cause = tr("{}: Weights only load failed: it names {}", where, name)
     if dotted.startswith(("torch.nn.modules.", "torch.nn.parallel.")):
         return UnsafeFileError(
-            f"{where}: Weights only load failed: it holds a whole module (it names {name}), to be rebuilt by running code",
+            tr("{}: Weights only load failed: it holds a whole module (it names {}), to be rebuilt by running code", where, name),
             "in PyTorch: torch.save(model.state_dict(), path); here: model.load_state_dict(badak.load(path))",
         )
     if dotted.startswith("torch."):
         return UnsafeFileError(
-            f"{cause}, which badak does not have", "save tensors of the dtypes and kinds that badak has, and plain values"
+            tr("{}, which badak does not have", cause), "save tensors of the dtypes and kinds that badak has, and plain values"
         )
     if type(found) is not str or dotted in allowed.LOOSE:
-        return UnsafeFileError(f"{cause}, which is more than weights", "badak.load(..., weights_only=False)")
+        return UnsafeFileError(tr("{}, which is more than weights", cause), "badak.load(..., weights_only=False)")
     return UnsafeFileError(
-        f"{cause} ({found}), and badak never runs what a file names",
-        f"save a state_dict; or, if you trust {name}, badak.serialization.add_safe_globals([it])",
+        tr("{} ({}), and badak never runs what a file names", cause, found),
+        tr("save a state_dict; or, if you trust {}, badak.serialization.add_safe_globals([it])", name),
     )
 
 
@@ -256,7 +262,7 @@ def _restore(map_location: Any) -> Callable[[Storage], Storage]:
             found = map_location(storage, storage.location)
             if found is not None and not isinstance(found, Storage):
                 raise ArgumentTypeError(
-                    f"load: map_location gave a {type(found).__name__}, not a storage", "return storage, or None"
+                    tr("load: map_location gave a {}, not a storage", type(found).__name__), "return storage, or None"
                 )
             return storage if found is None else found
 

@@ -23,7 +23,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 import safetensors as library
 
-from badak.core.errors import ArgumentError, DTypeError, FileError, NotSupportedError
+from badak.core.errors import ArgumentError, DTypeError, FileError, NotSupportedError, tr
 from badak.io.atomic import open_file, unreadable, write_file
 from badak.io.errors import line, reason, shown
 from badak.tensor import Tensor
@@ -141,7 +141,7 @@ def _plan(tensors: Mapping[str, Any], metadata: Mapping[str, str] | None) -> tup
     texts = dict(metadata or {})
     if not all(isinstance(text, str) for pair in texts.items() for text in pair):
         raise ArgumentError(
-            f"save_file: expected metadata of strings; got {texts!r}",
+            tr("save_file: expected metadata of strings; got {!r}", texts),
             "write numbers as str(n), structures as json.dumps(x)",
         )
     if ties:
@@ -161,17 +161,17 @@ def _plan(tensors: Mapping[str, Any], metadata: Mapping[str, str] | None) -> tup
 def _array_of(name: str, value: Any) -> np.ndarray:
     array = value._array if isinstance(value, Tensor) else value
     if not isinstance(name, str) or name == "__metadata__":
-        raise ArgumentError(f"save_file: expected names that are strings, and not '__metadata__'; got {name!r}", "rename it")
+        raise ArgumentError(tr("save_file: expected names that are strings, and not '__metadata__'; got {!r}", name), "rename it")
     if not isinstance(array, np.ndarray):
         raise ArgumentError(
-            f"save_file: expected tensors or NumPy arrays; '{name}' is a {type(value).__name__}",
+            tr("save_file: expected tensors or NumPy arrays; '{}' is a {}", name, type(value).__name__),
             "save other values as JSON, or as metadata texts",
         )
     if array.dtype.byteorder == ">":
         array = array.astype(array.dtype.newbyteorder("<"))
     if of_numpy(array.dtype).name not in _code_of:
         raise DTypeError(
-            f"save_file: '{name}' is {array.dtype}, which the safetensors format does not have",
+            tr("save_file: '{}' is {}, which the safetensors format does not have", name, array.dtype),
             "convert it, or store its real and imaginary parts",
         )
     return array
@@ -208,14 +208,14 @@ def _read_header(file: BinaryIO, size: int, where) -> tuple[dict[str, Entry], di
     first = file.read(8)
     length = int.from_bytes(first, "little")
     if len(first) < 8:
-        raise _damaged(where, f"it has {size} bytes, fewer than the 8 that a safetensors file begins with")
+        raise _damaged(where, tr("it has {} bytes, fewer than the 8 that a safetensors file begins with", size))
     if length > HEADER_LIMIT or length > size - 8:
-        limit = f"the limit is {HEADER_LIMIT:,}" if length > HEADER_LIMIT else f"only {size - 8:,} bytes follow"
-        raise _damaged(where, f"its first 8 bytes announce a header of {length:,} bytes, but {limit}{_look(first)}")
+        limit = tr("the limit is {:,}", HEADER_LIMIT) if length > HEADER_LIMIT else tr("only {:,} bytes follow", size - 8)
+        raise _damaged(where, tr("its first 8 bytes announce a header of {:,} bytes, but {}{}", length, limit, _look(first)))
     fields = _parse(file.read(length), where)
     metadata = fields.pop("__metadata__", {})
     if not isinstance(metadata, dict) or not all(isinstance(text, str) for text in metadata.values()):
-        raise _damaged(where, "the header's __metadata__ is not a table of texts")
+        raise _damaged(where, tr("the header's __metadata__ is not a table of texts"))
     entries = {name: _entry(name, said, where) for name, said in fields.items()}
     _check_layout(entries, size - 8 - length, where)
     return entries, metadata, 8 + length
@@ -226,7 +226,7 @@ def _parse(text: bytes, where) -> dict[str, Any]:
         table = dict(pairs)
         if len(table) < len(pairs):
             twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
-            raise _damaged(where, f"the header names '{line(twice)}' twice")
+            raise _damaged(where, tr("the header names '{}' twice", line(twice)))
         return table
 
     try:
@@ -234,34 +234,36 @@ def _parse(text: bytes, where) -> dict[str, Any]:
     except FileError:
         raise
     except (ValueError, RecursionError) as error:
-        raise _damaged(where, f"the header is not JSON ({reason(error)})") from error
+        raise _damaged(where, tr("the header is not JSON ({})", reason(error))) from error
     if not isinstance(fields, dict):
-        raise _damaged(where, f"the header is a JSON {type(fields).__name__}, not a table of tensors")
+        raise _damaged(where, tr("the header is a JSON {}, not a table of tensors", type(fields).__name__))
     return fields
 
 
 def _entry(name: str, said: Any, where) -> Entry:
     """One checked row of the header."""
-    tensor = f"tensor '{line(name)}'"
+    tensor = tr("tensor '{}'", line(name))
     if not isinstance(said, dict) or set(said) != {"dtype", "shape", "data_offsets"}:
-        raise _damaged(where, f"{tensor}: expected dtype, shape and data_offsets; got {shown(said)}")
+        raise _damaged(where, tr("{}: expected dtype, shape and data_offsets; got {}", tensor, shown(said)))
     code, shape, offsets = said["dtype"], said["shape"], said["data_offsets"]
     if not isinstance(code, str) or code not in CODES:
         raise _damaged(
             where,
-            f"{tensor} has dtype {shown(code)}; badak reads {', '.join(CODES)}",
-            "convert the file to one of these",
+            tr("{} has dtype {}; badak reads {}", tensor, shown(code), ", ".join(CODES)),
+            tr("convert the file to one of these"),
         )
     if not _counts(shape) or len(shape) > MAX_DIMS:
-        raise _damaged(where, f"{tensor} has shape {shown(shape)}, not a list of at most {MAX_DIMS} sizes")
+        raise _damaged(where, tr("{} has shape {}, not a list of at most {} sizes", tensor, shown(shape), MAX_DIMS))
     if not _counts(offsets) or len(offsets) != 2 or offsets[0] > offsets[1]:
-        raise _damaged(where, f"{tensor} has data_offsets {shown(offsets)}, not [start, stop]")
+        raise _damaged(where, tr("{} has data_offsets {}, not [start, stop]", tensor, shown(offsets)))
     dtype = _named[CODES[code]]
     needed, held = math.prod(shape) * dtype.itemsize, offsets[1] - offsets[0]
     if needed != held:
         raise _damaged(
-            where, f"{tensor}: {code} of shape {shown(shape)} needs {needed:,} bytes, its data_offsets {offsets} hold {held:,}"
-        )
+            where,
+            tr("{}: {} of shape {} needs {:,} bytes, its data_offsets {} hold {:,}", tensor, code, shown(shape), needed, offsets,
+               held),
+        )  # fmt: skip
     return Entry(dtype, tuple(shape), offsets[0], offsets[1])
 
 
@@ -276,16 +278,16 @@ def _check_layout(entries: dict[str, Entry], available: int, where) -> None:
         if entry.stop > available:
             raise _damaged(
                 where,
-                f"tensor '{line(name)}' ends at byte {entry.stop:,} of the data, but there are {available:,}: "
-                "the file is cut short",
-            )
+                tr("tensor '{}' ends at byte {:,} of the data, but there are {:,}: the file is cut short", line(name), entry.stop,
+                   available),
+            )  # fmt: skip
         if entry.start < end:
-            raise _damaged(where, f"tensors '{line(before)}' and '{line(name)}' overlap")
+            raise _damaged(where, tr("tensors '{}' and '{}' overlap", line(before), line(name)))
         if entry.start > end:
-            raise _damaged(where, f"{entry.start - end:,} bytes before tensor '{line(name)}' belong to no tensor")
+            raise _damaged(where, tr("{:,} bytes before tensor '{}' belong to no tensor", entry.start - end, line(name)))
         end, before = entry.stop, name
     if end != available:
-        raise _damaged(where, f"{available - end:,} bytes at its end belong to no tensor")
+        raise _damaged(where, tr("{:,} bytes at its end belong to no tensor", available - end))
 
 
 def _second_opinion(ask, where) -> None:
@@ -297,24 +299,24 @@ def _second_opinion(ask, where) -> None:
 
 
 def _read_tensor(file: BinaryIO, entry: Entry, base: int, name: str, where) -> Tensor:
-    tensor = f"tensor '{line(name)}'"
+    tensor = tr("tensor '{}'", line(name))
     raw = np.empty(entry.stop - entry.start, np.uint8)
     file.seek(base + entry.start)
     if file.readinto(raw.data) != raw.nbytes:  # type: ignore[attr-defined]
-        raise _damaged(where, f"{tensor} is cut short (the file changed while it was read)")
+        raise _damaged(where, tr("{} is cut short (the file changed while it was read)", tensor))
     try:
         kind = entry.dtype.numpy
     except ImportError as error:
         raise NotSupportedError(
-            f"{where}: {tensor} is {entry.dtype.name}, which needs the package ml_dtypes",
+            tr("{}: {} is {}, which needs the package ml_dtypes", where, tensor, entry.dtype.name),
             "pip install ml_dtypes",
         ) from error
     if entry.dtype.name == "bool" and raw.size and raw.max() > 1:
-        raise _damaged(where, f"{tensor} of truth values has other bytes than 0 and 1")
+        raise _damaged(where, tr("{} of truth values has other bytes than 0 and 1", tensor))
     try:
         return Tensor._of(raw.view(kind).reshape(entry.shape))
     except (ValueError, OverflowError) as error:
-        raise _damaged(where, f"{tensor} has a shape that no array can have: {shown(entry.shape)}") from error
+        raise _damaged(where, tr("{} has a shape that no array can have: {}", tensor, shown(entry.shape))) from error
 
 
 def _restore_ties(found: dict[str, Tensor], metadata: dict[str, str], where) -> dict[str, Tensor]:
@@ -324,7 +326,7 @@ def _restore_ties(found: dict[str, Tensor], metadata: dict[str, str], where) -> 
             if name in found or not isinstance(kept, str) or kept not in found:
                 raise _damaged(
                     where,
-                    f"the metadata ties '{line(name)}' to {shown(kept)}, "
+                    tr("the metadata ties '{}' to {}, ", line(name), shown(kept))
                     + ("which is stored too" if name in found else "which is not there"),
                 )
         found.update({name: found[kept] for name, kept in ties.items()})
@@ -332,7 +334,7 @@ def _restore_ties(found: dict[str, Tensor], metadata: dict[str, str], where) -> 
 
 
 def _damaged(where, what: str, fix: str = "copy or download it again, or write it again with save_file") -> FileError:
-    return FileError(f"{where}: damaged, or not a safetensors file: {what}", fix)
+    return FileError(tr("{}: damaged, or not a safetensors file: {}", where, what), fix)
 
 
 def _look(first: bytes) -> str:

@@ -12,7 +12,7 @@ import os
 import re
 from typing import Any
 
-from badak.core.errors import FileError
+from badak.core.errors import FileError, tr
 from badak.io.atomic import read_small
 from badak.io.errors import reason
 
@@ -33,13 +33,13 @@ def unseal(path: str | os.PathLike, fix: str) -> dict[str, Any]:
     data = read_small(path)
     body, mark, end = data.rpartition(_MARK)
     if not mark or not end.endswith(_END):
-        raise FileError(f"{path}: damaged, or not written by badak: it does not end with its checksum", fix)
+        raise FileError(tr("{}: damaged, or not written by badak: it does not end with its checksum", path), fix)
     if hashlib.sha256(body + mark).hexdigest().encode() != end.removesuffix(_END):
-        raise FileError(f"{path}: damaged or edited: its SHA-256 differs", fix)
+        raise FileError(tr("{}: damaged or edited: its SHA-256 differs", path), fix)
     try:
         table = json.loads(body + b"\n}")
     except (ValueError, RecursionError) as error:
-        raise FileError(f"{path}: damaged: not JSON ({reason(error)})", fix) from error
+        raise FileError(tr("{}: damaged: not JSON ({})", path, reason(error)), fix) from error
     if not isinstance(table, dict):
-        raise FileError(f"{path}: damaged: not a table", fix)
+        raise FileError(tr("{}: damaged: not a table", path), fix)
     return table

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import BadakError
+from badak.core.errors import BadakError, tr
 from badak.io.errors import damaged, reason, shown
 from badak.tensor import Tensor, dtypes
 from badak.tensor.meta_storage import like
@@ -61,21 +61,21 @@ class Storage(TypedStorage):
     def check(self) -> None:
         """Raise FileError for truth values that are neither 0 nor 1: kernels would count them as more than one."""
         if self.dtype is dtypes.bool_ and self.raw.nbytes and self.raw.max() > 1:
-            raise self._wrong("a storage of truth values has other bytes than 0 and 1")
+            raise self._wrong(tr("a storage of truth values has other bytes than 0 and 1"))
 
     def tensor(self, offset: Any, size: Any, stride: Any, dtype: Any = None) -> Tensor:
         """The tensor that sees this memory from item `offset` on, after checking that all of it lies inside."""
         dtype = self.dtype if dtype is None else dtype
         size, stride = tuple(size), tuple(stride)
         if len(size) != len(stride) or len(size) > MAX_DIMS or not all(map(_is_count, (offset, *size, *stride))):
-            raise self._wrong(f"a tensor of size {shown(size)}, stride {shown(stride)} and offset {shown(offset)} is none")
+            raise self._wrong(tr("a tensor of size {}, stride {} and offset {} is none", shown(size), shown(stride), shown(offset)))
         items = self.raw.nbytes // dtype.itemsize
         last = offset + sum((n - 1) * step for n, step in zip(size, stride)) if math.prod(size) else offset - 1
         if last >= items or offset > items:
             raise self._wrong(
-                f"a tensor of size {shown(size)}, stride {shown(stride)} and offset {offset} reaches item {last} of a "
-                f"storage of {items}"
-            )
+                tr("a tensor of size {}, stride {} and offset {} reaches item {} of a storage of {}", shown(size), shown(stride),
+                   offset, last, items)
+            )  # fmt: skip
         steps = tuple(step * dtype.itemsize for step in stride)
         try:
             if not math.prod(size):
@@ -83,7 +83,7 @@ class Storage(TypedStorage):
             else:
                 array = np.ndarray(size, dtype.numpy, self.raw, offset * dtype.itemsize, steps)
         except (ValueError, OverflowError, TypeError) as error:
-            raise self._wrong(f"a tensor of size {shown(size)}: {reason(error)}") from error
+            raise self._wrong(tr("a tensor of size {}: {}", shown(size), reason(error))) from error
         return Tensor._of(array) if self.has_data else Tensor._like_meta(like(array))
 
     def _wrong(self, what: str) -> BadakError:
@@ -96,9 +96,9 @@ def described(said: Any, where: str) -> tuple[Any, str, str, int]:
         dtype, key, location, count = said[1:5]
         if type(dtype) is dtypes.dtype and type(key) is type(location) is str and _is_count(count):
             if len(said) == 6 and said[5] is not None:
-                raise damaged(where, "a storage that is a part of another one", "load and save it with a newer PyTorch")
+                raise damaged(where, tr("a storage that is a part of another one"), tr("load and save it with a newer PyTorch"))
             return dtype, key, location, count
-    raise damaged(where, f"{shown(said)} describes no storage")
+    raise damaged(where, tr("{} describes no storage", shown(said)))
 
 
 def _is_count(value: Any) -> bool:

@@ -22,7 +22,7 @@ from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from typing import Any
 
-from badak.core.errors import BadakError
+from badak.core.errors import BadakError, tr
 from badak.io.errors import UnsafeFileError, damaged, line, reason
 from badak.io.limits import Budget, Keys
 
@@ -133,8 +133,8 @@ class Unpickler:
         except (
             ValueError, LookupError, TypeError, AttributeError, ArithmeticError, MemoryError, RecursionError, EOFError, struct.error
         ) as error:  # fmt: skip
-            raise damaged(self.where, f"at byte {begin + self.read} of its pickle ({reason(error)})") from error
-        raise damaged(self.where, "its pickle has no end")
+            raise damaged(self.where, tr("at byte {} of its pickle ({})", begin + self.read, reason(error))) from error
+        raise damaged(self.where, tr("its pickle has no end"))
 
     def expect_finished(self) -> None:
         """Raise ValueError where something was made that has not got its state."""
@@ -145,7 +145,7 @@ class Unpickler:
     def unsafe(self, what: str) -> UnsafeFileError:
         """The complaint about a pickle that wants more than data."""
         return UnsafeFileError(
-            f"{self.where}: Weights only load failed: {what}", "save a state_dict (tensors and plain values) instead"
+            tr("{}: Weights only load failed: {}", self.where, what), "save a state_dict (tensors and plain values) instead"
         )
 
     # what the actions share
@@ -184,7 +184,7 @@ class Unpickler:
                 raise ValueError("a mark stands where a value belongs")
             return value
         if value.value is None:
-            raise self.unsafe(f"it holds {value.name} itself as a value")
+            raise self.unsafe(tr("it holds {} itself as a value", value.name))
         return value.value
 
     def tuple_of(self, items: list[Any]) -> tuple:
@@ -204,7 +204,7 @@ class Unpickler:
             raise ValueError(f"a {type(name).__name__} is called")
         function = getattr(name, how)
         if function is None:
-            raise self.unsafe(f"it calls {name.name}, which badak does not do for a file")
+            raise self.unsafe(tr("it calls {}, which badak does not do for a file", name.name))
         if type(args) is not tuple:
             raise ValueError(f"{name.name} is called with a {type(args).__name__} as its arguments")
         args = name.arguments(args, self.stored)
@@ -216,7 +216,7 @@ class Unpickler:
         except BadakError:
             raise
         except Exception as error:  # what the program vouches for may raise anything
-            raise damaged(self.where, f"{name.name} cannot be made of what the file gives ({reason(error)})") from error
+            raise damaged(self.where, tr("{} cannot be made of what the file gives ({})", name.name, reason(error))) from error
         if name.build is not None:
             self.builders[id(made)] = made, name.build
         if name.finished is not None:
@@ -261,7 +261,7 @@ class Unpickler:
                 if type(name) is str and not hasattr(OrderedDict, name):
                     made.__dict__[name] = value
         else:
-            raise self.unsafe(f"it gives a {type(made).__name__} a state, which badak does not do")
+            raise self.unsafe(tr("it gives a {} a state, which badak does not do", type(made).__name__))
 
 
 Action = Callable[[Unpickler, Any], None]
@@ -283,7 +283,7 @@ def _tuple_of(count: int) -> Action:
 
 def _refuse(opcode: str) -> Action:
     def action(machine: Unpickler, argument: Any) -> None:
-        raise machine.unsafe(f"the pickle uses {opcode}, which could run code")
+        raise machine.unsafe(tr("the pickle uses {}, which could run code", opcode))
 
     return action
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, FileError
+from badak.core.errors import ArgumentError, FileError, tr
 from badak.io.errors import reason, shown
 from badak.io.limits import Keys
 from badak.tensor import Tensor
@@ -39,7 +39,7 @@ def encode(value: Any, put: Callable[[str, Any], None], name: str) -> Any:
     if type(value) in (dict, OrderedDict, Counter):
         return _encode_dict(value, put, name)
     raise ArgumentError(
-        f"checkpoint: '{name}' is a {type(value).__name__}, which JSON cannot hold",
+        tr("checkpoint: '{}' is a {}, which JSON cannot hold", name, type(value).__name__),
         "keep numbers, texts, lists, tuples, dicts and tensors in the state",
     )
 
@@ -61,7 +61,7 @@ def decode(value: Any, get: Callable[[str], Any], where: str) -> Any:
         raise
     except (TypeError, ValueError, KeyError, RecursionError) as error:
         raise FileError(
-            f"{where}: damaged: a value in it is none ({reason(error)})", "restore it from a copy, or start the run again"
+            tr("{}: damaged: a value in it is none ({})", where, reason(error)), "restore it from a copy, or start the run again"
         ) from error
 
 

@@ -6,18 +6,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from badak.core.errors import FileError
+from badak.core.errors import FileError, tr
 from badak.io.atomic import as_path, sync_folder
 
-_ANOTHER = "choose another folder"
+_ANOTHER = tr("choose another folder")
 
 
 def expect_free(path: str | os.PathLike) -> Path:
     """The path, where nothing stands yet: no file, no folder, and no link, wherever it leads. FileError otherwise."""
     place = as_path(path)
     if os.path.lexists(place):
-        kind = "a link" if place.is_symlink() else "a folder" if place.is_dir() else "a file"
-        raise FileError(f"{place}: there is {kind} already, and nothing is written over it", _ANOTHER)
+        kind = tr("a link") if place.is_symlink() else tr("a folder") if place.is_dir() else tr("a file")
+        raise FileError(tr("{}: there is {} already, and nothing is written over it", place, kind), _ANOTHER)
     return place
 
 
@@ -33,7 +33,7 @@ def whole_folder(path: str | os.PathLike) -> Iterator[Path]:
         place.parent.mkdir(parents=True, exist_ok=True)
         stage.mkdir()  # fails where there is something, a link too: nobody else's folder is filled
     except OSError as error:
-        raise FileError(f"{place}: cannot be made ({error.strerror})", _ANOTHER) from error
+        raise FileError(tr("{}: cannot be made ({})", place, error.strerror), _ANOTHER) from error
     try:
         yield stage
         for folder in (*(one for one in stage.rglob("*") if one.is_dir()), stage):
@@ -42,7 +42,7 @@ def whole_folder(path: str | os.PathLike) -> Iterator[Path]:
         try:
             os.rename(stage, place)
         except OSError as error:
-            raise FileError(f"{place}: cannot be made ({error.strerror})", _ANOTHER) from error
+            raise FileError(tr("{}: cannot be made ({})", place, error.strerror), _ANOTHER) from error
     except BaseException:
         shutil.rmtree(stage, ignore_errors=True)
         raise

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from badak.core.errors import ArgumentError
-from badak.core.i18n import say
+from badak.core.i18n import say, tr
 from badak.core.portable import PORTABLE
 from badak.core.signals import uninterrupted
 from badak.kernels import reference as reference
@@ -30,7 +30,7 @@ from badak.kernels.half import BFLOAT16
 __all__ = ["LARGE", "active", "info", "of", "reference", "use"]
 
 BACKENDS = ("reference", "numba")
-INSTALL = 'pip install "badak[fast]"'
+INSTALL = tr('pip install "badak[fast]"')
 LARGE = 65_536  # elements of a sum from which on threads may pay; below, asking for a kernel costs more than it saves
 
 _active: ModuleType | None = None  # the backend of NumPy arrays; None until the first call asks
@@ -82,7 +82,7 @@ def info() -> dict[str, str]:
     facts = {"kernels": chosen.__name__.rpartition(".")[2], "reason": _reason}
     if chosen is reference:
         blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
-        return facts | {"products": f"{blas['name']} {blas['version']} (NumPy's)", "threads": "as NumPy's BLAS decides"}
+        return facts | {"products": tr("{} {} (NumPy's)", blas["name"], blas["version"]), "threads": tr("as NumPy's BLAS decides")}
     return facts | {name: value for name, value in chosen.describe().items() if name != "set"}
 
 
@@ -98,10 +98,8 @@ def _decide() -> ModuleType:
     except ImportError as error:
         _refuse_reference("BADAK_KERNELS")
         _active, _reason = reference, f"Numba kernels not available: {error}"
-        told = say(
-            f"computing with the reference kernels of NumPy ({error}). For the compiled ones: "
-            f"{INSTALL}; BADAK_KERNELS=reference silences this line."
-        )
+        told = say("computing with the reference kernels of NumPy ({}). For the compiled ones: "
+                   "{}; BADAK_KERNELS=reference silences this line.", error, INSTALL)  # fmt: skip
         sys.stderr.write(f"badak: {told}\n")
     return _active
 
@@ -109,8 +107,8 @@ def _decide() -> ModuleType:
 def _refuse_reference(where: str) -> None:
     if PORTABLE:
         raise ArgumentError(
-            f"{where}: the reference kernels multiply by BLAS, whose bits depend on the CPU, and BADAK_PORTABLE=1 is set",
-            f"{INSTALL}, and the numba kernels",
+            tr("{}: the reference kernels multiply by BLAS, whose bits depend on the CPU, and BADAK_PORTABLE=1 is set", where),
+            tr("{}, and the numba kernels", INSTALL),
         )
 
 
@@ -121,8 +119,8 @@ def _import_numba() -> ModuleType:
 
 def _load(name: str, where: str) -> ModuleType:
     if name not in BACKENDS:
-        fix = "BADAK_KERNELS=reference or numba" if where == "BADAK_KERNELS" else 'use("reference") or use("numba")'
-        raise ArgumentError(f"{where}: expected reference or numba; got {name[:40]!r}", fix)
+        fix = tr("BADAK_KERNELS=reference or numba") if where == "BADAK_KERNELS" else tr('use("reference") or use("numba")')
+        raise ArgumentError(tr("{}: expected reference or numba; got {!r}", where, name[:40]), fix)
     if name == "reference":
         _refuse_reference(where)
         return reference
@@ -130,5 +128,5 @@ def _load(name: str, where: str) -> ModuleType:
         return _import_numba()
     except ImportError as error:
         raise ArgumentError(
-            f"{where}: the Numba kernels cannot be imported ({error})", f'{INSTALL}, or choose "reference"'
+            tr("{}: the Numba kernels cannot be imported ({})", where, error), tr('{}, or choose "reference"', INSTALL)
         ) from error

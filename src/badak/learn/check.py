@@ -19,7 +19,7 @@ import numpy as np
 from badak.autograd.differentiate import grad
 from badak.core.errors import BadakError, heard_anew
 from badak.core.events import Observer
-from badak.core.i18n import say
+from badak.core.i18n import say, tr
 from badak.learn.compare import Difference, Gradients, array_of, difference, on_a_line, tensors
 from badak.learn.exercise import HEAD, Case, Exercise, Refused, module
 from badak.tensor import Tensor
@@ -91,7 +91,7 @@ def _parts(name: str, value: Any) -> Iterator[tuple[str, Tensor]]:
         yield name, value
     elif isinstance(value, tuple | list | dict):
         for key, part in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from _parts(f"{name}[{key!r}]", part)
+            yield from _parts(tr("{}[{!r}]", name, key), part)
 
 
 class _Operations(Observer):
@@ -167,14 +167,14 @@ def _undefined(exercise: Exercise, program: ModuleType, name: str, wanted: Any) 
     mine = getattr(program, name, None)
     if mine is None:
         near = difflib.get_close_matches(name, [key for key, value in vars(program).items() if callable(value)], n=1)
-        keep = f"give it this name again: now it is called {near[0]}" if near else "write it with this name"
-        again = f"badak learn start {exercise.number:02} --force writes the first file again, without what you wrote"
-        return Verdict(False, say(f"the file defines no {name}"), say(f"{keep}; {again}"))
+        keep = tr("give it this name again: now it is called {}", near[0]) if near else tr("write it with this name")
+        again = tr("badak learn start {:02} --force writes the first file again, without what you wrote", exercise.number)
+        return Verdict(False, say("the file defines no {}", name), say("{}; {}", keep, again))
     if isinstance(wanted, type) and not isinstance(mine, type):
-        return Verdict(False, say(f"{name} is not a class"), say(f"class {name}: with the methods that the exercise names"))
+        return Verdict(False, say("{} is not a class", name), say("class {}: with the methods that the exercise names", name))
     if not callable(mine):
         return Verdict(
-            False, say(f"{name} is not a function"), say(f"define it with def, and use the name {name} for nothing else")
+            False, say("{} is not a function", name), say("define it with def, and use the name {} for nothing else", name)
         )
     return None
 
@@ -187,13 +187,13 @@ def _judged(exercise: Exercise, case: Case, wanted: Outcome, mine: Outcome, prog
     if answer:
         return Verdict(
             False,
-            say(f"{exercise.function} calls badak's own {answer[0]}"),
+            say("{} calls badak's own {}", exercise.function, answer[0]),
             say("write it with simpler operations: that is the exercise"),
         )
     if isinstance(wanted.value, tuple) and wanted.value and isinstance(wanted.value[-1], Gradients):
         found = difference(mine.value[0], wanted.value[0], exercise.tolerance)
         if found is None and mine.value[1] is None:
-            cut = "use operations on tensors: NumPy, .item(), .data and .detach() cut the graph"
+            cut = tr("use operations on tensors: NumPy, .item(), .data and .detach() cut the graph")
             found = Difference(say("no gradient goes back through the result"), say(cut), [])
         found = found or difference(mine.value[1], wanted.value[1], 10 * exercise.tolerance)
     else:
@@ -203,7 +203,7 @@ def _judged(exercise: Exercise, case: Case, wanted: Outcome, mine: Outcome, prog
     if mine.changed and not exercise.may_write:
         return Verdict(
             False,
-            say(f"argument {arguments(program, exercise, case)[mine.changed[0]]} is changed by the call"),
+            say("argument {} is changed by the call", arguments(program, exercise, case)[mine.changed[0]]),
             say("work on a copy (x.clone()), and write x = x + 1 in the place of x += 1"),
         )
     return None
@@ -278,21 +278,21 @@ def advice(error: BaseException, text: str, line: int) -> str:
     """What to do about an error of Python. line: 0 where it was raised by the call, or by who read the result."""
     if isinstance(error, TypeError) and ("positional argument" in text or "keyword argument" in text):
         if line:
-            return "this line calls a function with other arguments than it takes"
-        return "keep the names and the order of the arguments as the exercise gives them"
+            return tr("this line calls a function with other arguments than it takes")
+        return tr("keep the names and the order of the arguments as the exercise gives them")
     if not line:
-        return "return what the text asks for, in its order: the check could not read the result"
+        return tr("return what the text asks for, in its order: the check could not read the result")
     if isinstance(error, NameError):
-        return "define the name before this line, or look for a typing error"
+        return tr("define the name before this line, or look for a typing error")
     if isinstance(error, ImportError):
-        return "badak and NumPy are enough here: write badak in the place of torch"
+        return tr("badak and NumPy are enough here: write badak in the place of torch")
     if isinstance(error, KeyError):
-        return "compare the key with those that the text names"
+        return tr("compare the key with those that the text names")
     if isinstance(error, EOFError):
-        return "nobody types while a check runs: take input() out"
+        return tr("nobody types while a check runs: take input() out")
     if isinstance(error, TypeError) and (pair := PAIRS.search(text)):
-        return f"x.{pair[1]}(dim) gives values and indices: take [0] of it"
-    return "this line raised it: print the shapes and values that go in"
+        return tr("x.{}(dim) gives values and indices: take [0] of it", pair[1])
+    return tr("this line raised it: print the shapes and values that go in")
 
 
 def brief_message(error: BaseException) -> str:

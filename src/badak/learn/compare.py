@@ -45,21 +45,21 @@ def difference(given: Any, expected: Any, tolerance: float, where: str = "") -> 
     """The first difference of two results, None where they agree. `expected` says which kind of value is wanted."""
     place = where or say("the result")
     if isinstance(expected, Gradients):
-        return _each(given.values, expected.values, tolerance, [say(f"the gradient of {name}") for name in expected.names])
+        return _each(given.values, expected.values, tolerance, [say("the gradient of {}", name) for name in expected.names])
     if isinstance(expected, tuple | list) and not _is_numbers(expected) and not _is_words(expected):
         size, sizes = len(given) if isinstance(given, tuple | list) else 1, len(expected)
         if not isinstance(given, tuple | list) or size != sizes:
             return Difference(
-                say(f"{place} has {size} values, expected {sizes}"),
+                say("{} has {} values, expected {}", place, size, sizes),
                 say("return them as one tuple, in the order of the text"),
                 [("", brief(given), brief(expected))] if not any(tensors((given, expected))) else [],
             )
         inside = f"{where}, " if where else ""
-        return _each(given, expected, tolerance, [inside + say(f"value {i} of {sizes}") for i in range(1, sizes + 1)])
+        return _each(given, expected, tolerance, [inside + say("value {} of {}", i, sizes) for i in range(1, sizes + 1)])
     if isinstance(expected, dict):
         if not isinstance(given, dict) or set(given) != set(expected):
             return Difference(
-                say(f"{place} is not the expected dict"), say("compare the keys"), [("", brief(given), brief(expected))]
+                say("{} is not the expected dict", place), say("compare the keys"), [("", brief(given), brief(expected))]
             )
         names = list(expected)
         return _each([given[n] for n in names], [expected[n] for n in names], tolerance, [f'"{n}"' for n in names])
@@ -67,7 +67,7 @@ def difference(given: Any, expected: Any, tolerance: float, where: str = "") -> 
     if wanted is None:
         if type(given) is type(expected) and given == expected:
             return None
-        return Difference(say(f"{place} differs"), say("work the case through on paper"), [("", brief(given), brief(expected))])
+        return Difference(say("{} differs", place), say("work the case through on paper"), [("", brief(given), brief(expected))])
     return _numbers(given, wanted, isinstance(expected, Tensor), tolerance, place)
 
 
@@ -92,31 +92,33 @@ def _numbers(given: Any, wanted: np.ndarray, is_tensor: bool, tolerance: float, 
     mine = array_of(given)
     if given is None:
         return Difference(
-            say(f"{place} is None"), say("the function has no return, or it stands in a branch that was not taken"), []
+            say("{} is None", place), say("the function has no return, or it stands in a branch that was not taken"), []
         )
     if mine is None:
         return Difference(
-            say(f"{place} is a {type(given).__name__}, expected numbers"),
+            say("{} is a {}, expected numbers", place, type(given).__name__),
             say("return a tensor") if is_tensor else say("return numbers"),
             [],
         )
     if mine.shape != wanted.shape and is_tensor and isinstance(given, tuple | list):
         kind = type(given).__name__
-        return Difference(say(f"{place} is a {kind} of {len(given)} values, expected one tensor"), say("return a tensor"), [])
+        return Difference(say("{} is a {} of {} values, expected one tensor", place, kind, len(given)), say("return a tensor"), [])
     if mine.shape != wanted.shape:
         return Difference(
-            say(f"{place} has shape {mine.shape}, expected {wanted.shape}"),
+            say("{} has shape {}, expected {}", place, mine.shape, wanted.shape),
             say("write the shape of each line behind it as a comment, and look where it changes"), [],
         )  # fmt: skip
     kinds = {"b": "bool", "iu": "long", "f": "float"}
     kind = next(k for k in kinds if wanted.dtype.kind in k)
     if mine.dtype.kind not in kind:
         return Difference(
-            say(f"{place} has dtype {mine.dtype}, expected {wanted.dtype}"), say(f"convert it at the end: x.{kinds[kind]}()"), []
+            say("{} has dtype {}, expected {}", place, mine.dtype, wanted.dtype),
+            say("convert it at the end: x.{}()", kinds[kind]),
+            [],
         )
     if is_tensor and isinstance(given, Tensor) and mine.dtype != wanted.dtype:
         return Difference(
-            say(f"{place} has dtype {mine.dtype}, expected {wanted.dtype}"),
+            say("{} has dtype {}, expected {}", place, mine.dtype, wanted.dtype),
             say("make new tensors with dtype=x.dtype, as the input"),
             [],
         )
@@ -140,11 +142,11 @@ def _values(mine: np.ndarray, wanted: np.ndarray, tolerance: float, place: str) 
     bad = int(np.isnan(mine).sum() - np.isnan(wanted).sum()) if wanted.dtype.kind == "f" else 0
     if bad > 0:
         return Difference(
-            say(f"{place} has NaN in {bad} of {mine.size} numbers"),
+            say("{} has NaN in {} of {} numbers", place, bad, mine.size),
             say("look for inf - inf, 0 / 0, exp of a large number, or log of 0"),
             rows,
         )
-    return Difference(say(f"{place} is wrong in {int(wrong.sum())} of {mine.size} numbers"), _pattern(mine, wanted), rows)
+    return Difference(say("{} is wrong in {} of {} numbers", place, int(wrong.sum()), mine.size), _pattern(mine, wanted), rows)
 
 
 def _pattern(mine: np.ndarray, wanted: np.ndarray) -> str:
@@ -153,7 +155,7 @@ def _pattern(mine: np.ndarray, wanted: np.ndarray) -> str:
         with np.errstate(all="ignore"):
             ratios = (mine / wanted)[np.abs(wanted) > 1e-6]
         if ratios.size > 1 and np.isfinite(ratios).all() and np.ptp(ratios) < 1e-3 * abs(ratios[0]) and abs(ratios[0]) > 1e-6:
-            return say(f"each number is {ratios[0]:.4g} times the expected one: look for that factor")
+            return say("each number is {:.4g} times the expected one: look for that factor", ratios[0])
     if mine.ndim > 1 and mine.shape[-1] == mine.shape[-2] and np.allclose(mine.swapaxes(-1, -2), wanted, 1e-3, 1e-5, True):
         return say("the numbers are right and the last two axes are swapped: transpose")
     if mine.dtype.kind == "b" and mine.size > 1 and (mine != wanted).all():

@@ -9,7 +9,7 @@ import pkgutil
 from pathlib import Path
 from typing import Any
 
-from badak.core.errors import ArgumentError, FileError
+from badak.core.errors import ArgumentError, FileError, tr
 from badak.io.atomic import make_folder, read_small, write_file
 from badak.learn import exercises
 from badak.learn.exercise import Exercise
@@ -38,7 +38,7 @@ def exercise_of(word: str) -> Exercise:
             return each
     near = difflib.get_close_matches(word.lower(), [each.name for each in COURSE.values()], n=1)
     raise ArgumentError(
-        f"learn: no exercise is called {word[:40]}", f"did you mean {near[0]}?" if near else "badak learn lists them"
+        tr("learn: no exercise is called {}", word[:40]), tr("did you mean {}?", near[0]) if near else "badak learn lists them"
     )
 
 
@@ -49,7 +49,7 @@ class Folder:
         self.path = Path(path)
         self.progress: dict[str, dict[str, Any]] = {}
         if self.path.exists() and not self.path.is_dir():
-            raise FileError(f"{self.path}: not a folder", "choose another folder")
+            raise FileError(tr("{}: not a folder", self.path), "choose another folder")
         file = self.path / PROGRESS
         if file.is_file():
             data = read_small(file)
@@ -57,7 +57,9 @@ class Folder:
                 found = json.loads(data.decode())
                 self.progress = {f"{int(key):02}": _facts(row) for key, row in found.items()}
             except (ValueError, TypeError, AttributeError):
-                raise FileError(f"{file}: not the progress of a course", "remove it: the files of the exercises stay") from None
+                raise FileError(
+                    tr("{}: not the progress of a course", file), "remove it: the files of the exercises stay"
+                ) from None
 
     def file(self, exercise: Exercise) -> Path:
         """Where the learner's program for an exercise is."""
@@ -79,7 +81,9 @@ class Folder:
         """Write the file of an exercise. A file that is there stays, unless `force`."""
         file = self.file(exercise)
         if file.is_file() and not force:
-            raise FileError(f"{file} is there already", f"badak learn check {exercise.number:02}, or --force to begin again")
+            raise FileError(
+                tr("{} is there already", file), tr("badak learn check {:02}, or --force to begin again", exercise.number)
+            )
         make_folder(self.path)
         text = exercise.template().encode()
         write_file(file, lambda stream: stream.write(text))
@@ -89,9 +93,9 @@ class Folder:
         """The file of an exercise; FileError where there is none."""
         file = self.file(exercise)
         if file.is_dir():
-            raise FileError(f"{file}: a folder", "remove it or give it another name")
+            raise FileError(tr("{}: a folder", file), "remove it or give it another name")
         if not file.is_file():
-            raise FileError(f"{file}: no such file", f"badak learn start {exercise.number:02}")
+            raise FileError(tr("{}: no such file", file), tr("badak learn start {:02}", exercise.number))
         return file
 
     def is_done(self, exercise: Exercise) -> bool:

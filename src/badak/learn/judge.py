@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from badak import nn
-from badak.core.i18n import say
+from badak.core.i18n import say, tr
 from badak.inspect.audit.audit import audit
 from badak.inspect.doctor.doctor import doctor
 from badak.learn.exercise import Both, Refused
@@ -19,7 +19,7 @@ def audited(model: nn.Module, batch: Any, **options: Any) -> int:
         first = found[0]
         where = f"{first.code}, {first.module}" if first.module else first.code
         raise Refused(
-            Both(f"badak audit, {where}: {first.cause}", f"badak audit, {where}: {say(first.cause)}"),
+            Both(tr("badak audit, {}: {}", where, first.cause), f"badak audit, {where}: {say(first.cause)}"),
             Both(first.fix, say(first.fix)),
         )
     return 0
@@ -32,7 +32,7 @@ def watched(train: Callable[[], Any], steps: int) -> Any:
     if checkup.findings:
         first = checkup.findings[0]
         raise Refused(
-            Both(f"badak doctor, {first.code}: {first.cause}", f"badak doctor, {first.code}: {say(first.cause)}"),
+            Both(tr("badak doctor, {}: {}", first.code, first.cause), f"badak doctor, {first.code}: {say(first.cause)}"),
             Both(first.fix, say(first.fix)),
         )
     return made

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from badak.core.errors import FileError, NotSupportedError
-from badak.core.i18n import language
+from badak.core.i18n import language, tr
 from badak.data.files import read_text
 from badak.io.atomic import make_folder, write_file
 from badak.learn.course import Folder
@@ -60,7 +60,7 @@ def write(own: Folder, exercise: Exercise, force: bool = False) -> Path:
     made = notebook(exercise, read_text(mine) if mine.is_file() else "")
     file = mine.with_suffix(".ipynb")
     if file.exists() and not force:
-        raise FileError(f"{file} is there already", "open it in Jupyter, or --force to begin again")
+        raise FileError(tr("{} is there already", file), "open it in Jupyter, or --force to begin again")
     import nbformat
 
     make_folder(own.path)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from badak.core.errors import ArgumentError
-from badak.core.i18n import LANGUAGES
+from badak.core.i18n import LANGUAGES, tr
 from badak.data import DataLoader, RandomSampler, Subset, TensorDataset, pad
 from badak.data.stories import stories
 from badak.data.tokenizer import Tokenizer
@@ -90,7 +90,7 @@ class PathConfig:
 
     def __post_init__(self):
         if self.language not in LANGUAGES:
-            raise ArgumentError(f"path: expected one of the languages {', '.join(LANGUAGES)}; got {self.language!r:.40}")
+            raise ArgumentError(tr("path: expected one of the languages {}; got {!r:.40}", ", ".join(LANGUAGES), self.language))
 
 
 class Material:
@@ -284,7 +284,7 @@ def walk(config: PathConfig, folder: str | Path, log: Callable[[str], None] = pr
     place = make_folder(Path(folder))
     rows, material = begun(config, place), Material(config)
     for number, stage in enumerate(STAGES[len(rows) :], len(rows)):
-        log(f"stage {number + 1} of {len(STAGES)}: {stage}")
+        log(tr("stage {} of {}: {}", number + 1, len(STAGES), stage))
         since = time.perf_counter()
         model, tokenizer = go(stage, config, material, place, log)
         seconds = time.perf_counter() - since
@@ -345,7 +345,7 @@ def begun(config: PathConfig, place: Path) -> list[dict[str, Any]]:
     """The rows of the stages that are done. ArgumentError where they were done with other settings."""
     if not (place / REPORT).is_file():
         return []
-    table = unseal(place / REPORT, "another folder begins again")
+    table = unseal(place / REPORT, tr("another folder begins again"))
     if table["settings"] != asdict(config):
-        raise ArgumentError(f"{place}: this path was begun with other settings", "the same options, or another --run")
+        raise ArgumentError(tr("{}: this path was begun with other settings", place), "the same options, or another --run")
     return table["stages"]

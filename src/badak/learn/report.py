@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from badak.core.errors import FileError
+from badak.core.errors import FileError, tr
 from badak.core.public_api.version import version
 from badak.io.atomic import new_file, read_small
 from badak.learn.check import Verdict
@@ -69,16 +69,19 @@ def read(path: str | Path) -> dict[str, Any]:
     kind = made.get("format") if isinstance(made, dict) else None
     if isinstance(kind, str) and kind != FORMAT and kind.startswith(FORMAT.rpartition(" ")[0]):
         raise FileError(
-            f"{file}: {kind}, and this badak reads {FORMAT}", f"verify it with the badak that wrote it: {made.get('badak')}"
+            tr("{}: {}, and this badak reads {}", file, kind, FORMAT),
+            tr("verify it with the badak that wrote it: {}", made.get("badak")),
         )
     if kind != FORMAT:
-        raise FileError(f"{file}: not a report of badak learn", "badak learn report writes one")
+        raise FileError(tr("{}: not a report of badak learn", file), "badak learn report writes one")
     if made.get("sha256") != sealed(made):
-        raise FileError(f"{file}: changed after it was written: its hash differs", "ask for the file that badak learn report wrote")
+        raise FileError(
+            tr("{}: changed after it was written: its hash differs", file), "ask for the file that badak learn report wrote"
+        )
     what = forged(made)
     if what:
         raise FileError(
-            f"{file}: written by somebody else than badak learn: {what}", "ask for the file that badak learn report wrote"
+            tr("{}: written by somebody else than badak learn: {}", file, what), "ask for the file that badak learn report wrote"
         )
     return made
 
@@ -87,18 +90,18 @@ def forged(made: dict[str, Any]) -> str:
     """What no report of badak has in it, though its hash is right; "" where nothing is. A sentence in English."""
     rows = made.get("rows")
     if any(not isinstance(made.get(key), str) for key in ("badak", "name", "written")) or not isinstance(rows, list):
-        return "fields are missing"
+        return tr("fields are missing")
     for row in rows:
         if not isinstance(row, dict) or any(type(row.get(key)) is not kind for key, kind in KINDS.items()):
-            return "a row lacks fields"
+            return tr("a row lacks fields")
         if min(row[key] for key in COUNTS) < 0 or (row["done"] and not row["attempts"]):
-            return f"exercise {row['exercise']} has counts that cannot be"
+            return tr("exercise {} has counts that cannot be", row["exercise"])
     numbers = [row["exercise"] for row in rows]
     course = [f"{number:02}" for number in COURSE] if made["badak"] == version() else filter(str.isdecimal, numbers)
     if numbers != sorted({*numbers} & {*course}):
-        return "its exercises are not those of the course, each once"
+        return tr("its exercises are not those of the course, each once")
     if made.get("done") != sum(row["done"] for row in rows):
-        return "its sum is not that of its rows"
+        return tr("its sum is not that of its rows")
     return ""
 
 

@@ -50,7 +50,7 @@ def run(exercise: Exercise, file: Path, seconds: float = SECONDS) -> Verdict:
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            return Verdict(False, say(f"not done after {seconds:g} seconds"), say("look for a loop that never ends"))
+            return Verdict(False, say("not done after {:g} seconds", seconds), say("look for a loop that never ends"))
         try:
             found = json.loads(read_small(result).decode())
         except (FileError, ValueError):

@@ -13,7 +13,7 @@ import warnings
 from types import ModuleType
 from typing import Any
 
-from badak.core.i18n import say
+from badak.core.i18n import say, tr
 from badak.io.atomic import read_small, write_file
 from badak.learn.check import Verdict, check, raised
 from badak.learn.course import COURSE
@@ -68,7 +68,9 @@ def main(number: int, path: str, result: str, seconds: float) -> None:
                 line = frame.f_lineno
                 break
             frame = frame.f_back
-        write(Verdict(False, say(f"not done after {seconds:g} seconds"), say("look for a loop that never ends at this line"), line))
+        write(
+            Verdict(False, say("not done after {:g} seconds", seconds), say("look for a loop that never ends at this line"), line)
+        )
         os._exit(0)
 
     clock = threading.Timer(seconds, stop)
@@ -88,9 +90,9 @@ def opened(exercise: Any, path: str) -> Verdict:
     except SyntaxError as error:
         indent = isinstance(error, IndentationError)
         fix = (
-            "indent with four spaces a level, and no tabs"
+            tr("indent with four spaces a level, and no tabs")
             if indent
-            else "a bracket, a quote or a colon, here or on the line above?"
+            else tr("a bracket, a quote or a colon, here or on the line above?")
         )
         return Verdict(False, f"{type(error).__name__}: {error.msg}", say(fix), error.lineno or 0)
     except UnicodeDecodeError:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from badak import nn
-from badak.core.errors import ArgumentError, IndexOutOfRangeError
+from badak.core.errors import ArgumentError, IndexOutOfRangeError, tr
 from badak.data.padding import padding_mask
 from badak.io.config import check, option
 from badak.models.heads import check_heads, expect_mask
@@ -97,13 +97,15 @@ class BERTEncoder(Pretrained):
         expect_mask(mask)
         if T > self.config.context:
             raise IndexOutOfRangeError(
-                f"{type(self).__name__}: length {T} > context {self.config.context}",
-                fix=f"shorten the sentence to {self.config.context - 2} words and its two marks, or train with a larger context",
+                tr("{}: length {} > context {}", type(self).__name__, T, self.config.context),
+                fix=tr(
+                    "shorten the sentence to {} words and its two marks, or train with a larger context", self.config.context - 2
+                ),
                 code=13,
             )
         if token_type_ids is not None and self.segment is None:
             raise ArgumentError(
-                f"{type(self).__name__}: token_type_ids for a model that has no vectors for them", "token_type_ids=None"
+                tr("{}: token_type_ids for a model that has no vectors for them", type(self).__name__), "token_type_ids=None"
             )
         h = self.token(ids) + self.position.weight[:T]
         if self.segment is not None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from badak import nn
-from badak.core.errors import ShapeError
+from badak.core.errors import ShapeError, tr
 from badak.io.config import check, option
 from badak.models.heads import check_heads
 from badak.tensor import Tensor, cat, zeros
@@ -63,9 +63,10 @@ class Classifier(nn.Module):
         rows, width = self.config.rows, self.config.row_width
         if tuple(pictures.shape[1:]) != (rows, width):
             raise ShapeError(
-                f"{type(self).__name__}: expected pictures (B, rows={rows}, row_width={width}); got {tuple(pictures.shape)}",
+                tr("{}: expected pictures (B, rows={}, row_width={}); got {}", type(self).__name__, rows, width,
+                   tuple(pictures.shape)),
                 fix="one picture alone is pictures[None]",
-            )
+            )  # fmt: skip
         h = self.position(self.tokens(self.rows(pictures)))
         return self.head(self.pooling(self.transformer(h, h)))
 

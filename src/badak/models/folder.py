@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from badak.core.errors import FileError
+from badak.core.errors import FileError, tr
 from badak.io import config, pt, safetensors
 from badak.io.atomic import make_folder, write_file
 from badak.io.errors import line, shown
@@ -27,10 +27,12 @@ def read_tensors(place: Path) -> dict[str, Tensor]:
             tensors: dict[str, Tensor] = {}
             for file in _shards(place / index):
                 if not (place / file).is_file():
-                    raise FileError(f"{place / file}: is missing, and {index} names it", "copy or download the whole folder again")
+                    raise FileError(
+                        tr("{}: is missing, and {} names it", place / file, index), "copy or download the whole folder again"
+                    )
                 tensors.update(read(place / file))
             return tensors
-    raise FileError(f"{place}: no {WEIGHTS} and no {OLD_WEIGHTS}", "copy or download the whole folder again")
+    raise FileError(tr("{}: no {} and no {}", place, WEIGHTS, OLD_WEIGHTS), "copy or download the whole folder again")
 
 
 def _shards(index: Path) -> list[str]:
@@ -38,21 +40,21 @@ def _shards(index: Path) -> list[str]:
     read = config.read_json(index)
     table = read.get("weight_map") if isinstance(read, dict) else None
     if not isinstance(table, dict) or not all(isinstance(file, str) for file in table.values()):
-        raise FileError(f"{index}: expected weight_map, a table of tensors and files", "copy or download it again")
+        raise FileError(tr("{}: expected weight_map, a table of tensors and files", index), "copy or download it again")
     files = sorted(set(table.values()))
     outside = next((file for file in files if Path(file).name != file or file in ("", ".", "..")), None)
     if outside is not None:
-        raise FileError(f"{index}: names {shown(outside)}, which is no file of this folder", "copy or download it again")
+        raise FileError(tr("{}: names {}, which is no file of this folder", index, shown(outside)), "copy or download it again")
     return files
 
 
 def _read_bin(path: Path) -> dict[str, Tensor]:
     read = pt.load(path, weights_only=True)
     if not isinstance(read, dict) or not all(isinstance(name, str) and isinstance(x, Tensor) for name, x in read.items()):
-        raise FileError(f"{path}: expected a table of tensors; got {type(read).__name__}", "copy or download it again")
+        raise FileError(tr("{}: expected a table of tensors; got {}", path, type(read).__name__), "copy or download it again")
     for name, x in read.items():
         if x.numel() * x.element_size() > x.untyped_storage().nbytes():
-            raise FileError(f"{path}: {line(name)} says the same numbers again and again", "copy or download it again")
+            raise FileError(tr("{}: {} says the same numbers again and again", path, line(name)), "copy or download it again")
     return dict(read)
 
 

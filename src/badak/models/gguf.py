@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from badak import kernels, nn
-from badak.core.errors import ArgumentError, FileError
+from badak.core.errors import ArgumentError, FileError, tr
 from badak.io.errors import line, shown
 from badak.io.gguf import GGUF, Stored
 from badak.kernels.block_formats import FORMATS, READ
@@ -32,7 +32,7 @@ from badak.tensor import Tensor, device
 NUMBERS = {"f32": np.dtype(np.float32), "f16": np.dtype(np.float16), "bf16": BFLOAT16}
 FILE_TYPES = {"f32": 0, "f16": 1, "bf16": 32, "q4_0": 2, "q8_0": 7}  # what general.file_type calls them
 FREQUENCIES = "rope_freqs.weight"  # what each frequency is divided by
-AGAIN = "copy or download it again"
+AGAIN = tr("copy or download it again")
 
 
 @dataclass(frozen=True)
@@ -64,11 +64,11 @@ _LLAMA = _BLOCK | {
 def _read_gpt2(said: Settings, tensors: Mapping[str, Stored]) -> GPTConfig:
     eps = said.number("attention.layer_norm_epsilon", 1e-5)
     if abs(eps - 1e-5) > 1e-9:
-        raise FileError(f"{said.where}: layer_norm_epsilon is {eps:g}; GPT has 1e-05", "llama.cpp reads this file")
+        raise FileError(tr("{}: layer_norm_epsilon is {:g}; GPT has 1e-05", said.where, eps), "llama.cpp reads this file")
     width = said.whole("embedding_length")
     wide = said.whole("feed_forward_length", 4 * width)
     if width < 1 or wide % width:
-        raise FileError(f"{said.where}: feed_forward_length {wide} is no multiple of embedding_length {width}", AGAIN)
+        raise FileError(tr("{}: feed_forward_length {} is no multiple of embedding_length {}", said.where, wide, width), AGAIN)
     return GPTConfig(
         vocab_size=_rows(said, tensors), context=said.whole("context_length"), d_model=width,
         heads=said.whole("attention.head_count"), layers=said.whole("block_count"), feedforward_ratio=wide // width,
@@ -86,15 +86,15 @@ def _write_gpt2(config: GPTConfig) -> dict[str, Any]:
 def _read_llama(said: Settings, tensors: Mapping[str, Stored]) -> LlamaConfig:
     heads, width = said.whole("attention.head_count"), said.whole("embedding_length")
     if heads < 1 or said.whole("expert_count", 0):
-        what = "it has experts, and Llama has none" if heads > 0 else f"attention.head_count is {heads}"
-        raise FileError(f"{said.where}: {what}", "llama.cpp reads this file")
+        what = tr("it has experts, and Llama has none") if heads > 0 else tr("attention.head_count is {}", heads)
+        raise FileError(tr("{}: {}", said.where, what), "llama.cpp reads this file")
     size = said.whole("attention.key_length", width // heads)
     for name in ("attention.value_length", "rope.dimension_count"):
         said.expect(name, size, None)
     kind = said.get("rope.scaling.type", "none")
     if kind not in ("none", "linear"):
         raise FileError(
-            f"{said.where}: rope.scaling.type is {shown(kind)}; Llama knows none and linear", "llama.cpp reads this file"
+            tr("{}: rope.scaling.type is {}; Llama knows none and linear", said.where, shown(kind)), "llama.cpp reads this file"
         )
     scaling = RotaryScaling("linear", said.number("rope.scaling.factor")) if kind == "linear" else RotaryScaling()
     return LlamaConfig(
@@ -109,7 +109,7 @@ def _read_llama(said: Settings, tensors: Mapping[str, Stored]) -> LlamaConfig:
 
 def _rows(said: Settings, tensors: Mapping[str, Stored]) -> int:
     if "token_embd.weight" not in tensors:
-        raise FileError(f"{said.where}: there is no token_embd.weight", AGAIN)
+        raise FileError(tr("{}: there is no token_embd.weight", said.where), AGAIN)
     return tensors["token_embd.weight"].shape[0]
 
 
@@ -124,7 +124,7 @@ def _stretched(said: Settings, tensors: Mapping[str, Stored]) -> RotaryScaling:
                 scaling = RotaryScaling("llama3", factor, original=original)
                 if np.allclose(_divisors(theta, scaling, 2 * len(found)), found, rtol=1e-4):
                     return scaling
-    raise FileError(f"{said.where}: {FREQUENCIES} are no divisors of Llama 3's frequencies", "llama.cpp reads this file")
+    raise FileError(tr("{}: {} are no divisors of Llama 3's frequencies", said.where, FREQUENCIES), "llama.cpp reads this file")
 
 
 def _divisors(theta: float, scaling: RotaryScaling, size: int) -> np.ndarray:
@@ -137,7 +137,7 @@ def _divisors(theta: float, scaling: RotaryScaling, size: int) -> np.ndarray:
 def _write_llama(config: LlamaConfig) -> dict[str, Any]:
     if config.sliding_window and config.sliding_window < config.context:
         raise ArgumentError(
-            f"GGUF: llama.cpp gives this architecture no sliding window; the model has one of {config.sliding_window}",
+            tr("GGUF: llama.cpp gives this architecture no sliding window; the model has one of {}", config.sliding_window),
             "badak.save(model.state_dict(), path), or save_pretrained(folder)",
         )
     scaling = config.rotary_scaling
@@ -178,14 +178,15 @@ def read_model(file: GGUF, where: Any) -> Any:
     chosen = ARCHITECTURES.get(name) if isinstance(name, str) else None
     if chosen is None:
         raise FileError(
-            f"{where}: the architecture is {shown(name)}; badak reads {', '.join(ARCHITECTURES)}", "llama.cpp reads this file"
+            tr("{}: the architecture is {}; badak reads {}", where, shown(name), ", ".join(ARCHITECTURES)),
+            "llama.cpp reads this file",
         )
     said = Settings({key.removeprefix(f"{chosen.name}."): _decimal(value) for key, value in file.facts.items()})
     said.where = where
     try:
         config = chosen.read(said, file.tensors)
     except ArgumentError as error:
-        raise FileError(f"{where}: {error.cause}", AGAIN) from None
+        raise FileError(tr("{}: {}", where, error.cause), AGAIN) from None
     size = sum(x.rows.nbytes for x in file.tensors.values())
     expect_sizes(config, [x.shape for x in file.tensors.values()], size, where, AGAIN)
     on_meta: Any = device("meta")
@@ -218,9 +219,10 @@ class _Filling:
         left = sorted(name for name in set(self.tensors) - self.used if not self._again(name))
         if left:
             raise FileError(
-                f"{self.where}: {len(left)} tensors have no place in {type(self.model).__name__}: {', '.join(map(line, left[:5]))}",
+                tr("{}: {} tensors have no place in {}: {}", self.where, len(left), type(self.model).__name__,
+                   ", ".join(map(line, left[:5]))),
                 "llama.cpp reads this file",
-            )
+            )  # fmt: skip
 
     def _again(self, name: str) -> bool:
         """Whether it is the head of a model that has none of its own, and the very bytes of its embedding."""
@@ -261,10 +263,10 @@ class _Filling:
     def one(self, name: str, shape: tuple[int, ...]) -> Stored:
         """The tensor of this name, whose shape is this one."""
         if name not in self.tensors:
-            raise FileError(f"{self.where}: there is no tensor {name}", f"a whole file of {self.chosen.name}")
+            raise FileError(tr("{}: there is no tensor {}", self.where, name), tr("a whole file of {}", self.chosen.name))
         found = self.tensors[name]
         if found.shape != shape:
-            raise FileError(f"{self.where}: {name} is {found.shape} where its facts ask for {shape}", AGAIN)
+            raise FileError(tr("{}: {} is {} where its facts ask for {}", self.where, name, found.shape, shape), AGAIN)
         self.used.add(name)
         return as_q8_0(found) if found.kind in READ else found
 
@@ -348,14 +350,16 @@ def _architecture_of(model: Any) -> Architecture:
         return ARCHITECTURES["gpt2"]
     config: Any = getattr(model, "config", None)
     if not isinstance(model, Llama) or config.qk_norm and config.qkv_bias:
-        raise ArgumentError(f"GGUF: no architecture for {type(model).__name__}", "a GPT, or a Llama as Llama, Qwen2 or Qwen3 are")
+        raise ArgumentError(
+            tr("GGUF: no architecture for {}", type(model).__name__), "a GPT, or a Llama as Llama, Qwen2 or Qwen3 are"
+        )
     return ARCHITECTURES["qwen3" if config.qk_norm else "qwen2" if config.qkv_bias else "llama"]
 
 
 def _held(module: nn.Module, name: str, kind: str) -> list[tuple[str, Stored]]:
     """(weight or bias, what is written of it), of a module; vectors are always float32."""
     if isinstance(module, Int8Linear):
-        raise ArgumentError(f"GGUF: {name} is int8 with a scale for each row", 'badak.quantize(model, "q8_0")')
+        raise ArgumentError(tr("GGUF: {} is int8 with a scale for each row", name), 'badak.quantize(model, "q8_0")')
     made = []
     for last, x in [*module._parameters.items(), *module._buffers.items()]:
         if x is None:

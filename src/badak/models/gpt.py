@@ -18,7 +18,7 @@ from functools import partial
 from typing import Any
 
 from badak import nn
-from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, IndexOutOfRangeError, ShapeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, IndexOutOfRangeError, ShapeError, tr
 from badak.io.config import check, option
 from badak.models.heads import check_heads, expect_mask
 from badak.models.pretrained import Pretrained
@@ -181,7 +181,7 @@ def seen(T: int, batch: int, cache: KeyValueCache | None, starts: Tensor | None,
 def last_places(h: Tensor, count: int) -> Tensor:
     """The last `count` of T places (B, T, C); all for 0."""
     if not isinstance(count, int) or isinstance(count, bool) or count < 0:
-        raise ArgumentError(f"logits_to_keep: expected an integer of at least 0; got {count!r:.40}", "logits_to_keep=1")
+        raise ArgumentError(tr("logits_to_keep: expected an integer of at least 0; got {!r:.40}", count), "logits_to_keep=1")
     return h[:, -count:] if 0 < count < h.shape[1] else h
 
 
@@ -194,11 +194,13 @@ def places_from(starts: Tensor, T: int, cache: KeyValueCache | None) -> Tensor:
 def expect_starts(starts: Any, batch: int) -> None:
     """Refuse what does not say of each of `batch` texts where it begins."""
     if not isinstance(starts, Tensor):
-        raise ArgumentTypeError(f"starts: expected a Tensor (B,); got {type(starts).__name__}", "badak.tensor([0, 3])")
+        raise ArgumentTypeError(tr("starts: expected a Tensor (B,); got {}", type(starts).__name__), "badak.tensor([0, 3])")
     if starts.shape != (batch,):
-        raise ShapeError(f"starts: expected ({batch},), a number for each text; got {tuple(starts.shape)}", "badak.tensor([0, 3])")
+        raise ShapeError(
+            tr("starts: expected ({},), a number for each text; got {}", batch, tuple(starts.shape)), "badak.tensor([0, 3])"
+        )
     if starts.dtype is not int64:
-        raise DTypeError(f"starts: expected integers, int64; got {starts.dtype}", "starts.long()")
+        raise DTypeError(tr("starts: expected integers, int64; got {}", starts.dtype), "starts.long()")
 
 
 def is_own(module: nn.Module, kind: type[nn.Module]) -> bool:
@@ -216,7 +218,7 @@ def expect_fits(model, T: int, cache: KeyValueCache | None, complaint) -> None:
     layers = len(model.blocks)
     if len(cache) != layers:
         raise ArgumentError(
-            f"{type(model).__name__}: a cache of {len(cache)} layers for a model of {layers}",
+            tr("{}: a cache of {} layers for a model of {}", type(model).__name__, len(cache), layers),
             fix=f"nn.KeyValueCache({layers}, max_length={cache.max_length})",
         )
     cache.expect_within(model.config.context, T, complaint)
@@ -224,11 +226,11 @@ def expect_fits(model, T: int, cache: KeyValueCache | None, complaint) -> None:
 
 def too_long(length: int, context: int, cache: KeyValueCache | None) -> IndexOutOfRangeError:
     """The complaint about a text that does not fit into the context."""
-    what = "" if cache is None else f", {cache._length} of them in the cache"
-    where = "" if cache is None else " and no cache: every place changes"
+    what = "" if cache is None else tr(", {} of them in the cache", cache._length)
+    where = "" if cache is None else tr(" and no cache: every place changes")
     return IndexOutOfRangeError(
-        f"GPT: length {length} > context {context}{what}",
-        fix=f"give the last {context} tokens, ids[:, -{context}:]{where}",
+        tr("GPT: length {} > context {}{}", length, context, what),
+        fix=tr("give the last {} tokens, ids[:, -{}:]{}", context, context, where),
         code=13,
     )
 

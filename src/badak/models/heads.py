@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from badak.core.errors import ArgumentError, ArgumentTypeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, tr
 from badak.nn.mask import Mask
 
 
@@ -11,12 +11,14 @@ def check_heads(config: Any) -> None:
     name, d_model, heads = type(config).__name__, config.d_model, config.heads
     if d_model % heads:
         divisors = [str(h) for h in range(1, min(d_model, 64) + 1) if d_model % h == 0]
-        raise ArgumentError(f"{name}: d_model={d_model} is not divisible by heads={heads}", f"heads in {{{', '.join(divisors)}}}")
+        raise ArgumentError(
+            tr("{}: d_model={} is not divisible by heads={}", name, d_model, heads), tr("heads in {{{}}}", ", ".join(divisors))
+        )
 
 
 def expect_mask(mask: object) -> None:
     """Refuse what does not say itself whether True is seen or hidden."""
     if mask is not None and not isinstance(mask, Mask):
         raise ArgumentTypeError(
-            f"mask: expected a badak.Mask; got {type(mask).__name__}", "badak.Mask.of(keep=x) where True = seen"
+            tr("mask: expected a badak.Mask; got {}", type(mask).__name__), "badak.Mask.of(keep=x) where True = seen"
         )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from badak.core.errors import FileError
+from badak.core.errors import FileError, tr
 from badak.io.atomic import read_small
 from badak.io.config import read_json
 
@@ -89,5 +89,5 @@ def read_table(path: Path) -> dict[str, Any]:
     """The table that a JSON file is; {} where there is no file."""
     said = read_json(path) if path.is_file() else {}
     if not isinstance(said, dict):
-        raise FileError(f"{path}: expected a table; got {type(said).__name__}", "restore the file from a copy")
+        raise FileError(tr("{}: expected a table; got {}", path, type(said).__name__), "restore the file from a copy")
     return said

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from badak import nn
-from badak.core.errors import ArgumentError, IndexOutOfRangeError
+from badak.core.errors import ArgumentError, IndexOutOfRangeError, tr
 from badak.io.config import check, option
 from badak.models.gpt import expect_fits, last_places, places_from, seen
 from badak.models.heads import check_heads
@@ -46,7 +46,7 @@ class RotaryScaling:
     def __post_init__(self):
         check(self)
         if self.high <= self.low:
-            raise ArgumentError(f"RotaryScaling: high={self.high:g} must be above low={self.low:g}", "low=1, high=4")
+            raise ArgumentError(tr("RotaryScaling: high={:g} must be above low={:g}", self.high, self.low), "low=1, high=4")
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class LlamaConfig:
         check(self)
         if self.layer_types and len(self.layer_types) != self.layers:
             raise ArgumentError(
-                f"LlamaConfig: {len(self.layer_types)} layer_types for {self.layers} layers", "one for each layer, or ()"
+                tr("LlamaConfig: {} layer_types for {} layers", len(self.layer_types), self.layers), "one for each layer, or ()"
             )
         if "sliding_attention" in self.layer_types and not self.sliding_window:
             raise ArgumentError("LlamaConfig: sliding_attention in layer_types, and sliding_window=0", "sliding_window=4096")
@@ -83,14 +83,15 @@ class LlamaConfig:
             check_heads(self)
         if self.heads % self.num_key_value_heads:
             raise ArgumentError(
-                f"LlamaConfig: heads={self.heads} is not a multiple of num_key_value_heads={self.num_key_value_heads}",
-                f"num_key_value_heads in {{{', '.join(str(g) for g in range(1, min(self.heads, 64) + 1) if self.heads % g == 0)}}}",
-            )
+                tr("LlamaConfig: heads={} is not a multiple of num_key_value_heads={}", self.heads, self.num_key_value_heads),
+                tr("num_key_value_heads in {{{}}}",
+                   ", ".join(str(g) for g in range(1, min(self.heads, 64) + 1) if self.heads % g == 0)),
+            )  # fmt: skip
         if self.width > WIDEST:
-            raise ArgumentError(f"LlamaConfig: a head has {self.width:,} channels, {WIDEST:,} at most", "a smaller head_dim")
+            raise ArgumentError(tr("LlamaConfig: a head has {:,} channels, {:,} at most", self.width, WIDEST), "a smaller head_dim")
         if self.width % 2:
             raise ArgumentError(
-                f"LlamaConfig: a head has {self.width} channels, and rotary positions turn pairs of them", "an even head_dim"
+                tr("LlamaConfig: a head has {} channels, and rotary positions turn pairs of them", self.width), "an even head_dim"
             )
 
     @property
@@ -253,8 +254,8 @@ class Llama(Pretrained):
 
 def too_long(length: int, context: int, cache: KeyValueCache | None) -> IndexOutOfRangeError:
     """The complaint about a text that does not fit into the context."""
-    fix = f"give the last {context} tokens, ids[:, -{context}:]"
-    return IndexOutOfRangeError(f"Llama: length {length} > context {context}", fix, code=13)
+    fix = tr("give the last {} tokens, ids[:, -{}:]", context, context)
+    return IndexOutOfRangeError(tr("Llama: length {} > context {}", length, context), fix, code=13)
 
 
 def start(module: nn.Module) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from badak import nn
-from badak.core.errors import ArgumentError, DTypeError, FileError
+from badak.core.errors import ArgumentError, DTypeError, FileError, tr
 from badak.data.tokenizer_files import AnyVocabulary, token_ids, tokenizer_files
 from badak.io import config
 from badak.io.atomic import as_path
@@ -76,7 +76,7 @@ class Settings(dict):
         value = self.get(name, known[0])
         if value not in known:
             raise FileError(
-                f"{self.where}: {line(name)} is {shown(value)}; this model knows {', '.join(map(repr, known))}",
+                tr("{}: {} is {}; this model knows {}", self.where, line(name), shown(value), ", ".join(map(repr, known))),
                 "transformers reads this folder: badak run SCRIPT",
             )
 
@@ -84,7 +84,7 @@ class Settings(dict):
         """A table of further settings, empty where there is none."""
         value = self.get(name)
         if not isinstance(value, dict | None):
-            raise FileError(f"{self.where}: {name} must be a table; got {shown(value)}", "restore the file from a copy")
+            raise FileError(tr("{}: {} must be a table; got {}", self.where, name, shown(value)), "restore the file from a copy")
         inner = Settings(value or {})
         inner.where = self.where
         return inner
@@ -94,8 +94,8 @@ class Settings(dict):
         value = default if value is None else value
         fits = isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
         if not fits or type(value) is int and abs(value) > LARGEST:
-            wanted = "true or false" if kind is bool else "an integer" if kind is int else "a number"
-            raise FileError(f"{self.where}: {name} must be {wanted}; got {shown(value)}", "restore the file from a copy")
+            wanted = tr("true or false") if kind is bool else tr("an integer") if kind is int else tr("a number")
+            raise FileError(tr("{}: {} must be {}; got {}", self.where, name, wanted, shown(value)), "restore the file from a copy")
         return value
 
 
@@ -123,13 +123,13 @@ class Pretrained(nn.Module):
         if chosen is None:
             known = ", ".join(dict.fromkeys(kind for one in cls.formats for kind in (one.kind, *one.also)))
             raise FileError(
-                f"{settings.where}: model_type is {shown(settings.get('model_type'))}; {cls.__name__} reads {known}",
+                tr("{}: model_type is {}; {} reads {}", settings.where, shown(settings.get("model_type")), cls.__name__, known),
                 "badak.models.from_pretrained(folder) chooses the class",
             )
         config, tensors = _config(chosen, settings), read_tensors(place)
         size = sum(x.numel() * x.element_size() for x in tensors.values())
         expect_sizes(
-            config, [x.shape for x in tensors.values()], size, settings.where, f"the {CONFIG} that belongs to these weights"
+            config, [x.shape for x in tensors.values()], size, settings.where, tr("the {} that belongs to these weights", CONFIG)
         )
         config = chosen.settle(config, tensors)
         on_meta: Any = device("meta")
@@ -152,11 +152,11 @@ class Pretrained(nn.Module):
         """
         _expect_dtype("save_pretrained", dtype)
         if type(shard) is not int or shard < 1:
-            raise ArgumentError(f"save_pretrained: shard must be 1 or more bytes; got {shown(shard)}", f"shard={SHARD}")
+            raise ArgumentError(tr("save_pretrained: shard must be 1 or more bytes; got {}", shown(shard)), f"shard={SHARD}")
         short = next((name for name, part in self.named_modules() if isinstance(part, Quantized)), None)
         if short is not None:
             raise ArgumentError(
-                f"save_pretrained: {short} is quantized, and such a folder holds whole weights",
+                tr("save_pretrained: {} is quantized, and such a folder holds whole weights", short),
                 "badak quantize MODEL OUT.gguf, or badak.save(model.state_dict(), path)",
             )
         place, chosen = as_path(folder), _format_of(self)
@@ -183,7 +183,7 @@ class Pretrained(nn.Module):
         size, before = len(tokenizer), self.hints
         if size > self.config.vocab_size:
             raise ArgumentError(
-                f"save_pretrained: a tokenizer of {size:,} tokens, a model of {self.config.vocab_size:,}",
+                tr("save_pretrained: a tokenizer of {:,} tokens, a model of {:,}", size, self.config.vocab_size),
                 "the tokenizer that the model was trained with",
             )
         ids = token_ids(tokenizer)
@@ -247,7 +247,7 @@ def _class_of(settings: Settings) -> type[Pretrained]:
     if not fits:
         known = ", ".join(dict.fromkeys(kind for one, _ in kinds for kind in (one.kind, *one.also)))
         raise FileError(
-            f"{settings.where}: model_type is {shown(settings.get('model_type'))}; badak.models reads {known}",
+            tr("{}: model_type is {}; badak.models reads {}", settings.where, shown(settings.get("model_type")), known),
             "transformers reads many more: badak run SCRIPT",
         )
     same = [cls for one, cls in fits if asked[0] == one.architecture]
@@ -258,7 +258,7 @@ def _expect_dtype(where: str, dtype: Any) -> None:
     """Refuse what no weight can be."""
     if dtype is not None and not (isinstance(dtype, DType) and dtype.is_floating_point):
         got = dtype.name if isinstance(dtype, DType) else shown(dtype)
-        raise DTypeError(f"{where}: expected dtype as floats; got {got}", "badak.float32, badak.float16 or badak.bfloat16")
+        raise DTypeError(tr("{}: expected dtype as floats; got {}", where, got), "badak.float32, badak.float16 or badak.bfloat16")
 
 
 def _classes(cls: type[Pretrained]) -> Iterator[type[Pretrained]]:
@@ -276,9 +276,9 @@ def found(folder: str | os.PathLike, fetch: bool = True) -> Path:
     if place.is_dir():
         return place
     if place.exists():
-        raise FileError(f"{place}: is a file", "the folder that holds config.json and model.safetensors")
+        raise FileError(tr("{}: is a file", place), "the folder that holds config.json and model.safetensors")
     if not is_hub_name(folder):
-        raise FileError(f"{place}: there is no such folder", "the folder that holds config.json and model.safetensors")
+        raise FileError(tr("{}: there is no such folder", place), "the folder that holds config.json and model.safetensors")
     return _fetched(str(folder), fetch)
 
 
@@ -294,8 +294,8 @@ def _fetched(name: str, fetch: bool) -> Path:
         import huggingface_hub  # an extra: only whoever fetches needs it
     except ImportError:
         raise FileError(
-            f"{name}: there is no such folder, and huggingface_hub, which could fetch it, is not installed",
-            f"pip install huggingface_hub, or put its config.json, model.safetensors and tokenizer.json into a folder {name}",
+            tr("{}: there is no such folder, and huggingface_hub, which could fetch it, is not installed", name),
+            tr("pip install huggingface_hub, or put its config.json, model.safetensors and tokenizer.json into a folder {}", name),
         ) from None
     try:
         for weights in ("*.safetensors", "*.bin"):  # the older form only where the newer one is not there
@@ -306,13 +306,16 @@ def _fetched(name: str, fetch: bool) -> Path:
     except Exception as error:  # of the network, of the Hub, of its cache: all end here
         if not fetch:
             raise FileError(
-                f"{name}: the run began with these weights of the Hub; they are not on this machine, and a run fetches nothing",
-                f"badak generate {name} fetches them",
+                tr(
+                    "{}: the run began with these weights of the Hub; they are not on this machine, and a run fetches nothing", name
+                ),
+                tr("badak generate {} fetches them", name),
             ) from error
         raise FileError(
-            f"{name}: there is no such folder, and the Hub does not give it ({line(str(error).splitlines()[0])})",
-            f"look at the name and the network, or put its config.json, model.safetensors and tokenizer.json into a folder {name}",
-        ) from error
+            tr("{}: there is no such folder, and the Hub does not give it ({})", name, line(str(error).splitlines()[0])),
+            tr("look at the name and the network, or put its config.json, model.safetensors and tokenizer.json into a folder {}",
+               name),
+        ) from error  # fmt: skip
     return place
 
 
@@ -320,7 +323,7 @@ def read_settings(place: Path) -> Settings:
     """config.json of a folder."""
     read = config.read_json(place / CONFIG)
     if not isinstance(read, dict):
-        raise FileError(f"{place / CONFIG}: expected a table of settings; got {type(read).__name__}", "restore the file")
+        raise FileError(tr("{}: expected a table of settings; got {}", place / CONFIG, type(read).__name__), "restore the file")
     settings = Settings(read)
     settings.where = place / CONFIG
     return settings
@@ -333,7 +336,7 @@ def _config(chosen: Format, settings: Settings) -> Any:
     try:
         return chosen.read(settings)
     except ArgumentError as error:
-        raise FileError(f"{settings.where}: {error.cause}", "restore the file from a copy") from None
+        raise FileError(tr("{}: {}", settings.where, error.cause), "restore the file from a copy") from None
 
 
 def _parts(model: Pretrained, chosen: Format) -> Iterator[tuple[str, tuple[str, ...], bool]]:
@@ -358,13 +361,13 @@ def _ours(model: Pretrained, chosen: Format, tensors: dict[str, Tensor], place: 
     absent = sorted(wanted - set(tensors))
     if absent:
         raise FileError(
-            f"{place}: {len(absent)} of {len(wanted)} tensors are missing: {_some(absent)}",
-            f"a folder of {chosen.architecture}, whole",
+            tr("{}: {} of {} tensors are missing: {}", place, len(absent), len(wanted), _some(absent)),
+            tr("a folder of {}, whole", chosen.architecture),
         )
     left = sorted(name for name in set(tensors) - wanted - needless if not re.fullmatch(chosen.idle, name))
     if left:
         raise FileError(
-            f"{place}: {len(left)} tensors have no place in {type(model).__name__}: {_some(left)}",
+            tr("{}: {} tensors have no place in {}: {}", place, len(left), type(model).__name__, _some(left)),
             "transformers reads this folder: badak run SCRIPT",
         )
     shapes, state = {name: x.shape for name, x in model.state_dict().items()}, {}
@@ -397,10 +400,11 @@ def _alike(x: Tensor, constant: Tensor) -> bool:
 def _misshapen(place: Path, name: str, x: Tensor, wanted: tuple[int, ...], turned: bool) -> FileError:
     got, wanted = (tuple(x.T.shape), wanted[::-1]) if turned else (tuple(x.shape), wanted)
     return FileError(
-        f"{place}: {line(name)} is {got} where {CONFIG} asks for {wanted}", f"the {CONFIG} that belongs to these tensors"
+        tr("{}: {} is {} where {} asks for {}", place, line(name), got, CONFIG, wanted),
+        tr("the {} that belongs to these tensors", CONFIG),
     )
 
 
 def _some(names: list[str]) -> str:
-    more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
+    more = tr(" and {:,} more", len(names) - NAMED) if len(names) > NAMED else ""
     return ", ".join(line(name) for name in names[:NAMED]) + more

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from badak.core.errors import ArgumentError, FileError
+from badak.core.errors import ArgumentError, FileError, tr
 from badak.io.config import read_json
 from badak.io.errors import shown
 from badak.models.bert import BERT, BERTClassifier, BERTConfig, BERTEncoder, SentenceConfig, SentenceEncoder, TextConfig
@@ -263,7 +263,7 @@ def _labels(said: Settings) -> int:
 def _write_text(config: TextConfig, kind: str) -> dict[str, Any]:
     if config.pooling != "cls" or not config.pooler:
         raise ArgumentError(
-            f"no folder of BertForSequenceClassification can say pooling={config.pooling!r} with pooler={config.pooler}",
+            tr("no folder of BertForSequenceClassification can say pooling={!r} with pooler={}", config.pooling, config.pooler),
             "badak.save(model.state_dict(), path), or a model with pooling='cls' and pooler=True",
         )
     names = {str(at): f"LABEL_{at}" for at in range(config.classes)}
@@ -288,23 +288,24 @@ def _read_sentence(said: Settings) -> SentenceConfig:
         pooling = next((ours for ours, theirs in _POOLING.items() if wanted == [theirs]), "")
         if not pooling:
             raise FileError(
-                f"{settings.where}: pools by {shown(wanted)}; SentenceEncoder knows {', '.join(_POOLING.values())}", _ELSEWHERE
+                tr("{}: pools by {}; SentenceEncoder knows {}", settings.where, shown(wanted), ", ".join(_POOLING.values())),
+                _ELSEWHERE,
             )
     return SentenceConfig(**_read_bert(said), pooling=pooling, normalize=normalize)
 
 
-_ELSEWHERE = "sentence-transformers reads this folder: badak run SCRIPT"
+_ELSEWHERE = tr("sentence-transformers reads this folder: badak run SCRIPT")
 
 
 def _modules(path: Path) -> list[str]:
     """The kinds of modules that a sentence encoder is made of."""
     parts = read_json(path)
     if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
-        raise FileError(f"{path}: expected a list of modules; got {type(parts).__name__}", "restore the file from a copy")
+        raise FileError(tr("{}: expected a list of modules; got {}", path, type(parts).__name__), "restore the file from a copy")
     kinds = [str(part.get("type")).rpartition(".")[2] for part in parts]
     other = next((kind for kind in kinds if kind not in ("Transformer", "Pooling", "Normalize")), None)
     if other is not None:
-        raise FileError(f"{path}: has a module {shown(other)}, which SentenceEncoder lacks", _ELSEWHERE)
+        raise FileError(tr("{}: has a module {}, which SentenceEncoder lacks", path, shown(other)), _ELSEWHERE)
     return kinds
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from badak import nn
-from badak.core.errors import IndexOutOfRangeError, ShapeError
+from badak.core.errors import IndexOutOfRangeError, ShapeError, tr
 from badak.io.config import check, option
 from badak.models.heads import check_heads
 from badak.models.pretrained import Pretrained
@@ -120,7 +120,7 @@ class Seq2Seq(Pretrained):
         """The logits (B, T, V) after each token of target (B, T), for what was read of source (B, S)."""
         if target.shape[0] != source.shape[0]:
             raise ShapeError(
-                f"Seq2Seq: {target.shape[0]} targets for {source.shape[0]} sources", "as many sentences of either language"
+                tr("Seq2Seq: {} targets for {} sources", target.shape[0], source.shape[0]), "as many sentences of either language"
             )
         hidden = source == self.config.pad_id
         h = self.embed(target, cache)
@@ -146,8 +146,8 @@ def positions_of(config: Seq2SeqConfig) -> Tensor:
 
 def too_long(length: int, context: int, cache: KeyValueCache | None) -> IndexOutOfRangeError:
     """The complaint about a sentence that does not fit into the context."""
-    fix = "shorter sentences, or a model with a larger context"
-    return IndexOutOfRangeError(f"Seq2Seq: length {length} > context {context}", fix, code=13)
+    fix = tr("shorter sentences, or a model with a larger context")
+    return IndexOutOfRangeError(tr("Seq2Seq: length {} > context {}", length, context), fix, code=13)
 
 
 def _without_inner_dropout(module: nn.Module) -> None:

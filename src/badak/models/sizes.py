@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from badak.core.errors import FileError
+from badak.core.errors import FileError, tr
 
 TABLES = 256 << 20  # bytes of tables that are computed, in any model
 TOKENS = ("context", "window")  # sizes of which no tensor tells
@@ -16,11 +16,13 @@ def expect_sizes(config: Any, shapes: list[tuple[int, ...]], weights: int, where
     widest = max((size for shape in shapes if 0 not in shape for size in shape), default=0)
     for name, size in vars(config).items():
         if name.endswith("layers") and size > len(shapes):
-            raise FileError(f"{where}: {size:,} {name}, and {len(shapes)} tensors are there", fix)
+            raise FileError(tr("{}: {:,} {}, and {} tensors are there", where, size, name, len(shapes)), fix)
         if type(size) is int and size > widest and not name.endswith(TOKENS):
-            raise FileError(f"{where}: {name} is {size:,}, and no tensor is wider than {widest:,}", fix)
+            raise FileError(tr("{}: {} is {:,}, and no tensor is wider than {:,}", where, name, size, widest), fix)
     tables = 4 * getattr(config, "computed", 0)  # such as angles by position, which no file holds
     if tables > max(TABLES, weights // 4):
         raise FileError(
-            f"{where}: tables for {config.context:,} positions take {tables >> 20:,} MiB, the weights {weights >> 20:,} MiB", fix
-        )
+            tr("{}: tables for {:,} positions take {:,} MiB, the weights {:,} MiB", where, config.context, tables >> 20,
+               weights >> 20),
+            fix,
+        )  # fmt: skip

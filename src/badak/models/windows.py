@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from badak.core.errors import ArgumentError, FileError
+from badak.core.errors import ArgumentError, FileError, tr
 from badak.io.errors import shown
 from badak.models.llama import LlamaConfig
 from badak.models.pretrained import Settings
@@ -24,7 +24,7 @@ def read_windows(said: Settings) -> dict[str, Any]:
         first = said.whole("max_window_layers", 28)
         types = [SLIDING if layer >= first else FULL for layer in range(min(layers, 10_000))]
     if not isinstance(types, list) or not all(one in (SLIDING, FULL) for one in types):
-        raise FileError(f"{said.where}: layer_types must name {SLIDING} or {FULL} for each layer; got {shown(types)}",
+        raise FileError(tr("{}: layer_types must name {} or {} for each layer; got {}", said.where, SLIDING, FULL, shown(types)),
                         "restore the file from a copy")  # fmt: skip
     if types == [FULL] * layers:
         return {}

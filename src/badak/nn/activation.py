@@ -3,7 +3,7 @@
 The formulas stand in the functions' docstrings.
 """
 
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.nn import functional as F
 from badak.nn.attention import MultiheadAttention as MultiheadAttention
 from badak.nn.module import Module
@@ -242,7 +242,7 @@ class Hardtanh(_Elementwise):
         self.max_val = max_val if max_value is None else max_value
         self.inplace = inplace
         if self.max_val <= self.min_val:
-            raise ArgumentError(f"max_val ({self.max_val}) must be greater than min_val ({self.min_val})")
+            raise ArgumentError(tr("max_val ({}) must be greater than min_val ({})", self.max_val, self.min_val))
 
     def forward(self, input: Tensor) -> Tensor:
         return F.hardtanh(input, self.min_val, self.max_val, self.inplace)
@@ -382,7 +382,7 @@ class Softmax2d(_Elementwise):
 
     def forward(self, input: Tensor) -> Tensor:
         if input.dim() not in (3, 4):
-            raise ArgumentError(f"Softmax2d: expected input to be 3D or 4D, got {tuple(input.shape)}")
+            raise ArgumentError(tr("Softmax2d: expected input to be 3D or 4D, got {}", tuple(input.shape)))
         return F.softmax(input, -3)
 
 

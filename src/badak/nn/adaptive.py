@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from badak.core.errors import ArgumentError, IndexOutOfRangeError, ShapeError
+from badak.core.errors import ArgumentError, IndexOutOfRangeError, ShapeError, tr
 from badak.nn import functional as F
 from badak.nn.containers import ModuleList, Sequential
 from badak.nn.linear import Linear
@@ -57,10 +57,10 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         rising = all(int(c) == c for c in cutoffs) and cutoffs == sorted(set(cutoffs))
         if not rising or cutoffs[0] < 1 or cutoffs[-1] > n_classes - 1:
             raise ArgumentError(
-                "cutoffs should be a sequence of unique, positive integers sorted in an increasing order, where each value is "
-                f"between 1 and n_classes-1; got {cutoffs}, n_classes={n_classes}",
+                tr("cutoffs should be a sequence of unique, positive integers sorted in an increasing order, where each value is "
+                   "between 1 and n_classes-1; got {}, n_classes={}", cutoffs, n_classes),
                 "cutoffs=[10, 100] with n_classes > 100",
-            )
+            )  # fmt: skip
         self.in_features, self.n_classes, self.cutoffs = in_features, n_classes, [*cutoffs, n_classes]
         self.div_value, self.head_bias = div_value, head_bias
         self.shortlist_size, self.n_clusters = cutoffs[0], len(cutoffs)
@@ -85,17 +85,17 @@ class AdaptiveLogSoftmaxWithLoss(Module):
             raise ShapeError("Input and target should have the same size in the batch dimension.", "one target for each row")
         if input_.dim() != target_.dim() + 1:
             raise ShapeError(
-                f"{target_.dim()}D target tensor expects {target_.dim() + 1}D input tensors, "
-                f"but found inputs with size {list(input_.shape)}",
+                tr("{}D target tensor expects {}D input tensors, but found inputs with size {}", target_.dim(), target_.dim() + 1,
+                   list(input_.shape)),
                 "x (N, in_features) with target (N,)",
-            )
+            )  # fmt: skip
         x, target = (input_, target_) if target_.dim() else (input_.unsqueeze(0), target_.unsqueeze(0))
         if target.numel() and not 0 <= target.min().item() <= target.max().item() < self.n_classes:
             raise IndexOutOfRangeError(
-                f"Target values should be in [0, {self.n_classes - 1}], "
-                f"but values in range [{target.min().item()}, {target.max().item()}] were found.",
+                tr("Target values should be in [0, {}], but values in range [{}, {}] were found.", self.n_classes - 1,
+                   target.min().item(), target.max().item()),
                 "targets of 0 .. n_classes - 1",
-            )
+            )  # fmt: skip
         place, parts, rows = target.clone(), [], []  # of each target in the head
         for i, cluster in enumerate(self.tail):
             inside = (target >= self.cutoffs[i]) & (target < self.cutoffs[i + 1])

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from badak.autograd import no_grad
-from badak.core.errors import ShapeError
+from badak.core.errors import ShapeError, tr
 from badak.nn import functional as F
 from badak.nn import init
 from badak.nn.module import Module
@@ -65,7 +65,7 @@ class _NormBase(Module):
     def _check_input_dim(self, input: Tensor) -> None:
         if input.dim() not in self.dims:
             wanted = " or ".join(f"{n}D" for n in self.dims)
-            raise ShapeError(f"expected {wanted} input (got {input.dim()}D input)", "(N, C, ...)")
+            raise ShapeError(tr("expected {} input (got {}D input)", wanted, input.dim()), "(N, C, ...)")
 
     def extra_repr(self) -> str:
         return (
@@ -182,7 +182,7 @@ class SyncBatchNorm(_BatchNorm):
 
     def _check_input_dim(self, input: Tensor) -> None:
         if input.dim() < 2:
-            raise ShapeError(f"expected at least 2D input (got {input.dim()}D input)", "(N, C, ...)")
+            raise ShapeError(tr("expected at least 2D input (got {}D input)", input.dim()), "(N, C, ...)")
 
     def forward(self, input: Tensor) -> Tensor:
         total = over_ranks(self.process_group) if self.training else None

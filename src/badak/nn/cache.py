@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, GraphError, IndexOutOfRangeError, ShapeError, expect
+from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, GraphError, IndexOutOfRangeError, ShapeError, expect, tr
 from badak.core.modes import anywhere, modes
 from badak.nn.functional.multi_head import Visible, attend
 from badak.nn.mask import AnyMask, Mask, StartsMask
@@ -182,7 +182,7 @@ class KeyValueCache:
             self._keep_beside(layer, k, v, memory, batch_axis)
         elif self._beside[layer] is None:
             raise ArgumentError(
-                f"KeyValueCache: layer {layer} is given a memory, but had none with the first {self._length} tokens",
+                tr("KeyValueCache: layer {} is given a memory, but had none with the first {} tokens", layer, self._length),
                 "cache.rewind(), and the text from its beginning",
             )
         elif memory is not self.memory and not self._is_source(memory):
@@ -213,7 +213,7 @@ class KeyValueCache:
         """Go on with these rows of the batch, in this order, some of them several times (int64, (B',)): as beams do."""
         if not isinstance(rows, Tensor) or rows.dim() != 1 or rows.dtype is not int64:
             got = f"{rows.dtype} {tuple(rows.shape)}" if isinstance(rows, Tensor) else type(rows).__name__
-            raise ArgumentTypeError(f"KeyValueCache.take: expected rows as int64 (B',); got {got}", "badak.tensor([0, 0, 1])")
+            raise ArgumentTypeError(tr("KeyValueCache.take: expected rows as int64 (B',); got {}", got), "badak.tensor([0, 0, 1])")
         events.state_read(self, "_length")
         events.state_read(self, "changes")
         self._take(rows)
@@ -254,10 +254,12 @@ class KeyValueCache:
         behind = min(range(len(self)), key=self._ends.__getitem__)
         if not 0 <= tokens <= self._ends[behind] - self._length:
             raise IndexOutOfRangeError(
-                f"KeyValueCache.advance: {tokens} tokens after the first {self._length}, but layer {behind} has kept "
-                f"{max(self._ends[behind] - self._length, 0)} of them",
-                f"attend(layer, q, k, v) in each of the {len(self)} layers first" if tokens > 0 else "rewind(length) goes back",
-            )
+                tr("KeyValueCache.advance: {} tokens after the first {}, but layer {} has kept {} of them", tokens, self._length,
+                   behind, max(self._ends[behind] - self._length, 0)),
+                tr("attend(layer, q, k, v) in each of the {} layers first", len(self))
+                if tokens > 0
+                else "rewind(length) goes back",
+            )  # fmt: skip
         self._length += tokens
         self._begun = self._length > 0
 
@@ -265,7 +267,7 @@ class KeyValueCache:
     def _rewind(self, length: int) -> None:
         if not 0 <= length <= self._length:
             raise IndexOutOfRangeError(
-                f"KeyValueCache.rewind: length {length} of {self._length} read", f"length in 0..{self._length}"
+                tr("KeyValueCache.rewind: length {} of {} read", length, self._length), tr("length in 0..{}", self._length)
             )
         self._length, self._ends = length, tuple(min(end, length) for end in self._ends)
         self._begun = length > 0
@@ -306,7 +308,7 @@ class KeyValueCache:
 
     def _expect_layer(self, layer: int) -> None:
         if not 0 <= layer < len(self):
-            raise IndexOutOfRangeError(f"KeyValueCache: layer {layer} of {len(self)}", f"layer in 0..{len(self) - 1}")
+            raise IndexOutOfRangeError(tr("KeyValueCache: layer {} of {}", layer, len(self)), tr("layer in 0..{}", len(self) - 1))
 
     def __repr__(self) -> str:
         return f"KeyValueCache(layers={len(self)}, max_length={self.max_length}, length={self._length})"
@@ -324,7 +326,9 @@ def _expect_same(memory: Tensor, kept: Tensor) -> None:
     """Refuse another memory in the middle of a text: its keys and values were never computed."""
     if memory.shape != kept.shape or not np.array_equal(memory._array, kept._array):
         raise ArgumentError(
-            f"KeyValueCache: memory {tuple(memory.shape)} is not the one whose keys and values are kept, {tuple(kept.shape)}",
+            tr(
+                "KeyValueCache: memory {} is not the one whose keys and values are kept, {}", tuple(memory.shape), tuple(kept.shape)
+            ),
             "cache.rewind() before another memory; after cache.take(rows), the same rows of it, as in cache.memory",
         )
 
@@ -344,8 +348,8 @@ def _expect_space(cache: KeyValueCache, new: Tensor) -> None:
     start, T = cache._length, new._array.shape[2]
     if start + T > cache.max_length:
         raise IndexOutOfRangeError(
-            f"KeyValueCache: length {start} + {T} new tokens > max_length {cache.max_length}",
-            f"a cache with max_length={start + T}",
+            tr("KeyValueCache: length {} + {} new tokens > max_length {}", start, T, cache.max_length),
+            tr("a cache with max_length={}", start + T),
         )
 
 
@@ -353,7 +357,7 @@ def _rows_of(cache: KeyValueCache, table: Tensor, tokens: int) -> Tensor:
     start, end = cache._length, cache._length + tokens
     if end > table.shape[0]:
         raise IndexOutOfRangeError(
-            f"KeyValueCache: length {start} + {tokens} new tokens > the {table.shape[0]} rows of a table of positions",
+            tr("KeyValueCache: length {} + {} new tokens > the {} rows of a table of positions", start, tokens, table.shape[0]),
             "a table for longer texts, or the end of the text without a cache",
         )
     return table[start:end]
@@ -379,11 +383,12 @@ def _check(kept, new: Tensor, name: str) -> None:
     (batch, heads, _, size), found = kept.shape, new._array
     if found.shape[:2] != (batch, heads) or found.shape[3] != size:
         raise ShapeError(
-            f"KeyValueCache: {name} {found.shape} does not fit those kept, (batch={batch}, heads={heads}, length, head_dim={size})",
+            tr("KeyValueCache: {} {} does not fit those kept, (batch={}, heads={}, length, head_dim={})", name, found.shape, batch,
+               heads, size),
             "a cache of its own for each batch of texts" if found.shape[0] != batch else "a cache of its own for each model",
-        )
+        )  # fmt: skip
     if found.dtype != kept.dtype:
         raise DTypeError(
-            f"KeyValueCache: {name} is {found.dtype}, those kept are {kept.dtype}",
+            tr("KeyValueCache: {} is {}, those kept are {}", name, found.dtype, kept.dtype),
             "a new cache after a change of dtype",
         )

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from badak.core import events
-from badak.core.errors import ArgumentError, ArgumentTypeError, IndexOutOfRangeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, IndexOutOfRangeError, tr
 from badak.nn.errors import ModuleNameError, kind
 from badak.nn.module import Module, framed, indent
 
@@ -65,16 +65,16 @@ class _Ordered(Module):
         """The name of the module at place `idx`, which may count from the end."""
         place = operator.index(idx)
         if not -len(self) <= place < len(self):
-            raise IndexOutOfRangeError(f"index {place} is out of range: {type(self).__name__} has {len(self)} modules")
+            raise IndexOutOfRangeError(tr("index {} is out of range: {} has {} modules", place, type(self).__name__, len(self)))
         return list(self._modules)[place]
 
     def _renumber(self, modules: list[Module]) -> None:
-        events.redefine(self, f"{type(self).__name__} was given other modules")
+        events.redefine(self, tr("{} was given other modules", type(self).__name__))
         self.__dict__["_modules"] = {str(place): module for place, module in enumerate(modules)}
 
     def _insert(self, index: int, module: Module) -> None:
         if not isinstance(module, Module):
-            raise ArgumentTypeError(f"{kind(module)} is not a Module subclass")
+            raise ArgumentTypeError(tr("{} is not a Module subclass", kind(module)))
         modules = list(self._modules.values())
         modules.insert(index, module)
         self._renumber(modules)
@@ -100,7 +100,9 @@ class Sequential(_Ordered):
         super().__init__()
         named = len(args) == 1 and isinstance(args[0], OrderedDict)
         if len(args) == 1 and isinstance(args[0], list | tuple):
-            raise ArgumentTypeError(f"{kind(args[0])} is not a Module subclass", "the modules themselves: nn.Sequential(*modules)")
+            raise ArgumentTypeError(
+                tr("{} is not a Module subclass", kind(args[0])), "the modules themselves: nn.Sequential(*modules)"
+            )
         for name, module in args[0].items() if named else enumerate(args):
             self.add_module(str(name), module)
 
@@ -115,7 +117,7 @@ class Sequential(_Ordered):
     def insert(self, index: int, module: Module) -> "Sequential":
         """Put `module` before place `index`; the ones after it are renumbered."""
         if not -len(self) <= index <= len(self):
-            raise IndexOutOfRangeError(f"Index out of range: {index} for {len(self)} modules")
+            raise IndexOutOfRangeError(tr("Index out of range: {} for {} modules", index, len(self)))
         self._insert(index, module)
         return self
 
@@ -167,7 +169,7 @@ class ModuleList(_Ordered):
 
     def extend(self, modules: Iterable[Module]) -> "ModuleList":
         """Put the modules of an iterable at the end."""
-        self._put(list(_iterable(modules, "ModuleList.extend", "an iterable")))
+        self._put(list(_iterable(modules, "ModuleList.extend", tr("an iterable"))))
         return self
 
     def __add__(self, other: Iterable[Module]) -> "ModuleList":
@@ -213,7 +215,7 @@ class ModuleDict(Module):
 
     def __delitem__(self, key: str) -> None:
         _look_up(self, self._modules, key)
-        events.redefine(self, f"{type(self).__name__}.{key} was deleted")
+        events.redefine(self, tr("{}.{} was deleted", type(self).__name__, key))
         del self._modules[key]
 
     def __len__(self) -> int:
@@ -227,7 +229,7 @@ class ModuleDict(Module):
 
     def clear(self) -> None:
         """Take everything out."""
-        events.redefine(self, f"{type(self).__name__} was cleared")
+        events.redefine(self, tr("{} was cleared", type(self).__name__))
         self._modules.clear()
 
     def pop(self, key: str) -> Module:
@@ -259,37 +261,40 @@ def pairs(source: object, where: str) -> list[tuple]:
     if hasattr(source, "items"):
         return list(source.items())
     found = []
-    for place, item in enumerate(_iterable(source, f"{where}.update", "an iterable of key/value pairs")):
-        item = tuple(_iterable(item, f"{where} update sequence element #{place}", "a pair"))
+    for place, item in enumerate(_iterable(source, f"{where}.update", tr("an iterable of key/value pairs"))):
+        item = tuple(_iterable(item, tr("{} update sequence element #{}", where, place), tr("a pair")))
         if len(item) != 2:
-            raise ArgumentError(f"{where} update sequence element #{place} has length {len(item)}; 2 is required")
+            raise ArgumentError(tr("{} update sequence element #{} has length {}; 2 is required", where, place, len(item)))
         found.append(item)
     return found
 
 
 def _iterable(value: object, where: str, what: str) -> Iterable:
     if not isinstance(value, Iterable):
-        raise ArgumentTypeError(f"{where} should be called with {what}, but got {kind(value)}", "a list of them: [a, b]")
+        raise ArgumentTypeError(tr("{} should be called with {}, but got {}", where, what, kind(value)), "a list of them: [a, b]")
     return value
 
 
 def _look_up(holder: Module, members: Mapping, key: str) -> Any:
     if key not in members:
-        raise ModuleNameError(f"{type(holder).__name__} has no {key!r}", f"it has {', '.join(map(str, members)) or 'nothing'}")
+        raise ModuleNameError(
+            tr("{} has no {!r}", type(holder).__name__, key), tr("it has {}", ", ".join(map(str, members)) or "nothing")
+        )
     return members[key]
 
 
 def _sequential(other: object) -> list[Module]:
     if not isinstance(other, Sequential):
         raise ArgumentError(
-            f"add operator supports only objects of Sequential class, but {type(other)} is given.", "extend() takes any iterable"
+            tr("add operator supports only objects of Sequential class, but {} is given.", type(other)),
+            "extend() takes any iterable",
         )
     return list(other)
 
 
 def _factor(other: object) -> int:
     if not isinstance(other, int):
-        raise ArgumentTypeError(f"unsupported operand for *: Sequential and {kind(other)}", "an int of 1 or more")
+        raise ArgumentTypeError(tr("unsupported operand for *: Sequential and {}", kind(other)), "an int of 1 or more")
     if other <= 0:
-        raise ArgumentError(f"Non-positive multiplication factor {other} for Sequential", "1 or more")
+        raise ArgumentError(tr("Non-positive multiplication factor {} for Sequential", other), "1 or more")
     return other

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from badak.core.errors import ArgumentError, undefined
+from badak.core.errors import ArgumentError, tr, undefined
 from badak.nn import functional as F
 from badak.nn import init
 from badak.nn.module import Module
@@ -30,11 +30,13 @@ class _ConvNd(Module):
             raise ArgumentError("groups must be a positive integer")
         if in_channels % groups or out_channels % groups:
             which = "in_channels" if in_channels % groups else "out_channels"
-            raise ArgumentError(f"{which} must be divisible by groups: {in_channels} -> {out_channels} in {groups} groups")
+            raise ArgumentError(
+                tr("{} must be divisible by groups: {} -> {} in {} groups", which, in_channels, out_channels, groups)
+            )
         if padding_mode not in MODES:
-            raise ArgumentError(f"padding_mode must be one of {MODES}, but got padding_mode={padding_mode!r}")
+            raise ArgumentError(tr("padding_mode must be one of {}, but got padding_mode={!r}", MODES, padding_mode))
         if isinstance(padding, str) and (padding not in ("same", "valid") or self.transposed):
-            raise ArgumentError(f"Invalid padding string {padding!r}, should be one of 'same', 'valid'")
+            raise ArgumentError(tr("Invalid padding string {!r}, should be one of 'same', 'valid'", padding))
         self.in_channels, self.out_channels, self.groups, self.padding_mode = in_channels, out_channels, groups, padding_mode
         self.kernel_size, self.stride = self._each(kernel_size), self._each(stride)
         self.padding = padding if isinstance(padding, str) else self._each(padding)
@@ -200,7 +202,7 @@ class _ConvTranspose(_ConvNd):
         dtype=None,
     ) -> None:
         if padding_mode != "zeros":
-            raise ArgumentError(f'Only "zeros" padding mode is supported for {type(self).__name__}')
+            raise ArgumentError(tr('Only "zeros" padding mode is supported for {}', type(self).__name__))
         _ConvNd.__init__(
             self, in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode, device, dtype
         )
@@ -218,7 +220,7 @@ class _ConvTranspose(_ConvNd):
         extra = tuple(w - n for w, n in zip(wanted, least))
         if any(not 0 <= e < s for e, s in zip(extra, self.stride)):
             most = [n + s - 1 for n, s in zip(least, self.stride)]
-            raise ArgumentError(f"requested an output size of {wanted}, but valid sizes range from {least} to {most}")
+            raise ArgumentError(tr("requested an output size of {}, but valid sizes range from {} to {}", wanted, least, most))
         return extra
 
 

@@ -1,6 +1,6 @@
 """Dropout: in training, values are zeroed by chance and the others scaled up, so that the expectation stays."""
 
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.nn import functional as F
 from badak.nn.module import Module
 from badak.tensor import Tensor
@@ -10,7 +10,7 @@ class _Dropout(Module):
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()
         if not 0 <= p <= 1:
-            raise ArgumentError(f"dropout probability has to be between 0 and 1, but got {p}")
+            raise ArgumentError(tr("dropout probability has to be between 0 and 1, but got {}", p))
         self.p, self.inplace = p, inplace
 
     def extra_repr(self) -> str:

@@ -1,7 +1,7 @@
 """Embedding: a table of vectors, one for each token."""
 
 from badak.autograd import no_grad
-from badak.core.errors import ArgumentError, ShapeError
+from badak.core.errors import ArgumentError, ShapeError, tr
 from badak.nn import functional as F
 from badak.nn import init
 from badak.nn.module import Module
@@ -78,7 +78,7 @@ class Embedding(Module):
     ) -> "Embedding":
         """An Embedding with the given table (V, C), by default not trained."""
         if embeddings.dim() != 2:
-            raise _TableError(f"Embeddings parameter is expected to be 2-dimensional (V, C), got {tuple(embeddings.shape)}")
+            raise _TableError(tr("Embeddings parameter is expected to be 2-dimensional (V, C), got {}", tuple(embeddings.shape)))
         rows, width = embeddings.shape
         return cls(rows, width, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse, embeddings, freeze)
 
@@ -156,8 +156,8 @@ def _row(padding_idx: int | None, rows: int) -> int | None:
         return None
     if not -rows <= padding_idx < rows:
         raise ArgumentError(
-            f"Padding_idx must be within num_embeddings: padding_idx={padding_idx}, rows 0..{rows - 1}",
-            f"num_embeddings={padding_idx + 1} or another padding_idx",
+            tr("Padding_idx must be within num_embeddings: padding_idx={}, rows 0..{}", padding_idx, rows - 1),
+            tr("num_embeddings={} or another padding_idx", padding_idx + 1),
         )
     return padding_idx % rows
 
@@ -165,5 +165,5 @@ def _row(padding_idx: int | None, rows: int) -> int | None:
 def _check_table(weight: Tensor, rows: int, width: int) -> None:
     if tuple(weight.shape) != (rows, width):
         raise _TableError(
-            f"Shape of weight does not match num_embeddings and embedding_dim: {tuple(weight.shape)} vs {(rows, width)}"
+            tr("Shape of weight does not match num_embeddings and embedding_dim: {} vs {}", tuple(weight.shape), (rows, width))
         )

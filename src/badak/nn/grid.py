@@ -2,6 +2,7 @@
 
 from html import escape
 
+from badak.core.errors import tr
 from badak.tensor import Tensor
 
 QUERIES, KEYS, GRIDS = 32, 64, 4  # shown at most; the rest is told in words
@@ -55,12 +56,12 @@ class Grid:
         grids = lead[0] * lead[1] if lead else 1
         notes = []
         if T > QUERIES or S > KEYS:
-            notes.append(f"... the first {min(T, QUERIES)} queries and {min(S, KEYS)} keys are shown")
+            notes.append(tr("... the first {} queries and {} keys are shown", min(T, QUERIES), min(S, KEYS)))
         if grids > GRIDS:
-            notes.append(f"... and {grids - GRIDS} more like these of the batch")
+            notes.append(tr("... and {} more like these of the batch", grids - GRIDS))
         blind = int((~self.seen.any(dim=-1)).sum()) if S else 0
         if blind:
-            notes.append(f"{blind} of {grids * T} queries see no key: attention gives zeros there")
+            notes.append(tr("{} of {} queries see no key: attention gives zeros there", blind, grids * T))
         return notes
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from badak.autograd import is_grad_enabled
 from badak.autograd.hooks import RemovableHandle, function
 from badak.core import events
-from badak.core.errors import ArgumentTypeError, BadakWarning, GraphError
+from badak.core.errors import ArgumentTypeError, BadakWarning, GraphError, tr
 from badak.nn.members import Members
 from badak.ops.observe import Observe
 from badak.tensor import Tensor, apply, zeros
@@ -169,7 +169,7 @@ class Hooks(Members):
         return self.register_full_backward_hook(hook)
 
     def _call_with_hooks(self, args: tuple, kwargs: dict) -> object:
-        events.user_code(f"{type(self).__name__} has hooks")
+        events.user_code(tr("{} has hooks", type(self).__name__))
         waiting = OrderedDict({**EVERYWHERE.forward, **self._forward_hooks})  # those that have not run yet
         try:
             args, kwargs = self._run_pre_hooks(args, kwargs)
@@ -197,7 +197,7 @@ class Hooks(Members):
                 args, kwargs = replaced
             else:
                 raise ArgumentTypeError(
-                    f"forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got {replaced!r}.",
+                    tr("forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got {!r}.", replaced),
                     "return args, kwargs",
                 )
         return args, kwargs
@@ -209,7 +209,7 @@ class Hooks(Members):
             try:
                 self._run_forward_hook(key, hook, args, kwargs, None)
             except Exception as error:  # the error of the forward itself must not be hidden by this one
-                warnings.warn(f"forward hook with always_call=True raised as well: {error}", BadakWarning, stacklevel=2)
+                warnings.warn(tr("forward hook with always_call=True raised as well: {}", error), BadakWarning, stacklevel=2)
 
     def _run_forward_hook(self, key: int, hook: Callable, args: tuple, kwargs: dict, output: object) -> object:
         with_kwargs = key in self._forward_hooks_with_kwargs or key in EVERYWHERE.with_kwargs
@@ -251,7 +251,7 @@ class BackwardWatch:
         for hook in (*EVERYWHERE.backward_pre.values(), *self._module._backward_pre_hooks.values()):
             replaced = hook(self._module, grad_output)
             if replaced is not None:
-                grad_output = _as_tuple(replaced, self._output_count, "Backward pre hook")
+                grad_output = _as_tuple(replaced, self._output_count, tr("Backward pre hook"))
         self._grad_output = grad_output
         if not self._inputs:  # nothing will arrive at the inputs: tell the hooks now
             for hook in (*EVERYWHERE.backward.values(), *self._module._backward_hooks.values()):
@@ -267,7 +267,7 @@ class BackwardWatch:
         for hook in (*EVERYWHERE.backward.values(), *self._module._backward_hooks.values()):
             replaced = hook(self._module, grad_input, self._grad_output)
             if replaced is not None:
-                grad_input = _as_tuple(replaced, len(self._args), "Backward hook")
+                grad_input = _as_tuple(replaced, len(self._args), tr("Backward hook"))
         return tuple(grad_input[i] for i in self._inputs)
 
 
@@ -304,5 +304,5 @@ def _spread(grads: tuple, places: tuple[int, ...], count: int) -> tuple:
 def _as_tuple(replaced: object, count: int, who: str) -> tuple:
     replaced = replaced if isinstance(replaced, tuple) else (replaced,)
     if len(replaced) != count:
-        raise GraphError(f"{who} returned an invalid number of grad, got {len(replaced)}, but expected {count}")
+        raise GraphError(tr("{} returned an invalid number of grad, got {}, but expected {}", who, len(replaced), count))
     return replaced

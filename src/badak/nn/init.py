@@ -13,7 +13,7 @@ import warnings
 import numpy as np
 
 from badak.autograd import no_grad
-from badak.core.errors import ArgumentError, warn_once
+from badak.core.errors import ArgumentError, tr, warn_once
 from badak.core.public_api import guard_names as _guard_names
 from badak.kernels import elementary
 from badak.tensor import Tensor
@@ -40,12 +40,12 @@ def calculate_gain(nonlinearity, param=None) -> float:
     if nonlinearity == "leaky_relu":
         slope = 0.01 if param is None else param
         if isinstance(slope, bool) or not isinstance(slope, (int, float)):
-            raise ArgumentError(f"negative_slope {param} not a valid number", fix="pass an int or a float")
+            raise ArgumentError(tr("negative_slope {} not a valid number", param), fix="pass an int or a float")
         return math.sqrt(2.0 / (1 + slope**2))
     if nonlinearity == "selu":
         return 3.0 / 4
     known = ", ".join((*_LINEAR, "tanh", "relu", "leaky_relu", "selu"))
-    raise ArgumentError(f"Unsupported nonlinearity {nonlinearity}", fix=f"one of {known}")
+    raise ArgumentError(tr("Unsupported nonlinearity {}", nonlinearity), fix=tr("one of {}", known))
 
 
 def _calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
@@ -61,7 +61,7 @@ def _calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
 
 def _calculate_correct_fan(tensor: Tensor, mode) -> int:
     if mode.lower() not in ("fan_in", "fan_out"):
-        raise ArgumentError(f"Mode {mode} not supported, please use one of ['fan_in', 'fan_out']", fix="mode='fan_in'")
+        raise ArgumentError(tr("Mode {} not supported, please use one of ['fan_in', 'fan_out']", mode), fix="mode='fan_in'")
     fan_in, fan_out = _calculate_fan_in_and_fan_out(tensor)
     return fan_in if mode.lower() == "fan_in" else fan_out
 
@@ -165,9 +165,9 @@ def eye_(tensor: Tensor) -> Tensor:
 def dirac_(tensor: Tensor, groups=1) -> Tensor:
     """w = 1 in the middle of the kernel from channel i to channel i, in each group; else 0. w (out, in, 1 to 3 kernel axes)."""
     if tensor.dim() not in (3, 4, 5):
-        raise ArgumentError(f"Only tensors with 3, 4, or 5 dimensions are supported; got shape {tuple(tensor.shape)}")
+        raise ArgumentError(tr("Only tensors with 3, 4, or 5 dimensions are supported; got shape {}", tuple(tensor.shape)))
     if tensor.shape[0] % groups != 0:
-        raise ArgumentError(f"dim 0 must be divisible by groups; got {tensor.shape[0]} and groups={groups}")
+        raise ArgumentError(tr("dim 0 must be divisible by groups; got {} and groups={}", tensor.shape[0], groups))
     kernel = np.zeros(tensor.shape, np.float32)
     middle = tuple(s // 2 for s in tensor.shape[2:])
     per_group = tensor.shape[0] // groups
@@ -245,7 +245,7 @@ def _kaiming_std(tensor, a, mode, nonlinearity):
 
 def _is_empty(tensor):
     if tensor.numel() == 0:
-        warn_once("init of nothing", "Initializing zero-element tensors is a no-op", fix="check the layer's sizes")
+        warn_once(tr("init of nothing"), "Initializing zero-element tensors is a no-op", fix="check the layer's sizes")
     return tensor.numel() == 0
 
 
@@ -255,7 +255,7 @@ def orthogonal_(tensor: Tensor, gain=1, generator=None) -> Tensor:
     Parity: PyTorch's draws, its Q to rounding.  Source: Saxe et al. 2013; Mezzadri 2007 for the signs.
     """
     if tensor.dim() < 2:
-        raise ArgumentError(f"Only tensors with 2 or more dimensions are supported; got shape {tuple(tensor.shape)}")
+        raise ArgumentError(tr("Only tensors with 2 or more dimensions are supported; got shape {}", tuple(tensor.shape)))
     if tensor.numel() == 0:
         return tensor
     rows = tensor.shape[0]
@@ -286,7 +286,7 @@ def sparse_(tensor: Tensor, sparsity, std=0.01, generator=None) -> Tensor:
 
 def _need_matrix(tensor, name):
     if tensor.dim() != 2:
-        raise ArgumentError(f"{name}: Only tensors with 2 dimensions are supported; got shape {tuple(tensor.shape)}")
+        raise ArgumentError(tr("{}: Only tensors with 2 dimensions are supported; got shape {}", name, tuple(tensor.shape)))
 
 
 def _deprecated(scheme):

@@ -3,7 +3,7 @@
 from typing import Any
 
 from badak.autograd import no_grad
-from badak.core.errors import ArgumentError, NotSupportedError, ShapeError
+from badak.core.errors import ArgumentError, NotSupportedError, ShapeError, tr
 from badak.nn.batch_norm import (
     BatchNorm1d,
     BatchNorm2d,
@@ -45,7 +45,8 @@ class LazyModuleMixin(Module):
     def initialize_parameters(self, *args, **kwargs) -> None:
         """Give the parameters the shapes that fit the input."""
         raise NotSupportedError(
-            f"initialize_parameters is not implemented for {type(self).__name__}", "def initialize_parameters(self, input): ..."
+            tr("initialize_parameters is not implemented for {}", type(self).__name__),
+            "def initialize_parameters(self, input): ...",
         )
 
     def reset_parameters(self) -> None:
@@ -72,7 +73,7 @@ class LazyModuleMixin(Module):
         self.initialize_parameters(*args, **(kwargs or {}))
         if self.has_uninitialized_params():
             raise ShapeError(
-                f"module {type(self).__name__} has not been fully initialized",
+                tr("module {} has not been fully initialized", type(self).__name__),
                 "initialize_parameters must give every parameter its shape: weight.materialize(shape)",
             )
         self._initialize_hook.remove()
@@ -128,7 +129,7 @@ class _LazyConv(LazyModuleMixin, _ConvNd):
         if self.has_uninitialized_params():
             self.in_channels = self._channels(input)
             if self.in_channels % self.groups:
-                raise ArgumentError("in_channels must be divisible by groups", f"groups=1; in_channels are {self.in_channels}")
+                raise ArgumentError("in_channels must be divisible by groups", tr("groups=1; in_channels are {}", self.in_channels))
             pair = (self.in_channels, self.out_channels // self.groups)
             if not self.transposed:
                 pair = (self.out_channels, self.in_channels // self.groups)
@@ -143,10 +144,10 @@ class _LazyConv(LazyModuleMixin, _ConvNd):
     def _channels(self, input) -> int:
         if needed(input, type(self).__name__).dim() not in (self.axes + 1, self.axes + 2):
             raise ShapeError(
-                f"Expected {self.axes + 1}D (unbatched) or {self.axes + 2}D (batched) input to {type(self).__name__}, but got "
-                f"input of size: {tuple(input.shape)}",
+                tr("Expected {}D (unbatched) or {}D (batched) input to {}, but got input of size: {}", self.axes + 1, self.axes + 2,
+                   type(self).__name__, tuple(input.shape)),
                 "(N, C, ...)",
-            )
+            )  # fmt: skip
         return input.shape[1] if input.dim() == self.axes + 2 else input.shape[0]
 
 

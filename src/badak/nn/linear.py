@@ -2,7 +2,7 @@
 
 import math
 
-from badak.core.errors import ArgumentTypeError
+from badak.core.errors import ArgumentTypeError, tr
 from badak.core.public_api import overriding
 from badak.nn import functional as F
 from badak.nn import init
@@ -143,7 +143,7 @@ class Unflatten(Module):
         super().__init__()
         if not isinstance(unflattened_size, (tuple, list)) or not all(isinstance(size, int) for size in unflattened_size):
             raise ArgumentTypeError(
-                f"unflattened_size must be a tuple of ints, but found {kind(unflattened_size)} {unflattened_size!r}"
+                tr("unflattened_size must be a tuple of ints, but found {} {!r}", kind(unflattened_size), unflattened_size)
             )
         self.dim, self.unflattened_size = dim, unflattened_size
 

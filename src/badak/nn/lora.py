@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from badak.autograd import no_grad
-from badak.core.errors import ArgumentError, StateError
+from badak.core.errors import ArgumentError, StateError, tr
 from badak.nn import functional as F
 from badak.nn import init
 from badak.nn.attention import MultiheadAttention
@@ -60,7 +60,7 @@ def add_lora(
     Linear layers but those that MultiheadAttention reads itself. Raises ArgumentError for a target that there is not.
     """
     if type(rank) is not int or rank < 1:
-        raise ArgumentError(f"add_lora: expected a rank of 1 or more; got {rank!r}", "add_lora(model, rank=8)")
+        raise ArgumentError(tr("add_lora: expected a rank of 1 or more; got {!r}", rank), "add_lora(model, rank=8)")
     inside = {f"{name}.out_proj" for name, part in model.named_modules() if isinstance(part, MultiheadAttention)}
     linear = {
         name: part for name, part in model.named_modules()
@@ -69,8 +69,8 @@ def add_lora(
     names = [name for name in linear if name not in inside] if targets is None else _named(linear, targets)
     hidden = next((name for name in names if name in inside), None)
     if hidden is not None or not names or "" in names:
-        what = f"{hidden} is read by MultiheadAttention itself" if hidden else "the model has no Linear layer inside of it"
-        raise ArgumentError(f"add_lora: {what}", "targets=[...] with names of other Linear layers")
+        what = tr("{} is read by MultiheadAttention itself", hidden) if hidden else tr("the model has no Linear layer inside of it")
+        raise ArgumentError(tr("add_lora: {}", what), "targets=[...] with names of other Linear layers")
     for p in model.parameters():
         p.requires_grad_(False)
     for name in names:
@@ -106,8 +106,8 @@ def load_lora(model: Module, state: Mapping[str, Tensor]) -> None:
     wrong = sorted(name for name in {*wanted, *given} if wanted.get(name) != given.get(name))
     if wrong or not wanted:
         name = wrong[0] if wrong else "lora_a"
-        what = f"{name} is {given.get(name, 'absent')}, and {wanted.get(name, 'absent')} in the model"
-        raise StateError(f"load_lora: not the adapters of this model: {what}", "add_lora with the rank and targets of then")
+        what = tr("{} is {}, and {} in the model", name, given.get(name, "absent"), wanted.get(name, "absent"))
+        raise StateError(tr("load_lora: not the adapters of this model: {}", what), "add_lora with the rank and targets of then")
     model.load_state_dict(dict(state), strict=False)
 
 
@@ -117,7 +117,7 @@ def _named(linear: Mapping[str, Linear], targets: Sequence[str]) -> list[str]:
     for target in asked:
         if not any(_speaks_of(target, name) for name in linear):
             ends = ", ".join(dict.fromkeys(name.rpartition(".")[2] for name in linear))
-            raise ArgumentError(f"add_lora: no Linear layer is called {target!r:.60}", f"one of {ends}")
+            raise ArgumentError(tr("add_lora: no Linear layer is called {!r:.60}", target), tr("one of {}", ends))
     return [name for name in linear if any(_speaks_of(target, name) for target in asked)]
 
 

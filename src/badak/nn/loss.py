@@ -6,7 +6,7 @@ the functions' docstrings.
 
 from math import prod
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, ShapeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, ShapeError, tr
 from badak.nn import functional as F
 from badak.nn.functional._common import reduction_of
 from badak.nn.linear import Linear
@@ -154,7 +154,7 @@ class HuberLoss(_Loss):
     def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
         super().__init__(reduction=reduction)
         if not isinstance(delta, float | int):
-            raise ArgumentTypeError(f"delta must be a float or int, got: {type(delta)}", "delta=1.0")
+            raise ArgumentTypeError(tr("delta must be a float or int, got: {}", type(delta)), "delta=1.0")
         self.delta = delta
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
@@ -374,7 +374,7 @@ class TripletMarginWithDistanceLoss(_Loss):
         super().__init__(reduction=reduction)
         if margin <= 0:
             raise ArgumentError(
-                f"TripletMarginWithDistanceLoss: expected margin to be greater than 0, got {margin} instead", "margin=1.0"
+                tr("TripletMarginWithDistanceLoss: expected margin to be greater than 0, got {} instead", margin), "margin=1.0"
             )
         self.distance_function = PairwiseDistance() if distance_function is None else distance_function
         self.margin, self.swap = margin, swap
@@ -398,9 +398,13 @@ class LinearCrossEntropyLoss(_WeightedLoss):
         label_smoothing: float = 0.0, options=None,
     ) -> None:  # fmt: skip
         if weight is not None and weight.shape != (num_classes,):
-            raise ShapeError(f"expected weight shape to be {(num_classes,)}, got {tuple(weight.shape)}", "a factor for each class")
+            raise ShapeError(
+                tr("expected weight shape to be {}, got {}", (num_classes,), tuple(weight.shape)), "a factor for each class"
+            )
         if not 0 <= label_smoothing <= 1:
-            raise ArgumentError(f"expected label_smoothing to be in range [0, 1], got {label_smoothing}", "label_smoothing=0.1")
+            raise ArgumentError(
+                tr("expected label_smoothing to be in range [0, 1], got {}", label_smoothing), "label_smoothing=0.1"
+            )
         super().__init__(weight, reduction=reduction)
         self.num_classes, self.out_features, self.options = num_classes, out_features, options
         self.ignore_index, self.label_smoothing = ignore_index, label_smoothing

@@ -20,7 +20,7 @@ B batch, T queries, S keys.
 from dataclasses import dataclass
 from typing import NoReturn
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, ShapeError, expect
+from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, ShapeError, expect, tr
 from badak.nn.grid import Grid
 from badak.tensor import Tensor, arange
 from badak.tensor import bool as bool_
@@ -64,13 +64,13 @@ class Mask:
     def padding(ids: Tensor, pad: int = 0) -> "Mask":
         """Keys are seen where `ids` (B, S), or (S,), is not `pad`."""
         if not isinstance(ids, Tensor):
-            raise ArgumentTypeError(f"Mask.padding: ids must be a Tensor, not {type(ids).__name__}", "badak.tensor(ids)")
+            raise ArgumentTypeError(tr("Mask.padding: ids must be a Tensor, not {}", type(ids).__name__), "badak.tensor(ids)")
         if ids.dtype == bool_:
-            fix = "Mask.of(keep=x[:, None]) where True = seen, Mask.of(hide=x[:, None]) where True = padding"
+            fix = tr("Mask.of(keep=x[:, None]) where True = seen, Mask.of(hide=x[:, None]) where True = padding")
             raise DTypeError("Mask.padding: expected ids; got booleans, which are a mask already", fix)
         if ids.is_floating_point() or ids.dim() not in (1, 2):
             raise ShapeError(
-                f"Mask.padding: expected ids as integers of shape (batch, keys); got {ids.dtype} {tuple(ids.shape)}",
+                tr("Mask.padding: expected ids as integers of shape (batch, keys); got {} {}", ids.dtype, tuple(ids.shape)),
                 "the ids of the tokens",
             )
         return PaddingMask(ids, pad)
@@ -91,16 +91,16 @@ class Mask:
     def of(*, keep: Tensor | None = None, hide: Tensor | None = None) -> "Mask":
         """What a tensor of booleans says, (T, S), (B, T, S) or (B, H, T, S), each of them or 1. keep: True = seen; hide: hidden."""
         given = [x for x in (keep, hide) if x is not None]
-        fix = "Mask.of(keep=x) where True = seen, Mask.of(hide=x) where True = hidden"
+        fix = tr("Mask.of(keep=x) where True = seen, Mask.of(hide=x) where True = hidden")
         if len(given) != 1:
             raise ArgumentError("Mask.of: expected one of keep and hide", fix)
         x = given[0]
         if not isinstance(x, Tensor) or x.dtype != bool_:
-            what = f"a Tensor of {x.dtype}" if isinstance(x, Tensor) else type(x).__name__
-            raise DTypeError(f"Mask.of: expected a Tensor of booleans; got {what}", "keep=(x != 0), or hide=(x == -inf)")
+            what = tr("a Tensor of {}", x.dtype) if isinstance(x, Tensor) else type(x).__name__
+            raise DTypeError(tr("Mask.of: expected a Tensor of booleans; got {}", what), "keep=(x != 0), or hide=(x == -inf)")
         if x.dim() not in (2, 3, 4):
             raise ShapeError(
-                f"Mask.of: expected (queries, keys), (batch, queries, keys) or four axes; got {tuple(x.shape)}",
+                tr("Mask.of: expected (queries, keys), (batch, queries, keys) or four axes; got {}", tuple(x.shape)),
                 "x[:, None] of shape (B, 1, S) for a mask of keys (B, S)",
             )
         return GivenMask(x.unsqueeze(1) if x.dim() == 3 else x, hide is not None)
@@ -139,7 +139,8 @@ class Mask:
             keep = seen if keep is None else keep & seen
         if keep is not None and keep.dim() == 4 and keep.shape[0] not in (1, batch):
             raise ShapeError(
-                f"{self}: a mask for a batch of {keep.shape[0]}, given to a batch of {batch}", "a mask made of the same batch"
+                tr("{}: a mask for a batch of {}, given to a batch of {}", self, keep.shape[0], batch),
+                "a mask made of the same batch",
             )
         return keep, causal
 
@@ -223,7 +224,9 @@ class PaddingMask(Mask):
     def _seen(self, T: int, S: int) -> Tensor:
         shape = tuple(self.ids.shape)
         if shape[-1] != S:
-            raise ShapeError(f"Mask.padding: ids {shape} say nothing of {S} keys", "the ids of all keys, of those in a cache too")
+            raise ShapeError(
+                tr("Mask.padding: ids {} say nothing of {} keys", shape, S), "the ids of all keys, of those in a cache too"
+            )
         seen = self.ids != self.pad
         return seen.unsqueeze(0) if len(shape) == 1 else seen[:, None, None]  # (1, S) or (B, 1, 1, S)
 
@@ -242,7 +245,7 @@ class GivenMask(Mask):
     def _seen(self, T: int, S: int) -> Tensor:
         shape = tuple(self.given.shape)
         if shape[-2] not in (1, T) or shape[-1] not in (1, S):
-            raise ShapeError(f"{self}: a mask for other sizes than {T} queries and {S} keys", "a mask of these sizes")
+            raise ShapeError(tr("{}: a mask for other sizes than {} queries and {} keys", self, T, S), "a mask of these sizes")
         x = ~self.given if self.hides else self.given
         return x if shape[-1] == S else x.expand(*shape[:-1], S)
 
@@ -325,22 +328,26 @@ def _positions(name: str, T: int, S: int) -> tuple[Tensor, Tensor]:
 def _expect_last(name: str, T: int, S: int) -> None:
     if T > S:
         raise ShapeError(
-            f"{name}: {T} queries and {S} keys, but the queries' own places must be among the keys'",
+            tr("{}: {} queries and {} keys, but the queries' own places must be among the keys'", name, T, S),
             "attention to another text takes Mask.padding of that text's ids",
         )
 
 
 def _expect_count(name: str, what: str, value: object, least: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise ArgumentError(f"Mask.{name}: expected an integer {what} of at least {least}; got {value!r}", f"Mask.{name}(4)")
+        raise ArgumentError(
+            tr("Mask.{}: expected an integer {} of at least {}; got {!r}", name, what, least, value), f"Mask.{name}(4)"
+        )
 
 
 def _expect_mask(other: object, sign: str) -> Mask:
     if isinstance(other, Mask):
         return other
-    what = "a Tensor does not say whether True is seen or hidden" if isinstance(other, Tensor) else "only a Mask can be joined"
+    what = (
+        tr("a Tensor does not say whether True is seen or hidden") if isinstance(other, Tensor) else tr("only a Mask can be joined")
+    )
     raise ArgumentTypeError(
-        f"Mask {sign} {type(other).__name__}: {what}",
+        tr("Mask {} {}: {}", sign, type(other).__name__, what),
         "Mask.of(keep=x) where True = seen, Mask.of(hide=x) where True = hidden",
     )
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from badak.compiler import Compiled
 from badak.core import events
-from badak.core.errors import ArgumentError, ArgumentTypeError, NoDataError, NotSupportedError
+from badak.core.errors import ArgumentError, ArgumentTypeError, NoDataError, NotSupportedError, tr
 from badak.core.modes import anywhere, modes
 from badak.core.public_api.explain import AS_IT_IS, FOREIGN, explain
 from badak.core.public_api.homes import home
@@ -66,7 +66,7 @@ class Module(Moving, State, Hooks):
     def __init__(self, *args, **kwargs) -> None:
         if args or kwargs:
             raise ArgumentTypeError(
-                f"{type(self).__name__}: Module.__init__() takes no arguments, got {args or kwargs}",
+                tr("{}: Module.__init__() takes no arguments, got {}", type(self).__name__, args or kwargs),
                 "super().__init__() without arguments",
             )
         attributes = self.__dict__
@@ -109,8 +109,8 @@ class Module(Moving, State, Hooks):
         def forward(self, *input) -> object:
             """What the module computes; every subclass defines it."""
             ours = home(type(self)).startswith("badak.")
-            fix = "call the layers in it, each by itself: x = layers[0](x)" if ours else "def forward(self, x): ..."
-            raise NotSupportedError(f'Module [{type(self).__name__}] is missing the required "forward" function', fix)
+            fix = tr("call the layers in it, each by itself: x = layers[0](x)") if ours else tr("def forward(self, x): ...")
+            raise NotSupportedError(tr('Module [{}] is missing the required "forward" function', type(self).__name__), fix)
 
     # Attributes
 
@@ -143,7 +143,7 @@ class Module(Moving, State, Hooks):
             if name == "training":
                 events.train_mode(self)
             else:
-                events.redefine(self, f"{type(self).__name__}.{name} was set")
+                events.redefine(self, tr("{}.{} was set", type(self).__name__, name))
         if isinstance(value, Parameter):
             self._need_init("parameters")
             self._forget(name, keep="_parameters")
@@ -165,26 +165,26 @@ class Module(Moving, State, Hooks):
         if name in attributes.get("_parameters", ()):
             if value is not None:
                 raise ArgumentTypeError(
-                    f"cannot assign '{kind(value)}' as parameter '{name}' (badak.nn.Parameter or None expected)",
-                    f"nn.Parameter(value), or {name}.data.copy_(value) to keep the parameter and change its values",
+                    tr("cannot assign '{}' as parameter '{}' (badak.nn.Parameter or None expected)", kind(value), name),
+                    tr("nn.Parameter(value), or {}.data.copy_(value) to keep the parameter and change its values", name),
                 )
             self._parameters[name] = None
         elif name in attributes.get("_modules", ()):
             if value is not None:
                 raise ArgumentTypeError(
-                    f"cannot assign '{kind(value)}' as child module '{name}' (badak.nn.Module or None expected)",
-                    f"del the module first: del module.{name}",
+                    tr("cannot assign '{}' as child module '{}' (badak.nn.Module or None expected)", kind(value), name),
+                    tr("del the module first: del module.{}", name),
                 )
             self._modules[name] = None
         elif name in attributes.get("_buffers", ()):
             if value is not None and not isinstance(value, Tensor):
-                raise ArgumentTypeError(f"cannot assign '{kind(value)}' as buffer '{name}' (badak.Tensor or None expected)")
+                raise ArgumentTypeError(tr("cannot assign '{}' as buffer '{}' (badak.Tensor or None expected)", kind(value), name))
             self._buffers[name] = value
         else:
             object.__setattr__(self, name, value)
 
     def __delattr__(self, name: str) -> None:
-        events.redefine(self, f"{type(self).__name__}.{name} was deleted")
+        events.redefine(self, tr("{}.{} was deleted", type(self).__name__, name))
         for members in MEMBERS:
             if name in self.__dict__.get(members, ()):
                 del self.__dict__[members][name]
@@ -218,8 +218,8 @@ class Module(Moving, State, Hooks):
     def _need_init(self, what: str) -> None:
         if "_modules" not in self.__dict__:
             raise ModuleAttributeError(
-                f"cannot assign {what} before Module.__init__() call",
-                f"super().__init__() first in {type(self).__name__}.__init__",
+                tr("cannot assign {} before Module.__init__() call", what),
+                tr("super().__init__() first in {}.__init__", type(self).__name__),
             )
 
     def _forget(self, name: str, keep: str) -> None:
@@ -238,7 +238,7 @@ class Module(Moving, State, Hooks):
         self._check_name(name, "parameter", "_parameters")
         if param is not None and not isinstance(param, Parameter):
             raise ArgumentTypeError(
-                f"cannot assign '{kind(param)}' object to parameter '{name}' (badak.nn.Parameter or None required)",
+                tr("cannot assign '{}' object to parameter '{}' (badak.nn.Parameter or None required)", kind(param), name),
                 "nn.Parameter(tensor)",
             )
         self._parameters[name] = registered("parameter", self, name, param)
@@ -247,14 +247,16 @@ class Module(Moving, State, Hooks):
         """Make `tensor` a buffer under `name`: moved with the module, not trained; `persistent`: part of its state_dict."""
         self._check_name(name, "buffer", "_buffers")
         if tensor is not None and not isinstance(tensor, Tensor):
-            raise ArgumentTypeError(f"cannot assign '{kind(tensor)}' object to buffer '{name}' (badak.Tensor or None required)")
+            raise ArgumentTypeError(
+                tr("cannot assign '{}' object to buffer '{}' (badak.Tensor or None required)", kind(tensor), name)
+            )
         self._buffers[name] = registered("buffer", self, name, tensor)
         (self._non_persistent_buffers_set.discard if persistent else self._non_persistent_buffers_set.add)(name)
 
     def add_module(self, name: str, module: "Module | None") -> None:
         """Make `module` a child under `name`."""
         if module is not None and not isinstance(module, Module):
-            raise ArgumentTypeError(f"{kind(module)} is not a Module subclass")
+            raise ArgumentTypeError(tr("{} is not a Module subclass", kind(module)))
         self._check_name(name, "module", "_modules")
         self._modules[name] = registered("module", self, name, module)
 
@@ -263,16 +265,16 @@ class Module(Moving, State, Hooks):
         self.add_module(name, module)
 
     def _check_name(self, name: str, what: str, members: str) -> None:
-        events.redefine(self, f"{type(self).__name__}.{name} was registered")
+        events.redefine(self, tr("{}.{} was registered", type(self).__name__, name))
         self._need_init(what)
         if not isinstance(name, str):
-            raise ArgumentTypeError(f"{what} name should be a string. Got {kind(name)}")
+            raise ArgumentTypeError(tr("{} name should be a string. Got {}", what, kind(name)))
         if "." in name:
-            raise ModuleNameError(f'{what} name can\'t contain ".", got: {name}', "dots join the names of a path")
+            raise ModuleNameError(tr('{} name can\'t contain ".", got: {}', what, name), "dots join the names of a path")
         if name == "":
-            raise ModuleNameError(f'{what} name can\'t be empty string ""')
+            raise ModuleNameError(tr('{} name can\'t be empty string ""', what))
         if hasattr(self, name) and name not in self.__dict__[members]:
-            raise ModuleNameError(f"attribute '{name}' already exists", f"another name, or del module.{name} first")
+            raise ModuleNameError(tr("attribute '{}' already exists", name), tr("another name, or del module.{} first", name))
 
     # The whole tree at once
 
@@ -286,7 +288,7 @@ class Module(Moving, State, Hooks):
     def train(self, mode: bool = True) -> "Module":
         """Set `training` to `mode` here and below."""
         if not isinstance(mode, bool):
-            raise ArgumentError(f"training mode is expected to be boolean, got {mode!r}")
+            raise ArgumentError(tr("training mode is expected to be boolean, got {!r}", mode))
         if mode:
             for module in self.modules():
                 module._expect_trainable(self)  # before anything is changed

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from badak.autograd import no_grad
 from badak.core import events
-from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, tr
 from badak.nn.tree import Tree
 from badak.tensor import Tensor, float16, float32, float64
 from badak.tensor import bfloat16 as bfloat16_
@@ -33,7 +33,7 @@ class Moving(Tree):
                     parameter.grad = fn(grad)
             for name, buffer in self._buffers.items():
                 if buffer is not None:
-                    events.redefine(self, f"{type(self).__name__}.{name} was moved")
+                    events.redefine(self, tr("{}.{} was moved", type(self).__name__, name))
                     self._buffers[name] = fn(buffer)
         return self
 
@@ -48,7 +48,7 @@ class Moving(Tree):
             rank = {channels_last: 4, channels_last_3d: 5}.get(order, 0)
         device, dtype = _read_target(*args, **kwargs)
         if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
-            raise DTypeError(f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}")
+            raise DTypeError(tr("nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={}", dtype))
 
         def move(t: Tensor) -> Tensor:
             kind = dtype if t.is_floating_point() or t.is_complex() else None
@@ -125,7 +125,7 @@ def _read_target(*args, device=None, dtype=None, non_blocking=False, tensor=None
     if not fits or len(rest) > 1 or not all(isinstance(value, bool) for value in rest):
         given = ", ".join(type(value).__name__ for value in args)
         raise ArgumentTypeError(
-            f"to() received an invalid combination of arguments - got ({given})", "give a device, a floating dtype or a tensor"
+            tr("to() received an invalid combination of arguments - got ({})", given), "give a device, a floating dtype or a tensor"
         )
     if tensor is not None:
         device, dtype = tensor.device, tensor.dtype

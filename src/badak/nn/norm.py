@@ -2,7 +2,7 @@
 
 import numbers
 
-from badak.core.errors import ArgumentError, ShapeError
+from badak.core.errors import ArgumentError, ShapeError, tr
 from badak.core.public_api import overriding
 from badak.nn import functional as F
 from badak.nn import init
@@ -156,7 +156,7 @@ class GroupNorm(_Affine):
     ) -> None:
         super().__init__()
         if num_channels % num_groups:
-            raise ArgumentError(f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups})")
+            raise ArgumentError(tr("num_channels ({}) must be divisible by num_groups ({})", num_channels, num_groups))
         self.num_groups, self.num_channels, self.eps, self.affine = num_groups, num_channels, eps, affine
         self._register((num_channels,), affine, affine and bias, device, dtype)
 
@@ -201,9 +201,9 @@ class CrossMapLRN2d(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         if input.dim() != 4:
-            raise ShapeError(f"CrossMapLRN2d: Expected input to be 4D, got {input.dim()}D instead.", "x (N, C, H, W)")
+            raise ShapeError(tr("CrossMapLRN2d: Expected input to be 4D, got {}D instead.", input.dim()), "x (N, C, H, W)")
         if self.size < 1:
-            raise ArgumentError(f"CrossMapLRN2d: size must be 1 or more; got {self.size}", "size=5 channels, as in the source")
+            raise ArgumentError(tr("CrossMapLRN2d: size must be 1 or more; got {}", self.size), "size=5 channels, as in the source")
         squares, side = input * input, (self.size - 1) // 2
         sums = F.pad(squares, (0, 0, 0, 0, side, side)).unfold(1, 2 * side + 1, 1).sum(-1)
         far = (arange(input.shape[1]) > side).to(input.dtype).reshape(-1, 1, 1)

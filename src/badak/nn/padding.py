@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from badak.core.errors import ArgumentError, ShapeError
+from badak.core.errors import ArgumentError, ShapeError, tr
 from badak.nn import functional as F
 from badak.nn.module import Module
 from badak.tensor import Tensor
@@ -19,12 +19,16 @@ class _Pad(Module):
         super().__init__()
         self.padding = tuple(padding) if isinstance(padding, Iterable) else (padding,) * (2 * self.axes)
         if len(self.padding) != 2 * self.axes:
-            raise ArgumentError(f"{type(self).__name__}: expected {2 * self.axes} paddings or one; got {padding}", "padding=1")
+            raise ArgumentError(
+                tr("{}: expected {} paddings or one; got {}", type(self).__name__, 2 * self.axes, padding), "padding=1"
+            )
 
     def forward(self, input: Tensor) -> Tensor:
         few = self.axes + 1
         if self.mode == "circular" and input.dim() not in (few, few + 1):
-            raise ShapeError(f"expected {few}D or {few + 1}D input (got {input.dim()}D input)", f"CircularPad{input.dim() - 2}d")
+            raise ShapeError(
+                tr("expected {}D or {}D input (got {}D input)", few, few + 1, input.dim()), f"CircularPad{input.dim() - 2}d"
+            )
         return F.pad(input, self.padding, self.mode)
 
     def extra_repr(self) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 
 from badak import kernels
 from badak.core import events
-from badak.core.errors import ArgumentError, IndexOutOfRangeError
+from badak.core.errors import ArgumentError, IndexOutOfRangeError, tr
 from badak.kernels.pages import gathered
 from badak.nn.cache import KeyValueCache
 from badak.nn.mask import AnyMask
@@ -31,7 +31,9 @@ class PagePool:
 
     def __init__(self, layers: int, pages: int):
         if layers < 1 or pages < 1:
-            raise ArgumentError(f"PagePool: expected layers and pages of at least 1; got {layers} and {pages}", "PagePool(12, 64)")
+            raise ArgumentError(
+                tr("PagePool: expected layers and pages of at least 1; got {} and {}", layers, pages), "PagePool(12, 64)"
+            )
         self.pages, self.free = pages, list(range(pages - 1, -1, -1))
         self.layers: list[tuple[np.ndarray, np.ndarray] | None] = [None] * layers
 
@@ -44,7 +46,7 @@ class PagePool:
         count = -(-tokens // PAGE)
         if count > len(self.free):
             raise IndexOutOfRangeError(
-                f"PagePool: {tokens} tokens take {count} pages of {PAGE}, {len(self.free)} of {self.pages} are free",
+                tr("PagePool: {} tokens take {} pages of {}, {} of {} are free", tokens, count, PAGE, len(self.free), self.pages),
                 "put_back(pages) of a text that has ended, or a larger pool",
             )
         taken, self.free = self.free[len(self.free) - count :], self.free[: len(self.free) - count]

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentError, ArgumentTypeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, tr
 from badak.core.public_api import overriding
 from badak.nn.errors import kind
 from badak.tensor import Tensor, empty, get_default_dtype
@@ -64,10 +64,10 @@ def _of_own_class(data: Tensor, requires_grad: bool) -> Any:
     parameter: Any = data.detach().requires_grad_(requires_grad)
     if type(parameter) is not type(data):
         raise ArgumentTypeError(
-            f"Creating a Parameter from an instance of type {type(data).__name__} requires that detach() returns an instance of "
-            f"the same type, but return type {type(parameter).__name__} was found instead.",
-            f"{type(data).__name__}.__torch_function__ returns {type(data).__name__} for detach",
-        )
+            tr("Creating a Parameter from an instance of type {} requires that detach() returns an instance of "
+               "the same type, but return type {} was found instead.", type(data).__name__, type(parameter).__name__),
+            tr("{}.__torch_function__ returns {} for detach", type(data).__name__, type(data).__name__),
+        )  # fmt: skip
     parameter._is_param = True  # type: ignore[attr-defined]
     return parameter
 
@@ -91,7 +91,7 @@ def same_memory(cls: type, data: Tensor | None) -> Any:
     if data is None:
         return Tensor._of(np.empty(0, get_default_dtype().numpy), cls)
     if not isinstance(data, Tensor):
-        raise ArgumentTypeError(f"{cls.__name__} takes a tensor; got {kind(data)}", f"nn.{cls.__name__}(badak.tensor(data))")
+        raise ArgumentTypeError(tr("{} takes a tensor; got {}", cls.__name__, kind(data)), f"nn.{cls.__name__}(badak.tensor(data))")
     if data._described is not None:
         return Tensor._like_meta(data._described, cls)
     made = Tensor._of(data._array, cls)

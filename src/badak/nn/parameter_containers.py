@@ -5,7 +5,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from badak.core.errors import ArgumentTypeError, GraphError, IndexOutOfRangeError
+from badak.core.errors import ArgumentTypeError, GraphError, IndexOutOfRangeError, tr
 from badak.nn.containers import _iterable, _look_up, pairs
 from badak.nn.errors import kind
 from badak.nn.module import Module
@@ -60,7 +60,7 @@ class ParameterList(Module):
             raise ArgumentTypeError(
                 "ParameterList.extend should be called with an iterable, but got Tensor", "a list of it: [tensor]"
             )
-        for value in list(_iterable(values, "ParameterList.extend", "an iterable")):
+        for value in list(_iterable(values, "ParameterList.extend", tr("an iterable"))):
             self.append(value)
         return self
 
@@ -71,7 +71,7 @@ class ParameterList(Module):
     def _get_abs_string_index(self, idx: int) -> str:
         place = operator.index(idx)
         if not -len(self) <= place < len(self):
-            raise IndexOutOfRangeError(f"index {place} is out of range: ParameterList has {len(self)} values")
+            raise IndexOutOfRangeError(tr("index {} is out of range: ParameterList has {} values", place, len(self)))
         return str(place % len(self))
 
 
@@ -93,10 +93,10 @@ class ParameterDict(Module):
     def __setitem__(self, key: str, value: object) -> None:
         if not isinstance(key, str):
             raise ArgumentTypeError(
-                f"Index given to ParameterDict cannot be used as a key as it is not a string (type is '{kind(key)}')."
+                tr("Index given to ParameterDict cannot be used as a key as it is not a string (type is '{}').", kind(key))
             )
         if key not in self._keys and hasattr(self, key):  # "keys" or "forward" would hide a method
-            raise ArgumentTypeError(f"ParameterDict: {key!r} is the name of a method or attribute of a module", "another key")
+            raise ArgumentTypeError(tr("ParameterDict: {!r} is the name of a method or attribute of a module", key), "another key")
         self._keys[key] = key
         setattr(self, key, _as_parameter(value))
 

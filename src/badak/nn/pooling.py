@@ -1,6 +1,6 @@
 """Pooling layers: the maximum or the mean of windows."""
 
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.nn import functional as F
 from badak.nn.functional.sizes import sizes
 from badak.nn.module import Module
@@ -278,12 +278,18 @@ class _FractionalMaxPool(Module):
         super().__init__()
         name = type(self).__name__
         if (output_size is None) == (output_ratio is None):
-            what = "requires specifying either an output size, or a pooling ratio" if output_size is None else "takes only one of"
-            raise ArgumentError(f"{name} {what}: output_size={output_size}, output_ratio={output_ratio}", "output_ratio=0.5")
+            what = (
+                tr("requires specifying either an output size, or a pooling ratio")
+                if output_size is None
+                else tr("takes only one of")
+            )
+            raise ArgumentError(
+                tr("{} {}: output_size={}, output_ratio={}", name, what, output_size, output_ratio), "output_ratio=0.5"
+            )
         self.kernel_size, self.output_size = self._each(kernel_size), None if output_size is None else self._each(output_size)
         self.output_ratio = None if output_ratio is None else self._each(output_ratio)
         if self.output_ratio is not None and not all(0 < ratio < 1 for ratio in self.output_ratio):
-            raise ArgumentError(f"output_ratio must be between 0 and 1 (got {output_ratio})", "output_ratio=0.5")
+            raise ArgumentError(tr("output_ratio must be between 0 and 1 (got {})", output_ratio), "output_ratio=0.5")
         self.return_indices = return_indices
         self.register_buffer("_random_samples", _random_samples)
 

@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import SupportsIndex
 
-from badak.core.errors import ArgumentTypeError, IndexOutOfRangeError, ShapeError
+from badak.core.errors import ArgumentTypeError, IndexOutOfRangeError, ShapeError, tr
 from badak.nn import functional as F
 from badak.nn import init
 from badak.nn.cache import KeyValueCache
@@ -89,9 +89,9 @@ class RotaryEmbedding(Module):
     ) -> None:
         super().__init__()
         if dim % 2:
-            raise ShapeError(f"RotaryEmbedding: expected an even dim, since channels turn in pairs; got dim={dim}")
+            raise ShapeError(tr("RotaryEmbedding: expected an even dim, since channels turn in pairs; got dim={}", dim))
         if frequencies is not None and len(frequencies) != dim // 2:
-            raise ShapeError(f"RotaryEmbedding: expected dim / 2 = {dim // 2} frequencies; got {len(frequencies)}")
+            raise ShapeError(tr("RotaryEmbedding: expected dim / 2 = {} frequencies; got {}", dim // 2, len(frequencies)))
         self.dim, self.max_len, self.base, self.interleaved, self.frequencies = dim, max_len, base, interleaved, frequencies
         self.reset_parameters(device)
 
@@ -110,7 +110,7 @@ class RotaryEmbedding(Module):
         else:
             if not isinstance(offset, SupportsIndex):
                 raise ArgumentTypeError(
-                    f"RotaryEmbedding: expected a number, a KeyValueCache or a Tensor as offset; got {type(offset).__name__}",
+                    tr("RotaryEmbedding: expected a number, a KeyValueCache or a Tensor as offset; got {}", type(offset).__name__),
                     "offset=0",
                 )
             _check_length(offset + T, self.max_len)
@@ -156,4 +156,6 @@ def _rows(table: Tensor, x: Tensor, batch_first: bool) -> Tensor:
 
 def _check_length(length: int, max_len: int) -> None:
     if length > max_len:
-        raise IndexOutOfRangeError(f"length {length} > max_positions {max_len}", f"shorten the input, or max_len={length}")
+        raise IndexOutOfRangeError(
+            tr("length {} > max_positions {}", length, max_len), tr("shorten the input, or max_len={}", length)
+        )

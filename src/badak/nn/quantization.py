@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from badak.core import events, memory
-from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, IndexOutOfRangeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, IndexOutOfRangeError, tr
 from badak.kernels.block_formats import ALSO, FORMATS
 from badak.nn.attention import MultiheadAttention
 from badak.nn.embedding import Embedding
@@ -111,8 +111,8 @@ def quantize(model: Module, dtype: Any = int8_, skip_modules: Iterable[str] = ()
             made[module], done = narrow, f"{path}."
     if not made:
         raise ArgumentError(
-            f"quantize: {type(model).__name__} holds no nn.Linear and no nn.MultiheadAttention"
-            + (f" next to {', '.join(skip_modules)}" if skip_modules else ""),
+            tr("quantize: {} holds no nn.Linear and no nn.MultiheadAttention", type(model).__name__)
+            + (tr(" next to {}", ", ".join(skip_modules)) if skip_modules else ""),
             "a model with such layers; others stay in float32",
         )
     model = _exchanged(model, made)
@@ -130,12 +130,13 @@ def _kept(model: Module, skip_modules: Any) -> tuple[str, ...]:
     for name in names:
         if not isinstance(name, str):
             raise ArgumentTypeError(
-                f"quantize: expected skip_modules as paths of modules; got {kind(name)}", 'skip_modules=("head",)'
+                tr("quantize: expected skip_modules as paths of modules; got {}", kind(name)), 'skip_modules=("head",)'
             )
         if name not in paths:
             near = difflib.get_close_matches(name, paths, n=1, cutoff=0.0)
             raise ArgumentError(
-                f"quantize: skip_modules names {name!r}, and {kind(model)} has no such module", f"skip_modules=({near[0]!r},)"
+                tr("quantize: skip_modules names {!r}, and {} has no such module", name, kind(model)),
+                f"skip_modules=({near[0]!r},)",
             )
     return names
 
@@ -150,18 +151,18 @@ KINDS: dict[str, Callable[..., Quantized]] = {
 def _maker(model: Any, dtype: Any) -> Callable[..., Quantized]:
     """What makes a layer of this dtype."""
     if not isinstance(model, Module):
-        raise ArgumentTypeError(f"quantize: expected an nn.Module; got {kind(model)}", "badak.quantize(model, badak.int8)")
+        raise ArgumentTypeError(tr("quantize: expected an nn.Module; got {}", kind(model)), "badak.quantize(model, badak.int8)")
     name = dtype.name if isinstance(dtype, dtype_type) else ALSO.get(dtype, dtype) if isinstance(dtype, str) else dtype
     if not isinstance(name, str) or name not in KINDS:
         *some, last = KINDS
         raise DTypeError(
-            f"quantize: expected {', '.join(some)} or {last}; got {name if isinstance(name, str) else kind(dtype)}",
+            tr("quantize: expected {} or {}; got {}", ", ".join(some), last, name if isinstance(name, str) else kind(dtype)),
             "badak.quantize(model, badak.int8)",
         )
     for path, module in model.named_modules():
         if isinstance(module, Quantized):
             raise ArgumentError(
-                f"quantize: {type(model).__name__} was quantized already ({path or 'itself'} is {type(module).__name__})",
+                tr("quantize: {} was quantized already ({} is {})", type(model).__name__, path or "itself", type(module).__name__),
                 "quantize the float32 model, once",
             )
     return KINDS[name]
@@ -237,11 +238,12 @@ def _check(weight: Tensor, name: str, make: Callable[..., Quantized]) -> None:
     if len(wild):
         place = wild[0].tolist()
         raise ArgumentError(
-            f"quantize: {name}{place} is {array[tuple(place)]}", "weights of a model whose training has not diverged"
+            tr("quantize: {}{} is {}", name, place, array[tuple(place)]), "weights of a model whose training has not diverged"
         )
     if array.ndim == 2 and array.shape[1] > MOST_INPUTS and make is Int8Linear:
         raise IndexOutOfRangeError(
-            f"quantize: {name} {array.shape} has more than {MOST_INPUTS} inputs", f'skip_modules=("{name.rpartition(".")[0]}",)'
+            tr("quantize: {} {} has more than {} inputs", name, array.shape, MOST_INPUTS),
+            f'skip_modules=("{name.rpartition(".")[0]}",)',
         )
 
 
@@ -261,6 +263,6 @@ def _exchanged(model: Module, made: dict[Module, Module]) -> Module:
     for module in list(model.modules()):
         for name, child in list(module._modules.items()):
             if child in made:
-                events.redefine(module, f"{type(module).__name__}.{name} was quantized")
+                events.redefine(module, tr("{}.{} was quantized", type(module).__name__, name))
                 module._modules[name] = made[child]
     return made.get(model, model)

@@ -6,7 +6,7 @@ from typing import Any, NoReturn, Self
 import numpy as np
 
 from badak import kernels
-from badak.core.errors import ArgumentError, NotSupportedError
+from badak.core.errors import ArgumentError, NotSupportedError, tr
 from badak.kernels.half import BFLOAT16
 from badak.nn.containers import ModuleList
 from badak.nn.embedding import Embedding
@@ -29,7 +29,7 @@ class Quantized(Module):
 
     def _expect_trainable(self, model: Module) -> None:
         raise ArgumentError(
-            f"train: {type(self).__name__} holds weights that cannot be trained",
+            tr("train: {} holds weights that cannot be trained", type(self).__name__),
             "keep the float32 model for training, and badak.quantize a copy of it",
         )
 

@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, ShapeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, ShapeError, tr
 from badak.core.modes import anywhere
 from badak.core.public_api import overriding
 from badak.nn import functional as F
@@ -78,24 +78,27 @@ class RNNBase(_Weights):
         for name in ("bias", "batch_first"):
             if type(getattr(self, name)) is not bool:
                 found = type(getattr(self, name)).__name__
-                raise ArgumentTypeError(f"{name} should be of type bool, got: {found}", f"{name}=True, and sizes as keywords")
+                raise ArgumentTypeError(
+                    tr("{} should be of type bool, got: {}", name, found), tr("{}=True, and sizes as keywords", name)
+                )
         if not 0 <= self.dropout <= 1:
             raise ArgumentError(
                 "dropout should be a number in range [0, 1] representing the probability of an element being zeroed"
             )
         if self.input_size <= 0 or self.hidden_size <= 0 or self.num_layers <= 0:
             raise ArgumentError(
-                "input_size, hidden_size and num_layers must be greater than zero; got "
-                f"{self.input_size}, {self.hidden_size} and {self.num_layers}",
+                tr("input_size, hidden_size and num_layers must be greater than zero; got {}, {} and {}", self.input_size,
+                   self.hidden_size, self.num_layers),
                 "input_size is the size of the last dim of the input",
-            )
+            )  # fmt: skip
         if self.proj_size and self.mode != "LSTM":
             raise ArgumentError("proj_size argument is only supported for LSTM, not RNN or GRU", "a Linear layer after it")
         if not 0 <= self.proj_size < self.hidden_size:
             raise ArgumentError(
-                f"proj_size has to be smaller than hidden_size, and not negative; got {self.proj_size} and {self.hidden_size}",
+                tr("proj_size has to be smaller than hidden_size, and not negative; got {} and {}", self.proj_size,
+                   self.hidden_size),
                 "proj_size=0 projects nothing",
-            )
+            )  # fmt: skip
         if self.dropout and self.num_layers == 1:
             warnings.warn(
                 "dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects num_layers greater "
@@ -143,10 +146,12 @@ class RNNBase(_Weights):
         if isinstance(input, PackedSequence):
             return self._forward_packed(input, hx)
         if input.dim() not in (2, 3):
-            raise ShapeError(f"{type(self).__name__}: Expected input to be 2D or 3D, got {input.dim()}D instead", None)
+            raise ShapeError(tr("{}: Expected input to be 2D or 3D, got {}D instead", type(self).__name__, input.dim()), None)
         kind = self.weight_ih_l0.dtype
         if input.dtype is not kind and not anywhere.casting:
-            raise ArgumentTypeError(f"RNN input dtype ({input.dtype}) does not match weight dtype ({kind}).", f"x.to({kind})")
+            raise ArgumentTypeError(
+                tr("RNN input dtype ({}) does not match weight dtype ({}).", input.dtype, kind), f"x.to({kind})"
+            )
         batched = input.dim() == 3
         x = input if batched else input.unsqueeze(1)
         x = x.transpose(0, 1) if self.batch_first and batched else x
@@ -205,7 +210,7 @@ class RNNBase(_Weights):
         """The first states, (layers * directions, B, H) each, checked."""
         if x.shape[-1] != self.input_size:
             raise ShapeError(
-                f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {x.shape[-1]}",
+                tr("input.size(-1) must be equal to input_size. Expected {}, got {}", self.input_size, x.shape[-1]),
                 f"{type(self).__name__}({x.shape[-1]}, {self.hidden_size})",
             )
         lead = (self.num_layers * (2 if self.bidirectional else 1), x.shape[1])
@@ -216,7 +221,9 @@ class RNNBase(_Weights):
         states = tuple(state if batched else state.unsqueeze(1) for state in given)
         for number, (state, shape) in enumerate(zip(states, shapes)):
             if tuple(state.shape) != shape:
-                raise ShapeError(f"Expected hidden[{number}] size {shape}, got {list(state.shape)}", "None starts with zeros")
+                raise ShapeError(
+                    tr("Expected hidden[{}] size {}, got {}", number, shape, list(state.shape)), "None starts with zeros"
+                )
         return states
 
     def _hidden(self, states: tuple[Tensor, ...]):
@@ -268,7 +275,7 @@ class RNN(RNNBase):
         dtype=None,
     ) -> None:
         if nonlinearity not in ("tanh", "relu"):
-            raise ArgumentError(f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'.")
+            raise ArgumentError(tr("Unknown nonlinearity '{}'. Select from 'tanh' or 'relu'.", nonlinearity))
         mode = f"RNN_{nonlinearity.upper()}"
         super().__init__(mode, input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, 0, device, dtype)
         self.nonlinearity = nonlinearity
@@ -377,7 +384,7 @@ class RNNCellBase(_Weights):
     def _stepped(self, input: Tensor, states) -> tuple[Tensor, ...]:
         batched = input.dim() == 2
         if input.dim() not in (1, 2):
-            raise ShapeError(f"{type(self).__name__}: Expected input to be 1D or 2D, got {input.dim()}D instead", None)
+            raise ShapeError(tr("{}: Expected input to be 1D or 2D, got {}D instead", type(self).__name__, input.dim()), None)
         x = input if batched else input.unsqueeze(0)
         count = 2 if self.mode == "LSTM" else 1
         if states is None:
@@ -391,17 +398,21 @@ class RNNCellBase(_Weights):
 
     def _check(self, x: Tensor, states: tuple[Tensor, ...]) -> None:
         """Raise ShapeError where x is not (B, input_size), or a state not (B, hidden_size)."""
-        fix = f"x (B, {self.input_size}) or ({self.input_size},), states (B, {self.hidden_size}) or ({self.hidden_size},)"
+        fix = tr(
+            "x (B, {}) or ({},), states (B, {}) or ({},)", self.input_size, self.input_size, self.hidden_size, self.hidden_size
+        )
         if x.shape[1] != self.input_size:
-            raise ShapeError(f"input has inconsistent input_size: got {x.shape[1]} expected {self.input_size}", fix)
+            raise ShapeError(tr("input has inconsistent input_size: got {} expected {}", x.shape[1], self.input_size), fix)
         for number, state in enumerate(states):
             if state.dim() != 2:
-                raise ShapeError(f"Expected hidden{number} to be {x.dim()}D, got {list(state.shape)} instead", fix)
+                raise ShapeError(tr("Expected hidden{} to be {}D, got {} instead", number, x.dim(), list(state.shape)), fix)
             if state.shape[0] != x.shape[0]:
-                raise ShapeError(f"Input batch size {x.shape[0]} doesn't match hidden{number} batch size {state.shape[0]}", fix)
+                raise ShapeError(
+                    tr("Input batch size {} doesn't match hidden{} batch size {}", x.shape[0], number, state.shape[0]), fix
+                )
             if state.shape[1] != self.hidden_size:
                 raise ShapeError(
-                    f"hidden{number} has inconsistent hidden_size: got {state.shape[1]}, expected {self.hidden_size}", fix
+                    tr("hidden{} has inconsistent hidden_size: got {}, expected {}", number, state.shape[1], self.hidden_size), fix
                 )
 
     def extra_repr(self) -> str:
@@ -420,7 +431,7 @@ class RNNCell(RNNCellBase):
     ) -> None:
         super().__init__(input_size, hidden_size, bias, 1, device, dtype)
         if nonlinearity not in ("tanh", "relu"):
-            raise ArgumentError(f"Unknown nonlinearity: {nonlinearity}", "'tanh' or 'relu'")
+            raise ArgumentError(tr("Unknown nonlinearity: {}", nonlinearity), "'tanh' or 'relu'")
         self.nonlinearity, self.mode = nonlinearity, f"RNN_{nonlinearity.upper()}"
 
     def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:

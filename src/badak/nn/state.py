@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from badak.autograd import no_grad
 from badak.autograd.hooks import RemovableHandle, function
-from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, StateError
+from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, StateError, tr
 from badak.nn.errors import kind
 from badak.nn.members import Members
 from badak.nn.parameter import Parameter
@@ -76,11 +76,11 @@ class State(Members):
 
     def get_extra_state(self) -> object:
         """Anything more that belongs into the state_dict; override it together with `set_extra_state`."""
-        raise NotSupportedError(f"{type(self).__name__} has no get_extra_state", "define get_extra_state and set_extra_state")
+        raise NotSupportedError(tr("{} has no get_extra_state", type(self).__name__), "define get_extra_state and set_extra_state")
 
     def set_extra_state(self, state: object) -> None:
         """Take back what `get_extra_state` gave."""
-        raise NotSupportedError(f"{type(self).__name__} has no set_extra_state", "define get_extra_state and set_extra_state")
+        raise NotSupportedError(tr("{} has no set_extra_state", type(self).__name__), "define get_extra_state and set_extra_state")
 
     # Loading
 
@@ -95,8 +95,8 @@ class State(Members):
         """
         if not isinstance(state_dict, Mapping):
             has = hasattr(state_dict, "state_dict")
-            fix = "its state: other.state_dict()" if has else "what the file holds: load_state_dict(badak.load(path))"
-            raise ArgumentTypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.", fix)
+            fix = tr("its state: other.state_dict()") if has else tr("what the file holds: load_state_dict(badak.load(path))")
+            raise ArgumentTypeError(tr("Expected state_dict to be dict-like, got {}.", type(state_dict)), fix)
         metadata = getattr(state_dict, "_metadata", None)
         state = OrderedDict((key.removeprefix(strip_prefix), value) for key, value in state_dict.items())
         if wrong := other_weights(self, state):
@@ -112,9 +112,9 @@ class State(Members):
                 problems.insert(0, f"Missing key(s) in state_dict: {_quoted(missing)}. ")
         if problems:
             lines = "\n\t".join(problems)
-            cause = f"Error(s) in loading state_dict for {type(self).__name__}:\n\t{lines}"
+            cause = tr("Error(s) in loading state_dict for {}:\n\t{}", type(self).__name__, lines)
             seen, fix = diagnose(self, state, missing, unexpected)
-            raise StateError("\n".join([cause, *seen]), fix, code=27 if missing or unexpected else 26)
+            raise StateError(tr("\n").join([cause, *seen]), fix, code=27 if missing or unexpected else 26)
         return _IncompatibleKeys(missing, unexpected)
 
     def _load_from_state_dict(self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs) -> None:

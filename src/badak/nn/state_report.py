@@ -3,7 +3,9 @@
 import difflib
 from collections.abc import Mapping
 
-_WRAPPERS = {"module.": " (DataParallel)", "_orig_mod.": " (a compiled model)"}
+from badak.core.errors import tr
+
+_WRAPPERS = {"module.": tr(" (DataParallel)"), "_orig_mod.": tr(" (a compiled model)")}
 _NEAREST = 3  # pairs of keys shown
 
 
@@ -20,7 +22,7 @@ def _inside(own: Mapping, state: Mapping) -> tuple[str, str] | None:
     """A whole checkpoint was given, and the weights stand under one of its keys."""
     for key, value in state.items():
         if isinstance(value, Mapping) and any(name in own for name in value):
-            return f"this is a whole checkpoint: the weights stand under {key!r}.", f"load_state_dict(checkpoint[{key!r}])"
+            return tr("this is a whole checkpoint: the weights stand under {!r}.", key), f"load_state_dict(checkpoint[{key!r}])"
     return None
 
 
@@ -34,12 +36,14 @@ def _prefix(own: Mapping, state: Mapping) -> tuple[str, str] | None:
             if not all(key.startswith(prefix) for key in keys):
                 break
             if any(key.removeprefix(prefix) in others for key in keys) and first not in others:
-                example = f'nearest match: "{first}" is "{first.removeprefix(prefix)}"'
+                example = tr('nearest match: "{}" is "{}"', first, first.removeprefix(prefix))
                 if where == "file":
                     wrapper = _WRAPPERS.get(prefix, "")
-                    line = f"all {len(keys)} keys start with '{prefix}'{wrapper}; {example} here."
+                    line = tr("all {} keys start with '{}'{}; {} here.", len(keys), prefix, wrapper, example)
                     return line, f'load_state_dict(state, strip_prefix="{prefix}")'
-                line = f"all {len(keys)} keys of the model start with '{prefix}', those of the file do not; {example} there."
+                line = tr(
+                    "all {} keys of the model start with '{}', those of the file do not; {} there.", len(keys), prefix, example
+                )
                 inner = prefix.rstrip(".")
                 plain = all(name.isidentifier() for name in inner.split("."))
                 part = f"model.{inner}" if plain else f'model.get_submodule("{inner}")'
@@ -62,10 +66,10 @@ def _vocabulary(module, own: Mapping, state: Mapping) -> tuple[str, str] | None:
     given, here = rows[first]
     others = dict.fromkeys(k.rpartition(".")[0] for k in rows if k != first and rows[k] == rows[first])
     others.pop(first.rpartition(".")[0], None)
-    too = f" ({', '.join(others)} too)" if others else ""
+    too = tr(" ({} too)", ", ".join(others)) if others else ""
     name = first.rpartition(".")[0] or type(module).__name__
-    line = f"{name}: file has {given} tokens, model {here}{too}. Rows 0-{min(given, here) - 1} can be reused."
-    return line, f"build the model with vocab_size={given}"
+    line = tr("{}: file has {} tokens, model {}{}. Rows 0-{} can be reused.", name, given, here, too, min(given, here) - 1)
+    return line, tr("build the model with vocab_size={}", given)
 
 
 def _nearest(missing: list[str], unexpected: list[str]) -> tuple[str, None] | None:
@@ -92,9 +96,9 @@ def other_weights(module, state: Mapping) -> tuple[str, str] | None:
     name = type(module).__name__
     for key in kinds:
         if key in there and key not in here:
-            cause = f"load_state_dict: {key} is int8 with a scale in the file, {name} has float weights there"
-            return cause, "badak.quantize(model, badak.int8) first, as it was done when the file was written"
+            cause = tr("load_state_dict: {} is int8 with a scale in the file, {} has float weights there", key, name)
+            return cause, tr("badak.quantize(model, badak.int8) first, as it was done when the file was written")
         if key in here and kinds[key].startswith(("float", "bfloat")):
-            cause = f"load_state_dict: {key} is {kinds[key]} in the file, {name} was quantized to int8"
-            return cause, "load it into the model before badak.quantize(model, badak.int8)"
+            cause = tr("load_state_dict: {} is {} in the file, {} was quantized to int8", key, kinds[key], name)
+            return cause, tr("load it into the model before badak.quantize(model, badak.int8)")
     return None

@@ -1,6 +1,6 @@
 """What can be wrong with what the Transformer is given, in words that say how to put it right."""
 
-from badak.core.errors import ArgumentError, ShapeError
+from badak.core.errors import ArgumentError, ShapeError, tr
 from badak.nn.cache import KeyValueCache
 from badak.nn.mask import AnyMask
 from badak.tensor import Tensor
@@ -12,13 +12,13 @@ def check_batch(batch_first: bool, **two: Tensor) -> None:
     axis = 0 if batch_first else 1
     if x.dim() != 3 or y.dim() != 3 or x.shape[axis] == y.shape[axis]:
         return
-    axes = "(batch, length, dim)" if batch_first else "(length, batch, dim)"
+    axes = tr("(batch, length, dim)") if batch_first else tr("(length, batch, dim)")
     raise ShapeError(
-        f"the batch number of {a} and {b} must be equal: {a} {tuple(x.shape)} and {b} {tuple(y.shape)} read as {axes} "
-        f"have batch {x.shape[axis]} vs {y.shape[axis]}",
+        tr("the batch number of {} and {} must be equal: {} {} and {} {} read as {} have batch {} vs {}", a, b, a, tuple(x.shape),
+           b, tuple(y.shape), axes, x.shape[axis], y.shape[axis]),
         f"batch_first={not batch_first}" if x.shape[1 - axis] == y.shape[1 - axis] else None,
         code=9,
-    )
+    )  # fmt: skip
 
 
 def check_features(d_model: int, **tensors: Tensor) -> None:
@@ -26,17 +26,17 @@ def check_features(d_model: int, **tensors: Tensor) -> None:
     for name, x in tensors.items():
         if x.shape[-1] != d_model:
             raise ShapeError(
-                f"the feature number of src and tgt must be equal to d_model: {name} {tuple(x.shape)} has "
-                f"{x.shape[-1]} features, d_model={d_model}",
-                f"Transformer(d_model={x.shape[-1]}, ...), or nn.Linear({x.shape[-1]}, {d_model}) before it",
-            )
+                tr("the feature number of src and tgt must be equal to d_model: {} {} has {} features, d_model={}", name,
+                   tuple(x.shape), x.shape[-1], d_model),
+                tr("Transformer(d_model={}, ...), or nn.Linear({}, {}) before it", x.shape[-1], x.shape[-1], d_model),
+            )  # fmt: skip
 
 
 def check_cache(cache: KeyValueCache, layers: int, mask: AnyMask | None, is_causal: bool) -> None:
     """A cache has as many layers as the decoder, and knows one tensor as a mask only: the causal one."""
     if len(cache) != layers:
         raise ArgumentError(
-            f"TransformerDecoder: a cache of {len(cache)} layers for a decoder of {layers}",
+            tr("TransformerDecoder: a cache of {} layers for a decoder of {}", len(cache), layers),
             f"nn.KeyValueCache({layers}, max_length={cache.max_length})",
         )
     if isinstance(mask, Tensor) and not is_causal:

@@ -4,7 +4,7 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.nn import functional as F
 from badak.nn.cache import KeyValueCache
 from badak.nn.containers import ModuleList
@@ -40,7 +40,7 @@ def activation_of(activation: str | Callable[[Tensor], Tensor]) -> Callable[[Ten
         return activation
     if activation not in _ACTIVATIONS:
         raise ArgumentError(
-            f"activation should be relu/gelu, not {activation}", "any function of a tensor, such as F.silu or nn.SiLU()"
+            tr("activation should be relu/gelu, not {}", activation), "any function of a tensor, such as F.silu or nn.SiLU()"
         )
     return _ACTIVATIONS[activation]
 

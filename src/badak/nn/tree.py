@@ -4,7 +4,7 @@ import weakref
 from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import Any
 
-from badak.core.errors import ArgumentError, ArgumentTypeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, tr
 from badak.nn.errors import ModuleAttributeError, kind
 from badak.nn.members import Members
 from badak.nn.unregistered import describe_unregistered, warn_of_unregistered
@@ -113,7 +113,7 @@ class Tree(Members):
         for name in target.split(".") if target else ():
             module = _attribute(module, name)
             if not isinstance(module, Tree):
-                raise ModuleAttributeError(f"`{name}` is not an nn.Module (in the path {target!r})")
+                raise ModuleAttributeError(tr("`{}` is not an nn.Module (in the path {!r})", name, target))
         return module
 
     def get_parameter(self, target: str):
@@ -122,7 +122,7 @@ class Tree(Members):
         module = self.get_submodule(path)
         value = _attribute(module, name)
         if module._parameters.get(name) is not value:
-            raise ModuleAttributeError(f"`{name}` is not an nn.Parameter (in the path {target!r})")
+            raise ModuleAttributeError(tr("`{}` is not an nn.Parameter (in the path {!r})", name, target))
         return value
 
     def get_buffer(self, target: str):
@@ -131,13 +131,13 @@ class Tree(Members):
         module = self.get_submodule(path)
         value = _attribute(module, name)
         if name not in module._buffers:
-            raise ModuleAttributeError(f"`{name}` is not a buffer (in the path {target!r})")
+            raise ModuleAttributeError(tr("`{}` is not a buffer (in the path {!r})", name, target))
         return value
 
     def set_submodule(self, target: str, module: "Tree", strict: bool = False) -> None:
         """Put `module` at the path `target`; with `strict`, only where a module already stands."""
         if not isinstance(module, Tree):
-            raise ArgumentTypeError(f"set_submodule: `module` is not an nn.Module, it is {kind(module)}")
+            raise ArgumentTypeError(tr("set_submodule: `module` is not an nn.Module, it is {}", kind(module)))
         path, _, name = target.rpartition(".")
         if not name:
             raise ArgumentError("Cannot set the submodule without a target name: target is ''")
@@ -149,10 +149,10 @@ class Tree(Members):
 
 def _attribute(module: Tree, name: str) -> object:
     if not hasattr(module, name):
-        raise ModuleAttributeError(f"{type(module).__name__} has no attribute `{name}`", _members(module))
+        raise ModuleAttributeError(tr("{} has no attribute `{}`", type(module).__name__, name), _members(module))
     return getattr(module, name)
 
 
 def _members(module: Tree) -> str | None:
     names = [*module._modules, *module._parameters, *module._buffers]
-    return f"it has {', '.join(names[:12])}{', ...' if len(names) > 12 else ''}" if names else None
+    return tr("it has {}{}", ", ".join(names[:12]), ", ..." if len(names) > 12 else "") if names else None

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from badak.core.errors import warn_once
+from badak.core.errors import tr, warn_once
 from badak.nn.parameter import Parameter
 
 Containers = Iterable[tuple[Any, str, Any]]  # (module, name, value), as the walk over a model finds plain containers
@@ -26,17 +26,17 @@ def warn_of_unregistered(model, containers: Containers) -> None:
 
 def describe_unregistered(model, containers: Containers) -> tuple[str, str | None]:
     """(cause, fix) for a model without a registered parameter: what was found that looks like forgotten ones."""
-    cause = f"no parameters: model {type(model).__name__} has none registered."
+    cause = tr("no parameters: model {} has none registered.", type(model).__name__)
     for found, fix, _ in forgotten(model, containers):
-        return f"{cause} {found}", fix
+        return tr("{} {}", cause, found), fix
     for module in model.modules():
         made = _local_modules(type(module))
         if made:
-            words = ", ".join(f"{n} {name} layer{'s' * (n > 1)}" for name, n in Counter(made.values()).items())
+            words = tr(", ").join(tr("{} {} layer{}", n, name, "s" * (n > 1)) for name, n in Counter(made.values()).items())
             where = "" if module is model else f"{type(module).__name__}."
             name = next(iter(made))
-            return f"{cause} Found {words} in local names of {where}__init__ (missing self.?).", f"self.{name} = ..."
-    return cause, "assign nn.Parameter or modules such as nn.Linear to attributes of self in __init__"
+            return tr("{} Found {} in local names of {}__init__ (missing self.?).", cause, words, where), f"self.{name} = ..."
+    return cause, tr("assign nn.Parameter or modules such as nn.Linear to attributes of self in __init__")
 
 
 def forgotten(model, containers: Containers) -> list[tuple[str, str, tuple]]:
@@ -69,10 +69,10 @@ def _complaint(module, name: str, value, items: list, lost: list) -> tuple[str, 
     n, p = len(items), len(lost)
     holder = ("nn.Module" if of_modules else "nn.Parameter") + ("Dict({...})" if kind == "dict" else "List([...])")
     if of_modules:
-        cause = f"{owner} is a {kind} with {n} modules: their {p} parameters are not registered and will not train."
+        cause = tr("{} is a {} with {} modules: their {} parameters are not registered and will not train.", owner, kind, n, p)
     else:
-        cause = f"{owner} is a {kind} with {n} parameters: they are not registered and will not train."
-    return cause, holder + ".", ("plain container", type(module), name)
+        cause = tr("{} is a {} with {} parameters: they are not registered and will not train.", owner, kind, n)
+    return cause, holder + ".", (tr("plain container"), type(module), name)
 
 
 def _local_modules(cls: type) -> dict[str, str]:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy import ndarray
 
 from badak import kernels
-from badak.core.errors import ShapeError
+from badak.core.errors import ShapeError, tr
 from badak.core.modes import anywhere, modes
 from badak.kernels import LARGE, half
 from badak.kernels.memory_format import laid
@@ -77,10 +77,11 @@ def stretched(*shapes):
                 result[i] = n
             elif n not in (1, result[i]):
                 raise ShapeError(
-                    f"The size of tensor a ({result[i]}) must match the size of tensor b ({n}) "
-                    f"at non-singleton dimension {i}; the shapes are {' and '.join(map(str, map(tuple, shapes)))}",
+                    tr("The size of tensor a ({}) must match the size of tensor b ({}) "
+                       "at non-singleton dimension {}; the shapes are {}", result[i], n, i,
+                       " and ".join(map(str, map(tuple, shapes)))),
                     "sizes are aligned from the right and must be equal or 1: add axes with unsqueeze, or reshape one",
-                )
+                )  # fmt: skip
     return tuple(result)
 
 

@@ -5,7 +5,7 @@ from operator import index
 
 import numpy as np
 
-from badak.core.errors import ArgumentTypeError, DTypeError, IndexOutOfRangeError
+from badak.core.errors import ArgumentTypeError, DTypeError, IndexOutOfRangeError, tr
 
 # PyTorch's other words for dtypes, which its messages use: float16 is Half, and c10::Half in C++.
 WORDS = {
@@ -28,25 +28,27 @@ def in_cpp(name: str) -> str:
 def cannot_multiply(a: tuple[int, ...], b: tuple[int, ...]) -> str:
     """PyTorch's words for a (..., K) times b (K', N); a program's author may search for them."""
     sizes = [(math.prod(a[:-1]), *a[-1:]), b]
-    return f"mat1 and mat2 shapes cannot be multiplied ({' and '.join('x'.join(map(str, size)) for size in sizes)})"
+    return tr("mat1 and mat2 shapes cannot be multiplied ({})", " and ".join("x".join(map(str, size)) for size in sizes))
 
 
 def dtype_mismatch(where: str, words: str = "", **arrays) -> DTypeError:
     """The complaint about arrays of different dtypes, None left out; `words` are PyTorch's, which stand first."""
     found = ", ".join(f"{name}={x.dtype}" for name, x in arrays.items() if x is not None)
     first = next(iter(arrays))
-    told = f"{words}: " if words else ""
-    return DTypeError(f"{told}{where}: expected one floating dtype; got {found}", f"x.to({first}.dtype) for the others")
+    told = tr("{}: ", words) if words else ""
+    return DTypeError(
+        tr("{}{}: expected one floating dtype; got {}", told, where, found), tr("x.to({}.dtype) for the others", first)
+    )
 
 
 def unlike_factors(a, b) -> str:
     """PyTorch's words for a product a b of two dtypes."""
     if a.ndim == b.ndim == 1:
-        return f"dot : expected both vectors to have same dtype, but found {_word(a)} and {_word(b)}"
+        return tr("dot : expected both vectors to have same dtype, but found {} and {}", _word(a), _word(b))
     if b.ndim == 1:
-        return f"addmv input tensors must have the same dtype, but got {_word(b)}, {_word(a)}, and {_word(b)}"
+        return tr("addmv input tensors must have the same dtype, but got {}, {}, and {}", _word(b), _word(a), _word(b))
     if b.ndim == 2:
-        return f"expected m1 and m2 to have the same dtype, but got: {_in_cpp(a)} != {_in_cpp(b)}"
+        return tr("expected m1 and m2 to have the same dtype, but got: {} != {}", _in_cpp(a), _in_cpp(b))
     return unlike_scalars(a, b)
 
 
@@ -55,13 +57,13 @@ def unlike_summands(x, w, b) -> str:
     if b is None:
         return unlike_factors(x, w)
     name, other = ("mat1", x) if b.dtype == w.dtype else ("self", b)
-    return f"{name} and mat2 must have the same dtype, but got {_word(other)} and {_word(w)}"
+    return tr("{} and mat2 must have the same dtype, but got {} and {}", name, _word(other), _word(w))
 
 
 def unlike_filters(x, w, b) -> str:
     """PyTorch's words for a convolution of several dtypes."""
     if b is not None and b.dtype != x.dtype:
-        return f"Input type ({_in_cpp(x)}) and bias type ({_in_cpp(b)}) should be the same"
+        return tr("Input type ({}) and bias type ({}) should be the same", _in_cpp(x), _in_cpp(b))
     return unlike_scalars(x, w)
 
 
@@ -74,7 +76,7 @@ def unlike_attended(q, k, v) -> str:
 
 def unlike_scalars(a, b) -> str:
     """PyTorch's words of its inner loops, where an array has another dtype than the first."""
-    return f"expected scalar type {_word(a)} but found {_word(b)}"
+    return tr("expected scalar type {} but found {}", _word(a), _word(b))
 
 
 def _word(x) -> str:
@@ -87,7 +89,7 @@ def _in_cpp(x) -> str:
 
 def not_floating(where: str, x) -> DTypeError:
     """The complaint about integers or booleans where only floats make sense."""
-    return DTypeError(f"{where}: expected a floating dtype; got {x.dtype}", "x.float() first")
+    return DTypeError(tr("{}: expected a floating dtype; got {}", where, x.dtype), "x.float() first")
 
 
 def within(ids, n: int) -> bool:
@@ -118,28 +120,28 @@ def in_order(name: str, *tensors) -> None:
     """Refuse complex tensors and arrays, where NumPy would order them by their real parts."""
     for x in tensors:
         if getattr(x, "_array", x).dtype.kind == "c":
-            raise DTypeError(f"{name}: complex numbers have no order", "x.abs() compares their sizes")
+            raise DTypeError(tr("{}: complex numbers have no order", name), "x.abs() compares their sizes")
 
 
 def expect_real(name: str, *tensors) -> None:
     """Refuse complex tensors, whose imaginary parts would be lost, or mean nothing."""
     for x in tensors:
         if x._array.dtype.kind == "c":
-            raise DTypeError(f"{name}: expected real numbers; got {x.dtype}", "x.real")
+            raise DTypeError(tr("{}: expected real numbers; got {}", name, x.dtype), "x.real")
 
 
 def axis_of(dim: int, ndim: int) -> int:
     """`dim` counted from the front; a 0-d array has the axes -1 and 0, as in PyTorch."""
     span = max(ndim, 1)
     if not -span <= dim < span:
-        cause = f"Dimension out of range (expected to be in range of [{-span}, {span - 1}], but got {dim})"
-        raise IndexOutOfRangeError(cause, f"the input has {ndim} dims; dim=-1 is the last")
+        cause = tr("Dimension out of range (expected to be in range of [{}, {}], but got {})", -span, span - 1, dim)
+        raise IndexOutOfRangeError(cause, tr("the input has {} dims; dim=-1 is the last", ndim))
     return dim % span
 
 
 def keepdim_error(keepdim) -> ArgumentTypeError:
     """The complaint about what is no bool, such as a second dim where keepdim stands."""
     return ArgumentTypeError(
-        f"keepdim must be a bool, but got {keepdim!r} of type {type(keepdim).__name__}",
+        tr("keepdim must be a bool, but got {!r} of type {}", keepdim, type(keepdim).__name__),
         "x.sum((0, 1)) reduces two dims; x.sum(0, keepdim=True) keeps one",
     )

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from badak import kernels
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.kernels.reference._erf import erf
 from badak.ops.pointwise import Formula, Samples, pointwise
 
@@ -16,7 +16,7 @@ FAST: dict = {"laid_out": False, "capturable": True, "supports_bf16": True, "kee
 
 def _gelu(x, approximate="none"):
     if approximate not in ("none", "tanh"):
-        raise ArgumentError(f"gelu: expected approximate 'none' or 'tanh'; got {approximate!r}", "approximate='none'")
+        raise ArgumentError(tr("gelu: expected approximate 'none' or 'tanh'; got {!r}", approximate), "approximate='none'")
     return kernels.of(x).gelu(x, approximate)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from badak import kernels
-from badak.core.errors import ArgumentError, ShapeError, warn_once
+from badak.core.errors import ArgumentError, ShapeError, tr, warn_once
 from badak.ops._check import dtype_mismatch, not_floating, unlike_attended
 from badak.ops.batching import aligned, count, every
 from badak.ops.op import Count, Op
@@ -94,7 +94,9 @@ def _look_for_blind_queries(lse) -> None:
         b, t = (int(axis[0]) for axis in blind.nonzero())
         warn_once(
             NO_VISIBLE_KEY,
-            f"{int(blind.sum())} of {blind.size} rows have no visible key (first: batch {b}, query {t}). Output set to 0",
+            tr(
+                "{} of {} rows have no visible key (first: batch {}, query {}). Output set to 0", int(blind.sum()), blind.size, b, t
+            ),
             "drop empty sequences or keep one <bos>",
             code=6,
         )
@@ -119,23 +121,23 @@ def _check(q, k, v, keep, bias, drop) -> None:
     if not (q.dtype == k.dtype == v.dtype and (bias is None or bias.dtype == q.dtype)):
         raise dtype_mismatch("attention", unlike_attended(q, k, v), query=q, key=k, value=v, attn_mask=bias)
     if not q.ndim == k.ndim == v.ndim == 4:
-        raise _complaint("4 dims (batch, heads, length, head_dim) for query, key and value", q, k, v)
+        raise _complaint(tr("4 dims (batch, heads, length, head_dim) for query, key and value"), q, k, v)
     (B, H, T, D), (G, S) = q.shape, k.shape[1:3]
     if k.shape[0] != B or v.shape[0] != B:
-        raise _complaint("one batch size", q, k, v, _batch_first(q, k))
+        raise _complaint(tr("one batch size"), q, k, v, _batch_first(q, k))
     if k.shape[3] != D:
-        raise _complaint("query (..., T, D) and key (..., S, D) with one D", q, k, v)
+        raise _complaint(tr("query (..., T, D) and key (..., S, D) with one D"), q, k, v)
     if v.shape[1:3] != (G, S):
-        raise _complaint("key (B, G, S, D) and value (B, G, S, E) with one G and one S", q, k, v)
+        raise _complaint(tr("key (B, G, S, D) and value (B, G, S, E) with one G and one S"), q, k, v)
     if G != H and (G == 0 or H % G):
-        raise _complaint("query heads H a multiple of the key heads G", q, k, v)
+        raise _complaint(tr("query heads H a multiple of the key heads G"), q, k, v)
     for mask in (keep, bias):
         if mask is not None and not _broadcasts(mask.shape, (B, H, T, S)):
             raise mask_mismatch(mask.shape, B, H, T, S)
     if keep is not None and keep.dtype != np.bool_:
-        raise ArgumentError(f"attention: expected keep of dtype bool; got {keep.dtype}", "keep = mask != 0")
+        raise ArgumentError(tr("attention: expected keep of dtype bool; got {}", keep.dtype), "keep = mask != 0")
     if drop is not None and drop.shape != (B, H, T, S):
-        raise _complaint(f"a dropout mask of shape (B, H, T, S), not {drop.shape},", q, k, v)
+        raise _complaint(tr("a dropout mask of shape (B, H, T, S), not {},", drop.shape), q, k, v)
 
 
 def _broadcasts(shape, full) -> bool:
@@ -144,22 +146,22 @@ def _broadcasts(shape, full) -> bool:
 
 def _batch_first(q, k) -> str | None:
     if q.shape[2] == k.shape[2] and q.shape[0] != k.shape[0]:
-        return "batch_first=True, if the first axis of query and key is the length of a batch-first tensor"
+        return tr("batch_first=True, if the first axis of query and key is the length of a batch-first tensor")
     return None
 
 
 def _complaint(rule: str, q, k, v, fix: str | None = None) -> ShapeError:
     return ShapeError(
-        f"attention: expected {rule}; got query={q.shape}, key={k.shape}, value={v.shape}",
+        tr("attention: expected {}; got query={}, key={}, value={}", rule, q.shape, k.shape, v.shape),
         fix or "query (B, H, T, D), key (B, G, S, D), value (B, G, S, E), and H % G == 0",
     )
 
 
 def mask_mismatch(shape, B: int, H: int, T: int, S: int) -> ShapeError:
     """The complaint about a mask that does not broadcast to the scores."""
-    cause = f"mask {tuple(shape)} does not broadcast to scores (batch={B}, heads={H}, queries={T}, keys={S})"
+    cause = tr("mask {} does not broadcast to scores (batch={}, heads={}, queries={}, keys={})", tuple(shape), B, H, T, S)
     if tuple(shape) == (B, S):
-        return ShapeError(cause, f"a padding mask: mask[:, None, None, :] of shape {(B, 1, 1, S)}", code=5)
+        return ShapeError(cause, tr("a padding mask: mask[:, None, None, :] of shape {}", (B, 1, 1, S)), code=5)
     if tuple(shape) == (B, T, S):
-        return ShapeError(cause, f"a mask for each batch element: mask[:, None] of shape {(B, 1, T, S)}", code=5)
-    return ShapeError(cause, f"a mask of shape {(T, S)}, {(B, 1, T, S)} or {(B, H, T, S)}", code=5)
+        return ShapeError(cause, tr("a mask for each batch element: mask[:, None] of shape {}", (B, 1, T, S)), code=5)
+    return ShapeError(cause, tr("a mask of shape {}, {} or {}", (T, S), (B, 1, T, S), (B, H, T, S)), code=5)

@@ -10,7 +10,7 @@ weight as (G, M/G, J):
 import math
 
 from badak import kernels
-from badak.core.errors import ShapeError
+from badak.core.errors import ShapeError, tr
 from badak.ops._check import dtype_mismatch, unlike_filters, unlike_scalars
 from badak.ops._complex import analytic
 from badak.ops.batching import every, folded
@@ -136,10 +136,10 @@ def output_size(size, kernel, stride, padding, dilation) -> tuple[int, ...]:
     if any(n < k for n, k in zip(wide, need)):
         size, window = (" x ".join(map(str, numbers)) for numbers in (wide, need))
         raise ShapeError(
-            f"conv: Calculated padded input size per channel: ({size}). Kernel size: ({window}). "
-            "Kernel size can't be greater than actual input size",
+            tr("conv: Calculated padded input size per channel: ({}). Kernel size: ({}). "
+               "Kernel size can't be greater than actual input size", size, window),
             "a larger padding, or a smaller kernel_size",
-        )
+        )  # fmt: skip
     return tuple((n - k) // s + 1 for n, k, s in zip(wide, need, stride))
 
 
@@ -152,7 +152,7 @@ def _check(x, w, b, groups: int) -> None:
 
 def _channels(where: str, x, w, groups: int, expected: int) -> ShapeError:
     return ShapeError(
-        f"{where}: Given groups={groups}, weight of size {list(w.shape)}, expected input{list(x.shape)} to have {expected} "
-        f"channels, but got {x.shape[1]} channels instead",
-        f"in_channels={x.shape[1]}, or an input (N, {expected}, ...): channels come before the positions",
-    )
+        tr("{}: Given groups={}, weight of size {}, expected input{} to have {} channels, but got {} channels instead", where,
+           groups, list(w.shape), list(x.shape), expected, x.shape[1]),
+        tr("in_channels={}, or an input (N, {}, ...): channels come before the positions", x.shape[1], expected),
+    )  # fmt: skip

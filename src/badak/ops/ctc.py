@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from badak.core.errors import IndexOutOfRangeError, ShapeError
+from badak.core.errors import IndexOutOfRangeError, ShapeError, tr
 from badak.kernels.reference import ctc
 from badak.ops._check import position
 from badak.ops.op import Op
@@ -52,12 +52,12 @@ def check(logp, targets, steps, lengths, blank: int) -> None:
         wrong = (count < 0) | (count > limit)
         if wrong.any():
             raise IndexOutOfRangeError(
-                f"ctc_loss: Expected {name} to have value at most {limit}, but got value {count[wrong][0]}",
+                tr("ctc_loss: Expected {} to have value at most {}, but got value {}", name, limit, count[wrong][0]),
                 f"{name} of 0 .. {limit}",
             )
     if targets.ndim == 1 and targets.size != lengths.sum():
         raise ShapeError(
-            f"ctc_loss: targets in one row must be of size sum(target_lengths) = {lengths.sum()}; got {targets.size}",
+            tr("ctc_loss: targets in one row must be of size sum(target_lengths) = {}; got {}", lengths.sum(), targets.size),
             "targets (N, S), or sum(target_lengths) of them",
         )
     classes, counted = logp.shape[2], True
@@ -66,7 +66,7 @@ def check(logp, targets, steps, lengths, blank: int) -> None:
     wrong = counted & ((targets < 0) | (targets >= classes))
     if wrong.any():
         raise IndexOutOfRangeError(
-            f"ctc_loss: targets{position(wrong)} = {targets[wrong][0]}, but log_probs has {classes} classes "
-            f"(valid 0..{classes - 1})",
-            f"labels from 0 to {classes - 1}, or more classes in the last layer",
-        )
+            tr("ctc_loss: targets{} = {}, but log_probs has {} classes (valid 0..{})", position(wrong), targets[wrong][0], classes,
+               classes - 1),
+            tr("labels from 0 to {}, or more classes in the last layer", classes - 1),
+        )  # fmt: skip

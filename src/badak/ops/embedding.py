@@ -1,7 +1,7 @@
 """Rows of a table."""
 
 from badak import kernels
-from badak.core.errors import DTypeError, IndexOutOfRangeError, ShapeError
+from badak.core.errors import DTypeError, IndexOutOfRangeError, ShapeError, tr
 from badak.ops._check import position, within
 from badak.ops.batching import values_of
 from badak.ops.op import Op
@@ -48,9 +48,9 @@ class Embedding(Op):
 def check(w, ids) -> None:
     """Raise where these are no table and no ids of its rows."""
     if w.ndim != 2:
-        raise ShapeError(f"embedding: 'weight' must be 2-D, (V, C); got weight={w.shape}", "a table of V rows of C")
+        raise ShapeError(tr("embedding: 'weight' must be 2-D, (V, C); got weight={}", w.shape), "a table of V rows of C")
     if ids.dtype.kind not in "iu":
-        raise DTypeError(f"embedding: expected ids of dtype int64 or int32; got {ids.dtype}", "ids.long()")
+        raise DTypeError(tr("embedding: expected ids of dtype int64 or int32; got {}", ids.dtype), "ids.long()")
     if not within(ids, w.shape[0]):
         raise _out_of_range(ids, w.shape[0])
 
@@ -64,19 +64,16 @@ def _count_up(ids) -> bool:
 def _out_of_range(ids, rows: int) -> IndexOutOfRangeError:
     wrong = (ids < 0) | (ids >= rows)
     first, largest, smallest = int(ids[wrong].flat[0]), int(ids.max()), int(ids.min())
-    extreme = f"max id {largest}" if largest >= rows else f"min id {smallest}"
-    cause = (
-        f"embedding: input_ids{position(wrong)} = {first} but Embedding has {rows} rows (0..{rows - 1}). "
-        f"{extreme}; index out of range for {int(wrong.sum())} of {ids.size} ids"
-    )
+    extreme = tr("max id {}", largest) if largest >= rows else tr("min id {}", smallest)
+    cause = tr("embedding: input_ids{} = {} but Embedding has {} rows (0..{}). {}; index out of range for {} of {} ids",
+               position(wrong), first, rows, rows - 1, extreme, int(wrong.sum()), ids.size)  # fmt: skip
     if largest >= rows and smallest >= 0 and _count_up(ids):
-        cause = (
-            f"embedding: ids count up {smallest}..{largest}, as positions do, but Embedding has {rows} rows (0..{rows - 1}); "
-            f"index out of range for {int(wrong.sum())} of {ids.size} ids"
-        )
-        return IndexOutOfRangeError(cause, f"a table of {largest + 1} positions, or texts of at most {rows} tokens", code=13)
+        cause = tr("embedding: ids count up {}..{}, as positions do, but Embedding has {} rows (0..{}); "
+                   "index out of range for {} of {} ids", smallest, largest, rows, rows - 1, int(wrong.sum()),
+                   ids.size)  # fmt: skip
+        return IndexOutOfRangeError(cause, tr("a table of {} positions, or texts of at most {} tokens", largest + 1, rows), code=13)
     if largest >= rows:
-        return IndexOutOfRangeError(cause, f"vocab_size={largest + 1}, or same tokenizer as in training", code=12)
+        return IndexOutOfRangeError(cause, tr("vocab_size={}, or same tokenizer as in training", largest + 1), code=12)
     return IndexOutOfRangeError(
         cause, "ids from 0; mask or replace negative ids (-100 marks ignored labels) before the embedding", code=12
     )

@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, DTypeError, GraphError, ShapeError
+from badak.core.errors import ArgumentError, DTypeError, GraphError, ShapeError, tr
 from badak.kernels.memory_format import row_major
 from badak.kernels.reference import matrices
 from badak.ops._broadcast import zeros
@@ -53,7 +53,9 @@ class Solve(Op):
     def forward(save, a, b):
         square("linalg.solve", a)
         if b.shape[:-1] != a.shape[:-1]:
-            raise ShapeError(f"linalg.solve: Incompatible shapes of A and B for the equation AX = B: {a.shape} and {b.shape}", None)
+            raise ShapeError(
+                tr("linalg.solve: Incompatible shapes of A and B for the equation AX = B: {} and {}", a.shape, b.shape), None
+            )
         save.a, save.x = a, _try(np.linalg.solve, "linalg.solve", a, b)
         return save.x
 
@@ -267,7 +269,7 @@ def _first(name: str, dy, x, axis: int):
     first, rest = np.split(dy, [x.shape[axis]], axis)
     if rest.any():
         raise LinAlgError(
-            f"linalg.svd: {name}'s vectors beyond the singular values have no gradient, as any may stand there",
+            tr("linalg.svd: {}'s vectors beyond the singular values have no gradient, as any may stand there", name),
             "linalg.svd(A, full_matrices=False)",
         )
     return first
@@ -323,16 +325,17 @@ def square(where: str, a) -> None:
     _floating(where, a)
     if a.shape[-1] != a.shape[-2]:
         raise ShapeError(
-            f"{where}: A must be batches of square matrices, but they are {a.shape[-2]} by {a.shape[-1]} matrices", "linalg.pinv"
+            tr("{}: A must be batches of square matrices, but they are {} by {} matrices", where, a.shape[-2], a.shape[-1]),
+            "linalg.pinv",
         )
 
 
 def _floating(where: str, a) -> None:
     if a.ndim < 2:
-        raise ShapeError(f"{where}: The input tensor A must have at least 2 dimensions.", "A.reshape(n, n)")
+        raise ShapeError(tr("{}: The input tensor A must have at least 2 dimensions.", where), "A.reshape(n, n)")
     if a.dtype.kind not in "fc" or a.dtype.itemsize < 4:
         word = WORDS.get(str(a.dtype), a.dtype)
-        raise DTypeError(f"{where}: Expected a floating point or complex tensor as input. Got {word}", "A.float()")
+        raise DTypeError(tr("{}: Expected a floating point or complex tensor as input. Got {}", where, word), "A.float()")
 
 
 def _try(function, where: str, *arrays):
@@ -340,7 +343,7 @@ def _try(function, where: str, *arrays):
         return function(*arrays)
     except np.linalg.LinAlgError as error:
         raise LinAlgError(
-            f"{where}: {_failing(function, where, arrays[0])}", _FIX.get(where, "A + eps I with a small eps")
+            tr("{}: {}", where, _failing(function, where, arrays[0])), _FIX.get(where, tr("A + eps I with a small eps"))
         ) from error
 
 
@@ -352,21 +355,23 @@ def _failing(function, where: str, a) -> str:
     flat = a.reshape(-1, *a.shape[-2:])
     alone = (lambda x: np.linalg.inv(x)) if where == "linalg.solve" else function
     at = next((k for k, x in enumerate(flat) if not _works(alone, x)), 0)
-    of_stack, x = f"(Batch element {at}): " if a.ndim > 2 else "", flat[at]
+    of_stack, x = tr("(Batch element {}): ", at) if a.ndim > 2 else "", flat[at]
     if where == "linalg.cholesky":
         k = next((k for k in range(1, len(x) + 1) if not _works(function, x[:k, :k])), len(x))
-        what = f"because the input is not positive-definite (the leading minor of order {k} is not positive-definite)."
-        return f"{of_stack}The factorization could not be completed {what}"
+        what = tr("because the input is not positive-definite (the leading minor of order {} is not positive-definite).", k)
+        return tr("{}The factorization could not be completed {}", of_stack, what)
     if where == "linalg.solve":
-        return f"{of_stack}The solver failed because the input matrix is singular."
+        return tr("{}The solver failed because the input matrix is singular.", of_stack)
     if where == "linalg.svd":
-        return f"{of_stack}The algorithm failed to converge because the input matrix contained non-finite values."
+        return tr("{}The algorithm failed to converge because the input matrix contained non-finite values.", of_stack)
     if where == "linalg.eigh":
-        words = "the input matrix is ill-conditioned or has too many repeated eigenvalues, or non-finite values"
-        return f"{of_stack}The algorithm failed to converge because {words}."
+        words = tr("the input matrix is ill-conditioned or has too many repeated eigenvalues, or non-finite values")
+        return tr("{}The algorithm failed to converge because {}.", of_stack, words)
     zero = np.flatnonzero(np.diagonal(matrices.lu(x)[0]) == 0)
     k = int(zero[0]) + 1 if zero.size else len(x)
-    return f"{of_stack}The diagonal element {k} is zero, the inversion could not be completed because the input matrix is singular."
+    return tr(
+        "{}The diagonal element {} is zero, the inversion could not be completed because the input matrix is singular.", of_stack, k
+    )
 
 
 def _works(function, x) -> bool:

@@ -1,7 +1,7 @@
 """The affine map of the last axis."""
 
 from badak import kernels
-from badak.core.errors import ShapeError
+from badak.core.errors import ShapeError, tr
 from badak.kernels import LARGE
 from badak.kernels.memory_format import turn
 from badak.ops._check import cannot_multiply, dtype_mismatch, unlike_summands
@@ -138,16 +138,14 @@ def check_shapes(x, w, b) -> None:
         raise _mismatch(x, w)
     if b is not None and b.shape != w.shape[:1]:
         raise ShapeError(
-            f"linear: expected bias (N,) where weight is (N, K); got bias={b.shape}, weight={w.shape}",
-            f"a bias of shape ({w.shape[0]},)",
+            tr("linear: expected bias (N,) where weight is (N, K); got bias={}, weight={}", b.shape, w.shape),
+            tr("a bias of shape ({},)", w.shape[0]),
         )
 
 
 def _mismatch(x, w) -> ShapeError:
-    cause = (
-        f"{cannot_multiply(x.shape, w.shape[::-1])}: linear takes input (..., K) and weight (N, K); "
-        f"got input={x.shape}, weight={w.shape}"
-    )
+    cause = tr("{}: linear takes input (..., K) and weight (N, K); got input={}, weight={}",
+               cannot_multiply(x.shape, w.shape[::-1]), x.shape, w.shape)  # fmt: skip
     if w.ndim != 2 or x.ndim == 0:
         return ShapeError(cause, "weight needs 2 dims and input at least 1")
-    return ShapeError(cause, f"Linear({x.shape[-1]}, {w.shape[0]}), or an input whose last size is {w.shape[1]}")
+    return ShapeError(cause, tr("Linear({}, {}), or an input whose last size is {}", x.shape[-1], w.shape[0], w.shape[1]))

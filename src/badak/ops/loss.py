@@ -3,7 +3,7 @@
 import numpy as np
 
 from badak import kernels
-from badak.core.errors import ArgumentError, DTypeError, IndexOutOfRangeError, ShapeError, warn_once
+from badak.core.errors import ArgumentError, DTypeError, IndexOutOfRangeError, ShapeError, tr, warn_once
 from badak.core.memory import is_alone
 from badak.ops._broadcast import quiet
 from badak.ops._check import dtype_mismatch, not_floating, position, unlike_scalars, within
@@ -77,7 +77,9 @@ def unrounded_cross_entropy(save, logits, target, weight, ignore_index=-100, smo
     """The forward of `CrossEntropy`, whose result is float32 for logits of bfloat16."""
     all_seen = _check_classes("cross_entropy", logits, target, weight, ignore_index, shape)
     if not 0.0 <= smoothing <= 1.0:
-        raise ArgumentError(f"cross_entropy: label_smoothing must be between 0.0 and 1.0. Got: {smoothing}", "label_smoothing=0.1")
+        raise ArgumentError(
+            tr("cross_entropy: label_smoothing must be between 0.0 and 1.0. Got: {}", smoothing), "label_smoothing=0.1"
+        )
     kernel = kernels.of(logits)
     loss, lse = kernel.cross_entropy(logits, target, weight, ignore_index, smoothing)
     save.logits, save.target, save.lse, save.weight = logits, target, lse, weight
@@ -220,7 +222,7 @@ def _plain_spread(where: str, size: int, reduction: str):
     if reduction == "none":
         return False, 1
     if reduction not in ("mean", "sum"):
-        raise ArgumentError(f"{where}: {reduction!r} is not a valid value for reduction", "'none', 'mean' or 'sum'")
+        raise ArgumentError(tr("{}: {!r} is not a valid value for reduction", where, reduction), "'none', 'mean' or 'sum'")
     return True, size if reduction == "mean" else 1
 
 
@@ -238,10 +240,10 @@ def _look_for_labels(where: str, seen, ignore_index: int, empty: bool = False) -
     """Whether there is any label, True somewhere in `seen` or an entry of it; warn, once, where there is none."""
     if seen.dtype == np.bool_ and seen.any() or seen.dtype != np.bool_ and seen.size:
         return True
-    why = "it is empty" if empty else f"all == ignore_index={ignore_index}"
+    why = tr("it is empty") if empty else tr("all == ignore_index={}", ignore_index)
     warn_once(
         (where, "no label", empty),
-        f"{where}: no label to learn from in this batch ({why}); the loss is 0",
+        tr("{}: no label to learn from in this batch ({}); the loss is 0", where, why),
         "batches with at least one example" if empty else "check truncation/masking",
         code=15,
     )
@@ -278,10 +280,10 @@ def _check_classes(where: str, logits, target, weight, ignore_index: int, shape)
     if logits.dtype.kind in "iub":
         raise not_floating(where, logits)
     if target.dtype.kind not in "iu":
-        raise DTypeError(f"{where}: expected class ids of dtype int64; got {target.dtype}", "target.long()")
+        raise DTypeError(tr("{}: expected class ids of dtype int64; got {}", where, target.dtype), "target.long()")
     if logits.ndim != 2 or target.shape != logits.shape[:1]:
         raise ShapeError(
-            f"{where}: expected logits (N, V) and target (N,); got logits={logits.shape}, target={target.shape}",
+            tr("{}: expected logits (N, V) and target (N,); got logits={}, target={}", where, logits.shape, target.shape),
             "flatten both: logits.view(-1, V), target.view(-1)",
         )
     classes = logits.shape[1]
@@ -300,21 +302,20 @@ def _check_classes(where: str, logits, target, weight, ignore_index: int, shape)
 
 def _label_out_of_range(target, wrong, classes: int, ignore_index: int) -> IndexOutOfRangeError:
     first, largest = int(target[wrong][0]), int(target[wrong].max())
-    cause = (
-        f"target{position(wrong)} = {first} but logits have {classes} classes (valid 0..{classes - 1}, "
-        f"ignore_index={ignore_index}). Target {first} is out of bounds; {int(wrong.sum())} of {target.size} labels affected"
-    )
+    cause = tr("target{} = {} but logits have {} classes (valid 0..{}, "
+               "ignore_index={}). Target {} is out of bounds; {} of {} labels affected", position(wrong), first, classes,
+               classes - 1, ignore_index, first, int(wrong.sum()), target.size)  # fmt: skip
     if largest >= classes:
-        return IndexOutOfRangeError(cause, f"labels from 0, or Linear(..., {largest + 1})", code=11)
-    return IndexOutOfRangeError(cause, f"labels from 0, or ignore_index={first}", code=11)
+        return IndexOutOfRangeError(cause, tr("labels from 0, or Linear(..., {})", largest + 1), code=11)
+    return IndexOutOfRangeError(cause, tr("labels from 0, or ignore_index={}", first), code=11)
 
 
 def _weight_mismatch(where: str, weight, classes: int) -> ShapeError:
     return ShapeError(
-        f"{where}: weight tensor should be defined either for all {classes} classes or no classes but got weight tensor "
-        f"of shape: {list(weight.shape)}",
-        f"a weight of shape ({classes},)",
-    )
+        tr("{}: weight tensor should be defined either for all {} classes or no classes but got weight tensor of shape: {}", where,
+           classes, list(weight.shape)),
+        tr("a weight of shape ({},)", classes),
+    )  # fmt: skip
 
 
 def _check_pair(where: str, x, target) -> None:
@@ -324,7 +325,7 @@ def _check_pair(where: str, x, target) -> None:
         raise dtype_mismatch(where, input=x, target=target)
     if x.shape != target.shape:
         raise ShapeError(
-            f"{where}: expected input and target of one shape; got input={x.shape}, target={target.shape}",
+            tr("{}: expected input and target of one shape; got input={}, target={}", where, x.shape, target.shape),
             f"target.view({tuple(x.shape)})" if x.size == target.size else "one target for each value of the input",
         )
 
@@ -337,7 +338,7 @@ def _stretch(name: str, w, x):
         return np.broadcast_to(w, x.shape)
     except ValueError:
         raise ShapeError(
-            f"binary_cross_entropy_with_logits: expected {name} that broadcasts to the input; got {name}={w.shape}, "
-            f"input={x.shape}",
-            f"{name} of shape {tuple(x.shape[-1:])}",
-        ) from None
+            tr("binary_cross_entropy_with_logits: expected {} that broadcasts to the input; got {}={}, input={}", name, name,
+               w.shape, x.shape),
+            tr("{} of shape {}", name, tuple(x.shape[-1:])),
+        ) from None  # fmt: skip

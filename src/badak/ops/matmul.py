@@ -1,7 +1,7 @@
 """The matrix product and vectors with any leading axes."""
 
 from badak import kernels
-from badak.core.errors import ShapeError
+from badak.core.errors import ShapeError, tr
 from badak.kernels.half import FLOAT32
 from badak.ops._broadcast import stretched, unbroadcast
 from badak.ops._check import cannot_multiply, dtype_mismatch, unlike_factors
@@ -95,13 +95,14 @@ def _alike(a, b) -> bool:
 
 def _check(a, b) -> None:
     if a.ndim == 0 or b.ndim == 0:
-        raise ShapeError(f"matmul: both arguments need at least 1 dim; got a={a.shape}, b={b.shape}", "a * b")
+        raise ShapeError(tr("matmul: both arguments need at least 1 dim; got a={}, b={}", a.shape, b.shape), "a * b")
     if a.shape[-1] != b.shape[-2 if b.ndim > 1 else 0]:
         fits = b.ndim > 1 and a.shape[-1] == b.shape[-1]
         raise ShapeError(
-            f"{cannot_multiply(a.shape, b.shape)}: matmul takes a (..., M, K) and b (..., K, N); got a={a.shape}, b={b.shape}",
+            tr("{}: matmul takes a (..., M, K) and b (..., K, N); got a={}, b={}", cannot_multiply(a.shape, b.shape), a.shape,
+               b.shape),
             "a @ b.transpose(-2, -1)" if fits else "the last size of a must be the second to last of b",
-        )
+        )  # fmt: skip
 
 
 def _matrices(a, b):

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from badak import kernels
-from badak.core.errors import ShapeError
+from badak.core.errors import ShapeError, tr
 from badak.kernels.half import BFLOAT16, FLOAT32
 from badak.ops._check import dtype_mismatch, not_floating
 from badak.ops.batching import aligned
@@ -123,7 +123,7 @@ def _check(where: str, x, w, b, axes: int) -> None:
     if (w is not None and w.shape != rest) or (b is not None and b.shape != rest):
         found = "".join(f", {name}={p.shape}" for name, p in (("weight", w), ("bias", b)) if p is not None)
         raise ShapeError(
-            f"{where}: expected weight of shape (C,) where x is (..., C); got x={x.shape}{found}",
+            tr("{}: expected weight of shape (C,) where x is (..., C); got x={}{}", where, x.shape, found),
             f"normalized_shape={rest}",
         )
 

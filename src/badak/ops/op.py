@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
-from badak.core.errors import warn_once
+from badak.core.errors import tr, warn_once
 from badak.core.portable import PORTABLE
 from badak.ops import batching
 
@@ -46,7 +46,7 @@ def _said_to_vary(name: str, portable: str, forward: Callable[..., Any]) -> Call
             if x is not None and x.dtype.kind in "fc" and x.dtype.char not in portable:
                 warn_once(
                     ("portable", name, x.dtype),
-                    f"BADAK_PORTABLE: {name} of {x.dtype} has the same bits on x86, and others on AArch64",
+                    tr("BADAK_PORTABLE: {} of {} has the same bits on x86, and others on AArch64", name, x.dtype),
                     "leave it out where both must agree",
                 )
         return forward(save, *arrays, **attributes)

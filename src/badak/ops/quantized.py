@@ -3,7 +3,7 @@
 import numpy as np
 
 from badak import kernels
-from badak.core.errors import DTypeError, GraphError, ShapeError
+from badak.core.errors import DTypeError, GraphError, ShapeError, tr
 from badak.kernels.half import BFLOAT16
 from badak.ops.embedding import check as check_ids
 from badak.ops.op import Op, flops_of_products
@@ -71,15 +71,16 @@ class LinearBFloat16(Op):
 def _check(x, size, weight) -> None:
     """weight: what an error says of it."""
     if x.dtype.kind not in "fV":
-        raise DTypeError(f"linear: expected an input of floats; got {x.dtype}", "x.float()")
+        raise DTypeError(tr("linear: expected an input of floats; got {}", x.dtype), "x.float()")
     if not x.ndim or x.shape[-1] != size:
         raise ShapeError(
-            f"linear: weight {weight} takes input (..., {size}); got input={x.shape}", f"an input whose last size is {size}"
+            tr("linear: weight {} takes input (..., {}); got input={}", weight, size, x.shape),
+            tr("an input whose last size is {}", size),
         )
 
 
 def _of_bits(w) -> str:
-    return f"{w.shape} of {8 * w.itemsize} bits"
+    return tr("{} of {} bits", w.shape, 8 * w.itemsize)
 
 
 def _no_gradient() -> GraphError:

@@ -4,7 +4,7 @@ gx (T, B, nH): the input's side of the gates. h0, c0 (B, H). w (nH, H), b (nH,) 
 """
 
 from badak import kernels
-from badak.core.errors import ShapeError
+from badak.core.errors import ShapeError, tr
 from badak.ops._check import dtype_mismatch
 from badak.ops.op import Count, Op
 
@@ -81,7 +81,7 @@ def _check(where: str, gx, h0, w, b, gates: int) -> None:
         raise dtype_mismatch(where, weight=w, input=gx, hidden=h0)
     if gx.shape[1:] != (h0.shape[0], gates * H) or h0.shape[1] != H or w.shape[0] != gates * H:
         raise ShapeError(
-            f"{where}: expected gates (T, B, {gates} H), hidden (B, H) and weight ({gates} H, H); "
-            f"got {gx.shape}, {h0.shape}, {w.shape}",
-            f"a hidden state of shape ({gx.shape[1]}, {H})",
-        )
+            tr("{}: expected gates (T, B, {} H), hidden (B, H) and weight ({} H, H); got {}, {}, {}", where, gates, gates, gx.shape,
+               h0.shape, w.shape),
+            tr("a hidden state of shape ({}, {})", gx.shape[1], H),
+        )  # fmt: skip

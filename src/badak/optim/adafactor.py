@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from badak.core.errors import ArgumentError, ArgumentTypeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, tr
 from badak.kernels.reference import matrix_updates
 from badak.optim.matrixwise import Matrixwise
 from badak.optim.optimizer import begin_number, count
@@ -13,18 +13,18 @@ from badak.tensor.dtypes import of_numpy
 
 def at_most_zero(owner: str, name: str, value: Any) -> None:
     if not number(value, owner, name) <= 0:
-        raise ArgumentError(f"{owner}: expected {name} <= 0; got {value}", f"{name}=-0.8")
+        raise ArgumentError(tr("{}: expected {} <= 0; got {}", owner, name, value), f"{name}=-0.8")
 
 
 def at_least_one(owner: str, name: str, value: Any) -> None:
     if not number(value, owner, name) >= 1:
-        raise ArgumentError(f"{owner}: expected {name} >= 1; got {value}", f"{name}=1.0")
+        raise ArgumentError(tr("{}: expected {} >= 1; got {}", owner, name, value), f"{name}=1.0")
 
 
 def two_floors(owner: str, name: str, value: Any) -> None:
     """(a number >= 0 or None, a number >= 0)."""
     if not isinstance(value, list | tuple) or len(value) != 2:
-        raise ArgumentTypeError(f"{owner}: {name} should be a pair; got {shown(value)}", f"{name}=(None, 1e-3)")
+        raise ArgumentTypeError(tr("{}: {} should be a pair; got {}", owner, name, shown(value)), f"{name}=(None, 1e-3)")
     for at, each in enumerate(value):
         if at or each is not None:
             at_least_zero(owner, f"{name}[{at}]", each)

@@ -24,7 +24,7 @@ import numpy as np
 
 from badak import kernels
 from badak.autograd.grad_mode import no_grad
-from badak.core.errors import BadakError, NotSupportedError
+from badak.core.errors import BadakError, NotSupportedError, tr
 from badak.core.public_api import overriding
 from badak.kernels.update import Update
 from badak.optim.optimizer import Optimizer, begin_number, count, loss_of
@@ -120,7 +120,7 @@ class Elementwise(Optimizer):
     def _update_sparse(self, p: Tensor, g: Any, group: dict[str, Any]) -> None:
         """Change p by a coalesced gradient."""
         raise NotSupportedError(
-            f"{type(self).__name__} does not support sparse gradients, please consider SparseAdam instead",
+            tr("{} does not support sparse gradients, please consider SparseAdam instead", type(self).__name__),
             "optim.SparseAdam, SGD or Adagrad for tables with sparse=True",
         )
 
@@ -148,7 +148,7 @@ class Elementwise(Optimizer):
         return prepare
 
     def _has_step_hooks(self) -> bool:
-        return bool(self._hooks.get("step pre") or self._hooks.get("step post"))
+        return bool(self._hooks.get(tr("step pre")) or self._hooks.get(tr("step post")))
 
     def _ready(self) -> list[Any]:
         """The groups, each followed by its parameters that have gradients."""
@@ -190,7 +190,7 @@ class Elementwise(Optimizer):
                 check_settings(owner, group, self.CHECKS, ranges=False)
             except BadakError as error:
                 raise OptimizerStateError(
-                    f"{owner}.load_state_dict: param_groups[{at}]: {error.cause}",
+                    tr("{}.load_state_dict: param_groups[{}]: {}", owner, at, error.cause),
                     "pass what optimizer.state_dict() gave",
                 ) from None
             needed = [name for name in self._slots(self.defaults | group) if name and not self.SLOTS[name].late]

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, BadakError, NotSupportedError
+from badak.core.errors import ArgumentError, BadakError, NotSupportedError, tr
 from badak.optim.line_search import Point, strong_wolfe
 from badak.optim.line_search import _cubic_interpolate as _cubic_interpolate  # PyTorch has these here
 from badak.optim.line_search import _strong_wolfe as _strong_wolfe
@@ -22,7 +22,9 @@ def a_count_or_none(owner: str, name: str, value: Any) -> None:
 
 def a_line_search(owner: str, name: str, value: Any) -> None:
     if value not in (None, "strong_wolfe"):
-        raise ArgumentError(f'{owner}: expected {name} "strong_wolfe" or None; got {shown(value)}', f'{name}="strong_wolfe"')
+        raise ArgumentError(
+            tr('{}: expected {} "strong_wolfe" or None; got {}', owner, name, shown(value)), f'{name}="strong_wolfe"'
+        )
 
 
 _CHECKS: dict[str, Check] = {
@@ -69,7 +71,9 @@ class LBFGS(Optimizer):
         check_settings("LBFGS", defaults, _CHECKS)
         super().__init__(params, defaults | ({"max_eval": max_iter * 5 // 4} if max_eval is None else {}))
         if len(self.param_groups) != 1:
-            raise ArgumentError(f"LBFGS takes one group of parameters; got {len(self.param_groups)}", "LBFGS(model.parameters())")
+            raise ArgumentError(
+                tr("LBFGS takes one group of parameters; got {}", len(self.param_groups)), "LBFGS(model.parameters())"
+            )
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Up to max_iter steps; returns the first loss that `closure` gave."""
@@ -94,12 +98,12 @@ class LBFGS(Optimizer):
             check_settings("LBFGS", groups[0], _CHECKS, ranges=False)
         except BadakError as error:
             raise OptimizerStateError(
-                f"LBFGS.load_state_dict: param_groups[0]: {error.cause}", "pass what optimizer.state_dict() gave"
+                tr("LBFGS.load_state_dict: param_groups[0]: {}", error.cause), "pass what optimizer.state_dict() gave"
             ) from None
         params = groups[0]["params"]
         for memory in state.values():
             if not isinstance(memory, dict):
-                refuse("LBFGS", f"the state of a parameter should be a dict; got {type(memory).__name__}")
+                refuse("LBFGS", tr("the state of a parameter should be a dict; got {}", type(memory).__name__))
             _check_memory(memory, params)
 
 
@@ -108,20 +112,20 @@ def _check_memory(memory: dict[str, Any], params: list[Tensor]) -> None:
     for name, value in memory.items():
         if name in _COUNTS:
             if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-                refuse("LBFGS", f"{name!r} should be a count; got {shown(value)}")
+                refuse("LBFGS", tr("{!r} should be a count; got {}", name, shown(value)))
         elif name in _LISTS:
             if not isinstance(value, list):
-                refuse("LBFGS", f"{name!r} should be a list; got {type(value).__name__}")
+                refuse("LBFGS", tr("{!r} should be a list; got {}", name, type(value).__name__))
             for each in value:
                 _check_one(_LISTS[name], name, each, params)
         elif name in _VECTORS + _NUMBERS:
             _check_one(_VECTORS if name in _VECTORS else _NUMBERS, name, value, params)
         else:
-            refuse("LBFGS", f"the state has {str(name)[:40]!r}, which LBFGS does not remember")
+            refuse("LBFGS", tr("the state has {!r}, which LBFGS does not remember", str(name)[:40]))
     if len({len(memory.get(name, ())) for name in ("old_dirs", "old_stps", "ro")}) > 1:
-        refuse("LBFGS", "'old_dirs', 'old_stps' and 'ro' should be equally long")
+        refuse("LBFGS", tr("'old_dirs', 'old_stps' and 'ro' should be equally long"))
     if memory.get("n_iter") and not {"d", "t", "old_dirs", "H_diag", "prev_flat_grad"} <= memory.keys():
-        refuse("LBFGS", "the state counts steps, but does not remember them")
+        refuse("LBFGS", tr("the state counts steps, but does not remember them"))
 
 
 def _check_one(kind: tuple[str, ...], name: str, value: Any, params: list[Tensor]) -> None:

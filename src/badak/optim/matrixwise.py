@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from badak.core.errors import BadakError, DTypeError
+from badak.core.errors import BadakError, DTypeError, tr
 from badak.optim.optimizer import Optimizer, loss_of
 from badak.optim.settings import check_settings
 from badak.optim.state import OptimizerStateError, check_memory
@@ -46,7 +46,7 @@ class Matrixwise(Optimizer):
     def _check_real(self, p: Tensor) -> None:
         if p._array.dtype.kind == "c":
             owner = type(self).__name__
-            raise DTypeError(f"{owner} does not support complex parameters; got {p.dtype}", "optim.AdamW for these")
+            raise DTypeError(tr("{} does not support complex parameters; got {}", owner, p.dtype), "optim.AdamW for these")
 
     def _shapes(self, p: Tensor) -> dict[str, tuple[int, ...]]:
         """What is remembered of p: {name: its shape}."""
@@ -63,7 +63,7 @@ class Matrixwise(Optimizer):
                 check_settings(owner, group, self.CHECKS, ranges=False)
             except BadakError as error:
                 raise OptimizerStateError(
-                    f"{owner}.load_state_dict: param_groups[{at}]: {error.cause}",
+                    tr("{}.load_state_dict: param_groups[{}]: {}", owner, at, error.cause),
                     "pass what optimizer.state_dict() gave",
                 ) from None
             for p in group["params"]:

@@ -3,7 +3,7 @@
 from math import sqrt
 from typing import Any
 
-from badak.core.errors import ArgumentError, ArgumentTypeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, tr
 from badak.kernels.reference import matrix_updates
 from badak.optim.matrixwise import Matrixwise
 from badak.optim.settings import a_count, a_number, a_switch, at_least_zero, number, shown
@@ -14,7 +14,9 @@ def three_numbers(owner: str, name: str, value: Any) -> None:
     """The coefficients of the polynomial."""
     if not isinstance(value, list | tuple) or len(value) != 3:
         found = len(value) if isinstance(value, list | tuple) else shown(value)
-        raise ArgumentTypeError(f"{owner}: {name} should be three numbers; got {found}", f"{name}=(3.4445, -4.775, 2.0315)")
+        raise ArgumentTypeError(
+            tr("{}: {} should be three numbers; got {}", owner, name, found), f"{name}=(3.4445, -4.775, 2.0315)"
+        )
     for at, each in enumerate(value):
         a_number(owner, f"{name}[{at}]", each)
 
@@ -22,12 +24,14 @@ def three_numbers(owner: str, name: str, value: Any) -> None:
 def fewer_than_100(owner: str, name: str, value: Any) -> None:
     a_count(owner, name, value)
     if value >= 100:
-        raise ArgumentError(f"{owner}: expected {name} < 100; got {value}", f"{name}=5")
+        raise ArgumentError(tr("{}: expected {} < 100; got {}", owner, name, value), f"{name}=5")
 
 
 def a_way_to_adjust(owner: str, name: str, value: Any) -> None:
     if value not in (None, "original", "match_rms_adamw"):
-        raise ArgumentError(f'{owner}: expected {name} "original" or "match_rms_adamw"; got {shown(value)}', f'{name}="original"')
+        raise ArgumentError(
+            tr('{}: expected {} "original" or "match_rms_adamw"; got {}', owner, name, shown(value)), f'{name}="original"'
+        )
 
 
 class Muon(Matrixwise):
@@ -76,7 +80,7 @@ class Muon(Matrixwise):
         for p in self.param_groups[-1]["params"]:
             if p.ndim != 2:
                 raise ArgumentError(
-                    f"Muon changes matrices; got a parameter of shape {tuple(p.shape)}",
+                    tr("Muon changes matrices; got a parameter of shape {}", tuple(p.shape)),
                     "optim.AdamW for biases, norms and embeddings",
                 )
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.kernels.update import fma, largest, sign
 from badak.optim.elementwise import Elementwise, Slot
 from badak.optim.settings import a_switch, at_least_zero, number, two_numbers
@@ -41,7 +41,7 @@ class Rprop(Elementwise):
         smaller, larger = map(number, etas)
         if not 0.0 < smaller < 1.0 < larger:
             raise ArgumentError(
-                f"Rprop: expected etas with 0 < etas[0] < 1 < etas[1]; got ({smaller}, {larger})", "etas=(0.5, 1.2)"
+                tr("Rprop: expected etas with 0 < etas[0] < 1 < etas[1]; got ({}, {})", smaller, larger), "etas=(0.5, 1.2)"
             )
 
     @staticmethod

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, BadakWarning, NotSupportedError, warn_once
+from badak.core.errors import ArgumentError, ArgumentTypeError, BadakWarning, NotSupportedError, tr, warn_once
 from badak.nn.tree import listed, why_empty
 from badak.tensor import Tensor
 
@@ -23,12 +23,12 @@ def number(value: Any, owner: str = "optimizer", name: str = "a setting") -> flo
         return value
     if isinstance(value, Tensor) and value.numel() != 1:
         raise ArgumentError(
-            f"{owner}: Tensor {name} must be 1-element; got shape {tuple(value.shape)}",
+            tr("{}: Tensor {} must be 1-element; got shape {}", owner, name, tuple(value.shape)),
             "use parameter groups for several learning rates",
         )
     found = value.item() if isinstance(value, Tensor | np.generic) else value
     if not isinstance(found, int | float):
-        raise ArgumentTypeError(f"{owner}: {name} should be a number; got {shown(value)}", "a number, such as 0.1")
+        raise ArgumentTypeError(tr("{}: {} should be a number; got {}", owner, name, shown(value)), "a number, such as 0.1")
     return found
 
 
@@ -43,28 +43,28 @@ def a_number(owner: str, name: str, value: Any) -> None:
     """A real number, or a tensor with one."""
     found = number(value, owner, name)
     if found != found or (isinstance(found, int) and abs(found) >= 2**63):
-        raise ArgumentError(f"{owner}: expected a number as {name}; got {shown(value)}", f"{name}=0.1")
+        raise ArgumentError(tr("{}: expected a number as {}; got {}", owner, name, shown(value)), f"{name}=0.1")
 
 
 def at_least_zero(owner: str, name: str, value: Any) -> None:
     """A number >= 0."""
     if not (found := number(value, owner, name)) >= 0.0:
-        raise ArgumentError(f"{owner}: expected {name} >= 0; got {value}", f"{name}={abs(found) if found < 0 else 0.0}")
+        raise ArgumentError(tr("{}: expected {} >= 0; got {}", owner, name, value), f"{name}={abs(found) if found < 0 else 0.0}")
     a_number(owner, name, value)
 
 
 def a_fraction(owner: str, name: str, value: Any) -> None:
     """A number in [0, 1]."""
     if not 0.0 <= number(value, owner, name) <= 1.0:
-        raise ArgumentError(f"{owner}: expected 0 <= {name} <= 1; got {value}", f"{name}=0.9")
+        raise ArgumentError(tr("{}: expected 0 <= {} <= 1; got {}", owner, name, value), f"{name}=0.9")
 
 
 def a_count(owner: str, name: str, value: Any) -> None:
     """An integer >= 0."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise ArgumentTypeError(f"{owner}: {name} should be an integer; got {shown(value)}", f"{name}=5")
+        raise ArgumentTypeError(tr("{}: {} should be an integer; got {}", owner, name, shown(value)), f"{name}=5")
     if value < 0:
-        raise ArgumentError(f"{owner}: expected {name} >= 0; got {value}", f"{name}={-value}")
+        raise ArgumentError(tr("{}: expected {} >= 0; got {}", owner, name, value), f"{name}={-value}")
 
 
 def two_numbers(owner: str, name: str, value: Any) -> None:
@@ -79,20 +79,20 @@ def two_decay_rates(owner: str, name: str, value: Any) -> None:
     _a_pair(owner, name, value, "(0.9, 0.999)")
     for at, beta in enumerate(value):
         if not 0.0 <= number(beta, owner, f"{name}[{at}]") < 1.0:
-            raise ArgumentError(f"{owner}: expected 0 <= {name}[{at}] < 1; got {beta}", f"{name}=(0.9, 0.999)")
+            raise ArgumentError(tr("{}: expected 0 <= {}[{}] < 1; got {}", owner, name, at, beta), f"{name}=(0.9, 0.999)")
 
 
 def _a_pair(owner: str, name: str, value: Any, example: str) -> None:
     if not isinstance(value, list | tuple):
-        raise ArgumentTypeError(f"{owner}: {name} should be two numbers; got {shown(value)}", f"{name}={example}")
+        raise ArgumentTypeError(tr("{}: {} should be two numbers; got {}", owner, name, shown(value)), f"{name}={example}")
     if len(value) != 2:
-        raise ArgumentError(f"{owner}: {name} should be two numbers; got {len(value)}", f"{name}={example}")
+        raise ArgumentError(tr("{}: {} should be two numbers; got {}", owner, name, len(value)), f"{name}={example}")
 
 
 def a_switch(owner: str, name: str, value: Any) -> None:
     """True or False; 0 and 1 as in PyTorch."""
     if not (isinstance(value, bool | np.bool_) or (type(value) is int and value in (0, 1))):
-        raise ArgumentTypeError(f"{owner}: {name} should be True or False; got {shown(value)}", f"{name}=True")
+        raise ArgumentTypeError(tr("{}: {} should be True or False; got {}", owner, name, shown(value)), f"{name}=True")
 
 
 def check_implementation(owner: str, settings: dict[str, Any]) -> None:
@@ -103,18 +103,18 @@ def check_implementation(owner: str, settings: dict[str, Any]) -> None:
     """
     if settings.get("foreach") and settings.get("fused"):
         raise ArgumentError(
-            f"{owner}: `fused` and `foreach` cannot be `True` together",
+            tr("{}: `fused` and `foreach` cannot be `True` together", owner),
             "leave both out: badak's update is always fused",
         )
     if settings.get("differentiable"):
         raise NotSupportedError(
-            f"{owner}: differentiable=True asks for gradients through the update, which badak does not record",
+            tr("{}: differentiable=True asks for gradients through the update, which badak does not record", owner),
             "differentiable=False",
         )
     if settings.get("capturable"):
         warn_once(
             (owner, "capturable"),
-            f"{owner}: capturable=True is about recording graphs on a GPU and has no effect on the CPU.",
+            tr("{}: capturable=True is about recording graphs on a GPU and has no effect on the CPU.", owner),
             "leave it out",
         )
 
@@ -141,17 +141,17 @@ required = _Required()  # as a default: every group must state this setting
 def groups_of(params: Any, owner: str) -> list[dict[str, Any]]:
     """The groups in `params`: tensors, (name, tensor) pairs, or dicts. `owner` is the optimizer's name, for messages."""
     if isinstance(params, dict) and "params" not in params and any(isinstance(x, Tensor) for x in params.values()):
-        raise ArgumentTypeError(f"{owner}: params is a dict of tensors by name", "model.parameters()")
+        raise ArgumentTypeError(tr("{}: params is a dict of tensors by name", owner), "model.parameters()")
     if not isinstance(params, Tensor) and not hasattr(type(params), "__iter__") and callable(params):
         if hasattr(params, "parameters"):
             raise ArgumentTypeError(
-                f"{owner}: params is the module {type(params).__name__} itself", "its parameters: model.parameters()"
+                tr("{}: params is the module {} itself", owner, type(params).__name__), "its parameters: model.parameters()"
             )
-        raise ArgumentTypeError(f"{owner}: params is a function that was not called", "model.parameters(), with parentheses")
+        raise ArgumentTypeError(tr("{}: params is a function that was not called", owner), "model.parameters(), with parentheses")
     if isinstance(params, (Tensor, dict)):
-        kind = "one dict" if isinstance(params, dict) else "one tensor"
+        kind = tr("one dict") if isinstance(params, dict) else tr("one tensor")
         raise ArgumentTypeError(
-            f"{owner}: params should be an iterable of tensors or dicts; got {kind}", f"{owner}([...]), with brackets"
+            tr("{}: params should be an iterable of tensors or dicts; got {}", owner, kind), tr("{}([...]), with brackets", owner)
         )
     model = listed(params)
     groups = list(params)
@@ -159,7 +159,7 @@ def groups_of(params: Any, owner: str) -> list[dict[str, Any]]:
         raise ArgumentError(*why_empty(model), code=18)
     if not groups:
         raise ArgumentError(
-            f"no parameters: {owner} got an empty parameter list.",
+            tr("no parameters: {} got an empty parameter list.", owner),
             "pass model.parameters(); an iterator that was read once is empty, make it again",
             code=18,
         )
@@ -169,23 +169,23 @@ def groups_of(params: Any, owner: str) -> list[dict[str, Any]]:
 def group_of(group: Any, defaults: dict[str, Any], others: list[dict[str, Any]]) -> dict[str, Any]:
     """`group` itself, completed: "params" a list of leaf tensors, "param_names" if named, and every default."""
     if not isinstance(group, dict):
-        raise ArgumentTypeError(f"param_group: expected a dict; got {type(group).__name__}", '{"params": [...], "lr": ...}')
+        raise ArgumentTypeError(tr("param_group: expected a dict; got {}", type(group).__name__), '{"params": [...], "lr": ...}')
     if "params" not in group:
         raise ArgumentError(
-            f"param_group: expected the key 'params'; got {', '.join(map(repr, group)) or 'none'}",
+            tr("param_group: expected the key 'params'; got {}", ", ".join(map(repr, group)) or "none"),
             '{"params": [...], "lr": ...}',
         )
     params = _list_of(group["params"])
     names = [p[0] for p in params if isinstance(p, tuple)]
     if names and len(names) != len(params):
         raise ArgumentError(
-            f"param_group: {len(names)} of {len(params)} parameters have names",
+            tr("param_group: {} of {} parameters have names", len(names), len(params)),
             "name all, as model.named_parameters() does, or none",
         )
     if others and bool(names) != ("param_names" in others[0]):
-        with_names, without = ("this", "the others") if names else ("the others", "this")
+        with_names, without = ("this", tr("the others")) if names else (tr("the others"), "this")
         raise ArgumentError(
-            f"param_group: {with_names} has names for its parameters, {without} not",
+            tr("param_group: {} has names for its parameters, {} not", with_names, without),
             "use named_parameters() in all groups, or in none",
         )
     if names:
@@ -210,22 +210,22 @@ def _list_of(params: Any) -> list[Any]:
 def _check(p: Any, defaults: dict[str, Any]) -> None:
     if not isinstance(p, Tensor):
         raise ArgumentTypeError(
-            f"optimizer can only optimize Tensors; one of the params is {type(p).__name__}", "pass model.parameters()"
+            tr("optimizer can only optimize Tensors; one of the params is {}", type(p).__name__), "pass model.parameters()"
         )
     if not (p.is_leaf or p.retains_grad or defaults.get("differentiable")):
         raise ArgumentError(
-            f"can't optimize a non-leaf Tensor: one of shape {tuple(p.shape)} was computed from others, "
-            "and nothing keeps its value",
+            tr("can't optimize a non-leaf Tensor: one of shape {} was computed from others, and nothing keeps its value",
+               tuple(p.shape)),
             "pass the leaf it was computed from, or x.detach().requires_grad_()",
-        )
+        )  # fmt: skip
 
 
 def _complete(group: dict[str, Any], defaults: dict[str, Any]) -> None:
     for name, value in defaults.items():
         if value is required and name not in group:
             raise ArgumentError(
-                f"param_group: the setting '{name}' has no default and this group does not state it",
-                f'"{name}": ... in the group',
+                tr("param_group: the setting '{}' has no default and this group does not state it", name),
+                tr('"{}": ... in the group', name),
             )
         group.setdefault(name, value)
 
@@ -235,14 +235,16 @@ def _check_repetition(params: list[Tensor], others: list[dict[str, Any]]) -> Non
     again = [p for p in params if id(p) in known]
     if again:
         raise ArgumentError(
-            f"some parameters appear in more than one parameter group: {len(again)} of {len(params)}, the first of shape "
-            f"{tuple(again[0].shape)}",
+            tr("some parameters appear in more than one parameter group: {} of {}, the first of shape {}", len(again), len(params),
+               tuple(again[0].shape)),
             "put each parameter into one group (tied weights count once)",
-        )
+        )  # fmt: skip
     if len({id(p) for p in params}) < len(params):
         warnings.warn(
-            "optimizer contains a parameter group with duplicate parameters: they are updated twice in a step\n"
-            "fix: list each parameter once",
+            tr(
+                "optimizer contains a parameter group with duplicate parameters: they are updated twice in a step\n"
+                "fix: list each parameter once"
+            ),
             BadakWarning,
             stacklevel=5,
         )

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.kernels.update import fma
 from badak.optim.elementwise import Elementwise, Slot
 from badak.optim.settings import a_number, a_switch, at_least_zero, number
@@ -77,7 +77,7 @@ class SGD(Elementwise):
         super().__init__(params, locals())
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ArgumentError(
-                f"SGD: nesterov=True expects momentum > 0 and dampening = 0; got momentum={momentum}, dampening={dampening}",
+                tr("SGD: nesterov=True expects momentum > 0 and dampening = 0; got momentum={}, dampening={}", momentum, dampening),
                 "momentum=0.9, dampening=0",
             )
 

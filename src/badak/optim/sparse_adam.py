@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, GraphError
+from badak.core.errors import ArgumentError, GraphError, tr
 from badak.optim.optimizer import Optimizer, loss_of
 from badak.optim.settings import Check, a_switch, at_least_zero, check_settings, number, two_decay_rates
 from badak.tensor.layouts import strided
@@ -47,7 +47,7 @@ class SparseAdam(Optimizer):
         check_settings("SparseAdam", settings, checks)
         for name in ("lr", "eps"):
             if number(settings[name]) == 0:
-                raise ArgumentError(f"SparseAdam: Invalid value: expected {name} > 0; got {settings[name]}", f"{name}=1e-3")
+                raise ArgumentError(tr("SparseAdam: Invalid value: expected {} > 0; got {}", name, settings[name]), f"{name}=1e-3")
         super().__init__(params, settings)
         for p in self._parameters():
             if p.layout is not strided or p.is_complex():

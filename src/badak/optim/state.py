@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from badak.core.errors import StateError
+from badak.core.errors import StateError, tr
 from badak.tensor import Tensor
 
 
@@ -36,17 +36,17 @@ def load_groups(loaded: dict[str, Any], groups: list[dict[str, Any]], owner: str
     theirs = loaded["param_groups"]
     if len(theirs) != len(groups):
         raise OptimizerStateError(
-            f"loaded state dict has a different number of parameter groups: {len(theirs)}, {owner} has {len(groups)}",
+            tr("loaded state dict has a different number of parameter groups: {}, {} has {}", len(theirs), owner, len(groups)),
             "build the optimizer with the groups that it had when it was saved",
         )
     for number, (ours, other) in enumerate(zip(groups, theirs)):
         if len(ours["params"]) != len(other["params"]):
             raise OptimizerStateError(
-                "loaded state dict contains a parameter group that doesn't match the size of optimizer's group: "
-                f"group {number} has "
-                f"{len(other['params'])} parameters, {owner}'s has {len(ours['params'])}",
+                tr("loaded state dict contains a parameter group that doesn't match the size of optimizer's group: "
+                   "group {} has "
+                   "{} parameters, {}'s has {}", number, len(other["params"]), owner, len(ours["params"])),
                 "build the optimizer for the model that it was saved with",
-            )
+            )  # fmt: skip
     merged = []
     for ours, other in zip(groups, theirs):
         names = {"param_names": ours["param_names"]} if "param_names" in ours else {}
@@ -63,28 +63,28 @@ def load_groups(loaded: dict[str, Any], groups: list[dict[str, Any]], owner: str
 def _check_form(loaded: Any, owner: str) -> None:
     """Raise OptimizerStateError unless the outer form is that of `pack`."""
     if not isinstance(loaded, dict):
-        refuse(owner, f"expected a dict; got {type(loaded).__name__}")
+        refuse(owner, tr("expected a dict; got {}", type(loaded).__name__))
     if "state" not in loaded or "param_groups" not in loaded:
         found = ", ".join(map(repr, [*loaded][:8])) or "none"
-        refuse(owner, f"expected the keys 'state' and 'param_groups'; got {found}")
+        refuse(owner, tr("expected the keys 'state' and 'param_groups'; got {}", found))
     state, groups = loaded["state"], loaded["param_groups"]
     if not isinstance(state, dict):
-        refuse(owner, f"'state' should be a dict; got {type(state).__name__}")
+        refuse(owner, tr("'state' should be a dict; got {}", type(state).__name__))
     if not isinstance(groups, list | tuple):
-        refuse(owner, f"'param_groups' should be a list; got {type(groups).__name__}")
+        refuse(owner, tr("'param_groups' should be a list; got {}", type(groups).__name__))
     for at, group in enumerate(groups):
         if not isinstance(group, dict):
-            refuse(owner, f"param_groups[{at}] should be a dict; got {type(group).__name__}")
+            refuse(owner, tr("param_groups[{}] should be a dict; got {}", at, type(group).__name__))
         numbers = group.get("params")
         if not isinstance(numbers, list | tuple) or not all(type(number) is int for number in numbers):
-            refuse(owner, f"param_groups[{at}]['params'] should be a list of numbers of parameters")
+            refuse(owner, tr("param_groups[{}]['params'] should be a list of numbers of parameters", at))
         if not all(isinstance(name, str) for name in group):
-            refuse(owner, f"param_groups[{at}] has a setting whose name is no string")
+            refuse(owner, tr("param_groups[{}] has a setting whose name is no string", at))
 
 
 def refuse(owner: str, cause: str) -> NoReturn:
     raise OptimizerStateError(
-        f"{owner}.load_state_dict: {cause}",
+        tr("{}.load_state_dict: {}", owner, cause),
         "pass what optimizer.state_dict() gave; a model's goes to model.load_state_dict",
     )
 
@@ -102,41 +102,41 @@ def check_memory(
 
     shapes: those of arrays of p's dtype, by name; numbers: the names of real numbers.
     """
-    of = f"the state of a parameter of shape {tuple(p.shape)}"
+    of = tr("the state of a parameter of shape {}", tuple(p.shape))
     if not isinstance(memory, dict):
-        refuse(owner, f"{of} should be a dict; got {type(memory).__name__}")
+        refuse(owner, tr("{} should be a dict; got {}", of, type(memory).__name__))
     missing = [name for name in needed if memory.get(name) is None]
     if missing:
-        refuse(owner, f"{of} lacks {missing[0]!r}")
+        refuse(owner, tr("{} lacks {!r}", of, missing[0]))
     for name, value in memory.items():
         if name == "step" and name in needed:
             _check_step(owner, of, value)
         elif name in numbers:
-            check_number(owner, f"{name!r} in {of}", value)
+            check_number(owner, tr("{!r} in {}", name, of), value)
         elif name in shapes:
             if value is not None:
-                check_slot(owner, f"{name!r} in {of}", value, p, shapes[name])
+                check_slot(owner, tr("{!r} in {}", name, of), value, p, shapes[name])
         elif not more:
-            refuse(owner, f"{of} has {str(name)[:40]!r}, which {owner} does not remember")
+            refuse(owner, tr("{} has {!r}, which {} does not remember", of, str(name)[:40], owner))
 
 
 def check_number(owner: str, what: str, value: Any) -> None:
     """A real number, bare or in a 0-d tensor."""
     real = isinstance(value, int | float) and not isinstance(value, bool)
     if not (real or (isinstance(value, Tensor) and value.shape == () and value._array.dtype.kind == "f")):
-        refuse(owner, f"{what} should be a number; got {type(value).__name__}")
+        refuse(owner, tr("{} should be a number; got {}", what, type(value).__name__))
     if isinstance(value, int) and abs(value) >= 2**63:
-        refuse(owner, f"{what} should be a number below 2**63; got a larger one")
+        refuse(owner, tr("{} should be a number below 2**63; got a larger one", what))
 
 
 def check_slot(owner: str, what: str, value: Any, p: Tensor, shape: tuple[int, ...]) -> None:
     """An array of this shape and p's dtype."""
     if not isinstance(value, Tensor):
-        refuse(owner, f"{what} should be a tensor; got {type(value).__name__}")
+        refuse(owner, tr("{} should be a tensor; got {}", what, type(value).__name__))
     if tuple(value.shape) != shape:
-        refuse(owner, f"{what} has shape {tuple(value.shape)}")
+        refuse(owner, tr("{} has shape {}", what, tuple(value.shape)))
     if value.dtype != p.dtype:
-        refuse(owner, f"{what} has dtype {value.dtype}, the parameter {p.dtype}")
+        refuse(owner, tr("{} has dtype {}, the parameter {}", what, value.dtype, p.dtype))
 
 
 def _check_step(owner: str, of: str, value: Any) -> None:
@@ -145,7 +145,7 @@ def _check_step(owner: str, of: str, value: Any) -> None:
         value = value.item()
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 2**53 or value != int(value):
         shown = value if isinstance(value, int | float) else f"a {type(value).__name__}"
-        refuse(owner, f"'step' in {of} should be a count of steps; got {shown}")
+        refuse(owner, tr("'step' in {} should be a count of steps; got {}", of, shown))
 
 
 def load_state(
@@ -161,7 +161,7 @@ def load_state(
     for key, value in state.items():
         p = owners.get(key)
         if p is None and type(key) is int:
-            refuse(owner, f"'state' has the memory of parameter {key}, which is in no group")
+            refuse(owner, tr("'state' has the memory of parameter {}, which is in no group", key))
         made[key if p is None else p] = _copied(value, p, {"step", *numbers})
     return made
 

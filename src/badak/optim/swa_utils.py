@@ -7,7 +7,7 @@ from numbers import Real
 from typing import Any, Literal
 
 from badak.autograd import no_grad
-from badak.core.errors import ArgumentError, ArgumentTypeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, tr
 from badak.core.public_api import guard_classes as _guard_classes
 from badak.nn import Module
 from badak.nn.batch_norm import _BatchNorm
@@ -24,7 +24,7 @@ PARAM_LIST = tuple[Tensor, ...] | list[Tensor]
 
 def _check_decay(decay: float) -> None:
     if not 0.0 <= decay <= 1.0:
-        raise ArgumentError(f"Invalid decay value {decay} provided. Please provide a value in [0,1] range.", "decay=0.999")
+        raise ArgumentError(tr("Invalid decay value {} provided. Please provide a value in [0,1] range.", decay), "decay=0.999")
 
 
 def get_ema_multi_avg_fn(decay: float = 0.999) -> Callable:
@@ -97,7 +97,7 @@ class AveragedModel(Module):
         if avg_fn is not None and multi_avg_fn is not None:
             raise ArgumentError("Only one of avg_fn and multi_avg_fn should be provided", "AveragedModel(model, multi_avg_fn=...)")
         if not isinstance(model, Module):
-            raise ArgumentTypeError(f"AveragedModel: expected a Module; got {type(model).__name__}", "AveragedModel(model)")
+            raise ArgumentTypeError(tr("AveragedModel: expected a Module; got {}", type(model).__name__), "AveragedModel(model)")
         self.module = deepcopy(model)
         if device is not None:
             self.module = self.module.to(device)
@@ -178,18 +178,18 @@ class SWALR(LRScheduler):
         rates = list(swa_lr) if isinstance(swa_lr, list | tuple) else [swa_lr] * len(groups)
         if len(rates) != len(groups):
             raise ArgumentError(
-                f"SWALR: swa_lr must have one number for each group: {len(groups)} groups, got {len(rates)}", "swa_lr=0.05"
+                tr("SWALR: swa_lr must have one number for each group: {} groups, got {}", len(groups), len(rates)), "swa_lr=0.05"
             )
         if not all(isinstance(rate, Real | Tensor) for rate in rates):
-            raise ArgumentTypeError(f"SWALR: swa_lr must be a number, or one for each group; got {swa_lr!r}", "swa_lr=0.05")
+            raise ArgumentTypeError(tr("SWALR: swa_lr must be a number, or one for each group; got {!r}", swa_lr), "swa_lr=0.05")
         for group, rate in zip(groups, rates):
             group["swa_lr"] = rate
         if anneal_strategy not in ("cos", "linear"):
             raise ArgumentError(
-                f"anneal_strategy must by one of 'cos' or 'linear', instead got {anneal_strategy}", "anneal_strategy='cos'"
+                tr("anneal_strategy must by one of 'cos' or 'linear', instead got {}", anneal_strategy), "anneal_strategy='cos'"
             )
         if isinstance(anneal_epochs, int) and anneal_epochs < 0:
-            raise ArgumentError(f"anneal_epochs must be equal or greater than 0, got {anneal_epochs}", "anneal_epochs=10")
+            raise ArgumentError(tr("anneal_epochs must be equal or greater than 0, got {}", anneal_epochs), "anneal_epochs=10")
         check_count(self, "anneal_epochs", anneal_epochs, 0)
         self._anneal_strategy, self.anneal_epochs = anneal_strategy, anneal_epochs
         super().__init__(optimizer, last_epoch)

@@ -17,7 +17,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.generation.framing import Text
 from badak.serving.asking import ask
 from badak.serving.errors import BusyError, RequestError
@@ -86,15 +86,16 @@ class Service:
                 "texts; with langchain-openai: OpenAIEmbeddings(check_embedding_ctx_length=False)", param="input",
             )  # fmt: skip
         texts = fields.texts("input", self.limits.max_inputs)
-        form = fields.pick("encoding_format", "float", lambda x: x in ("float", "base64"), "float or base64")
+        form = fields.pick("encoding_format", "float", lambda x: x in ("float", "base64"), tr("float or base64"))
         truncate = fields.flag("truncate")
-        fields.pick("dimensions", None, lambda x: x == model.width and type(x) is int, f"{model.width}, as the model has")
+        fields.pick("dimensions", None, lambda x: x == model.width and type(x) is int, tr("{}, as the model has", model.width))
         fields.close()
         lengths = [len(ids) for ids in await self._aside(partial(model.encoder.tokenizer.encode_all, texts, marks=True))]
         longest = max(lengths)
         if longest > model.encoder.length and not truncate:
             raise RequestError(
-                f"a text has {longest:,} tokens, the model reads {model.encoder.length:,}", '"truncate": true leaves out the end',
+                tr("a text has {:,} tokens, the model reads {:,}", longest,
+                   model.encoder.length), '"truncate": true leaves out the end',
                 param="input", code="context_length_exceeded",
             )  # fmt: skip
         vectors = await self._work(request, model, texts)
@@ -182,7 +183,9 @@ class Service:
     def _named(self, name: str) -> Served:
         if name not in self.models:
             known = ", ".join(self.models)
-            raise RequestError(f"there is no model {name[:100]!r} here", known, param="model", code="model_not_found", status=404)
+            raise RequestError(
+                tr("there is no model {!r} here", name[:100]), known, param="model", code="model_not_found", status=404
+            )
         return self.models[name]
 
     def _model(self, fields: Fields, kind: type) -> Any:
@@ -192,11 +195,11 @@ class Service:
         if name is None and len(fitting) == 1:
             return fitting[0]
         if name is None:
-            raise RequestError(f"model is missing, and {len(fitting)} models fit", ", ".join(self.models), param="model")
+            raise RequestError(tr("model is missing, and {} models fit", len(fitting)), ", ".join(self.models), param="model")
         model = self._named(name)
         if not isinstance(model, kind):
             raise RequestError(
-                f"{name} is for {model.task}, and this is for {kind.task}", f"POST {WAYS[model.task]}", param="model",  # type: ignore[attr-defined]
+                tr("{} is for {}, and this is for {}", name, model.task, kind.task), tr("POST {}", WAYS[model.task]), param="model",  # type: ignore[attr-defined]
             )  # fmt: skip
         return model
 
@@ -205,7 +208,7 @@ class Service:
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind != "application/json":  # a page of another site cannot send it unasked
             raise RequestError(
-                f"content-type is {kind[:60]!r}; expected application/json", "content-type: application/json", status=415
+                tr("content-type is {!r}; expected application/json", kind[:60]), "content-type: application/json", status=415
             )
         body = bytearray()
         try:
@@ -214,19 +217,19 @@ class Service:
                     body += chunk
                     if len(body) > self.limits.body:
                         raise RequestError(
-                            f"the body has more than {self.limits.body:,} bytes",
-                            f"a smaller one, or serve with --body {8 * self.limits.body}",
+                            tr("the body has more than {:,} bytes", self.limits.body),
+                            tr("a smaller one, or serve with --body {}", 8 * self.limits.body),
                             status=413, code="request_too_large",
                         )  # fmt: skip
         except TimeoutError:
-            raise RequestError(f"the body did not come within {BODY_SECONDS:.0f} s", "send it at once", status=408) from None
+            raise RequestError(tr("the body did not come within {:.0f} s", BODY_SECONDS), "send it at once", status=408) from None
         return parsed(bytes(body))
 
     async def _aside(self, work: Callable[[], Any]) -> Any:
         """Work of some milliseconds, such as cutting a text into tokens, next to the loop."""
         if self.asking >= self.limits.queue + self.limits.streams:
             raise BusyError(
-                f"{self.asking} requests wait already", f"ask again later, or serve with --queue {2 * self.limits.queue}"
+                tr("{} requests wait already", self.asking), tr("ask again later, or serve with --queue {}", 2 * self.limits.queue)
             )
         self.asking += 1
         try:
@@ -296,8 +299,8 @@ def app_of(service: Service, key: str | None = None, local: bool = True) -> Guar
 
     async def refused(request: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 500
-        cause = f"there is no {request.method} {request.url.path[:100]}"
-        return response_to(RequestError(cause, f"one of {', '.join([*posts, *gets])}", status=status, code="not_found"))
+        cause = tr("there is no {} {}", request.method, request.url.path[:100])
+        return response_to(RequestError(cause, tr("one of {}", ", ".join([*posts, *gets])), status=status, code="not_found"))
 
     return Guard(Starlette(routes=routes, exception_handlers={404: refused, 405: refused}), key, local, service.limits.timeout)
 
@@ -307,9 +310,13 @@ def _texts_or_pairs(fields: Fields, most: int) -> list[Text]:
     value = fields.values.get("input")
     is_pair: Callable[[Any], bool] = lambda one: isinstance(one, list) and len(one) == 2 and all(map(is_text, one))
     if isinstance(value, list) and value and isinstance(value[0], list):
-        example = '"input": [["a text", "another"]]'
+        example = tr('"input": [["a text", "another"]]')
         pairs = fields.pick(
-            "input", None, lambda x: len(x) <= most and all(map(is_pair, x)), f"texts, or at most {most:,} pairs of texts", example
+            "input",
+            None,
+            lambda x: len(x) <= most and all(map(is_pair, x)),
+            tr("texts, or at most {:,} pairs of texts", most),
+            example,
         )
         return [(first, second) for first, second in pairs]
     return [*fields.texts("input", most)]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.generation.chat import conversation
 from badak.generation.filters import GenerationConfig
 from badak.generation.folder import Turn
@@ -68,7 +68,7 @@ def ask(chat: bool, model: Writer, fields: Fields, limits: Limits) -> Asked:
     most_answers = min(MANY, limits.streams + limits.queue)  # more would never find room at once
     if n * len(prompts) > most_answers:
         raise RequestError(
-            f"{n * len(prompts)} answers are asked for; {most_answers} at most", "fewer prompts, or a smaller n", param="n"
+            tr("{} answers are asked for; {} at most", n * len(prompts), most_answers), "fewer prompts, or a smaller n", param="n"
         )
     usage = options is not None and options.flag("include_usage")
     if options is not None:
@@ -119,7 +119,7 @@ def _length(chat: bool, fields: Fields) -> int | None:
     asked = [fields.whole(name, None, 1 if chat else 0) for name in names]
     told = [one for one in asked if one is not None]
     if len(set(told)) > 1:
-        raise RequestError(f"max_completion_tokens={told[0]} and max_tokens={told[1]}", "one of them", param="max_tokens")
+        raise RequestError(tr("max_completion_tokens={} and max_tokens={}", told[0], told[1]), "one of them", param="max_tokens")
     return told[0] if told else None
 
 
@@ -129,14 +129,14 @@ def _logprobs(chat: bool, fields: Fields) -> int | None:
         return fields.whole("logprobs", None, 0, LOGPROBS)
     told, top = fields.flag("logprobs"), fields.whole("top_logprobs", None, 0, LOGPROBS)
     if top is not None and not told:
-        raise RequestError(f"top_logprobs={top} without logprobs", '"logprobs": true', param="top_logprobs")
+        raise RequestError(tr("top_logprobs={} without logprobs", top), '"logprobs": true', param="top_logprobs")
     return (top or 0) if told else None
 
 
 def _stops(fields: Fields) -> list[str]:
-    kind = f"a text, or a list of at most {STOPS} texts"
+    kind = tr("a text, or a list of at most {} texts", STOPS)
     many: Callable[[Any], bool] = lambda x: isinstance(x, list) and len(x) <= STOPS and all(is_text(one) and one for one in x)
-    found = fields.pick("stop", [], lambda x: (is_text(x) and bool(x)) or many(x), kind, '"stop": ["."]')
+    found = fields.pick("stop", [], lambda x: (is_text(x) and bool(x)) or many(x), kind, tr('"stop": ["."]'))
     return [found] if isinstance(found, str) else found
 
 
@@ -144,10 +144,10 @@ def _conversation(model: Writer, fields: Fields) -> _Prompt:
     """The prompt that the messages of a chat make."""
     messages = fields.pick(
         "messages", None, lambda x: isinstance(x, list) and len(x) > 0 and all(isinstance(one, dict) for one in x),
-        "a list of messages", '"messages": [{"role": "user", "content": "Hello"}]',
+        tr("a list of messages"), tr('"messages": [{"role": "user", "content": "Hello"}]'),
     )  # fmt: skip
     if messages is None:
-        raise fields.misfit("messages", "a list of messages", '"messages": [{"role": "user", "content": "Hello"}]')
+        raise fields.misfit("messages", tr("a list of messages"), tr('"messages": [{"role": "user", "content": "Hello"}]'))
     turns = [_turn(Fields(message, f"messages[{at}].")) for at, message in enumerate(messages)]
     writer = model.writer
     text = conversation(writer, turns[-1:] if writer.alone else turns)
@@ -159,11 +159,11 @@ def _turn(message: Fields) -> Turn:
     roles = " or ".join(ROLES)
     role = message.pick("role", None, lambda x: isinstance(x, str) and x in ROLES, roles)
     content = message.pick(
-        "content", None, lambda x: is_text(x) or isinstance(x, list), "a text, or parts of text",
-        'images and sounds are not read here',
+        "content", None, lambda x: is_text(x) or isinstance(x, list), tr("a text, or parts of text"),
+        tr('images and sounds are not read here'),
     )  # fmt: skip
     if role is None or content is None:
-        raise message.misfit("role" if role is None else "content", roles if role is None else "a text")
+        raise message.misfit("role" if role is None else "content", roles if role is None else tr("a text"))
     message.text("name")
     message.close()
     if isinstance(content, str):
@@ -172,10 +172,10 @@ def _turn(message: Fields) -> Turn:
     for at, part in enumerate(content):
         if not isinstance(part, dict):
             raise RequestError(
-                f"{message.where}content[{at}]: expected an object", '{"type": "text", "text": "Hello"}', param="messages"
+                tr("{}content[{}]: expected an object", message.where, at), '{"type": "text", "text": "Hello"}', param="messages"
             )
         one = Fields(part, f"{message.where}content[{at}].")
-        one.pick("type", None, lambda x: x == "text", "text", "images and sounds are not read here")
+        one.pick("type", None, lambda x: x == "text", "text", tr("images and sounds are not read here"))
         parts.append(one.text("text", ""))
         one.close()
     return {"role": ROLES[role], "content": "".join(parts)}
@@ -190,7 +190,7 @@ def _prompts(model: Writer, fields: Fields, limits: Limits) -> list[_Prompt]:
         several = value if isinstance(value[0], list) else [value]
         if len(several) > most or not all(is_tokens(one, 1 << 20) and max(one) < size for one in several):
             raise RequestError(
-                f"prompt: expected texts, or lists of token numbers below {size:,}", '"prompt": "a text"', param="prompt"
+                tr("prompt: expected texts, or lists of token numbers below {:,}", size), '"prompt": "a text"', param="prompt"
             )
         rows = [np.array(one, np.int64) for one in several]
         return [_Prompt(ids, model.writer.vocabulary.decode(ids), ids) for ids in rows]

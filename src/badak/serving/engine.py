@@ -20,7 +20,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from badak.compiler.compiled import Compiled
-from badak.core.errors import ArgumentError, BadakError, NotSupportedError
+from badak.core.errors import ArgumentError, BadakError, NotSupportedError, tr
 from badak.generation.filters import GenerationConfig, filter_logits
 from badak.generation.reader import answering, checked_logits, last_logits, widened
 from badak.generation.sampling import drawn
@@ -170,7 +170,7 @@ class Engine:
     def __init__(self, model: Module, vocabulary: TextVocabulary, limits: Limits = DEFAULTS):
         if not getattr(model, "takes_cache", False) or not getattr(model, "takes_starts", False):
             raise NotSupportedError(
-                f"serve: a {type(model).__name__} reads no text with a cache", "a folder of GPT-2, Llama, Qwen or Mistral"
+                tr("serve: a {} reads no text with a cache", type(model).__name__), "a folder of GPT-2, Llama, Qwen or Mistral"
             )
         self.model, self.vocabulary, self.limits = model, vocabulary, limits
         self.context: int = model.config.context
@@ -211,7 +211,8 @@ class Engine:
                 raise EndingError()
             if len(self.queue) + len(jobs) > self.limits.queue + self.limits.streams - self.running:
                 raise BusyError(
-                    f"{self.waiting} requests wait already", f"ask again later, or serve with --queue {2 * self.limits.queue}"
+                    tr("{} requests wait already", self.waiting),
+                    tr("ask again later, or serve with --queue {}", 2 * self.limits.queue),
                 )
             self.queue += jobs
             self.changed.notify()

@@ -5,6 +5,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from badak.core.errors import tr
 from badak.io.errors import shown
 from badak.serving.errors import RequestError
 
@@ -20,17 +21,17 @@ ABSENT: dict[str, tuple[Any, ...]] = {
 
 def parsed(body: bytes) -> "Fields":
     """The object that a body is. RequestError for anything else."""
-    fix = 'a JSON object in UTF-8, e.g. {"model": "NAME", "prompt": "a text"}'
+    fix = tr('a JSON object in UTF-8, e.g. {"model": "NAME", "prompt": "a text"}')
     try:
         value = json.loads(body.decode(), parse_constant=_no_number)
     except UnicodeDecodeError as error:
-        raise RequestError(f"the body is not UTF-8 text: byte {error.start}", fix) from None
+        raise RequestError(tr("the body is not UTF-8 text: byte {}", error.start), fix) from None
     except RecursionError:
         raise RequestError("the body is nested too deeply", fix) from None
     except ValueError as error:
-        raise RequestError(f"the body is not JSON: {str(error)[:100]}", fix) from None
+        raise RequestError(tr("the body is not JSON: {}", str(error)[:100]), fix) from None
     if not isinstance(value, dict):
-        raise RequestError(f"the body is {_named_kind(value)}; expected an object", fix)
+        raise RequestError(tr("the body is {}; expected an object", _named_kind(value)), fix)
     return Fields(value)
 
 
@@ -46,9 +47,9 @@ class Fields:
 
     def misfit(self, name: str, expected: str, fix: str | None = None) -> RequestError:
         """The complaint about a field."""
-        got = f"; got {shown(self.values[name])}" if name in self.values else ""
+        got = tr("; got {}", shown(self.values[name])) if name in self.values else ""
         return RequestError(
-            f"{self.where}{name}: expected {expected}{got}", fix or "see docs/how-to/serve.md", param=self.where + name
+            tr("{}{}: expected {}{}", self.where, name, expected, got), fix or "see docs/how-to/serve.md", param=self.where + name
         )
 
     def pick(self, name: str, default: Any, good: Callable[[Any], bool], expected: str, fix: str | None = None) -> Any:
@@ -61,32 +62,34 @@ class Fields:
 
     def number(self, name: str, default: Any = None) -> Any:
         """A finite number; its limits are known to whoever takes it."""
-        return self.pick(name, default, lambda x: type(x) in (int, float) and abs(x) < 1e30 and math.isfinite(x), "a number")
+        return self.pick(name, default, lambda x: type(x) in (int, float) and abs(x) < 1e30 and math.isfinite(x), tr("a number"))
 
     def whole(self, name: str, default: Any = None, least: int = 0, most: int = 1 << 31) -> Any:
         """An integer in least..most."""
-        kind = f"an integer in {least}..{most}" if most < 1 << 31 else f"an integer of at least {least}"
+        kind = tr("an integer in {}..{}", least, most) if most < 1 << 31 else tr("an integer of at least {}", least)
         return self.pick(name, default, lambda x: type(x) is int and least <= x <= most, kind, f'"{name}": {max(least, 1)}')
 
     def flag(self, name: str) -> bool:
         """true or false; false where there is none."""
-        return self.pick(name, False, lambda x: isinstance(x, bool), "true or false")
+        return self.pick(name, False, lambda x: isinstance(x, bool), tr("true or false"))
 
     def text(self, name: str, default: Any = None) -> Any:
         """A text."""
-        return self.pick(name, default, is_text, "a text of Unicode characters", f'"{name}": "a text"')
+        return self.pick(name, default, is_text, tr("a text of Unicode characters"), tr('"{}": "a text"', name))
 
     def table(self, name: str) -> "Fields | None":
         """An object within this one."""
-        value = self.pick(name, None, lambda x: isinstance(x, dict), "an object")
+        value = self.pick(name, None, lambda x: isinstance(x, dict), tr("an object"))
         return None if value is None else Fields(value, f"{self.where}{name}.")
 
     def texts(self, name: str, most: int) -> list[str]:
         """A text, or a list of 1..most texts."""
-        kind = f"a text, or a list of 1 to {most:,} texts"
-        value = self.pick(name, None, lambda x: is_text(x) or _all(x, is_text, most), kind, f'"{name}": ["a text"]')
+        kind = tr("a text, or a list of 1 to {:,} texts", most)
+        value = self.pick(name, None, lambda x: is_text(x) or _all(x, is_text, most), kind, tr('"{}": ["a text"]', name))
         if value is None:
-            raise RequestError(f"{self.where}{name} is missing: {kind}", f'"{name}": ["a text"]', param=self.where + name)
+            raise RequestError(
+                tr("{}{} is missing: {}", self.where, name, kind), tr('"{}": ["a text"]', name), param=self.where + name
+            )
         return [value] if isinstance(value, str) else value
 
     def close(self) -> None:
@@ -95,7 +98,7 @@ class Fields:
             absent = any(value == one and isinstance(value, bool) is isinstance(one, bool) for one in ABSENT.get(name, ()))
             if name not in WITHOUT_EFFECT and not absent:
                 raise RequestError(
-                    f"{self.where}{shown(name)} is not supported here", "leave it out",
+                    tr("{}{} is not supported here", self.where, shown(name)), "leave it out",
                     param=self.where + name[:60], code="unsupported_parameter",
                 )  # fmt: skip
 

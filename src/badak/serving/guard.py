@@ -5,6 +5,7 @@ import hmac
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from badak.core.errors import tr
 from badak.serving.errors import RequestError
 from badak.serving.responses import response_to
 
@@ -29,7 +30,7 @@ class Guard:
         name = host[: host.rindex("]") + 1] if "]" in host else host.partition(":")[0]
         if self.local and name not in LOCAL:
             error = RequestError(
-                f"this server is for this machine alone, not for {host[:100]!r}", "http://127.0.0.1:PORT", status=421
+                tr("this server is for this machine alone, not for {!r}", host[:100]), "http://127.0.0.1:PORT", status=421
             )
             await response_to(error)(scope, receive, send)
             return

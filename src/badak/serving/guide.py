@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import NotSupportedError
+from badak.core.errors import NotSupportedError, tr
 from badak.data.text import WordVocabulary
 from badak.data.tokenizer import Tokenizer
 from badak.generation.text import TextVocabulary
@@ -50,10 +50,10 @@ class Grammars:
         if kind == "json_schema":
             if schema is None:
                 raise form.misfit(
-                    "json_schema", "an object with a schema", '"json_schema": {"name": "x", "schema": {"type": "object"}}'
+                    "json_schema", tr("an object with a schema"), tr('"json_schema": {"name": "x", "schema": {"type": "object"}}')
                 )
             schema.text("name"), schema.text("description"), schema.flag("strict")
-            wanted = schema.pick("schema", {}, lambda x: isinstance(x, dict), "an object, a JSON schema")
+            wanted = schema.pick("schema", {}, lambda x: isinstance(x, dict), tr("an object, a JSON schema"))
             schema.close()
         try:
             made = library().LLMatcher.grammar_from_json_schema(json.dumps(wanted), defaults=COMPACT)
@@ -145,9 +145,11 @@ class TokenGuide:
 
     def _failed(self) -> RequestError:
         why = self.matcher.get_error().split("\n")[0][:200]
-        return RequestError(f"the grammar failed: {why}", "a simpler grammar")
+        return RequestError(tr("the grammar failed: {}", why), "a simpler grammar")
 
 
 def _no_grammar(why: str, param: str) -> RequestError:
     """The complaint about a grammar that is none."""
-    return RequestError(f"{param}: llguidance refuses it: {why.splitlines()[0][:200]}", "a grammar that it knows", param=param)
+    return RequestError(
+        tr("{}: llguidance refuses it: {}", param, why.splitlines()[0][:200]), "a grammar that it knows", param=param
+    )

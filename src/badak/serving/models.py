@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.data.tokenizer import Tokenizer
 from badak.generation.classify import Prediction, TextClassifier
 from badak.generation.embed import TextEncoder
@@ -116,7 +116,7 @@ class Filler(Served):
             tokens = len(vocabulary.encode(text, marks=True)) if by_pieces else len(vocabulary.encode(text)) + 2  # two marks
             if tokens > self.filler.model.config.context:
                 raise RequestError(
-                    f"a text has {tokens:,} tokens, the model reads {self.filler.model.config.context:,}",
+                    tr("a text has {:,} tokens, the model reads {:,}", tokens, self.filler.model.config.context),
                     "a shorter text",
                     param="input",
                 )
@@ -153,7 +153,7 @@ def open_all(places: Sequence[str], precision: str, limits: Limits) -> dict[str,
     names = [place if is_hub_name(place) else Path(place).resolve().name for place in places]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise ArgumentError(f"two models are called {twice}", "folders of different names")
+        raise ArgumentError(tr("two models are called {}", twice), "folders of different names")
     for place in places:
         task_of(place)  # all that can be refused is, before weights are read
     return {name: open_served(place, name, precision, limits) for name, place in zip(names, places)}

@@ -22,7 +22,7 @@ import numpy as np
 
 from badak import kernels
 from badak.core import events
-from badak.core.errors import ArgumentError, IndexOutOfRangeError, StateError
+from badak.core.errors import ArgumentError, IndexOutOfRangeError, StateError, tr
 
 _WORDS = 624  # words of the twister's state
 _LAYOUT = np.dtype(
@@ -123,14 +123,14 @@ class Twister:
         state = np.ascontiguousarray(state)
         if state.dtype != np.uint8 or state.shape != (STATE_BYTES,):
             raise StateError(
-                f"set_state: expected a uint8 state of shape ({STATE_BYTES},); got {state.dtype} {state.shape}",
+                tr("set_state: expected a uint8 state of shape ({},); got {} {}", STATE_BYTES, state.dtype, state.shape),
                 fix="pass what get_state() or torch.get_rng_state() returned",
             )
         record = state.view(_LAYOUT)[0]
         left = int(record["left"])
         if not 1 <= left <= _WORDS or record["seeded"] != 1 or (record["key"] >> np.uint64(32)).any():
             raise StateError(
-                f"set_state: these {STATE_BYTES} bytes are no MT19937 state (left={left}, seeded={record['seeded']})",
+                tr("set_state: these {} bytes are no MT19937 state (left={}, seeded={})", STATE_BYTES, left, record["seeded"]),
                 fix="pass what get_state() or torch.get_rng_state() returned",
             )
         self._seed = int(record["seed"])
@@ -155,7 +155,7 @@ class Source(Twister):
         """u (high - low) + low in one rounding, u uniform on [0, 1); a value that rounds up to high becomes low."""
         dtype = np.dtype(dtype)
         if not low <= high:
-            raise ArgumentError(f"uniform_: expected low <= high; got low={low}, high={high}", fix="swap the bounds")
+            raise ArgumentError(tr("uniform_: expected low <= high; got low={}, high={}", low, high), fix="swap the bounds")
         if dtype.kind == "c":
             return self.uniform((*shape, 2), _part(dtype), low, high).view(dtype)[..., 0]
         u = self.draw("random_uniform", _size(shape), np.float32 if _is_half(dtype) else dtype, low, high)
@@ -176,7 +176,7 @@ class Source(Twister):
         """
         dtype, n = np.dtype(dtype), _size(shape)
         if not std >= 0:
-            raise ArgumentError(f"normal_: expected std >= 0; got std={std}", fix="pass a standard deviation")
+            raise ArgumentError(tr("normal_: expected std >= 0; got std={}", std), fix="pass a standard deviation")
         if dtype.kind == "c":
             return self.normal((*shape, 2), _part(dtype), mean, std / math.sqrt(2), contiguous).view(dtype)[..., 0]
         if n < 16 or not contiguous:
@@ -207,7 +207,7 @@ class Source(Twister):
     def log_normal(self, shape, dtype=np.float32, mean=1.0, std=2.0):
         """exp of normal numbers; the mean and deviation are the logarithm's."""
         if not std > 0:
-            raise ArgumentError(f"log_normal_: expected std > 0; got std={std}")
+            raise ArgumentError(tr("log_normal_: expected std > 0; got std={}", std))
         return _narrow(_kernels().c_function(self._scalar_normal(_size(shape), mean, std), "exp"), dtype).reshape(shape)
 
     # ------------------------------------------------------------------ yes and no
@@ -216,7 +216,7 @@ class Source(Twister):
     def bernoulli(self, p, shape, dtype=np.bool_):
         """1 with probability p, else 0, of `shape`: u < p with a float64 u."""
         if not 0 <= p <= 1:
-            raise ArgumentError(f"bernoulli_: expected p in [0, 1]; got p={p}")
+            raise ArgumentError(tr("bernoulli_: expected p in [0, 1]; got p={}", p))
         return self.draw("random_bernoulli", _size(shape), float(p)).reshape(shape).astype(dtype, copy=False)
 
     @events.state(alone=True)
@@ -234,7 +234,7 @@ class Source(Twister):
     def integers(self, low, high, shape, dtype=np.int64):
         """Integers in [low, high): word % (high - low) + low."""
         if not low < high:
-            raise IndexOutOfRangeError(f"random_ expects 'from' to be less than 'to'; got from={low} >= to={high}")
+            raise IndexOutOfRangeError(tr("random_ expects 'from' to be less than 'to'; got from={} >= to={}", low, high))
         value = self.draw("random_integers", _size(shape), low, high - low)
         return value.astype(dtype, copy=False).reshape(shape)
 
@@ -268,7 +268,7 @@ class Source(Twister):
     def exponential(self, shape, dtype=np.float32, rate=1.0):
         """-log(1 - u) / rate with a float64 u."""
         if not rate > 0:
-            raise ArgumentError(f"exponential_: expected lambda > 0; got lambda={rate}", "pass the rate, 1 / mean")
+            raise ArgumentError(tr("exponential_: expected lambda > 0; got lambda={}", rate), "pass the rate, 1 / mean")
         u = self._unit64(_size(shape))
         return _narrow(-1.0 / rate * _kernels().c_function(-u, "log1p"), dtype).reshape(shape)
 
@@ -276,7 +276,7 @@ class Source(Twister):
     def geometric(self, p, shape, dtype=np.float32):
         """Trials up to the first success: ceil(log u / log(1 - p))."""
         if not 0 < p < 1:
-            raise ArgumentError(f"geometric_: expected p in (0, 1); got p={p}")
+            raise ArgumentError(tr("geometric_: expected p in (0, 1); got p={}", p))
         with np.errstate(divide="ignore"):
             trials = np.ceil(np.log(self._unit64(_size(shape))) / math.log1p(-p))
         return _narrow(trials, dtype).reshape(shape)
@@ -359,10 +359,10 @@ def _reach(rows, u):
 def _check_weights(rows, n, replacement):
     classes = rows.shape[1]
     if n <= 0:
-        raise ArgumentError(f"multinomial: cannot sample num_samples={n} <= 0 samples", fix="num_samples=1")
+        raise ArgumentError(tr("multinomial: cannot sample num_samples={} <= 0 samples", n), fix="num_samples=1")
     if n > classes and not replacement:
         raise ArgumentError(
-            f"multinomial: cannot sample num_samples={n} > {classes} classes without replacement",
+            tr("multinomial: cannot sample num_samples={} > {} classes without replacement", n, classes),
             fix="replacement=True",
         )
     wide = rows.astype(np.float64, copy=False)

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from badak.core.errors import GraphError, user_line
+from badak.core.errors import GraphError, tr, user_line
 from badak.core.events import Observer
 
 _FLOATS = "fcV"  # bfloat16 is of kind V
@@ -41,9 +41,11 @@ def _look(op, arrays, attributes, outputs) -> None:
             continue
         line, bad = user_line(), int(same(made).sum())
         where = f"{op.name} ({line})" if line else op.name
-        cause = f"{where} is the first operation to make {kind} ({bad} of {made.size} values), from finite inputs"
+        cause = tr("{} is the first operation to make {} ({} of {} values), from finite inputs", where, kind, bad, made.size)
         if any(_is_not_finite(array).any() for array in given):
-            cause = f"{where} is the first operation to make {kind} ({bad} of {made.size} values), from inputs that hold Inf"
+            cause = tr(
+                "{} is the first operation to make {} ({} of {} values), from inputs that hold Inf", where, kind, bad, made.size
+            )
         raise GraphError(
             cause, "look at its inputs there: a logarithm or a root of 0, a division by 0, a softmax of -inf alone, an overflow"
         )
@@ -59,11 +61,11 @@ def _look_back(node, dys, dxs) -> None:
             kind = "NaN" if np.isnan(dx).any() else "Inf"
             if all(dy is None or np.isfinite(dy).all() for dy in dys):
                 raise GraphError(
-                    f"the backward of {node._where()} is the first to make {kind} in a gradient "
-                    f"({int((~np.isfinite(dx)).sum())} of {dx.size} values)",
+                    tr("the backward of {} is the first to make {} in a gradient ({} of {} values)", node._where(), kind,
+                       int((~np.isfinite(dx)).sum()), dx.size),
                     "look at the input of that operation (a root or a logarithm at 0, a division by 0, an overflow)",
-                )
+                )  # fmt: skip
             raise GraphError(
-                f"the gradient that reaches {node._where()} already holds NaN or Inf",
+                tr("the gradient that reaches {} already holds NaN or Inf", node._where()),
                 "look at the gradient given to backward()",
             )

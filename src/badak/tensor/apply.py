@@ -6,7 +6,7 @@ import numpy as np
 from numpy import ndarray
 
 from badak.autograd.node import Node
-from badak.core.errors import GraphError, NotSupportedError
+from badak.core.errors import GraphError, NotSupportedError, tr
 from badak.core.events import INFERENCE
 from badak.core.modes import anywhere, modes
 from badak.kernels.half import BFLOAT16
@@ -160,7 +160,7 @@ def _in_float32(op, inputs, attributes):
     """apply for 16-bit floats where the operation does not take them: computed in float32, rounded once, gradients likewise."""
     narrow = next(x._array.dtype for x in inputs if x is not None and _is_half(x._array))
     if narrow.itemsize == 1:
-        raise NotSupportedError(f"\"{op.name}\" not implemented for '{narrow}'", "x.float(): 8-bit floats store numbers")
+        raise NotSupportedError(tr("\"{}\" not implemented for '{}'", op.name, narrow), "x.float(): 8-bit floats store numbers")
     given = [x for x in inputs if x is not None and x._array.dtype.kind in "fcV"]
     if any(x._array.dtype != narrow for x in given):  # for the operation to refuse, or to take
         op.forward(_new(Saved), *[None if x is None else x._array for x in inputs], **attributes)
@@ -220,10 +220,10 @@ def record(op, saved, edges, outputs, inputs=None, arrays=()) -> None:
 
 def _inference_error(op) -> GraphError:
     return GraphError(
-        f"Inference tensors cannot be saved for backward. To work around you can make a clone to get a normal tensor and use "
-        f"it in autograd; {op.name} needs one that was made in inference_mode()",
+        tr("Inference tensors cannot be saved for backward. To work around you can make a clone to get a normal tensor and use "
+           "it in autograd; {} needs one that was made in inference_mode()", op.name),
         "x.clone() outside inference_mode() gives a tensor that can be used, or make it under no_grad()",
-    )
+    )  # fmt: skip
 
 
 def _share(op, x: Tensor, outputs, attributes) -> None:
@@ -257,11 +257,11 @@ def see_in_function(y: Tensor, x: Tensor, name: str, slot: int) -> None:
 def in_function(name: str, slot: int, what: str = "is being modified inplace") -> GraphError:
     """The complaint about a change of such a view."""
     return GraphError(
-        f"Output {slot} of {name} is a view and {what}. This view was created inside a custom Function (or because an input "
-        "was returned as-is) and the autograd logic to handle view+inplace would override the custom backward associated with "
-        "the custom Function, leading to incorrect gradients. This behavior is forbidden.",
+        tr("Output {} of {} is a view and {}. This view was created inside a custom Function (or because an input "
+           "was returned as-is) and the autograd logic to handle view+inplace would override the custom backward associated with "
+           "the custom Function, leading to incorrect gradients. This behavior is forbidden.", slot, name, what),
         "clone the output of the custom Function",
-    )
+    )  # fmt: skip
 
 
 def replay(base: Tensor, steps) -> Tensor:
@@ -269,7 +269,7 @@ def replay(base: Tensor, steps) -> Tensor:
     seen = base
     for op, attributes, slot in steps:
         if op is IN_FUNCTION:
-            raise in_function(attributes["name"], slot, "its base or another view of its base has been modified inplace")
+            raise in_function(attributes["name"], slot, tr("its base or another view of its base has been modified inplace"))
         made = apply(op, seen, **attributes)
         seen = made[slot] if type(made) is tuple else made
     return seen

@@ -1,7 +1,7 @@
 """Sums, differences, products, quotients, powers. Tensors broadcast; numbers take the tensor's dtype category."""
 
 from badak.core import events
-from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, NotSupportedError
+from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, NotSupportedError, tr
 from badak.ops import arithmetic as ops
 from badak.ops import lerp as blend
 from badak.ops import power
@@ -34,7 +34,7 @@ def run(name: str, pair, right, left, a, b) -> Tensor:
         return apply(left, x, c=c)
     if name in _TAKE_NUMBERS:
         return run(name, pair, right, left, *_two_numbers(name, a, b))
-    raise ArgumentTypeError(f"{name}: expected at least one Tensor; got two numbers", None)
+    raise ArgumentTypeError(tr("{}: expected at least one Tensor; got two numbers", name), None)
 
 
 def _two_numbers(name: str, a, b) -> tuple[Tensor, Tensor]:
@@ -92,8 +92,10 @@ def _scaled(input, other, alpha):
     broken = isinstance(alpha, float)
     if isinstance(alpha, Tensor):
         if alpha.dim() or alpha.requires_grad:
-            what = "one that requires grad" if alpha.requires_grad else f"shape {tuple(alpha.shape)}"
-            raise ArgumentTypeError(f"argument 'alpha' must be Number, or a tensor of no dimension; got {what}", "alpha.item()")
+            what = tr("one that requires grad") if alpha.requires_grad else tr("shape {}", tuple(alpha.shape))
+            raise ArgumentTypeError(
+                tr("argument 'alpha' must be Number, or a tensor of no dimension; got {}", what), "alpha.item()"
+            )
         broken = alpha.is_floating_point()
     if broken and all(k.kind in ("int", "uint", "bool") for k in kinds):
         raise ArgumentError(
@@ -112,12 +114,12 @@ def _no_bool(what: str, *xs) -> None:
         if isinstance(x, Tensor):
             if x._array.dtype.kind == "b":
                 raise DTypeError(
-                    f"{what}, the {sign} operator, with a bool tensor is not supported. If you are trying to invert a "
-                    "mask, use the `~` or `logical_not()` operator instead.",
+                    tr("{}, the {} operator, with a bool tensor is not supported. If you are trying to invert a "
+                       "mask, use the `~` or `logical_not()` operator instead.", what, sign),
                     "~mask, or mask.float() to compute with it",
-                )
+                )  # fmt: skip
         elif isinstance(x, bool):
-            raise DTypeError(f"{what}, the {sign} operator, with a bool is not supported.", "int(flag)")
+            raise DTypeError(tr("{}, the {} operator, with a bool is not supported.", what, sign), "int(flag)")
 
 
 def mul(input, other, *, out=None) -> Tensor:
@@ -149,7 +151,9 @@ def _float_against(x: Tensor, other) -> Tensor:
 
 def _rounded(input, other, rounding_mode: str) -> Tensor:
     if rounding_mode not in ("floor", "trunc"):
-        raise ArgumentError(f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'", None)
+        raise ArgumentError(
+            tr("div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{}'", rounding_mode), None
+        )
     return _whole("div", ops.FloorDiv if rounding_mode == "floor" else ops.TruncDiv, input, other)
 
 
@@ -163,13 +167,13 @@ def _whole(name: str, op, input, other) -> Tensor:
 
 def _no_two_bools(name: str, common: Tensor) -> None:
     if common._array.dtype.kind == "b":
-        raise NotSupportedError(f"\"{name}\" not implemented for 'Bool'", "x.int() first")
+        raise NotSupportedError(tr("\"{}\" not implemented for 'Bool'", name), "x.int() first")
 
 
 @events.check
 def _check_divisor(name: str, b) -> None:
     if not b._array.all():
-        raise ArgumentError(f"ZeroDivisionError: {name} of integers by 0", "floats give inf or nan there: x.float()")
+        raise ArgumentError(tr("ZeroDivisionError: {} of integers by 0", name), "floats give inf or nan there: x.float()")
 
 
 def floor_divide(input, other, *, out=None) -> Tensor:
@@ -251,9 +255,9 @@ def addcdiv(input, tensor1, tensor2, *, value=1, out=None) -> Tensor:
 def lerp(input, end, weight, *, out=None) -> Tensor:
     """input + weight (end - input), for a number or a tensor `weight`; weight = 1 gives exactly `end`."""
     if input.dtype is not end.dtype:
-        raise DTypeError(f"lerp: expected one dtype; got input={input.dtype}, end={end.dtype}", "end.to(input.dtype)")
+        raise DTypeError(tr("lerp: expected one dtype; got input={}, end={}", input.dtype, end.dtype), "end.to(input.dtype)")
     if input._array.dtype.kind in "iub":
-        raise NotSupportedError(f"\"lerp\" not implemented for '{input.dtype.word}'", "x.float() first")
+        raise NotSupportedError(tr("\"lerp\" not implemented for '{}'", input.dtype.word), "x.float() first")
     if isinstance(weight, Tensor):
         y = apply(blend.Lerp, input, end, cast(weight, input.dtype))
     else:

@@ -8,7 +8,7 @@ import numpy as np
 from badak.autograd.engine import backpropagate
 from badak.autograd.node import Leaf
 from badak.core import events
-from badak.core.errors import ArgumentError, GraphError, ShapeError, name_of
+from badak.core.errors import ArgumentError, GraphError, ShapeError, name_of, tr
 from badak.core.modes import anywhere, modes
 
 
@@ -84,12 +84,12 @@ def root(y, dy):
     if dy is None:
         if y._array.size != 1:
             raise GraphError(
-                f"grad can be implicitly created only for scalar outputs; this one has shape {tuple(y.shape)}",
+                tr("grad can be implicitly created only for scalar outputs; this one has shape {}", tuple(y.shape)),
                 "reduce it (loss.mean()), or pass backward(gradient=...) of that shape",
             )
         if y._array.dtype.kind == "c":
             raise GraphError(
-                f"grad can be implicitly created only for real scalar outputs but got {y.dtype}",
+                tr("grad can be implicitly created only for real scalar outputs but got {}", y.dtype),
                 "loss.real or loss.abs(), or pass backward(gradient=...)",
             )
         if y._array != y._array:
@@ -100,7 +100,7 @@ def root(y, dy):
     array = np.asarray(getattr(dy, "_array", dy))
     if array.shape != y._array.shape:
         raise ShapeError(
-            f"Mismatch in shape: grad_output[0] has a shape of {array.shape} and output[0] has a shape of {y._array.shape}.",
+            tr("Mismatch in shape: grad_output[0] has a shape of {} and output[0] has a shape of {}.", array.shape, y._array.shape),
             "pass a gradient of the output's shape",
         )
     return edge, array.astype(y._array.dtype, copy=False)

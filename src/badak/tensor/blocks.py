@@ -3,7 +3,7 @@
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentError, ArgumentTypeError, ShapeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, ShapeError, tr
 from badak.ops._check import axis_of
 from badak.tensor.concat import cat
 from badak.tensor.create import zeros
@@ -19,12 +19,14 @@ from badak.tensor.upcast import in_float32
 def rot90(input, k: int = 1, dims=(0, 1)) -> Tensor:
     """The plane of these dims turned k times by 90 degrees, from the first dim towards the second."""
     if len(dims) != 2:
-        raise ArgumentError(f"expected total rotation dims == 2, but got dims = {len(dims)}", "dims=(0, 1)")
+        raise ArgumentError(tr("expected total rotation dims == 2, but got dims = {}", len(dims)), "dims=(0, 1)")
     if input.dim() < 2:
-        raise ShapeError(f"expected total dims >= 2, but got total dims = {input.dim()}", "x[None]")
+        raise ShapeError(tr("expected total dims >= 2, but got total dims = {}", input.dim()), "x[None]")
     a, b = (axis_of(d, input.dim()) for d in dims)
     if a == b:
-        raise ArgumentError(f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}", "dims=(0, 1)")
+        raise ArgumentError(
+            tr("expected rotation dims to be different, but got dim0 = {} and dim1 = {}", dims[0], dims[1]), "dims=(0, 1)"
+        )
     k %= 4
     if k == 2:
         return flip(input, a, b)
@@ -51,15 +53,15 @@ def dsplit(input, indices_or_sections):
 def _split(name: str, x, parts, dim: int, least: int):
     if x.dim() < least:
         raise ShapeError(
-            f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor with {x.dim()} dimensions!",
+            tr("torch.{} requires a tensor with at least {} dimension, but got a tensor with {} dimensions!", name, least, x.dim()),
             "x[None]",
         )
     if isinstance(parts, int) and (parts < 1 or x.size(dim) % parts):
         raise ArgumentError(
-            f"torch.{name} attempted to split along dimension {dim}, but the size of the dimension {x.size(dim)} is not divisible "
-            f"by the split_size {parts}!",
-            f"tensor_split(x, {parts}, {dim}) makes parts of two sizes",
-        )
+            tr("torch.{} attempted to split along dimension {}, but the size of the dimension {} is not divisible "
+               "by the split_size {}!", name, dim, x.size(dim), parts),
+            tr("tensor_split(x, {}, {}) makes parts of two sizes", parts, dim),
+        )  # fmt: skip
     return tensor_split(x, parts, dim)
 
 
@@ -69,10 +71,10 @@ def block_diag(*tensors) -> Tensor:
         return zeros(1, 0)
     for x in tensors:
         if not isinstance(x, Tensor):
-            raise ArgumentTypeError(f"block_diag: expected tensors; got {type(x).__name__}", "badak.tensor(values)")
+            raise ArgumentTypeError(tr("block_diag: expected tensors; got {}", type(x).__name__), "badak.tensor(values)")
         if x.dim() > 2:
             raise ShapeError(
-                f"block_diag: Input tensors must have 2 or fewer dimensions; got {x.dim()}",
+                tr("block_diag: Input tensors must have 2 or fewer dimensions; got {}", x.dim()),
                 "one matrix after the other",
             )
     dtype = result_type(*tensors) if len(tensors) > 1 else tensors[0].dtype
@@ -96,9 +98,9 @@ def unravel_index(indices, shape):
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
     flat = indices._array
     if flat.dtype.kind not in "iu":
-        raise ArgumentError(f"expected 'indices' to be integer dtype, but got {indices.dtype}", "indices.long()")
+        raise ArgumentError(tr("expected 'indices' to be integer dtype, but got {}", indices.dtype), "indices.long()")
     if flat.size and (flat.min() < 0 or flat.max() >= np.prod(shape)):
-        raise ArgumentError(f"unravel_index: an index lies outside of shape {shape}", "indices of that shape")
+        raise ArgumentError(tr("unravel_index: an index lies outside of shape {}", shape), "indices of that shape")
     return tuple(Tensor._of(np.asarray(i, np.int64)) for i in np.unravel_index(flat, shape))
 
 
@@ -111,7 +113,7 @@ def cov(input, *, correction: int = 1, fweights=None, aweights=None) -> Tensor:
     """
     if input.dim() > 2:
         raise ShapeError(
-            f"cov(): expected input to have two or fewer dimensions but got an input with {input.dim()} dimensions",
+            tr("cov(): expected input to have two or fewer dimensions but got an input with {} dimensions", input.dim()),
             None,
         )
     x = floating(input, "cov")
@@ -119,12 +121,12 @@ def cov(input, *, correction: int = 1, fweights=None, aweights=None) -> Tensor:
     for name, w in (("fweights", fweights), ("aweights", aweights)):
         if w is not None and (w.dim() > 1 or w.numel() != x.shape[1]):
             raise ShapeError(
-                f"cov(): expected {name} to have one weight for each of {x.shape[1]} observations; got {list(w.shape)}",
+                tr("cov(): expected {} to have one weight for each of {} observations; got {}", name, x.shape[1], list(w.shape)),
                 None,
             )
     if fweights is not None and fweights._array.dtype.kind not in "iu":
         raise ArgumentError(
-            f"cov(): expected fweights to have integral dtype but got {fweights.dtype}", "fweights.long(), or aweights"
+            tr("cov(): expected fweights to have integral dtype but got {}", fweights.dtype), "fweights.long(), or aweights"
         )
     _not_negative(fweights, aweights)
     x = x if aweights is None else x.to(promote_types(x.dtype, aweights.dtype))
@@ -147,7 +149,7 @@ def cov(input, *, correction: int = 1, fweights=None, aweights=None) -> Tensor:
 def _not_negative(*weights) -> None:
     for name, w in zip(("fweights", "aweights"), weights):
         if w is not None and w._array.size and w._array.min() < 0:
-            raise ArgumentError(f"cov(): {name} cannot be negative", "weights >= 0")
+            raise ArgumentError(tr("cov(): {} cannot be negative", name), "weights >= 0")
 
 
 @in_float32
@@ -155,7 +157,7 @@ def corrcoef(input) -> Tensor:
     """The correlation of variables: cov over the product of standard deviations, in [-1, 1]."""
     if input.dim() > 2:
         raise ShapeError(
-            f"corrcoef(): expected input to have two or fewer dimensions but got an input with {input.dim()} dimensions",
+            tr("corrcoef(): expected input to have two or fewer dimensions but got an input with {} dimensions", input.dim()),
             None,
         )
     c = cov(input)
@@ -173,7 +175,7 @@ def renorm(input, p: float, dim: int, maxnorm: float, *, out=None) -> Tensor:
     """Each slice along dim whose p-norm is above maxnorm scaled down to it."""
     if not p > 0 or not maxnorm >= 0 or input.dim() < 2:
         raise ArgumentError(
-            f"renorm: expected p > 0, maxnorm >= 0 and at least 2 dims; got p={p}, maxnorm={maxnorm}, {input.dim()} dims",
+            tr("renorm: expected p > 0, maxnorm >= 0 and at least 2 dims; got p={}, maxnorm={}, {} dims", p, maxnorm, input.dim()),
             "p=2",
         )
     dim = axis_of(dim, input.dim())

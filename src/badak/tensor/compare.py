@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, NotSupportedError
+from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, NotSupportedError, tr
 from badak.kernels.memory_format import laid
 from badak.ops._broadcast import elementwise, stretched
 from badak.ops._check import in_order
@@ -126,7 +126,8 @@ def _bitwise(name: str, ufunc, doc: str) -> Callable[..., Tensor]:
 
 def _no_bits(name: str, x: Tensor) -> NotSupportedError:
     return NotSupportedError(
-        f"\"{name}_cpu\" not implemented for '{x.dtype.word}': bits exist in integers and booleans only", "x.bool() or x.long()"
+        tr("\"{}_cpu\" not implemented for '{}': bits exist in integers and booleans only", name, x.dtype.word),
+        "x.bool() or x.long()",
     )
 
 
@@ -153,9 +154,9 @@ _isclose = elementwise(np.isclose)
 def isclose(input, other, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
     """|input - other| <= atol + rtol |other|, element by element."""
     if input.dtype is not other.dtype:
-        raise DTypeError(f"isclose: expected one dtype; got {input.dtype} and {other.dtype}", "other.to(input.dtype)")
+        raise DTypeError(tr("isclose: expected one dtype; got {} and {}", input.dtype, other.dtype), "other.to(input.dtype)")
     if rtol < 0 or atol < 0:
-        raise ArgumentError(f"isclose: expected rtol and atol >= 0; got {rtol} and {atol}", "rtol=1e-5, atol=1e-8")
+        raise ArgumentError(tr("isclose: expected rtol and atol >= 0; got {} and {}", rtol, atol), "rtol=1e-5, atol=1e-8")
     return Tensor._of(_isclose(input._array, other._array, rtol, atol, equal_nan))
 
 

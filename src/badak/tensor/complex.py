@@ -1,6 +1,6 @@
 """Complex numbers: made from their parts, taken apart, conjugated."""
 
-from badak.core.errors import DTypeError, ShapeError
+from badak.core.errors import DTypeError, ShapeError, tr
 from badak.ops import complex as ops
 from badak.ops._check import expect_real
 from badak.tensor.apply import apply, see
@@ -22,7 +22,7 @@ def complex(real, imag, *, out=None) -> Tensor:  # noqa: A001
     """real + i imag, of two floating tensors of one dtype."""
     if real.dtype is not imag.dtype or real.dtype not in (float32, float64):
         raise DTypeError(
-            f"complex: expected two float32 or two float64 tensors; got {real.dtype} and {imag.dtype}", "imag.to(real.dtype)"
+            tr("complex: expected two float32 or two float64 tensors; got {} and {}", real.dtype, imag.dtype), "imag.to(real.dtype)"
         )
     y = apply(ops.Complex, *same(real, imag))
     return y if out is None else into(out, y)
@@ -36,7 +36,9 @@ def real(input) -> Tensor:
 def imag(input) -> Tensor:
     """The imaginary part; a view."""
     if input._array.dtype.kind != "c":
-        raise DTypeError(f"imag is not implemented for tensors with non-complex dtypes; got {input.dtype}", "badak.zeros_like(x)")
+        raise DTypeError(
+            tr("imag is not implemented for tensors with non-complex dtypes; got {}", input.dtype), "badak.zeros_like(x)"
+        )
     return apply(ops.Imag, input)
 
 
@@ -95,7 +97,7 @@ Imag = property(imag, _into(imag), doc="The imaginary part; a view.")
 def view_as_real(input) -> Tensor:
     """A complex tensor as pairs (real, imaginary) in a new last dim; a view."""
     if input._array.dtype.kind != "c":
-        raise DTypeError(f"view_as_real is only supported for complex tensors; got {input.dtype}", None)
+        raise DTypeError(tr("view_as_real is only supported for complex tensors; got {}", input.dtype), None)
     return see(ops.ViewAsReal, input)
 
 
@@ -104,14 +106,14 @@ def view_as_complex(input) -> Tensor:
     array = input._array
     if array.dtype.kind != "f" or array.itemsize < 4:
         raise DTypeError(
-            f"view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: "
-            f"{input.dtype.word}; badak has no complex numbers of half",
+            tr("view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: "
+               "{}; badak has no complex numbers of half", input.dtype.word),
             "x.float()",
-        )
+        )  # fmt: skip
     if array.ndim == 0:
         raise ShapeError("Input tensor must have one or more dimensions", "x of shape (..., 2)")
     if array.shape[-1] != 2:
-        raise ShapeError(f"Tensor must have a last dimension of size 2; got {array.shape}", "x.reshape(*x.shape[:-1], -1, 2)")
+        raise ShapeError(tr("Tensor must have a last dimension of size 2; got {}", array.shape), "x.reshape(*x.shape[:-1], -1, 2)")
     strides = input.stride()
     if strides[-1] != 1:
         raise ShapeError("Tensor must have a last dimension with stride 1", "x.contiguous()")
@@ -130,7 +132,7 @@ def adjoint(input) -> Tensor:
 def _of_matrix(input) -> Tensor:
     if input._array.ndim not in (0, 2):
         raise ShapeError(
-            f"tensor.H is only supported on matrices (2-D tensors). Got {input._array.ndim}-D tensor.",
+            tr("tensor.H is only supported on matrices (2-D tensors). Got {}-D tensor.", input._array.ndim),
             "x.mH for a batch of matrices" if input._array.ndim > 2 else "x.unsqueeze(-1) is a column, x.unsqueeze(0) a row",
         )
     return matrices(input.conj(), "H")

@@ -1,6 +1,6 @@
 """Several tensors become one: cat and stack, and their relatives."""
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, ShapeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, ShapeError, tr
 from badak.ops import concat as ops
 from badak.ops._check import axis_of
 from badak.tensor.apply import apply
@@ -51,11 +51,11 @@ concat = concatenate = cat
 def _together(name: str, tensors) -> list:
     if isinstance(tensors, Tensor):
         raise ArgumentTypeError(
-            f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor", f"{name}([a, b])"
+            tr("{}(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor", name), tr("{}([a, b])", name)
         )
     tensors = list(tensors)
     if not tensors:
-        raise ArgumentError(f"{name}(): expected a non-empty list of Tensors", None)
+        raise ArgumentError(tr("{}(): expected a non-empty list of Tensors", name), None)
     first = tensors[0]._array.dtype
     if any(x._array.dtype != first for x in tensors):
         wanted = result_type(*[x if x._array.ndim else x.reshape(1) for x in tensors])
@@ -69,17 +69,18 @@ def _cannot_join(tensors, dim: int) -> ShapeError:
         shape = x._array.shape
         if len(shape) != len(first):
             return ShapeError(
-                f"Tensors must have same number of dimensions: got {len(first)} and {len(shape)} (shapes {first} and {shape})",
+                tr("Tensors must have same number of dimensions: got {} and {} (shapes {} and {})", len(first), len(shape), first,
+                   shape),
                 "unsqueeze the smaller one",
-            )
+            )  # fmt: skip
         for a, (n, m) in enumerate(zip(first, shape)):
             if n != m and a != dim:
                 return ShapeError(
-                    f"Sizes of tensors must match except in dimension {dim}. Expected size {n} but got size {m} for tensor "
-                    f"number {k} in the list.",
-                    f"its shape is {shape}, the first one's {first}: they differ in dimension {a}",
-                )
-    return ShapeError(f"cat: these shapes do not join along dimension {dim}: {[x._array.shape for x in tensors]}", None)
+                    tr("Sizes of tensors must match except in dimension {}. Expected size {} but got size {} for tensor "
+                       "number {} in the list.", dim, n, m, k),
+                    tr("its shape is {}, the first one's {}: they differ in dimension {}", shape, first, a),
+                )  # fmt: skip
+    return ShapeError(tr("cat: these shapes do not join along dimension {}: {}", dim, [x._array.shape for x in tensors]), None)
 
 
 def stack(tensors, dim: int = 0, *, axis=None, out=None) -> Tensor:
@@ -105,10 +106,10 @@ def stack(tensors, dim: int = 0, *, axis=None, out=None) -> Tensor:
     for k, x in enumerate(tensors):
         if x._array.shape != shape:
             raise ShapeError(
-                f"stack expects each tensor to be equal size, but got {list(shape)} at entry 0 and "
-                f"{list(x._array.shape)} at entry {k}",
+                tr("stack expects each tensor to be equal size, but got {} at entry 0 and {} at entry {}", list(shape),
+                   list(x._array.shape), k),
                 "pad them to one length (nn.utils.rnn.pad_sequence), or cat them",
-            )
+            )  # fmt: skip
     y = apply(ops.Stack, *tensors, axis=axis_of(dim if axis is None else axis, len(shape) + 1))
     return y if out is None else into(out, y)
 

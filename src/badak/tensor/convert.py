@@ -3,7 +3,7 @@
 import builtins
 from collections.abc import Callable
 
-from badak.core.errors import ArgumentTypeError, package
+from badak.core.errors import ArgumentTypeError, package, tr
 from badak.kernels.memory_format import channels_last
 from badak.ops.cast import Cast, Clone
 from badak.tensor import dtypes
@@ -73,7 +73,9 @@ def to(x: Tensor, *args, **options) -> Tensor:
     if other is not None:
         kind = other.dtype
     if unknown := options.keys() - {"non_blocking", "memory_format"}:
-        raise ArgumentTypeError(f"to(): got an unexpected keyword argument '{min(unknown)}'", "x.to(device, dtype, copy=False)")
+        raise ArgumentTypeError(
+            tr("to(): got an unexpected keyword argument '{}'", min(unknown)), "x.to(device, dtype, copy=False)"
+        )
     dtypes.check_device(where)
     if x._described is not None:
         raise dtypes.on_meta()
@@ -89,7 +91,9 @@ def type(x: Tensor, dtype=None, non_blocking: builtins.bool = False):  # noqa: A
     last = name.rpartition(".")[2]
     legacy = dtypes.get_default_dtype() if last == "Tensor" else _LEGACY.get(last)  # torch.Tensor: of the default dtype
     if legacy is None and isinstance(dtype, str):
-        raise ArgumentTypeError(f"type: expected a dtype or one of {', '.join(_LEGACY)}; got {dtype!r}", "x.to(badak.float32)")
+        raise ArgumentTypeError(
+            tr("type: expected a dtype or one of {}; got {!r}", ", ".join(_LEGACY), dtype), "x.to(badak.float32)"
+        )
     return cast(x, legacy or dtypes.to_dtype(dtype))
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from badak.core.errors import ShapeError
+from badak.core.errors import ShapeError, tr
 from badak.tensor import shape
 from badak.tensor.complex import view_as_complex, view_as_real
 from badak.tensor.convert import clone
@@ -84,7 +84,9 @@ def sum_to_size(input, *size) -> Tensor:
     wanted = shape.sizes(size)
     extra = input.dim() - len(wanted)
     if extra < 0 or any(m not in (1, n) for m, n in zip(wanted, input.shape[extra:])):
-        raise ShapeError(f"size {{{list(wanted)}}} is not expandable to size {{{list(input.shape)}}}.", "sizes of 1, or input's")
+        raise ShapeError(
+            tr("size {{{}}} is not expandable to size {{{}}}.", list(wanted), list(input.shape)), "sizes of 1, or input's"
+        )
     over = [*range(extra), *(extra + i for i, n in enumerate(wanted) if n == 1 != input.shape[extra + i])]
     return (input.sum(over, keepdim=True) if over else input).reshape(wanted)
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, NotSupportedError, ShapeError, warn_once
+from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, NotSupportedError, ShapeError, tr, warn_once
 from badak.kernels.memory_format import channels_innermost, laid
 from badak.tensor import dtypes
 from badak.tensor.data import as_array, fit, unlike_storage
@@ -41,7 +41,7 @@ def tensor(data, *, dtype=None, device=None, requires_grad: bool = False, pin_me
     check_place(device)
     if isinstance(data, Tensor):
         warn_once(
-            "tensor of a tensor",
+            tr("tensor of a tensor"),
             "To copy construct from a tensor, it is recommended to use x.detach().clone() or "
             "x.detach().clone().requires_grad_(True), rather than badak.tensor(x).",
             "x.detach().clone()",
@@ -108,7 +108,9 @@ def from_numpy(ndarray: np.ndarray) -> Tensor:
         [0, 1, 2]
     """
     if not isinstance(ndarray, np.ndarray):
-        raise ArgumentTypeError(f"expected np.ndarray (got {type(ndarray).__name__})", "badak.tensor(data) copies other things")
+        raise ArgumentTypeError(
+            tr("expected np.ndarray (got {})", type(ndarray).__name__), "badak.tensor(data) copies other things"
+        )
     dtypes.of_numpy(ndarray.dtype)
     if any(step < 0 for step in ndarray.strides):
         raise ArgumentError(
@@ -154,9 +156,11 @@ def _shape(size, options) -> tuple:
     try:
         shape = tuple([n.__index__() for n in size])
     except (AttributeError, TypeError):
-        raise ArgumentTypeError(f"expected a shape of ints; got {size!r}", "zeros(2, 3) or zeros((2, 3))") from None
+        raise ArgumentTypeError(tr("expected a shape of ints; got {!r}", size), "zeros(2, 3) or zeros((2, 3))") from None
     if any(n < 0 for n in shape):
-        raise ShapeError(f"Trying to create tensor with negative dimension {min(shape)}: {list(shape)}", "sizes are 0 or more")
+        raise ShapeError(
+            tr("Trying to create tensor with negative dimension {}: {}", min(shape), list(shape)), "sizes are 0 or more"
+        )
     return shape
 
 
@@ -181,7 +185,9 @@ def _finish(array, options) -> Tensor:
     if form is not None and order_asked(form, array.ndim) == "channels":
         array = channels_innermost(array)
     if options:
-        raise ArgumentTypeError(f"got an unexpected keyword argument '{next(iter(options))}'", "dtype=, device=, requires_grad=")
+        raise ArgumentTypeError(
+            tr("got an unexpected keyword argument '{}'", next(iter(options))), "dtype=, device=, requires_grad="
+        )
     made = Tensor._of(array)
     events.constant(array)
     if out is not None:
@@ -242,7 +248,7 @@ def empty_strided(size, stride, **options) -> Tensor:
     shape, steps = _shape((size,), {}), tuple(stride)
     if len(steps) != len(shape) or any(step < 0 for step in steps):
         raise ShapeError(
-            f"empty_strided: expected a stride >= 0 for each size; got {list(shape)}, {list(steps)}", "as many strides"
+            tr("empty_strided: expected a stride >= 0 for each size; got {}, {}", list(shape), list(steps)), "as many strides"
         )
     _no_out(options)
     reach = 1 + sum((n - 1) * step for n, step in zip(shape, steps)) if all(shape) else 0
@@ -254,7 +260,7 @@ def empty_permuted(size, physical_layout, **options) -> Tensor:
     """An uninitialised tensor of that shape whose dims lie in memory in this order, the last one densest."""
     shape, order = _shape((size,), {}), list(physical_layout)
     if sorted(order) != list(range(len(shape))):
-        raise ShapeError(f"empty_permuted: expected each of {len(shape)} dims once; got {order}", "physical_layout=(0, 1)")
+        raise ShapeError(tr("empty_permuted: expected each of {} dims once; got {}", len(shape), order), "physical_layout=(0, 1)")
     _no_out(options)
     made = empty([shape[dim] for dim in order], **options)
     return made.permute([order.index(dim) for dim in range(len(shape))])
@@ -360,7 +366,7 @@ def new_tensor(input: Tensor, data, *, dtype=None, device=None, requires_grad: b
 def once_more(x: Tensor, kind: dtypes.dtype, by: str) -> Tensor:
     """A tensor of this dtype once more: on the same memory, with the same history. ArgumentTypeError for one of another."""
     if x.dtype is not kind:
-        raise ArgumentTypeError(f"{by}: expected a tensor of {kind}; got {x.dtype}", f"x.to({kind})")
+        raise ArgumentTypeError(tr("{}: expected a tensor of {}; got {}", by, kind, x.dtype), f"x.to({kind})")
     return x.view(x.shape)
 
 
@@ -380,7 +386,7 @@ def _number(x):
     """A number, which may be NumPy's or in a tensor of one."""
     x = x.item() if isinstance(x, Tensor | np.generic) else x
     if not isinstance(x, int | float | complex):
-        raise ArgumentTypeError(f"expected a number; got {type(x).__name__}", "2.0, or a tensor of one")
+        raise ArgumentTypeError(tr("expected a number; got {}", type(x).__name__), "2.0, or a tensor of one")
     return x
 
 
@@ -420,7 +426,7 @@ def arange(start=None, end=None, step=1, *, dtype=None, out=None, device=None, r
         raise ArgumentError("step must be nonzero", "step=1")
     if (step > 0) != (end >= start) and end != start:
         raise ArgumentError(
-            f"upper bound and lower bound inconsistent with step sign: start={start}, end={end}, step={step}",
+            tr("upper bound and lower bound inconsistent with step sign: start={}, end={}, step={}", start, end, step),
             "step=-1 counts down",
         )
     whole = all(isinstance(value, int) for value in (start, end, step))
@@ -502,10 +508,10 @@ def logspace(
 def _spaced(start, end, steps: int, kind: dtypes.dtype):
     """From both ends, with the step rounded to the dtype and each product and sum rounded once: PyTorch's numbers."""
     if isinstance(steps, float):
-        raise ArgumentTypeError(f"number of steps must be an int; got {steps}", f"steps={int(steps)}")
+        raise ArgumentTypeError(tr("number of steps must be an int; got {}", steps), f"steps={int(steps)}")
     steps = int(steps)
     if steps < 0:
-        raise ArgumentError(f"number of steps must be non-negative; got {steps}", "steps=100")
+        raise ArgumentError(tr("number of steps must be non-negative; got {}", steps), "steps=100")
     if kind is dtypes.bool_ and steps > 1:
         raise NotSupportedError("linspace and logspace are not implemented for bool", "dtype=badak.float32")
     if kind.kind in ("int", "uint"):
@@ -541,7 +547,7 @@ def eye(n: int, m: int | None = None, *, dtype=None, device=None, requires_grad:
 def _of_places(name: str, dtype) -> np.dtype:
     kind = to_dtype(dtype)
     if kind not in (dtypes.int32, dtypes.int64):
-        raise DTypeError(f"{name}: expected dtype int32 or int64; got {kind}", "dtype=badak.int64")
+        raise DTypeError(tr("{}: expected dtype int32 or int64; got {}", name, kind), "dtype=badak.int64")
     return kind.numpy
 
 
@@ -578,6 +584,6 @@ def from_file(filename, shared=None, size: int = 0, *, dtype=None, layout=None, 
     dtypes.check_device(device)
     kind = dtypes.to_dtype(dtype) if dtype is not None else dtypes.default_dtype()
     if not isinstance(size, int) or size < 0:
-        raise ArgumentTypeError(f"from_file: expected size, a number of elements; got {size!r}", "size=8")
+        raise ArgumentTypeError(tr("from_file: expected size, a number of elements; got {!r}", size), "size=8")
     storage = UntypedStorage.from_file(filename, bool(shared), size * kind.itemsize)
     return Tensor._of(storage._bytes.view(kind.numpy)).requires_grad_(requires_grad)

@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, IndexOutOfRangeError, ShapeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, IndexOutOfRangeError, ShapeError, tr
 from badak.kernels.half import converted
 from badak.tensor import dtypes
 from badak.tensor.tensor import Tensor
@@ -24,7 +24,7 @@ def as_array(data, kind: np.dtype | None = None) -> np.ndarray:
         return array if kind is None else converted(array, kind)
     if isinstance(data, str | bytes) or data is None:
         raise ArgumentTypeError(
-            f"tensor: expected numbers; got {type(data).__name__}", "turn text into ids with a vocabulary first"
+            tr("tensor: expected numbers; got {}", type(data).__name__), "turn text into ids with a vocabulary first"
         )
     if isinstance(data, list | tuple) and any(issubclass(leaf, _ARRAYS) for leaf in _leaf_types(data)):
         return _stacked(data, kind)
@@ -32,7 +32,7 @@ def as_array(data, kind: np.dtype | None = None) -> np.ndarray:
         array = np.array(data)
     except ValueError as problem:
         raise ShapeError(
-            f"tensor: expected lists of equal lengths; got ragged data ({str(problem).split('.')[0]})",
+            tr("tensor: expected lists of equal lengths; got ragged data ({})", str(problem).split(".")[0]),
             "pad the rows to one length, as nn.utils.rnn.pad_sequence does",
         ) from problem
     if array.dtype.kind in "US":
@@ -69,14 +69,14 @@ def _of_objects(array: np.ndarray, kind: np.dtype | None) -> np.ndarray:
     """An array of ints that do not fit into int64 as float64, which only a dtype of floats asks for."""
     odd = next((type(v).__name__ for v in array.ravel() if not isinstance(v, int | float | complex | np.generic)), None)
     if odd is not None:
-        raise ArgumentTypeError(f"tensor: expected numbers; got {odd}", "convert the data to numbers first")
+        raise ArgumentTypeError(tr("tensor: expected numbers; got {}", odd), "convert the data to numbers first")
     if kind is None or kind.kind not in "fcV":
         worst = next(v for v in array.ravel() if isinstance(v, int) and not -(2**63) <= v < 2**63)
-        raise IndexOutOfRangeError(f"tensor: {short(worst)} does not fit into int64", "dtype=badak.float64 holds it, rounded")
+        raise IndexOutOfRangeError(tr("tensor: {} does not fit into int64", short(worst)), "dtype=badak.float64 holds it, rounded")
     try:
         return array.astype(np.complex128 if kind.kind == "c" else np.float64)
     except (OverflowError, TypeError):
-        raise IndexOutOfRangeError(f"tensor: a number of the data does not fit into {kind}", "smaller numbers") from None
+        raise IndexOutOfRangeError(tr("tensor: a number of the data does not fit into {}", kind), "smaller numbers") from None
 
 
 def _check_values(array: np.ndarray, kind: np.dtype) -> None:
@@ -84,7 +84,7 @@ def _check_values(array: np.ndarray, kind: np.dtype) -> None:
     if array.dtype == kind or not array.size:
         return
     if array.dtype.kind == "c" != kind.kind:
-        raise DTypeError(f"tensor: expected real numbers for {kind}; got complex ones", "a complex dtype, or their real parts")
+        raise DTypeError(tr("tensor: expected real numbers for {}; got complex ones", kind), "a complex dtype, or their real parts")
     if kind.kind not in "iu" or array.dtype.kind not in "if":
         return
     for worst in (array.min(), array.max()):
@@ -102,7 +102,7 @@ def fit(c, kind: np.dtype, where: str):
     if kind.kind in "fV":
         if one is complex:
             raise DTypeError(
-                f"{where}: value cannot be converted to type {kind} without overflow: it expected a real number; got {c}",
+                tr("{}: value cannot be converted to type {} without overflow: it expected a real number; got {}", where, kind, c),
                 "c.real, or a complex tensor",
             )
         if one is int and kind.itemsize > 2 and -(2**63) <= c < 2**63:
@@ -131,8 +131,8 @@ def fit(c, kind: np.dtype, where: str):
 
 def _too_large(c, kind: np.dtype, where: str) -> IndexOutOfRangeError:
     return IndexOutOfRangeError(
-        f"{where}: value cannot be converted to type {kind} without overflow; got {short(c)}",
-        f"a number that {kind} holds, or a tensor of a larger dtype",
+        tr("{}: value cannot be converted to type {} without overflow; got {}", where, kind, short(c)),
+        tr("a number that {} holds, or a tensor of a larger dtype", kind),
     )
 
 
@@ -162,7 +162,7 @@ def _leaf_types(data) -> set[type]:
 def _only(x: Tensor) -> np.ndarray:
     if x._array.size != 1:
         raise ArgumentError(
-            f"only one element tensors can be converted to Python scalars; got one of shape {list(x._array.shape)} in a list",
+            tr("only one element tensors can be converted to Python scalars; got one of shape {} in a list", list(x._array.shape)),
             "badak.stack(tensors)",
         )
     return x._array.reshape(())
@@ -170,12 +170,12 @@ def _only(x: Tensor) -> np.ndarray:
 
 def _stacked(data, kind: np.dtype | None) -> np.ndarray:
     """Lists in which arrays or tensors lie as one array, in the dtype that their parts have together; a tensor is one number."""
-    events.read("a list of tensors")
+    events.read(tr("a list of tensors"))
     data = [_only(part) if isinstance(part, Tensor) else part for part in data]
     parts = [as_array(part) for part in data]
     if len({part.shape for part in parts}) > 1:
         raise ShapeError(
-            f"tensor: expected items of one shape; got {sorted({tuple(part.shape) for part in parts})}",
+            tr("tensor: expected items of one shape; got {}", sorted({tuple(part.shape) for part in parts})),
             "pad them to one length, as nn.utils.rnn.pad_sequence does",
         )
     if kind is None:
@@ -191,6 +191,6 @@ def _stacked(data, kind: np.dtype | None) -> np.ndarray:
 def unlike_storage(wanted, found) -> DTypeError:
     """The complaint about numbers of another dtype than is to be seen."""
     return DTypeError(
-        f"Expected a Storage of type {wanted.word} or an UntypedStorage, but got {found.word}",
+        tr("Expected a Storage of type {} or an UntypedStorage, but got {}", wanted.word, found.word),
         "x.untyped_storage(), or the same dtype",
     )

@@ -14,7 +14,7 @@ import ml_dtypes
 import numpy as np
 
 from badak.core import config
-from badak.core.errors import ArgumentTypeError, DeviceError, DTypeError, NoDataError, NotSupportedError, package
+from badak.core.errors import ArgumentTypeError, DeviceError, DTypeError, NoDataError, NotSupportedError, package, tr
 from badak.ops._check import WORDS
 
 
@@ -30,7 +30,9 @@ class dtype:  # noqa: N801  (PyTorch's name)
     @cached_property
     def numpy(self) -> np.dtype:
         if self.name in NAMED_ONLY:
-            raise NotSupportedError(f"{self}: badak has the name of this dtype, and no tensors of it", "float16, bfloat16 or int8")
+            raise NotSupportedError(
+                tr("{}: badak has the name of this dtype, and no tensors of it", self), "float16, bfloat16 or int8"
+            )
         return np.dtype(getattr(ml_dtypes, self.name, self.name))
 
     @property
@@ -122,9 +124,9 @@ def of_numpy(numpy_dtype: np.dtype) -> dtype:
     """badak's dtype for NumPy's."""
     found = _of_numpy.get(numpy_dtype)
     if found is None:
-        names = ", ".join(one.name for one in ALL)
+        names = tr(", ").join(one.name for one in ALL)
         raise DTypeError(
-            f"can't convert an array of NumPy's dtype {numpy_dtype}; the supported ones are {names}",
+            tr("can't convert an array of NumPy's dtype {}; the supported ones are {}", numpy_dtype, names),
             "convert it first, as in array.astype(numpy.float32)",
         )
     return found
@@ -138,7 +140,7 @@ def to_dtype(wanted) -> dtype:
         return _of_python[wanted]
     if isinstance(wanted, np.dtype) or (isinstance(wanted, type) and issubclass(wanted, np.generic)):
         return of_numpy(np.dtype(wanted))
-    raise ArgumentTypeError(f"dtype: expected a badak dtype such as badak.float32; got {wanted!r}", "dtype=badak.float32")
+    raise ArgumentTypeError(tr("dtype: expected a badak dtype such as badak.float32; got {!r}", wanted), "dtype=badak.float32")
 
 
 CATEGORY = {"bool": 0, "uint": 1, "int": 1, "float": 2, "complex": 3}
@@ -161,11 +163,11 @@ def promote_types(type1: dtype, type2: dtype) -> dtype:
 
 def _check_promotion(a: dtype, b: dtype) -> None:
     """Refuse what PyTorch refuses: 8-bit floats with anything, wide unsigned integers with other integers."""
-    kinds = "Float8 Types" if a in FLOAT8 or b in FLOAT8 else "uint16, uint32, uint64 types"
+    kinds = tr("Float8 Types") if a in FLOAT8 or b in FLOAT8 else tr("uint16, uint32, uint64 types")
     wide = (a in WIDE or b in WIDE) and a.kind in ("int", "uint") and b.kind in ("int", "uint")
     if wide or kinds == "Float8 Types":
         raise DTypeError(
-            f"Promotion for {kinds} is not supported, attempted to promote {a.word} and {b.word}",
+            tr("Promotion for {} is not supported, attempted to promote {} and {}", kinds, a.word, b.word),
             "x.float() or x.long() first: these dtypes store numbers, others compute",
         )
 
@@ -208,7 +210,7 @@ def set_default_dtype(d) -> None:
     chosen = to_dtype(d)
     if not chosen.is_floating_point:
         raise DTypeError(
-            f"only floating-point types are supported as the default type; got {chosen}",
+            tr("only floating-point types are supported as the default type; got {}", chosen),
             "pass badak.float32 or badak.float64",
         )
     _default = chosen
@@ -232,10 +234,10 @@ class device:  # noqa: N801  (PyTorch's name)
         if isinstance(type, int):
             type, index = "cuda", type  # noqa: A001
         if not isinstance(type, str):
-            raise ArgumentTypeError(f"device: expected a string such as 'cpu'; got {type!r}", "device='cpu'")
+            raise ArgumentTypeError(tr("device: expected a string such as 'cpu'; got {!r}", type), "device='cpu'")
         name, _, number = type.partition(":")
         if name not in _DEVICES:
-            raise ArgumentTypeError(f"device: expected 'cpu'; got {type!r}", "device='cpu'")
+            raise ArgumentTypeError(tr("device: expected 'cpu'; got {!r}", type), "device='cpu'")
         self.type, self.index = name, int(number) if number else index
 
     def __str__(self) -> str:
@@ -269,7 +271,7 @@ def check_device(where) -> None:
     if asked.type == "meta":
         raise on_meta()
     if asked.type != "cpu" and not (asked.type == "cuda" and cuda_as_cpu):
-        raise DeviceError(f"badak computes on the CPU; device '{asked}' was asked for", "device='cpu' (or leave it out)")
+        raise DeviceError(tr("badak computes on the CPU; device '{}' was asked for", asked), "device='cpu' (or leave it out)")
 
 
 def check_place(where) -> None:
@@ -298,7 +300,9 @@ class Size(tuple):
 
     def __new__(cls, sizes: Iterable[Any] = (), *more: Any) -> "Size":
         if more or not isinstance(sizes, Iterable):
-            raise ArgumentTypeError(f"Size: '{type(sizes).__name__}' object is not iterable", "Size((2, 3)): one tuple of integers")
+            raise ArgumentTypeError(
+                tr("Size: '{}' object is not iterable", type(sizes).__name__), "Size((2, 3)): one tuple of integers"
+            )
         return shape_of([size if type(size) is int else _length(size, i) for i, size in enumerate(sizes)])
 
     def numel(self) -> int:
@@ -331,7 +335,9 @@ def agreed(asked: Any, out: Any) -> Any:
     if out is None:
         return asked
     if asked is not None and (wanted := to_dtype(asked)) is not out.dtype:
-        raise DTypeError(f"dtype {wanted.word} does not match dtype of out parameter ({out.dtype.word})", f"out= of {wanted}")
+        raise DTypeError(
+            tr("dtype {} does not match dtype of out parameter ({})", wanted.word, out.dtype.word), tr("out= of {}", wanted)
+        )
     return out.dtype
 
 
@@ -343,7 +349,8 @@ def _length(size: Any, place: int) -> int:
         return index(size)
     except TypeError:
         raise ArgumentTypeError(
-            f"{package()}.Size() takes an iterable of 'int' (item {place} is '{type(size).__name__}')", "integers, such as (2, 3)"
+            tr("{}.Size() takes an iterable of 'int' (item {} is '{}')", package(), place, type(size).__name__),
+            "integers, such as (2, 3)",
         ) from None
 
 
@@ -354,7 +361,7 @@ class finfo:  # noqa: N801
         chosen = _default if type is None else to_dtype(type)
         chosen = chosen.to_real() if chosen.is_complex else chosen
         if not chosen.is_floating_point:
-            raise DTypeError(f"finfo: expected a floating-point dtype; got {chosen}", "use iinfo for integers")
+            raise DTypeError(tr("finfo: expected a floating-point dtype; got {}", chosen), "use iinfo for integers")
         limits = np.finfo(chosen.numpy) if chosen.numpy.isbuiltin == 1 else ml_dtypes.finfo(chosen.numpy)
         self.bits, self.dtype = chosen.itemsize * 8, chosen.name
         self.min, self.max, self.eps = float(limits.min), float(limits.max), float(limits.eps)
@@ -374,7 +381,7 @@ class iinfo:  # noqa: N801
     def __init__(self, type):  # noqa: A002
         chosen = to_dtype(type)
         if not chosen.kind.endswith("int"):
-            raise DTypeError(f"iinfo: expected an integer dtype; got {chosen}", "use finfo for floating-point dtypes")
+            raise DTypeError(tr("iinfo: expected an integer dtype; got {}", chosen), "use finfo for floating-point dtypes")
         limits = np.iinfo(chosen.numpy)
         self.min, self.max, self.bits, self.dtype = int(limits.min), int(limits.max), limits.bits, str(limits.dtype)
 

@@ -1,6 +1,6 @@
 """Choices between elements, and functions of one number that are more than a row of `ops/pointwise.py`."""
 
-from badak.core.errors import ArgumentError, DTypeError, ShapeError
+from badak.core.errors import ArgumentError, DTypeError, ShapeError, tr
 from badak.ops import activation, select
 from badak.ops import elementwise as ops
 from badak.ops import softmax as _softmax
@@ -49,12 +49,14 @@ def prelu(input, weight) -> Tensor:
             raise not_a_tensor("prelu", each)
     x, weight = in_half(input), in_half(weight)
     if weight.dtype is not x.dtype:
-        raise DTypeError(f"prelu: Type promoting not supported. Got {x.dtype.word} and {weight.dtype.word}", "weight.to(x.dtype)")
+        raise DTypeError(
+            tr("prelu: Type promoting not supported. Got {} and {}", x.dtype.word, weight.dtype.word), "weight.to(x.dtype)"
+        )
     if weight.numel() != 1:
         channels = x.shape[1] if x.dim() > 1 else 1
         if weight.dim() != 1 or weight.numel() != channels:
             raise ShapeError(
-                f"prelu: expected weight of 1 or {channels} numbers; got weight={tuple(weight.shape)}, x={tuple(x.shape)}",
+                tr("prelu: expected weight of 1 or {} numbers; got weight={}, x={}", channels, tuple(weight.shape), tuple(x.shape)),
                 "num_parameters = the size of dim 1",
             )
         weight = weight.reshape(channels, *(1,) * (x.dim() - 2))
@@ -96,7 +98,7 @@ def log_softmax(input, dim: int | None = None, dtype=None, *, _stacklevel=3) -> 
 def _along(name: str, op, input, dim, dtype) -> Tensor:
     x = input if dtype is None else cast(input, dtypes.to_dtype(dtype))
     if dim is None:
-        raise ArgumentError(f"{name}: expected dim, along which the values sum to 1", "dim=-1 for the last")
+        raise ArgumentError(tr("{}: expected dim, along which the values sum to 1", name), "dim=-1 for the last")
     expect_real(name, x)
     return apply(op, x, dim=dim)
 
@@ -193,7 +195,7 @@ def where(condition, input=None, other=None, *, out=None):
     if kind != "b":
         if condition._array.dtype != "uint8":
             raise DTypeError(
-                f"where expected condition to be a boolean tensor, but got a tensor with dtype {condition.dtype}",
+                tr("where expected condition to be a boolean tensor, but got a tensor with dtype {}", condition.dtype),
                 "condition.bool()",
             )
         condition = cast(condition, dtypes.bool_)
@@ -230,9 +232,10 @@ def masked_fill(input, mask, value) -> Tensor:
     if isinstance(value, Tensor):
         if value._array.ndim:
             raise ArgumentError(
-                f"masked_fill only supports a 0-dimensional value tensor, but got tensor with {value._array.ndim} dimension(s).",
+                tr("masked_fill only supports a 0-dimensional value tensor, but got tensor with {} dimension(s).",
+                   value._array.ndim),
                 "badak.where(mask, value, x)",
-            )
+            )  # fmt: skip
         if value.requires_grad:
             return where(mask, cast(value, input.dtype), input)
         value = value.item()
@@ -247,7 +250,7 @@ def masked_fill(input, mask, value) -> Tensor:
 def check_mask(name: str, mask) -> None:
     if mask._array.dtype.kind != "b":
         raise DTypeError(
-            f"{name} only supports boolean masks, but got mask with dtype {mask.dtype}",
+            tr("{} only supports boolean masks, but got mask with dtype {}", name, mask.dtype),
             "mask.bool(); True = the chosen",
         )
 

@@ -8,7 +8,7 @@
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, IndexOutOfRangeError
+from badak.core.errors import ArgumentError, IndexOutOfRangeError, tr
 from badak.core.public_api import door as _door
 from badak.core.public_api import guard_names as _guard_names
 from badak.ops import fourier as ops
@@ -28,13 +28,15 @@ __all__ = [
 def _checked(where, x, n, dim, norm, halved=False) -> tuple[int, int, str]:
     """n, by default the size along dim (of a half spectrum: what it is half of), dim from the front, the norm's name."""
     if x._array.ndim == 0 or not -x._array.ndim <= dim < x._array.ndim:
-        raise IndexOutOfRangeError(f"{where}: expected dim in 0 .. {x._array.ndim - 1}; got dim={dim}", "dim=-1 is the last one")
+        raise IndexOutOfRangeError(
+            tr("{}: expected dim in 0 .. {}; got dim={}", where, x._array.ndim - 1, dim), "dim=-1 is the last one"
+        )
     size = x._array.shape[dim]
     n = (2 * (size - 1) if halved else size) if n is None else n
     if norm not in (None, *ops.OPPOSITE):
-        raise ArgumentError(f"{where}: Invalid normalization mode: {norm!r}", 'norm="backward", "ortho" or "forward"')
+        raise ArgumentError(tr("{}: Invalid normalization mode: {!r}", where, norm), 'norm="backward", "ortho" or "forward"')
     if n < 1:
-        raise ArgumentError(f"{where}: Invalid number of data points ({n}) specified", "n >= 1")
+        raise ArgumentError(tr("{}: Invalid number of data points ({}) specified", where, n), "n >= 1")
     return n, dim % x._array.ndim, norm or "backward"
 
 
@@ -58,7 +60,7 @@ def ifft(input, n=None, dim=-1, norm=None, *, out=None) -> Tensor:
 def rfft(input, n=None, dim=-1, norm=None, *, out=None) -> Tensor:
     """The first n // 2 + 1 entries of fft of a real tensor; the others are their conjugates."""
     if input.is_complex():
-        raise ArgumentError(f"rfft: expects a real input tensor, but got {input.dtype}", "fft, or input.real")
+        raise ArgumentError(tr("rfft: expects a real input tensor, but got {}", input.dtype), "fft, or input.real")
     n, dim, norm = _checked("rfft", input, n, dim, norm)
     x = input if input.is_floating_point() else cast(input, dtypes.default_dtype())
     return into(out, apply(ops.RealFourier, x, n=n, axis=dim, norm=norm))
@@ -109,7 +111,7 @@ def _dims(where, x, s, dim) -> list[tuple]:
     dims = [dim] if isinstance(dim, int) else list(dim)
     sizes = [None] * len(dims) if s is None else [None if size == -1 else size for size in s]
     if len(sizes) != len(dims) or len({d % max(x._array.ndim, 1) for d in dims}) != len(dims):
-        raise ArgumentError(f"{where}: expected one size per dim and different dims; got s={s}, dim={dim}")
+        raise ArgumentError(tr("{}: expected one size per dim and different dims; got s={}, dim={}", where, s, dim))
     return list(zip(sizes, dims))
 
 

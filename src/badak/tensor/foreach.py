@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from inspect import signature
 from typing import Any
 
-from badak.core.errors import ArgumentTypeError, ShapeError
+from badak.core.errors import ArgumentTypeError, ShapeError, tr
 from badak.core.public_api.public import found, listed
 from badak.tensor import Tensor
 from badak.tensor.linalg import vector_norm
@@ -17,7 +17,7 @@ from badak.tensor.linalg import vector_norm
 
 def _listed(xs, where: str) -> list[Tensor]:
     if not isinstance(xs, list | tuple) or not all(isinstance(x, Tensor) for x in xs):
-        raise ArgumentTypeError(f"{where}: expected a list of Tensors; got {type(xs).__name__}", f"{where}([x, y], ...)")
+        raise ArgumentTypeError(tr("{}: expected a list of Tensors; got {}", where, type(xs).__name__), f"{where}([x, y], ...)")
     if not xs:
         raise ShapeError("Tensor list must have at least one tensor.", "a list that is not empty")
     return list(xs)
@@ -29,16 +29,16 @@ def _each(other: Any, xs: list[Tensor], where: str) -> Iterable:
         if len(other) != len(xs):
             tensors = all(isinstance(y, Tensor) for y in other)
             raise ShapeError(
-                f"Tensor lists must have the same number of tensors, got {len(xs)} and {len(other)}"
+                tr("Tensor lists must have the same number of tensors, got {} and {}", len(xs), len(other))
                 if tensors
                 else "Tensor list must have same number of elements as scalar list.",
-                f"{where} takes one for each tensor",
+                tr("{} takes one for each tensor", where),
             )
         return other
     if isinstance(other, Tensor) and other.dim():
         raise ShapeError(
-            f"scalar tensor expected to be 0 dim but it has {other.dim()} dimensions and {other.numel()} elements.",
-            f"{where}(xs, list of tensors), or a number",
+            tr("scalar tensor expected to be 0 dim but it has {} dimensions and {} elements.", other.dim(), other.numel()),
+            tr("{}(xs, list of tensors), or a number", where),
         )
     return [other] * len(xs)
 

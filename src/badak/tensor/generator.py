@@ -5,7 +5,7 @@ import os
 
 import numpy as np
 
-from badak.core.errors import ArgumentTypeError, IndexOutOfRangeError, package
+from badak.core.errors import ArgumentTypeError, IndexOutOfRangeError, package, tr
 from badak.tensor import dtypes
 from badak.tensor._sampling import STATE_BYTES, Source
 from badak.tensor.tensor import Tensor
@@ -35,11 +35,11 @@ class Generator(Source):
         Raises IndexOutOfRangeError outside that range.
         """
         if not hasattr(seed, "__index__"):
-            raise ArgumentTypeError(f"manual_seed: expected an int; got {seed!r}", "manual_seed(0)")
+            raise ArgumentTypeError(tr("manual_seed: expected an int; got {!r}", seed), "manual_seed(0)")
         number = seed.__index__()
         if not -(1 << 63) <= number < 1 << 64:
             raise IndexOutOfRangeError(
-                f"manual_seed: expected -2^63 <= seed < 2^64; got seed={number}", "take the seed modulo 2^63"
+                tr("manual_seed: expected -2^63 <= seed < 2^64; got seed={}", number), "take the seed modulo 2^63"
             )
         self.reseed(number % (1 << 64))
         return self

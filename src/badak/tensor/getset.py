@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentError, ArgumentTypeError, IndexOutOfRangeError, ShapeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, IndexOutOfRangeError, ShapeError, tr
 from badak.core.modes import anywhere, modes
 from badak.ops.batching import is_batched
 from badak.ops.index import Index, IndexPut, Select
@@ -67,7 +67,7 @@ def _values(value, kind):
         return value
     if isinstance(value, list | tuple | range):
         return as_array(list(value) if one is range else value, kind)
-    raise ArgumentTypeError(f"can't assign a {one.__name__} to a tensor", "a number, a list of numbers, or a tensor of them")
+    raise ArgumentTypeError(tr("can't assign a {} to a tensor", one.__name__), "a number, a list of numbers, or a tensor of them")
 
 
 def _after_basic(x: Tensor, key):
@@ -120,10 +120,10 @@ def _replace(x: Tensor, key, values) -> None:
             x._array[key] = values
         except (ValueError, TypeError):
             raise ShapeError(
-                f"shape mismatch: value tensor of shape {list(shape)} cannot be broadcast to indexing result of shape "
-                f"{list(part.shape)}",
+                tr("shape mismatch: value tensor of shape {} cannot be broadcast to indexing result of shape {}", list(shape),
+                   list(part.shape)),
                 "give the right side the shape of x[key]",
-            ) from problem
+            ) from problem  # fmt: skip
 
 
 def _drop_leading_ones(value: Tensor, ndim: int) -> Tensor:
@@ -175,19 +175,19 @@ def _part(part):
         return part.__index__()
     else:
         raise IndexOutOfRangeError(
-            f"only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
-            f"(got {type(part).__name__})",
+            tr("only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {})",
+               type(part).__name__),
             "index with ints, slices, lists, or integer and bool tensors",
-        )
+        )  # fmt: skip
     if part.dtype == np.uint8:
         return old_mask(part)
     if part.dtype.kind not in "ib":
         raise IndexOutOfRangeError(
-            f"tensors used as indices must be long, int, byte or bool tensors; got {part.dtype}", "index.long()"
+            tr("tensors used as indices must be long, int, byte or bool tensors; got {}", part.dtype), "index.long()"
         )
     if part.ndim or part.dtype.kind not in "iu" or is_batched(part):
         return part
-    events.read("an index")
+    events.read(tr("an index"))
     return int(part)
 
 
@@ -204,8 +204,8 @@ def _slice(part: slice) -> slice:
     for place, each in (("start", start), ("stop", stop), ("step", step)):
         if each is not None and not hasattr(each, "__index__"):
             raise ArgumentTypeError(
-                f"slice indices must be integers or None or have an __index__ method; {place} is {short(each)}",
-                f"int({short(each)}), or //, which divides into integers" if isinstance(each, float) else "x[2:5]",
+                tr("slice indices must be integers or None or have an __index__ method; {} is {}", place, short(each)),
+                tr("int({}), or //, which divides into integers", short(each)) if isinstance(each, float) else "x[2:5]",
             )
     if step is not None and int(step) <= 0:
         raise ArgumentError("step must be greater than zero", "x.flip(dim) reverses")
@@ -230,7 +230,9 @@ def _check(x: Tensor, key) -> None:
                 "0-dim tensor to a number",
                 "x.item()",
             )
-        raise IndexOutOfRangeError(f"too many indices for tensor of dimension {len(shape)}", f"x has shape {tuple(shape)}")
+        raise IndexOutOfRangeError(
+            tr("too many indices for tensor of dimension {}", len(shape)), tr("x has shape {}", tuple(shape))
+        )
     dim = 0
     for position, part in enumerate(key):
         if part is None:
@@ -252,7 +254,7 @@ def _check_together(parts: list[np.ndarray]) -> None:
     except ValueError:
         said = ", ".join(str(list(shape)) for shape in shapes)
         raise IndexOutOfRangeError(
-            f"shape mismatch: indexing tensors could not be broadcast together with shapes {said}",
+            tr("shape mismatch: indexing tensors could not be broadcast together with shapes {}", said),
             "give them one length, or x[rows][:, columns] for every pair",
         ) from None
 
@@ -271,10 +273,10 @@ def _check_part(part, shape, dim: int) -> None:
         if part.dtype == bool:
             if part.shape != shape[dim : dim + part.ndim]:
                 raise IndexOutOfRangeError(
-                    f"The shape of the mask {list(part.shape)} at index 0 does not match the shape of the indexed tensor "
-                    f"{list(shape)} at index {dim}",
+                    tr("The shape of the mask {} at index 0 does not match the shape of the indexed tensor {} at index {}",
+                       list(part.shape), list(shape), dim),
                     "give the mask the shape of the dims that it indexes",
-                )
+                )  # fmt: skip
         elif part.size and not shape[dim]:
             raise IndexOutOfRangeError("index is out of bounds for dimension with size 0", "that dimension is empty")
         elif part.size and (part.max() >= shape[dim] or part.min() < -shape[dim]):
@@ -284,8 +286,8 @@ def _check_part(part, shape, dim: int) -> None:
 
 def _out_of_bounds(index, dim: int, shape) -> IndexOutOfRangeError:
     return IndexOutOfRangeError(
-        f"index {index} is out of bounds for dimension {dim} with size {shape[dim]}",
-        f"the tensor has shape {tuple(shape)}; valid here are {-shape[dim]}..{shape[dim] - 1}"
+        tr("index {} is out of bounds for dimension {} with size {}", index, dim, shape[dim]),
+        tr("the tensor has shape {}; valid here are {}..{}", tuple(shape), -shape[dim], shape[dim] - 1)
         if shape[dim]
         else "that dimension is empty",
     )

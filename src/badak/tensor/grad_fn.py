@@ -11,7 +11,7 @@ import numpy as np
 from badak.autograd.hooks import RemovableHandle, function
 from badak.autograd.node import Leaf
 from badak.core import events
-from badak.core.errors import ArgumentTypeError, GraphError, package
+from badak.core.errors import ArgumentTypeError, GraphError, package, tr
 
 _SHOWN_AS = {  # what PyTorch calls them, with the number of the overload where it is not 0
     "AddMM": "Addmm", "AvgPool": "AvgPool2D", "BCEWithLogits": "BinaryCrossEntropyWithLogits", "Cast": "ToCopy",
@@ -167,7 +167,7 @@ class _HookedOp:
     def backward(self, saved, *dys):
         if any(dy is not None and type(dy) is not np.ndarray for dy in dys):
             raise GraphError("create_graph=True does not run the hooks of a grad_fn", "x.register_hook(fn) on the tensor")
-        events.user_code("a grad_fn has a hook")
+        events.user_code(tr("a grad_fn has a hook"))
         given = self._tensors(dys)
         for hook in list(self.before.values()):
             given = _replaced(hook(given), given)
@@ -186,7 +186,7 @@ def _replaced(answer: Any, before: tuple) -> tuple:
         return before
     answer = answer if isinstance(answer, tuple) else (answer,)
     if len(answer) != len(before):
-        raise GraphError(f"a hook of a grad_fn gave {len(answer)} gradients in the place of {len(before)}", "return as many")
+        raise GraphError(tr("a hook of a grad_fn gave {} gradients in the place of {}", len(answer), len(before)), "return as many")
     return answer
 
 

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, DTypeError, ShapeError
+from badak.core.errors import ArgumentError, DTypeError, ShapeError, tr
 from badak.tensor.concat import stack
 from badak.tensor.tensor import Tensor
 
@@ -17,7 +17,7 @@ def meshgrid(*tensors, indexing=None) -> tuple:
     if len(tensors) == 1 and not isinstance(tensors[0], Tensor):
         tensors = tuple(tensors[0])
     if indexing not in (None, "ij", "xy"):
-        raise ArgumentError(f'meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}', None)
+        raise ArgumentError(tr('meshgrid: indexing must be one of "xy" or "ij", but received: {}', indexing), None)
     if not tensors:
         raise ArgumentError("meshgrid expects a non-empty TensorList", "meshgrid(x, y)")
     _need_vectors("meshgrid", tensors, 1)
@@ -34,9 +34,10 @@ def _need_vectors(name: str, tensors: tuple, or_number: int) -> None:
     for i, x in enumerate(tensors):
         if not 1 - or_number <= x.dim() <= 1:
             raise ShapeError(
-                f"{name}: expected {'scalar or ' if or_number else ''}1D tensors; tensor {i} has shape {tuple(x.shape)}",
+                tr("{}: expected {}1D tensors; tensor {} has shape {}", name, tr("scalar or ") if or_number else "", i,
+                   tuple(x.shape)),
                 "x.flatten()",
-            )
+            )  # fmt: skip
 
 
 def cartesian_prod(*tensors) -> Tensor:

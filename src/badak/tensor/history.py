@@ -9,7 +9,7 @@ import numpy as np
 from badak.autograd.hooks import RemovableHandle, function
 from badak.autograd.node import Leaf, Version
 from badak.core import events
-from badak.core.errors import ArgumentTypeError, DTypeError, GraphError, ShapeError
+from badak.core.errors import ArgumentTypeError, DTypeError, GraphError, ShapeError, tr
 from badak.core.modes import anywhere, modes
 from badak.kernels.memory_format import of_gradient
 from badak.ops.rows import Rows
@@ -50,12 +50,12 @@ class History(About):
         """
         if type(requires_grad) is not bool:
             raise ArgumentTypeError(
-                f"requires_grad_(): argument 'requires_grad' must be bool, not {type(requires_grad).__name__}",
+                tr("requires_grad_(): argument 'requires_grad' must be bool, not {}", type(requires_grad).__name__),
                 "requires_grad_(True) or requires_grad_(False)",
             )
         if requires_grad and not self.is_floating_point() and not self.is_complex():
             raise DTypeError(
-                f"only Tensors of floating point dtype can require gradients; this one is {self.dtype}",
+                tr("only Tensors of floating point dtype can require gradients; this one is {}", self.dtype),
                 "x.float() first",
             )
         if self._node is not None and not requires_grad:
@@ -67,7 +67,7 @@ class History(About):
         if anywhere.casting and self._described is None and type(self._array) is Batched:
             self._array.full.requires_grad_(requires_grad)
         elif self._requires_grad != bool(requires_grad):
-            events.redefine(self, "requires_grad_ of a tensor")
+            events.redefine(self, tr("requires_grad_ of a tensor"))
         self._requires_grad = bool(requires_grad)
         return self
 
@@ -139,12 +139,12 @@ class History(About):
         if value is not None:
             if not isinstance(value, History):
                 raise ArgumentTypeError(
-                    f"assigned grad expected to be a Tensor or None but got {type(value).__name__}",
+                    tr("assigned grad expected to be a Tensor or None but got {}", type(value).__name__),
                     "x.grad = badak.tensor(...)",
                 )
             if value.shape != self.shape:
                 raise ShapeError(
-                    f"assigned grad has data of a different size: {tuple(value.shape)} for a tensor of {tuple(self.shape)}",
+                    tr("assigned grad has data of a different size: {} for a tensor of {}", tuple(value.shape), tuple(self.shape)),
                     "give x.grad the shape of x",
                 )
         self._set_grad(value)
@@ -276,7 +276,7 @@ class History(About):
         """Forget the history, in place."""
         if self._base is not None:
             raise GraphError("Can't detach views in-place. Use detach() instead.", "x = x.detach()")
-        events.redefine(self, "detach_ of a tensor")
+        events.redefine(self, tr("detach_ of a tensor"))
         self._node, self._output_number, self._requires_grad = None, 0, False
         return self
 
@@ -295,14 +295,14 @@ class History(About):
     def data(self, value: "Tensor") -> None:
         if not isinstance(value, History):
             raise ArgumentTypeError(
-                f"Variable data has to be a tensor, but got {type(value).__name__}", "x.data = badak.tensor(...)"
+                tr("Variable data has to be a tensor, but got {}", type(value).__name__), "x.data = badak.tensor(...)"
             )
         if self.requires_grad and not (value.is_floating_point() or value.is_complex()):
             raise GraphError(
-                f"data set to a tensor that requires gradients must be floating point or complex dtype; got {value.dtype}",
+                tr("data set to a tensor that requires gradients must be floating point or complex dtype; got {}", value.dtype),
                 "x.data = data.to(x.dtype)",
             )
-        events.redefine(self, "other data of a tensor")
+        events.redefine(self, tr("other data of a tensor"))
         self._described = value._described
         if value._described is None:
             self._array = value._array
@@ -329,11 +329,11 @@ class _TensorHook:
             return given
         if not isinstance(changed, History):
             raise ArgumentTypeError(
-                f"hook: expected Tensor, but got {type(changed).__name__}", "a hook returns a gradient, or None to keep it"
+                tr("hook: expected Tensor, but got {}", type(changed).__name__), "a hook returns a gradient, or None to keep it"
             )
         if changed.shape != given.shape:
             raise ShapeError(
-                f"hook has changed the size of value: {tuple(changed.shape)} for a gradient of {tuple(given.shape)}",
+                tr("hook has changed the size of value: {} for a gradient of {}", tuple(changed.shape), tuple(given.shape)),
                 "return a gradient of the same shape",
             )
         return changed if changed.dtype is given.dtype else changed.to(given.dtype)

@@ -6,7 +6,7 @@
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, IndexOutOfRangeError, ShapeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, IndexOutOfRangeError, ShapeError, tr
 from badak.ops import along
 from badak.ops import index as ops
 from badak.ops._broadcast import stretched
@@ -26,12 +26,12 @@ from badak.tensor.tensor import Tensor
 def _check_index(name: str, index, n: int, dim) -> None:
     array = index._array
     if array.dtype.kind not in "iu" or array.dtype == np.uint8:
-        raise DTypeError(f"{name}(): Expected dtype int32/int64 for index; got {index.dtype}", "index.long()")
+        raise DTypeError(tr("{}(): Expected dtype int32/int64 for index; got {}", name, index.dtype), "index.long()")
     if array.size and not (0 <= array.min() and array.max() < n):
         wrong = (array < 0) | (array >= n)
         raise IndexOutOfRangeError(
-            f"{name}(): index {array[wrong].flat[0]} is out of bounds for dimension {dim} with size {n}",
-            f"index{position(wrong)} is the first of {np.count_nonzero(wrong)} such; valid are 0..{n - 1}"
+            tr("{}(): index {} is out of bounds for dimension {} with size {}", name, array[wrong].flat[0], dim, n),
+            tr("index{} is the first of {} such; valid are 0..{}", position(wrong), np.count_nonzero(wrong), n - 1)
             if n
             else "that dimension is empty",
         )
@@ -42,10 +42,10 @@ def _along(name: str, input, dim, index) -> int:
     ndim = input._array.ndim
     if index._array.ndim != ndim and max(index._array.ndim, 1) != max(ndim, 1):
         raise ShapeError(
-            f"{name}: Index tensor must have the same number of dimensions as input tensor; got index of shape "
-            f"{index._array.shape}, input of {input._array.shape}",
+            tr("{}: Index tensor must have the same number of dimensions as input tensor; got index of shape {}, input of {}", name,
+               index._array.shape, input._array.shape),
             "index.unsqueeze(-1), and squeeze the result",
-        )
+        )  # fmt: skip
     dim = axis_of(dim, ndim)
     _check_index(name, index, input._array.shape[dim] if ndim else 1, dim)
     return dim
@@ -55,10 +55,10 @@ def _inside(name: str, index, shape, dim: int, what: str) -> None:
     for a, (n, m) in enumerate(zip(index._array.shape, shape)):
         if n > m and a != dim:
             raise ShapeError(
-                f"Size does not match at dimension {a} expected index {list(index._array.shape)} to be no larger than "
-                f"{what} {list(shape)} apart from dimension {dim}",
-                f"{name} reads one entry for each entry of index",
-            )
+                tr("Size does not match at dimension {} expected index {} to be no larger than {} {} apart from dimension {}", a,
+                   list(index._array.shape), what, list(shape), dim),
+                tr("{} reads one entry for each entry of index", name),
+            )  # fmt: skip
 
 
 def gather(input, dim: int, index, *, sparse_grad=False, out=None) -> Tensor:
@@ -86,7 +86,7 @@ def gather(input, dim: int, index, *, sparse_grad=False, out=None) -> Tensor:
     _inside("gather", index, input._array.shape, dim, "self")
     y = apply(along.Gather, input, index, dim=dim)
     if out is not None and out.dtype is not y.dtype:
-        raise DTypeError(f"gather: expected out to have dtype {y.dtype}; got {out.dtype}", "leave out= away")
+        raise DTypeError(tr("gather: expected out to have dtype {}; got {}", y.dtype, out.dtype), "leave out= away")
     return y if out is None else into(out, y)
 
 
@@ -96,15 +96,15 @@ def take_along_dim(input, indices, dim=None) -> Tensor:
     Indices below 0 count from the end.
     """
     if indices.dtype.name != "int64":
-        raise DTypeError(f"take_along_dim(): dtype of indices should be Long but got {indices.dtype.word}", "indices.long()")
+        raise DTypeError(tr("take_along_dim(): dtype of indices should be Long but got {}", indices.dtype.word), "indices.long()")
     if dim is None:
         input, indices, dim = input.reshape(-1), indices.reshape(-1), 0
     if input._array.ndim != indices._array.ndim:
         raise ShapeError(
-            "torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
-            f"{input._array.ndim} dimensions for input, and {indices._array.ndim} dimensions for indices",
+            tr("torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
+               "{} dimensions for input, and {} dimensions for indices", input._array.ndim, indices._array.ndim),
             "indices.unsqueeze(dim)",
-        )
+        )  # fmt: skip
     dim = axis_of(dim, input._array.ndim)
     indices = where(indices < 0, indices + input._array.shape[dim], indices)
     a, b = list(input._array.shape), list(indices._array.shape)
@@ -155,7 +155,7 @@ def _scatter_reduced(input, dim: int, index, src, reduce: str) -> Tensor:
     if reduce == "add":
         return scatter_add(input, dim, index, src)
     if reduce != "multiply":
-        raise ArgumentError(f"reduce argument must be either add or multiply. got {reduce}", None)
+        raise ArgumentError(tr("reduce argument must be either add or multiply. got {}", reduce), None)
     y = input._array.copy()
     np.multiply.at(y, along.grid(index._array, dim), src._array[tuple(map(slice, index._array.shape))])
     return Tensor._of(y)
@@ -174,7 +174,7 @@ def _same_dtype(name: str, input, src) -> None:
     _need_tensor(name, "source", src)
     if input._array.dtype != src._array.dtype:
         raise DTypeError(
-            f"{name}(): Expected self.dtype to be equal to src.dtype; got {input.dtype} and {src.dtype}",
+            tr("{}(): Expected self.dtype to be equal to src.dtype; got {} and {}", name, input.dtype, src.dtype),
             "src.to(x.dtype)",
         )
 
@@ -182,7 +182,7 @@ def _same_dtype(name: str, input, src) -> None:
 def _need_tensor(name: str, argument: str, x) -> None:
     if not isinstance(x, Tensor):
         raise ArgumentTypeError(
-            f"{name}(): argument '{argument}' must be Tensor, not {type(x).__name__}", "badak.tensor(data) makes one"
+            tr("{}(): argument '{}' must be Tensor, not {}", name, argument, type(x).__name__), "badak.tensor(data) makes one"
         )
 
 
@@ -191,7 +191,7 @@ def _rows(name: str, input, dim, index):
     _need_tensor(name, "index", index)
     dim = axis_of(dim, input._array.ndim)
     if index._array.ndim > 1:
-        raise ShapeError(f"{name}(): Index is supposed to be a vector; got shape {index._array.shape}", "index.flatten()")
+        raise ShapeError(tr("{}(): Index is supposed to be a vector; got shape {}", name, index._array.shape), "index.flatten()")
     _check_index(name, index, input._array.shape[dim] if input._array.ndim else 1, dim)
     return dim, index if index._array.ndim else index.reshape(1)
 
@@ -243,7 +243,7 @@ def _slices(name: str, input, dim: int, index, source) -> None:
     expected = (*input._array.shape[:dim], index._array.size, *input._array.shape[dim + 1 :])
     if source._array.shape != expected:
         raise ShapeError(
-            f"{name}(): expected source of shape {expected}, one slice for each index; got {source._array.shape}",
+            tr("{}(): expected source of shape {}, one slice for each index; got {}", name, expected, source._array.shape),
             "source's other dims are input's",
         )
 
@@ -272,10 +272,10 @@ def index_put(input, indices, values, accumulate: bool = False) -> Tensor:
     key = tuple(old_mask(each) if isinstance(each, np.ndarray) and each.dtype == np.uint8 else each for each in arrays)
     if values.dtype is not input.dtype:
         raise DTypeError(
-            f"Index put requires the source and destination dtypes match, got {input.dtype.word} for the destination and "
-            f"{values.dtype.word} for the source.",
+            tr("Index put requires the source and destination dtypes match, got {} for the destination and {} for the source.",
+               input.dtype.word, values.dtype.word),
             "values.to(input.dtype), or input[indices] = values",
-        )
+        )  # fmt: skip
     return apply(ops.IndexPut, input, values, key=key, accumulate=accumulate)
 
 
@@ -301,7 +301,7 @@ def _check_count(mask, shape, source) -> None:
     count = np.count_nonzero(np.broadcast_to(mask._array, shape))
     if count > source._array.size:
         raise ShapeError(
-            f"masked_scatter: expected as many values as the mask has True; got {source._array.size} for {count}",
+            tr("masked_scatter: expected as many values as the mask has True; got {} for {}", source._array.size, count),
             "a source with more values, or a mask with fewer True",
         )
 
@@ -317,12 +317,12 @@ def take(input, index, *, out=None) -> Tensor:
 
 def nonzero(input, *, as_tuple: bool = False, out=None):
     """The indices of the entries that are not 0: (count, dims), or with as_tuple a vector for each dim."""
-    events.read("nonzero, for the size of its result")
+    events.read(tr("nonzero, for the size of its result"))
     if out is not None and as_tuple:
         raise ArgumentError("nonzero does not support the out kwarg when as_tuple is True", "as_tuple=False")
     if out is not None and out.dtype is not dtypes.int64:
-        words = "nonzero: Expected out tensor to have scalar type Long but got scalar type"
-        raise DTypeError(f"{words}{out.dtype.word}", "out=badak.empty(0, dtype=badak.int64)")
+        words = tr("nonzero: Expected out tensor to have scalar type Long but got scalar type")
+        raise DTypeError(tr("{}{}", words, out.dtype.word), "out=badak.empty(0, dtype=badak.int64)")
     if as_tuple:
         return tuple(Tensor._of(i) for i in np.nonzero(np.atleast_1d(input._array)))
     y = Tensor._of(np.argwhere(input._array).astype(np.int64, copy=False))
@@ -332,7 +332,7 @@ def nonzero(input, *, as_tuple: bool = False, out=None):
 def nonzero_static(input, *, size: int, fill_value: int = -1) -> Tensor:
     """The first `size` rows of nonzero, filled up with fill_value: (size, dims)."""
     if size < 0:
-        raise ShapeError(f"nonzero_static: expected size >= 0; got {size}", "size=x.numel()")
+        raise ShapeError(tr("nonzero_static: expected size >= 0; got {}", size), "size=x.numel()")
     found = nonzero(input)._array[:size]
     made = np.full((size, found.shape[1]), fill_value, np.int64)
     made[: len(found)] = found
@@ -350,7 +350,7 @@ def select(input, dim: int, index: int) -> Tensor:
     n = input._array.shape[dim]
     if not -n <= index < n:
         raise IndexOutOfRangeError(
-            f"select(): index {index} out of range for tensor of size {list(input._array.shape)} at dimension {dim}",
+            tr("select(): index {} out of range for tensor of size {} at dimension {}", index, list(input._array.shape), dim),
             None,
         )
     return apply(ops.Select, input, key=(slice(None),) * dim + (int(index),))
@@ -360,9 +360,9 @@ def narrow(input, dim: int, start, length: int) -> Tensor:
     """`length` entries along dim from `start`; a view."""
     dim = axis_of(dim, input._array.ndim)
     if isinstance(start, Tensor) and (start._array.ndim or start._array.dtype.kind not in "iu"):
-        raise DTypeError(f"narrow: start must be a 0-dim integral Tensor or an int; got {start!r}", "start=int(start)")
+        raise DTypeError(tr("narrow: start must be a 0-dim integral Tensor or an int; got {!r}", start), "start=int(start)")
     n, start = input._array.shape[dim], int(start)
     start = start + n if start < 0 else start
     if length < 0 or start < 0 or start + length > n:
-        raise IndexOutOfRangeError(f"start ({start}) + length ({length}) exceeds dimension size ({n}).", None)
+        raise IndexOutOfRangeError(tr("start ({}) + length ({}) exceeds dimension size ({}).", start, length, n), None)
     return apply(ops.Select, input, key=(slice(None),) * dim + (slice(start, start + length),))

@@ -7,7 +7,7 @@ the base gets a node that replaces the slice, and every view of that memory take
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import GraphError, ShapeError
+from badak.core.errors import GraphError, ShapeError, tr
 from badak.core.modes import anywhere, modes
 from badak.kernels.half import converted
 from badak.ops.copy_slices import Replaced, WriteView
@@ -92,9 +92,9 @@ def refuse_leaf(x: Tensor) -> None:
         if step is IN_FUNCTION:
             raise in_function(attributes["name"], slot)
     if base._requires_grad and base._node is None:
-        what = "a leaf Variable that requires grad" if base is x else "a view of a leaf Variable that requires grad"
+        what = tr("a leaf Variable that requires grad") if base is x else tr("a view of a leaf Variable that requires grad")
         raise GraphError(
-            f"{what} is being used in an in-place operation.",
+            tr("{} is being used in an in-place operation.", what),
             "with badak.no_grad(): ... for initialisation and updates, or the out-of-place form",
         )
     if base is not x and base._requires_grad and not x.requires_grad:
@@ -107,7 +107,7 @@ def refuse_leaf(x: Tensor) -> None:
 def read_only(name: str) -> GraphError:
     """The complaint about a change of memory that several elements of a tensor share, or that is not ours."""
     return GraphError(
-        f"{name}: unsupported operation: more than one element of the written-to tensor refers to a single memory location",
+        tr("{}: unsupported operation: more than one element of the written-to tensor refers to a single memory location", name),
         "x = x.clone() before performing the operation",
     )
 
@@ -116,14 +116,14 @@ def _check_broadcast(shape, target, name: str) -> None:
     fits = len(shape) <= len(target) and all(a in (1, b) for a, b in zip(reversed(shape), reversed(target)))
     if not fits:
         raise ShapeError(
-            f"{name}: output with shape {list(target)} doesn't match the broadcast shape {list(shape)}",
+            tr("{}: output with shape {} doesn't match the broadcast shape {}", name, list(target), list(shape)),
             "the right side must broadcast to the tensor that is changed",
         )
 
 
 def _rewrite(x: Tensor, value: Tensor) -> None:
     """Give x the history of value; where x is a view, give its base a node that says which part was replaced."""
-    events.redefine(x if x._base is None else x._base, "an in-place change with a history")
+    events.redefine(x if x._base is None else x._base, tr("an in-place change with a history"))
     if x._base is None:
         x._node, x._output_number, x._requires_grad = value._node, value._output_number, value._requires_grad
         x._rebased += 1

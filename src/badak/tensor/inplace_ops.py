@@ -10,7 +10,7 @@ import numpy as np
 
 from badak import kernels
 from badak.core import events
-from badak.core.errors import ArgumentError, DTypeError, GraphError, ShapeError
+from badak.core.errors import ArgumentError, DTypeError, GraphError, ShapeError, tr
 from badak.core.memory import offset_of, owner_of
 from badak.core.modes import modes
 from badak.ops._check import axis_of
@@ -28,8 +28,8 @@ def store(x: Tensor, y: Tensor, name: str) -> Tensor:
     """Make x hold y, where y may go there."""
     if y._array.dtype is not x._array.dtype and not can_cast(y.dtype, x.dtype):
         raise DTypeError(
-            f"result type {y.dtype} can't be cast to the desired output type {x.dtype}",
-            f"x = x.{name.rstrip('_')}(...), or x.to({y.dtype}) first",
+            tr("result type {} can't be cast to the desired output type {}", y.dtype, x.dtype),
+            tr("x = x.{}(...), or x.to({}) first", name.rstrip("_"), y.dtype),
         )
     return write_(x, y, name)
 
@@ -85,7 +85,7 @@ def fill_(input, value) -> Tensor:
     if isinstance(value, Tensor):
         if value._array.ndim:
             raise ShapeError(
-                f"fill_ only supports 0-dimension value tensor but got tensor with {value._array.ndim} dimensions.",
+                tr("fill_ only supports 0-dimension value tensor but got tensor with {} dimensions.", value._array.ndim),
                 "x.copy_(value)",
             )
         return write_(input, value.to(input.dtype), "fill_")
@@ -114,9 +114,11 @@ def fill_diagonal_(input, fill_value, wrap: bool = False) -> Tensor:
     """The main diagonal, x[i, i, ...], = fill_value; with wrap, of a tall matrix, it begins again below each end."""
     sizes = input._array.shape
     if len(sizes) < 2:
-        raise ShapeError(f"fill_diagonal_: dimensions must larger than 1; got shape {sizes}", "x.fill_(value)")
+        raise ShapeError(tr("fill_diagonal_: dimensions must larger than 1; got shape {}", sizes), "x.fill_(value)")
     if len(sizes) > 2 and len(set(sizes)) > 1:
-        raise ShapeError(f"all dimensions of input must be of equal length; got shape {sizes}", "x[i] for each matrix x[i] in it")
+        raise ShapeError(
+            tr("all dimensions of input must be of equal length; got shape {}", sizes), "x[i] for each matrix x[i] in it"
+        )
     again = sizes[1] + 1 if wrap and len(sizes) == 2 else max(sizes[0], 1)
     for top in range(0, sizes[0], again):
         part = input[top:]
@@ -159,11 +161,11 @@ def swap_shape(function, name: str):
     def in_place(input, *args, **named) -> Tensor:
         if input.requires_grad and input._node is not None:
             raise GraphError(
-                f"{name}: badak does not change the shape of a tensor with a history in place",
+                tr("{}: badak does not change the shape of a tensor with a history in place", name),
                 f"x = x.{name[:-1]}(...)",
             )
         seen = function(input.detach(), *args, **named)
-        events.redefine(input, f"{name} of a tensor")
+        events.redefine(input, tr("{} of a tensor", name))
         input._array = seen._array
         return changed_(input, name) if not input.requires_grad else input
 
@@ -183,13 +185,13 @@ def resize_(input, *size, memory_format=None) -> Tensor:
     if tuple(wanted) == input._array.shape and memory_format is None:
         return input
     if min(wanted, default=0) < 0:
-        raise ShapeError(f"resize_: expected sizes of at least 0; got {list(wanted)}", "x.resize_(2, 3)")
+        raise ShapeError(tr("resize_: expected sizes of at least 0; got {}", list(wanted)), "x.resize_(2, 3)")
     if math.prod(wanted) * input._array.itemsize >= 2**63:
-        raise ShapeError(f"Storage size calculation overflowed with sizes={list(wanted)}", "smaller sizes")
+        raise ShapeError(tr("Storage size calculation overflowed with sizes={}", list(wanted)), "smaller sizes")
     if memory_format is preserve_format:
         raise ArgumentError("Unsupported memory formatPreserve", "contiguous_format, channels_last or channels_last_3d")
     order = order_asked(memory_format, len(wanted))
-    events.redefine(input, "resize_ of a tensor")
+    events.redefine(input, tr("resize_ of a tensor"))
     input._array = _resized(input._array, wanted, order)
     return changed_(input, "resize_")
 

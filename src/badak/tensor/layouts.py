@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from badak.core.errors import ShapeError, package
+from badak.core.errors import ShapeError, package, tr
 
 
 class _Word:
@@ -48,7 +48,9 @@ def order_asked(memory_format, ndim: int) -> str | None:
         return "rows"
     rank = RANKS[memory_format]
     if ndim != rank:
-        raise ShapeError(f"required rank {rank} tensor to use {memory_format.name} format; got {ndim} dims", "contiguous_format")
+        raise ShapeError(
+            tr("required rank {} tensor to use {} format; got {} dims", rank, memory_format.name, ndim), "contiguous_format"
+        )
     return "channels"
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentTypeError, DTypeError, GraphError, package
+from badak.core.errors import ArgumentTypeError, DTypeError, GraphError, package, tr
 from badak.tensor import dtypes
 from badak.tensor.create import empty, once_more
 from badak.tensor.data import as_array
@@ -22,7 +22,7 @@ class _Legacy(type):
 
     def __new__(mcls, name: str, bases: tuple[type, ...], content: dict[str, Any]) -> type:
         if bases:
-            raise ArgumentTypeError(f"type '{package()}.{bases[0].__name__}' is not an acceptable base type", "badak.Tensor")
+            raise ArgumentTypeError(tr("type '{}.{}' is not an acceptable base type", package(), bases[0].__name__), "badak.Tensor")
         return super().__new__(mcls, name, bases, content)
 
     def __call__(cls, *data, device=None) -> Tensor:
@@ -109,7 +109,7 @@ def _dtype_to_storage_type_map() -> dict[dtypes.dtype, str]:
 def storage_type(self) -> type:
     """The class of its storage: badak.FloatStorage of a float32 tensor."""
     if self.dtype not in _STORAGES:
-        raise DTypeError(f"storage_type: PyTorch has no class of storages of {self.dtype}", "x.untyped_storage()")
+        raise DTypeError(tr("storage_type: PyTorch has no class of storages of {}", self.dtype), "x.untyped_storage()")
     return _STORAGES[self.dtype]
 
 
@@ -119,7 +119,7 @@ def set_default_tensor_type(t) -> None:
     kind = {"FloatTensor": dtypes.float32, "DoubleTensor": dtypes.float64}.get(name.rpartition(".")[2])
     if kind is None:
         raise DTypeError(
-            f"set_default_tensor_type: expected FloatTensor or DoubleTensor; got {name}",
+            tr("set_default_tensor_type: expected FloatTensor or DoubleTensor; got {}", name),
             "set_default_dtype(badak.float32)",
         )
     dtypes.set_default_dtype(kind)
@@ -143,14 +143,14 @@ def map2_(self, x, y, callable) -> Tensor:
 def _by_python(name: str, callable: Callable[..., Any], target: Tensor, *others: Tensor) -> Tensor:
     for each in (target, *others):
         if not isinstance(each, Tensor):
-            raise ArgumentTypeError(f"{name}: expected a tensor; got {type(each).__name__}", "badak.tensor(data)")
+            raise ArgumentTypeError(tr("{}: expected a tensor; got {}", name, type(each).__name__), "badak.tensor(data)")
         if each.requires_grad:
             raise GraphError(
-                f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() instead.", "x.detach()"
+                tr("Can't call {}() on Variable that requires grad. Use var.detach().{}() instead.", name, name), "x.detach()"
             )
         if each.dtype is not target.dtype:
             raise DTypeError(
-                f"{name}: expected tensors of one dtype; got {target.dtype.word} and {each.dtype.word}", "x.to(y.dtype)"
+                tr("{}: expected tensors of one dtype; got {} and {}", name, target.dtype.word, each.dtype.word), "x.to(y.dtype)"
             )
     columns = [each.expand(target.shape).reshape(-1).tolist() for each in (target, *others)]
     made = np.array([callable(*values) for values in zip(*columns)], target.dtype.numpy)

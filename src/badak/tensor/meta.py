@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import NoDataError, ShapeError
+from badak.core.errors import NoDataError, ShapeError, tr
 from badak.core.events import Observer
 from badak.core.modes import modes
 from badak.core.public_api.explain import AS_IT_IS, without_data
@@ -32,7 +32,7 @@ class _Blind(Observer):
 
     def on_read(self, how: str) -> None:
         raise NoDataError(
-            f"{how} cannot be called on meta tensors: they have no values", "module.to_empty(device='cpu'), or real tensors"
+            tr("{} cannot be called on meta tensors: they have no values", how), "module.to_empty(device='cpu'), or real tensors"
         )
 
 
@@ -73,7 +73,7 @@ def run(function: Callable, name: str, args: tuple, kwargs: dict[str, Any]) -> A
     if name == "__getitem__":
         _refuse_masks(args[1])
     if name == "bincount" or (name == "repeat_interleave" and not isinstance((*args, *kwargs.values(), None)[1], int)):
-        raise NoDataError(f"{name} of meta tensors: the size of its result is a value, which they have not", "real tensors")
+        raise NoDataError(tr("{} of meta tensors: the size of its result is a value, which they have not", name), "real tensors")
     stand_ins = _StandIns()
     here, named = stand_ins.of(args), stand_ins.of(kwargs)
     where = _target(name, args, kwargs)
@@ -189,9 +189,10 @@ def _in_place(function: Callable, name: str, args: tuple, kwargs: dict, stand_in
         for other in others if name != "__setitem__" else others[-1:]:
             if np.broadcast_shapes(place.shape, other._array.shape) != place.shape:
                 raise ShapeError(
-                    f"{name}: output with shape {list(place.shape)} doesn't match the broadcast shape {list(other._array.shape)}",
+                    tr("{}: output with shape {} doesn't match the broadcast shape {}", name, list(place.shape),
+                       list(other._array.shape)),
                     "the right side must broadcast to the tensor that is changed",
-                )
+                )  # fmt: skip
     return None if name == "__setitem__" else x
 
 

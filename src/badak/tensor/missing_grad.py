@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any, NamedTuple
 
-from badak.core.errors import GraphError, file_name, user_frame
+from badak.core.errors import GraphError, file_name, tr, user_frame
 
 _LEAVES = {"detach", "data", "detach_"}
 _NUMBERS = {"item", "tolist", "numpy", "float", "int", "array", "asarray", "tensor", "as_tensor", "from_numpy"}
@@ -35,26 +35,26 @@ class Cut(NamedTuple):
 def complaint(y) -> GraphError:
     """What backward() says of a tensor without a graph."""
     cut = _find(y)
-    head = "element 0 of tensors does not require grad and does not have a grad_fn"
+    head = tr("element 0 of tensors does not require grad and does not have a grad_fn")
     how, code, place = cut or ("", "", "")
     if how == "leaves":
-        cause, fix = f"{head}: {code} ({place}) leaves the graph", "leave it out where a gradient is to flow"
+        cause, fix = tr("{}: {} ({}) leaves the graph", head, code, place), tr("leave it out where a gradient is to flow")
     elif how == "numbers":
-        cause = f"{head}: {code} ({place}) takes the numbers out of the graph"
-        fix = "compute with the tensor itself; item(), numpy(), tolist() and badak.tensor(x) are copies without a history"
+        cause = tr("{}: {} ({}) takes the numbers out of the graph", head, code, place)
+        fix = tr("compute with the tensor itself; item(), numpy(), tolist() and badak.tensor(x) are copies without a history")
     elif how == "choice":
-        cause = f"{head}: {code} ({place}) gives integers or truth values, which have no gradient"
-        fix = "compute the loss from the scores before it: cross_entropy(logits, labels)"
+        cause = tr("{}: {} ({}) gives integers or truth values, which have no gradient", head, code, place)
+        fix = tr("compute the loss from the scores before it: cross_entropy(logits, labels)")
     elif how == "no_grad":
-        cause, fix = f"{head}: {code} ({place}) was computed under no_grad()", "compute the loss outside no_grad()"
+        cause, fix = tr("{}: {} ({}) was computed under no_grad()", head, code, place), tr("compute the loss outside no_grad()")
     elif how == "nothing":
-        cause = f"{head}: nothing that {code} ({place}) was computed from requires grad"
-        fix = "compute it with a model whose parameters are not frozen, or from a tensor with requires_grad=True"
+        cause = tr("{}: nothing that {} ({}) was computed from requires grad", head, code, place)
+        fix = tr("compute it with a model whose parameters are not frozen, or from a tensor with requires_grad=True")
     else:
-        cause = f"{head}: the tensor of shape {tuple(y.shape)} was computed under no_grad() or from detached data"
-        fix = "compute the loss outside no_grad(), from parameters with requires_grad=True, and without .detach() or .item()"
+        cause = tr("{}: the tensor of shape {} was computed under no_grad() or from detached data", head, tuple(y.shape))
+        fix = tr("compute the loss outside no_grad(), from parameters with requires_grad=True, and without .detach() or .item()")
         if how == "inside":
-            cause = f"{head}: what {code} ({place}) gave was computed under no_grad() or from detached data"
+            cause = tr("{}: what {} ({}) gave was computed under no_grad() or from detached data", head, code, place)
     return GraphError(cause, fix, code=23)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from badak.autograd.node import Leaf
-from badak.core.errors import warn_once
+from badak.core.errors import tr, warn_once
 from badak.tensor.history import tensor_of
 
 _KEY = "a loss that is NaN"
@@ -23,13 +23,13 @@ def warn_of_nan(root) -> None:
                 _of_operation(node, name, held)
                 return
     where = root._where()
-    _tell_of(f"the loss is NaN, and nothing that was kept for backward is: {where} or an operation just before it made it")
+    _tell_of(tr("the loss is NaN, and nothing that was kept for backward is: {} or an operation just before it made it", where))
 
 
 def _of_leaf(held) -> None:
     warn_once(
         _KEY,
-        f"the loss is NaN: a parameter of shape {held.shape} holds {int(np.isnan(held).sum())} NaN before this step",
+        tr("the loss is NaN: a parameter of shape {} holds {} NaN before this step", held.shape, int(np.isnan(held).sum())),
         "a smaller learning rate, or nn.utils.clip_grad_norm_ before step(); look for NaN in the data, too: x.isnan().any()",
         code=35,
     )
@@ -41,26 +41,26 @@ def _of_operation(node, name: str, held) -> None:
         rows = nan.any(axis=node.saved.dim)
         warn_once(
             _KEY,
-            f"the loss is NaN: {node._where()} gave NaN for {int(rows.sum())} of {rows.size} rows. A row whose scores are all -inf "
-            "has no softmax",
+            tr("the loss is NaN: {} gave NaN for {} of {} rows. A row whose scores are all -inf has no softmax", node._where(),
+               int(rows.sum()), rows.size),
             "leave a key visible in each row, or F.scaled_dot_product_attention(q, k, v, attn_mask=keep), which gives such rows 0",
             code=35,
-        )
+        )  # fmt: skip
     elif name == "y":
-        _tell_of(f"the loss is NaN: the first NaN that is kept for backward stands in what {node._where()} gave")
+        _tell_of(tr("the loss is NaN: the first NaN that is kept for backward stands in what {} gave", node._where()))
     elif all(edge is None or isinstance(edge[0], Leaf) for edge in node.edges):
         warn_once(
             _KEY,
-            f"the loss is NaN: what went into {node._where()} held {int(nan.sum())} NaN of {held.size} numbers already",
+            tr("the loss is NaN: what went into {} held {} NaN of {} numbers already", node._where(), int(nan.sum()), held.size),
             "look for NaN in the data: x.isnan().any()",
             code=35,
         )
     else:
-        _tell_of(f"the loss is NaN: the first NaN that is kept for backward stands in what went into {node._where()}")
+        _tell_of(tr("the loss is NaN: the first NaN that is kept for backward stands in what went into {}", node._where()))
 
 
 def _tell_of(cause: str) -> None:
-    fix = "badak.autograd.set_detect_anomaly(True) stops where it is made: a logarithm of 0, 0 / 0, an overflow"
+    fix = tr("badak.autograd.set_detect_anomaly(True) stops where it is made: a logarithm of 0, 0 / 0, an overflow")
     warn_once(_KEY, cause, fix, code=35)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import DTypeError
+from badak.core.errors import DTypeError, tr
 from badak.kernels.memory_format import laid
 from badak.ops import special as ops
 from badak.ops._broadcast import stretched
@@ -31,7 +31,7 @@ def nextafter(input, other, *, out=None) -> Tensor:
     """The next float from input towards other.   dinput = dy, dother = 0."""
     a, b = tensors("nextafter", input, other)
     if not (a.is_floating_point() and b.is_floating_point()) or a.dtype.itemsize == 2:
-        raise DTypeError(f"nextafter: expected float32 or float64; got {a.dtype} and {b.dtype}", "x.float()")
+        raise DTypeError(tr("nextafter: expected float32 or float64; got {} and {}", a.dtype, b.dtype), "x.float()")
     return into(out, binary(ops.NextAfter, a, b))
 
 
@@ -77,8 +77,8 @@ def _of_two(name: str, ufunc, kinds: str, doc: str) -> Callable[..., Tensor]:
     def function(input, other, *, out=None) -> Tensor:
         a, b = tensors(name, input, other)
         if a._array.dtype.kind not in kinds:
-            wanted = "integers" if kinds == "iu" else "real numbers"
-            raise DTypeError(f"{name}: expected {wanted}; got {a.dtype}", "x.long()" if kinds == "iu" else "x.real")
+            wanted = "integers" if kinds == "iu" else tr("real numbers")
+            raise DTypeError(tr("{}: expected {}; got {}", name, wanted, a.dtype), "x.long()" if kinds == "iu" else "x.real")
         try:
             y = Tensor._of(laid(ufunc(a._array, b._array), a._array, b._array))
         except ValueError:
@@ -91,13 +91,13 @@ def _of_two(name: str, ufunc, kinds: str, doc: str) -> Callable[..., Tensor]:
     return events.pure(function)
 
 
-gcd = _of_two("gcd", np.gcd, "iu", "The greatest common divisor of integers; gcd(0, 0) = 0.")
-lcm = _of_two("lcm", np.lcm, "iu", "The least common multiple of integers; lcm(0, 0) = 0.")
+gcd = _of_two("gcd", np.gcd, "iu", tr("The greatest common divisor of integers; gcd(0, 0) = 0."))
+lcm = _of_two("lcm", np.lcm, "iu", tr("The least common multiple of integers; lcm(0, 0) = 0."))
 heaviside = _of_two(
     "heaviside",
     lambda x, at_zero: np.where(x == 0, at_zero, (x > 0).astype(x.dtype)),
     "iufbV",
-    "0 below 0, 1 above, other at 0; without gradient.",
+    tr("0 below 0, 1 above, other at 0; without gradient."),
 )
 
 
@@ -119,7 +119,7 @@ def isreal(input) -> Tensor:
 def frexp(input, *, out=None):
     """(mantissa, exponent): x = mantissa 2^exponent with 0.5 <= |mantissa| < 1, exponent int32.   dx = dmantissa 2^-exponent."""
     if input._array.dtype.kind not in "fV":
-        raise DTypeError(f"torch.frexp() only supports floating-point dtypes; got {input.dtype}", "x.float()")
+        raise DTypeError(tr("torch.frexp() only supports floating-point dtypes; got {}", input.dtype), "x.float()")
     exponent = _exponent(input)
     half = exponent // 2  # in two steps, as 2^-exponent of the smallest numbers is beyond the largest
     pair = returns.frexp(input * (-half).to(input.dtype).exp2() * (half - exponent).to(input.dtype).exp2(), exponent)
@@ -135,4 +135,4 @@ def _exponent(x: Tensor) -> Tensor:
 def _no_complex(name: str, *xs) -> None:
     for x in xs:
         if isinstance(x, Tensor) and x.is_complex():
-            raise DTypeError(f"{name}: expected real numbers; got {x.dtype}", "x.real")
+            raise DTypeError(tr("{}: expected real numbers; got {}", name, x.dtype), "x.real")

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any, ClassVar
 
 from badak.core import events
-from badak.core.errors import NotSupportedError, undefined
+from badak.core.errors import NotSupportedError, tr, undefined
 from badak.core.public_api import overriding
 from badak.tensor import dtypes
 from badak.tensor.attributes import held_by
@@ -70,7 +70,7 @@ class OfValues(Tensor):
     def grad(self, value: Tensor | None) -> None:
         if value is not None:
             raise NotSupportedError(
-                f"the gradient of a {self.word} tensor cannot be set", "x.grad = None, or values that require gradients"
+                tr("the gradient of a {} tensor cannot be set", self.word), "x.grad = None, or values that require gradients"
             )
         self._entries.grad = None
 
@@ -80,7 +80,7 @@ class OfValues(Tensor):
 
     @data.setter
     def data(self, value: Tensor) -> None:
-        raise NotSupportedError(f"the data of a {self.word} tensor cannot be set", "a new tensor of other values")
+        raise NotSupportedError(tr("the data of a {} tensor cannot be set", self.word), "a new tensor of other values")
 
     def _edge(self):
         return self._entries._edge()

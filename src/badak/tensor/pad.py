@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, ShapeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, ShapeError, tr
 from badak.ops import pad as ops
 from badak.ops._check import whole
 from badak.tensor.apply import apply
@@ -35,12 +35,12 @@ def pad(input, pad, mode: str = "constant", value=None) -> Tensor:
     try:
         pad = list(map(whole, pad))
     except TypeError:
-        cause = f"pad(): argument 'pad' must be a list of ints, not {pad!r}"
+        cause = tr("pad(): argument 'pad' must be a list of ints, not {!r}", pad)
         raise ArgumentTypeError(cause, "(1, 1) for one entry on both sides") from None
     shape = input._array.shape
     if len(pad) % 2 or len(pad) // 2 > len(shape):
         raise ShapeError(
-            f"pad: expected two numbers for each of at most {len(shape)} dims, from the last one on; got {pad}",
+            tr("pad: expected two numbers for each of at most {} dims, from the last one on; got {}", len(shape), pad),
             "(left, right)",
         )
     pairs = [(0, 0)] * (len(shape) - len(pad) // 2) + [(pad[i], pad[i + 1]) for i in range(len(pad) - 2, -1, -2)]
@@ -50,13 +50,13 @@ def pad(input, pad, mode: str = "constant", value=None) -> Tensor:
         value = fit(operand(0 if value is None else value, "pad"), input._array.dtype, "pad")
         return apply(ops.Pad, input, pads=tuple(pairs), value=value)
     if mode not in ("reflect", "replicate", "circular"):
-        raise NotSupportedError(f"Unrecognised padding mode {mode!r}", "mode='constant', 'reflect', 'replicate' or 'circular'")
+        raise NotSupportedError(tr("Unrecognised padding mode {!r}", mode), "mode='constant', 'reflect', 'replicate' or 'circular'")
     if value is not None and value != 0:
-        raise ArgumentError(f'Padding mode "{mode}" doesn\'t take in value argument; got {value}', "mode='constant'")
+        raise ArgumentError(tr('Padding mode "{}" doesn\'t take in value argument; got {}', mode, value), "mode='constant'")
     if len(pad) and len(shape) not in (len(pad) // 2 + 1, len(pad) // 2 + 2):
         raise NotSupportedError(
-            f"Padding size {len(pad)} is not supported for {len(shape)}D input tensor.",
-            f"{2 * max(len(shape) - 2, 1)} numbers, with 0 for the dims that stay, or x.unsqueeze(0)",
+            tr("Padding size {} is not supported for {}D input tensor.", len(pad), len(shape)),
+            tr("{} numbers, with 0 for the dims that stay, or x.unsqueeze(0)", 2 * max(len(shape) - 2, 1)),
         )
     takes = [(a, _rows(n, p[0], p[1], mode)) for a, (n, p) in enumerate(zip(shape, pairs)) if p != (0, 0)]
     if not takes:
@@ -70,10 +70,10 @@ def _need_some_left(a: int, n: int, before: int, after: int, mode: str) -> None:
     left = n + min(before, 0) + min(after, 0) if mode in ("constant", "circular") else n + before + after
     if left < (1 if mode in ("reflect", "replicate") and n else 0):
         raise ShapeError(
-            f"pad: the input size {n}, plus negative padding {before} and {after}, resulted in a negative output size "
-            f"at dimension {a}",
+            tr("pad: the input size {}, plus negative padding {} and {}, resulted in a negative output size at dimension {}", n,
+               before, after, a),
             None,
-        )
+        )  # fmt: skip
 
 
 def _rows(n: int, before: int, after: int, mode: str):
@@ -81,10 +81,10 @@ def _rows(n: int, before: int, after: int, mode: str):
     most = {"reflect": n - 1, "circular": n, "replicate": max(before, after) if n else 0}[mode]
     if max(before, after) > most:
         raise ShapeError(
-            f"pad: Padding size should be less than the corresponding input dimension in mode {mode}; "
-            f"got ({before}, {after}) for a size of {n}, at most {most}",
+            tr("pad: Padding size should be less than the corresponding input dimension in mode {}; "
+               "got ({}, {}) for a size of {}, at most {}", mode, before, after, n, most),
             "mode='constant'",
-        )
+        )  # fmt: skip
     if mode == "circular":  # negative numbers cut off first, and what is left goes round
         cut = np.arange(max(-before, 0), n - max(-after, 0))
         return cut[np.arange(-max(before, 0), cut.size + max(after, 0)) % max(cut.size, 1)]

@@ -5,7 +5,7 @@ What a function takes stands in its row as `takes`; the stub next to this file, 
 
 from collections.abc import Callable
 
-from badak.core.errors import NotSupportedError
+from badak.core.errors import NotSupportedError, tr
 from badak.ops import activation as _activation  # noqa: F401  (the files that have rows)
 from badak.ops import bessel as _bessel  # noqa: F401
 from badak.ops import elementwise as _elementwise  # noqa: F401
@@ -56,7 +56,7 @@ def _number(name: str, op: type[Pointwise]) -> Function:
         except AttributeError:
             raise not_a_tensor(name, input) from None
         if kind == "b":
-            raise NotSupportedError(f"{name}: not defined for booleans", "x.int() or x.float() first")
+            raise NotSupportedError(tr("{}: not defined for booleans", name), "x.int() or x.float() first")
         y = apply(op, input)
         return y if out is None else into(out, y)
 

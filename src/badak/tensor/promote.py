@@ -10,7 +10,7 @@ import warnings
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentTypeError, DTypeError, GraphError, IndexOutOfRangeError
+from badak.core.errors import ArgumentTypeError, DTypeError, GraphError, IndexOutOfRangeError, tr
 from badak.core.modes import modes
 from badak.core.public_api.explain import into_out
 from badak.kernels.half import BFLOAT16
@@ -82,13 +82,13 @@ def operand(x, where: str):
         return Tensor._of(x)
     if isinstance(x, _PYTHON):
         return x
-    raise ArgumentTypeError(f"{where}: expected a Tensor or a number; got {kind.__name__}", "badak.tensor(data) makes one")
+    raise ArgumentTypeError(tr("{}: expected a Tensor or a number; got {}", where, kind.__name__), "badak.tensor(data) makes one")
 
 
 def not_a_tensor(name: str, x) -> ArgumentTypeError:
     """The complaint about an argument that should have been a tensor."""
-    fix = "badak.tensor(data) makes one" if isinstance(x, (list, tuple, np.ndarray, int, float)) else None
-    return ArgumentTypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(x).__name__}", fix)
+    fix = tr("badak.tensor(data) makes one") if isinstance(x, (list, tuple, np.ndarray, int, float)) else None
+    return ArgumentTypeError(tr("{}(): argument 'input' (position 1) must be Tensor, not {}", name, type(x).__name__), fix)
 
 
 def number(x: Tensor, c):
@@ -111,7 +111,7 @@ def _around(c, like: DType):
         return c
     if not -(2**63) <= c < 2**64:
         raise IndexOutOfRangeError(
-            f"int too big to convert: {short(c)} does not fit into int64", "a float: the tensor then is one too"
+            tr("int too big to convert: {} does not fit into int64", short(c)), "a float: the tensor then is one too"
         )
     bits = 8 * like.itemsize
     c = int(c) % 2**bits
@@ -167,21 +167,24 @@ def _with_out(function, name: str, args: tuple, kwargs: dict, own: bool | None):
     outs = out if isinstance(out, list | tuple) else (out,)
     for each in outs:
         if not isinstance(each, Tensor):
-            raise ArgumentTypeError(f"{name}(): argument 'out' must be Tensor, not {type(each).__name__}", "out=badak.empty(0)")
+            raise ArgumentTypeError(
+                tr("{}(): argument 'out' must be Tensor, not {}", name, type(each).__name__), "out=badak.empty(0)"
+            )
     if modes.grad and any(x.requires_grad for x in _tensors([*args, *kwargs.values(), *outs])):
         raise GraphError(
-            f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "
-            "requires grad.",
+            tr("{}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "
+               "requires grad.", name),
             "with badak.no_grad(), or without out=",
-        )
+        )  # fmt: skip
     made = function(*args, **kwargs)
     results = made if isinstance(made, tuple) else (made,)
     if len(results) != len(outs) or isinstance(made, tuple) != (outs is out):
-        found = f"tuple of {len(outs)}" if outs is out else "Tensor"
+        found = tr("tuple of {}", len(outs)) if outs is out else "Tensor"
         raise ArgumentTypeError(
-            f"{name}(): argument 'out' must be {f'tuple of {len(results)}' if isinstance(made, tuple) else 'Tensor'}, not {found}",
+            tr("{}(): argument 'out' must be {}, not {}", name,
+               tr("tuple of {}", len(results)) if isinstance(made, tuple) else "Tensor", found),
             "an empty tensor for each result",
-        )
+        )  # fmt: skip
     if all(each is y for each, y in zip(outs, results)):
         return made
     written = [each if each is y else into(each, y) for each, y in zip(outs, results)]
@@ -204,7 +207,7 @@ def into(out: Tensor | None, y: Tensor) -> Tensor:
     if out is None:
         return y
     if not can_cast(y.dtype, out.dtype):
-        raise DTypeError(f"result type {y.dtype} can't be cast to the desired output type {out.dtype}", "leave out= away")
+        raise DTypeError(tr("result type {} can't be cast to the desired output type {}", y.dtype, out.dtype), "leave out= away")
     if out._array.shape != y._array.shape:
         if out._array.size:
             if not out._array.flags.writeable:
@@ -218,7 +221,7 @@ def into(out: Tensor | None, y: Tensor) -> Tensor:
                 stacklevel=2,
             )
             return put(out.resize_(y._array.shape), y, "out=")
-        events.redefine(out, "out= of another size")
+        events.redefine(out, tr("out= of another size"))
         out._array = y._array.astype(out._array.dtype)
         return out
     return put(out, y, "out=")

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from badak.core.errors import IndexOutOfRangeError, NoDataError
+from badak.core.errors import IndexOutOfRangeError, NoDataError, tr
 from badak.core.memory import is_shared, offset_of
 from badak.tensor import dtypes
 from badak.tensor.interface import Methods
@@ -176,8 +176,8 @@ def dim_error(dim: int, ndim: int) -> IndexOutOfRangeError:
     """The complaint about a dim that a tensor does not have."""
     low, high = (-ndim, ndim - 1) if ndim else (-1, 0)
     return IndexOutOfRangeError(
-        f"Dimension out of range (expected to be in range of [{low}, {high}], but got {dim})",
+        tr("Dimension out of range (expected to be in range of [{}, {}], but got {})", low, high, dim),
         "the tensor has no dims: reduce without dim"
         if ndim == 0
-        else f"dims count from 0, or from -1 backwards; this tensor has {ndim}",
+        else tr("dims count from 0, or from -1 backwards; this tensor has {}", ndim),
     )

@@ -14,7 +14,7 @@ from operator import index
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, IndexOutOfRangeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, IndexOutOfRangeError, tr
 from badak.core.modes import modes
 from badak.ops._broadcast import stretched
 from badak.ops.copy_slices import Replaced
@@ -42,7 +42,7 @@ def or_default(generator) -> Generator:
     if generator is None:
         return default_generator
     if not isinstance(generator, Generator):
-        raise ArgumentTypeError(f"generator: expected a badak.Generator; got {type(generator).__name__}", "badak.Generator()")
+        raise ArgumentTypeError(tr("generator: expected a badak.Generator; got {}", type(generator).__name__), "badak.Generator()")
     return generator
 
 
@@ -80,7 +80,9 @@ def _layout_like(array: np.ndarray) -> np.ndarray:
 def _sized(where, sizes, size=None, **unknown) -> tuple:
     """The sizes, which may be given as size=, where the caller gave nothing else that nobody knows."""
     if unknown or (sizes and size is not None):
-        raise ArgumentTypeError(f"{where}(): got an unexpected keyword argument '{next(iter(unknown), 'size')}'", f"{where}(2, 3)")
+        raise ArgumentTypeError(
+            tr("{}(): got an unexpected keyword argument '{}'", where, next(iter(unknown), "size")), f"{where}(2, 3)"
+        )
     return sizes or (size or (),)
 
 
@@ -90,22 +92,24 @@ def _shape(size, where) -> tuple:
     try:
         shape = tuple(s.__index__() for s in size)
     except (AttributeError, TypeError):
-        raise ArgumentTypeError(f"{where}: expected a shape of ints; got {size!r}", f"{where}(2, 3) or {where}((2, 3))") from None
+        raise ArgumentTypeError(
+            tr("{}: expected a shape of ints; got {!r}", where, size), tr("{}(2, 3) or {}((2, 3))", where, where)
+        ) from None
     if any(s < 0 for s in shape):
-        raise ArgumentError(f"{where}: expected sizes >= 0; got shape={shape}")
+        raise ArgumentError(tr("{}: expected sizes >= 0; got shape={}", where, shape))
     return shape
 
 
 def _float_dtype(dtype, where):
     chosen = dtypes.default_dtype() if dtype is None else dtypes.to_dtype(dtype)
     if not (chosen.is_floating_point or chosen.is_complex):
-        raise DTypeError(f"{where}: expected a floating-point dtype; got {chosen}", "dtype=badak.float32")
+        raise DTypeError(tr("{}: expected a floating-point dtype; got {}", where, chosen), "dtype=badak.float32")
     return chosen.numpy
 
 
 def _need_float(x: Tensor, where) -> None:
     if not x.dtype.is_floating_point:
-        raise DTypeError(f"{where}: expected a floating-point tensor; got {x.dtype}", "x.float() first")
+        raise DTypeError(tr("{}: expected a floating-point tensor; got {}", where, x.dtype), "x.float() first")
 
 
 def _drawn(array: np.ndarray, *inputs) -> Tensor:
@@ -190,7 +194,7 @@ def randint(*args, low=None, high=None, size=None, generator=None, out=None, dty
     dtypes.agreed(dtype, out)
     low, high, size = _range(list(args), low, high, size)
     if isinstance(size, int):
-        raise ArgumentTypeError("randint(): argument 'size' must be tuple of ints, not int", f"randint({high}, ({size},))")
+        raise ArgumentTypeError("randint(): argument 'size' must be tuple of ints, not int", tr("randint({}, ({},))", high, size))
     kind = np.dtype(np.int64) if dtype is None else dtypes.to_dtype(dtype).numpy
     _check_ends(low, high, kind)
     drawn = or_default(generator).integers(low, high, _shape((size,), "randint"), kind)
@@ -216,21 +220,23 @@ def _whole(name: str, argument: str, value) -> int:
     except TypeError:
         number = None
     if number is None:
-        raise ArgumentTypeError(f"{name}(): argument '{argument}' must be int, not {type(value).__name__}", f"{argument}=int(...)")
+        raise ArgumentTypeError(
+            tr("{}(): argument '{}' must be int, not {}", name, argument, type(value).__name__), tr("{}=int(...)", argument)
+        )
     if not -(2**63) <= number < 2**63:
-        raise IndexOutOfRangeError(f"{name}: {argument} does not fit into int64", "a smaller number")
+        raise IndexOutOfRangeError(tr("{}: {} does not fit into int64", name, argument), "a smaller number")
     return number
 
 
 def _check_ends(low: int, high: int, kind: np.dtype) -> None:
     """Refuse numbers that the dtype cannot hold, one by one."""
     if kind.kind == "c":
-        raise DTypeError(f"randint: expected a real dtype; got {kind}", "dtype=badak.int64")
+        raise DTypeError(tr("randint: expected a real dtype; got {}", kind), "dtype=badak.int64")
     least, most = (0, 1) if kind.kind == "b" else (np.iinfo(kind).min, np.iinfo(kind).max) if kind.kind in "iu" else (
         -dtypes.largest(kind), dtypes.largest(kind))  # fmt: skip
     if low < least or high - 1 > most:
         raise IndexOutOfRangeError(
-            f"randint: numbers from {low} to {high - 1} do not fit into {kind} ({least}..{most})", "dtype=badak.int64"
+            tr("randint: numbers from {} to {} do not fit into {} ({}..{})", low, high - 1, kind, least, most), "dtype=badak.int64"
         )
 
 
@@ -253,10 +259,10 @@ def randperm(n, *, generator=None, out=None, dtype=None, layout=None, device=Non
     dtypes.agreed(dtype, out)
     n = _whole("randperm", "n", n)
     if n < 0:
-        raise ArgumentError(f"randperm: expected n >= 0; got n={n}", "n is how many numbers to order")
+        raise ArgumentError(tr("randperm: expected n >= 0; got n={}", n), "n is how many numbers to order")
     kind = dtypes.int64 if dtype is None else dtypes.to_dtype(dtype)
     if kind.is_complex or kind is dtypes.bool_ or (not kind.is_floating_point and n - 1 > np.iinfo(kind.numpy).max):
-        raise DTypeError(f"randperm: {kind} does not hold the numbers 0..{n - 1}", "dtype=badak.int64")
+        raise DTypeError(tr("randperm: {} does not hold the numbers 0..{}", kind, n - 1), "dtype=badak.int64")
     order = or_default(generator).permutation(n)
     return _finish(order if dtype is None else order.astype(dtypes.to_dtype(dtype).numpy), out, requires_grad, "randperm")
 
@@ -301,7 +307,7 @@ def normal(mean=0.0, std=1.0, size=None, *, generator=None, out=None, dtype=None
     dtypes.check_device(device)
     source = or_default(generator)
     if not isinstance(std, Tensor) and not std >= 0:
-        raise ArgumentError(f"normal: expected std >= 0.0; got {std}", "a deviation, not a variance or its logarithm")
+        raise ArgumentError(tr("normal: expected std >= 0.0; got {}", std), "a deviation, not a variance or its logarithm")
     if not isinstance(mean, Tensor) and not isinstance(std, Tensor):
         if size is None:
             raise ArgumentTypeError("normal: expected a size where mean and std are numbers", "normal(0.0, 1.0, (2, 3))")
@@ -357,13 +363,14 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
     """
     _need_float(input, "multinomial")
     if input.ndim not in (1, 2):
-        raise ArgumentError(f"multinomial: expected weights of shape (V,) or (B, V); got {tuple(input.shape)}")
+        raise ArgumentError(tr("multinomial: expected weights of shape (V,) or (B, V); got {}", tuple(input.shape)))
     if input.shape[-1] > 1 << 24:
         raise ArgumentError(
-            f"multinomial: number of categories cannot exceed 2^24; got {input.shape[-1]}", "searchsorted in a cumsum of weights"
+            tr("multinomial: number of categories cannot exceed 2^24; got {}", input.shape[-1]),
+            "searchsorted in a cumsum of weights",
         )
     if out is not None and out.dtype is not dtypes.int64:
-        raise DTypeError(f"multinomial: expected an int64 tensor as out; got {out.dtype}", "leave out= away")
+        raise DTypeError(tr("multinomial: expected an int64 tensor as out; got {}", out.dtype), "leave out= away")
     return _finish(or_default(generator).multinomial(input._array, int(num_samples), replacement), out, False, "multinomial")
 
 

@@ -5,7 +5,7 @@ import importlib
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentError, DTypeError, GraphError
+from badak.core.errors import ArgumentError, DTypeError, GraphError, tr
 from badak.kernels.reference import special
 from badak.ops._broadcast import quiet
 from badak.ops.op import Op
@@ -55,24 +55,24 @@ class GammaDraw(Op):
 def poisson(input, generator=None) -> Tensor:
     """Integers with mean input, in its dtype; the gradient is 0."""
     if not input.is_floating_point():
-        raise DTypeError(f"poisson: expected floats; got {input.dtype}", "x.float()")
-    _at_least_zero(input, "invalid Poisson rate, expected rate to be non-negative")
+        raise DTypeError(tr("poisson: expected floats; got {}", input.dtype), "x.float()")
+    _at_least_zero(input, tr("invalid Poisson rate, expected rate to be non-negative"))
     return flat(_drawn("poisson", generator, input)._array, input)
 
 
 def binomial(count, prob, generator=None) -> Tensor:
     """How often of `count` times something of probability `prob` happens, in their dtype; without gradient."""
-    _at_least_zero(count, "binomial: expected count >= 0")
-    _at_least_zero(prob, "binomial: expected prob >= 0")
+    _at_least_zero(count, tr("binomial: expected count >= 0"))
+    _at_least_zero(prob, tr("binomial: expected prob >= 0"))
     if not prob.is_floating_point():
-        raise DTypeError(f"binomial: expected floats; got {prob.dtype}", "prob.float()")
+        raise DTypeError(tr("binomial: expected floats; got {}", prob.dtype), "prob.float()")
     count, prob = broadcast_tensors(count.to(prob.dtype), prob)
     return _drawn("binomial", generator, count, prob)
 
 
 def gamma(concentration: Tensor, generator=None) -> Tensor:
     """Draws of the gamma distribution with scale 1.   dconcentration: as the quantile stays."""
-    _at_least_zero(concentration, "gamma: expected concentration >= 0")
+    _at_least_zero(concentration, tr("gamma: expected concentration >= 0"))
     drawn = _drawn("gamma", generator, concentration)
     return apply(GammaDraw, concentration, drawn.clamp(min=finfo(drawn.dtype).tiny))
 
@@ -96,4 +96,4 @@ def _drawn(name: str, generator, x: Tensor, y: Tensor | None = None) -> Tensor:
 def _at_least_zero(x: Tensor, rule: str) -> None:
     proper = np.isfinite(x._array) & (x._array >= 0)
     if not proper.all():
-        raise ArgumentError(f"{rule}; got {x._array[~proper].flat[0]}", "x.clamp(min=0), of finite numbers")
+        raise ArgumentError(tr("{}; got {}", rule, x._array[~proper].flat[0]), "x.clamp(min=0), of finite numbers")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, ShapeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, ShapeError, tr
 from badak.ops import rearrange as ops
 from badak.ops._check import axis_of
 from badak.tensor.apply import apply
@@ -17,14 +17,14 @@ def flip(input, *axes, dims=None) -> Tensor:
     ndim = input._array.ndim
     axes = tuple(axis_of(d, ndim) for d in sizes(axes or (dims,)))
     if len(set(axes)) < len(axes):
-        raise ArgumentError(f"flip: a dim appears multiple times in the list of dims; got {axes}", "each dim once")
+        raise ArgumentError(tr("flip: a dim appears multiple times in the list of dims; got {}", axes), "each dim once")
     return apply(ops.Flip, input, axes=axes if ndim else ())
 
 
 def fliplr(input) -> Tensor:
     """Columns in reverse order."""
     if input._array.ndim < 2:
-        raise ShapeError(f"Input must be >= 2-d. Got {input._array.ndim}-d", "x.flip(-1)")
+        raise ShapeError(tr("Input must be >= 2-d. Got {}-d", input._array.ndim), "x.flip(-1)")
     return flip(input, 1)
 
 
@@ -44,7 +44,7 @@ def roll(input, shifts, dims=None) -> Tensor:
     if not dims and len(shifts) == 1:
         return reshape(apply(ops.Roll, reshape(input, -1), shifts=shifts, axes=(0,)), input._array.shape)
     if len(dims) != len(shifts):
-        raise ArgumentError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}", None)
+        raise ArgumentError(tr("shifts and dimensions must align. shifts: {}, dims:{}", len(shifts), len(dims)), None)
     return as_images(apply(ops.Roll, input, shifts=shifts, axes=tuple(axis_of(d, input._array.ndim) for d in dims)), input)
 
 
@@ -55,10 +55,10 @@ def repeat(input, *times, repeats=None) -> Tensor:
     times = sizes(times or (repeats,))
     if len(times) < input._array.ndim:
         raise ShapeError(
-            "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor; got "
-            f"{list(times)} for a tensor of shape {input._array.shape}",
+            tr("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor; got "
+               "{} for a tensor of shape {}", list(times), input._array.shape),
             "give a number for every dim, 1 for those that stay",
-        )
+        )  # fmt: skip
     return apply(ops.Repeat, input, times=times)
 
 
@@ -83,10 +83,10 @@ def repeat_interleave(input, repeats=None, dim=None, *, output_size=None) -> Ten
             repeats = int(repeats.reshape(()))
         elif repeats.shape != input._array.shape[dim : dim + 1]:
             raise ShapeError(
-                f"repeats must have the same size as input along dim, but got repeats.size(0) = {repeats.size} and "
-                f"input.size({dim}) = {input._array.shape[dim]}",
+                tr("repeats must have the same size as input along dim, but got repeats.size(0) = {} and input.size({}) = {}",
+                   repeats.size, dim, input._array.shape[dim]),
                 None,
-            )
+            )  # fmt: skip
     made = apply(ops.RepeatInterleave, input, times=repeats, axis=dim)
     if isinstance(repeats, int):
         keep((made,), input)

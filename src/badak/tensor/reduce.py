@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentError, DTypeError, IndexOutOfRangeError, ShapeError
+from badak.core.errors import ArgumentError, DTypeError, IndexOutOfRangeError, ShapeError, tr
 from badak.kernels.memory_format import row_major
 from badak.ops import reduce as ops
 from badak.ops._check import axis_of, in_order, keepdim_error
@@ -40,7 +40,7 @@ def axes_of(dim, ndim: int):
         return (dim if 0 <= dim < ndim else axis_of(dim, ndim),) if ndim else (axis_of(dim, 0),)[:0]
     axes = tuple(axis_of(d.__index__(), ndim) for d in (dim if hasattr(dim, "__iter__") else (dim,)))
     if len(set(axes)) != len(axes):
-        raise ArgumentError(f"dim {axes[0]} appears multiple times in the list of dims {tuple(dim)}", "each dim once")
+        raise ArgumentError(tr("dim {} appears multiple times in the list of dims {}", axes[0], tuple(dim)), "each dim once")
     return axes if ndim and axes else None if not axes else ()
 
 
@@ -110,10 +110,10 @@ def mean(input, dim=None, keepdim=False, *, dtype=None, axis=None, out=None) -> 
         input = cast(input, dtypes.to_dtype(dtype))
     if input._array.dtype.kind in "iub":
         raise DTypeError(
-            "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. "
-            f"Got: {input.dtype.word}",
+            tr("mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: {}",
+               input.dtype.word),
             "x.float().mean(), or dtype=badak.float32",
-        )
+        )  # fmt: skip
     return _reduced(ops.Mean, input, dim, keepdim, axis, out)
 
 
@@ -126,7 +126,7 @@ def _spread(op, name: str, input, dim, unbiased, keepdim, correction, axis, out)
     if isinstance(dim, bool):  # var(False) says that it is biased
         dim, unbiased = None, dim
     if input._array.dtype.kind in "iub":
-        raise DTypeError(f"{name}: only support floating point and complex dtypes; got {input.dtype}", "x.float()")
+        raise DTypeError(tr("{}: only support floating point and complex dtypes; got {}", name, input.dtype), "x.float()")
     if correction is None:
         correction = 1 if unbiased is None or unbiased else 0
     if input._array.dtype.kind == "c":  # spread in the plane is that along both axes
@@ -209,13 +209,13 @@ def _not_empty(name: str, input, dim) -> None:
         return
     if dim is None:
         raise IndexOutOfRangeError(
-            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with "
-            "the 'dim' argument.",
-            f"the tensor of shape {array.shape} has no values: an empty batch?",
-        )
+            tr("{}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with "
+               "the 'dim' argument.", name),
+            tr("the tensor of shape {} has no values: an empty batch?", array.shape),
+        )  # fmt: skip
     for a in axes_of(dim, array.ndim) or ():
         if array.shape[a] == 0:
-            raise IndexOutOfRangeError(f"{name}(): Expected reduction dim {a} to have non-zero size.", None)
+            raise IndexOutOfRangeError(tr("{}(): Expected reduction dim {} to have non-zero size.", name, a), None)
 
 
 @events.pure(along="dim")
@@ -306,7 +306,9 @@ def aminmax(input, *, dim=None, keepdim=False, out=None):
         return found
     for o in out:
         if o.dtype is not input.dtype:
-            raise DTypeError(f"Expected out tensor to have dtype {input.dtype}, but got {o.dtype} instead", "out= of input's dtype")
+            raise DTypeError(
+                tr("Expected out tensor to have dtype {}, but got {} instead", input.dtype, o.dtype), "out= of input's dtype"
+            )
     return returns.aminmax(*map(into, out, found))
 
 
@@ -336,7 +338,7 @@ def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None) -> Tenso
         return into(out, _nuclear(input, dim, keepdim))
     x = input if dtype is None else cast(input, dtypes.to_dtype(dtype))
     if x._array.dtype.kind in "iub":
-        raise DTypeError(f"norm: expected a floating or complex dtype; got {x.dtype}", "x.float()")
+        raise DTypeError(tr("norm: expected a floating or complex dtype; got {}", x.dtype), "x.float()")
     return _reduced(ops.Norm, x, dim, keepdim, None, out, p=2 if p in ("fro", None) else p)
 
 
@@ -429,7 +431,7 @@ def diff(input, n: int = 1, dim: int = -1, prepend=None, append=None) -> Tensor:
     if not input._array.ndim:
         raise ShapeError("diff expects input to be at least one-dimensional", "x.reshape(-1)")
     if n < 0:
-        raise ArgumentError(f"order must be non-negative but got {n}", "n=1")
+        raise ArgumentError(tr("order must be non-negative but got {}", n), "n=1")
     if n and (prepend is not None or append is not None):
         along, shape = axis_of(dim, input._array.ndim), input._array.shape
         for part in (prepend, append):
@@ -440,10 +442,10 @@ def diff(input, n: int = 1, dim: int = -1, prepend=None, append=None) -> Tensor:
                 *shape[along + 1 :],
             ):
                 raise ShapeError(
-                    "diff expects the shape of tensor to prepend or append to match that of input except along the differencing "
-                    f"dimension; got {part._array.shape} for an input of shape {shape}, dim={dim}",
+                    tr("diff expects the shape of tensor to prepend or append to match that of input except along the differencing "
+                       "dimension; got {} for an input of shape {}, dim={}", part._array.shape, shape, dim),
                     None,
-                )
+                )  # fmt: skip
         input = cat([x for x in (prepend, input, append) if x is not None], dim)
     of_two = logical_xor if input._array.dtype.kind == "b" else sub
     size = input.size(dim)

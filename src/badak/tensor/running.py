@@ -1,6 +1,6 @@
 """What has been seen so far along a dim, and areas under curves."""
 
-from badak.core.errors import ArgumentError, ShapeError
+from badak.core.errors import ArgumentError, ShapeError, tr
 from badak.ops import running as ops
 from badak.ops._check import axis_of, in_order
 from badak.tensor import dtypes, returns
@@ -37,7 +37,7 @@ def logcumsumexp(input, dim: int, *, out=None) -> Tensor:
     """ln of the running sum of exp(x) along dim.   dx_j = sum_{i >= j} dy_i exp(x_j - y_i)."""
     dim, x = axis_of(dim, input._array.ndim), floating(input, "logcumsumexp")
     if x.is_complex():
-        raise ArgumentError(f"logcumsumexp: expected real numbers; got {x.dtype}", "x.exp().cumsum(dim).log()")
+        raise ArgumentError(tr("logcumsumexp: expected real numbers; got {}", x.dtype), "x.exp().cumsum(dim).log()")
     return into(out, apply(ops.LogCumSumExp, x, axis=dim) if x._array.ndim else x.clone())
 
 
@@ -63,7 +63,7 @@ def cumulative_trapezoid(y, x=None, *, dx=None, dim: int = -1) -> Tensor:
 def _trapezoids(y, x, dx, dim: int, name: str) -> Tensor:
     """The area of each trapezoid along dim."""
     if x is not None and dx is not None:
-        raise ArgumentError(f"{name}: expected x or dx; got both", "leave one out")
+        raise ArgumentError(tr("{}: expected x or dx; got both", name), "leave one out")
     dim, y = axis_of(dim, y._array.ndim), y if y.is_complex() else floating(y, name)
     n = y.size(dim)
     if n == 0:
@@ -72,7 +72,7 @@ def _trapezoids(y, x, dx, dim: int, name: str) -> Tensor:
     if x is None:
         return pairs * (0.5 * (1 if dx is None else dx))
     if x.dim() == 1 and x.size(0) != n or x.dim() > 1 and x.size(dim - y.dim()) != n:
-        raise ShapeError(f"{name}(): There must be one `x` value for each sample point; got x={tuple(x.shape)}", None)
+        raise ShapeError(tr("{}(): There must be one `x` value for each sample point; got x={}", name, tuple(x.shape)), None)
     steps = x.diff() if x.dim() == 1 else x.diff(dim=dim - y.dim())
     if x.dim() == 1:
         steps = steps.reshape([-1 if i == dim else 1 for i in range(y.dim())])
@@ -88,16 +88,16 @@ def gradient(input, *, spacing=None, dim=None, edge_order: int = 1) -> tuple[Ten
     Source: Fornberg 1988, "Generation of finite difference formulas on arbitrarily spaced grids".
     """
     if edge_order not in (1, 2):
-        raise ArgumentError(f"torch.gradient only supports edge_order=1 and edge_order=2; got {edge_order}", "edge_order=1")
+        raise ArgumentError(tr("torch.gradient only supports edge_order=1 and edge_order=2; got {}", edge_order), "edge_order=1")
     y = input if input.is_complex() else floating(input, "gradient")
     dims = range(y.dim()) if dim is None else [dim] if isinstance(dim, int) else dim
     dims = [axis_of(each, y.dim()) for each in dims]
     if len(set(dims)) != len(dims):
-        raise ArgumentError(f"gradient: a dim appears multiple times in {list(dims)}", "each dim once")
+        raise ArgumentError(tr("gradient: a dim appears multiple times in {}", list(dims)), "each dim once")
     spacing = 1 if spacing is None else spacing
     steps = list(spacing) if isinstance(spacing, (list, tuple)) else [spacing] * len(dims)
     if len(steps) != len(dims):
-        raise ArgumentError(f"gradient: expected one spacing for each of {len(dims)} dims; got {len(steps)}", "spacing=1.0")
+        raise ArgumentError(tr("gradient: expected one spacing for each of {} dims; got {}", len(dims), len(steps)), "spacing=1.0")
     made = tuple(_slope(y, step, axis, edge_order) for step, axis in zip(steps, dims))
     if not any(isinstance(step, Tensor) for step in steps):
         keep(made, input)
@@ -107,7 +107,9 @@ def gradient(input, *, spacing=None, dim=None, edge_order: int = 1) -> tuple[Ten
 def _slope(y: Tensor, step, axis: int, edge_order: int) -> Tensor:
     n = y.size(axis)
     if n < edge_order + 1:
-        raise ArgumentError(f"torch.gradient expected each dimension size to be at least edge_order+1; got {n}", "more samples")
+        raise ArgumentError(
+            tr("torch.gradient expected each dimension size to be at least edge_order+1; got {}", n), "more samples"
+        )
     y = y.movedim(axis, -1)
     if isinstance(step, Tensor) and step.dim():
         h = step[1:] - step[:-1]

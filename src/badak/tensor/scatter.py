@@ -1,7 +1,7 @@
 """Reductions into the places that an index names, and slices of a tensor replaced by others."""
 
 from badak.core import events
-from badak.core.errors import ArgumentError, DTypeError, IndexOutOfRangeError, ShapeError
+from badak.core.errors import ArgumentError, DTypeError, IndexOutOfRangeError, ShapeError, tr
 from badak.core.memory import offset_of, owner_of
 from badak.ops import scatter as ops
 from badak.ops._check import axis_of
@@ -25,7 +25,9 @@ def scatter_reduce(input, dim: int, index, src, reduce: str, *, include_self: bo
     of amax and amin equally among those that are equal.
     """
     if reduce not in ops.UFUNCS:
-        raise ArgumentError(f"scatter_reduce: reduce argument must be either sum, prod, mean, amax or amin, got {reduce}", None)
+        raise ArgumentError(
+            tr("scatter_reduce: reduce argument must be either sum, prod, mean, amax or amin, got {}", reduce), None
+        )
     dim = _along("scatter_reduce", input, dim, index)
     _inside("scatter_reduce", index, input._array.shape, dim, "self")
     _same_dtype("scatter_reduce", input, src)
@@ -39,7 +41,7 @@ def scatter_reduce(input, dim: int, index, src, reduce: str, *, include_self: bo
 def index_reduce(input, dim: int, index, source, reduce: str, *, include_self: bool = True, out=None) -> Tensor:
     """scatter_reduce of whole slices: slice index[k] along dim is the prod, mean, amax or amin of all source[k] that go there."""
     if reduce not in ("prod", "mean", "amax", "amin"):
-        raise ArgumentError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}", None)
+        raise ArgumentError(tr("index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {}", reduce), None)
     if not input._array.ndim:
         input, source = input.reshape(1), source.reshape(-1)
         return index_reduce(input, 0, index.reshape(-1), source, reduce, include_self=include_self, out=out).reshape(())
@@ -76,31 +78,33 @@ def segment_reduce(
         [2.0, 3.0]
     """
     if reduce not in _EMPTY:
-        raise ArgumentError(f"segment_reduce: reduce argument must be sum, mean, max, min or prod; got {reduce!r}", "reduce='sum'")
+        raise ArgumentError(
+            tr("segment_reduce: reduce argument must be sum, mean, max, min or prod; got {!r}", reduce), "reduce='sum'"
+        )
     cut = lengths if lengths is not None else offsets
     if indices is not None or cut is None:
         raise ArgumentError("segment_reduce(): Either lengths or offsets must be defined.", "lengths=badak.tensor([2, 1])")
     if not data.is_floating_point():
-        raise DTypeError(f"segment_reduce: expected floats; got {data.dtype}", "data.float()")
+        raise DTypeError(tr("segment_reduce: expected floats; got {}", data.dtype), "data.float()")
     shape = data._array.shape
     axis, last = axis_of(axis, len(shape)), cut.dim() - 1
     if cut.dtype.kind != "int" or axis != last or cut._array.shape[:-1] != shape[:axis]:
         raise ShapeError(
-            f"segment_reduce: expected integers of shape ({', '.join(map(str, (*shape[:axis], 'n')))}), for data {shape} and "
-            f"axis {axis}; got {cut.dtype} of {cut._array.shape}",
+            tr("segment_reduce: expected integers of shape ({}), for data {} and axis {}; got {} of {}",
+               ", ".join(map(str, (*shape[:axis], "n"))), shape, axis, cut.dtype, cut._array.shape),
             "lengths of one vector and axis=0",
-        )
+        )  # fmt: skip
     lengths = cut.long() if lengths is not None else diff(cut.long())
-    events.read("segment_reduce: the lengths of segments")
+    events.read(tr("segment_reduce: the lengths of segments"))
     if (lengths._array < 0).any():
         raise ArgumentError("segment_reduce: lengths contains negative value!", "lengths of 0 and more")
     if cut is offsets and offsets.numel() and not 0 <= offsets._array.min() <= offsets._array.max() <= shape[axis]:
         raise ArgumentError(
-            f"segment_reduce: offsets must lie between 0 and {shape[axis]}, the size of data along axis {axis}", None
+            tr("segment_reduce: offsets must lie between 0 and {}, the size of data along axis {}", shape[axis], axis), None
         )
     if cut is not offsets and not unsafe and (lengths._array.sum(-1) != shape[axis]).any():
         raise ArgumentError(
-            f"segment_reduce: lengths must add up to {shape[axis]}, the size of data along axis {axis}",
+            tr("segment_reduce: lengths must add up to {}, the size of data along axis {}", shape[axis], axis),
             "unsafe=True leaves the rest",
         )
     ends = (cumsum(lengths, -1) if cut is not offsets else cut.long()[..., 1:]).contiguous()
@@ -127,7 +131,7 @@ def put(input, index, source, accumulate: bool = False) -> Tensor:
     """input with the entries at flat positions `index` = source, or += to accumulate."""
     if index.numel() != source.numel():
         raise ShapeError(
-            f"put(): expected as many values as indices; got {source.numel()} for {index.numel()}",
+            tr("put(): expected as many values as indices; got {} for {}", source.numel(), index.numel()),
             "source of index's shape",
         )
     _same_dtype("put", input, source)
@@ -164,7 +168,7 @@ def _embedded(name: str, input, src, part) -> Tensor:
     there = part(y)
     if there.shape != src.shape:
         raise ShapeError(
-            f"{name}: expected src to have a size equal to the slice: {list(there.shape)}, got {list(src.shape)}", None
+            tr("{}: expected src to have a size equal to the slice: {}, got {}", name, list(there.shape), list(src.shape)), None
         )
     write_(there, cast(src, input.dtype), name)
     keep((y,), input, src)
@@ -179,10 +183,10 @@ def as_strided(input, size, stride, storage_offset: int | None = None) -> Tensor
     """
     size, stride = tuple(map(int, size)), tuple(map(int, stride))
     if len(size) != len(stride):
-        raise ShapeError(f"mismatch in length of strides and shape: as_strided got size={size}, stride={stride}", None)
+        raise ShapeError(tr("mismatch in length of strides and shape: as_strided got size={}, stride={}", size, stride), None)
     if any(s < 0 for s in stride) or any(n < 0 for n in size):
         raise ArgumentError(
-            f"as_strided: Negative strides and sizes are not supported; got size={size}, stride={stride}", "x.flip(0)"
+            tr("as_strided: Negative strides and sizes are not supported; got size={}, stride={}", size, stride), "x.flip(0)"
         )
     x = input._array
     owner, mine = owner_of(x), offset_of(x) // x.itemsize
@@ -190,10 +194,11 @@ def as_strided(input, size, stride, storage_offset: int | None = None) -> Tensor
     last = offset + sum((n - 1) * s for n, s in zip(size, stride)) if 0 not in size else offset - 1
     if offset + mine < 0 or (mine + last + 1) * x.itemsize > owner.nbytes:
         raise IndexOutOfRangeError(
-            f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset + mine} requiring a storage size of "
-            f"{(mine + last + 1) * x.itemsize} are out of bounds for storage of size {owner.nbytes}",
+            tr("setStorage: sizes {}, strides {}, storage offset {} requiring a storage size of "
+               "{} are out of bounds for storage of size {}", list(size), list(stride), offset + mine,
+               (mine + last + 1) * x.itemsize, owner.nbytes),
             "sizes and strides whose last entry lies inside",
-        )
+        )  # fmt: skip
     if not (owner.flags.c_contiguous or owner.flags.f_contiguous):
         raise ArgumentError("as_strided: the memory of this tensor lies in an order of its own", "x.contiguous()")
     return apply(ops.AsStrided, input, size=size, stride=stride, offset=offset)

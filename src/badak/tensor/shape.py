@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, IndexOutOfRangeError, ShapeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, IndexOutOfRangeError, ShapeError, tr
 from badak.ops import rearrange
 from badak.ops import shape as ops
 from badak.ops._broadcast import stretched
@@ -21,7 +21,7 @@ from badak.tensor.tensor import Tensor
 def sizes(given, **named) -> tuple:
     """(2, 3), ((2, 3),) or ([2, 3],) as (2, 3)."""
     if named:
-        raise ArgumentTypeError(f"got an unexpected keyword argument '{[*named][-1]}'", "reshape(3, 2)")
+        raise ArgumentTypeError(tr("got an unexpected keyword argument '{}'", [*named][-1]), "reshape(3, 2)")
     if len(given) == 1 and type(given[0]) is not int:
         one = given[0]
         given = one if isinstance(one, (tuple, list)) else one.tolist() if np.ndim(one) else (one,)
@@ -37,18 +37,20 @@ def _reshaped(op, x: Tensor, shape) -> Tensor:
     except ValueError:
         raise _invalid(shape, x) from None
     if y._array.shape != shape and min(shape) < -1:  # NumPy takes any negative size for -1
-        raise ShapeError(f"invalid shape dimension {min(shape)} of shape {list(shape)}", "-1 for the one size that follows")
+        raise ShapeError(tr("invalid shape dimension {} of shape {}", min(shape), list(shape)), "-1 for the one size that follows")
     return y
 
 
 def _invalid(shape, x: Tensor) -> ShapeError:
     n = x._array.size
     if not n and -1 in shape and 0 in shape:
-        words = "because the unspecified dimension size -1 can be any value and is ambiguous"
-        return ShapeError(f"cannot reshape tensor of 0 elements into shape {list(shape)} {words}", "a size in the place of -1")
+        words = tr("because the unspecified dimension size -1 can be any value and is ambiguous")
+        return ShapeError(
+            tr("cannot reshape tensor of 0 elements into shape {} {}", list(shape), words), "a size in the place of -1"
+        )
     known = int(np.prod([s for s in shape if s >= 0], dtype=np.int64))
-    fix = f"the sizes must multiply to {n}, those given multiply to {known}; the tensor has shape {x._array.shape}"
-    return ShapeError(f"shape '{list(shape)}' is invalid for input of size {n}", fix)
+    fix = tr("the sizes must multiply to {}, those given multiply to {}; the tensor has shape {}", n, known, x._array.shape)
+    return ShapeError(tr("shape '{}' is invalid for input of size {}", list(shape), n), fix)
 
 
 def view(input, *shape, dtype=None) -> Tensor:
@@ -84,16 +86,18 @@ def _read_as(x: Tensor, kind: DType) -> np.ndarray:
     """The bytes of x as another dtype, where sizes and steps are integers of it."""
     array, n = x._array, kind.itemsize // x._array.itemsize
     if kind.itemsize != array.itemsize:
-        what = f"to view {x.dtype.word} as {kind.word} (different element sizes)"
+        what = tr("to view {} as {} (different element sizes)", x.dtype.word, kind.word)
         if not array.ndim:
-            raise ShapeError(f"self.dim() cannot be 0 {what}", "x.reshape(1)")
+            raise ShapeError(tr("self.dim() cannot be 0 {}", what), "x.reshape(1)")
         *steps, last = x.stride()
         if last != 1:
-            raise ShapeError(f"self.stride(-1) must be 1 {what}, but got {last}", "x.contiguous()")
+            raise ShapeError(tr("self.stride(-1) must be 1 {}, but got {}", what, last), "x.contiguous()")
         found = {"size(-1)": array.shape[-1], "storage_offset()": x.storage_offset()}
         for name, count in (found | {f"stride({dim})": step for dim, step in enumerate(steps)}).items():
             if n > 1 and count % n:
-                raise ShapeError(f"self.{name} must be divisible by {n} {what}, but got {count}", "x.contiguous(), padded to that")
+                raise ShapeError(
+                    tr("self.{} must be divisible by {} {}, but got {}", name, n, what, count), "x.contiguous(), padded to that"
+                )
     return array.view(kind.numpy)
 
 
@@ -158,7 +162,7 @@ def flatten(input, start_dim: int = 0, end_dim: int = -1) -> Tensor:
         return see(ops.View, input, shape=(1,))
     start, end = axis_of(start_dim, len(shape)), axis_of(end_dim, len(shape))
     if start > end:
-        raise IndexOutOfRangeError("flatten() has invalid args: start_dim cannot come after end_dim", f"x has shape {shape}")
+        raise IndexOutOfRangeError("flatten() has invalid args: start_dim cannot come after end_dim", tr("x has shape {}", shape))
     if start == end:
         return input
     n = 1
@@ -182,10 +186,10 @@ def unflatten(input, dim, sizes) -> Tensor:
         sizes = tuple(shape[dim] // rest if s == -1 else s for s in sizes)
     if math.prod(sizes) != shape[dim]:
         raise ShapeError(
-            f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {dim} ({shape[dim]}) in the "
-            f"input tensor",
+            tr("unflatten: Provided sizes {} don't multiply up to the size of dim {} ({}) in the input tensor", list(sizes), dim,
+               shape[dim]),
             "one size may be -1",
-        )
+        )  # fmt: skip
     return reshape(input, (*shape[:dim], *sizes, *shape[dim + 1 :]))
 
 
@@ -214,7 +218,7 @@ def t(input) -> Tensor:
     """A matrix with rows and columns exchanged; a vector as it is."""
     ndim = input._array.ndim
     if ndim > 2:
-        raise ShapeError(f"t() expects a tensor with <= 2 dimensions, but self is {ndim}D", "x.transpose(-2, -1), or x.mT")
+        raise ShapeError(tr("t() expects a tensor with <= 2 dimensions, but self is {}D", ndim), "x.transpose(-2, -1), or x.mT")
     return see(ops.Transpose, input, a=0, b=1) if ndim == 2 else input
 
 
@@ -235,10 +239,10 @@ def permute(input, *order, dims=None) -> Tensor:
     axes = tuple(d if 0 <= d < ndim else axis_of(d, ndim) for d in sizes(order or (dims,)))
     if len(axes) != ndim:
         raise ShapeError(
-            f"permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
-            f"ordering of dimensions i.e. input.dim() = {ndim} is not equal to len(dims) = {len(axes)}",
+            tr("permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
+               "ordering of dimensions i.e. input.dim() = {} is not equal to len(dims) = {}", ndim, len(axes)),
             "name every dim once",
-        )
+        )  # fmt: skip
     if len(set(axes)) != ndim:
         raise ArgumentError("permute(): duplicate dims are not allowed.", "name every dim once")
     return see(ops.Permute, input, axes=axes)
@@ -250,14 +254,14 @@ def movedim(input, source, destination) -> Tensor:
     source, destination = ([d] if isinstance(d, int) else list(d) for d in (source, destination))
     if len(source) != len(destination):
         raise ArgumentError(
-            f"movedim: Invalid source or destination dims: source ({source} dims) should contain the same number of dims as "
-            f"destination ({destination} dims)",
+            tr("movedim: Invalid source or destination dims: source ({} dims) should contain the same number of dims as "
+               "destination ({} dims)", source, destination),
             "x.movedim((0, 1), (1, 2))",
-        )
+        )  # fmt: skip
     source, destination = ([axis_of(d, ndim) for d in ds] for ds in (source, destination))
     for name, dims in (("source", source), ("destination", destination)):
         if len({*dims}) != len(dims):
-            raise ArgumentError(f"movedim: repeated dim in `{name}` ({dims})", "each dim once")
+            raise ArgumentError(tr("movedim: repeated dim in `{}` ({})", name, dims), "each dim once")
     order = [d for d in range(ndim) if d not in source]
     for to, from_ in sorted(zip(destination, source)):
         order.insert(to, from_)
@@ -272,7 +276,7 @@ def matrices(input, name: str) -> Tensor:
     ndim = input._array.ndim
     if ndim == 1:
         raise ShapeError(
-            f"tensor.{name} is only supported on matrices or batches of matrices. Got 1-D tensor.",
+            tr("tensor.{} is only supported on matrices or batches of matrices. Got 1-D tensor.", name),
             "x.unsqueeze(-1) is a column, x.unsqueeze(0) a row",
         )
     return transpose(input, -2, -1) if ndim else permute(input, ())
@@ -348,10 +352,10 @@ def expand(input, *size, implicit=False) -> Tensor:
     extra = len(size) - len(shape)
     if extra < 0:
         raise ShapeError(
-            f"expand: the number of sizes provided ({len(size)}) must be greater or equal to the number of dimensions in "
-            f"the tensor ({len(shape)})",
-            f"the tensor has shape {shape}",
-        )
+            tr("expand: the number of sizes provided ({}) must be greater or equal to the number of dimensions in the tensor ({})",
+               len(size), len(shape)),
+            tr("the tensor has shape {}", shape),
+        )  # fmt: skip
     target = []
     for i, n in enumerate(size):
         old = shape[i - extra] if i >= extra else 1
@@ -359,12 +363,12 @@ def expand(input, *size, implicit=False) -> Tensor:
             n = old
         elif n != old and old != 1:
             raise ShapeError(
-                f"The expanded size of the tensor ({n}) must match the existing size ({old}) at non-singleton dimension "
-                f"{i}.  Target sizes: {list(size)}.  Tensor sizes: {list(shape)}",
+                tr("The expanded size of the tensor ({}) must match the existing size ({}) at non-singleton dimension "
+                   "{}.  Target sizes: {}.  Tensor sizes: {}", n, old, i, list(size), list(shape)),
                 "only dims of size 1 can be expanded; repeat() copies",
-            )
+            )  # fmt: skip
         if n < 0:
-            raise ShapeError(f"expand: a new dimension needs a size; got {list(size)} for a tensor of {shape}", None)
+            raise ShapeError(tr("expand: a new dimension needs a size; got {} for a tensor of {}", list(size), shape), None)
         target.append(n)
     return see(ops.Expand, input, shape=tuple(target))
 
@@ -414,22 +418,22 @@ def split(tensor, split_size_or_sections, dim: int = 0) -> tuple:
         parts = [wanted] * (n // wanted)
     elif isinstance(wanted, int):
         if wanted < 0 or (wanted == 0 and n):
-            raise ArgumentError(f"split_size can only be 0 if dimension size is 0, but got dimension size of {n}", None)
+            raise ArgumentError(tr("split_size can only be 0 if dimension size is 0, but got dimension size of {}", n), None)
         count = max(1, -(-n // wanted)) if wanted else 1
         parts = [min(wanted, n - k * wanted) for k in range(count)]
     else:
         parts = [as_int(s) for s in wanted]
         if min(parts, default=0) < 0:
             raise ArgumentError(
-                f"split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes={parts}",
-                f"sizes that sum to {n}",
+                tr("split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes={}", parts),
+                tr("sizes that sum to {}", n),
             )
         if sum(parts) != n:
             raise ShapeError(
-                f"split_with_sizes expects split_sizes to sum exactly to {n} (input tensor's size at dimension {dim}), but "
-                f"got split_sizes={parts}",
-                f"the sizes given sum to {sum(parts)}",
-            )
+                tr("split_with_sizes expects split_sizes to sum exactly to {} (input tensor's size at dimension {}), but "
+                   "got split_sizes={}", n, dim, parts),
+                tr("the sizes given sum to {}", sum(parts)),
+            )  # fmt: skip
     return apply(ops.Split, tensor, sizes=tuple(parts), axis=dim)
 
 
@@ -452,7 +456,7 @@ def chunk(input, chunks: int, dim: int = 0) -> tuple:
         [3, 2]
     """
     if chunks <= 0:
-        raise ArgumentError(f"chunk expects `chunks` to be greater than 0, got: {chunks}", None)
+        raise ArgumentError(tr("chunk expects `chunks` to be greater than 0, got: {}", chunks), None)
     n = input._array.shape[axis_of(dim, input._array.ndim)]
     return split(input, -(-n // chunks) if n else [0] * chunks, dim)
 
@@ -471,7 +475,7 @@ def tensor_split(input, indices_or_sections, dim: int = 0) -> tuple:
     if isinstance(indices_or_sections, int):
         if indices_or_sections <= 0:
             raise ArgumentError(
-                f"number of sections must be larger than 0, got {indices_or_sections}", "tensor_split(x, 1) is x in one piece"
+                tr("number of sections must be larger than 0, got {}", indices_or_sections), "tensor_split(x, 1) is x in one piece"
             )
         small, larger = divmod(n, indices_or_sections)
         return split(input, [small + (k < larger) for k in range(indices_or_sections)], dim)
@@ -486,12 +490,15 @@ def _split_at(where: Tensor) -> Any:
     """What a tensor says of the pieces: their number, or where they end."""
     if where.dtype is not int64:
         raise DTypeError(
-            f"tensor_split expected tensor_indices_or_sections to have dtype of long, but got {where.dtype.word}", "x.long()"
+            tr("tensor_split expected tensor_indices_or_sections to have dtype of long, but got {}", where.dtype.word), "x.long()"
         )
     if where._array.ndim > 1:
         raise ShapeError(
-            "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, but got a tensor "
-            f"with {where._array.ndim} dims",
+            tr(
+                "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, but got a tensor "
+                "with {} dims",
+                where._array.ndim,
+            ),
             None,
         )
     return where.tolist()
@@ -510,7 +517,7 @@ def diagonal(input, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     ndim = input._array.ndim
     a, b = axis_of(dim1, ndim), axis_of(dim2, ndim)
     if a == b:
-        raise ArgumentError(f"diagonal dimensions cannot be identical {dim1}, {dim2}", None)
+        raise ArgumentError(tr("diagonal dimensions cannot be identical {}, {}", dim1, dim2), None)
     return see(ops.Diagonal, input, offset=offset, a=a, b=b)
 
 
@@ -518,12 +525,12 @@ def unfold(input, dimension: int, size: int, step: int) -> Tensor:
     """Windows of `size` along a dim, `step` apart, in a new last dim; a view that cannot be written to."""
     axis = axis_of(dimension, input._array.ndim)
     if size < 0 or step <= 0:
-        raise ArgumentError(f"unfold: size is {size} but must be >= 0; step is {step} but must be > 0", "unfold(0, 2, 1)")
+        raise ArgumentError(tr("unfold: size is {} but must be >= 0; step is {} but must be > 0", size, step), "unfold(0, 2, 1)")
     if not input._array.ndim:
         return unfold(input.reshape(1), 0, size, step)[0][:size] if size else input.reshape(1)[:0]
     n = input._array.shape[axis]
     if size > n:
-        raise IndexOutOfRangeError(f"maximum size for tensor at dimension {axis} is {n} but size is {size}", None)
+        raise IndexOutOfRangeError(tr("maximum size for tensor at dimension {} is {} but size is {}", axis, n, size), None)
     return apply(ops.Unfold, input, axis=axis, size=size, step=step)
 
 

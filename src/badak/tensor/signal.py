@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, ShapeError
+from badak.core.errors import ArgumentError, ShapeError, tr
 from badak.tensor import fft, windows
 from badak.tensor.complex import view_as_real
 from badak.tensor.create import ones
@@ -48,19 +48,21 @@ def stft(input, n_fft: int, hop_length=None, win_length=None, window=None, cente
     hop = n_fft // 4 if hop_length is None else hop_length
     length = n_fft if win_length is None else win_length
     if input.dim() not in (1, 2):
-        raise ShapeError(f"stft: expected a 1D or 2D tensor; got shape {tuple(input.shape)}", "x.flatten(0, -2)")
+        raise ShapeError(tr("stft: expected a 1D or 2D tensor; got shape {}", tuple(input.shape)), "x.flatten(0, -2)")
     if n_fft < 1 or hop < 1 or not 0 < length <= n_fft or (window is not None and tuple(window.shape) != (length,)):
         shape = None if window is None else tuple(window.shape)
         raise ArgumentError(
-            f"stft: expected n_fft > 0, hop_length > 0, 0 < win_length <= n_fft and a window of that length; got n_fft={n_fft}, "
-            f"hop_length={hop}, win_length={length}, window {shape}",
+            tr("stft: expected n_fft > 0, hop_length > 0, 0 < win_length <= n_fft and a window of that length; got n_fft={}, "
+               "hop_length={}, win_length={}, window {}", n_fft, hop, length, shape),
             "window=hann_window(win_length)",
-        )
+        )  # fmt: skip
     x = input.unsqueeze(0) if input.dim() == 1 else input
     if center:
         x = pad(x.unsqueeze(1), (n_fft // 2, n_fft // 2), pad_mode).squeeze(1)
     if x.size(-1) < n_fft:
-        raise ShapeError(f"stft: expected at least n_fft={n_fft} values; got {x.size(-1)}", "a longer signal, or a smaller n_fft")
+        raise ShapeError(
+            tr("stft: expected at least n_fft={} values; got {}", n_fft, x.size(-1)), "a longer signal, or a smaller n_fft"
+        )
     frames = x.unfold(-1, n_fft, hop)
     if window is None and length < n_fft:
         window = x.real.new_ones(length) if x.is_complex() else x.new_ones(length)
@@ -84,7 +86,7 @@ def istft(input, n_fft: int, hop_length=None, win_length=None, window=None, cent
     y = input.unsqueeze(0) if input.dim() == 2 else input
     if y.dim() != 3 or not y.is_complex():
         raise ShapeError(
-            f"istft: expected a complex tensor (B, frequencies, frames); got {input.dtype} {tuple(input.shape)}",
+            tr("istft: expected a complex tensor (B, frequencies, frames); got {} {}", input.dtype, tuple(input.shape)),
             "what stft gave",
         )
     w = _middle(ones(size, dtype=y.dtype.to_real()) if window is None else window, n_fft)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentError, DTypeError, IndexOutOfRangeError, ShapeError
+from badak.core.errors import ArgumentError, DTypeError, IndexOutOfRangeError, ShapeError, tr
 from badak.kernels.memory_format import turn
 from badak.ops._check import axis_of, in_order, keepdim_error
 from badak.ops.along import TakeAlong
@@ -111,7 +111,7 @@ def topk(input, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
     n = array.shape[dim] if array.ndim else 1
     if not 0 <= k <= n:
         raise IndexOutOfRangeError(
-            f"topk: selected index k out of range: k={k} of the {n} values along dim {dim}", f"k=min(k, {n})"
+            tr("topk: selected index k out of range: k={} of the {} values along dim {}", k, n, dim), f"k=min(k, {n})"
         )
     if array.ndim:
         found = returns.topk(*_gathered(input, _top(array, int(k), dim, largest), dim))
@@ -147,7 +147,7 @@ def _position(name: str, pick) -> Callable[..., Tensor]:
         in_order(name, input)
         array, dim = input._array, dim if axis is None else axis
         if array.dtype.kind == "b":
-            raise DTypeError(f"{name}: not defined for booleans", "x.int() first")
+            raise DTypeError(tr("{}: not defined for booleans", name), "x.int() first")
         _not_empty(name, input, dim)
         if dim is None:
             y = along_one(input.reshape(-1), 0, False).reshape((1,) * array.ndim if keepdim else ())
@@ -171,7 +171,9 @@ def kthvalue(input, k: int, dim: int = -1, keepdim: bool = False, *, out=None):
     dim, array = axis_of(dim, input._array.ndim), input._array
     n = array.shape[dim] if array.ndim else 1
     if not 1 <= k <= n:
-        raise IndexOutOfRangeError(f"kthvalue(): selected number k out of range for dimension {dim}: k={k} of {n}", f"1..{n}")
+        raise IndexOutOfRangeError(
+            tr("kthvalue(): selected number k out of range for dimension {}: k={} of {}", dim, k, n), f"1..{n}"
+        )
     found = returns.kthvalue(*along(input, _kth(array, k - 1, dim), dim, keepdim))
     return found if out is None else returns.kthvalue(*map(into, out, found))
 
@@ -245,20 +247,21 @@ def quantile(
         raise keepdim_error(keepdim)
     if not input.is_floating_point() or not input._array.size:
         raise ArgumentError(
-            f"quantile() input tensor must be a float tensor that is not empty; got {input.dtype} of shape {input._array.shape}",
+            tr("quantile() input tensor must be a float tensor that is not empty; got {} of shape {}", input.dtype,
+               input._array.shape),
             "x.float()",
-        )
+        )  # fmt: skip
     q = q if isinstance(q, Tensor) else Tensor._of(np.asarray(operand(q, "quantile"), input._array.dtype))
     if q._array.ndim > 1 or q._array.dtype != input._array.dtype:
         raise ArgumentError(
-            f"quantile() q must be a number or a vector of the input's dtype; got {q.dtype} of shape {q._array.shape}",
+            tr("quantile() q must be a number or a vector of the input's dtype; got {} of shape {}", q.dtype, q._array.shape),
             "q.to(x.dtype)",
         )
     if not ((q >= 0) & (q <= 1)).all():
-        raise ArgumentError(f"quantile() q values must be in the range [0, 1]; got {q.tolist()}", "0.5 is the median")
+        raise ArgumentError(tr("quantile() q values must be in the range [0, 1]; got {}", q.tolist()), "0.5 is the median")
     if interpolation not in (*_ROUNDED, "linear", "midpoint"):
         raise ArgumentError(
-            f"quantile() interpolation must be one of linear, lower, higher, midpoint or nearest; got {interpolation!r}",
+            tr("quantile() interpolation must be one of linear, lower, higher, midpoint or nearest; got {!r}", interpolation),
             "interpolation='linear'",
         )
     shape = input._array.shape
@@ -310,7 +313,7 @@ def mode(input, dim: int = -1, keepdim: bool = False):
 def unique(input, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim=None):
     """The distinct values in order (slices along dim, if given); with the flags also where each came from, how often."""
     in_order("unique", input)
-    events.read("unique, for the size of its result")
+    events.read(tr("unique, for the size of its result"))
     flags: Any = {"return_inverse": return_inverse, "return_counts": return_counts}
     found = np.unique(input._array, axis=dim, **flags)
     if not isinstance(found, tuple):
@@ -323,7 +326,7 @@ def unique(input, sorted: bool = True, return_inverse: bool = False, return_coun
 
 def unique_consecutive(input, return_inverse: bool = False, return_counts: bool = False, dim=None):
     """The values with runs of equal ones (slices along dim, if given) shortened to one."""
-    events.read("unique_consecutive, for the size of its result")
+    events.read(tr("unique_consecutive, for the size of its result"))
     array = input._array.reshape(-1) if dim is None else np.moveaxis(input._array, dim, 0)
     rows = array.reshape(len(array), math.prod(array.shape[1:]))
     first = np.ones(len(array), bool)
@@ -370,7 +373,7 @@ def histogram(input, bins, *, range=None, weight=None, density: bool = False, ou
     """
     in_order("histogram", input)
     if not input.is_floating_point():
-        raise DTypeError(f"histogram: expected a float tensor; got {input.dtype}", "x.float()")
+        raise DTypeError(tr("histogram: expected a float tensor; got {}", input.dtype), "x.float()")
     array = input._array.reshape(-1)
     edges = bins._array if isinstance(bins, Tensor) else None
     if edges is None:
@@ -392,13 +395,15 @@ def histogramdd(input, bins, *, range=None, weight=None, density: bool = False):
     """
     in_order("histogramdd", input)
     if not input.is_floating_point() or input.ndim < 1 or input.shape[-1] < 1:
-        raise DTypeError(f"histogramdd: expected float points (..., N); got {input.dtype}, {tuple(input.shape)}", "x.float()")
+        raise DTypeError(
+            tr("histogramdd: expected float points (..., N); got {}, {}", input.dtype, tuple(input.shape)), "x.float()"
+        )
     points = input._array.reshape(-1, input.shape[-1])
     dims = points.shape[1]
     edges = list(bins) if isinstance(bins, list | tuple) else [bins] * dims
     if len(edges) != dims or (range is not None and len(range) != 2 * dims):
         raise ArgumentError(
-            f"histogramdd: expected bins, and two bounds, for each of {dims} dims; got {len(edges)} bins", "bins=10"
+            tr("histogramdd: expected bins, and two bounds, for each of {} dims; got {} bins", dims, len(edges)), "bins=10"
         )
     for i, each in enumerate(edges):
         if isinstance(each, Tensor):
@@ -417,7 +422,9 @@ def searchsorted(sorted_sequence, input, *, right: bool = False, side=None, out_
     with right=True after them. Leading dims of both agree, or the sequence is one vector. `sorter` gives the order in
     which a sequence that is not sorted would be."""
     if side not in (None, "left", "right") or (right and side == "left"):
-        raise ArgumentError(f"searchsorted: expected side 'left' or 'right', as right={right} says; got {side!r}", "right=True")
+        raise ArgumentError(
+            tr("searchsorted: expected side 'left' or 'right', as right={} says; got {!r}", right, side), "right=True"
+        )
     side = side or ("right" if right else "left")
     input = operand(input, "searchsorted")
     in_order("searchsorted", sorted_sequence)
@@ -425,7 +432,7 @@ def searchsorted(sorted_sequence, input, *, right: bool = False, side=None, out_
     if sorter is not None:
         if sorter._array.shape != rows.shape:
             raise ShapeError(
-                f"searchsorted: expected sorter of the sequence's shape {rows.shape}; got {sorter._array.shape}",
+                tr("searchsorted: expected sorter of the sequence's shape {}; got {}", rows.shape, sorter._array.shape),
                 "sorter=sorted_sequence.argsort()",
             )
         rows = np.take_along_axis(rows, sorter._array, -1)
@@ -434,7 +441,7 @@ def searchsorted(sorted_sequence, input, *, right: bool = False, side=None, out_
         return Tensor._of(np.asarray(np.searchsorted(rows, values, side)).astype(kind))
     if rows.shape[:-1] != values.shape[:-1]:
         raise ShapeError(
-            f"searchsorted: expected the leading dims to agree; got sequence {rows.shape} and input {values.shape}",
+            tr("searchsorted: expected the leading dims to agree; got sequence {} and input {}", rows.shape, values.shape),
             None,
         )
     count = math.prod(rows.shape[:-1])

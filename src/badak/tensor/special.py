@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.core.public_api import door as _door
 from badak.core.public_api import guard_names as _guard_names
 from badak.kernels.reference import special as kernels
@@ -42,7 +42,7 @@ def polygamma(n: int, input=None, *, out=None) -> Tensor:
     """The n-th derivative of digamma.   dx = dy polygamma(n + 1, x).   x.polygamma(n) is the method."""
     n, x = (input, n) if isinstance(n, Tensor) else (n, input)
     if isinstance(n, bool) or not isinstance(n, int) or n < 0:
-        raise ArgumentError(f"polygamma(n, x) does not support negative n; got n={_shown(n)}", "an integer, polygamma(1, x)")
+        raise ArgumentError(tr("polygamma(n, x) does not support negative n; got n={}", _shown(n)), "an integer, polygamma(1, x)")
     return into(out, _by_kernel(ops.Polygamma, real("polygamma", x), n=n))
 
 
@@ -58,7 +58,7 @@ def logit(input, eps=None, *, out=None) -> Tensor:
 def mvlgamma(input, p: int) -> Tensor:
     """ln of the multivariate gamma function: p (p - 1) / 4 ln pi + sum over i < p of lgamma(x - i / 2)."""
     if p < 1:
-        raise ArgumentError(f"p has to be greater than or equal to 1; got {p}", "p=1")
+        raise ArgumentError(tr("p has to be greater than or equal to 1; got {}", p), "p=1")
     x = real("mvlgamma", input)
     parts = x.unsqueeze(-1) - Tensor._of(np.arange(p) / 2).to(x.dtype)
     return lgamma(parts).sum(-1) + p * (p - 1) / 4 * math.log(math.pi)

@@ -16,8 +16,9 @@ from badak.core.errors import (
     FileError,
     IndexOutOfRangeError,
     NoDataError,
-    NotSupportedError,  # fmt: skip
+    NotSupportedError,
     package,
+    tr,
 )
 from badak.core.memory import ITS_OWN, address, copied_with_others, is_shared, memory_of
 from badak.core.public_api import guard_types
@@ -82,17 +83,19 @@ class UntypedStorage:
                 return cls._of(memory.map_shared(file, nbytes))
             return cls._of(np.memmap(filename, np.uint8, "c", shape=(nbytes,)).view(np.ndarray))
         except (OSError, ValueError) as error:
-            raise FileError(f"UntypedStorage.from_file: {filename}: {error}", "a file of at least nbytes") from error
+            raise FileError(tr("UntypedStorage.from_file: {}: {}", filename, error), "a file of at least nbytes") from error
 
     @classmethod
     def from_buffer(cls, buffer: Any, dtype: Any = None, byte_order: str = "native") -> "UntypedStorage":
         """A copy of the bytes of a buffer: numbers of a dtype, the higher byte first where byte_order is "big"."""
         if byte_order not in ("native", "little", "big"):
-            raise ArgumentError(f"invalid byte_order '{byte_order}' (expected 'native', 'little' or 'big')", "byte_order='native'")
+            raise ArgumentError(
+                tr("invalid byte_order '{}' (expected 'native', 'little' or 'big')", byte_order), "byte_order='native'"
+            )
         made, kind = np.frombuffer(buffer, np.uint8).copy(), dtypes.to_dtype(dtype or dtypes.uint8)
         if made.size % kind.itemsize:
             raise ArgumentError(
-                f"buffer size ({made.size}) must be a multiple of element size ({kind.itemsize})", "more bytes, or fewer"
+                tr("buffer size ({}) must be a multiple of element size ({})", made.size, kind.itemsize), "more bytes, or fewer"
             )
         if byte_order not in ("native", sys.byteorder):
             step = kind.itemsize // (2 if kind.is_complex else 1)
@@ -118,11 +121,11 @@ class UntypedStorage:
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, slice):
             if key.step not in (None, 1):
-                raise IndexOutOfRangeError(f"storage[{key}]: a slice of a storage has step 1", "storage[start:stop]")
+                raise IndexOutOfRangeError(tr("storage[{}]: a slice of a storage has step 1", key), "storage[start:stop]")
             return UntypedStorage._of(np.asarray(self._bytes[key].data))  # where `memory_of` is to stop
         numbers = self._bytes
         if not -len(self) <= key < len(self):
-            raise IndexOutOfRangeError(f"index {key} out of range for storage of size {len(self)}", "len(storage) bytes")
+            raise IndexOutOfRangeError(tr("index {} out of range for storage of size {}", key, len(self)), "len(storage) bytes")
         return int(numbers[key])
 
     @events.state
@@ -148,7 +151,7 @@ class UntypedStorage:
     def copy_(self, source: "UntypedStorage", non_blocking: bool = False) -> "UntypedStorage":
         """The bytes of another storage of the same size."""
         if not isinstance(source, UntypedStorage):
-            raise ArgumentTypeError(f"copy_: expected an UntypedStorage; got {type(source).__name__}", "x.untyped_storage()")
+            raise ArgumentTypeError(tr("copy_: expected an UntypedStorage; got {}", type(source).__name__), "x.untyped_storage()")
         if self._array is not None:
             self._array[...] = source._here()
         return self
@@ -249,7 +252,8 @@ class TypedStorage:
         if wrap_storage is not None:
             if not isinstance(wrap_storage, UntypedStorage):
                 raise ArgumentTypeError(
-                    f"TypedStorage: expected wrap_storage=UntypedStorage; got {type(wrap_storage).__name__}", "x.untyped_storage()"
+                    tr("TypedStorage: expected wrap_storage=UntypedStorage; got {}", type(wrap_storage).__name__),
+                    "x.untyped_storage()",
                 )
             self._untyped_storage = wrap_storage
         elif not data or isinstance(data[0], int):
@@ -260,7 +264,9 @@ class TypedStorage:
             if self._untyped_storage._array is not None:
                 self._numbers[...] = numbers
         else:
-            raise ArgumentTypeError(f"TypedStorage: expected a size or a list; got {type(data[0]).__name__}", "a list of numbers")
+            raise ArgumentTypeError(
+                tr("TypedStorage: expected a size or a list; got {}", type(data[0]).__name__), "a list of numbers"
+            )
 
     @property
     def _numbers(self) -> np.ndarray:
@@ -300,14 +306,14 @@ class TypedStorage:
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if isinstance(value, UntypedStorage | TypedStorage):
-            raise ArgumentError(f"cannot set item with value type {type(value)}", "storage.copy_(other)")
+            raise ArgumentError(tr("cannot set item with value type {}", type(value)), "storage.copy_(other)")
         Tensor._of(self._numbers)[key if isinstance(key, slice) else self._place(key)] = value
 
     def _place(self, key: Any) -> int:
         if not isinstance(key, int):
-            raise ArgumentError(f"can't index a {type(self)} with {type(key)}", "an int")
+            raise ArgumentError(tr("can't index a {} with {}", type(self), type(key)), "an int")
         if not -self.size() <= key < self.size():
-            raise IndexOutOfRangeError(f"index {key} out of range for storage of size {self.size()}", None)
+            raise IndexOutOfRangeError(tr("index {} out of range for storage of size {}", key, self.size()), None)
         return key
 
     def __sizeof__(self) -> int:
@@ -364,7 +370,7 @@ def untyped_storage(input: Tensor) -> UntypedStorage:
     """The memory that input sees, all of it, as bytes."""
     if input._described is not None:
         return UntypedStorage._on_meta(memory.reach(input._described))
-    events.read("the storage of a tensor")
+    events.read(tr("the storage of a tensor"))
     return UntypedStorage._of(memory_of(input._array))
 
 
@@ -401,7 +407,7 @@ def share(several: list[Any]) -> None:
         for low, high, new in moved if isinstance(array, np.ndarray) else ():
             if low <= address(array) < high:
                 if isinstance(each, Tensor):
-                    events.redefine(each, "share_memory_ of a tensor")
+                    events.redefine(each, tr("share_memory_ of a tensor"))
                 each._array = np.ndarray(array.shape, array.dtype, new, address(array) - low, array.strides)
 
 
@@ -425,10 +431,10 @@ def set_(input: Tensor, source: Any = None, storage_offset: int = 0, size: Any =
         last = storage_offset + sum((n - 1) * step for n, step in zip(shape, steps)) if 0 not in shape else -1
         if last >= count or min((*shape, *steps, storage_offset), default=0) < 0:
             raise IndexOutOfRangeError(
-                f"setStorage: sizes {list(shape)}, strides {list(steps)}, storage offset {storage_offset} are out of bounds "
-                f"for storage of size {memory.nbytes()}",
+                tr("setStorage: sizes {}, strides {}, storage offset {} are out of bounds for storage of size {}", list(shape),
+                   list(steps), storage_offset, memory.nbytes()),
                 "a part that lies inside",
-            )
+            )  # fmt: skip
         places = tuple(step * kind.itemsize for step in steps)
         array = (
             np.ndarray(shape, kind, memory._bytes, storage_offset * kind.itemsize, places)
@@ -437,9 +443,10 @@ def set_(input: Tensor, source: Any = None, storage_offset: int = 0, size: Any =
         )
     if array.dtype != input._array.dtype:
         raise DTypeError(
-            f"Could not set tensor of type {dtypes.of_numpy(array.dtype)} to a tensor of type {input.dtype}", "the same dtype"
+            tr("Could not set tensor of type {} to a tensor of type {}", dtypes.of_numpy(array.dtype), input.dtype),
+            "the same dtype",
         )
-    events.redefine(input, "set_ of a tensor")
+    events.redefine(input, tr("set_ of a tensor"))
     input._array, input._base, input._view_steps, input._version_counter = array, None, (), None
     return input
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from badak.autograd.node import Leaf, Node, Version
-from badak.core.errors import ArgumentTypeError, GraphError
+from badak.core.errors import ArgumentTypeError, GraphError, tr
 from badak.core.memory import copied_with_others
 from badak.core.public_api import absent_attribute, overriding
 from badak.tensor import dtypes
@@ -104,7 +104,7 @@ class Tensor(Values):
         if overriding.state.without_classes:  # badak asks nobody here: it is PyTorch that was given badak's tensors
             name = getattr(func, "__name__", func)
             raise ArgumentTypeError(
-                f"{name} of PyTorch was given tensors of badak", f"badak's {name}, or torch.from_numpy(x.numpy())"
+                tr("{} of PyTorch was given tensors of badak", name), tr("badak's {}, or torch.from_numpy(x.numpy())", name)
             )
         before, overriding.state.without_classes = overriding.state.without_classes, True
         try:
@@ -116,7 +116,7 @@ class Tensor(Values):
     def as_subclass(self, cls: type) -> "Tensor":
         """This tensor as one of a derived class: the same memory and history."""
         if not (isinstance(cls, type) and issubclass(cls, Tensor)):
-            raise ArgumentTypeError(f"as_subclass: cls must be a class that derives from Tensor; got {cls!r}", "a class")
+            raise ArgumentTypeError(tr("as_subclass: cls must be a class that derives from Tensor; got {!r}", cls), "a class")
         before, overriding.state.without_classes = overriding.state.without_classes, True
         try:  # its own class would give the view what it gives to results
             seen = self.view(self.shape)

@@ -1,6 +1,6 @@
 """The triangles and diagonals of matrices."""
 
-from badak.core.errors import ArgumentError, ShapeError
+from badak.core.errors import ArgumentError, ShapeError, tr
 from badak.ops import pad
 from badak.ops import triangular as ops
 from badak.ops._check import axis_of
@@ -48,7 +48,7 @@ def triu(input, diagonal: int = 0, *, out=None) -> Tensor:
 
 def _matrix(name: str, x: Tensor) -> Tensor:
     if x._array.ndim < 2:
-        raise ShapeError(f"{name}: input tensor must have at least 2 dimensions; got shape {x._array.shape}", "x[None]")
+        raise ShapeError(tr("{}: input tensor must have at least 2 dimensions; got shape {}", name, x._array.shape), "x[None]")
     return x
 
 
@@ -57,7 +57,9 @@ def diag(input, diagonal: int = 0) -> Tensor:
     if input._array.ndim == 1:
         return diag_embed(input, diagonal)
     if input._array.ndim > 2:
-        raise ShapeError(f"diag(): Supports 1D or 2D tensors. Got {input._array.ndim}D", "x.diagonal(0, -2, -1) of each matrix")
+        raise ShapeError(
+            tr("diag(): Supports 1D or 2D tensors. Got {}D", input._array.ndim), "x.diagonal(0, -2, -1) of each matrix"
+        )
     return _diagonal_of(_matrix("diag", input), diagonal)
 
 
@@ -70,7 +72,7 @@ def diag_embed(input, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor
     ndim = input._array.ndim + 1
     a, b = axis_of(dim1, ndim), axis_of(dim2, ndim)
     if a == b:
-        raise ArgumentError(f"diag_embed: diagonal dimensions cannot be identical: {dim1}, {dim2}", "dim1=-2, dim2=-1")
+        raise ArgumentError(tr("diag_embed: diagonal dimensions cannot be identical: {}, {}", dim1, dim2), "dim1=-2, dim2=-1")
     n, k = input._array.shape[-1], abs(offset)
     apart = apply(pad.Pad, input.contiguous().unsqueeze(-1), pads=((0, 0),) * (ndim - 1) + ((0, n),), value=0)
     spread = apart.flatten(-2)[..., : n * n].unflatten(-1, (n, n))  # with n zeros behind each entry, entry i stands in column i

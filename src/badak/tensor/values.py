@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentError, ArgumentTypeError, GraphError, ShapeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, GraphError, ShapeError, tr
 from badak.core.modes import anywhere, modes
 from badak.tensor.batched import Batched, no_number
 from badak.tensor.history import History
@@ -46,7 +46,7 @@ class Values(History):
             )
         if self._array.dtype.kind == "V":
             raise ArgumentTypeError(
-                f"Got unsupported ScalarType {self.dtype.word}", "tensor.float().numpy(): NumPy has no such dtype"
+                tr("Got unsupported ScalarType {}", self.dtype.word), "tensor.float().numpy(): NumPy has no such dtype"
             )
         return self._array
 
@@ -82,7 +82,9 @@ class Values(History):
         self._read("item")
         if self._array.size != 1:
             raise ShapeError(
-                f"a Tensor with {self._array.size} elements cannot be converted to Scalar (its shape is {tuple(self.shape)})",
+                tr(
+                    "a Tensor with {} elements cannot be converted to Scalar (its shape is {})", self._array.size, tuple(self.shape)
+                ),
                 "reduce it first, as in x.mean().item(), or use x.tolist()",
             )
         return self._array.item()
@@ -113,9 +115,9 @@ class Values(History):
     def __bool__(self) -> bool:
         self._read("bool()")
         if self._array.size != 1:
-            many = "no values" if self._array.size == 0 else "more than one value"
+            many = tr("no values") if self._array.size == 0 else tr("more than one value")
             raise ShapeError(
-                f"Boolean value of Tensor with {many} is ambiguous",
+                tr("Boolean value of Tensor with {} is ambiguous", many),
                 "use x.any() or x.all(), or x is None to test for absence",
             )
         return bool(self._array.item())
@@ -123,7 +125,7 @@ class Values(History):
     __nonzero__ = __bool__
 
     def __index__(self) -> int:
-        self._read("an index")
+        self._read(tr("an index"))
         if self._array.size != 1 or self._array.dtype.kind not in "iub":
             raise ArgumentTypeError(
                 "only integer tensors of a single element can be converted to an index", "x.item(), or x.long() first"
@@ -149,7 +151,8 @@ class Values(History):
             value = value._array
         elif not isinstance(value, Number):
             raise ArgumentError(
-                f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(value)}.", "value in x.tolist()"
+                tr("Tensor.__contains__ only supports Tensor or scalar, but you passed in a {}.", type(value)),
+                "value in x.tolist()",
             )
         return bool((self._array == value).any())
 

@@ -11,7 +11,7 @@ from functools import partial
 from inspect import signature
 from typing import Any
 
-from badak.core.errors import GraphError, NotSupportedError
+from badak.core.errors import GraphError, NotSupportedError, tr
 from badak.core.events import Effect, Observer, watch
 from badak.core.modes import anywhere, modes
 from badak.core.public_api.explain import AS_IT_IS
@@ -226,7 +226,7 @@ Unbatched.again = again  # type: ignore[attr-defined]
 
 def _dynamic(name: str) -> NotSupportedError:
     return NotSupportedError(
-        f"vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over {name}.",
+        tr("vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over {}.", name),
         "badak.where, or a loop over the examples",
     )
 
@@ -355,4 +355,6 @@ def levels_of(xs) -> list[Level]:
 def complain_of_shapes(y: Tensor) -> GraphError:
     """The complaint about a gradient of what is no single number."""
     shape = tuple(y.shape)
-    return GraphError(f"grad can be implicitly created only for scalar outputs; this one has shape {shape}", "one number: y.sum()")
+    return GraphError(
+        tr("grad can be implicitly created only for scalar outputs; this one has shape {}", shape), "one number: y.sum()"
+    )

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, tr
 from badak.core.public_api import door as _door
 from badak.core.public_api import guard_names as _guard_names
 from badak.tensor import dtypes
@@ -21,9 +21,9 @@ def made(name: str, values: Callable, n: int, periodic: bool, dtype, device, req
     dtypes.check_device(device)
     kind = dtypes.default_dtype() if dtype is None else dtypes.to_dtype(dtype)
     if not kind.is_floating_point:
-        raise DTypeError(f"{name} expects floating point dtypes, got: {kind}", "dtype=badak.float32")
+        raise DTypeError(tr("{} expects floating point dtypes, got: {}", name, kind), "dtype=badak.float32")
     if n < 0:
-        raise ArgumentError(f"{name} requires non-negative window_length, got window_length={n}", "window_length=400")
+        raise ArgumentError(tr("{} requires non-negative window_length, got window_length={}", name, n), "window_length=400")
     factors = np.ones(n) if n < 2 else values(n + 1)[:-1] if periodic else values(n)
     y = Tensor._of(np.asarray(factors, kind.numpy))
     return y.requires_grad_() if requires_grad else y
@@ -41,7 +41,7 @@ def _window(name: str, values: Callable, doc: str) -> Callable[..., Tensor]:
     def function(M, *, sym=True, dtype=None, layout=None, device=None, requires_grad=False, **settings) -> Tensor:  # noqa: N803
         kind = dtypes.default_dtype() if dtype is None else dtypes.to_dtype(dtype)
         if kind not in (dtypes.float32, dtypes.float64):
-            raise ArgumentError(f"{name} expects float32 or float64 dtypes, got: {kind}", "dtype=badak.float32")
+            raise ArgumentError(tr("{} expects float32 or float64 dtypes, got: {}", name, kind), "dtype=badak.float32")
         return made(name, lambda n: values(n, **settings), int(M), not sym, dtype, device, requires_grad)
 
     function.__name__ = function.__qualname__ = name
@@ -51,19 +51,19 @@ def _window(name: str, values: Callable, doc: str) -> Callable[..., Tensor]:
 
 def _exponential(n: int, tau: float = 1.0, center: float | None = None) -> np.ndarray:
     if tau <= 0:
-        raise ArgumentError(f"Tau must be positive, got: {tau} instead.", "tau=1.0")
+        raise ArgumentError(tr("Tau must be positive, got: {} instead.", tau), "tau=1.0")
     return np.exp(-np.abs(np.arange(n) - ((n - 1) / 2 if center is None else center)) / tau)
 
 
 def _gaussian(n: int, std: float = 1.0) -> np.ndarray:
     if std <= 0:
-        raise ArgumentError(f"Standard deviation must be positive, got: {std} instead.", "std=1.0")
+        raise ArgumentError(tr("Standard deviation must be positive, got: {} instead.", std), "std=1.0")
     return np.exp(-(((np.arange(n) - (n - 1) / 2) / std) ** 2) / 2)
 
 
 def _general_cosine(n: int, a) -> np.ndarray:
     if not isinstance(a, (list, tuple)):
-        raise ArgumentTypeError(f"Coefficients must be a list/tuple, got: {type(a).__name__}", "a=[0.5, 0.5]")
+        raise ArgumentTypeError(tr("Coefficients must be a list/tuple, got: {}", type(a).__name__), "a=[0.5, 0.5]")
     if not a:
         raise ArgumentError("Coefficients cannot be empty", "a=[0.5, 0.5]")
     return cosines(n, a)
@@ -71,7 +71,7 @@ def _general_cosine(n: int, a) -> np.ndarray:
 
 def _kaiser(n: int, beta: float = 12.0) -> np.ndarray:
     if beta < 0:
-        raise ArgumentError(f"beta must be non-negative, got: {beta} instead.", "beta=12.0")
+        raise ArgumentError(tr("beta must be non-negative, got: {} instead.", beta), "beta=12.0")
     return np.kaiser(n, beta)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, BadakWarning, StateError
+from badak.core.errors import ArgumentError, BadakWarning, StateError, tr
 from badak.data import DataLoader, TensorDataset
 from badak.tensor import Tensor
 
@@ -21,19 +21,19 @@ class Batches:
     def __init__(self, loader: Iterable, name: str = "loader"):
         if not isinstance(loader, Iterable) or isinstance(loader, (str, bytes, dict, Tensor, np.ndarray)):
             raise ArgumentError(
-                f"fit: expected {name} to give batches; got {type(loader).__name__}",
+                tr("fit: expected {} to give batches; got {}", name, type(loader).__name__),
                 "a DataLoader, or a list of batches (inputs, labels)",
             )
         if isinstance(loader, Iterator):
             raise ArgumentError(
-                f"fit: {name} is an iterator, which gives its batches only once",
-                f"list({name}), or an object whose __iter__ begins again in each epoch",
+                tr("fit: {} is an iterator, which gives its batches only once", name),
+                tr("list({}), or an object whose __iter__ begins again in each epoch", name),
             )
         self.loader, self.name = loader, name
         self.knows = hasattr(loader, "state_dict") and hasattr(loader, "load_state_dict")
         self.given, self.skip = 0, 0
         if length_of(loader) == 0:
-            raise ArgumentError(f"fit: {name} has no batch", "a DataLoader over at least one example, or a list of batches")
+            raise ArgumentError(tr("fit: {} has no batch", name), "a DataLoader over at least one example, or a list of batches")
 
     def __len__(self) -> int:
         return len(self.loader)  # type: ignore[arg-type]
@@ -62,18 +62,19 @@ class Batches:
         """Let the next epoch begin where `state` says."""
         given = state.get("batches") if isinstance(state, dict) else None
         if not isinstance(state, dict) or type(given) is not int or given < 0 or (state.get("loader") is None) is self.knows:
-            raise StateError(f"{self.name}: {str(state)[:80]} is no position in {type(self.loader).__name__}")
+            raise StateError(tr("{}: {} is no position in {}", self.name, str(state)[:80], type(self.loader).__name__))
         self.given = self.skip = given
         if self.knows:
             self.loader.load_state_dict(state["loader"])  # type: ignore[attr-defined]
         elif given and not isinstance(self.loader, (list, tuple)):
             warnings.warn(
-                f"fit: {type(self.loader).__name__} does not know its position: the {given:,} batches that were given are passed "
-                "over, and the run goes on exactly only if it gives the same ones in the same order\n"
-                "fix: a badak.data.DataLoader, a list, or state_dict and load_state_dict of its own",
+                tr("fit: {} does not know its position: the {:,} batches that were given are passed "
+                   "over, and the run goes on exactly only if it gives the same ones in the same order\n"
+                   "fix: a badak.data.DataLoader, a list, or state_dict and load_state_dict of its own", type(self.loader).__name__,
+                   given),
                 BadakWarning,
                 stacklevel=2,
-            )
+            )  # fmt: skip
 
 
 def unread(loader: Iterable) -> Iterator[Callable[[], Any]]:

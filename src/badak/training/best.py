@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from badak.core.errors import StateError
+from badak.core.errors import StateError, tr
 from badak.io.errors import shown
 from badak.tensor import Tensor
 from badak.training.metrics import HIGHER, Row, is_better
 
-AGAIN = "restore the folder from a copy, or start a new run"
+AGAIN = tr("restore the folder from a copy, or start a new run")
 
 
 @dataclass(frozen=True)
@@ -47,10 +47,11 @@ class Best:
         """What `saved` gave, with its weights. Raises StateError for anything else."""
         kinds = {"figure": str, "step": int, "value": float, "loss": float, "since": int}
         if not isinstance(saved, dict) or {name: type(one) for name, one in saved.items()} != kinds:
-            raise StateError(f"expected the best evaluation: figure, step, value, loss and since; got {shown(saved)}", AGAIN)
+            raise StateError(tr("expected the best evaluation: figure, step, value, loss and since; got {}", shown(saved)), AGAIN)
         if saved["step"] < 1 or saved["since"] < 0:
             raise StateError(
-                f"the best evaluation is said to be at step {shown(saved['step'])}, {shown(saved['since'])} evaluations ago", AGAIN
+                tr("the best evaluation is said to be at step {}, {} evaluations ago", shown(saved["step"]), shown(saved["since"])),
+                AGAIN,
             )
         return cls(**saved, weights=weights)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from badak.core.errors import ArgumentError, FileError, StateError
+from badak.core.errors import ArgumentError, FileError, StateError, tr
 from badak.data.tokenizer import Tokenizer
 from badak.generation.classify import TextClassifier
 from badak.generation.text import TextVocabulary
@@ -51,7 +51,7 @@ def build(setup: Setup, log: Callable[[str], None] = quiet, tokenizer: Tokenizer
     expect_memory(setup)
     manual_seed(setup.train.seed)
     experiment = TASKS[setup.experiment](setup, log, tokenizer)
-    log(f"{sum(p.numel() for p in experiment.model.parameters()):,} parameters")
+    log(tr("{:,} parameters", sum(p.numel() for p in experiment.model.parameters())))
     return experiment
 
 
@@ -84,31 +84,33 @@ def _resume(
 ) -> tuple[Run, Experiment]:
     if ranks > 1 and not run.setup.train.deterministic_reduce:
         raise ArgumentError(
-            f"{folder}: this run was begun without --deterministic-reduce: one rank goes on with it", run.resuming()
+            tr("{}: this run was begun without --deterministic-reduce: one rank goes on with it", folder), run.resuming()
         )
     if run.setup.experiment not in TASKS:
-        raise ArgumentError(f"{folder} is a run of {run.made_by()}: only the program that made its model can go on", run.resuming())
+        raise ArgumentError(
+            tr("{} is a run of {}: only the program that made its model can go on", folder, run.made_by()), run.resuming()
+        )
     values = {name: value for name, value in (changes or {}).items() if value is not None}
     setup = run.setup
     for section, names in CHANGING.items():
         setup = change(setup, section, {name: values[name] for name in names if name in values})
     step = read_step(run.folder)
     if step == 0:
-        log(f"{folder}: nothing was saved yet, it starts from the beginning")
+        log(tr("{}: nothing was saved yet, it starts from the beginning", folder))
     run.expect_weights(saved_of(setup))
     expect_here(setup)
     vocabulary = run.vocabulary()
     experiment = build(setup, log, vocabulary if isinstance(vocabulary, Tokenizer) else None)
     if experiment.setup != setup:
         raise StateError(
-            f"{folder}: the text is not the one that this run began with, its vocabulary differs",
+            tr("{}: the text is not the one that this run began with, its vocabulary differs", folder),
             "bring the old text back, or start a new run with this one",
         )
     last = setup.train.last_step(len(experiment.loader))
     if setup == run.setup and step >= last:
-        log(f"this run is finished (step {step} of {last}); with --epochs or --steps it goes on")
+        log(tr("this run is finished (step {} of {}); with --epochs or --steps it goes on", step, last))
     elif setup == run.setup and step:
-        log(f"goes on from step {step} of {last}, the last that was saved")
+        log(tr("goes on from step {} of {}, the last that was saved", step, last))
     if setup != run.setup:
         lengthen(run, setup, len(experiment.loader), step, log)
     return run, experiment
@@ -119,16 +121,17 @@ def lengthen(run: Run, setup: Setup, batches: int, step: int, log: Callable[[str
     before, now = run.setup.train.last_step(batches), setup.train.last_step(batches)
     if now < step:
         raise ArgumentError(
-            f"{run.folder}: the run has made {step} steps, more than the {now} that are asked for",
-            f"--steps {step + batches}, or --epochs {-(-step // batches) + 1}",
+            tr("{}: the run has made {} steps, more than the {} that are asked for", run.folder, step, now),
+            tr("--steps {}, or --epochs {}", step + batches, -(-step // batches) + 1),
         )
     run.change(setup)
     if now != before:
         rates = [setup.train.lr * setup.train.rate(step, last) for last in (before, now)]
         log(
-            f"goes on from step {step} to {now}; it was to end at {before}. The learning rate is that of a run which was to "
-            f"make {now} steps from the start: {rates[1]:.3g} next" + (f", not {rates[0]:.3g}" if rates[0] != rates[1] else "")
-        )
+            tr("goes on from step {} to {}; it was to end at {}. The learning rate is that of a run which was to "
+               "make {} steps from the start: {:.3g} next", step, now, before, now, rates[1])
+            + (tr(", not {:.3g}", rates[0]) if rates[0] != rates[1] else "")
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -160,8 +163,8 @@ def open_model(folder: str | Path, experiment: str, precision: str = "float32", 
     run = Run.open(folder)
     if run.setup.experiment != experiment:
         raise ArgumentError(
-            f"{folder} is a run of {run.made_by()}; this needs one of badak train {' or '.join((experiment, *others))}",
-            f"badak train {experiment}",
+            tr("{} is a run of {}; this needs one of badak train {}", folder, run.made_by(), " or ".join((experiment, *others))),
+            tr("badak train {}", experiment),
         )
     expect_here(run.setup)
     vocabulary = open_vocabulary(run)
@@ -192,5 +195,5 @@ def open_vocabulary(run: Run) -> TextVocabulary | None:
     """The vocabulary of a run, if it has one: in config.json, or as tokenizer.json."""
     vocabulary = run.vocabulary()
     if isinstance(run.setup, GPTSetup) and run.setup.data.lines and (not vocabulary or end_of_line(vocabulary) is None):
-        raise FileError(f"{run.folder / CONFIG}: data.lines is true, but no token ends a line", RESTORE)
+        raise FileError(tr("{}: data.lines is true, but no token ends a line", run.folder / CONFIG), RESTORE)
     return vocabulary

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.io import safetensors
 from badak.nn import Module
 from badak.training.metrics import HIGHER, Row, is_better
@@ -130,7 +130,7 @@ class EarlyStopping(Callback):
     def __init__(self, monitor: str = "loss", min_delta: float = 0.0, patience: int = 3, mode: str = "auto"):
         if type(patience) is not int or patience < 1:
             raise ArgumentError(
-                f"EarlyStopping: expected patience of 1 evaluation or more; got {patience!r}", "EarlyStopping(patience=3)"
+                tr("EarlyStopping: expected patience of 1 evaluation or more; got {!r}", patience), "EarlyStopping(patience=3)"
             )
         self.monitor, self.min_delta, self.patience = monitor, min_delta, patience
         self.higher = more_is_better("EarlyStopping", monitor, mode)
@@ -164,7 +164,9 @@ class ModelCheckpoint(Callback):
 def more_is_better(where: str, monitor: str, mode: str) -> bool:
     """What `mode` says of `monitor`. Raises ArgumentError for another mode."""
     if mode not in ("auto", "min", "max"):
-        raise ArgumentError(f"{where}: expected mode 'auto', 'min' or 'max'; got {mode!r:.60}", "mode='max' where more is better")
+        raise ArgumentError(
+            tr("{}: expected mode 'auto', 'min' or 'max'; got {!r:.60}", where, mode), "mode='max' where more is better"
+        )
     return monitor in HIGHER if mode == "auto" else mode == "max"
 
 
@@ -184,7 +186,7 @@ def listening(callbacks: Any) -> Callable[[str, Progress], None]:
     for one in given:
         if isinstance(one, type) or not (callable(one) or any(hasattr(one, moment) for moment in MOMENTS)):
             raise ArgumentError(
-                f"fit: expected callbacks with {', '.join(MOMENTS)}, or functions; got {one!r:.80}",
+                tr("fit: expected callbacks with {}, or functions; got {!r:.80}", ", ".join(MOMENTS), one),
                 f"{one.__name__}()" if isinstance(one, type) else "a subclass of badak.training.Callback",
             )
 

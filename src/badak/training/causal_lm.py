@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from badak.core.errors import ArgumentError
-from badak.core.i18n import language, say
+from badak.core.i18n import language, say, tr
 from badak.data import DataLoader, Dataset, RandomSampler, Subset, pad
 from badak.data.tokenizer import Tokenizer
 from badak.data.tokens import TokenWindows
@@ -73,7 +73,7 @@ class Writing(Experiment):
         for name, part in parts.items():
             if len(part) <= context:
                 raise ArgumentError(
-                    f"the {name} has {len(part)} tokens, a window needs {context + 1}",
+                    tr("the {} has {} tokens, a window needs {}", name, len(part), context + 1),
                     "a longer text, a smaller --context, or --val-split 0",
                 )
         learned, tested = (TokenWindows(part, context) for part in parts.values())
@@ -124,8 +124,8 @@ class WritingLines(Writing):
         longest = max(range(len(lines)), key=lambda i: len(lines[i]))
         if len(lines[longest]) > context:
             raise ArgumentError(
-                f"line {longest + 1} has {len(lines[longest])} tokens, more than context={context}",
-                f"--context {len(lines[longest])}",
+                tr("line {} has {} tokens, more than context={}", longest + 1, len(lines[longest]), context),
+                tr("--context {}", len(lines[longest])),
             )
         cut = len(lines) - int(len(lines) * self.setup.data.val_split)
         return RandomSampler(Lines(lines[:cut], self.eos), generator=order), Lines(lines[cut:] or lines, self.eos)
@@ -151,7 +151,7 @@ def fitted(setup: GPTSetup, vocabulary: TextVocabulary) -> GPTSetup:
     size = len(vocabulary)
     if setup.start.folder and size > setup.model.vocab_size:
         raise ArgumentError(
-            f"a vocabulary of {size:,} tokens for a model of {setup.model.vocab_size:,}, that of {setup.start.folder}",
+            tr("a vocabulary of {:,} tokens for a model of {:,}, that of {}", size, setup.model.vocab_size, setup.start.folder),
             "the tokenizer of that folder: leave out --tokenizer and --tokens",
         )
     model = setup.model if setup.start.folder else replace(setup.model, vocab_size=size)
@@ -180,12 +180,11 @@ def closing_stories(test: StoryTest, model: Module) -> list[str]:
         say("two openings that are in no story it learned from, and what it wrote:"),
         "",
         *said,
-        say(
-            f"of {len(texts)} such stories: {figures['parsed']:.1%} of the sentences are correct, "
-            f"{figures['consistent']:.0%} of the stories are consistent (who has what, who is where)"
-        ),
+        say("of {} such stories: {:.1%} of the sentences are correct, "
+            "{:.0%} of the stories are consistent (who has what, who is where)", len(texts), figures["parsed"],
+            figures["consistent"]),
         "",
-    ]
+    ]  # fmt: skip
 
 
 def own_tokenizer(setup: GPTSetup) -> Tokenizer | None:
@@ -197,8 +196,8 @@ def window_of(setup: GPTSetup) -> int:
     """Tokens of one example."""
     if setup.data.seq_len > setup.model.context:
         raise ArgumentError(
-            f"--seq-len {setup.data.seq_len} is more than the {setup.model.context} tokens that the model sees at once",
-            f"--seq-len {setup.model.context}",
+            tr("--seq-len {} is more than the {} tokens that the model sees at once", setup.data.seq_len, setup.model.context),
+            tr("--seq-len {}", setup.model.context),
         )
     return setup.data.seq_len or setup.model.context
 

@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from badak.core.errors import tr
 from badak.io.errors import line
 
 BINS = 15  # as most who give a calibration error do
@@ -90,8 +91,8 @@ class Confusion:
         if not missed:
             return ""
         named = ", ".join(f"{line(self.names[at])} ({self.support[at]:,} of {self.support.sum():,})" for at in missed[:5])
-        more = f" and {len(missed) - 5:,} more" if len(missed) > 5 else ""
-        return f"{len(missed)} of {len(self.names)} classes are never predicted: {named}{more}"
+        more = tr(" and {:,} more", len(missed) - 5) if len(missed) > 5 else ""
+        return tr("{} of {} classes are never predicted: {}{}", len(missed), len(self.names), named, more)
 
     def mistakes(self, most: int = 10) -> list[tuple[str, str, int]]:
         """The commonest mistakes, as (class, class that is given instead, how many)."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from badak.core.errors import ArgumentError
-from badak.core.i18n import say
+from badak.core.i18n import say, tr
 from badak.generation.attention_picture import ENDINGS, font_families
 from badak.generation.figures import figures
 from badak.io.atomic import write_file
@@ -32,7 +32,7 @@ def draw_confusion(confusion: Confusion, path: str | os.PathLike, log: Callable[
     """
     path = Path(path)
     if path.suffix not in ENDINGS:
-        raise ArgumentError(f"--plot {path}: expected a name that ends with {', '.join(ENDINGS)}", "--plot classes.png")
+        raise ArgumentError(tr("--plot {}: expected a name that ends with {}", path, ", ".join(ENDINGS)), "--plot classes.png")
     names = [line(str(name), LETTERS) for name in confusion.names]
     titles = {
         "predicted": say("predicted class"), "right": say("right class"), "chance": say("probability that the model gives"),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.data.files import read_text
 from badak.data.pieces import PieceVocabulary
 from badak.data.sentences import TEN_SENTENCES
@@ -43,7 +43,9 @@ class Corpus:
     def lines(self) -> list[str]:
         """The lines that are not empty."""
         if self.tokens is not None:
-            raise ArgumentError(f"{self.tokens.folder}: a folder of tokens has no lines", "the text itself, or leave out --lines")
+            raise ArgumentError(
+                tr("{}: a folder of tokens has no lines", self.tokens.folder), "the text itself, or leave out --lines"
+            )
         return [line for line in self.text.split("\n") if line.strip()]
 
     def first_word(self) -> str:
@@ -62,9 +64,11 @@ class Corpus:
         """How much there is, in a line."""
         if self.tokens is not None:
             about = self.tokens.about
-            return f"{about['tokens']:,} tokens of {about['documents']:,} documents, {len(self.vocabulary):,} distinct ones"
-        what = "pieces of words" if isinstance(self.vocabulary, Tokenizer) else self.kind
-        return f"{len(self.text):,} characters, {len(self.vocabulary):,} distinct {what}"
+            return tr(
+                "{:,} tokens of {:,} documents, {:,} distinct ones", about["tokens"], about["documents"], len(self.vocabulary)
+            )
+        what = tr("pieces of words") if isinstance(self.vocabulary, Tokenizer) else self.kind
+        return tr("{:,} characters, {:,} distinct {}", len(self.text), len(self.vocabulary), what)
 
 
 def open_corpus(data: TextData, tokenizer: Tokenizer | None, log: Callable[[str], None]) -> Corpus:
@@ -72,7 +76,7 @@ def open_corpus(data: TextData, tokenizer: Tokenizer | None, log: Callable[[str]
     if data.path and (Path(data.path) / ABOUT).is_file():
         found = TokenFile(data.path)
         if data.tokenizer:
-            raise ArgumentError(f"{data.path}: its tokens are made already; got --tokenizer too", "leave out --tokenizer")
+            raise ArgumentError(tr("{}: its tokens are made already; got --tokenizer too", data.path), "leave out --tokenizer")
         return Corpus(found.tokenizer, tokens=found)
     text = read_corpus(data)
     if tokenizer is not None:
@@ -80,7 +84,7 @@ def open_corpus(data: TextData, tokenizer: Tokenizer | None, log: Callable[[str]
     if not data.tokenizer:
         return Corpus(make_vocabulary(data, text, log), text, kind=data.tokens)
     if data.tokens in TRAINED:
-        raise ArgumentError(f"--tokens {data.tokens} makes a tokenizer, and --tokenizer names one", "leave out one of them")
+        raise ArgumentError(tr("--tokens {} makes a tokenizer, and --tokenizer names one", data.tokens), "leave out one of them")
     return Corpus(Tokenizer.load(data.tokenizer), text)
 
 
@@ -90,7 +94,7 @@ def read_corpus(data: TextData) -> str:
         return OWN[data.corpus](data)
     text = read_text(data.path)
     if not text.strip():
-        raise ArgumentError(f"{data.path}: the file has no text", "give a file with some pages of text")
+        raise ArgumentError(tr("{}: the file has no text", data.path), "give a file with some pages of text")
     return text
 
 
@@ -100,7 +104,7 @@ def make_vocabulary(data: TextData, text: str, log: Callable[[str], None]) -> Te
         learned = text[: len(text) - int(len(text) * data.val_split)]
         make = Tokenizer.train_bpe if data.tokens == "bpe" else Tokenizer.train_wordpiece
         made = make(cut_at_lines(learned[at : at + PART] for at in range(0, len(learned), PART)), data.vocabulary)
-        log(f"a tokenizer of {len(made):,} tokens was made from {len(learned):,} characters")
+        log(tr("a tokenizer of {:,} tokens was made from {:,} characters", len(made), len(learned)))
         return made
     if data.tokens == "tokenizer":
         raise ArgumentError("--tokens tokenizer: which one is not said", "--tokenizer PATH, or --data with a folder of tokens")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from badak.core.errors import NotSupportedError
+from badak.core.errors import NotSupportedError, tr
 from badak.generation.figures import figures
 from badak.io.atomic import write_file
 from badak.training.metrics import Row
@@ -20,7 +20,7 @@ def draw_curves(rows: list[Row], metric: str, path: Path, title: str = "", log: 
         with figures() as figure_class:
             _draw(figure_class, rows, metric, path, title)
     except NotSupportedError as error:
-        log(f"no curves.png: {error.cause} ({error.fix}); the numbers are in metrics.csv")
+        log(tr("no curves.png: {} ({}); the numbers are in metrics.csv", error.cause, error.fix))
         return False
     return True
 

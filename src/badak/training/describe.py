@@ -4,6 +4,7 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
+from badak.core.errors import tr
 from badak.io.checkpoint import Checkpoint
 from badak.training.best import Best
 from badak.training.metrics import Row
@@ -20,20 +21,20 @@ def describe(folder: str | Path) -> dict[str, str]:
     facts = {"run": str(run.folder), "task": setup.experiment}
     settings = {name: _settings(getattr(setup, name)) for name in ("model", "data", "train")}
     if state is None:
-        return facts | settings | {"steps": f"none are saved yet; {run.resuming()} begins"}
+        return facts | settings | {"steps": tr("none are saved yet; {} begins", run.resuming())}
     numbers = sum(x.numel() for x in state.model.values())
     rows = run.rows(state)
     settings["model"] = f"{numbers:,} numbers; {settings['model']}"
     facts |= settings | {"steps": _progress(state.step, setup.train, rows), "weights": weights_of(state, setup)}
-    return facts | {"best": _best(rows, setup.metric) if rows else f"unknown: {METRICS} has no rows"}
+    return facts | {"best": _best(rows, setup.metric) if rows else tr("unknown: {} has no rows", METRICS)}
 
 
 def weights_of(state: Checkpoint, setup: Any) -> str:
     """Which weights a run answers with."""
     if setup.train.keep == "best" and state.best is not None:
         best = Best.of(state.best, state.model)
-        return f"those of the best evaluation, {best.shown} at step {best.step:,}"
-    return f"the last ones, of step {state.step:,}"
+        return tr("those of the best evaluation, {} at step {:,}", best.shown, best.step)
+    return tr("the last ones, of step {:,}", state.step)
 
 
 def _settings(config: Any) -> str:
@@ -45,10 +46,10 @@ def _settings(config: Any) -> str:
 def _progress(step: int, train: Any, rows: list[Row]) -> str:
     if train.steps:
         return f"{step:,} of {train.steps:,}"
-    return f"{step:,}, epoch {rows[-1].epoch:.4g} of {train.epochs}" if rows else f"{step:,}"
+    return tr("{:,}, epoch {:.4g} of {}", step, rows[-1].epoch, train.epochs) if rows else f"{step:,}"
 
 
 def _best(rows: list[Row], metric: str) -> str:
     """The evaluation with the highest accuracy or R², or the lowest perplexity."""
     best = Best.among(rows, metric)
-    return f"{best}, val loss {best.loss:.4f}"
+    return tr("{}, val loss {:.4f}", best, best.loss)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, FileError
+from badak.core.errors import ArgumentError, FileError, tr
 from badak.data import pad
 from badak.data.csv import Table
 from badak.data.dataset import TensorDataset
@@ -61,7 +61,7 @@ class ChatFormat:
     def _turn(self, turn: Turn) -> str:
         said = turn["content"]
         if mark := next((mark for mark in self.marks if mark in said), None):
-            raise ArgumentError(f"a dialogue has the mark {mark} in its text", "take it out of the text, or name other marks")
+            raise ArgumentError(tr("a dialogue has the mark {} in its text", mark), "take it out of the text, or name other marks")
         return f"{self.assistant}{said}{self.end}" if turn["role"] == "assistant" else f"{self.user}{said}"
 
     def encode(self, tokenizer: Tokenizer, turns: Sequence[Turn]) -> tuple[np.ndarray, np.ndarray]:
@@ -127,8 +127,12 @@ def dialogue_rows(
     rows += [(ids[:-1], ids[1:]) for ids in whole]
     longest = max(range(len(rows)), key=lambda i: len(rows[i][0]), default=0)
     if not rows or len(rows[longest][0]) > context:
-        had = f"row {longest + 1} has {len(rows[longest][0])} tokens, more than {context}" if rows else "there is no dialogue"
-        raise ArgumentError(f"dialogue_rows: {had}", "a larger context, or leave long dialogues out")
+        had = (
+            tr("row {} has {} tokens, more than {}", longest + 1, len(rows[longest][0]), context)
+            if rows
+            else tr("there is no dialogue")
+        )
+        raise ArgumentError(tr("dialogue_rows: {}", had), "a larger context, or leave long dialogues out")
     return TensorDataset(pad([ids for ids, _ in rows], tokenizer.ids[chat.end]), pad([labels for _, labels in rows], IGNORED))
 
 
@@ -141,6 +145,6 @@ def read_questions(path: str | os.PathLike) -> list[tuple[str, str]]:
     """The first two columns of a CSV or TSV file with a header: questions and answers, each pair once, in their order."""
     table = Table.read(path, header="yes")
     if table.width < 2:
-        raise FileError(f"{path}: one column; a question and its answer are two", "a comma or a tab between them")
+        raise FileError(tr("{}: one column; a question and its answer are two", path), "a comma or a tab between them")
     rows = table.rows
     return list(dict.fromkeys((row[0].strip(), row[1].strip()) for row in rows if row[0].strip() and row[1].strip()))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from badak.core.errors import tr
 from badak.data import DataLoader
 from badak.nn import Module
 from badak.nn import functional as F
@@ -35,7 +36,7 @@ class Experiment:
     ranks: Ranks | None = None  # those that share its tests
     figures: Mapping[str, float] = {}  # what `evaluate` found besides, by name: further columns of metrics.csv
     confusion: Confusion | None = None  # which classes `evaluate` saw taken for which, where there are classes
-    remedy = "a smaller --lr, a longer --warmup-steps or --max-grad-norm 1"  # for a loss that is not finite
+    remedy = tr("a smaller --lr, a longer --warmup-steps or --max-grad-norm 1")  # for a loss that is not finite
 
     def prepare(self, batch: Any) -> tuple[tuple[Tensor, ...], Tensor]:
         """What the model reads of a batch, and what it is to answer; drawn again each time if a task hides something."""

@@ -9,7 +9,7 @@ from typing import Any
 from badak.autograd import no_grad
 from badak.compat.torch import onnx
 from badak.compat.torch.export import Dim
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.data.tokenizer_files import token_ids, tokenizer_files
 from badak.generation.filters import GenerationConfig
 from badak.generation.settings import generation_config
@@ -84,14 +84,15 @@ def expect_family(run: str | os.PathLike, kind: str) -> None:
     """Refuse the kinds of runs that no family of transformers has, and say where they can be read."""
     if kind == "classify":
         raise ArgumentError(
-            f"{run} is a run of badak train classify: no family of transformers reads pictures row by row with two stacks",
+            tr("{} is a run of badak train classify: no family of transformers reads pictures row by row with two stacks", run),
             "badak predict reads it; its weights are in model.safetensors, for any program that reads safetensors",
         )
     if kind not in HINTS:
         raise ArgumentError(
-            f"{run} is a run of badak.training.fit: its model is the program's own, and no family of transformers is known for it",
+            tr("{} is a run of badak.training.fit: its model is the program's own, and no family of transformers is known for it",
+               run),
             "model.save_pretrained(folder) in that program, where the model is one of badak.models",
-        )
+        )  # fmt: skip
 
 
 def _writer(trained: Trained) -> Hints:

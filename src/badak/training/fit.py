@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, ShapeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, ShapeError, tr
 from badak.io.checkpoint import exists, read_step
 from badak.nn import Module
 from badak.optim import Optimizer
@@ -27,9 +27,9 @@ from badak.training.run import CHANGING, CONFIG, Run
 from badak.training.score import Score
 
 ELSEWHERE = {  # settings of the commands that somebody else decides here
-    "batch_size": "the loader says how large a batch is",
-    "seed": "badak.manual_seed(seed) before the model is made, and a generator for the loader",
-    "label_smoothing": "the loss says that: F.cross_entropy(..., label_smoothing=0.1)",
+    "batch_size": tr("the loader says how large a batch is"),
+    "seed": tr("badak.manual_seed(seed) before the model is made, and a generator for the loader"),
+    "label_smoothing": tr("the loss says that: F.cross_entropy(..., label_smoothing=0.1)"),
 }
 OF_OPTIMIZER = ("optimizer", "lr", "beta2", "weight_decay")
 Prepare = Callable[[Any], tuple[tuple[Any, ...], Any]]
@@ -40,7 +40,7 @@ Metrics = Mapping[str, Callable[[Any, Any], Any]]
 class Own(Experiment):
     """A model, batches and a loss that the user brings."""
 
-    remedy = "a smaller lr, more warmup_steps, or max_grad_norm=1"
+    remedy = tr("a smaller lr, more warmup_steps, or max_grad_norm=1")
     setup: OwnSetup  # type: ignore[assignment]
 
     def __init__(self, model: Module, loader: Any, loss: Loss, val: Any, metrics: Metrics, prepare: Prepare | None):
@@ -52,7 +52,7 @@ class Own(Experiment):
         made = tensors_of(self.given(batch))
         if not isinstance(made, tuple) or len(made) != 2 or not isinstance(made[0], tuple):
             raise ArgumentError(
-                f"fit: prepare must give ((inputs, ...), labels); got {described(made)}",
+                tr("fit: prepare must give ((inputs, ...), labels); got {}", described(made)),
                 "prepare=lambda batch: ((batch['ids'],), batch['labels'])",
             )
         return made
@@ -61,22 +61,22 @@ class Own(Experiment):
         loss = self.judged(outputs, labels)
         if not isinstance(loss, Tensor):
             raise ArgumentTypeError(
-                f"fit: the loss must be a tensor; got {type(loss).__name__}", "F.cross_entropy(outputs, labels)"
+                tr("fit: the loss must be a tensor; got {}", type(loss).__name__), "F.cross_entropy(outputs, labels)"
             )
         if loss.numel() != 1 or not loss.is_floating_point():
-            raise ShapeError(f"fit: the loss must be one number to differentiate; got {described(loss)}", "loss.mean()")
+            raise ShapeError(tr("fit: the loss must be one number to differentiate; got {}", described(loss)), "loss.mean()")
         return loss.reshape(()), right(outputs, labels), self.count(labels)
 
     def count(self, labels: Any) -> Tensor:
         """Labels that are not -100, where they are integers; else examples."""
-        found = first_tensor(labels, "the labels")
+        found = first_tensor(labels, tr("the labels"))
         if found.is_floating_point() or found.is_complex():
             return full((), len(found) if found.dim() else 1, dtype=int64)
         return (found != IGNORED).sum()
 
     def seen(self, inputs: tuple[Any, ...]) -> int:
         """Examples that go through the model."""
-        found = first_tensor(inputs, "the inputs")
+        found = first_tensor(inputs, tr("the inputs"))
         return len(found) if found.dim() else 1
 
     def data(self) -> Iterable[bytes | memoryview]:
@@ -197,42 +197,47 @@ class Report(Callback):
 def expect_arguments(model: Any, loss: Any, metrics: Any, settings: dict[str, Any], optimizer: Any) -> None:
     """Raise ArgumentError for what cannot be trained, or is no setting."""
     if not isinstance(model, Module):
-        raise ArgumentError(f"fit: expected a module to train; got {type(model).__name__}", "fit(model, loader, loss)")
+        raise ArgumentError(tr("fit: expected a module to train; got {}", type(model).__name__), "fit(model, loader, loss)")
     if not any(p.requires_grad for p in model.parameters()):
-        raise ArgumentError(f"fit: {type(model).__name__} has no parameter to train", "layers as attributes of the module")
+        raise ArgumentError(tr("fit: {} has no parameter to train", type(model).__name__), "layers as attributes of the module")
     if not callable(loss):
-        raise ArgumentError(f"fit: expected loss(outputs, labels); got {described(loss)}", "badak.nn.functional.cross_entropy")
+        raise ArgumentError(tr("fit: expected loss(outputs, labels); got {}", described(loss)), "badak.nn.functional.cross_entropy")
     if not isinstance(metrics, Mapping):
-        raise ArgumentError(f"fit: expected metrics by name; got {described(metrics)}", 'metrics={"mae": F.l1_loss}')
+        raise ArgumentError(tr("fit: expected metrics by name; got {}", described(metrics)), 'metrics={"mae": F.l1_loss}')
     for name, metric in metrics.items():
         if not callable(metric) or not str(name).isidentifier() or hasattr(Row, f"val_{name}") or name in ("loss", "accuracy"):
             raise ArgumentError(
-                f"fit: expected metrics by names of their own; got {name!r:.60}: {described(metric)}", 'metrics={"mae": F.l1_loss}'
+                tr("fit: expected metrics by names of their own; got {!r:.60}: {}", name, described(metric)),
+                'metrics={"mae": F.l1_loss}',
             )
     known = [one.name for one in dataclasses.fields(TrainConfig) if one.name not in ELSEWHERE]
     for name in settings:
         if name in ELSEWHERE:
-            raise ArgumentError(f"fit: {name} is no setting here", ELSEWHERE[name])
+            raise ArgumentError(tr("fit: {} is no setting here", name), ELSEWHERE[name])
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1)
-            raise ArgumentError(f"fit: there is no setting {name!r:.60}", f"{near[0]}=" if near else f"one of {', '.join(known)}")
+            raise ArgumentError(
+                tr("fit: there is no setting {!r:.60}", name), f"{near[0]}=" if near else tr("one of {}", tr(", ").join(known))
+            )
         if isinstance(optimizer, Optimizer) and name in OF_OPTIMIZER:
-            raise ArgumentError(f"fit: {name} is given, and an optimizer that has its own", f"leave out {name}, or the optimizer")
+            raise ArgumentError(
+                tr("fit: {} is given, and an optimizer that has its own", name), tr("leave out {}, or the optimizer", name)
+            )
     if optimizer is not None and not isinstance(optimizer, (str, Optimizer)):
-        raise ArgumentError(f"fit: expected an optimizer; got {described(optimizer)}", 'optimizer="adamw"')
+        raise ArgumentError(tr("fit: expected an optimizer; got {}", described(optimizer)), 'optimizer="adamw"')
 
 
 def expect_surroundings(folder: Any, prepare: Any, log: Any, flags: dict[str, Any]) -> None:
     """Raise ArgumentTypeError for what is no folder, no function, no flag, before anything is made."""
     for ok, name, value, wanted, fix in (
-        (folder is None or isinstance(folder, str | os.PathLike), "folder", folder, "a path", "folder='runs/mine'"),
-        (prepare is None or callable(prepare), "prepare", prepare, "a function of a batch",
+        (folder is None or isinstance(folder, str | os.PathLike), "folder", folder, tr("a path"), "folder='runs/mine'"),
+        (prepare is None or callable(prepare), "prepare", prepare, tr("a function of a batch"),
          "prepare=lambda batch: ((batch['ids'],), batch['labels'])"),
-        (log is None or callable(log), "log", log, "a function of a line, or None", "log=print"),
+        (log is None or callable(log), "log", log, tr("a function of a line, or None"), "log=print"),
         *((isinstance(value, bool), name, value, "True or False", f"{name}=True") for name, value in flags.items()),
     ):  # fmt: skip
         if not ok:
-            raise ArgumentTypeError(f"fit: expected {name} to be {wanted}; got {described(value)}", fix)
+            raise ArgumentTypeError(tr("fit: expected {} to be {}; got {}", name, wanted, described(value)), fix)
 
 
 def setup_of(model: Module, loader: Any, optimizer: Any, settings: dict[str, Any]) -> OwnSetup:
@@ -242,7 +247,7 @@ def setup_of(model: Module, loader: Any, optimizer: Any, settings: dict[str, Any
     batches = length_of(loader)
     if batches is None and not config.steps:
         raise ArgumentError(
-            f"fit: {type(loader).__name__} does not say how many batches it has, so nobody knows what an epoch is",
+            tr("fit: {} does not say how many batches it has, so nobody knows what an epoch is", type(loader).__name__),
             "steps=1000, the number of updates",
         )
     size = sum(p.numel() for p in model.parameters())
@@ -255,27 +260,28 @@ def open_run(folder: str | os.PathLike, setup: OwnSetup, resume: bool, log: Call
         return Run.create(Path(folder), setup)  # type: ignore[arg-type]
     if not resume:
         raise ArgumentError(
-            f"{folder}: there is a run in this folder already", "resume=True goes on with it; another folder begins again"
+            tr("{}: there is a run in this folder already", folder), "resume=True goes on with it; another folder begins again"
         )
     run = Run.open(Path(folder))
     before: Any = run.setup
     if not isinstance(before, OwnSetup):
-        raise ArgumentError(f"{folder} is a run of {run.made_by()}", run.resuming())
+        raise ArgumentError(tr("{} is a run of {}", folder, run.made_by()), run.resuming())
     changed = [
-        f"{name} {old} (now {new})"
+        tr("{} {} (now {})", name, old, new)
         for section in ("model", "data", "train")
         for name, old in vars(getattr(before, section)).items()
         if (new := vars(getattr(setup, section))[name]) != old and name not in CHANGING.get(section, ())
     ]
     if changed:
         raise ArgumentError(
-            f"{folder}: this run has {', '.join(changed)}", "what it was made with, but epochs and steps; or another folder"
+            tr("{}: this run has {}", folder, tr(", ").join(changed)),
+            "what it was made with, but epochs and steps; or another folder",
         )
     step = read_step(folder)
     if setup != before:
         lengthen(run, setup, max(setup.data.batches, 1), step, log)  # type: ignore[arg-type]
     else:
-        log(f"{folder}: goes on from step {step}")
+        log(tr("{}: goes on from step {}", folder, step))
     return run
 
 
@@ -283,7 +289,7 @@ def take_apart(batch: Any) -> tuple[tuple[Any, ...], Any]:
     """(inputs, ..., labels) as ((inputs, ...), labels)."""
     if not isinstance(batch, (tuple, list)) or len(batch) < 2:
         raise ArgumentError(
-            f"fit: expected batches (inputs, ..., labels); got {described(batch)}",
+            tr("fit: expected batches (inputs, ..., labels); got {}", described(batch)),
             "TensorDataset(inputs, labels), or prepare=lambda batch: ((inputs,), labels)",
         )
     return tuple(batch[:-1]), batch[-1]
@@ -305,7 +311,9 @@ def first_tensor(value: Any, what: str) -> Tensor:
     for one in value.values() if isinstance(value, dict) else value if isinstance(value, (tuple, list)) else ():
         if isinstance(one, (Tensor, dict, tuple, list)):
             return first_tensor(one, what)
-    raise ArgumentError(f"fit: expected {what} of a batch to be a tensor; got {described(value)}", "batches (inputs, ..., labels)")
+    raise ArgumentError(
+        tr("fit: expected {} of a batch to be a tensor; got {}", what, described(value)), "batches (inputs, ..., labels)"
+    )
 
 
 def right(outputs: Any, labels: Any) -> Tensor | None:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from badak.autograd import no_grad
-from badak.core.errors import ArgumentError, ShapeError
+from badak.core.errors import ArgumentError, ShapeError, tr
 from badak.generation.filters import GenerationConfig
 from badak.generation.reader import answering
 from badak.generation.sampling import generate
@@ -54,10 +54,10 @@ def group_advantages(rewards: Tensor, group_size: int, scale: bool = True) -> Te
     Source: Shao et al. 2024, section 4.1.2; Liu et al., "Understanding R1-Zero-Like Training", 2025 (scale=False).
     """
     if type(group_size) is not int or group_size < 2:
-        raise ArgumentError(f"group_advantages: a group has 2 answers or more; got {group_size!r:.40}", "group_size=8")
+        raise ArgumentError(tr("group_advantages: a group has 2 answers or more; got {!r:.40}", group_size), "group_size=8")
     if rewards.dim() != 1 or len(rewards) % group_size or not rewards.is_floating_point():
         got = f"{rewards.dtype} {tuple(rewards.shape)}"
-        raise ShapeError(f"group_advantages: expected floats (N * {group_size},); got {got}", "a reward for each answer")
+        raise ShapeError(tr("group_advantages: expected floats (N * {},); got {}", group_size, got), "a reward for each answer")
     groups = rewards.reshape(-1, group_size)
     better = groups - groups.mean(dim=1, keepdim=True)
     if scale:
@@ -83,7 +83,7 @@ def token_logprobs(logits: Tensor, ids: Tensor) -> Tensor:
     """
     if logits.dim() != 3 or ids.shape != logits.shape[:2]:
         raise ShapeError(
-            f"token_logprobs: expected logits (B, T, V) and ids (B, T); got {tuple(logits.shape)} and {tuple(ids.shape)}",
+            tr("token_logprobs: expected logits (B, T, V) and ids (B, T); got {} and {}", tuple(logits.shape), tuple(ids.shape)),
             "logits[:, :-1], ids[:, 1:]",
         )
     return -F.cross_entropy(logits.flatten(0, 1), ids.flatten(), reduction="none").reshape(ids.shape)
@@ -160,25 +160,30 @@ def grpo_loss(
 def _expect_loss(logprobs: Tensor, advantages: Tensor, mask: Tensor, old: Any, reference: Any, kl: float) -> None:
     if logprobs.dim() != 2 or advantages.shape != logprobs.shape[:1]:
         raise ShapeError(
-            f"grpo_loss: expected logprobs (B, T) and advantages (B,); got {tuple(logprobs.shape)} and {tuple(advantages.shape)}",
+            tr("grpo_loss: expected logprobs (B, T) and advantages (B,); got {} and {}", tuple(logprobs.shape),
+               tuple(advantages.shape)),
             "an advantage for each answer",
-        )
+        )  # fmt: skip
     for name, each in {"mask": mask, "old": old, "reference": reference}.items():
         if each is not None and each.shape != logprobs.shape:
             raise ShapeError(
-                f"grpo_loss: expected {name} {tuple(logprobs.shape)}, as logprobs; got {tuple(each.shape)}",
+                tr("grpo_loss: expected {} {}, as logprobs; got {}", name, tuple(logprobs.shape), tuple(each.shape)),
                 "a number for each token",
             )
     if kl and reference is None:
-        raise ArgumentError(f"grpo_loss: kl={kl:g} needs a reference", "reference=token_logprobs(...) of the first model, or kl=0")
+        raise ArgumentError(
+            tr("grpo_loss: kl={:g} needs a reference", kl), "reference=token_logprobs(...) of the first model, or kl=0"
+        )
 
 
 def _expect_settings(clip: float, clip_high: float | None, ratio: str, average: str) -> None:
     if not 0 < clip < 1 or (clip_high is not None and not clip_high > 0):
-        raise ArgumentError(f"grpo_loss: clip lies between 0 and 1; got {clip!r:.40} and clip_high={clip_high!r:.40}", "clip=0.2")
+        raise ArgumentError(
+            tr("grpo_loss: clip lies between 0 and 1; got {!r:.40} and clip_high={!r:.40}", clip, clip_high), "clip=0.2"
+        )
     if ratio not in ("token", "sequence") or average not in AVERAGES:
         raise ArgumentError(
-            f"grpo_loss: ratio is token or sequence, average {', '.join(AVERAGES)}; got {ratio!r:.40} and {average!r:.40}",
+            tr("grpo_loss: ratio is token or sequence, average {}; got {!r:.40} and {!r:.40}", ", ".join(AVERAGES), ratio, average),
             'ratio="token", average="sequence"',
         )
 
@@ -245,7 +250,7 @@ class GroupSampler:
         suppress_tokens: tuple[int, ...] = (),
     ):
         if type(group_size) is not int or group_size < 2:
-            raise ArgumentError(f"GroupSampler: a group has 2 answers or more; got {group_size!r:.40}", "group_size=8")
+            raise ArgumentError(tr("GroupSampler: a group has 2 answers or more; got {!r:.40}", group_size), "group_size=8")
         self.model, self.reference, self.reward, self.eos = model, reference, reward, eos
         self.group_size, self.config, self.suppress_tokens = group_size, config, suppress_tokens
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.data.marian import SOURCE, VOCABULARY, MarianTokens
 from badak.data.tokenizer import FILE as TOKENIZER
 from badak.data.tokenizer import Tokenizer
@@ -31,7 +31,9 @@ def load_generator(folder: str | Path, precision: str = "float32") -> TextGenera
     folder = place_of(folder)
     if is_gguf(folder):
         if precision != "float32":
-            raise ArgumentError(f"{folder}: a GGUF file has weights of its own kind; {precision} was asked for", "leave it out")
+            raise ArgumentError(
+                tr("{}: a GGUF file has weights of its own kind; {} was asked for", folder, precision), "leave it out"
+            )
         return open_gguf(folder)
     if not is_published(folder):
         trained = open_model(folder, "gpt", precision)
@@ -59,7 +61,7 @@ def task_of(folder: str | Path) -> str:
     run = Run.open(place)
     if run.setup.experiment not in TASKS:
         raise ArgumentError(
-            f"{folder} is a run of {run.made_by()}, which answers no text", f"a run of badak train {', '.join(TASKS)}"
+            tr("{} is a run of {}, which answers no text", folder, run.made_by()), tr("a run of badak train {}", ", ".join(TASKS))
         )
     return TASKS[run.setup.experiment]
 
@@ -79,7 +81,9 @@ def load_text_encoder(folder: str | Path) -> TextEncoder:
     place = place_of(folder)
     if not is_published(place):
         made_by = Run.open(place).made_by()
-        raise ArgumentError(f"{folder} is a run of {made_by}, which embeds no texts", "a sentence-transformers folder or Hub name")
+        raise ArgumentError(
+            tr("{} is a run of {}, which embeds no texts", folder, made_by), "a sentence-transformers folder or Hub name"
+        )
     return TextEncoder.load(place)
 
 
@@ -103,12 +107,14 @@ def load_translator(folder: str | Path, precision: str = "float32") -> Translato
     tokens = Tokenizer.load(place) if (place / TOKENIZER).is_file() and not (place / SOURCE).is_file() else MarianTokens.load(place)
     if len(tokens) > model.config.vocab_size:
         raise ArgumentError(
-            f"{folder}: {len(tokens)} tokens in {TOKENIZER if isinstance(tokens, Tokenizer) else VOCABULARY}, "
-            f"a model of {model.config.vocab_size}",
+            tr("{}: {} tokens in {}, a model of {}", folder, len(tokens),
+               TOKENIZER if isinstance(tokens, Tokenizer) else VOCABULARY, model.config.vocab_size),
             "the files that belong to the model",
-        )
+        )  # fmt: skip
     if isinstance(tokens, Tokenizer) and MARKS[2] not in tokens.ids:
-        raise ArgumentError(f"{place / TOKENIZER}: has no {MARKS[2]}, which ends a sentence", "the files that belong to the model")
+        raise ArgumentError(
+            tr("{}: has no {}, which ends a sentence", place / TOKENIZER, MARKS[2]), "the files that belong to the model"
+        )
     narrow(model, precision)
     return Translator(model, tokens, own_words(model.hints.settings).get("lowercase") is True, _search(model, place))
 
@@ -128,10 +134,10 @@ def open_filler(folder: str | Path) -> Trained:
         return open_model(place, "bert")
     model, tokens = BERT.from_pretrained(place), Tokenizer.load(place)
     if tokens.mask is None:
-        raise ArgumentError(f"{folder}: its tokenizer has no mask", "the tokenizer that the model was trained with")
+        raise ArgumentError(tr("{}: its tokenizer has no mask", folder), "the tokenizer that the model was trained with")
     if len(tokens) > model.config.vocab_size:
         raise ArgumentError(
-            f"{folder}: a tokenizer of {len(tokens)} tokens, a model of {model.config.vocab_size}",
+            tr("{}: a tokenizer of {} tokens, a model of {}", folder, len(tokens), model.config.vocab_size),
             "the tokenizer that the model was trained with",
         )
     return Trained(None, model, tokens)

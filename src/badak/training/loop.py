@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from badak.autograd import no_grad
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.core.signals import interruptible
 from badak.optim import Optimizer
 from badak.training.best import Best
@@ -111,7 +111,7 @@ def update(learner: TrainState) -> Score:
     score = learner.update()
     if not math.isfinite(score.loss_sum):
         raise ArgumentError(
-            f"training: the loss is {score.loss_sum} at step {learner.step + 1}",
+            tr("training: the loss is {} at step {}", score.loss_sum, learner.step + 1),
             learner.experiment.remedy,
         )
     learner.schedule.step()

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.data import DataLoader, TensorDataset, pad
 from badak.data.files import read_text
 from badak.data.sentences import PROVERBS
@@ -37,7 +37,7 @@ class Guessing(Experiment):
         order = Generator().manual_seed(setup.train.seed)
         self.loader = DataLoader(TensorDataset(from_numpy(ids)), setup.train.batch_size, shuffle=True, generator=order)
         self.validation: DataLoader = DataLoader(TensorDataset(*each_word_hidden(ids, self.vocabulary.mask)), TEST_BATCH)
-        log(f"{len(self.sentences):,} sentences, {len(self.vocabulary):,} distinct words")
+        log(tr("{:,} sentences, {:,} distinct words", len(self.sentences), len(self.vocabulary)))
 
     def data(self) -> list[bytes]:
         return [sentence.encode("utf-8", "surrogatepass") for sentence in self.sentences]
@@ -72,7 +72,7 @@ def read_sentences(path: str) -> list[str]:
     """The lines of a file that have words, or the proverbs."""
     sentences = [line.strip() for line in read_text(path).split("\n") if line.strip()] if path else list(PROVERBS)
     if not sentences:
-        raise ArgumentError(f"{path}: the file has no sentence", "write one sentence in each line")
+        raise ArgumentError(tr("{}: the file has no sentence", path), "write one sentence in each line")
     return sentences
 
 
@@ -80,8 +80,8 @@ def frame_all(vocabulary: WordVocabulary, sentences: list[str], context: int) ->
     """All sentences as <sos> words <eos> <pad> ..., int64 (N, T) with T the longest of them."""
     lengths = [len(sentence.split()) + 2 for sentence in sentences]
     if max(lengths) > context:
-        raise ArgumentError(f"sentence {lengths.index(max(lengths)) + 1} has {max(lengths)} tokens with its marks, "
-                            f"more than context={context}", f"--context {max(lengths)}")  # fmt: skip
+        raise ArgumentError(tr("sentence {} has {} tokens with its marks, "
+                               "more than context={}", lengths.index(max(lengths)) + 1, max(lengths), context), tr("--context {}", max(lengths)))  # fmt: skip
     return pad([vocabulary.frame(sentence) for sentence in sentences], vocabulary.pad).numpy()
 
 

@@ -4,7 +4,7 @@ from decimal import Decimal
 from typing import Any
 
 from badak.compiler.memory import machine_memory
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.models.classifier import ClassifierConfig
 from badak.models.llama import LlamaConfig
 from badak.models.seq2seq import Seq2SeqConfig
@@ -25,17 +25,19 @@ def expect_memory(setup: Setup, copies: int = COPIES) -> None:
     if there is not None and needed <= there < needed + 8 * answers:
         train = setup.train
         raise ArgumentError(
-            f"the answers to a batch of {train.batch_size} examples are {answers:,} numbers and need {gigabytes(8 * answers)} with "
-            f"their gradient; there are {gigabytes(there)}, {gigabytes(needed)} of them for the model",
+            tr("the answers to a batch of {} examples are {:,} numbers and need {} with "
+               "their gradient; there are {}, {} of them for the model", train.batch_size, answers, gigabytes(8 * answers),
+               gigabytes(there), gigabytes(needed)),
             "a smaller --batch-size, with --grad-accum-steps for the same update, a shorter --seq-len, or a smaller vocabulary",
-        )
+        )  # fmt: skip
     if there is not None and needed > there:
         model = setup.model
         raise ArgumentError(
-            f"a model of d_model={model.d_model} and {layers_of(setup)} layers has {weights_of(setup):,} parameters and needs "
-            f"{gigabytes(needed)}, weights, gradients and moments together; there are {gigabytes(there)}",
+            tr("a model of d_model={} and {} layers has {:,} parameters and needs "
+               "{}, weights, gradients and moments together; there are {}", model.d_model, layers_of(setup), weights_of(setup),
+               gigabytes(needed), gigabytes(there)),
             "a smaller --d-model, fewer layers, or a smaller --feedforward-ratio",
-        )
+        )  # fmt: skip
 
 
 def answers_of(setup: Setup) -> int:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from badak.core.errors import ArgumentError, FileError
+from badak.core.errors import ArgumentError, FileError, tr
 from badak.io.atomic import append_to, read_small, write_file
 from badak.io.errors import reason, shown
 
@@ -35,7 +35,7 @@ class Row:
             return self.figures[name]
         if not hasattr(self, f"val_{name}"):
             known = ["loss", "accuracy", "perplexity", *self.figures]
-            raise ArgumentError(f"metrics: there is no figure {shown(name)}", f"one of {', '.join(known)}")
+            raise ArgumentError(tr("metrics: there is no figure {}", shown(name)), tr("one of {}", ", ".join(known)))
         return getattr(self, f"val_{name}")
 
     @property
@@ -65,7 +65,7 @@ def write_row(path: Path, row: Row) -> None:
     if not before:
         writer.writeheader()
     elif before.decode(errors="replace").strip().split(",") != list(values):
-        raise ArgumentError(f"{path}: its columns are not {', '.join(values)}", "the metrics that this run began with")
+        raise ArgumentError(tr("{}: its columns are not {}", path, ", ".join(values)), "the metrics that this run began with")
     writer.writerow(values)
     append_to(path, text.getvalue().encode())
 
@@ -91,7 +91,7 @@ def _known(path: Path, measured: dict[str, Any]) -> bytes:
     data, size = _read(path), measured["bytes"]
     if data and (len(data) < size or hashlib.sha256(data[:size]).hexdigest() != measured["sha256"]):
         raise FileError(
-            f"{path}: damaged or edited: it does not begin with the rows that this run had",
+            tr("{}: damaged or edited: it does not begin with the rows that this run had", path),
             "restore it from a copy, or move it away: the rows to come then begin a new one",
         )
     return data[:size]
@@ -111,7 +111,7 @@ def read_rows(path: Path, measured: dict[str, Any] | None = None) -> list[Row]:
         return [_row(record) for record in csv.DictReader(io.StringIO(data.decode(), newline=""))]
     except (KeyError, TypeError, ValueError, UnicodeDecodeError, csv.Error) as error:
         raise FileError(
-            f"{path}: not a metrics file of badak ({reason(error)})", "restore it from a copy, or move it away"
+            tr("{}: not a metrics file of badak ({})", path, reason(error)), "restore it from a copy, or move it away"
         ) from None
 
 
@@ -131,6 +131,5 @@ def row_line(row: Row, metric: str = "", counted: str = "examples") -> str:
     shown_ = dict.fromkeys([*first, *row.figures])
     val = "" if math.isnan(row.val_loss) else f"val {row.val_loss:7.4f}   "
     figures = "".join(f"{name} {row.val(name):7.4g}   " for name in shown_)
-    return (
-        f"step {row.step:>6}   loss {row.train_loss:7.4f}   {val}{figures}{row.per_second:,.0f} {counted}/s   {row.seconds:.0f} s"
-    )
+    return tr("step {:>6}   loss {:7.4f}   {}{}{:,.0f} {}/s   {:.0f} s", row.step, row.train_loss, val, figures, row.per_second,
+              counted, row.seconds)  # fmt: skip

@@ -6,7 +6,7 @@
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.io.config import check, option
 from badak.models.bert import BERTConfig, TextConfig
 from badak.models.classifier import ClassifierConfig
@@ -135,7 +135,7 @@ class ClassifySetup:
     data: PictureData = PictureData()
 
 
-FREEZE = "freeze the embeddings and the lowest N layers"
+FREEZE = tr("freeze the embeddings and the lowest N layers")
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ class TextStart:
         for name in ("freeze", "lora"):
             if getattr(self, name, 0) and not self.folder:
                 raise ArgumentError(
-                    f"--{name} is for a model that has learned something: there is no --init-from", "--init-from FOLDER"
+                    tr("--{} is for a model that has learned something: there is no --init-from", name), "--init-from FOLDER"
                 )
 
 
@@ -172,7 +172,7 @@ class Start(TextStart):
     def __post_init__(self):
         super().__post_init__()
         if self.base != "float32" and not self.lora:
-            raise ArgumentError(f"--base {self.base}: weights in blocks do not learn, and there are no adapters", "--lora 8")
+            raise ArgumentError(tr("--base {}: weights in blocks do not learn, and there are no adapters", self.base), "--lora 8")
         if self.freeze and self.lora:
             raise ArgumentError("--freeze and --lora: with LoRA nothing else learns anyway", "one of the two")
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from badak.autograd import no_grad
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.data.gguf_tokens import tokenizer_facts
 from badak.generation.folder import Template, TextGenerator
 from badak.io.gguf import write_gguf
@@ -91,7 +91,7 @@ def _windows(writer: TextGenerator, text: str) -> list[Tensor]:
     ids = writer.vocabulary.encode(text)[:TOKENS]
     size = min(writer.model.config.context, WINDOW)  # type: ignore[union-attr]
     if len(ids) < 2:
-        raise ArgumentError(f"the text has {len(ids)} tokens, and the first one is given", "a text of some pages")
+        raise ArgumentError(tr("the text has {} tokens, and the first one is given", len(ids)), "a text of some pages")
     return [tensor(ids[None, at : at + size]) for at in range(0, len(ids), size) if len(ids) - at > 1]
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from badak import distributed
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.data import DataLoader
 from badak.distributed import heartbeat
 from badak.distributed.collectives import begin
@@ -56,8 +56,8 @@ class Ranks:
         """Which of an update's batches are this rank's. Raises ArgumentError where there are fewer than ranks."""
         if batches < self.size:
             raise ArgumentError(
-                f"training: {self.size} ranks share the batches of an update, and --grad-accum-steps is {batches}",
-                f"--grad-accum-steps {self.size}, with a --batch-size smaller by as much",
+                tr("training: {} ranks share the batches of an update, and --grad-accum-steps is {}", self.size, batches),
+                tr("--grad-accum-steps {}, with a --batch-size smaller by as much", self.size),
             )
         return range(batches * self.rank // self.size, batches * (self.rank + 1) // self.size)
 

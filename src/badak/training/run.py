@@ -22,7 +22,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from badak.core.errors import ArgumentError, FileError, StateError, command
+from badak.core.errors import ArgumentError, FileError, StateError, command, tr
 from badak.generation.text import TextVocabulary
 from badak.io import checkpoint
 from badak.io.atomic import as_path, make_folder, remove_leftovers, write_file
@@ -39,7 +39,7 @@ from badak.training.vocabulary import read as read_vocabulary
 from badak.training.vocabulary import write as write_vocabulary
 
 CONFIG, METRICS, CURVES, LOCK = "config.json", "metrics.csv", "curves.png", ".lock"
-RESTORE = "restore it from a copy, or train again"
+RESTORE = tr("restore it from a copy, or train again")
 CHANGING = {"train": ("epochs", "steps", "patience"), "data": ("path",)}  # how long a run is, and where its data lies
 _NONE_YET = {"bytes": 0, "sha256": hashlib.sha256().hexdigest()}  # of metrics.csv before its first row
 
@@ -67,8 +67,8 @@ class Run:
         """Raise ArgumentError where the folder holds a run, or what is left of one."""
         if (self.folder / CONFIG).exists() or checkpoint.exists(self.folder):
             raise ArgumentError(
-                f"{self.folder}: there is a run in this folder already",
-                f"{self.resuming()} goes on with it; --run names another folder",
+                tr("{}: there is a run in this folder already", self.folder),
+                tr("{} goes on with it; --run names another folder", self.resuming()),
             )
 
     @classmethod
@@ -78,12 +78,14 @@ class Run:
         path = folder / CONFIG
         if not path.is_file():
             raise FileError(
-                f"{folder}: not a run folder, it has no {CONFIG}", "give a folder that badak train wrote, e.g. runs/gpt"
+                tr("{}: not a run folder, it has no {}", folder, CONFIG), "give a folder that badak train wrote, e.g. runs/gpt"
             )
-        table = unseal(path, RESTORE + "; --epochs next to --resume trains further")
+        table = unseal(path, RESTORE + tr("; --epochs next to --resume trains further"))
         kind = table.get("experiment")
         if not isinstance(kind, str) or kind not in FOLDERS:
-            raise FileError(f"{path}: expected experiment to be one of {', '.join(FOLDERS)}; got {str(kind)[:80]!r}", RESTORE)
+            raise FileError(
+                tr("{}: expected experiment to be one of {}; got {!r}", path, ", ".join(FOLDERS), str(kind)[:80]), RESTORE
+            )
         return cls(folder, from_dict(FOLDERS[kind], table, path), table)
 
     def resuming(self) -> str:
@@ -95,12 +97,12 @@ class Run:
     def made_by(self) -> str:
         """What began this run."""
         kind = self.setup.experiment
-        return f"badak train {kind}" if kind in SETUPS else "badak.training.fit"
+        return tr("badak train {}", kind) if kind in SETUPS else "badak.training.fit"
 
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Within the block no other training writes into the folder. Raises StateError where one is at work."""
-        fix = "wait until it ends, or stop it; --run names another folder for a new run"
+        fix = tr("wait until it ends, or stop it; --run names another folder for a new run")
         with locked(self.folder / LOCK, str(self.folder), fix) as alone:
             if alone:
                 remove_leftovers(self.folder)
@@ -141,7 +143,9 @@ class Run:
     def load_weights(self, model: Module) -> None:
         """Give `model` the weights that this run has learned so far."""
         if not checkpoint.exists(self.folder):
-            raise FileError(f"{self.folder / checkpoint.MODEL}: no such file: the run has not saved anything yet", self.resuming())
+            raise FileError(
+                tr("{}: no such file: the run has not saved anything yet", self.folder / checkpoint.MODEL), self.resuming()
+            )
         weights, origin = checkpoint.load_model(self.folder)
         self._check_origin(origin)
         try:
@@ -149,7 +153,7 @@ class Run:
         except StateError as error:  # whose lines name every key
             what = line(" ".join(error.cause.split()), 300)
             raise StateError(
-                f"{self.folder / checkpoint.MODEL}: not the weights of the model in {CONFIG}: {what}",
+                tr("{}: not the weights of the model in {}: {}", self.folder / checkpoint.MODEL, CONFIG, what),
                 "restore the folder from a copy, or train again",
             ) from error
         model.eval()
@@ -163,15 +167,15 @@ class Run:
         path = self.folder / checkpoint.MODEL
         size = max((one.stat().st_size for one in (path, path.with_name(path.name + ".new")) if one.is_file()), default=None)
         if size is not None and size < 4 * count:
-            raise FileError(f"{path}: {size:,} bytes, too few for the model in {CONFIG}", RESTORE)
+            raise FileError(tr("{}: {:,} bytes, too few for the model in {}", path, size, CONFIG), RESTORE)
 
     def _check_origin(self, origin: Any) -> None:
         where, history = self.folder / checkpoint.INDEX, origin.get("history") if isinstance(origin, dict) else None
         if not isinstance(history, dict) or set(history) != set(_NONE_YET) or type(history["bytes"]) is not int:
-            raise FileError(f"{where}: damaged, or not of a run of badak train: it has no history", RESTORE)
+            raise FileError(tr("{}: damaged, or not of a run of badak train: it has no history", where), RESTORE)
         if origin.get("settings") != settings_hash(self.table):
             raise StateError(
-                f"{where}: learned with other settings than {CONFIG} has", "restore both files from one copy of the folder"
+                tr("{}: learned with other settings than {} has", where, CONFIG), "restore both files from one copy of the folder"
             )
 
     def write(self, row: Row) -> None:
@@ -188,7 +192,7 @@ class Run:
         try:
             return draw_curves(self.rows(), self.setup.metric, self.folder / CURVES, title, log)
         except FileError as error:
-            log(f"no {CURVES}: {error.cause}")
+            log(tr("no {}: {}", CURVES, error.cause))
             return False
 
 

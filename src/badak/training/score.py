@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 
 
 def r2(error: np.ndarray, true: np.ndarray) -> float:
@@ -36,7 +36,7 @@ class Score:
             or not (len(counters) == 4 and math.isfinite(counters["loss_sum"]))
             or min(counters[name] or 0 for name in ("right", "count", "seen")) < 0
         ):
-            raise ArgumentError(f"expected a score: loss_sum, right, count and seen; got {str(counters)[:80]}")
+            raise ArgumentError(tr("expected a score: loss_sum, right, count and seen; got {}", str(counters)[:80]))
         return cls(**counters)
 
     def __add__(self, other: "Score") -> "Score":

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
-from badak.core.errors import ArgumentError, StateError
+from badak.core.errors import ArgumentError, StateError, tr
 from badak.generation.folder import read_labels
 from badak.models.bert import BERTClassifier, BERTConfig, BERTEncoder, SentenceEncoder, TextConfig
 from badak.models.gpt import GPT, GPTConfig
@@ -15,8 +15,8 @@ from badak.nn.weight_hash import hash_of
 from badak.tensor import Tensor
 from badak.training.presets import GPTSetup, Setup, TextSetup
 
-WRITERS = "a folder of GPT-2, Llama, Qwen or Mistral"
-READERS = "a folder of BERT, of a text classifier on it, or of sentence-transformers, such as MiniLM"
+WRITERS = tr("a folder of GPT-2, Llama, Qwen or Mistral")
+READERS = tr("a folder of BERT, of a text classifier on it, or of sentence-transformers, such as MiniLM")
 
 
 def make_writer(config: GPTConfig | LlamaConfig) -> GPT | Llama:
@@ -37,9 +37,11 @@ def sized(setup: GPTSetup) -> GPTSetup:
         return setup
     config = config_of(setup.start.folder)
     if not isinstance(config, (GPTConfig, LlamaConfig)):
-        raise ArgumentError(f"{setup.start.folder}: its model does not write from left to right", WRITERS)
+        raise ArgumentError(tr("{}: its model does not write from left to right", setup.start.folder), WRITERS)
     if setup.data.tokens in ("bpe", "wordpiece"):
-        raise ArgumentError(f"{setup.start.folder} has its own tokenizer; got --tokens {setup.data.tokens} too", "leave it out")
+        raise ArgumentError(
+            tr("{} has its own tokenizer; got --tokens {} too", setup.start.folder, setup.data.tokens), "leave it out"
+        )
     data = replace(setup.data, tokens="tokenizer")
     return replace(setup, model=replace(config, dropout=setup.model.dropout), data=data)
 
@@ -55,7 +57,7 @@ def first_model(setup: GPTSetup) -> tuple[GPT | Llama, GPTSetup]:
         model.load_state_dict(from_pretrained(start.folder).state_dict())
         found = hash_of(model)
         if start.sha256 not in ("", found):
-            raise StateError(f"{start.folder}: not the weights that this run began with", "bring the old folder back")
+            raise StateError(tr("{}: not the weights that this run began with", start.folder), "bring the old folder back")
         setup = replace(setup, start=replace(start, sha256=found))
     if start.base != "float32":
         quantize(model, start.base)
@@ -72,7 +74,7 @@ def freeze(model: GPT | Llama | BERTClassifier, layers: int) -> None:
     """Let the tables and the lowest layers learn no more."""
     blocks = model.encoder.layers if isinstance(model, BERTClassifier) else model.blocks
     if layers > len(blocks):
-        raise ArgumentError(f"--freeze {layers}: the model has {len(blocks)} layers", f"--freeze {len(blocks)}")
+        raise ArgumentError(tr("--freeze {}: the model has {} layers", layers, len(blocks)), tr("--freeze {}", len(blocks)))
     tables = ("token", "position", "segment", *(["norm"] if isinstance(model, BERTClassifier) else []))  # a GPT's norm is its last
     still = [*filter(None, (getattr(model, name, None) for name in tables)), *blocks[:layers]]
     for part in still if layers else ():
@@ -98,7 +100,7 @@ def read_learned(setup: TextSetup) -> Learned | None:
     sentences = (place / "modules.json").is_file()  # a folder of sentence-transformers
     model = SentenceEncoder.from_pretrained(place) if sentences else from_pretrained(place)
     if not isinstance(model, BERTEncoder):
-        raise ArgumentError(f"{setup.start.folder}: its model does not read a whole text at once", READERS)
+        raise ArgumentError(tr("{}: its model does not read a whole text at once", setup.start.folder), READERS)
     weights = {name: x for name, x in model.state_dict().items() if not name.startswith("head.")}
     if isinstance(model, BERTClassifier):
         weights, labels = dict(model.state_dict()), read_labels(place)

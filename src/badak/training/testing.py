@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from badak.autograd import no_grad
-from badak.core.errors import ArgumentError, FileError, StateError
+from badak.core.errors import ArgumentError, FileError, StateError, tr
 from badak.data.tokenizer import Tokenizer
 from badak.generation.translate import bleu, chrf, translate
 from badak.training.build import TASKS, build, quiet
@@ -19,7 +19,7 @@ from badak.training.run import Run
 from badak.training.train_state import computing
 from badak.training.translation import Translating, too_long
 
-COUNTED = {"gpt": "tokens", "bert": "hidden words", "text": "texts", "classify": "pictures", "translate": "tokens"}
+COUNTED = {"gpt": "tokens", "bert": tr("hidden words"), "text": "texts", "classify": "pictures", "translate": "tokens"}
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def evaluate(folder: str | Path, data: str = "", log: Callable[[str], None] = qu
     state: Any = run.load()
     facts = {"run": str(run.folder), "task": run.setup.experiment, "steps": f"{state.step:,}"}
     facts |= {"weights": weights_of(state, run.setup), "data": data or held_out(run.setup)}
-    facts |= {"judged": f"{score.count:,} {COUNTED[run.setup.experiment]}", "loss": f"{score.loss:.6g}"}
+    facts |= {"judged": tr("{:,} {}", score.count, COUNTED[run.setup.experiment]), "loss": f"{score.loss:.6g}"}
     if score.right is not None:
         facts["accuracy"] = f"{score.accuracy:.4%}"
     if run.setup.metric == "perplexity":
@@ -82,23 +82,25 @@ def opened(run: Run, data: str, log: Callable[[str], None]) -> Experiment:
     """The task of a run with the weights that it has learned, and what it is to be tested with."""
     if run.setup.experiment not in TASKS:
         raise ArgumentError(
-            f"{run.folder} is a run of {run.made_by()}: only the program that made its model can test it",
+            tr("{} is a run of {}: only the program that made its model can test it", run.folder, run.made_by()),
             "fit(..., val=batches) in that program",
         )
     state = run.load()
     if state is None:
-        raise FileError(f"{run.folder}: the run has not saved anything yet", run.resuming())
+        raise FileError(tr("{}: the run has not saved anything yet", run.folder), run.resuming())
     vocabulary = run.vocabulary()
     setup = asked(run.setup, data) if data else run.setup
     known: Any = vocabulary if isinstance(vocabulary, Tokenizer) or run.setup.experiment == "gpt" else None
     experiment = build(setup, log, known)
     if any(getattr(experiment.setup, name, None) != getattr(run.setup, name, None) for name in ("model", "vocabulary", "labels")):
         raise StateError(
-            f"{data or run.folder}: this data makes another vocabulary or other classes than the run learned with",
+            tr("{}: this data makes another vocabulary or other classes than the run learned with", data or run.folder),
             "data with the same words and classes as the data that was learned",
         )
     if not data and state.origin.get("data") != experiment.fingerprint:
-        raise StateError(f"{run.folder}: the data is not what this run began with", "bring the old data back, or say --data PATH")
+        raise StateError(
+            tr("{}: the data is not what this run began with", run.folder), "bring the old data back, or say --data PATH"
+        )
     experiment.take(state.model)
     return experiment
 
@@ -121,10 +123,10 @@ def asked(setup: Setup, data: str) -> Setup:
 def held_out(setup: Setup) -> str:
     """What a run is tested with, in words."""
     path = getattr(setup.data, "path", "")
-    where = path or "the data that comes with badak"
+    where = path or tr("the data that comes with badak")
     if setup.experiment == "bert" or (setup.experiment == "translate" and not path) or getattr(setup.data, "val_split", 1.0) == 0:
-        return f"{where} (what it learned from)"
-    return f"{where} (what was held out)"
+        return tr("{} (what it learned from)", where)
+    return tr("{} (what was held out)", where)
 
 
 def further(experiment: Experiment, log: Callable[[str], None] = quiet) -> dict[str, str]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from badak.core.errors import ArgumentError, FileError
-from badak.core.i18n import say
+from badak.core.i18n import say, tr
 from badak.data import BucketBatchSampler, DataLoader, Dataset, pad
 from badak.data.csv import Table, classes, expect_numbers, one_spelling, table_files
 from badak.data.reviews import opinions
@@ -100,14 +100,19 @@ class Reading(Experiment):
         expect_memory(setup)
         self.model, self.setup, new = first_reader(self.setup, began)
         if began is not None:
-            log(f"begins with the weights of {began.folder}; " + (f"new: {', '.join(new)}" if new else "the classes are its own"))
+            log(
+                tr("begins with the weights of {}; ", began.folder)
+                + (tr("new: {}", ", ".join(new)) if new else "the classes are its own")
+            )
         self.sample = tested.take(range(min(3, len(tested))))
         order = Generator().manual_seed(setup.train.seed)
-        learn, test = self.rows(learned, "learn from", log), self.rows(tested, "test with", log)
+        learn, test = self.rows(learned, tr("learn from"), log), self.rows(tested, tr("test with"), log)
         budget = max(TEST_TOKENS, model.context + MULTIPLE)
         self.loader = self.batches(learn, batch_size=setup.train.batch_size, generator=order)
         self.validation = self.batches(test, tokens=budget, shuffle=False)
-        log(f"{len(learned):,} texts to learn from, {len(tested):,} to test with, {len(self.vocabulary):,} pieces of words")
+        log(
+            tr("{:,} texts to learn from, {:,} to test with, {:,} pieces of words", len(learned), len(tested), len(self.vocabulary))
+        )
         log(self.target(learned))
 
     # What is asked
@@ -118,9 +123,9 @@ class Reading(Experiment):
         if setup.start.folder:
             model = replace(setup.model if began is None else began.config, dropout=setup.model.dropout, classes=classes)
             if began is not None and setup.model.context > model.context:
-                log(f"the model of {setup.start.folder} reads {model.context} tokens of a text at most")
+                log(tr("the model of {} reads {} tokens of a text at most", setup.start.folder, model.context))
             if pairs and model.type_vocab_size < 2:
-                log(f"the model of {setup.start.folder} has no segments: what separates the texts of a pair is [SEP] alone")
+                log(tr("the model of {} has no segments: what separates the texts of a pair is [SEP] alone", setup.start.folder))
             model = replace(model, context=min(model.context, setup.model.context))
             return replace(setup, model=model, data=replace(setup.data, tokens="tokenizer"))
         if setup.data.tokens == "tokenizer":
@@ -137,11 +142,13 @@ class Reading(Experiment):
         """`setup` with the classes that the texts to learn from have."""
         labels = classes(learned.said)
         if len(labels) == 1:
-            raise ArgumentError(f"all {len(learned):,} texts to learn from have the label {shown(labels[0])}: there is nothing to "
-                                "tell apart", "texts of two classes or more; --label-column names another column")  # fmt: skip
+            raise ArgumentError(tr("all {:,} texts to learn from have the label {}: there is nothing to "
+                                   "tell apart", len(learned), shown(labels[0])), "texts of two classes or more; --label-column names another column")  # fmt: skip
         if len(labels) > min(MOST_CLASSES, len(learned) // 2):
             raise ArgumentError(
-                f"{len(labels):,} distinct labels in {len(learned):,} texts: {shown(labels[0])}, {shown(labels[1])}, ...",
+                tr(
+                    "{:,} distinct labels in {:,} texts: {}, {}, ...", len(labels), len(learned), shown(labels[0]), shown(labels[1])
+                ),
                 "--task regression learns a number; --label-column names another column",
             )
         known = set(labels)
@@ -149,7 +156,7 @@ class Reading(Experiment):
         if strange is not None:
             names = ", ".join(shown(label) for label in labels[:5]) + (", ..." if len(labels) > 5 else "")
             raise FileError(
-                f"{tested.places[strange]}: the label {shown(tested.said[strange])} is on no text to learn from ({names})",
+                tr("{}: the label {} is on no text to learn from ({})", tested.places[strange], shown(tested.said[strange]), names),
                 "fix that line, or learn from texts with this label, too",
             )
         return replace(setup, labels=labels)
@@ -174,9 +181,10 @@ class Reading(Experiment):
         longer = sum(cut > 0 for cut in cuts)
         if longer:
             log(
-                f"{longer:,} of {len(part):,} texts to {purpose} have more than context={context} tokens, "
-                f"{context + max(cuts):,} at most: their ends are cut off (--context keeps more)"
-            )
+                tr("{:,} of {:,} texts to {} have more than context={} tokens, "
+                   "{:,} at most: their ends are cut off (--context keeps more)", longer, len(part), purpose, context,
+                   context + max(cuts))
+            )  # fmt: skip
         return Rows(rows, self.answers(part), seconds if self.setup.data.pair_column else None)
 
     def batches(self, rows: Rows, **order: Any) -> DataLoader:
@@ -237,7 +245,8 @@ class ReadingNumbers(Reading):
     def with_labels(self, setup: TextSetup, learned: Part, tested: Part) -> TextSetup:
         values = np.array(learned.said, np.float64)
         if values.std() == 0:
-            raise ArgumentError(f"all {len(values):,} texts to learn from have the number {values[0]:g}: there is nothing to learn",
+            raise ArgumentError(tr("all {:,} texts to learn from have the number {:g}: there is nothing to learn", len(values),
+                                   values[0]),
                                 "--label-column names another column")  # fmt: skip
         return replace(setup, mean=float(values.mean()), deviation=float(values.std()))
 
@@ -272,11 +281,8 @@ class ReadingNumbers(Reading):
         """How far from the truth the numbers of the last test are, and three of them."""
         if not self.figures:
             return super().closing_words()
-        figures = (
-            f"val: R² {self.figures['r2']:.4f}, "
-            f"mean absolute error {self.figures['mae']:.4g}, "
-            f"root of the mean square {self.figures['rmse']:.4g}"
-        )
+        figures = tr("val: R² {:.4f}, mean absolute error {:.4g}, root of the mean square {:.4g}", self.figures["r2"],
+                     self.figures["mae"], self.figures["rmse"])  # fmt: skip
         return [say(figures), *super().closing_words()]
 
     def told(self, verdict: Prediction, said: str) -> str:
@@ -299,10 +305,10 @@ def its_tokenizer(began: Learned) -> Tokenizer:
     size, model = len(tokenizer), began.config
     missing = [mark for mark in (BERT_MARKS[0], *BERT_MARKS[2:4]) if mark not in tokenizer.ids]
     if missing or size > model.vocab_size or tokenizer.ids[BERT_MARKS[0]] != model.pad_id:
-        what = f"has no {missing[0]}" if missing else f"has {size} tokens, the model {model.vocab_size}"
+        what = tr("has no {}", missing[0]) if missing else tr("has {} tokens, the model {}", size, model.vocab_size)
         if not missing and size <= model.vocab_size:
-            what = f"fills up with token {tokenizer.ids[BERT_MARKS[0]]}, the model with {model.pad_id}"
-        raise FileError(f"{began.folder}: the tokenizer {what}", "the tokenizer that the model was trained with")
+            what = tr("fills up with token {}, the model with {}", tokenizer.ids[BERT_MARKS[0]], model.pad_id)
+        raise FileError(tr("{}: the tokenizer {}", began.folder, what), "the tokenizer that the model was trained with")
     return tokenizer
 
 
@@ -344,7 +350,9 @@ def split(part: Part, data: LabelledData, seed: int) -> tuple[Part, Part]:
     order = Generator().manual_seed(seed).permutation(len(part)).tolist()
     cut = len(part) - max(1, round(len(part) * data.val_split))
     if cut < 2:
-        raise ArgumentError(f"{len(part)} texts are too few to learn from and to test with", "a text and its label in each row")
+        raise ArgumentError(
+            tr("{} texts are too few to learn from and to test with", len(part)), "a text and its label in each row"
+        )
     return first(part.take(sorted(order[:cut])), data.examples), first(part.take(sorted(order[cut:])), data.val_examples)
 
 
@@ -355,30 +363,32 @@ def read_part(data: LabelledData, path: Path, log: Callable[[str], None]) -> Par
     text = table.column(data.text_column, "--text-column") if data.text_column else table.guess_text(label)
     pair = table.column(data.pair_column, "--pair-column") if data.pair_column else None
     if text == label:
-        raise ArgumentError(f"{path}: {table.name_of(text)} would be text and label at once", "--text-column and --label-column")
+        raise ArgumentError(
+            tr("{}: {} would be text and label at once", path, table.name_of(text)), "--text-column and --label-column"
+        )
     if pair in (text, label):
-        twice = "both texts of the pair" if pair == text else "second text and label at once"
-        raise ArgumentError(f"{path}: {table.name_of(text if pair == text else label)} would be {twice}",
+        twice = tr("both texts of the pair") if pair == text else tr("second text and label at once")
+        raise ArgumentError(tr("{}: {} would be {}", path, table.name_of(text if pair == text else label), twice),
                             "--text-column, --pair-column and --label-column")  # fmt: skip
     said = "number" if data.task == "regression" else "label"
     about = "" if table.header else "; no header (--header yes if it has one)"
     second = "" if pair is None else f" and {table.name_of(pair)}"
-    log(f"{path.name}: text from {table.name_of(text)}{second}, {said} from {table.name_of(label)}{about}")
+    log(tr("{}: text from {}{}, {} from {}{}", path.name, table.name_of(text), second, said, table.name_of(label), about))
     kept = [i for i, row in enumerate(table.rows) if row[text].strip() and (pair is None or row[pair].strip())]
     left_out = [table.lines[i] for i in sorted(set(range(len(table.rows))) - set(kept))]
     if left_out or table.empty:
         what = [f"{len(left_out):,} rows without a text (line {left_out[0]} first)"] if left_out else []
         what += [f"{table.empty:,} empty lines"] if table.empty else []
-        log(f"{path.name}: {' and '.join(what)} left out")
+        log(tr("{}: {} left out", path.name, tr(" and ").join(what)))
     if not kept:
-        raise FileError(f"{path}: no row has a text in {table.name_of(text)}", "--text-column names another column")
+        raise FileError(tr("{}: no row has a text in {}", path, table.name_of(text)), "--text-column names another column")
     nameless = next((i for i in kept if not table.rows[i][label].strip()), None)
     if nameless is not None:
-        raise FileError(f"{path}: line {table.lines[nameless]} has a text and no label", "give it one, or take the line out")
+        raise FileError(tr("{}: line {} has a text and no label", path, table.lines[nameless]), "give it one, or take the line out")
     if data.task == "regression":
         expect_numbers(table, label, kept)
     return Part(
         [table.rows[i][text] if pair is None else (table.rows[i][text], table.rows[i][pair]) for i in kept],
         [table.rows[i][label].strip() for i in kept],
-        [f"{path}: line {table.lines[i]}" for i in kept],
+        [tr("{}: line {}", path, table.lines[i]) for i in kept],
     )

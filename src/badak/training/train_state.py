@@ -10,7 +10,7 @@ import numpy as np
 from badak.autograd import no_grad
 from badak.compat.torch.amp import autocast
 from badak.compiler import Compiled
-from badak.core.errors import ArgumentError, BadakError, StateError
+from badak.core.errors import ArgumentError, BadakError, StateError, tr
 from badak.distributed.optim import ZeroRedundancyOptimizer
 from badak.io.checkpoint import Checkpoint
 from badak.io.errors import line
@@ -235,7 +235,7 @@ class TrainState:
             return None
         if saved.origin.get("data") != self.experiment.fingerprint:
             raise StateError(
-                f"{run.folder}: the data is not what this run began with",
+                tr("{}: the data is not what this run began with", run.folder),
                 "bring the old data back, name its place with --data, or start a new run with this one",
             )
         try:
@@ -243,7 +243,7 @@ class TrainState:
         except Exception as error:  # a sound file can hold any nonsense, and every part answers in its own way
             what = error.cause if isinstance(error, BadakError) else f"{type(error).__name__}: {error}"
             raise StateError(
-                f"{run.folder}: the saved state is not one of this experiment: {line(' '.join(what.split()), 300)}",
+                tr("{}: the saved state is not one of this experiment: {}", run.folder, line(" ".join(what.split()), 300)),
                 "restore the folder from a copy, or start a new run",
             ) from error
         return saved
@@ -254,7 +254,7 @@ class TrainState:
         self.optimizer.load_state_dict(saved.optimizer)
         self._check_moments(saved.step)
         if self._settings() != made:
-            raise StateError(f"the optimizer was made with {made} and has {self._settings()} now")
+            raise StateError(tr("the optimizer was made with {} and has {} now", made, self._settings()))
         self.experiment.loader.load_state_dict(saved.data)
         set_rng_state(saved.generator)
         self.step, self.score = saved.step, Score.of(saved.counters)
@@ -263,7 +263,7 @@ class TrainState:
             self.batches_per_epoch
             and given % self.batches_per_epoch != self.step % self.updates_per_epoch * self.config.grad_accum_steps
         ):
-            raise StateError(f"step {self.step} with {given} batches seen in an epoch of {self.batches_per_epoch}")
+            raise StateError(tr("step {} with {} batches seen in an epoch of {}", self.step, given, self.batches_per_epoch))
         self._follow_schedule(saved.scheduler)
 
     def _take_weights(self, saved: Checkpoint) -> None:
@@ -275,7 +275,7 @@ class TrainState:
             self._take_average(saved.trained)
             return
         if not isinstance(saved.trained, dict) or set(saved.trained) != set(saved.model):
-            raise StateError(f"the weights that are trained are {str(saved.trained)[:80]}, next to the best ones")
+            raise StateError(tr("the weights that are trained are {}, next to the best ones", str(saved.trained)[:80]))
         self.experiment.take(saved.trained)
         if self.average or saved.average is not None:
             self.average = self._expect_trained(saved.average)
@@ -292,7 +292,7 @@ class TrainState:
         """A tensor of its shape for each weight that learns. Raises StateError for anything else."""
         shapes = {name: value.shape for name, value in self.average.items()}
         if not isinstance(saved, dict) or {name: getattr(x, "shape", None) for name, x in saved.items()} != shapes:
-            raise StateError(f"the weights that are trained are {str(saved)[:80]}, with ema_decay={self.config.ema_decay}")
+            raise StateError(tr("the weights that are trained are {}, with ema_decay={}", str(saved)[:80], self.config.ema_decay))
         return saved
 
     def _check_moments(self, step: int) -> None:
@@ -304,13 +304,13 @@ class TrainState:
         for at, p in enumerate(p for group in own.param_groups for p in group["params"]):
             kept = self.optimizer.state.get(p, {})
             if not isinstance(kept, dict) or set(kept) != names:
-                raise StateError(f"parameter {at}: the optimizer keeps {str(kept)[:80]} of it instead of {sorted(names)}")
+                raise StateError(tr("parameter {}: the optimizer keeps {} of it instead of {}", at, str(kept)[:80], sorted(names)))
             for name, value in kept.items():
                 number = name == "step"
                 if not isinstance(value, Tensor) or value.shape != (() if number else p.shape) or value.dtype != p.dtype:
-                    raise StateError(f"parameter {at}: {name} is {str(value)[:80]}, not of shape {tuple(p.shape)}")
+                    raise StateError(tr("parameter {}: {} is {}, not of shape {}", at, name, str(value)[:80], tuple(p.shape)))
                 if not (value.item() == step if number else bool(value.isfinite().all())):
-                    raise StateError(f"parameter {at}: {name} is {str(value)[:80]} after {step} steps")
+                    raise StateError(tr("parameter {}: {} is {} after {} steps", at, name, str(value)[:80], step))
 
     def _follow_schedule(self, saved: Any) -> None:
         """Go to the schedule's place at this step; its rate is that of the last step there is now, of a longer run too."""
@@ -318,7 +318,7 @@ class TrainState:
         place = {"last_epoch": self.step, "_step_count": self.step + 1, "_last_lr": rates}
         expected = {**self.schedule.state_dict(), **place}
         if not isinstance(saved, dict) or {**saved, "_last_lr": place["_last_lr"]} != expected:
-            raise StateError(f"the schedule stands at {str(saved)[:80]} instead of step {self.step}")
+            raise StateError(tr("the schedule stands at {} instead of step {}", str(saved)[:80], self.step))
         self.schedule.load_state_dict(expected)
         for group, rate in zip(self.optimizer.param_groups, rates):
             group["lr"] = rate

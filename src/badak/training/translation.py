@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.data import BucketBatchSampler, DataLoader, pad
 from badak.data.bitext import Corpus, Pairs, read_corpus
 from badak.data.sentences import KOREAN_ENGLISH
@@ -54,7 +54,7 @@ class Translating(Experiment):
         self.validation = self.batches(
             tested, BucketBatchSampler(lengths(tested), tokens=TEST_TOKENS, multiple=MULTIPLE, shuffle=False)
         )
-        log(f"{len(learned):,} pairs of sentences, {len(self.vocabulary):,} tokens of both languages")
+        log(tr("{:,} pairs of sentences, {:,} tokens of both languages", len(learned), len(self.vocabulary)))
 
     def rows(self, pairs: Pairs, context: int, log: Callable[[str], None]) -> Rows:
         """The tokens of each pair: source with its end, target with its start and end. Those above the context are left out."""
@@ -65,10 +65,12 @@ class Translating(Experiment):
             if max(len(source), len(target)) <= context
         ]
         if len(kept) < len(pairs):
-            log(f"{len(pairs) - len(kept):,} of {len(pairs):,} pairs are longer than {context} tokens and left out")
+            log(tr("{:,} of {:,} pairs are longer than {} tokens and left out", len(pairs) - len(kept), len(pairs), context))
         if not kept:
             longest = min(max(len(source), len(target)) for source, target in zip(*sides))
-            raise ArgumentError(f"all {len(pairs):,} pairs are longer than context={context} tokens", f"--context {longest}")
+            raise ArgumentError(
+                tr("all {:,} pairs are longer than context={} tokens", len(pairs), context), tr("--context {}", longest)
+            )
         return kept
 
     def batches(self, rows: Rows, order: BucketBatchSampler) -> DataLoader:
@@ -123,7 +125,7 @@ class Translating(Experiment):
 def too_long(log: Callable[[str], None], context: int) -> Callable[[int, int], None]:
     """Says of a sentence, counted from 0, that it has more tokens than the model reads."""
     return lambda i, tokens: log(
-        f"sentence {i + 1:,} has {tokens:,} tokens, the model reads {context:,}: what stands behind them is not translated"
+        tr("sentence {:,} has {:,} tokens, the model reads {:,}: what stands behind them is not translated", i + 1, tokens, context)
     )
 
 
@@ -135,7 +137,7 @@ def read_pairs(data: TranslateData) -> Corpus:
             pairs = [(english, korean) for korean, english in pairs]
         elif (data.src, data.tgt) != ("ko", "en"):
             raise ArgumentError(
-                f"the phrases that come with badak are Korean and English; got {data.src} and {data.tgt}",
+                tr("the phrases that come with badak are Korean and English; got {} and {}", data.src, data.tgt),
                 "--data DIR, or --src ko --tgt en",
             )
         return Corpus(pairs, pairs)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from badak.core.errors import ArgumentError, BadakError, FileError
+from badak.core.errors import ArgumentError, BadakError, FileError, tr
 from badak.data.pieces import PieceVocabulary
 from badak.data.text import CharVocabulary, WordVocabulary
 from badak.data.tokenizer import FILE, Tokenizer
@@ -23,7 +23,7 @@ VOCABULARIES: dict[str, Callable[..., TextVocabulary]] = {
     "pieces": PieceVocabulary,
     "words": WordVocabulary,
 }
-RESTORE = "restore the file from a copy, or train again"
+RESTORE = tr("restore the file from a copy, or train again")
 S = TypeVar("S")
 
 
@@ -40,7 +40,7 @@ def write(folder: Path, vocabulary: TextVocabulary | None) -> None:
         return
     data, path = vocabulary.to_bytes(), folder / FILE
     if path.exists() and read_small(path) != data:
-        raise ArgumentError(f"{path}: another tokenizer is in this folder already", "--run names another folder")
+        raise ArgumentError(tr("{}: another tokenizer is in this folder already", path), "--run names another folder")
     write_file(path, lambda file: file.write(data) and None)
 
 
@@ -58,13 +58,14 @@ def read(folder: Path, setup: Any, config: Path) -> TextVocabulary | None:
         try:
             vocabulary = VOCABULARIES[getattr(setup.data, "tokens", "words")](setup.vocabulary)
         except BadakError as error:
-            raise FileError(f"{config}: {error.cause}", RESTORE) from None
+            raise FileError(tr("{}: {}", config, error.cause), RESTORE) from None
     spare = range(len(vocabulary), setup.model.vocab_size)
     if spare and isinstance(vocabulary, Tokenizer):  # a table that was rounded up: what has no text is never written
         vocabulary.special = (*vocabulary.special, *spare)
     elif len(vocabulary) != setup.model.vocab_size:
         raise FileError(
-            f"{config}: {len(vocabulary)} tokens stand under vocabulary, but model.vocab_size is {setup.model.vocab_size}", RESTORE
+            tr("{}: {} tokens stand under vocabulary, but model.vocab_size is {}", config, len(vocabulary), setup.model.vocab_size),
+            RESTORE,
         )
     return vocabulary
 
@@ -72,5 +73,5 @@ def read(folder: Path, setup: Any, config: Path) -> TextVocabulary | None:
 def _tokenizer(path: Path, sha256: str, config: Path) -> Tokenizer:
     data = read_small(path)
     if hashlib.sha256(data).hexdigest() != sha256:
-        raise FileError(f"{path}: damaged or exchanged: its SHA-256 is not the one that {config.name} has", RESTORE)
+        raise FileError(tr("{}: damaged or exchanged: its SHA-256 is not the one that {} has", path, config.name), RESTORE)
     return Tokenizer.from_dict(parse_json(data, path), path)

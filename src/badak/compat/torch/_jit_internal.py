@@ -17,7 +17,7 @@ from badak.compat.torch.jit import ignore as ignore
 from badak.compat.torch.jit import is_scripting as is_scripting
 from badak.compat.torch.jit import isinstance as _isinstance  # noqa: F401  (PyTorch's name)
 from badak.compat.torch.jit import unused as unused
-from badak.core.errors import ArgumentError, StateError
+from badak.core.errors import ArgumentError, StateError, tr
 from badak.core.public_api import door as _door
 from badak.distributed.futures import Future as Future
 
@@ -66,7 +66,8 @@ def _is_one(ann: Any, bare: Any, kind: Any) -> bool:
     if ann is bare:
         name = getattr(bare, "_name", None) or bare.__name__
         raise ArgumentError(
-            f"Attempted to use {name} without a contained type. Please add a contained type, e.g. {name}[int]", f"{name}[int]"
+            tr("Attempted to use {} without a contained type. Please add a contained type, e.g. {}[int]", name, name),
+            f"{name}[int]",
         )
     return typing.get_origin(ann) is kind
 

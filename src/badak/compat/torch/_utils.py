@@ -15,7 +15,7 @@ from typing import Any
 
 from badak.compat.torch.compiler import is_compiling as is_compiling
 from badak.compat.torch.overrides import resolve_name
-from badak.core.errors import ArgumentError, ArgumentTypeError, DeviceError, NotSupportedError, StateError
+from badak.core.errors import ArgumentError, ArgumentTypeError, DeviceError, NotSupportedError, StateError, tr
 from badak.core.public_api import door as _door
 from badak.core.public_api.table import reach
 from badak.io.allowed import SPARSE, with_metadata
@@ -92,7 +92,7 @@ def _rebuild_sparse_tensor(layout: _layout, data: tuple) -> Tensor:
     """A sparse tensor of its parts."""
     make = SPARSE.get(layout)
     if make is None:
-        raise NotSupportedError(f"rebuilding sparse tensor for layout {layout}", "sparse_coo, sparse_csr or sparse_csc")
+        raise NotSupportedError(tr("rebuilding sparse tensor for layout {}", layout), "sparse_coo, sparse_csr or sparse_csc")
     if layout is not sparse_coo:
         return make(*data)
     indices, values, size, *coalesced = data
@@ -107,7 +107,7 @@ def _get_obj_state(obj: Any) -> Any:
 def _set_obj_state(obj: Any, state: Any) -> Any:
     """Give an object the attributes that `_get_obj_state` found."""
     if isinstance(state, tuple) and len(state) != 2:
-        raise StateError(f"Invalid serialized state: {state}", "a dict of attributes, or a pair of dicts")
+        raise StateError(tr("Invalid serialized state: {}", state), "a dict of attributes, or a pair of dicts")
     for attributes in state if isinstance(state, tuple) else (state,):
         for name, value in (attributes or {}).items():
             setattr(obj, name, value)
@@ -168,7 +168,7 @@ def _handle_complex(tensor: Tensor) -> Tensor:
 def _element_size(dtype: _dtype) -> int:
     """Bytes of a number."""
     if not isinstance(dtype, _dtype):
-        raise ArgumentTypeError(f"expected torch.dtype, but got {type(dtype)}", "such as torch.float32")
+        raise ArgumentTypeError(tr("expected torch.dtype, but got {}", type(dtype)), "such as torch.float32")
     return dtype.itemsize
 
 
@@ -206,12 +206,12 @@ def _get_device_index(device: Any, optional: bool = False, allow_cpu: bool = Fal
     device = _device(device) if isinstance(device, str) else device
     if isinstance(device, _device) and device.type == "cpu":
         if not allow_cpu:
-            raise ArgumentError(f"Expected a non cpu device, but got: {device}", "allow_cpu=True gives -1 for the CPU")
+            raise ArgumentError(tr("Expected a non cpu device, but got: {}", device), "allow_cpu=True gives -1 for the CPU")
         return -1
     index = device.index if isinstance(device, _device) else device if isinstance(device, int) else None
     if index is None and not optional:
         raise ArgumentError(
-            f"Expected a torch.device with a specified index or an integer, but got:{device}", "'cuda:0', or optional=True"
+            tr("Expected a torch.device with a specified index or an integer, but got:{}", device), "'cuda:0', or optional=True"
         )
     return index
 
@@ -221,7 +221,7 @@ def _get_device_module(device_type: str) -> Any:
     module = reach(f"badak.{device_type}")
     if module is None:
         raise DeviceError(
-            f"Device '{device_type}' does not have a corresponding module registered as 'torch.{device_type}'.", "'cpu'"
+            tr("Device '{}' does not have a corresponding module registered as 'torch.{}'.", device_type, device_type), "'cpu'"
         )
     return module
 
@@ -312,7 +312,7 @@ def _dummy_type(name: str) -> type:
     """A class that has no instances."""
 
     def refuse(cls: type, *args: Any, **kwargs: Any) -> None:
-        raise NotSupportedError(f"Tried to instantiate dummy base class {cls.__name__}", "it stands for what only a GPU has")
+        raise NotSupportedError(tr("Tried to instantiate dummy base class {}", cls.__name__), "it stands for what only a GPU has")
 
     return type(name, (), {"__new__": refuse})
 

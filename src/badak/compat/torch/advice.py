@@ -10,7 +10,7 @@ from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import Any
 
-from badak.core.errors import BadakError, DeviceError, FileError, NotSupportedError, StateError
+from badak.core.errors import BadakError, DeviceError, FileError, NotSupportedError, StateError, tr
 
 _LIBRARIES = ("transformers", "sentence_transformers", "peft", "accelerate", "diffusers", "timm")
 
@@ -62,7 +62,7 @@ def _quantised(said: str, frames: list[FrameType]) -> BadakError | None:
     method = config.get("quant_method") if isinstance(config, dict) else getattr(config, "quant_method", None)
     known = f" by {getattr(method, 'value', method)}" if method else ""
     return NotSupportedError(
-        f"from_pretrained: the weights are to be quantised{known}, and badak computes in float32, float16 and bfloat16",
+        tr("from_pretrained: the weights are to be quantised{}, and badak computes in float32, float16 and bfloat16", known),
         "weights that are not quantised, and no quantization_config (nor in config.json)",
     )
 
@@ -71,11 +71,11 @@ def _other_shapes(said: str, frames: list[FrameType]) -> BadakError | None:
     if "ignore_mismatched_sizes" not in said:
         return None
     found = sorted(getattr(_value(frames, "loading_info"), "mismatched_keys", ()))
-    name, theirs, ours = found[0] if found else ("a weight", "one shape", "another")
-    more = f", and {len(found) - 1} more weights have other shapes" if len(found) > 1 else ""
+    name, theirs, ours = found[0] if found else (tr("a weight"), "one shape", "another")
+    more = tr(", and {} more weights have other shapes", len(found) - 1) if len(found) > 1 else ""
     shapes = [tuple(shape) if isinstance(shape, tuple) else shape for shape in (theirs, ours)]
     return StateError(
-        f"from_pretrained: {name} is {shapes[0]} in the checkpoint and {shapes[1]} in the model{more}",
+        tr("from_pretrained: {} is {} in the checkpoint and {} in the model{}", name, shapes[0], shapes[1], more),
         "the config.json that belongs to the checkpoint; ignore_mismatched_sizes=True draws them again",
     )
 
@@ -85,18 +85,19 @@ def _missing_file(said: str, frames: list[FrameType]) -> BadakError | None:
     if path is None:
         return None
     folder, name = os.path.split(path[1])
-    part = " (a part of the weights, which the index next to it names)" if re.search(r"-of-\d+\.", name) else ""
+    part = tr(" (a part of the weights, which the index next to it names)") if re.search(r"-of-\d+\.", name) else ""
     return FileError(
-        f"from_pretrained: {name} is missing in {folder}{part}", "copy it from where the others came, or save the model again"
+        tr("from_pretrained: {} is missing in {}{}", name, folder, part),
+        "copy it from where the others came, or save the model again",
     )
 
 
 def _damaged(said: str, frames: list[FrameType]) -> BadakError | None:
     if "deserializing header" not in said:
         return None
-    path = _value(frames, "file") or _value(frames, "checkpoint_file") or _value(frames, "filename") or "a file"
+    path = _value(frames, "file") or _value(frames, "checkpoint_file") or _value(frames, "filename") or tr("a file")
     why = said.rpartition(": ")[2]
-    return FileError(f"from_pretrained: {path} is cut short or no safetensors file ({why})", "copy or download it again")
+    return FileError(tr("from_pretrained: {} is cut short or no safetensors file ({})", path, why), "copy or download it again")
 
 
 def _own_code(said: str, frames: list[FrameType]) -> BadakError | None:
@@ -104,7 +105,7 @@ def _own_code(said: str, frames: list[FrameType]) -> BadakError | None:
     if where is None:
         return None
     return NotSupportedError(
-        f"from_pretrained: {where[1] or where[2]} brings code of its own, which is run only where the program allows it",
+        tr("from_pretrained: {} brings code of its own, which is run only where the program allows it", where[1] or where[2]),
         "read its .py files; then from_pretrained(..., trust_remote_code=True)",
     )
 
@@ -114,7 +115,7 @@ def _no_weights(said: str, frames: list[FrameType]) -> BadakError | None:
     if folder is None:
         return None
     return FileError(
-        f"from_pretrained: {folder[2]} holds none of {folder[1]}", "the folder that save_pretrained wrote, with its weights"
+        tr("from_pretrained: {} holds none of {}", folder[2], folder[1]), "the folder that save_pretrained wrote, with its weights"
     )
 
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from badak.core.errors import NotSupportedError
+from badak.core.errors import NotSupportedError, tr
 from badak.tensor import Tensor
 
 
@@ -28,7 +28,7 @@ class OpOverloadPacket:
         places = (badak, badak.nn.functional, Tensor)
         function = next((getattr(place, self.__name__) for place in places if hasattr(place, self.__name__)), None)
         if function is None:
-            raise NotSupportedError(f"torch.ops.{self}: badak has no such function", "call the public function")
+            raise NotSupportedError(tr("torch.ops.{}: badak has no such function", self), "call the public function")
         return function(*args, **kwargs)
 
     def __str__(self) -> str:

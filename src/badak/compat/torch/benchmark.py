@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import Any
 
 from badak.compat.torch.settings import get_num_threads, set_num_threads
-from badak.core.errors import ArgumentError, ArgumentTypeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, tr
 
 __all__ = ["Compare", "Measurement", "Timer"]
 
@@ -98,12 +98,12 @@ class Timer:
     ):  # fmt: skip
         if not isinstance(stmt, str) or not isinstance(setup, str):
             raise ArgumentTypeError(
-                f"Timer: expected stmt and setup as text; got {type(stmt).__name__}", 'Timer("f(x)", globals=...)'
+                tr("Timer: expected stmt and setup as text; got {}", type(stmt).__name__), 'Timer("f(x)", globals=...)'
             )
         if global_setup or str(language).lower() not in ("python", "py", "language.python"):
             raise ArgumentError("Timer: badak measures Python, not C++", 'language="python"')
         if not isinstance(num_threads, int) or num_threads < 1:
-            raise ArgumentError(f"Timer: expected num_threads >= 1; got {num_threads!r}", "num_threads=1")
+            raise ArgumentError(tr("Timer: expected num_threads >= 1; got {!r}", num_threads), "num_threads=1")
         self._threads = num_threads
         self._spec: dict[str, Any] = {
             "stmt": stmt, "setup": setup, "label": label, "sub_label": sub_label, "description": description, "env": env,
@@ -122,7 +122,7 @@ class Timer:
     def timeit(self, number: int = 1_000_000) -> Measurement:
         """One measurement of so many runs, after a few to warm up."""
         if not isinstance(number, int) or number < 1:
-            raise ArgumentError(f"Timer.timeit: expected number >= 1; got {number!r}", "number=1000")
+            raise ArgumentError(tr("Timer.timeit: expected number >= 1; got {!r}", number), "number=1000")
         self._time(max(number // 100, 2))
         return Measurement(number, [self._time(number)], self._spec)
 
@@ -176,7 +176,7 @@ class Compare:
         results = list(results)
         for each in results:
             if not isinstance(each, Measurement):
-                raise ArgumentTypeError(f"Compare: expected Measurements; got {type(each).__name__}", "timer.timeit()")
+                raise ArgumentTypeError(tr("Compare: expected Measurements; got {}", type(each).__name__), "timer.timeit()")
         self._results += results
 
     def trim_significant_figures(self) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from badak.compat.torch.vmap import vmap
-from badak.core.errors import ArgumentError, IndexOutOfRangeError, NotSupportedError, ShapeError, expect, expect_function
+from badak.core.errors import ArgumentError, IndexOutOfRangeError, NotSupportedError, ShapeError, expect, expect_function, tr
 from badak.tensor import Tensor, arange, from_numpy, zeros
 from badak.tensor import bool as bool_
 
@@ -60,7 +60,8 @@ def seen_by(mask_mod: Mod, B: int, H: int, queries: Tensor, keys: Tensor) -> Ten
     seen = everywhere(mask_mod)(arange(B), arange(H), queries, keys)
     if seen.dtype != bool_ or seen.dim() != 4:
         raise ArgumentError(
-            f"mask_mod gave {seen.dtype} {tuple(seen.shape[4:])} for one score; expected one boolean", "return q_idx >= kv_idx"
+            tr("mask_mod gave {} {} for one score; expected one boolean", seen.dtype, tuple(seen.shape[4:])),
+            "return q_idx >= kv_idx",
         )
     for axis in range(4):
         if seen.stride(axis) == 0 and seen.shape[axis] > 1:
@@ -128,7 +129,7 @@ def _count_arguments(where: str, mod: Mod) -> int:
     count = sum(each.default is Parameter.empty and each.kind in kinds for each in signature(mod).parameters.values())
     if count not in (4, 5):
         raise ArgumentError(
-            f"expected a function of (b, h, q_idx, kv_idx) or (score, b, h, q_idx, kv_idx); got one of {count} arguments",
+            tr("expected a function of (b, h, q_idx, kv_idx) or (score, b, h, q_idx, kv_idx); got one of {} arguments", count),
             "lambda b, h, q_idx, kv_idx: q_idx >= kv_idx",
         )
     return count
@@ -148,14 +149,14 @@ def _table(count: Tensor | None, indices: Tensor | None) -> np.ndarray:
     if not isinstance(count, Tensor) or not isinstance(indices, Tensor) or indices.dim() < 2 or count.shape != indices.shape[:-1]:
         got = [tuple(x.shape) if isinstance(x, Tensor) else type(x).__name__ for x in (count, indices)]
         raise ShapeError(
-            f"BlockMask: expected numbers of blocks (..., rows) and indices (..., rows, columns); got {got[0]} and {got[1]}",
+            tr("BlockMask: expected numbers of blocks (..., rows) and indices (..., rows, columns); got {} and {}", got[0], got[1]),
             "create_block_mask makes them of a function",
         )
     which, most = indices.numpy(), indices.shape[-1]
     listed = np.arange(most) < count.numpy()[..., None]
     if which.dtype.kind not in "iu" or (count.numpy() > most).any() or (listed & ((which < 0) | (which >= most))).any():
         raise ArgumentError(
-            f"BlockMask: expected integers, of at most {most} blocks of keys in a row, numbered 0 to {most - 1}",
+            tr("BlockMask: expected integers, of at most {} blocks of keys in a row, numbered 0 to {}", most, most - 1),
             "create_block_mask makes them of a function",
         )
     table = np.zeros(which.shape, bool)
@@ -193,7 +194,7 @@ class BlockMask:
         _table(kv_num_blocks, kv_indices)  # raises for what is no list of blocks
         for names, pair in (("full_kv", (full_kv_num_blocks, full_kv_indices)), ("full_q", (full_q_num_blocks, full_q_indices))):
             if (pair[0] is None) != (pair[1] is None):
-                raise ArgumentError(f"BlockMask: one of {names}_num_blocks and {names}_indices is missing", "both, or none")
+                raise ArgumentError(tr("BlockMask: one of {}_num_blocks and {}_indices is missing", names, names), "both, or none")
         self.seq_lengths, self.BLOCK_SIZE, self.mask_mod = tuple(seq_lengths), BLOCK_SIZE, mask_mod
         self.kv_num_blocks, self.kv_indices = kv_num_blocks, kv_indices
         self.full_kv_num_blocks, self.full_kv_indices = full_kv_num_blocks, full_kv_indices
@@ -309,7 +310,7 @@ class BlockMask:
         a, b, c, d = [None if part is None else part[index] for part in parts]
         if a is not None and not a.numel():
             raise IndexOutOfRangeError(
-                f"BlockMask of {tuple(self.kv_num_blocks.shape)} batches, heads and rows: none is picked", "mask[0]"
+                tr("BlockMask of {} batches, heads and rows: none is picked", tuple(self.kv_num_blocks.shape)), "mask[0]"
             )
         compute = self.q_indices is not None
         return BlockMask.from_kv_blocks(a, b, c, d, self.BLOCK_SIZE, _mask_of_a_part, self.seq_lengths, compute)  # type: ignore[arg-type]
@@ -347,7 +348,8 @@ class BlockMask:
         for axis, size, name in ((0, B, "batches"), (1, H, "heads")):
             if partial.shape[axis] not in (1, size):
                 raise ShapeError(
-                    f"the BlockMask has {partial.shape[axis]} {name}, the query {size}", f"create_block_mask of {size}, or of None"
+                    tr("the BlockMask has {} {}, the query {}", partial.shape[axis], name, size),
+                    tr("create_block_mask of {}, or of None", size),
                 )
         listed = (partial | full).any((0, 1))  # (R, C)
         rows, size = len(listed), self.BLOCK_SIZE[0]

@@ -2,7 +2,7 @@
 
 from enum import IntEnum
 
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.core.public_api import door as _door
 from badak.tensor import Tensor, dtypes, ones
 
@@ -54,7 +54,7 @@ def causal_lower_right(*size: int) -> Tensor:
 
 def _tril(where: str, size: tuple[int, ...], right: int) -> Tensor:
     if len(size) != 2:
-        raise ArgumentError(f"{where} only supports 2D tensors; got {len(size)} sizes", f"{where}(queries, keys)")
+        raise ArgumentError(tr("{} only supports 2D tensors; got {} sizes", where, len(size)), f"{where}(queries, keys)")
     return ones(*size, dtype=dtypes.bool_).tril(right * (size[1] - size[0]))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import ModuleType, SimpleNamespace
 
 import badak
-from badak.core.errors import FileError
+from badak.core.errors import FileError, tr
 from badak.core.public_api import Missing, instead, names_of
 from badak.tensor import Tensor
 
@@ -95,9 +95,9 @@ def _read(path: str) -> Source:
         with open(path, "rb") as file:
             source = Source(path, ast.parse(file.read(), path))
     except OSError as error:
-        raise FileError(f"badak run --check: {path[:200]}: {error.strerror}", "badak run --check SCRIPT") from error
+        raise FileError(tr("badak run --check: {}: {}", path[:200], error.strerror), "badak run --check SCRIPT") from error
     except (SyntaxError, ValueError) as error:
-        raise FileError(f"badak run --check: {path[:200]} is not Python: {error}", "a Python 3 file") from error
+        raise FileError(tr("badak run --check: {} is not Python: {}", path[:200], error), "a Python 3 file") from error
     for node in ast.walk(source.tree):
         if isinstance(node, ast.Import):
             _note_import(source, node)

@@ -11,7 +11,7 @@ from badak.autograd.again import Thin
 from badak.autograd.node import Node
 from badak.compat.torch.pytree import tree_flatten
 from badak.core import events
-from badak.core.errors import ArgumentError, ArgumentTypeError, GraphError, expect_function
+from badak.core.errors import ArgumentError, ArgumentTypeError, GraphError, expect_function, tr
 from badak.core.modes import anywhere, modes
 from badak.ops.op import Saved
 from badak.tensor import Tensor
@@ -74,7 +74,7 @@ class _Block:
             nodes = _nodes_since(start, made)
         if [each.name for each in nodes] != self.names:
             raise CheckpointError(
-                f"checkpoint: the function did other operations when it was computed again: {_first_other(self.names, nodes)}",
+                tr("checkpoint: the function did other operations when it was computed again: {}", _first_other(self.names, nodes)),
                 "a function that does the same each time it is called with the same arguments",
             )
         for reference, each in zip(self.forgotten, nodes):
@@ -112,7 +112,7 @@ def _first_other(names: list[str], nodes: list[Node]) -> str:
     again = [each.name for each in nodes]
     at = next((i for i, pair in enumerate(zip(names, again)) if pair[0] != pair[1]), min(len(names), len(again)))
     before, after = (part[at] if at < len(part) else "nothing" for part in (names, again))
-    return f"{after} in the place of {before}"
+    return tr("{} in the place of {}", after, before)
 
 
 def checkpoint(
@@ -133,23 +133,25 @@ def checkpoint(
     the second does. context_fn() gives two contexts, for the first time and for the time after.
     """
     if not callable(function):
-        raise ArgumentTypeError(f"checkpoint: expected a function; got {type(function).__name__}", "checkpoint(function, *args)")
+        raise ArgumentTypeError(
+            tr("checkpoint: expected a function; got {}", type(function).__name__), "checkpoint(function, *args)"
+        )
     _check_options(use_reentrant, context_fn, determinism_check, debug, kwargs)
     contexts = (context_fn or noop_context_fn)()
     if not is_grad_enabled():
         return function(*args, **kwargs)
-    events.user_code("a checkpoint computes its block again")
+    events.user_code(tr("a checkpoint computes its block again"))
     return _Block(lambda *inner: function(*inner, **kwargs), args, preserve_rng_state, contexts).compute()
 
 
 def _check_options(reentrant: bool | None, context_fn: Callable | None, check: str, debug: bool, kwargs: dict) -> None:
     if reentrant is not False and kwargs:
-        raise ArgumentError(f"Unexpected keyword arguments: {','.join(kwargs)}", "use_reentrant=False")
+        raise ArgumentError(tr("Unexpected keyword arguments: {}", ",".join(kwargs)), "use_reentrant=False")
     if reentrant is not False and (debug or context_fn not in (None, noop_context_fn)):
         raise ArgumentError("Passing `context_fn` or `debug` is only supported when use_reentrant=False.", "use_reentrant=False")
     if check not in ("default", "none"):
         raise ArgumentError(
-            f"determinism_check should be one of ['default', 'none'], but got {check}", 'determinism_check="default"'
+            tr("determinism_check should be one of ['default', 'none'], but got {}", check), 'determinism_check="default"'
         )
 
 

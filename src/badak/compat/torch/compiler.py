@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from functools import partial
 
 from badak.compiler import Compiled
-from badak.core.errors import ArgumentError, ArgumentTypeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, tr
 from badak.nn import Module
 
 
@@ -67,7 +67,7 @@ def compile(  # noqa: A001  (PyTorch's name)
     if model is None:
         return partial(compile, fullgraph=fullgraph, disable=disable)
     if not callable(model):
-        raise ArgumentTypeError(f"compile: expected a function or a module; got {type(model).__name__}", "badak.compile(step)")
+        raise ArgumentTypeError(tr("compile: expected a function or a module; got {}", type(model).__name__), "badak.compile(step)")
     if disable or isinstance(model, Compiled | type):
         return model
     if isinstance(model, Module):
@@ -86,16 +86,16 @@ _BACKENDS = (
 def _check_options(dynamic, backend, mode, options) -> None:
     """What PyTorch refuses is refused, although none of it changes anything here."""
     if mode and mode not in _MODES:
-        raise ArgumentError(f"compile: Unrecognized mode={mode}, should be one of: {', '.join(_MODES)}", "leave mode out")
+        raise ArgumentError(tr("compile: Unrecognized mode={}, should be one of: {}", mode, ", ".join(_MODES)), "leave mode out")
     if isinstance(backend, str) and backend not in _BACKENDS:
-        raise ArgumentError(f"compile: Invalid backend: {backend!r}; badak replays steps itself", "leave backend out")
+        raise ArgumentError(tr("compile: Invalid backend: {!r}; badak replays steps itself", backend), "leave backend out")
     if dynamic is not None and type(dynamic) is not bool:
-        raise ArgumentTypeError(f"compile: expected dynamic to be a bool; got {type(dynamic).__name__}", "leave dynamic out")
+        raise ArgumentTypeError(tr("compile: expected dynamic to be a bool; got {}", type(dynamic).__name__), "leave dynamic out")
     if mode and options:
         raise ArgumentError("compile: Either mode or options can be specified, but both can't be specified at the same time.",
                             "leave both out: they change nothing here")  # fmt: skip
     if options is not None and not isinstance(options, dict):
-        raise ArgumentTypeError(f"compile: expected options to be a dict; got {type(options).__name__}", "leave options out")
+        raise ArgumentTypeError(tr("compile: expected options to be a dict; got {}", type(options).__name__), "leave options out")
 
 
 def _itself(thing):

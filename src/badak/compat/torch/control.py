@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from badak.core.errors import ArgumentTypeError, ShapeError, expect_function
+from badak.core.errors import ArgumentTypeError, ShapeError, expect_function, tr
 from badak.tensor import Tensor
 
 
@@ -28,9 +28,13 @@ def cond(pred: Any, true_fn: Callable, false_fn: Callable, operands: Any = ()) -
     expect_function("cond", true_fn)
     expect_function("cond", false_fn)
     if not isinstance(operands, tuple | list):
-        raise ArgumentTypeError(f"cond: expected a tuple or a list of operands; got {type(operands).__name__}", "operands=(x,)")
+        raise ArgumentTypeError(
+            tr("cond: expected a tuple or a list of operands; got {}", type(operands).__name__), "operands=(x,)"
+        )
     if not isinstance(pred, Tensor | bool | int | float):
-        raise ArgumentTypeError(f"cond: expected pred to be a bool or a tensor of one; got {type(pred).__name__}", "(x > 0).all()")
+        raise ArgumentTypeError(
+            tr("cond: expected pred to be a bool or a tensor of one; got {}", type(pred).__name__), "(x > 0).all()"
+        )
     if isinstance(pred, Tensor) and pred.numel() != 1:
-        raise ShapeError(f"cond: expected pred to have one value; got shape {tuple(pred.shape)}", "pred.all(), or badak.where")
+        raise ShapeError(tr("cond: expected pred to have one value; got shape {}", tuple(pred.shape)), "pred.all(), or badak.where")
     return (true_fn if bool(pred) else false_fn)(*operands)

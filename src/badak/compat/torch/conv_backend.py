@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from enum import Enum
 
 import badak
-from badak.core.errors import ShapeError
+from badak.core.errors import ShapeError, tr
 from badak.nn.functional.sizes import sizes
 from badak.tensor import Tensor
 
@@ -56,7 +56,8 @@ def _select_conv_backend(
         return _ConvBackend["Empty"]
     if not input.numel():
         raise ShapeError(
-            f"Only zero batch or zero channel inputs are supported, but got input shape: {list(input.shape)}", "sizes of 1 or more"
+            tr("Only zero batch or zero channel inputs are supported, but got input shape: {}", list(input.shape)),
+            "sizes of 1 or more",
         )
     axes = input.dim() - 2
     planes = max(axes, 2)  # lines count as planes of one row

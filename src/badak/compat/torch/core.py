@@ -6,7 +6,7 @@ from typing import Any
 
 from badak.compat.torch.conv_backend import _ConvBackend as _ConvBackend
 from badak.compat.torch.conv_backend import _select_conv_backend as _select_conv_backend
-from badak.core.errors import NotSupportedError
+from badak.core.errors import NotSupportedError, tr
 from badak.core.modes import modes
 from badak.core.public_api import door as _door
 from badak.core.public_api import overriding
@@ -37,7 +37,7 @@ class _None:
 
     def __init__(self, *args: Any, **kwargs: Any):
         name = type(self).__name__
-        raise NotSupportedError(f"{name}: badak traces nothing, so that none can be made", "use Python's own numbers")
+        raise NotSupportedError(tr("{}: badak traces nothing, so that none can be made", name), "use Python's own numbers")
 
 
 class Graph(_None):

@@ -2,7 +2,7 @@
 
 from typing import NoReturn
 
-from badak.core.errors import DeviceError
+from badak.core.errors import DeviceError, tr
 from badak.core.errors import OutOfMemoryError as OutOfMemoryError
 from badak.core.public_api.door import Namespace
 from badak.tensor import device
@@ -11,7 +11,7 @@ from badak.tensor.dtypes import check_device, entered
 
 def refuse(name: str) -> NoReturn:
     """Raise: `name` needs a device that badak does not have."""
-    raise DeviceError(f"{name}: badak computes on the CPU and has no such device", "ask is_available() before")
+    raise DeviceError(tr("{}: badak computes on the CPU and has no such device", name), "ask is_available() before")
 
 
 def nothing(*args, **kwargs) -> None:

@@ -13,7 +13,7 @@ from badak.compat.torch.core import is_traceable_wrapper_subclass as is_traceabl
 from badak.compat.torch.tracing.forms import form_of
 from badak.compat.torch.tracing.sizes import name_of
 from badak.core import events
-from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, undefined
+from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, tr, undefined
 from badak.core.events import Observer
 from badak.core.public_api import door as _door
 from badak.tensor import Tensor
@@ -73,7 +73,7 @@ class TorchDispatchMode(Observer):
                     made.append(plain())
                 return made[0]
             if again is None:
-                raise NotSupportedError(f"{name}: badak runs this one on its own arguments only", "func(*args, **kwargs)")
+                raise NotSupportedError(tr("{}: badak runs this one on its own arguments only", name), "func(*args, **kwargs)")
             return again(*given, **named)
 
         packet, overload = _named(name)
@@ -88,7 +88,7 @@ class TorchDispatchMode(Observer):
             events.watch(self)
         found, expected = (x if isinstance(x, tuple | list) else (x,) for x in (result, made[0]))
         if len(found) != len(expected) or not all(isinstance(x, Tensor) or x is None for x in found):
-            cause = f"__torch_dispatch__ of {name} gave {type(result).__name__}"
+            cause = tr("__torch_dispatch__ of {} gave {}", name, type(result).__name__)
             raise ArgumentTypeError(cause, "return func(*args, **(kwargs or {}))")
         return result
 
@@ -186,7 +186,7 @@ class FakeTensorMode:
     def from_tensor(self, tensor: Tensor, **options: Any) -> Tensor:
         """A tensor like this one, without values."""
         if not isinstance(tensor, Tensor):
-            raise ArgumentError(f"FakeTensorMode: expected a tensor; got {type(tensor).__name__}", "badak.tensor(data)")
+            raise ArgumentError(tr("FakeTensorMode: expected a tensor; got {}", type(tensor).__name__), "badak.tensor(data)")
         return tensor.detach().to("meta").requires_grad_(tensor.requires_grad)
 
 

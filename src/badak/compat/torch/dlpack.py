@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from badak.core.errors import ArgumentTypeError
+from badak.core.errors import ArgumentTypeError, tr
 from badak.tensor import Tensor
 from badak.tensor.create import from_dlpack as _of_array
 
@@ -35,7 +35,7 @@ def to_dlpack(tensor: Tensor) -> Any:
         [1.0, 1.0]
     """
     if not isinstance(tensor, Tensor):
-        raise ArgumentTypeError(f"to_dlpack: expected a Tensor; got {type(tensor).__name__}", "badak.as_tensor(values)")
+        raise ArgumentTypeError(tr("to_dlpack: expected a Tensor; got {}", type(tensor).__name__), "badak.as_tensor(values)")
     return tensor.__dlpack__(max_version=(1, 0))  # of an older capsule NumPy makes arrays that cannot be written to
 
 
@@ -55,7 +55,7 @@ def from_dlpack(ext_tensor: Any) -> Tensor:
         return _of_array(_Held(ext_tensor))
     if not hasattr(ext_tensor, "__dlpack__"):
         raise ArgumentTypeError(
-            f"from_dlpack: expected a capsule, or an array with __dlpack__; got {type(ext_tensor).__name__}",
+            tr("from_dlpack: expected a capsule, or an array with __dlpack__; got {}", type(ext_tensor).__name__),
             "badak.as_tensor(values)",
         )
     return _of_array(ext_tensor)

@@ -17,7 +17,7 @@ from badak.compat.torch.tracing import archive
 from badak.compat.torch.tracing.module import Traced
 from badak.compat.torch.tracing.program import Place, Program, Range, differing, found_sizes, graph_of, signature, trace
 from badak.compat.torch.tracing.signature import Signature
-from badak.core.errors import ArgumentError, ArgumentTypeError, FileError, NotSupportedError, StateError
+from badak.core.errors import ArgumentError, ArgumentTypeError, FileError, NotSupportedError, StateError, tr
 from badak.core.public_api import door as _door
 from badak.nn import Module, Parameter
 from badak.tensor import Tensor
@@ -46,17 +46,17 @@ class Dim:
 
     def __init__(self, name: str, *, min: int | None = None, max: int | None = None) -> None:  # noqa: A002
         if not isinstance(name, str) or not name.isidentifier():
-            raise ArgumentError(f"Dim: expected a name such as 'batch'; got {name!r}", "Dim('batch')")
+            raise ArgumentError(tr("Dim: expected a name such as 'batch'; got {!r}", name), "Dim('batch')")
         self.__name__, self.min, self.max = name, 0 if min is None else min, math.inf if max is None else max
         if not self.min < self.max:
-            raise ArgumentError(f"Dim: expected min < max; got {min} and {max}", "an integer is a fixed size")
+            raise ArgumentError(tr("Dim: expected min < max; got {} and {}", min, max), "an integer is a fixed size")
 
     def __repr__(self) -> str:
         most = "" if self.max == math.inf else f", max={self.max}"
         return f"Dim('{self.__name__}', min={self.min}{most})"
 
     def _derived(self, other: Any) -> Any:
-        raise NotSupportedError(f"Dim: {self.__name__} in a formula is not supported", "Dim.AUTO, or a Dim of its own")
+        raise NotSupportedError(tr("Dim: {} in a formula is not supported", self.__name__), "Dim.AUTO, or a Dim of its own")
 
     __add__ = __radd__ = __sub__ = __mul__ = __rmul__ = _derived
 
@@ -135,7 +135,7 @@ class ExportGraphSignature(NamedTuple):
 class ExportedModule(Traced):
     """What `ExportedProgram.module()` gives: called as the module was."""
 
-    _where = "exported module"
+    _where = tr("exported module")
 
 
 class ExportedProgram:
@@ -238,7 +238,7 @@ def export(
         (7, 3)
     """
     if not isinstance(mod, Module):
-        raise ArgumentTypeError(f"export: expected a module; got {type(mod).__name__}", "a class derived from nn.Module")
+        raise ArgumentTypeError(tr("export: expected a module; got {}", type(mod).__name__), "a class derived from nn.Module")
     program, ranges = exported("export", mod, args, kwargs, dynamic_shapes)
     graph, tensors = graph_of("export", program)
     held = {**dict(mod.named_parameters()), **dict(mod.named_buffers())} | tensors
@@ -249,7 +249,7 @@ def export(
 def exported(where: str, mod: Callable, args: Any, kwargs: Any, dynamic_shapes: Any) -> tuple[Program, dict[str, Range]]:
     """The program of a module, checked on other values: (program, ranges of the sizes)."""
     if not isinstance(args, tuple):
-        raise ArgumentTypeError(f"{where}: expected a tuple of example inputs; got {type(args).__name__}", "args=(x,)")
+        raise ArgumentTypeError(tr("{}: expected a tuple of example inputs; got {}", where, type(args).__name__), "args=(x,)")
     said = _sizes_of(where, mod, args, kwargs or {}, dynamic_shapes)
     sizes, ranges = said.named, said.ranges
     if said.free:
@@ -258,14 +258,15 @@ def exported(where: str, mod: Callable, args: Any, kwargs: Any, dynamic_shapes: 
     program = trace(where, mod, args, kwargs, sizes, ranges)
     if program.trace.draws:
         raise NotSupportedError(
-            f"{where}: the run draws random numbers ({program.trace.draws[0]}), which a graph would repeat", "module.eval() first"
+            tr("{}: the run draws random numbers ({}), which a graph would repeat", where, program.trace.draws[0]),
+            "module.eval() first",
         )
     graph, tensors = graph_of(where, program)
     different = differing(program, mod, Traced(graph, tensors, signature(program)).run)
     if different:
-        reads = ", ".join(dict.fromkeys(f"{how} at {line}" for how, line in program.trace.reads)) or "a value in Python"
+        reads = tr(", ").join(dict.fromkeys(f"{how} at {line}" for how, line in program.trace.reads)) or tr("a value in Python")
         raise NotSupportedError(
-            f"{where}: {different} of the graph differs from the module's on other values: it depends on {reads}",
+            tr("{}: {} of the graph differs from the module's on other values: it depends on {}", where, different, reads),
             "compute with tensors there, as by torch.where",
         )
     return program, {name: ranges.get(name, (0, math.inf)) for name in program.symbols}
@@ -291,7 +292,7 @@ class _Sizes:
         elif isinstance(value, tuple | list):
             parts = shapes if isinstance(shapes, tuple | list) else [None] * len(value)
             if len(parts) != len(value):
-                cause = f"{self.where}: dynamic_shapes has {len(parts)} entries for {len(value)} values"
+                cause = tr("{}: dynamic_shapes has {} entries for {} values", self.where, len(parts), len(value))
                 raise ArgumentError(cause, "one entry for each")
             for part, shape in zip(value, parts):
                 self.read(part, shape)
@@ -302,7 +303,7 @@ class _Sizes:
         here, self._count = self._count, self._count + 1
         dims = dict(enumerate(dims)) if isinstance(dims, tuple | list) else {} if dims is None else dims
         if not isinstance(dims, dict) or not all(type(axis) is int and -x.dim() <= axis < x.dim() for axis in dims):
-            cause = f"{self.where}: expected dynamic_shapes of a tensor of {x.dim()} dims as {{dim: Dim}}; got {dims}"
+            cause = tr("{}: expected dynamic_shapes of a tensor of {} dims as {{dim: Dim}}; got {}", self.where, x.dim(), dims)
             raise ArgumentError(cause, "{0: Dim('n')}")
         for axis, dim in dims.items():
             place = here, axis % x.dim()
@@ -314,7 +315,9 @@ class _Sizes:
             elif dim in (Dim.AUTO, Dim.DYNAMIC):
                 self.free.append(place)
             elif dim is not None and dim != Dim.STATIC and type(dim) is not int:
-                raise ArgumentError(f"{self.where}: expected a Dim for dim {axis}; got {dim!r}", "Dim('n'), Dim.AUTO or None")
+                raise ArgumentError(
+                    tr("{}: expected a Dim for dim {}; got {!r}", self.where, axis, dim), "Dim('n'), Dim.AUTO or None"
+                )
 
 
 def _sizes_of(where: str, mod: Any, args: tuple, kwargs: dict, given: Any) -> _Sizes:
@@ -322,11 +325,11 @@ def _sizes_of(where: str, mod: Any, args: tuple, kwargs: dict, given: Any) -> _S
     values, names = [*args, *kwargs.values()], _argument_names(mod, args, kwargs)
     if isinstance(given, dict):
         if unknown := sorted(given.keys() - set(names)):
-            cause = f"{where}: dynamic_shapes has {unknown[0]!r}; the arguments are {', '.join(names)}"
+            cause = tr("{}: dynamic_shapes has {!r}; the arguments are {}", where, unknown[0], ", ".join(names))
             raise ArgumentError(cause, "names of arguments")
         given = [given.get(name) for name in names]
     if given is not None and (not isinstance(given, tuple | list) or len(given) > len(values)):
-        cause = f"{where}: expected dynamic_shapes for {len(values)} arguments; got {given!r}"
+        cause = tr("{}: expected dynamic_shapes for {} arguments; got {!r}", where, len(values), given)
         raise ArgumentError(cause, "a dict, or a tuple in their order")
     sizes = _Sizes(where)
     for value, shapes in zip(values, [*(given or ()), *[None] * len(values)]):
@@ -345,7 +348,7 @@ def save(ep: ExportedProgram, f: Any, *, extra_files: dict[str, Any] | None = No
     """Write an exported program to a path (.pt2), or into an open file: weights and graph, as data."""
     if not isinstance(ep, ExportedProgram):
         raise ArgumentTypeError(
-            f"export.save: expected an ExportedProgram; got {type(ep).__name__}", "torch.export.export(module, args)"
+            tr("export.save: expected an ExportedProgram; got {}", type(ep).__name__), "torch.export.export(module, args)"
         )
     more = {
         "parameters": [name for name, x in ep._held.items() if isinstance(x, Parameter)],
@@ -363,7 +366,7 @@ def load(f: Any, *, extra_files: dict[str, Any] | None = None, **options: Any) -
     graph, call, tensors, said, extra = archive.read("torch.export.load", f)
     lists: list[Any] = [said.get("parameters"), said.get("persistent")]
     if said.get("kind") != "export" or not all(isinstance(x, list) for x in lists):
-        raise FileError(f"{f}: no exported program", "torch.jit.load for what torch.jit.save wrote")
+        raise FileError(tr("{}: no exported program", f), "torch.jit.load for what torch.jit.save wrote")
     parameters, persistent = (set(map(str, x)) for x in lists)
     held = {name: Parameter(x) if name in parameters and x.is_floating_point() else x for name, x in tensors.items()}
     for name in extra_files or ():

@@ -11,7 +11,7 @@ from types import FrameType
 from typing import Any, NamedTuple
 
 from badak.compat.torch.run import prepared
-from badak.core.errors import ArgumentError, BadakError
+from badak.core.errors import ArgumentError, BadakError, tr
 from badak.core.events import Observer, watch
 from badak.nn import Module
 
@@ -86,15 +86,15 @@ def first_call(program: str, arguments: list[str], is_module: bool = False, loss
     if caller.call is not None:
         return caller.call
     raise ArgumentError(
-        f"{program}: {what} before it called a module that has parameters", f"badak run {program} shows what it does"
+        tr("{}: {} before it called a module that has parameters", program, what), tr("badak run {} shows what it does", program)
     )
 
 
 def how_it_ended(end: BaseException) -> str:
     if isinstance(end, SystemExit):
-        return f"ended with exit code {end.code}" if end.code else "ended"
+        return tr("ended with exit code {}", end.code) if end.code else "ended"
     lines = (end.cause if isinstance(end, BadakError) else str(end)).splitlines()
-    return f"failed with {type(end).__name__}{': ' + lines[0] if lines else ''},"
+    return tr("failed with {}{},", type(end).__name__, ": " + lines[0] if lines else "")
 
 
 def being_made() -> bool:

@@ -24,7 +24,7 @@ from badak.compat.torch.block_mask import create_block_mask as create_block_mask
 from badak.compat.torch.block_mask import create_mask as create_mask
 from badak.compat.torch.block_mask import noop_mask as noop_mask
 from badak.compat.torch.block_mask import or_masks as or_masks
-from badak.core.errors import ArgumentError, ShapeError, expect_function
+from badak.core.errors import ArgumentError, ShapeError, expect_function, tr
 from badak.nn import functional as F
 from badak.tensor import Tensor, arange, cat, float32, float64, from_numpy, where
 
@@ -96,7 +96,7 @@ def flex_attention(
     for kind, name, given in ((AuxRequest, "return_aux", return_aux), (int | float, "scale", scale)):
         if given is not None and not isinstance(given, kind):
             raise ArgumentError(
-                f"flex_attention: {name} is a {type(given).__name__}", "return_aux=AuxRequest(lse=True), scale=0.125"
+                tr("flex_attention: {} is a {}", name, type(given).__name__), "return_aux=AuxRequest(lse=True), scale=0.125"
             )
     asked = AuxRequest(lse=True) if return_lse else return_aux or AuxRequest()
     key, value = _checked(query, key, value, score_mod, block_mask, enable_gqa)
@@ -163,7 +163,7 @@ def _attend(q, k, v, score_mod, keep, scale, asked, places) -> tuple[Tensor, Ten
         scores = everywhere(score_mod, 1)(scores, *places).to(_working(q))
         if scores.dim() != 4:
             raise ShapeError(
-                f"score_mod gave {tuple(scores.shape[4:])} for one score; expected one number", "return score + bias[h]"
+                tr("score_mod gave {} for one score; expected one number", tuple(scores.shape[4:])), "return score + bias[h]"
             )
     if keep is not None:
         scores = where(keep, scores, scores.new_full((), -math.inf))
@@ -180,27 +180,32 @@ def _checked(query, key, value, score_mod, block_mask, enable_gqa) -> tuple[Tens
     for name, x in (("query", query), ("key", key), ("value", value)):
         if not isinstance(x, Tensor) or not x.is_floating_point() or x.dtype != query.dtype:
             got = x.dtype if isinstance(x, Tensor) else type(x).__name__
-            raise ArgumentError(f"flex_attention: expected tensors of one floating dtype; {name} is {got}", "x.to(query.dtype)")
-    shapes = f"got query {tuple(query.shape)}, key {tuple(key.shape)}, value {tuple(value.shape)}"
+            raise ArgumentError(
+                tr("flex_attention: expected tensors of one floating dtype; {} is {}", name, got), "x.to(query.dtype)"
+            )
+    shapes = tr("got query {}, key {}, value {}", tuple(query.shape), tuple(key.shape), tuple(value.shape))
     if not query.dim() == key.dim() == value.dim() == 4:
         raise ShapeError(
-            f"flex_attention: expected (batch, heads, length, width); {shapes}", "x.unflatten(-1, (heads, -1)).transpose(1, 2)"
+            tr("flex_attention: expected (batch, heads, length, width); {}", shapes), "x.unflatten(-1, (heads, -1)).transpose(1, 2)"
         )
     if key.shape[-1] != query.shape[-1] or key.shape[:3] != value.shape[:3]:
         raise ShapeError(
-            f"flex_attention: expected query (B, H, T, D), key (B, G, S, D), value (B, G, S, E); {shapes}", "one D, one G, one S"
+            tr("flex_attention: expected query (B, H, T, D), key (B, G, S, D), value (B, G, S, E); {}", shapes),
+            "one D, one G, one S",
         )
     if key.shape[0] not in (1, query.shape[0]):
         raise ShapeError(
-            f"flex_attention: expected as many batches of keys as of queries, or one; {shapes}", "key.expand(B, -1, -1, -1)"
+            tr("flex_attention: expected as many batches of keys as of queries, or one; {}", shapes), "key.expand(B, -1, -1, -1)"
         )
     if key.shape[1] != query.shape[1] and (not enable_gqa or query.shape[1] % key.shape[1]):
         fix = (
-            "enable_gqa=True" if key.shape[1] and query.shape[1] % key.shape[1] == 0 else "query heads a multiple of the key heads"
+            "enable_gqa=True"
+            if key.shape[1] and query.shape[1] % key.shape[1] == 0
+            else tr("query heads a multiple of the key heads")
         )
-        raise ShapeError(f"flex_attention: expected as many heads of keys as of queries; {shapes}", fix)
+        raise ShapeError(tr("flex_attention: expected as many heads of keys as of queries; {}", shapes), fix)
     if not key.shape[2]:
-        raise ShapeError(f"flex_attention: there is no key; {shapes}", "at least one key")
+        raise ShapeError(tr("flex_attention: there is no key; {}", shapes), "at least one key")
     if score_mod is not None:
         expect_function("flex_attention", score_mod)
         try:
@@ -212,11 +217,11 @@ def _checked(query, key, value, score_mod, block_mask, enable_gqa) -> tuple[Tens
     if block_mask is not None:
         if not isinstance(block_mask, BlockMask):
             raise ArgumentError(
-                f"flex_attention: block_mask is a {type(block_mask).__name__}", "create_block_mask(mask_mod, B, H, T, S)"
+                tr("flex_attention: block_mask is a {}", type(block_mask).__name__), "create_block_mask(mask_mod, B, H, T, S)"
             )
         if block_mask.seq_lengths != (query.shape[2], key.shape[2]):
             raise ShapeError(
-                f"flex_attention: the block_mask is of {block_mask.seq_lengths} queries and keys; {shapes}",
+                tr("flex_attention: the block_mask is of {} queries and keys; {}", block_mask.seq_lengths, shapes),
                 f"create_block_mask(mask_mod, B, H, {query.shape[2]}, {key.shape[2]})",
             )
     B = query.shape[0]

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from badak.compat.torch.func import _leaf, _slopes
-from badak.core.errors import ArgumentTypeError, GraphError, ShapeError
+from badak.core.errors import ArgumentTypeError, GraphError, ShapeError, tr
 from badak.core.modes import modes
 from badak.core.public_api import door as _door
 from badak.tensor import Tensor
@@ -65,10 +65,10 @@ def exit_dual_level(*, level: int | None = None) -> None:
 
 def _expect(function: Callable) -> list[tuple[Tensor, Tensor]]:
     if not _levels:
-        raise GraphError(f"{function.__name__}: expected to be within a level of dual numbers", "with dual_level(): ...")
+        raise GraphError(tr("{}: expected to be within a level of dual numbers", function.__name__), "with dual_level(): ...")
     if not modes.grad:
         raise GraphError(
-            f"{function.__name__}: within no_grad() there are no slopes: badak finds them by the graph", "enable_grad()"
+            tr("{}: within no_grad() there are no slopes: badak finds them by the graph", function.__name__), "enable_grad()"
         )
     return _levels[-1]
 
@@ -90,9 +90,10 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     pairs = _expect(make_dual)
     if tensor.shape != tangent.shape or tensor.dtype != tangent.dtype:
         raise ShapeError(
-            f"make_dual: expected a slope of {tuple(tensor.shape)} {tensor.dtype}; got {tuple(tangent.shape)} {tangent.dtype}",
+            tr("make_dual: expected a slope of {} {}; got {} {}", tuple(tensor.shape), tensor.dtype, tuple(tangent.shape),
+               tangent.dtype),
             "torch.ones_like(x)",
-        )
+        )  # fmt: skip
     dual = _leaf(tensor)
     pairs.append((dual, tangent))
     return dual.clone()  # no leaf: it may be changed in place
@@ -101,7 +102,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
     """(value, slope) of a tensor; the slope is None outside of a level, and where it depends on no dual number."""
     if not isinstance(tensor, Tensor):
-        raise ArgumentTypeError(f"unpack_dual: expected a tensor; got {type(tensor).__name__}", "torch.tensor(data)")
+        raise ArgumentTypeError(tr("unpack_dual: expected a tensor; got {}", type(tensor).__name__), "torch.tensor(data)")
     if not _levels:
         return UnpackedDualTensor(tensor, None)
     pairs = _expect(unpack_dual)

@@ -9,7 +9,7 @@ from badak.autograd import grad as gradients_of
 from badak.autograd.node import Leaf
 from badak.compat.torch.pytree import TreeSpec, tree_flatten, tree_map, tree_unflatten
 from badak.compat.torch.vmap import vmap
-from badak.core.errors import ArgumentError, ArgumentTypeError, GraphError, IndexOutOfRangeError, expect_function
+from badak.core.errors import ArgumentError, ArgumentTypeError, GraphError, IndexOutOfRangeError, expect_function, tr
 from badak.core.modes import modes
 from badak.core.public_api import door as _door
 from badak.nn.batch_norm import _BatchNorm
@@ -113,11 +113,13 @@ def _check_argnums(argnums: Any, args: tuple) -> None:
     for number in (argnums,) if isinstance(argnums, int) else argnums:
         if not -len(args) <= number < len(args):
             raise IndexOutOfRangeError(
-                f"grad: expected argnums below {len(args)}, the positional arguments; got {number}",
+                tr("grad: expected argnums below {}, the positional arguments; got {}", len(args), number),
                 "argnums counts from 0",
             )
         if not any(isinstance(x, Tensor) for x in tree_flatten(args[number])[0]):
-            raise ArgumentError(f"expected a tensor to differentiate by; got {type(args[number]).__name__}", "badak.tensor(data)")
+            raise ArgumentError(
+                tr("expected a tensor to differentiate by; got {}", type(args[number]).__name__), "badak.tensor(data)"
+            )
 
 
 def vjp(func: Callable, *primals: Any, has_aux: bool = False) -> tuple:
@@ -179,7 +181,7 @@ def _tensors(where: str, made: Any) -> tuple[list, TreeSpec]:
     for y in outputs:
         if not isinstance(y, Tensor):
             raise ArgumentTypeError(
-                f"{where}: expected a function that gives tensors; it gave {type(y).__name__}", "badak.tensor(y)"
+                tr("{}: expected a function that gives tensors; it gave {}", where, type(y).__name__), "badak.tensor(y)"
             )
     return outputs, spec
 
@@ -323,7 +325,7 @@ def functionalize(func: Callable, *, remove: str = "mutations") -> Callable:
     expect_function("functionalize", func)
     if remove not in ("mutations", "mutations_and_views"):
         raise ArgumentError(
-            f"functionalize: expected remove='mutations' or 'mutations_and_views'; got {remove!r}", "remove='mutations'"
+            tr("functionalize: expected remove='mutations' or 'mutations_and_views'; got {!r}", remove), "remove='mutations'"
         )
     return func
 
@@ -340,7 +342,7 @@ def functional_call(
         return module(*args, **(kwargs or {}))
 
 
-NAMES = "dict(module.named_parameters()) has the names and tensors"
+NAMES = tr("dict(module.named_parameters()) has the names and tensors")
 
 
 @contextmanager
@@ -350,19 +352,19 @@ def _reparametrize_module(
     """A block in which the module has these tensors in place of its parameters and buffers of these names."""
     if not isinstance(module, Module) or not isinstance(parameters_and_buffers, dict):
         raise ArgumentTypeError(
-            f"functional_call: expected a module and a dict; got {type(module).__name__} and "
-            f"{type(parameters_and_buffers).__name__}",
+            tr("functional_call: expected a module and a dict; got {} and {}", type(module).__name__,
+               type(parameters_and_buffers).__name__),
             NAMES,
-        )
+        )  # fmt: skip
     given = dict(parameters_and_buffers)
     own = {
         **dict(module.named_parameters(remove_duplicate=False)),
         **dict(module.named_buffers(remove_duplicate=False)),
     }
     if strict and given.keys() != own.keys():
-        raise ArgumentError(f"functional_call: Missing or unexpected key(s): {sorted(given.keys() ^ own.keys())}", NAMES)
+        raise ArgumentError(tr("functional_call: Missing or unexpected key(s): {}", sorted(given.keys() ^ own.keys())), NAMES)
     if unknown := sorted(given.keys() - own.keys()):
-        raise ArgumentError(f"functional_call: {type(module).__name__} has no parameter or buffer {unknown[0]!r}", NAMES)
+        raise ArgumentError(tr("functional_call: {} has no parameter or buffer {!r}", type(module).__name__, unknown[0]), NAMES)
     if tie_weights:
         by_tensor = {id(own[name]): tensor for name, tensor in given.items()}
         given = {name: given.get(name, by_tensor.get(id(x))) for name, x in own.items()}

@@ -12,7 +12,7 @@ from urllib.error import URLError
 from urllib.parse import urlparse as urlparse
 from urllib.request import Request, urlopen
 
-from badak.core.errors import FileError, NotSupportedError
+from badak.core.errors import FileError, NotSupportedError, tr
 from badak.io import load as _load
 
 HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")  # weights-0a1b2c3d.pth: the first digits of the file's SHA-256
@@ -50,7 +50,9 @@ def download_url_to_file(url: str, dst: str, hash_prefix: str | None = None, pro
                 part.write(chunk)
                 digest.update(chunk)
         if hash_prefix and not digest.hexdigest().startswith(hash_prefix):
-            raise FileError(f'invalid hash value (expected "{hash_prefix}", got "{digest.hexdigest()}")', "fetch the file again")
+            raise FileError(
+                tr('invalid hash value (expected "{}", got "{}")', hash_prefix, digest.hexdigest()), "fetch the file again"
+            )
         os.replace(part.name, place)
     except HTTPError:
         raise
@@ -84,7 +86,7 @@ def load_state_dict_from_url(
 def _refused(repo_or_dir: Any = None, *args: Any, **kwargs: Any) -> NoReturn:
     """Raises NotSupportedError: a hub's entry points are programs."""
     raise NotSupportedError(
-        f"torch.hub: badak runs no programs from {repo_or_dir}",
+        tr("torch.hub: badak runs no programs from {}", repo_or_dir),
         "clone the repository and import it, or load_state_dict_from_url",
     )
 

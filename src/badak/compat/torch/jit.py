@@ -17,7 +17,7 @@ from badak.compat.torch.tracing.module import Traced
 from badak.compat.torch.tracing.program import differing, found_sizes, graph_of, signature
 from badak.compat.torch.tracing.program import trace as traced
 from badak.compat.torch.tracing.record import is_tracing as is_tracing
-from badak.core.errors import ArgumentError, NotSupportedError, StateError, expect_function
+from badak.core.errors import ArgumentError, NotSupportedError, StateError, expect_function, tr
 from badak.core.public_api.door import Namespace
 from badak.nn import Module, Parameter
 from badak.tensor import Tensor
@@ -38,7 +38,7 @@ class ScriptModule(Module):
 class TracedModule(Traced, ScriptModule):
     """What `trace` makes of a module, and `load` of a file: the graph of one run, with the weights."""
 
-    _where = "traced module"
+    _where = tr("traced module")
 
     def save(self, f: Any, _extra_files: dict[str, Any] | None = None) -> None:
         """Write weights and graph to a path, or into an open file. `_extra_files`: name -> text."""
@@ -96,7 +96,8 @@ def trace(
     program = traced("jit.trace", func, args, kwargs, sizes)
     if program.trace.draws:
         raise NotSupportedError(
-            f"jit.trace: the run draws random numbers ({program.trace.draws[0]}), which a graph would repeat", "module.eval() first"
+            tr("jit.trace: the run draws random numbers ({}), which a graph would repeat", program.trace.draws[0]),
+            "module.eval() first",
         )
     for how, line in dict.fromkeys(program.trace.reads):
         warnings.warn(
@@ -117,7 +118,7 @@ def trace_module(mod: Module, inputs: dict[str, Any], *args: Any, **kwargs: Any)
     """`trace(mod, inputs["forward"])`."""
     if set(inputs) != {"forward"}:
         raise NotSupportedError(
-            f"jit.trace_module: expected inputs for 'forward'; got {sorted(inputs)}", "a module for each method"
+            tr("jit.trace_module: expected inputs for 'forward'; got {}", sorted(inputs)), "a module for each method"
         )
     return trace(mod, inputs["forward"], *args, **kwargs)
 
@@ -130,10 +131,10 @@ def _check(program: Any, func: Callable, found: TracedModule, inputs: Any, toler
         if not all(
             a.shape == b.shape and a.allclose(b, atol=tolerance, rtol=tolerance) for a, b in pairs if builtins.isinstance(a, Tensor)
         ):
-            where = "the result for check_inputs"
+            where = tr("the result for check_inputs")
     if where is not None:
         raise TracingCheckError(
-            f"jit.trace: {where} of the graph differs from the program's on other values: it depends on values in Python",
+            tr("jit.trace: {} of the graph differs from the program's on other values: it depends on values in Python", where),
             "compute with tensors there, or check_trace=False for a graph of this example",
         )
 
@@ -151,7 +152,7 @@ def save(m: Any, f: Any, _extra_files: dict[str, Any] | None = None) -> None:
     """
     if not builtins.isinstance(m, Traced):
         raise NotSupportedError(
-            f"torch.jit.save: {type(m).__name__} was not traced; badak writes no Python code into files",
+            tr("torch.jit.save: {} was not traced; badak writes no Python code into files", type(m).__name__),
             "torch.jit.trace(model, example).save(path), or save model.state_dict()",
         )
     held = m.held()

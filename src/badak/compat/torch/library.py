@@ -8,7 +8,7 @@ from types import UnionType
 from typing import Any, NoReturn, Union, get_args, get_origin, get_type_hints
 
 from badak.compat.torch.operators import OPERATORS, Operator
-from badak.core.errors import ArgumentError, NotSupportedError, StateError
+from badak.core.errors import ArgumentError, NotSupportedError, StateError, tr
 from badak.core.public_api.door import Namespace
 from badak.tensor import Tensor, device, dtype
 
@@ -20,7 +20,7 @@ def _named(qualname: Any) -> Operator:
     name = qualname._qualname if isinstance(qualname, Operator | CustomOpDef) else str(qualname)
     name = name.removesuffix(".default")
     if name not in OPERATORS:
-        raise StateError(f"operator {name} does not exist", "torch.library.define or custom_op first")
+        raise StateError(tr("operator {} does not exist", name), "torch.library.define or custom_op first")
     return OPERATORS[name]
 
 
@@ -36,7 +36,9 @@ def _defined(name: str, parameters: inspect.Signature) -> Operator:
 
 def _split(name: str) -> str:
     if name.count("::") != 1 or not all(name.split("::")):
-        raise ArgumentError(f"Expected the operator's name to be of the form 'namespace::name'; got {name!r}", "'mylib::my_op'")
+        raise ArgumentError(
+            tr("Expected the operator's name to be of the form 'namespace::name'; got {!r}", name), "'mylib::my_op'"
+        )
     return name
 
 
@@ -143,7 +145,7 @@ def _parameters(schema: str) -> inspect.Signature:
     """The parameters of a schema, with their defaults."""
     inner = re.match(r"[^(]*\((.*)\)\s*->", schema, re.DOTALL)
     if inner is None:
-        raise ArgumentError(f"expected a schema such as '(Tensor x) -> Tensor'; got {schema!r}", "name the arguments")
+        raise ArgumentError(tr("expected a schema such as '(Tensor x) -> Tensor'; got {!r}", schema), "name the arguments")
     found: list[inspect.Parameter] = []
     named = False
     depth = 0
@@ -177,7 +179,7 @@ class Library:
 
     def __init__(self, ns: str, kind: str, dispatch_key: str = ""):
         if kind not in ("DEF", "FRAGMENT", "IMPL"):
-            raise ArgumentError(f"Unsupported library kind: {kind}", '"DEF", "FRAGMENT" or "IMPL"')
+            raise ArgumentError(tr("Unsupported library kind: {}", kind), '"DEF", "FRAGMENT" or "IMPL"')
         self.ns, self.kind, self.dispatch_key = ns, kind, dispatch_key
 
     def define(self, schema: str, alias_analysis: str = "", *, tags=()) -> str:
@@ -209,7 +211,7 @@ def infer_schema(prototype_function: Callable, /, *, mutates_args=(), op_name: s
         known = get_type_hints(prototype_function)
         signature = inspect.signature(prototype_function)
     except (NameError, TypeError, ValueError) as error:
-        raise ArgumentError(f"infer_schema: {error}", "a function whose annotations can be read") from None
+        raise ArgumentError(tr("infer_schema: {}", error), "a function whose annotations can be read") from None
     unknown = mutates_args == "unknown"
     changed = set() if unknown else set(mutates_args)
     parts: list[str] = []
@@ -221,11 +223,13 @@ def infer_schema(prototype_function: Callable, /, *, mutates_args=(), op_name: s
         word = _schema_word(known.get(name), name)
         if name in changed or unknown and word.startswith("Tensor"):
             if not word.startswith("Tensor"):
-                raise ArgumentError(f"infer_schema: only tensors are changed; {name} is of {word}", "mutates_args with tensors")
+                raise ArgumentError(
+                    tr("infer_schema: only tensors are changed; {} is of {}", name, word), "mutates_args with tensors"
+                )
             word = f"Tensor(a{number}!){word.removeprefix('Tensor')}"
         parts.append(f"{word} {name}" + ("" if parameter.default is parameter.empty else f"={_schema_default(parameter.default)}"))
     if missing := changed - set(signature.parameters):
-        raise ArgumentError(f"infer_schema: {', '.join(sorted(missing))} in mutates_args, but not in the signature", None)
+        raise ArgumentError(tr("infer_schema: {} in mutates_args, but not in the signature", ", ".join(sorted(missing))), None)
     return f"{op_name or ''}({', '.join(parts)}) -> {_schema_result(signature.return_annotation, known.get('return'))}"
 
 
@@ -240,7 +244,7 @@ def _schema_result(written: Any, kind: Any) -> str:
         words = [_schema_word(one, "return") for one in get_args(kind)]
         return f"({', '.join(words)})" if len(words) > 1 else f"(({words[0]}))"
     if kind in _ONE_ALONE:
-        raise ArgumentError(f"infer_schema: return has unsupported type {kind}", "a tensor, a number, or a tuple of them")
+        raise ArgumentError(tr("infer_schema: return has unsupported type {}", kind), "a tensor, a number, or a tuple of them")
     return _schema_word(kind, "return")
 
 
@@ -260,7 +264,7 @@ def _schema_word(kind: Any, where: str) -> str:
         if word == "Tensor?" or parts[0] in _WORDS:
             return word + "[]"
     raise ArgumentError(
-        f"infer_schema: {where} has unsupported type {kind}",
+        tr("infer_schema: {} has unsupported type {}", where, kind),
         "Tensor, int, float, bool, str, dtype, device, a list of numbers or tensors, each perhaps | None",
     )
 
@@ -272,7 +276,7 @@ def _schema_default(value: Any) -> str:
         return value.name
     if value is None or isinstance(value, int | float):
         return str(value)
-    raise ArgumentError(f"infer_schema: unsupported default {value!r}", "None, a number, a text, a dtype or a device")
+    raise ArgumentError(tr("infer_schema: unsupported default {!r}", value), "None, a number, a text, a dtype or a device")
 
 
 def opcheck(op: Any, args: tuple, kwargs: dict | None = None, **options) -> NoReturn:

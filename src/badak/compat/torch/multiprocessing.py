@@ -8,7 +8,7 @@ from multiprocessing.reduction import ForkingPickler
 from pickle import DEFAULT_PROTOCOL
 from typing import Any
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, GraphError
+from badak.core.errors import ArgumentError, ArgumentTypeError, GraphError, tr
 from badak.core.memory import CAN_SHARE, send_shared
 from badak.core.public_api.table import reach
 from badak.nn.parameter import Buffer, Parameter
@@ -39,10 +39,10 @@ def spawn(fn, args: tuple = (), nprocs: int = 1, join: bool = True, daemon: bool
     `badak.distributed.launch.spawned` raises.
     """
     if not isinstance(nprocs, int):
-        raise ArgumentTypeError(f"multiprocessing.spawn: expected nprocs, a number of processes; got {nprocs!r}", "nprocs=2")
+        raise ArgumentTypeError(tr("multiprocessing.spawn: expected nprocs, a number of processes; got {!r}", nprocs), "nprocs=2")
     if nprocs < 1:
         raise ArgumentError(
-            f"multiprocessing.spawn: nprocs={nprocs} starts nothing", "nprocs=2; torch.cuda.device_count() is 0 without a GPU"
+            tr("multiprocessing.spawn: nprocs={} starts nothing", nprocs), "nprocs=2; torch.cuda.device_count() is 0 without a GPU"
         )
     if not join:
         return reach("badak.distributed.launch.processes").ProcessContext(fn, args, nprocs, daemon)
@@ -66,7 +66,7 @@ def set_sharing_strategy(new_strategy: str) -> None:
     """Remember it, one of get_all_sharing_strategies(); badak shares memory by open files."""
     if new_strategy not in get_all_sharing_strategies():
         raise ArgumentError(
-            f"multiprocessing.set_sharing_strategy: {new_strategy!r} is none of the strategies",
+            tr("multiprocessing.set_sharing_strategy: {!r} is none of the strategies", new_strategy),
             "'file_descriptor' or 'file_system'",
         )
     _sharing[0] = new_strategy

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 from badak.autograd import Function, no_grad
 from badak.compat.torch.aten import OpOverloadPacket
-from badak.core.errors import ArgumentError, NotSupportedError, StateError
+from badak.core.errors import ArgumentError, NotSupportedError, StateError, tr
 from badak.core.modes import modes
 from badak.core.public_api import MissingName
 from badak.core.public_api.import_time import wants_placeholder
@@ -41,7 +41,7 @@ class Operator:
                 return self._kernels[key]
         has = ", ".join(self._kernels) or "none"
         raise NotSupportedError(
-            f"Could not run '{self._qualname}' with arguments from the 'CPU' backend; its kernels: {has}",
+            tr("Could not run '{}' with arguments from the 'CPU' backend; its kernels: {}", self._qualname, has),
             "register one with torch.library.register_kernel(name, 'cpu')",
         )
 
@@ -62,10 +62,10 @@ class Operator:
         given = {id(x) for x in _tensors(inputs)}
         if any(id(y) in given for y in _tensors(output if isinstance(output, tuple | list) else (output,))):
             raise ArgumentError(
-                f"{self._qualname} (with implementation in {self._kernel().__module__}): The output of this custom operator "
-                "must not also be an input to this custom operator",
+                tr("{} (with implementation in {}): The output of this custom operator "
+                   "must not also be an input to this custom operator", self._qualname, self._kernel().__module__),
                 "return x.clone()",
-            )
+            )  # fmt: skip
         return output
 
     def _recorded(self, args: tuple, kwargs: dict) -> Any:
@@ -95,7 +95,7 @@ class Operator:
             def backward(ctx, *grads):
                 if operator._formula is None:
                     raise StateError(
-                        f"Trying to backward through {operator._qualname} but no autograd formula was registered.",
+                        tr("Trying to backward through {} but no autograd formula was registered.", operator._qualname),
                         "torch.library.register_autograd(name, backward, setup_context=setup_context)",
                     )
                 found = operator._formula[0](ctx, *grads)
@@ -132,7 +132,7 @@ class Namespace:
             return Missing(f"ops.{self._name}.{name}")
         if found is None:
             raise MissingName(
-                f"'_OpNamespace' '{self._name}' object has no attribute '{name}': no such operator is registered",
+                tr("'_OpNamespace' '{}' object has no attribute '{}': no such operator is registered", self._name, name),
                 "torch.library.custom_op registers one; PyTorch's own have their Python names only",
             )
         return found
@@ -147,7 +147,7 @@ class NoLibrary(NotSupportedError, OSError):
 
 def load_library(path) -> NoReturn:
     """Raises NoLibrary: badak loads no compiled operators."""
-    raise NoLibrary(f"torch.ops.load_library: badak loads no compiled operators ({path})", "write them in Python")
+    raise NoLibrary(tr("torch.ops.load_library: badak loads no compiled operators ({})", path), "write them in Python")
 
 
 def __getattr__(name: str) -> Namespace:

@@ -22,7 +22,7 @@ from time import perf_counter_ns, time_ns
 from typing import Any, NoReturn
 
 from badak.compat.torch.profiler_events import EventList, FunctionEvent, FunctionEventAvg, Range
-from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, StateError, expect_function, warn_once
+from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, StateError, expect_function, tr, warn_once
 from badak.core.events import Observer
 from badak.io.atomic import make_folder
 from badak.optim.optimizer import is_step
@@ -159,13 +159,13 @@ class profile:  # noqa: N801
     ) -> None:  # fmt: skip
         for name, asked in {"profile_memory": profile_memory, "with_stack": with_stack, "with_modules": with_modules}.items():
             if asked:
-                fix = "badak profile program.py, or badak.summary(model, batch)"
-                warn_once(f"profiler {name}", f"profile: {name} is not measured", fix)
+                fix = tr("badak profile program.py, or badak.summary(model, batch)")
+                warn_once(tr("profiler {}", name), tr("profile: {} is not measured", name), fix)
         for name, function in {"schedule": schedule, "on_trace_ready": on_trace_ready}.items():
             if function is not None:
                 expect_function(f"profile: {name}", function)
         if activities is not None and not isinstance(activities, Iterable):
-            raise ArgumentTypeError(f"profile: expected activities; got {type(activities).__name__}", "[ProfilerActivity.CPU]")
+            raise ArgumentTypeError(tr("profile: expected activities; got {}", type(activities).__name__), "[ProfilerActivity.CPU]")
         self.enabled, self.schedule, self.on_trace_ready = enabled, schedule, on_trace_ready
         self.activities = set(activities or supported_activities())
         self.record_shapes, self.with_flops = record_shapes, with_flops

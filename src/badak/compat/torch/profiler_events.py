@@ -8,7 +8,7 @@ from pathlib import Path
 from time import perf_counter_ns
 from typing import NamedTuple
 
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.io.atomic import write_file
 
 
@@ -131,7 +131,9 @@ class EventList(list):
         """The sums as text. sort_by: "cpu_time", "cpu_time_total", "self_cpu_time_total" or "count"; row_limit -1: all."""
         known = ("cpu_time", "cpu_time_total", "self_cpu_time_total", "count", "flops")
         if sort_by is not None and sort_by not in known:
-            raise ArgumentError(f"table: expected sort_by of {', '.join(known)}; got {sort_by!r}", "sort_by='self_cpu_time_total'")
+            raise ArgumentError(
+                tr("table: expected sort_by of {}; got {!r}", ", ".join(known), sort_by), "sort_by='self_cpu_time_total'"
+            )
         rows = self if sort_by is None else sorted(self, key=lambda each: getattr(each, sort_by), reverse=True)
         if top_level_events_only:
             rows = [each for each in rows if getattr(each, "cpu_parent", None) is None]

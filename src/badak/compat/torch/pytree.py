@@ -26,7 +26,7 @@ from badak.compat.torch.tree_nodes import _register_pytree_node as _register_pyt
 from badak.compat.torch.tree_nodes import register_constant as register_constant
 from badak.compat.torch.tree_nodes import register_dataclass as register_dataclass
 from badak.compat.torch.tree_nodes import register_pytree_node as register_pytree_node
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 
 Context = PyTree = Any
 
@@ -99,22 +99,22 @@ def _up_to(spec: TreeSpec, tree: Any) -> list:
         return [tree]
     kind = _get_node_type(tree)
     if kind is not spec.type:
-        raise ArgumentError(f"Node type mismatch; expected {spec.type}, but got {type(tree)}.", "trees of one shape")
+        raise ArgumentError(tr("Node type mismatch; expected {}, but got {}.", spec.type, type(tree)), "trees of one shape")
     children, context = SUPPORTED_NODES[kind].flatten_fn(tree)
     if len(children) != len(spec.children_specs):
         raise ArgumentError(
-            f"Node arity mismatch; expected {len(spec.children_specs)}, but got {len(children)}.", "trees of one shape"
+            tr("Node arity mismatch; expected {}, but got {}.", len(spec.children_specs), len(children)), "trees of one shape"
         )
     if isinstance(tree, dict):
         keys = spec.context[1] if kind is defaultdict else spec.context
         if set(tree) != set(keys):
             told = [("missing", set(keys) - set(tree)), ("extra", set(tree) - set(keys))]
-            found = "".join(f"; {word} key(s): {some}" for word, some in told if some)
-            raise ArgumentError(f"Node keys mismatch{found}.", "trees of one shape")
+            found = tr("").join(tr("; {} key(s): {}", word, some) for word, some in told if some)
+            raise ArgumentError(tr("Node keys mismatch{}.", found), "trees of one shape")
         children = [tree[key] for key in keys]
     elif kind is not deque and context != spec.context:
         raise ArgumentError(
-            f"Node context mismatch for custom node type {kind}; expected {spec.context}, but got {context}.",
+            tr("Node context mismatch for custom node type {}; expected {}, but got {}.", kind, spec.context, context),
             "trees of one shape",
         )
     return [leaf for below, child in zip(spec.children_specs, children) for leaf in _up_to(below, child)]
@@ -148,10 +148,10 @@ def tree_unflatten(leaves: Iterable, treespec: TreeSpec) -> Any:
     leaves = list(leaves)
     if len(leaves) != treespec.num_leaves:
         raise ArgumentError(
-            f"treespec.unflatten(leaves): `leaves` has length {len(leaves)} but the spec refers to a pytree that holds "
-            f"{treespec.num_leaves} items ({treespec}).",
+            tr("treespec.unflatten(leaves): `leaves` has length {} but the spec refers to a pytree that holds {} items ({}).",
+               len(leaves), treespec.num_leaves, treespec),
             "as many leaves as tree_flatten gave",
-        )
+        )  # fmt: skip
     return _unflatten(iter(leaves), treespec)
 
 
@@ -252,7 +252,7 @@ def _paths(path: tuple, tree: Any, is_leaf: Callable | None) -> Iterator[tuple[t
     keyed = SUPPORTED_NODES[_get_node_type(tree)].flatten_with_keys_fn
     if keyed is None:
         raise ArgumentError(
-            f"Did not find a flatten_with_keys_fn for type: {type(tree)}.",
+            tr("Did not find a flatten_with_keys_fn for type: {}.", type(tree)),
             "register_pytree_node(..., flatten_with_keys_fn=...)",
         )
     for key, child in keyed(tree)[0]:

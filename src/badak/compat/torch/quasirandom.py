@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, NotSupportedError
+from badak.core.errors import ArgumentError, NotSupportedError, tr
 from badak.tensor import Generator, Tensor, get_default_dtype, randint, tensor
 from badak.tensor.convert import cast
 
@@ -29,7 +29,8 @@ class SobolEngine:
     def __init__(self, dimension: int, scramble: bool = False, seed: int | None = None):
         if not isinstance(dimension, int) or not 1 <= dimension <= self.MAXDIM:
             raise ArgumentError(
-                f"Supported range of dimensionality for SobolEngine is [1, {self.MAXDIM}]; got {dimension!r}", "SobolEngine(2)"
+                tr("Supported range of dimensionality for SobolEngine is [1, {}]; got {!r}", self.MAXDIM, dimension),
+                "SobolEngine(2)",
             )
         self.dimension, self.scramble, self.seed = dimension, scramble, seed
         self._directions, self._shift = _directions(dimension, self.MAXBIT), np.zeros(dimension, np.int64)
@@ -61,10 +62,10 @@ class SobolEngine:
     def _points(self, n: Any) -> np.ndarray:
         """The next n points as integers (n, D)."""
         if not isinstance(n, int) or isinstance(n, bool) or n < 0:
-            raise ArgumentError(f"SobolEngine: expected a number of points, 0 or more; got {n!r}", "engine.draw(8)")
+            raise ArgumentError(tr("SobolEngine: expected a number of points, 0 or more; got {!r}", n), "engine.draw(8)")
         first = self.num_generated
         if first + n > 1 << self.MAXBIT:
-            raise ArgumentError(f"SobolEngine has {1 << self.MAXBIT} points; asked for number {first + n}", "engine.reset()")
+            raise ArgumentError(tr("SobolEngine has {} points; asked for number {}", 1 << self.MAXBIT, first + n), "engine.reset()")
         begins = 0 if first else 1  # the first point is the shift itself
         numbers = np.arange(max(first - 1, 0), first + n - 1)
         lowest = np.log2((numbers + 1) & ~numbers).astype(np.int64)
@@ -94,10 +95,10 @@ class SobolEngine:
         total = self.num_generated + 2**m
         if total & (total - 1):
             raise ArgumentError(
-                f"The balance properties of Sobol' points require n to be a power of 2. {self.num_generated} points have been "
-                f"previously generated, then: n={self.num_generated}+2**{m}={total}",
+                tr("The balance properties of Sobol' points require n to be a power of 2. {} points have been "
+                   "previously generated, then: n={}+2**{}={}", self.num_generated, self.num_generated, m, total),
                 f"engine.draw({2**m})",
-            )
+            )  # fmt: skip
         return self.draw(2**m, out, dtype)
 
     def __repr__(self) -> str:

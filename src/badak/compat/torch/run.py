@@ -11,7 +11,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType, TracebackType
 
 from badak.compat.torch.advice import advised
-from badak.core.errors import PACKAGE, BadakError, FileError, NotSupportedError
+from badak.core.errors import PACKAGE, BadakError, FileError, NotSupportedError, tr
 from badak.core.public_api.finder import stand_in_for_torch
 from badak.distributed import engine as ranks
 
@@ -41,9 +41,9 @@ def run(program: str, arguments: list[str], is_module: bool = False) -> int:
 def prepared(program: str, arguments: list[str], is_module: bool = False) -> Callable[[], object]:
     """What runs the program in this process, for which `import torch` gives badak from now on. Raises FileError for none."""
     if is_module and program in ("torch.distributed.run", "torch.distributed.launch"):
-        raise NotSupportedError(f"badak run: {program} starts ranks of PyTorch's", "badak launch -n N SCRIPT [ARGS]")
+        raise NotSupportedError(tr("badak run: {} starts ranks of PyTorch's", program), "badak launch -n N SCRIPT [ARGS]")
     if os.path.isdir(program) and not is_module and not os.path.isfile(os.path.join(program, "__main__.py")):
-        raise FileError(f"badak run: {program}: a folder without a __main__.py", "badak run FOLDER/SCRIPT.py")
+        raise FileError(tr("badak run: {}: a folder without a __main__.py", program), "badak run FOLDER/SCRIPT.py")
     source = b"" if is_module or os.path.isdir(program) else source_of(program)
     stand_in_for_torch()
     ranks.announce()
@@ -83,7 +83,7 @@ def source_of(path: str) -> bytes:
             return file.read()
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
-        raise FileError(f"badak run: {path[:200]}: {why}", "badak run SCRIPT [ARGS]") from error
+        raise FileError(tr("badak run: {}: {}", path[:200], why), "badak run SCRIPT [ARGS]") from error
 
 
 def _run_source(source: bytes, path: str) -> None:

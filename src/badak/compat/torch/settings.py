@@ -5,7 +5,7 @@ import os
 from typing import Any
 
 from badak import kernels
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.tensor import device as Device
 from badak.tensor.dtypes import check_device, entered
 
@@ -22,7 +22,7 @@ _settings: dict[str, Any] = {
 def set_float32_matmul_precision(precision: str) -> None:
     """Remember "highest", "high" or "medium"; badak multiplies float32 in float32 whatever it says."""
     if precision not in _PRECISIONS:
-        raise ArgumentError(f"float32 matmul precision: expected one of {_PRECISIONS}; got {precision!r}", '"highest"')
+        raise ArgumentError(tr("float32 matmul precision: expected one of {}; got {!r}", _PRECISIONS, precision), '"highest"')
     _settings["precision"] = precision
 
 
@@ -80,7 +80,7 @@ def set_num_threads(n: int) -> None:
         >>> badak.set_num_threads(badak.get_num_threads())
     """
     if not isinstance(n, int) or n < 1:
-        raise ArgumentError(f"set_num_threads expects a positive integer; got {n!r}", "set_num_threads(1)")
+        raise ArgumentError(tr("set_num_threads expects a positive integer; got {!r}", n), "set_num_threads(1)")
     fast = _fast()
     if fast is not None:
         fast.set_num_threads(min(n, max(os.cpu_count() or 1, fast.get_num_threads())))

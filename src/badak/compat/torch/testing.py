@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, ArgumentTypeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, tr
 from badak.tensor import Tensor, as_tensor, dtypes, empty, randint, view_as_real
 
 _TOLERANCES = {  # rtol, atol; of everything else 0
@@ -77,7 +77,7 @@ def _differ(actual: Any, expected: Any, rules: tuple) -> str:
     tolerances, equal_nan, check_dtype, check_stride, check_device = rules
     if _is_sequence(actual) or _is_sequence(expected) or isinstance(actual, str | Mapping) or isinstance(expected, str | Mapping):
         raise ArgumentTypeError(
-            f"No comparison pair was able to handle inputs of type {type(actual)} and {type(expected)}.",
+            tr("No comparison pair was able to handle inputs of type {} and {}.", type(actual), type(expected)),
             "two tensors, two numbers, two sequences or two mappings",
         )
     single = not isinstance(actual, Tensor | np.ndarray) and not isinstance(expected, Tensor | np.ndarray)
@@ -113,17 +113,15 @@ def _mismatch(x: np.ndarray, y: np.ndarray, close: np.ndarray, rtol: float, atol
         share = share.astype(np.float32)
     up_to = [f" (up to {tolerance} allowed)" if what == "close" else "" for tolerance in (atol, rtol)]
     if single:
-        return (
-            f"Scalars are not {what}!\n\nExpected {y.item()} but got {x.item()}.\nAbsolute difference: {off.item()}{up_to[0]}\n"
-            f"Relative difference: {share.item()}{up_to[1]}"
-        )
+        return tr("Scalars are not {}!\n\nExpected {} but got {}.\nAbsolute difference: {}{}\nRelative difference: {}{}", what,
+                  y.item(), x.item(), off.item(), up_to[0], share.item(), up_to[1])  # fmt: skip
     wrong = int((~close).sum())
-    lines = [f"Tensor-likes are not {what}!\n\nMismatched elements: {wrong} / {close.size} ({wrong / close.size:.1%})"]
+    lines = [tr("Tensor-likes are not {}!\n\nMismatched elements: {} / {} ({:.1%})", what, wrong, close.size, wrong / close.size)]
     for word, values, note in (("absolute", off, up_to[0]), ("relative", share, up_to[1])):
         at = np.unravel_index(int(np.argmax(np.where(close, -1.0, values))), values.shape)
         index = f" at index {tuple(int(i) for i in at)}" if values.ndim else ""
         lines.append(f"Greatest {word} difference: {values[at].item()}{index}{note}")
-    return "\n".join(lines)
+    return tr("\n").join(lines)
 
 
 def make_tensor(
@@ -145,14 +143,15 @@ def make_tensor(
     kind = dtypes.to_dtype(dtype)
     if noncontiguous and memory_format is not None:
         raise ArgumentError(
-            "The parameters `noncontiguous` and `memory_format` are mutually exclusive, but got noncontiguous=True and "
-            f"memory_format={memory_format}",
+            tr("The parameters `noncontiguous` and `memory_format` are mutually exclusive, but got noncontiguous=True and "
+               "memory_format={}", memory_format),
             "one of them",
-        )
+        )  # fmt: skip
     whole = dtypes.CATEGORY[kind.kind] < 2
     if requires_grad and whole:
         raise ArgumentError(
-            f"`requires_grad=True` is not supported for boolean and integral dtypes, but got dtype={kind}", "requires_grad=False"
+            tr("`requires_grad=True` is not supported for boolean and integral dtypes, but got dtype={}", kind),
+            "requires_grad=False",
         )
     start, stop = _range(kind, low, high)
     if gaps := noncontiguous and math.prod(sizes) > 1:
@@ -188,12 +187,13 @@ def _range(kind: dtypes.dtype, low: float | None, high: float | None) -> tuple[f
         least, most, usual = real.min, real.max, (-9, 9)
     start, stop = usual[0] if low is None else low, usual[1] if high is None else high
     if math.isnan(start) or math.isnan(stop):
-        raise ArgumentError(f"`low` and `high` cannot be NaN, but got low={start} and high={stop}", "low=0, high=1")
+        raise ArgumentError(tr("`low` and `high` cannot be NaN, but got low={} and high={}", start, stop), "low=0, high=1")
     if start > stop or (start == stop and kind.kind in ("bool", "int", "uint")):
-        raise ArgumentError(f"`low` must be less than `high`, but got {start} >= {stop}", "low=0, high=1")
+        raise ArgumentError(tr("`low` must be less than `high`, but got {} >= {}", start, stop), "low=0, high=1")
     if stop < least or start >= most:
         raise ArgumentError(
-            f"The value interval specified by `low` and `high` is [{start}, {stop}), but {kind} only supports [{least}, {most})",
+            tr("The value interval specified by `low` and `high` is [{}, {}), but {} only supports [{}, {})", start, stop, kind,
+               least, most),
             "leave low= and high= away",
-        )
+        )  # fmt: skip
     return min(max(start, least), most), min(max(stop, least), most)

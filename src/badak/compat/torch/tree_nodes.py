@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, NamedTuple, NoReturn
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
+from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, tr
 
 
 class SequenceKey(NamedTuple):
@@ -74,7 +74,7 @@ def register_pytree_node(
     The names and functions for writing specs to files are accepted; badak writes none.
     """
     if cls in SUPPORTED_NODES:
-        raise ArgumentError(f"{cls} is already registered as pytree node.", "register a type once, where it is defined")
+        raise ArgumentError(tr("{} is already registered as pytree node.", cls), "register a type once, where it is defined")
     SUPPORTED_NODES[cls] = NodeDef(cls, flatten_fn, unflatten_fn, flatten_with_keys_fn)
 
 
@@ -97,7 +97,7 @@ def register_dataclass(
     dropped = set(drop_field_names or ())
     if field_names is None:
         if not is_dataclass(cls):
-            raise ArgumentError(f"register_dataclass: {cls} is no dataclass", "name the attributes with field_names=")
+            raise ArgumentError(tr("register_dataclass: {} is no dataclass", cls), "name the attributes with field_names=")
         field_names = [one.name for one in fields(cls) if one.init and one.name not in dropped]
         without = [one for one in fields(cls) if one.name in dropped]
         if any(one.default is MISSING and one.default_factory is MISSING for one in without):
@@ -124,7 +124,7 @@ def register_constant(cls: type) -> None:
     if cls.__eq__ is object.__eq__ or cls.__hash__ is None:
         what = "__eq__" if cls.__eq__ is object.__eq__ else "__hash__"
         raise ArgumentTypeError(
-            f"register_constant(cls) expects `cls` to have a non-default `{what}` implementation; {cls.__name__} has none",
+            tr("register_constant(cls) expects `cls` to have a non-default `{}` implementation; {} has none", what, cls.__name__),
             "a frozen dataclass has both",
         )
 

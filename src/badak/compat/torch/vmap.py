@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from badak.compat.torch.pytree import TreeSpec, tree_flatten, tree_unflatten
-from badak.core.errors import ArgumentError, IndexOutOfRangeError, expect_function
+from badak.core.errors import ArgumentError, IndexOutOfRangeError, expect_function, tr
 from badak.core.modes import modes
 from badak.tensor import Tensor
 from badak.tensor import vmap as batching
@@ -25,15 +25,15 @@ def vmap(func: Callable, in_dims: Any = 0, out_dims: Any = 0, randomness: str = 
     """
     expect_function("vmap", func)
     if randomness not in ("error", "different", "same"):
-        raise ArgumentError(f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}", None)
+        raise ArgumentError(tr("Only allowed values for randomness are 'error', 'different', or 'same'. Got {}", randomness), None)
     if chunk_size is not None and chunk_size <= 0:
-        raise ArgumentError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})", "chunk_size=64")
+        raise ArgumentError(tr("vmap: chunk_size should be None or greater than 0. (got {})", chunk_size), "chunk_size=64")
 
     def mapped(*args, **kwargs):
         dims = tuple(in_dims) if isinstance(in_dims, tuple | list) else (in_dims,) * len(args)
         if len(dims) != len(args):
             raise ArgumentError(
-                f"vmap: expected one entry of in_dims per argument; got {len(dims)} for {len(args)}",
+                tr("vmap: expected one entry of in_dims per argument; got {} for {}", len(dims), len(args)),
                 "in_dims=0 takes dim 0 of every argument",
             )
         leaves, spec = tree_flatten((args, kwargs), _holds_many)
@@ -69,18 +69,19 @@ def _number_of_examples(leaves: list, places: list) -> int:
     for x, d in zip(leaves, places):
         if d is not None and not isinstance(x, Tensor) and not _holds_many(x):
             raise ArgumentError(
-                f"vmap: Got in_dim={d} for an input but the input is of type {type(x)}. We cannot vmap over non-Tensor arguments",
+                tr("vmap: Got in_dim={} for an input but the input is of type {}. We cannot vmap over non-Tensor arguments", d,
+                   type(x)),
                 "None as its in_dim",
-            )
+            )  # fmt: skip
         if d is not None and not -x.ndim <= d < x.ndim:
             raise IndexOutOfRangeError(
-                f"vmap: expected in_dims of dims that the tensors have; got {d} for shape {tuple(x.shape)}",
+                tr("vmap: expected in_dims of dims that the tensors have; got {} for shape {}", d, tuple(x.shape)),
                 "in_dims=0 is the first dim, None leaves an argument as it is",
             )
     sizes = {x.shape[d] for x, d in zip(leaves, places) if d is not None}
     if len(sizes) != 1:
         raise ArgumentError(
-            f"vmap: Expected all tensors to have the same size in the mapped dimension; got {sorted(sizes)}",
+            tr("vmap: Expected all tensors to have the same size in the mapped dimension; got {}", sorted(sizes)),
             "in_dims=None for an argument that stays as it is",
         )
     return sizes.pop()
@@ -119,10 +120,10 @@ def _out_dims(func, ys: list, outer: TreeSpec, out_dims) -> list:
         if d is not None and not isinstance(y, Tensor) and not _holds_many(y):
             name = getattr(func, "__name__", type(func).__name__)
             raise ArgumentError(
-                f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(y)}. Did you mean to set out_dims= to None "
-                "for output?",
+                tr("vmap({}, ...): `{}` must only return Tensors, got type {}. Did you mean to set out_dims= to None for output?",
+                   name, name, type(y)),
                 "badak.tensor(value), or out_dims=None",
-            )
+            )  # fmt: skip
     return at
 
 
@@ -167,7 +168,7 @@ def _spread(dim: Any, tree: Any) -> list:
     below = [tree[key] for key in dim] if isinstance(dim, dict) else list(tree)
     if len(children) != len(below):
         raise ArgumentError(
-            f"vmap: expected dims that follow the argument; got {len(children)} for {len(below)} parts",
+            tr("vmap: expected dims that follow the argument; got {} for {} parts", len(children), len(below)),
             "one dim for all of its parts, or a tuple or dict like the argument",
         )
     return [d for child, part in zip(children, below) for d in _spread(child, part)]

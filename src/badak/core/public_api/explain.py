@@ -25,6 +25,7 @@ from badak.core.errors import (
     OutOfMemoryError,
     ShapeError,
     package,
+    tr,
     warn,
 )
 from badak.core.public_api import overriding
@@ -68,7 +69,7 @@ def guarded(function: Callable, space: str, name: str | None = None) -> Callable
         if kinds and (kwargs or len(args) > first) and (wrong := wrong_one(kinds, args, kwargs)):
             argument, wanted, found = wrong
             raise ArgumentTypeError(
-                f"{name or function.__name__}(): argument '{argument}' must be {wanted}, not {found}",
+                tr("{}(): argument '{}' must be {}, not {}", name or function.__name__, argument, wanted, found),
                 _usage(function, name or function.__name__, space),
             )
         try:
@@ -230,7 +231,7 @@ def explain(error: BaseException, function: Callable, name: str, args, kwargs, s
         value = given.arguments[argument]
         fix = f"{package()}.as_tensor({argument})" if _could_be_tensor(wanted, value) else _usage(function, name, space)
         raise kept(ArgumentTypeError, error)(
-            f"{name}(): argument '{argument}' must be {wanted}, not {described(value)}", fix
+            tr("{}(): argument '{}' must be {}, not {}", name, argument, wanted, described(value)), fix
         ) from None
     shown = {argument: value for argument, value in given.arguments.items() if argument not in ("self", "cls")}
     called = ", ".join(f"{argument}={described(value)}" for argument, value in shown.items())
@@ -393,8 +394,8 @@ def _usage(function: Callable, name: str, space: str) -> str:
     try:
         parameters = [each.replace(annotation=Parameter.empty) for each in signature(function).parameters.values()]
     except (TypeError, ValueError):
-        return f"help({space}.{name}) says what it takes"
+        return tr("help({}.{}) says what it takes", space, name)
     shown = str(Signature([each for each in parameters if each.name not in ("self", "cls")]))
     if len(shown) > 90:
         shown = shown[:87].rsplit(",", 1)[0] + ", ...)"
-    return f"{name}{shown}; help({space}.{name}) says what each argument may be"
+    return tr("{}{}; help({}.{}) says what each argument may be", name, shown, space, name)

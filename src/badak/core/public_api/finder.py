@@ -12,7 +12,7 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
-from badak.core.errors import PACKAGE, StateError, package
+from badak.core.errors import PACKAGE, StateError, package, tr
 from badak.core.public_api.door import Namespace, add_door
 from badak.core.public_api.homes import show_as_torch
 from badak.core.public_api.import_time import wants_placeholder
@@ -90,7 +90,7 @@ class TorchDistribution(Distribution):
 
     def read_text(self, filename: str) -> str | None:
         """The metadata of a package that consists of a name and a version."""
-        return f"Metadata-Version: 2.1\nName: torch\nVersion: {version()}\n" if filename == "METADATA" else None
+        return tr("Metadata-Version: 2.1\nName: torch\nVersion: {}\n", version()) if filename == "METADATA" else None
 
     def locate_file(self, path: Any) -> Any:
         """Where a file of badak lies."""

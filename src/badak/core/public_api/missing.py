@@ -6,7 +6,7 @@ from functools import wraps
 from types import EllipsisType, FunctionType, ModuleType
 from typing import Any
 
-from badak.core.errors import NotSupportedError, Shown, package
+from badak.core.errors import NotSupportedError, Shown, package, tr
 from badak.core.public_api.import_time import asker, is_being_imported, stands_in_decorator, wants_placeholder
 from badak.core.public_api.table import ASK, instead, is_pytorch, names_of, reach
 
@@ -36,7 +36,7 @@ def absent_attribute(space: str, name: str, owner: object) -> AttributeError:
 
 def missing(dotted: str) -> MissingName:
     """The error for torch.<dotted>, which badak does not have."""
-    return MissingName(f"torch.{dotted}: badak does not have it", instead(dotted) or ASK)
+    return MissingName(tr("torch.{}: badak does not have it", dotted), instead(dotted) or ASK)
 
 
 def placeholders(space: str) -> list[str]:

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from badak.core.errors import ArgumentTypeError
+from badak.core.errors import ArgumentTypeError, tr
 
 active: list[Any] = []  # the classes and modes that there are
 _counting = threading.Lock()
@@ -120,9 +120,10 @@ def dispatch(public: Callable, args: tuple, kwargs: dict) -> Any:
             return answer
     name = getattr(public, "__name__", public)
     raise ArgumentTypeError(
-        f"no implementation found for '{name}' on types that implement __torch_function__: {[kind.__name__ for kind in types]}",
+        tr("no implementation found for '{}' on types that implement __torch_function__: {}", name,
+           [kind.__name__ for kind in types]),
         "let the __torch_function__ of one of them answer for it",
-    )
+    )  # fmt: skip
 
 
 def asked_as(name: str, function: Callable, *args: Any) -> Any:

@@ -6,6 +6,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from badak.core.errors import tr
+
 # PyTorch's place: badak's. A longer name below it goes along: badak.cuda.amp is badak.compat.torch.cuda.amp.
 PLACES = {
     "badak._C": "badak.compat.torch.core",
@@ -205,7 +207,7 @@ INSTEAD = {  # what PyTorch has and badak has not: what serves in its place
     "Tensor.cuda": 'x.to("cpu")',
     "cuda.CUDAGraph": "call the function: there is no GPU whose launches could be recorded",
 }
-ASK = "see docs/reference/coming-from-pytorch.md, and ask for it in an issue that shows the line"
+ASK = tr("see docs/reference/coming-from-pytorch.md, and ask for it in an issue that shows the line")
 
 
 @cache
@@ -234,7 +236,7 @@ def is_pytorch(dotted: str) -> bool:
     if is_module(dotted):
         return True
     full = f"torch.{space}".rstrip(".")
-    listed = _lists().get(f"private {full}" if name[:1] == "_" else full)
+    listed = _lists().get(tr("private {}", full) if name[:1] == "_" else full)
     return is_module(space) and not name.startswith("__") if listed is None else name in listed
 
 

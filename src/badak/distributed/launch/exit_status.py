@@ -5,6 +5,8 @@ import socket
 import time
 from dataclasses import dataclass, field
 
+from badak.core.errors import tr
+
 SILENT = 20.0  # seconds without a sign of life, after which a rank counts as lost
 START = 120.0  # seconds within which all ranks must have begun
 KNOT = 10.0  # seconds that ranks wait before it is asked whether they wait for each other
@@ -161,7 +163,7 @@ def how(rank: Rank) -> str:
         name = signal.Signals(-rank.end).name if -rank.end in signal.Signals.__members__.values() else "a signal"
         peak = f"; it had {rank.peak / 2**20:.1f} GiB at most" if rank.peak else ""
         return f"was killed by {name} ({-rank.end}){peak}"
-    return f"ended with exit code {rank.end}"
+    return tr("ended with exit code {}", rank.end)
 
 
 def fix_of(rank: Rank) -> str:

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from badak.core.errors import NotSupportedError
+from badak.core.errors import NotSupportedError, tr
 from badak.distributed.launch.exit_status import START, Failure, Rank, Verdict
 from badak.distributed.launch.listener import Listener
 from badak.distributed.launch.local import Local
@@ -60,15 +60,15 @@ def launch(order: Order, say: Callable[[str], None] = print, begun: Callable[["A
             begun(life := Attempt(order, attempt, say))
             return life.run()
         except Stopped as stopped:
-            say(f"badak launch: {stopped.cause}; all ranks are ended")
+            say(tr("badak launch: {}; all ranks are ended", stopped.cause))
             return 130
         except Failure as failure:
             left = order.restarts - attempt
-            say(f"badak launch: {failure.cause}; all ranks are ended")
+            say(tr("badak launch: {}; all ranks are ended", failure.cause))
             if not left:
-                say(f"fix: {failure.fix}")
+                say(tr("fix: {}", failure.fix))
                 return 1
-            say(f"badak launch: starting again, {attempt + 1} of {order.restarts} times")
+            say(tr("badak launch: starting again, {} of {} times", attempt + 1, order.restarts))
     return 1
 
 

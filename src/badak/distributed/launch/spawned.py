@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import click
 import numpy as np
 
-from badak.core.errors import ArgumentTypeError, StateError
+from badak.core.errors import ArgumentTypeError, StateError, tr
 from badak.core.memory import sent_to_children
 from badak.core.public_api.finder import package, stand_in_for_torch
 from badak.distributed import engine
@@ -76,7 +76,7 @@ class Spawned:
     def __init__(self, call: Callable, args: tuple, ranks: int):
         if among_many() is not None:
             raise StateError(
-                f"multiprocessing.spawn: {ranks} processes, but this is one of several ranks already", "call its function here"
+                tr("multiprocessing.spawn: {} processes, but this is one of several ranks already", ranks), "call its function here"
             )
         self.ranks, self.code = ranks, 0
         self.attempt: Attempt | None = None
@@ -106,7 +106,7 @@ class Spawned:
                 pickler.dump(self.sent)
             except (pickle.PicklingError, AttributeError, TypeError, RuntimeError) as error:
                 raise ArgumentTypeError(
-                    f"multiprocessing.spawn: the function and its arguments must be sent to other processes ({error})",
+                    tr("multiprocessing.spawn: the function and its arguments must be sent to other processes ({})", error),
                     "a function of a module, and arguments that pickle takes; ranks talk by torch.distributed",
                 ) from error
         return tuple(files)
@@ -140,12 +140,12 @@ class Spawned:
             raise self._failure()
 
     def _failure(self) -> ProcessException:
-        failed = f"multiprocessing.spawn: one of {self.ranks} processes has failed"
+        failed = tr("multiprocessing.spawn: one of {} processes has failed", self.ranks)
         ended = {n: rank for n, rank in self.known.items() if rank.end}
         first = min(self.said or ended, key=lambda n: ended[n].since if n in ended else 0.0, default=0)
         pid = self.known[first].pid if first in self.known else 0
         if first in self.said:
-            text = f"{failed}\n\n-- Process {first} terminated with the following error:\n{self.said[first]}"
+            text = tr("{}\n\n-- Process {} terminated with the following error:\n{}", failed, first, self.said[first])
             return ProcessRaisedException(text, first, pid, fix="fix what is said above")
         return ProcessExitedException(
             failed, first, pid, (ended[first].end or 1) if first in ended else 1, fix="fix what is said above"

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
-from badak.core.errors import FileError, NotSupportedError
+from badak.core.errors import FileError, NotSupportedError, tr
 
 STARTER = "mpiexec"
 LINE = re.compile(r"([A-Za-z0-9._-]+)(?::(\d+)|\s+slots\s*=\s*(\d+))?(?:\s.*)?$")  # MPICH's way, and Open MPI's
@@ -27,18 +27,20 @@ def read_hosts(path: str) -> list[Host]:
     try:
         lines = Path(path).read_text(encoding="utf-8").splitlines()
     except FileNotFoundError:
-        raise FileError(f"badak launch: {path}: there is no such host file", 'a file with lines like "node1:2"') from None
+        raise FileError(tr("badak launch: {}: there is no such host file", path), 'a file with lines like "node1:2"') from None
     except (OSError, UnicodeDecodeError) as error:
-        raise FileError(f"badak launch: {path}: not a host file ({error})", 'a file with lines like "node1:2"') from None
+        raise FileError(tr("badak launch: {}: not a host file ({})", path, error), 'a file with lines like "node1:2"') from None
     hosts = []
     for number, line in enumerate(lines, 1):
         if words := line.partition("#")[0].strip():
             found = LINE.match(words)
             if found is None or found[2] == "0" or found[3] == "0":
-                raise FileError(f"badak launch: {path}, line {number}: not a host: {words[:80]!r}", 'a line like "node1:2"')
+                raise FileError(
+                    tr("badak launch: {}, line {}: not a host: {!r}", path, number, words[:80]), 'a line like "node1:2"'
+                )
             hosts.append(Host(found[1], int(found[2] or found[3] or 1)))
     if not hosts:
-        raise FileError(f"badak launch: {path}: this host file names no host", 'a file with lines like "node1:2"')
+        raise FileError(tr("badak launch: {}: this host file names no host", path), 'a file with lines like "node1:2"')
     return hosts
 
 
@@ -53,8 +55,8 @@ def address(hosts: list[Host]) -> str:
                 own = line.getsockname()[0]
         except OSError as error:
             raise FileError(
-                f"badak launch: the host {host.name!r} has no address here ({error.strerror or error})",
-                f"ssh {host.name} must work",
+                tr("badak launch: the host {!r} has no address here ({})", host.name, error.strerror or error),
+                tr("ssh {} must work", host.name),
             ) from None
         if not own.startswith("127."):
             break
@@ -81,6 +83,6 @@ def starter(ranks: int, hosts: list[Host], folder: str) -> list[str]:
         line += ["--oversubscribe", "--allow-run-as-root"]
     if hosts:
         path = Path(folder) / "hosts"
-        path.write_text("".join(f"{name} slots={n}\n" if is_open else f"{name}:{n}\n" for name, n in hosts))
+        path.write_text(tr("").join(tr("{} slots={}\n", name, n) if is_open else f"{name}:{n}\n" for name, n in hosts))
         line += ["--hostfile" if is_open else "-f", str(path)]
     return line

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, StateError
+from badak.core.errors import ArgumentError, ArgumentTypeError, StateError, tr
 from badak.distributed.collectives import Steps, begin, flat, raw
 from badak.distributed.group import ProcessGroup, chosen
 from badak.distributed.objects import gather_object
@@ -58,7 +58,7 @@ class ZeroRedundancyOptimizer(Optimizer):
         self.optim = optimizer_class([self._part(group) for group in self.param_groups], **defaults)
         if not isinstance(self.optim, Optimizer):
             raise ArgumentTypeError(
-                f"ZeroRedundancyOptimizer: optimizer_class gave a {type(self.optim).__name__}, which is no optimizer",
+                tr("ZeroRedundancyOptimizer: optimizer_class gave a {}, which is no optimizer", type(self.optim).__name__),
                 "a class such as badak.optim.AdamW, or a function that makes one",
             )
         self.optim._stepped_without_gradient = True  # a part may have none; the whole asks
@@ -147,7 +147,7 @@ class ZeroRedundancyOptimizer(Optimizer):
         """Bring what all ranks remember to rank `to` of the group, where state_dict() then gives it. All ranks call it."""
         size = self.process_group.size()
         if not isinstance(to, int) or not 0 <= to < size:
-            raise ArgumentError(f"consolidate_state_dict: to={to} is no rank of a group of {size}", f"0 to {size - 1}")
+            raise ArgumentError(tr("consolidate_state_dict: to={} is no rank of a group of {}", to, size), f"0 to {size - 1}")
         self._gathered = self._collected(to)
 
     def _collected(self, to: int) -> dict[int, Any] | None:
@@ -187,22 +187,22 @@ class ZeroRedundancyOptimizer(Optimizer):
 
     def state_dict(self) -> dict[str, Any]:
         """What all ranks remembered at the last consolidate_state_dict, in the form of an optimizer without ranks."""
-        for hook in self._hooked("state_dict pre"):
+        for hook in self._hooked(tr("state_dict pre")):
             hook(self)
         if self._gathered is None:
             raise StateError(
                 "Optimizer state has not been consolidated on this rank.",
-                f"consolidate_state_dict(to={self.process_group.rank()}) on all ranks before",
+                tr("consolidate_state_dict(to={}) on all ranks before", self.process_group.rank()),
             )
         made = {**pack({}, self.param_groups), "state": dict(self._gathered)}
-        for hook in self._hooked("state_dict post"):
+        for hook in self._hooked(tr("state_dict post")):
             made = hook(self, made) or made
         return made
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over the whole state, of an optimizer with or without ranks: each rank its part; all check the whole."""
         state_dict = dict(state_dict) if isinstance(state_dict, dict) else state_dict
-        for hook in self._hooked("load_state_dict pre"):
+        for hook in self._hooked(tr("load_state_dict pre")):
             state_dict = hook(self, state_dict) or state_dict
         owner = type(self.optim).__name__
         groups = load_groups(state_dict, self.param_groups, owner)
@@ -218,14 +218,14 @@ class ZeroRedundancyOptimizer(Optimizer):
                 if ranks[id(p)] == self.process_group.rank():
                     kept.update(found)
         if memories:
-            refuse(owner, f"'state' has the memory of parameter {str(next(iter(memories)))[:40]}, which is in no group")
+            refuse(owner, tr("'state' has the memory of parameter {}, which is in no group", str(next(iter(memories)))[:40]))
         self.param_groups = groups
         state = load_state({}, [], [], owner)  # one that begins what is not there
         state.update(kept)
         self.optim.__setstate__({"state": state, "param_groups": [self._part(group) for group in groups]})
         self._tell(self.optim.param_groups, self.param_groups)
         self.state, self._gathered = self.optim.state, None
-        for hook in self._hooked("load_state_dict post"):
+        for hook in self._hooked(tr("load_state_dict post")):
             hook(self)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -288,11 +288,11 @@ def _number(value: Any) -> float:
 def _check_class(optimizer_class: Any) -> None:
     if not callable(optimizer_class):
         raise ArgumentTypeError(
-            f"ZeroRedundancyOptimizer: optimizer_class should be a class of optimizers; got {type(optimizer_class).__name__}",
+            tr("ZeroRedundancyOptimizer: optimizer_class should be a class of optimizers; got {}", type(optimizer_class).__name__),
             "optimizer_class=badak.optim.AdamW",
         )
     if isinstance(optimizer_class, type) and issubclass(optimizer_class, LBFGS | ZeroRedundancyOptimizer):
         raise ArgumentError(
-            f"ZeroRedundancyOptimizer: {optimizer_class.__name__} does not update each parameter by itself",
+            tr("ZeroRedundancyOptimizer: {} does not update each parameter by itself", optimizer_class.__name__),
             "optimizer_class=badak.optim.AdamW, or another that does",
         )

@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from datetime import timedelta
 from typing import Any
 
+from badak.core.errors import tr
 from badak.core.public_api import guard_types
 from badak.distributed.errors import DistStoreError
 from badak.distributed.stores.contents import CHANGES, Contents
@@ -31,7 +32,7 @@ class FileStore(Store):
 
     def __init__(self, file_name: str | os.PathLike, world_size: int = -1) -> None:
         super().__init__()
-        self._path, self._world_size = os.fspath(file_name), expect_count(world_size, "FileStore: world_size")
+        self._path, self._world_size = os.fspath(file_name), expect_count(world_size, tr("FileStore: world_size"))
         self._log = _Log(self._path)
         self._log.ask(FIVE_MINUTES, "join", self._log.made())
         weakref.finalize(self, _left, self._log, os.getpid(), self._world_size)
@@ -82,13 +83,15 @@ class _Log:
             handle = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
         except OSError as error:
             raise DistStoreError(
-                f"FileStore: {self.path} cannot be opened: {error.strerror}", "a path in a folder in which all processes may write"
+                tr("FileStore: {} cannot be opened: {}", self.path, error.strerror),
+                "a path in a folder in which all processes may write",
             ) from None
         try:
             while not self._take(handle):
                 if time.monotonic() >= end:
                     raise DistStoreError(
-                        f"FileStore: another process has held {self.path} for {seconds:g} s", "look at the process that has it open"
+                        tr("FileStore: another process has held {} for {:g} s", self.path, seconds),
+                        "look at the process that has it open",
                     )
                 time.sleep(0.002)
             yield handle
@@ -102,7 +105,8 @@ class _Log:
             if error.errno in HELD:
                 return False
             raise DistStoreError(
-                f"FileStore: the file system of {self.path} has no locks: {error.strerror}", "a path on a local disk, or a TCPStore"
+                tr("FileStore: the file system of {} has no locks: {}", self.path, error.strerror),
+                "a path on a local disk, or a TCPStore",
             ) from None
         return True
 
@@ -112,7 +116,8 @@ class _Log:
         self.number = self.number or here.st_ino
         if here.st_ino != self.number or here.st_size < self.read:
             raise DistStoreError(
-                f"FileStore: {self.path} is another file than before", "world_size=-1 keeps the file; delete it when all have ended"
+                tr("FileStore: {} is another file than before", self.path),
+                "world_size=-1 keeps the file; delete it when all have ended",
             )
         os.lseek(handle, self.read, os.SEEK_SET)
         parts = []
@@ -133,7 +138,7 @@ class _Log:
             self.contents.do(command, *args)
         except (ValueError, TypeError, RecursionError):
             raise DistStoreError(
-                f"FileStore: {self.path} is no file of a store", "a path of its own, at which there is no file"
+                tr("FileStore: {} is no file of a store", self.path), "a path of its own, at which there is no file"
             ) from None
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any, TypeVar
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
+from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, tr
 from badak.core.public_api import guard_types
 from badak.distributed.errors import DistStoreError, QueueEmptyError
 from badak.distributed.stores.contents import Contents
@@ -42,7 +42,7 @@ class Store:
     def multi_set(self, keys: Sequence[str], values: Sequence[str | bytes]) -> None:
         """Give keys their values."""
         if len(expect_keys(keys)) != len(expect_keys(values)):
-            raise ArgumentError(f"Store.multi_set: {len(keys)} keys, but {len(values)} values", "a value for each key")
+            raise ArgumentError(tr("Store.multi_set: {} keys, but {} values", len(keys), len(values)), "a value for each key")
         self._ask("set", *(part for key, value in zip(keys, values) for part in (self._key(key), as_text(value))))
 
     def multi_get(self, keys: Sequence[str]) -> list[bytes]:
@@ -53,10 +53,10 @@ class Store:
     def add(self, key: str, amount: int) -> int:
         """Add to the number of a key, which starts at 0; the sum. The value is the number as text."""
         if not isinstance(amount, int):
-            raise ArgumentTypeError(f"Store.add: expected an int; got {type(amount).__name__}", "store.add(key, 1)")
+            raise ArgumentTypeError(tr("Store.add: expected an int; got {}", type(amount).__name__), "store.add(key, 1)")
         total = self._ask("add", self._key(key), int(amount))
         if total is None:
-            raise ArgumentError(f"Store.add: the value of {key!r} is no number", "a key of its own for each counter")
+            raise ArgumentError(tr("Store.add: the value of {!r} is no number", key), "a key of its own for each counter")
         return total
 
     def check(self, keys: Sequence[str]) -> bool:
@@ -99,7 +99,7 @@ class Store:
             return as_bytes(self._until(lambda: self._ask("pop", name), [key]))
         value = self._ask("pop", name)
         if value is None:
-            raise QueueEmptyError(f"queue is empty: {key!r}", "block=True waits for the next value")
+            raise QueueEmptyError(tr("queue is empty: {!r}", key), "block=True waits for the next value")
         return as_bytes(value)
 
     def queue_len(self, key: str) -> int:
@@ -122,12 +122,12 @@ class Store:
 
     def _key(self, key: str) -> str:
         if not isinstance(key, str):
-            raise ArgumentTypeError(f"Store: expected a key to be a str; got {type(key).__name__}", "str(key)")
+            raise ArgumentTypeError(tr("Store: expected a key to be a str; got {}", type(key).__name__), "str(key)")
         return key
 
     def _ask(self, command: str, *args: Any) -> Any:
         raise NotSupportedError(
-            f"{type(self).__name__}: a store that keeps nothing by itself", "dist.FileStore, dist.TCPStore or dist.HashStore"
+            tr("{}: a store that keeps nothing by itself", type(self).__name__), "dist.FileStore, dist.TCPStore or dist.HashStore"
         )
 
     def _until(self, ask: Callable[[], Any], keys: Sequence[str], timeout: timedelta | None = None) -> Any:
@@ -138,7 +138,7 @@ class Store:
             left = end - time.monotonic()
             if left <= 0:
                 raise DistStoreError(
-                    f"wait timeout after {seconds * 1000:.0f}ms, keys: {', '.join(keys)}",
+                    tr("wait timeout after {:.0f}ms, keys: {}", seconds * 1000, tr(", ").join(keys)),
                     "look at the process that should set them; a longer wait: store.set_timeout(timedelta(minutes=10))",
                 )
             time.sleep(min(pause, left))
@@ -164,7 +164,7 @@ class PrefixStore(Store):
     def __init__(self, prefix: str, store: Store) -> None:
         if not isinstance(store, Store):
             raise ArgumentTypeError(
-                f"PrefixStore: expected a store; got {type(store).__name__}", "PrefixStore(prefix, FileStore(path))"
+                tr("PrefixStore: expected a store; got {}", type(store).__name__), "PrefixStore(prefix, FileStore(path))"
             )
         super().__init__()
         self._prefix, self._store = super()._key(prefix), store
@@ -201,7 +201,7 @@ def as_text(value: str | bytes) -> str:
     if isinstance(value, str):
         value = value.encode()
     if not isinstance(value, bytes | bytearray):
-        raise ArgumentTypeError(f"Store: expected a value to be a str or bytes; got {type(value).__name__}", "str(value)")
+        raise ArgumentTypeError(tr("Store: expected a value to be a str or bytes; got {}", type(value).__name__), "str(value)")
     return str(value, "latin1")
 
 
@@ -220,8 +220,8 @@ def expect_keys(keys: Sequence[Key]) -> Sequence[Key]:
 def expect_count(value: int, where: str, most: int | None = None) -> int:
     """An integer: how many processes there are, or where to listen."""
     if not isinstance(value, int) or (most is not None and not 0 <= value <= most):
-        wanted = "an int" if most is None else f"an int from 0 to {most:,}"
-        raise ArgumentTypeError(f"{where}: expected {wanted}; got {value!r}", None)
+        wanted = tr("an int") if most is None else tr("an int from 0 to {:,}", most)
+        raise ArgumentTypeError(tr("{}: expected {}; got {!r}", where, wanted, value), None)
     return value
 
 
@@ -229,7 +229,7 @@ def expect_timeout(timeout: timedelta, where: str) -> timedelta:
     """A time that somebody waits."""
     if not isinstance(timeout, timedelta):
         raise ArgumentTypeError(
-            f"{where}: expected timeout to be a datetime.timedelta; got {type(timeout).__name__}", "timedelta(seconds=30)"
+            tr("{}: expected timeout to be a datetime.timedelta; got {}", where, type(timeout).__name__), "timedelta(seconds=30)"
         )
     return timeout
 

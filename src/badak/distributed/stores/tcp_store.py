@@ -13,7 +13,7 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
-from badak.core.errors import ArgumentError, NotSupportedError
+from badak.core.errors import ArgumentError, NotSupportedError, tr
 from badak.core.public_api import guard_types
 from badak.distributed.errors import DistNetworkError, DistStoreError
 from badak.distributed.stores.contents import CHANGES, Contents
@@ -47,7 +47,7 @@ class TCPStore(Store):
             raise NotSupportedError(
                 "TCPStore: master_listen_fd is a socket of somebody else's", "leave it out: the store opens its own"
             )
-        self._host, self._port, self._world_size = host_name, expect_count(port, "TCPStore: port", 65535), world_size
+        self._host, self._port, self._world_size = host_name, expect_count(port, tr("TCPStore: port"), 65535), world_size
         if is_master:
             self._listen(multi_tenant)
         elif not self._port:
@@ -74,7 +74,8 @@ class TCPStore(Store):
             if shared and self._port:
                 return
             raise DistNetworkError(
-                f"TCPStore: cannot listen at {self._host}:{self._port}: {error.strerror or error}", "port=0 takes one that is free"
+                tr("TCPStore: cannot listen at {}:{}: {}", self._host, self._port, error.strerror or error),
+                "port=0 takes one that is free",
             ) from None
         self._port = server.getsockname()[1]
         threading.Thread(target=_serve, args=(server,), daemon=True, name="badak TCPStore").start()
@@ -85,10 +86,10 @@ class TCPStore(Store):
         while (here := self._ask("present")) < world_size:
             if time.monotonic() > end:
                 raise DistStoreError(
-                    f"Timed out after {self._timeout.total_seconds():g} seconds waiting for clients. "
-                    f"{here}/{world_size} clients joined.",
+                    tr("Timed out after {:g} seconds waiting for clients. {}/{} clients joined.", self._timeout.total_seconds(),
+                       here, world_size),
                     "start the others, or wait_for_workers=False",
-                )
+                )  # fmt: skip
             time.sleep(PAUSE)
 
     def _ask(self, command: str, *args: Any) -> Any:
@@ -131,7 +132,7 @@ class _Line:
             if not answer:
                 self.close()
                 raise DistNetworkError(
-                    f"TCPStore: {self.host}:{self.port} does not answer any more",
+                    tr("TCPStore: {}:{} does not answer any more", self.host, self.port),
                     "the process with is_master=True must outlive the others",
                 )
             return json.loads(answer)
@@ -145,9 +146,10 @@ class _Line:
             except OSError as error:
                 if time.monotonic() >= end:
                     raise DistNetworkError(
-                        f"TCPStore: no answer from {self.host}:{self.port} within {seconds:g} s: {error.strerror or error}",
+                        tr("TCPStore: no answer from {}:{} within {:g} s: {}", self.host, self.port, seconds,
+                           error.strerror or error),
                         "start the process with is_master=True, at this host_name and port",
-                    ) from None
+                    ) from None  # fmt: skip
             time.sleep(PAUSE)
         found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.socket, self.file = found, found.makefile("rwb")

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentTypeError
+from badak.core.errors import ArgumentTypeError, tr
 from badak.nn import Module
 from badak.tensor import Tensor
 
@@ -52,7 +52,7 @@ class Batch:
         batch = cls(args, kwargs, leaves, names=names)
         if not leaves:
             raise ArgumentTypeError(
-                f"{where}: the batch holds no tensor",
+                tr("{}: the batch holds no tensor", where),
                 "the arguments of the model: a tensor, a tuple, or a dict by name",
             )
         return batch
@@ -85,7 +85,7 @@ def arguments(given: Any, where: str = "audit") -> tuple[tuple, dict]:
             return tuple(given[0]), dict(given[1])
         return tuple(given), {}
     raise ArgumentTypeError(
-        f"{where}: batch is {type(given).__name__}, not what a model can be called with",
+        tr("{}: batch is {}, not what a model can be called with", where, type(given).__name__),
         "a tensor, a tuple of the model's arguments, or a dict of them by name",
     )
 

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from badak.core.errors import tr
 from badak.inspect.audit.batch import LABEL_NAMES, TARGET_NAMES, Batch
 from badak.inspect.audit.graph import Lookup, Seen
 from badak.inspect.audit.padding import mask_leaves, triangular
@@ -106,9 +107,9 @@ def kind_of(model: Module, batch: Batch, shown: Shown, said: str | None) -> Kind
         two = _crossed(looked_up(batch, shown.lookups), shown.sides)
         two = two or (texts[:2] if len(texts) > 1 and not shown.sides and _two_sides(model, texts) else None)
         if two:
-            return Kind("encoder-decoder", "said" if said else f"it reads {two[0]} and answers {two[1]}", two[1], two[0])
+            return Kind("encoder-decoder", tr("said") if said else tr("it reads {} and answers {}", two[0], two[1]), two[1], two[0])
     if said:
-        return Kind(said, "said", texts[-1] if said == "encoder-decoder" else texts[0])
+        return Kind(said, tr("said"), texts[-1] if said == "encoder-decoder" else texts[0])
     causal = _causal(model, batch, texts, shown)
     if causal:
         return Kind("causal", causal, texts[0])
@@ -116,8 +117,8 @@ def kind_of(model: Module, batch: Batch, shown: Shown, said: str | None) -> Kind
     return Kind("bidirectional", both, texts[0]) if both else Kind(UNKNOWN, _NOTHING, texts[0])
 
 
-_TRIANGLE = "a triangular mask meets the scores of its attentions, though it does not hide what follows"
-_NOTHING = "nothing hides what follows, and nothing shows whether it may be seen"
+_TRIANGLE = tr("a triangular mask meets the scores of its attentions, though it does not hide what follows")
+_NOTHING = tr("nothing hides what follows, and nothing shows whether it may be seen")
 
 
 def _crossed(looked: dict[str, int], sides: list) -> list[str] | None:
@@ -137,17 +138,19 @@ def _without_text(batch: Batch, shown: Shown, said: str | None) -> Kind:
     own = [seen for seen in shown.attentions if length and seen.keep.shape[-2:] == (length, length)]
     hides = [seen for seen in own if _hides(seen.keep)]
     if said or hides:
-        return Kind(said or "causal", "said" if said else f"{len(hides)} of {len(own)} self-attentions hide what follows", name)
+        return Kind(
+            said or "causal", tr("said") if said else tr("{} of {} self-attentions hide what follows", len(hides), len(own)), name
+        )
     if length > 2 and length in shown.triangles:
         return Kind("causal", _TRIANGLE, name)
     if length > 2:
         beside = [(n, leaf.array) for n, leaf in batch.leaves.items() if n != name]
         for other, y in (*beside, *(("what its loss compares with", y) for y in shown.labels)):
             if y.dtype.kind == "f" and one_further(y, x, batch.batch_axis):
-                return Kind("causal", f"{other} is {name}, one further", name)
+                return Kind("causal", tr("{} is {}, one further", other, name), name)
         if own and any(y.shape == x.shape and y is not x for y in shown.answers):
             return Kind(UNKNOWN, _NOTHING, name)
-    return Kind("image", f"{name} is of numbers, {x.shape}", name)
+    return Kind("image", tr("{} is of numbers, {}", name, x.shape), name)
 
 
 def _two_sides(model: Module, texts: list[str]) -> bool:
@@ -194,27 +197,27 @@ def _causal(model: Module, batch: Batch, texts: list[str], shown: Shown) -> str:
         own = [seen for seen in shown.attentions if seen.keep.shape[-1] == seen.keep.shape[-2] in (2 * length, 3 * length)]
     hides = [seen for seen in own if seen.keep.shape[-1] > 1 and _hides(seen.keep)]
     if hides:
-        return f"{len(hides)} of {len(own)} self-attentions hide what follows"
+        return tr("{} of {} self-attentions hide what follows", len(hides), len(own))
     for name, other in batch.leaves.items():
         if name not in texts and other.integer and one_further(other.array, leaf.array, batch.batch_axis):
-            return f"{name} is {texts[0]}, one further"
+            return tr("{} is {}, one further", name, texts[0])
     if any(one_further(labels, leaf.array, batch.batch_axis) for labels in shown.labels):
-        return f"its loss compares an answer with the token of {texts[0]} one further"
+        return tr("its loss compares an answer with the token of {} one further", texts[0])
     for mask in mask_leaves(batch, texts, lengths):
         if triangular(mask.array):
-            return f"{mask.name} is a triangle"
+            return tr("{} is a triangle", mask.name)
     if lengths & set(shown.triangles):
         return _TRIANGLE
     if any(b.dim() >= 2 and b.shape[-1] >= length and triangular(b._array) for b in model.buffers()):
-        return "it holds a triangular mask"
-    return "it gives what its next forward takes" if shown.remembers and (own or not shown.attentions) else ""
+        return tr("it holds a triangular mask")
+    return tr("it gives what its next forward takes") if shown.remembers and (own or not shown.attentions) else ""
 
 
 def _bidirectional(batch: Batch, texts: list[str], shown: Shown) -> str:
     """What shows that every place may see every other; "" where nothing does."""
     leaf = batch.leaves[texts[0]]
     if any(labels.size == leaf.array.size and labels.dtype.kind in "iu" for labels in shown.labels):
-        return "its loss compares an answer with a label of the same place"
+        return tr("its loss compares an answer with a label of the same place")
     sizes = [x.vocabulary for x in shown.lookups if part_of(x.indices, leaf.array, batch.batch_axis) is not None]
     words = max(sizes, default=0)
     if any(y.ndim and words and y.shape[-1] == words for y in shown.answers):
@@ -223,5 +226,5 @@ def _bidirectional(batch: Batch, texts: list[str], shown: Shown) -> str:
             {x.table.shape[1] for x in shown.lookups if x.vocabulary == words},
         )
         parts = [x for x in shown.lookups if 1 < x.vocabulary <= 4 and x.table.shape[1] in width and length in x.indices.shape]
-        return "it reads which part of the text a token is of" if parts else ""
-    return "it answers no tokens, and nothing hides what follows" if shown.answers else ""
+        return tr("it reads which part of the text a token is of") if parts else ""
+    return tr("it answers no tokens, and nothing hides what follows") if shown.answers else ""

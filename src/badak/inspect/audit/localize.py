@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from badak.core.errors import tr
 from badak.inspect.audit.watch import Call
 
 Clean = Callable[[np.ndarray, np.ndarray], bool | None]
@@ -37,7 +38,7 @@ def begins(reference: list[Call], other: list[Call], clean: Clean) -> Begin:
                 before = call
         else:
             break
-    return Begin(path, f"{last.path} before it still gives what it should" if last is not None and last.path else "")
+    return Begin(path, tr("{} before it still gives what it should", last.path) if last is not None and last.path else "")
 
 
 def anywhere(reference: list[Call], other: list[Call], clean: Clean) -> tuple[Call, Call] | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import StateError, heard_anew
+from badak.core.errors import StateError, heard_anew, tr
 from badak.core.events import Effect
 from badak.nn import Module
 from badak.nn.members import HOOKS, MEMBERS
@@ -75,7 +75,7 @@ class Kept:
         for name, p, array, mark in self.uncopied.values():
             if fingerprint(array) != mark:
                 raise StateError(
-                    f"the model changed its parameter {name} behind badak's back, as by .numpy(), and it stays so",
+                    tr("the model changed its parameter {} behind badak's back, as by .numpy(), and it stays so", name),
                     "change parameters by methods of tensors, p.copy_(x), or look at copy.deepcopy(model)",
                 )
             if p._array is not array:  # p.data = x

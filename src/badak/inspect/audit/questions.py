@@ -3,7 +3,7 @@
 from time import perf_counter
 from typing import Any
 
-from badak.core.errors import ArgumentError, ArgumentTypeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, tr
 from badak.inspect.audit.batch import Batch
 from badak.inspect.audit.kind import KINDS
 from badak.inspect.audit.preserve_state import as_it_was
@@ -24,12 +24,12 @@ def ask_all(
     started = perf_counter()
     given = checked(model, kind, optimizer)
     if not isinstance(forwards, int) or forwards < 1:
-        raise ArgumentError(f"audit: forwards={forwards!r} allows for none", "forwards=10")
+        raise ArgumentError(tr("audit: forwards={!r} allows for none", forwards), "forwards=10")
     if pad is not None and not isinstance(pad, int):
-        raise ArgumentTypeError(f"audit: pad={pad!r} is no id", "pad=0, the id that fills texts up")
+        raise ArgumentTypeError(tr("audit: pad={!r} is no id", pad), "pad=0, the id that fills texts up")
     if lost := unregistered(model):
         report = Audit(type(model).__name__, kind or "", "", "", lost)
-        report.notes.append("nothing else was asked: eval() does not reach layers that are not registered")
+        report.notes.append(tr("nothing else was asked: eval() does not reach layers that are not registered"))
         return report
     with as_it_was(model):
         subject = Subject(model, Batch.of(model, batch), kind, pad, forwards, loss, labels)
@@ -56,17 +56,19 @@ def checked(model: Any, kind: str | None, optimizer: Any) -> list[Optimizer]:
     """The optimizers as a list; raises for what cannot be audited."""
     if not isinstance(model, Module):
         raise ArgumentTypeError(
-            f"audit: model is {type(model).__name__}, not a badak.nn.Module", "audit(model, batch), the model first"
+            tr("audit: model is {}, not a badak.nn.Module", type(model).__name__), "audit(model, batch), the model first"
         )
     if not any(p is not None for module in model.modules() for p in module._parameters.values()):
         cause, fix = describe_unregistered(model, model._plain_containers())
-        raise ArgumentError(f"audit: {cause}", fix)
+        raise ArgumentError(tr("audit: {}", cause), fix)
     if kind is not None and kind not in KINDS:
-        raise ArgumentError(f"audit: kind={kind!r} is none of {', '.join(KINDS)}", "kind=None finds it")
+        raise ArgumentError(tr("audit: kind={!r} is none of {}", kind, ", ".join(KINDS)), "kind=None finds it")
     several = [optimizer] if isinstance(optimizer, Optimizer) else list(optimizer or [])
     for each in several:
         if not isinstance(each, Optimizer):
-            raise ArgumentTypeError(f"audit: optimizer holds {type(each).__name__}, not a badak.optim.Optimizer", "optimizer=[opt]")
+            raise ArgumentTypeError(
+                tr("audit: optimizer holds {}, not a badak.optim.Optimizer", type(each).__name__), "optimizer=[opt]"
+            )
     return several
 
 
@@ -84,5 +86,5 @@ def sizes_of(subject: Subject) -> str:
     """The batch in words."""
     if subject.texts:
         long = " and ".join(f"{subject.length(name)}" for name in subject.texts)
-        return f"{subject.rows} texts of {long} tokens"
+        return tr("{} texts of {} tokens", subject.rows, long)
     return f"{subject.rows} x {subject.primary.shape[1:]}"

@@ -162,14 +162,14 @@ class Audit:
         """One line where nothing was found."""
         if not self.open:
             return say("nothing found")
-        return say(f"nothing can be said yet: not asked are {', '.join(title(probe) for probe in self.open)}")
+        return say("nothing can be said yet: not asked are {}", ", ".join(title(probe) for probe in self.open))
 
     def head(self) -> list[str]:
         """What was audited, and what it cost."""
-        cost = say(f"{self.forwards} forwards, {self.backwards} backward, {self.seconds:.2f} s")
+        cost = say("{} forwards, {} backward, {:.2f} s", self.forwards, self.backwards, self.seconds)
         if not self.forwards:  # what was found at once made all else pointless
-            return [say(f"audit of {self.model}"), cost]
-        return [say(f"audit of {self.model}: {self.kind} ({self.why})"), f"{say(self.sizes)}; {cost}"]
+            return [say("audit of {}", self.model), cost]
+        return [say("audit of {}: {} ({})", self.model, self.kind, self.why), f"{say(self.sizes)}; {cost}"]
 
     def tail(self) -> list[str]:
         """What is sound, what was not asked, and notes."""
@@ -187,11 +187,11 @@ class Audit:
 
     def to_html(self) -> str:
         """The same as one HTML page that needs nothing else."""
-        return as_page(say(f"audit of {self.model}"), self._repr_html_())
+        return as_page(say("audit of {}", self.model), self._repr_html_())
 
     def _repr_html_(self) -> str:
         head = "".join(f"<p>{escape(line)}</p>" for line in self.head())
-        word = say(f"{len(self.findings)} found") if self.findings else self.verdict()
+        word = say("{} found", len(self.findings)) if self.findings else self.verdict()
         rows = as_rows(
             HEADS,
             [

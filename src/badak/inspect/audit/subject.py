@@ -9,7 +9,7 @@ import numpy as np
 
 from badak.autograd import enable_grad, no_grad
 from badak.compiler import Compiled
-from badak.core.errors import ArgumentError, BadakError
+from badak.core.errors import ArgumentError, BadakError, tr
 from badak.inspect.audit.answer import labels_in, main_answer, moved, places_of, sink_of, triangles_in, verdict
 from badak.inspect.audit.axes import batch_axis
 from badak.inspect.audit.batch import Batch, like
@@ -45,7 +45,7 @@ class Neighbours(NamedTuple):
     watch: Graph
 
 
-NO_NUMBERS = "its outputs are NaN"
+NO_NUMBERS = tr("its outputs are NaN")
 
 
 class Subject:
@@ -75,9 +75,9 @@ class Subject:
         self.woken = wake(model, self.rng)
         if self.woken:
             self.notes.append(
-                f"parameters of zeros alone ({len(self.woken)}, e.g. {self.woken[0]}): small random numbers stood in for them, "
-                "so that what is behind them was asked, too"
-            )
+                tr("parameters of zeros alone ({}, e.g. {}): small random numbers stood in for them, "
+                   "so that what is behind them was asked, too", len(self.woken), self.woken[0])
+            )  # fmt: skip
         self.invented = self._fill_up(pad)
         self.reference = self._first()
         self.batch.batch_axis = self._batch_axis(labels or [])
@@ -114,7 +114,7 @@ class Subject:
             self.padding, self.padding_how = find_padding(self.model, self.batch, self.texts, pad, keeps)
         self.places = {name: self._places(name) for name in {*self.texts, self.kind.text}}
         if said is None and self._reads_on():
-            self.kind = Kind("causal", "a token changes what it answers behind it, and nothing before it", self.kind.text)
+            self.kind = Kind("causal", tr("a token changes what it answers behind it, and nothing before it"), self.kind.text)
 
     def _reads_on(self) -> bool:
         """Whether a model of words without attention, such as a recurrent one, goes from left to right."""
@@ -156,7 +156,7 @@ class Subject:
             raise NotApplicable(NO_NUMBERS)
         word = verdict(self.reference, other, clean, moved if moves else None)
         if word is None:
-            raise NotApplicable("nothing that the model gives, nor its last modules, could be compared: no axis of it is known")
+            raise NotApplicable(tr("nothing that the model gives, nor its last modules, could be compared: no axis of it is known"))
         return word
 
     def sink(self) -> Ran | None:
@@ -214,12 +214,12 @@ class Subject:
         except Exception as error:
             if self.forwards == 1:
                 raise
-            raise NotApplicable(f"the model fails on the changed batch: {words(error)}") from error
+            raise NotApplicable(tr("the model fails on the changed batch: {}", words(error))) from error
 
     def afford(self, count: int) -> None:
         """Raise NotApplicable where that many forwards are more than the audit may make."""
         if self.forwards + count > self.most:
-            raise NotApplicable(f"{self.forwards} forwards are made; forwards={self.forwards + count} would allow for it")
+            raise NotApplicable(tr("{} forwards are made; forwards={} would allow for it", self.forwards, self.forwards + count))
 
     def _first(self) -> Graph:
         before = random_states()
@@ -233,7 +233,7 @@ class Subject:
         self.notes += [f"the model warns: {text}" for text in said]
         if not any(np.issubdtype(x.dtype, np.floating) for x in watch.outputs):
             raise ArgumentError(
-                f"audit: {type(self.model).__name__} gives no tensor of floats",
+                tr("audit: {} gives no tensor of floats", type(self.model).__name__),
                 "audit the part of it that gives logits or hidden states",
             )
         if random_states() == before:
@@ -241,7 +241,7 @@ class Subject:
         try:
             again = self.forward(self.batch)
         except NotApplicable as why:
-            cause = f"audit: {type(self.model).__name__} takes this batch only once: {why}"
+            cause = tr("audit: {} takes this batch only once: {}", type(self.model).__name__, why)
             raise ArgumentError(cause, "let forward leave the model as it is") from None
         self.expect_same(watch, again)
         return watch
@@ -251,7 +251,7 @@ class Subject:
         name, where = type(self.model).__name__, getattr(error, "badak_module", "")
         place = f", in {where}" if where else ""
         return ArgumentError(
-            f"audit: {name} does not take this batch{place}: {words(error)}",
+            tr("audit: {} does not take this batch{}: {}", name, place, words(error)),
             "the error is the model's own: the batch is what it is called with, as in audit(model, (x,)), audit(model, {'ids': x})",
         )
 
@@ -264,7 +264,7 @@ class Subject:
         except NotApplicable:
             self.batch, self.reference = before
             return False
-        self.notes.append("the batch had one row: three more were drawn at random")
+        self.notes.append(tr("the batch had one row: three more were drawn at random"))
         return True
 
     def _widened(self) -> Batch:
@@ -294,9 +294,10 @@ class Subject:
             return
         where = begins(reference.calls, again.calls, lambda a, b: change(a, b) == 0.0)
         raise ArgumentError(
-            f"audit: two forwards of {type(self.model).__name__} in eval mode differ, from {where.path or 'the model itself'}",
+            tr("audit: two forwards of {} in eval mode differ, from {}", type(self.model).__name__,
+               where.path or tr("the model itself")),
             "draw random numbers in training only: F.dropout(x, p, self.training)",
-        )
+        )  # fmt: skip
 
     @cached_property
     def training(self) -> Watch:
@@ -366,7 +367,7 @@ class Subject:
         never = set(pad_ids(self.model)) | (set(ids[padding].tolist()) if padding is not None else set())
         allowed = np.array([i for i in range(size) if i not in never])
         if len(allowed) < 2:
-            raise NotApplicable(f"{name} has {size} tokens, which leaves nothing to change")
+            raise NotApplicable(tr("{} has {} tokens, which leaves nothing to change", name, size))
         new = self.rng.choice(allowed, ids.shape)
         clash = new == ids
         new[clash] = np.where(new[clash] == allowed[0], allowed[1], allowed[0])

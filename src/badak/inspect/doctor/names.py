@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from types import CodeType, FrameType
 from typing import Any
 
-from badak.core.errors import PACKAGE
+from badak.core.errors import PACKAGE, tr
 from badak.nn import Module, Parameter
 from badak.nn.parameter import is_lazy
 
@@ -154,7 +154,7 @@ class Names:
         """ "a.weight, a.bias and 12 more": the first names of some parameters."""
         names = [self.parameters.get(id(p), f"a tensor {tuple(p.shape)}") for p in parameters]
         rest = len(names) - most
-        return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
+        return ", ".join(names[:most]) + (tr(" and {} more", rest) if rest > 0 else "")
 
 
 def living(*kinds: type) -> list[Any]:

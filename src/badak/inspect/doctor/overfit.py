@@ -13,7 +13,7 @@ import numpy as np
 
 from badak.compat.torch.run import prepared
 from badak.core.errors import ArgumentError, BadakError
-from badak.core.i18n import say
+from badak.core.i18n import say, tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.losses import square
 from badak.inspect.doctor.names import Names, living, weights_of
@@ -67,7 +67,7 @@ def overfitted(program: str, arguments: list[str], is_module: bool = False, step
     cannot be repeated, and for less than 20 steps.
     """
     if steps < LEAST:
-        raise ArgumentError(f"--overfit: {steps} steps are too few to tell a slow fall from none", "--steps 100")
+        raise ArgumentError(tr("--overfit: {} steps are too few to tell a slow fall from none", steps), "--steps 100")
     started, recorder = perf_counter(), Recorder()
     with redirect_stdout(sys.stderr):
         _run(program, arguments, is_module, recorder)
@@ -86,14 +86,14 @@ def _run(program: str, arguments: list[str], is_module: bool, recorder: Recorder
         except Whole:
             pass
         except SystemExit as error:
-            end = f"ended with exit code {error.code}" if error.code else end
+            end = tr("ended with exit code {}", error.code) if error.code else end
         except Exception as error:
-            end = f"failed with {name_of(error)},"
+            end = tr("failed with {},", name_of(error))
     if recorder.why is not None:
         raise recorder.why
     if not recorder.whole:
-        what = "before its first optimizer.step()" if recorder.called else "before it called a module that has parameters"
-        raise ArgumentError(f"{program}: {end} {what}", f"badak run {program} shows what it does")
+        what = tr("before its first optimizer.step()") if recorder.called else tr("before it called a module that has parameters")
+        raise ArgumentError(tr("{}: {} {}", program, end, what), tr("badak run {} shows what it does", program))
 
 
 def trials(tape: Tape, names: Names, steps: int) -> list[Trial]:
@@ -117,7 +117,9 @@ def trials(tape: Tape, names: Names, steps: int) -> list[Trial]:
     except BadakError:
         raise
     except Exception as error:
-        raise ArgumentError(f"the first step cannot be repeated: {name_of(error)}", "badak doctor without --overfit") from error
+        raise ArgumentError(
+            tr("the first step cannot be repeated: {}", name_of(error)), "badak doctor without --overfit"
+        ) from error
     return found
 
 
@@ -163,27 +165,27 @@ def report(subject: str, tape: Tape, names: Names, first: Trial, others: list[Tr
         made.optimizer = f"{type(tape.optimizer).__name__}, lr {trial.rates[0]:.3g}"
     began, end, steps = trial.losses[0], trial.losses[-1], made.steps
     if trial.stays and others:
-        made.verdict = say(f"the loss of one batch stays at {trial.last:.4g} after {steps} steps")
+        made.verdict = say("the loss of one batch stays at {:.4g} after {} steps", trial.last, steps)
         made.why.append(
-            f"the schedule gives lr {first.rates[0]:.3g} in the first step, and lr {others[0].rates[0]:.3g} without it helps as "
-            "little: nothing can be said"
-        )
+            tr("the schedule gives lr {:.3g} in the first step, and lr {:.3g} without it helps as little: nothing can be said",
+               first.rates[0], others[0].rates[0])
+        )  # fmt: skip
     elif trial.stays:
         made.findings.append(NotByHeart().judge(tape, names, trial))
     elif began < 1e-3 and trial.learned:
-        made.verdict = say(f"the loss of the first batch is {began:.3g} before any step: there is nothing to learn")
+        made.verdict = say("the loss of the first batch is {:.3g} before any step: there is nothing to learn", began)
     elif trial.learned:
-        made.verdict = say(f"the loss of one batch fell from {began:.4g} to {end:.3g} in {steps} steps: it can learn")
+        made.verdict = say("the loss of one batch fell from {:.4g} to {:.3g} in {} steps: it can learn", began, end, steps)
     else:
         made.verdict = say(
-            f"the loss of one batch fell from {began:.4g} to {end:.4g} in {steps} steps: it learns, not yet from memory"
+            "the loss of one batch fell from {:.4g} to {:.4g} in {} steps: it learns, not yet from memory", began, end, steps
         )
-        made.why.append(f"--steps {steps * 5} shows how far it goes")
+        made.why.append(tr("--steps {} shows how far it goes", steps * 5))
     if not trial.stays:
         if trial is not first:
-            made.why.append(f"with lr {trial.rates[0]:.3g}; the schedule gives lr {first.rates[0]:.3g} in the first step")
+            made.why.append(tr("with lr {:.3g}; the schedule gives lr {:.3g} in the first step", trial.rates[0], first.rates[0]))
         if trial.still:
-            made.why.append(f"{len(trial.still)} parameters did not move: {names.few(trial.still)}")
+            made.why.append(tr("{} parameters did not move: {}", len(trial.still), names.few(trial.still)))
     return made
 
 
@@ -201,40 +203,42 @@ class NotByHeart(Diagnosis):
         if not last <= 2 * abs(first):
             return self.found(
                 place,
-                f"the loss goes up to {last:.4g} in {steps} steps (it began at {first:.4g}); gradients by module: {gradients}",
-                f"a smaller learning rate than {rate:.3g}",
+                tr("the loss goes up to {:.4g} in {} steps (it began at {:.4g}); gradients by module: {}", last, steps, first,
+                   gradients),
+                tr("a smaller learning rate than {:.3g}", rate),
                 **numbers,
-            )
+            )  # fmt: skip
         if not any(trial.rates):
             return self.found(
                 place,
-                f"the loss stays at {last:.4g} after {steps} steps (it began at {first:.4g}) with a learning rate of 0",
-                "a learning rate above 0: lr=1e-3",
+                tr("the loss stays at {:.4g} after {} steps (it began at {:.4g}) with a learning rate of 0", last, steps, first),
+                tr("a learning rate above 0: lr=1e-3"),
                 **numbers,
             )
         one, two = tape.forward(learns=False), tape.forward(learns=False)
         if abs(one - two) > 1e-6 * abs(one):
             return self.found(
                 place,
-                f"the loss stays at {last:.4g} after {steps} steps (it began at {first:.4g}); the same batch gave {one:.4g} and "
-                f"{two:.4g} without a step between",
-                "something in the model or the loss draws random numbers at each call: draw them once, outside",
+                tr("the loss stays at {:.4g} after {} steps (it began at {:.4g}); the same batch gave {:.4g} and "
+                   "{:.4g} without a step between", last, steps, first, one, two),
+                tr("something in the model or the loss draws random numbers at each call: draw them once, outside"),
                 **numbers,
-            )
+            )  # fmt: skip
         if still:
             return self.found(
                 place,
-                f"the loss stays at {last:.4g} after {steps} steps (it began at {first:.4g}); {len(still)} parameters did not "
-                f"move ({names.few(still)}); gradients by module: {gradients}",
-                f"look for detach(), .data, no_grad() or a factor of 0 between {names.few(still, 1)} and the loss",
+                tr("the loss stays at {:.4g} after {} steps (it began at {:.4g}); {} parameters did not "
+                   "move ({}); gradients by module: {}", last, steps, first, len(still), names.few(still), gradients),
+                tr("look for detach(), .data, no_grad() or a factor of 0 between {} and the loss", names.few(still, 1)),
                 **numbers,
-            )
+            )  # fmt: skip
         return self.found(
             place,
-            f"the loss stays at {last:.4g} after {steps} steps (it began at {first:.4g}); gradients by module: {gradients}",
-            f"a larger learning rate than {rate:.3g}, or look at what stands between the labels and the loss",
+            tr("the loss stays at {:.4g} after {} steps (it began at {:.4g}); gradients by module: {}", last, steps, first,
+               gradients),
+            tr("a larger learning rate than {:.3g}, or look at what stands between the labels and the loss", rate),
             **numbers,
-        )
+        )  # fmt: skip
 
 
 def _few(norms: dict[str, float]) -> str:

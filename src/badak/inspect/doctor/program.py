@@ -6,7 +6,7 @@ from contextlib import redirect_stdout, suppress
 from pathlib import Path
 
 from badak.compat.torch.run import prepared
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.inspect.doctor.eval_check import Lookout
 from badak.inspect.doctor.facts import Step
 from badak.inspect.doctor.model_check import asked
@@ -64,10 +64,10 @@ def examined(program: str, arguments: list[str], is_module: bool = False, steps:
         except _Enough:
             pass
         except SystemExit as error:
-            end = f"ended with exit code {error.code}" if error.code else end
+            end = tr("ended with exit code {}", error.code) if error.code else end
         except Exception as error:
             visit.error = error
-            end = f"failed with {name_of(error)},"
+            end = tr("failed with {},", name_of(error))
             if visit.done and not checkup.findings:
                 raise
         if not visit.done:
@@ -75,13 +75,13 @@ def examined(program: str, arguments: list[str], is_module: bool = False, steps:
     if checkup.findings:
         return checkup
     if not checkup.steps:
-        what = "before its first optimizer.step()" if checkup.model else "before it called a module that has parameters"
-        raise ArgumentError(f"{program}: {end} {what}", f"badak run {program} shows what it does")
+        what = tr("before its first optimizer.step()") if checkup.model else tr("before it called a module that has parameters")
+        raise ArgumentError(tr("{}: {} {}", program, end, what), tr("badak run {} shows what it does", program))
     if visit.error is not None:
         raise ArgumentError(
-            f"{program}: {end} after {checkup.steps} steps, in which nothing was found",
-            f"badak run {program} shows where",
+            tr("{}: {} after {} steps, in which nothing was found", program, end, checkup.steps),
+            tr("badak run {} shows where", program),
         )
     if checkup.steps < steps and not visit.goes_on:
-        checkup.why.append(f"the program ended after {checkup.steps} of {steps} steps")
+        checkup.why.append(tr("the program ended after {} of {} steps", checkup.steps, steps))
     return checkup

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
-from badak.core.i18n import say
+from badak.core.i18n import say, tr
 from badak.inspect.audit.report import as_page, as_rows
 
 HEADS = ("mistake", "place", "what was measured")
@@ -56,8 +56,8 @@ class Checkup:
     def head(self) -> list[str]:
         """What was watched."""
         losses = [loss for loss in self.losses if loss is not None]
-        curve = f"; loss {losses[0]:.4g} -> {losses[-1]:.4g}" if losses else ""
-        lines = [say(f"doctor of {self.subject}: {self.steps} steps in {self.seconds:.1f} s") + say(curve)]
+        curve = tr("; loss {:.4g} -> {:.4g}", losses[0], losses[-1]) if losses else ""
+        lines = [say("doctor of {}: {} steps in {:.1f} s", self.subject, self.steps, self.seconds) + say(curve)]
         known = [part for part in (self.model, self.optimizer) if part]
         return lines + (["; ".join(known)] if known else [])
 
@@ -65,20 +65,20 @@ class Checkup:
         parts = ["\n".join(self.head())]
         parts += [str(finding) for finding in self.findings[:SHOWN]] or [self.verdict or say("nothing found")]
         rest = [f"{f.code} {say(f.title)}" for f in self.findings[SHOWN:]]
-        tail = [say(f"and {len(rest)} more: {', '.join(rest)}")] if rest else []
+        tail = [say("and {} more: {}", len(rest), ", ".join(rest))] if rest else []
         tail += [f"{say('note:')} {say(each)}" for each in self.why]
-        return "\n\n".join([*parts, "\n".join(tail)]).rstrip()
+        return tr("\n\n").join([*parts, tr("\n").join(tail)]).rstrip()
 
     def __repr__(self) -> str:
         return f"Checkup({self.subject}: {len(self.findings)} findings in {self.steps} steps)"
 
     def to_html(self) -> str:
         """The same as one HTML page that needs nothing else."""
-        return as_page(say(f"doctor of {self.subject}"), self._repr_html_())
+        return as_page(say("doctor of {}", self.subject), self._repr_html_())
 
     def _repr_html_(self) -> str:
         head = "".join(f"<p>{escape(line)}</p>" for line in self.head())
-        word = say(f"{len(self.findings)} found") if self.findings else self.verdict or say("nothing found")
+        word = say("{} found", len(self.findings)) if self.findings else self.verdict or say("nothing found")
         rows = as_rows(
             HEADS,
             [(f"{f.code} {say(f.title)}", f.place or "-", f.cause, f.numbers, f.fix) for f in self.findings],

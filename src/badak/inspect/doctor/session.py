@@ -9,7 +9,7 @@ import numpy as np
 
 from badak.compat.torch.amp.grad_scaler import GradScaler
 from badak.core.errors import ArgumentError, ArgumentTypeError
-from badak.core.i18n import say
+from badak.core.i18n import say, tr
 from badak.data import DataLoader
 from badak.inspect.doctor.collectors import is_random
 from badak.inspect.doctor.diagnoses import DIAGNOSES
@@ -30,9 +30,9 @@ class Visit:
 
     def __init__(self, steps: int = 20, file: TextIO | None = None, quiet: bool = False, subject: str = "this training"):
         if isinstance(steps, bool) or not isinstance(steps, int) or steps < 1:
-            raise ArgumentError(f"doctor: steps={steps!r} leaves nothing to watch", "steps=20")
+            raise ArgumentError(tr("doctor: steps={!r} leaves nothing to watch", steps), "steps=20")
         if file is not None and not hasattr(file, "write"):
-            raise ArgumentTypeError(f"doctor: file is {type(file).__name__}, which cannot be written to", "file=sys.stdout")
+            raise ArgumentTypeError(tr("doctor: file is {}, which cannot be written to", type(file).__name__), "file=sys.stdout")
         self.wanted, self.file, self.quiet = steps, file, quiet
         self.checkup = Checkup(subject)
         self.watch = Watch(self.step_ended)
@@ -82,7 +82,7 @@ class Visit:
                 lr = f", lr {rates[0]:.3g}" if rates else ""
                 report.optimizer = f"{type(watch.steps[0].optimizer).__name__}{lr}"
         if not report.steps:
-            report.why.append("no optimizer.step() was seen, so there was little to judge")
+            report.why.append(tr("no optimizer.step() was seen, so there was little to judge"))
         report.findings += self.diagnosed()
         if not report.findings and self.error is None:
             report.findings += self.asked() or list(NeverLearns().never_called(self))

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.core.events import Observer
 from badak.core.modes import modes
 from badak.nn import Module
@@ -97,9 +97,10 @@ class Called:
         if len(found) != len(self.places):
             name = type(self.module).__name__
             raise ArgumentError(
-                f"the first step cannot be repeated: {name} gave {len(self.places)} tensors, and {len(found)} for the same input",
+                tr("the first step cannot be repeated: {} gave {} tensors, and {} for the same input", name, len(self.places),
+                   len(found)),
                 "badak doctor without --overfit",
-            )
+            )  # fmt: skip
         made.update((place, x) for place, x in zip(self.places, found, strict=True) if place is not None)
 
 
@@ -166,10 +167,10 @@ class Tape:
         missing = wanted.difference(*(each.places for each in used))
         for place in missing:
             raise ArgumentError(
-                f"the first step cannot be repeated: the loss takes what {place.node.name} made inside of a module, "
-                "and the module does not return it",
+                tr("the first step cannot be repeated: the loss takes what {} made inside of a module, "
+                   "and the module does not return it", place.node.name),
                 "badak doctor without --overfit",
-            )
+            )  # fmt: skip
 
     def forward(self, learns: bool = True) -> float:
         """The loss, from the very batch; learns: with its backwards."""

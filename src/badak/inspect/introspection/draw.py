@@ -15,7 +15,7 @@ import numpy as np
 
 from badak.autograd.engine import backpropagate
 from badak.autograd.node import Leaf
-from badak.core.errors import ArgumentTypeError, BadakError, GraphError, expect
+from badak.core.errors import ArgumentTypeError, BadakError, GraphError, expect, tr
 from badak.io.atomic import write_file
 from badak.nn import Module
 from badak.ops.op import Op
@@ -87,9 +87,9 @@ def draw(tensor: Tensor, model: Module | None = None, *, most: int = MOST) -> Dr
         True
     """
     if not isinstance(tensor, Tensor):
-        raise ArgumentTypeError(f"draw: expected a Tensor; got {type(tensor).__name__}", "badak.draw(loss)")
+        raise ArgumentTypeError(tr("draw: expected a Tensor; got {}", type(tensor).__name__), "badak.draw(loss)")
     if model is not None and not isinstance(model, Module):
-        raise ArgumentTypeError(f"draw: expected a Module as model; got {type(model).__name__}", "badak.draw(loss, model)")
+        raise ArgumentTypeError(tr("draw: expected a Module as model; got {}", type(model).__name__), "badak.draw(loss, model)")
     expect(isinstance(most, int) and most > 0, "draw", "most of at least 1", "most=120", most=most)
     if tensor.grad_fn is None or not tensor.requires_grad:
         raise GraphError(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from badak.core.errors import ArgumentError, name_of
-from badak.core.i18n import language, say
+from badak.core.i18n import language, say, tr
 
 SITUATIONS = {  # code: title, as on the page; a code is given once and for ever. From 201 on: badak.doctor's diagnoses
     1: "A float mask of zeros and ones",
@@ -96,7 +96,9 @@ def explain(name: str) -> str:
         chosen = [one for one in known if asked in f"{SITUATIONS[one.code]} {say(SITUATIONS[one.code])}".lower()]
         chosen = chosen or [one for one in known if any(asked in text.lower() for _, text in one.parts)]
     if not asked or not chosen:
-        raise ArgumentError(f"explain: nothing is called {name[:60]!r}", "badak explain BADAK-011, or a word: badak explain mask")
+        raise ArgumentError(
+            tr("explain: nothing is called {!r}", name[:60]), "badak explain BADAK-011, or a word: badak explain mask"
+        )
     return str(chosen[0]) if len(chosen) == 1 else "\n".join(one.title for one in chosen)
 
 

@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import Any
 
 import badak
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.core.public_api import home
 from badak.inspect.introspection.source import function_of
 
@@ -73,11 +73,11 @@ def find(name: str) -> tuple[str, Any, tuple[str, ...]]:
         last.lower(), everything(), n=4, cutoff=0.5
     )
     fix = (
-        f"did you mean {', '.join(everything()[each][0] for each in near)}?"
+        tr("did you mean {}?", ", ".join(everything()[each][0] for each in near))
         if near
-        else "docs/reference/api lists the public names"
+        else tr("docs/reference/api lists the public names")
     )
-    raise ArgumentError(f"source: no public name of badak is called {name[:60]!r}", fix)
+    raise ArgumentError(tr("source: no public name of badak is called {!r}", name[:60]), fix)
 
 
 def name_of(thing: Any) -> tuple[str, tuple[str, ...]]:

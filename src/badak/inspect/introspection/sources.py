@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from badak.core.errors import ArgumentTypeError
-from badak.core.i18n import say
+from badak.core.i18n import say, tr
 from badak.core.public_api import home, public
 from badak.inspect.introspection.highlight import as_html, as_text
 from badak.inspect.introspection.names import find, name_of, space
@@ -94,7 +94,7 @@ class Source:
             yield level, place
 
     def _repr_html_(self) -> str:
-        rows = "".join(
+        rows = tr("").join(
             f"<tr><td>{escape(level.layer)}</td><td>{escape(level.name)}</td><td>{escape(str(level.place or ''))}</td></tr>"
             for level in self.levels
         )
@@ -114,14 +114,14 @@ def source_of(thing: Any) -> Source:
     else:
         if not (callable(thing) or isinstance(thing, Module | Optimizer)):
             raise ArgumentTypeError(
-                f"source: {type(thing).__name__} is no function", 'badak.source(F.softmax), or badak.source("softmax")'
+                tr("source: {} is no function", type(thing).__name__), 'badak.source(F.softmax), or badak.source("softmax")'
             )
         if isinstance(thing, Module | Optimizer):
             thing = type(thing)
         if isinstance(thing, type) and issubclass(thing, Op):
             return Source(thing.__name__, [*_op(thing)], [], [] if IS_SOURCE_TREE else [AWAY])
         name, others = name_of(thing)
-    levels = [Level("api", name, _public(name, thing), f"also {', '.join(others)}" if others else "")]
+    levels = [Level("api", name, _public(name, thing), tr("also {}", ", ".join(others)) if others else "")]
     trace = trace_of(thing)
     while not trace.ops and not trace.kernels and len(trace.made_of) == 1:  # another name for the same
         name_below, below = trace.made_of[0], space(trace.made_of[0])
@@ -204,7 +204,7 @@ def _rows(op: type[Op]) -> list[Level]:
     """The rows of tests/sample_rows that are about an operation."""
     found = []
     if getattr(op, "samples", None) is not None:
-        found.append(Level("tests", f"row {op.__name__}", place_of(op), "in its declaration"))
+        found.append(Level("tests", f"row {op.__name__}", place_of(op), tr("in its declaration")))
     for path, name, first, last in _samples():
         if name == op.__name__:
             found.append(Level("tests", f"row {name}", Place(path, first, last)))
@@ -260,13 +260,13 @@ def _public(name: str, thing: Any) -> Place | None:
 def _notes(name: str, thing: Any, trace: Trace, levels: list[Level]) -> list[str]:
     notes = []
     if not callable(thing):
-        notes.append(f"A value ({type(thing).__name__}), not a function: nothing is computed.")
+        notes.append(tr("A value ({}), not a function: nothing is computed.", type(thing).__name__))
     elif isinstance(thing, type) and issubclass(thing, BaseException):
-        notes.append("An exception: nothing is computed.")
+        notes.append(tr("An exception: nothing is computed."))
     elif not trace.ops and not trace.kernels and not trace.made_of:
-        notes.append("Plain Python: no operation and no kernel stands below it.")
+        notes.append(tr("Plain Python: no operation and no kernel stands below it."))
     elif not trace.ops and not trace.kernels:
-        notes.append("It has no operation of its own: its gradient is that of the names that it is made of.")
+        notes.append(tr("It has no operation of its own: its gradient is that of the names that it is made of."))
     if levels[0].place is None and callable(thing):
-        notes.append(f"It is not written in badak: {home(thing) or type(thing).__module__} has it.")
+        notes.append(tr("It is not written in badak: {} has it.", home(thing) or type(thing).__module__))
     return notes if IS_SOURCE_TREE else [*notes, AWAY]

@@ -21,7 +21,7 @@ import numpy as np
 
 from badak.autograd import enable_grad
 from badak.core.errors import ArgumentTypeError
-from badak.core.i18n import columns, padded, say
+from badak.core.i18n import columns, padded, say, tr
 from badak.core.memory import owner_of
 from badak.core.tracing import Recorder
 from badak.nn import Module
@@ -80,7 +80,7 @@ class Summary:
         for row, alike in _told_once(self.rows):
             if depth is None or row.depth <= depth:
                 last = row.path.rpartition(".")[2]
-                more = "  " + say(f"and {alike} more like it") if alike else ""
+                more = "  " + say("and {} more like it", alike) if alike else ""
                 name = f"{'  ' * row.depth}{last + ': ' if last else ''}{row.kind}{more}"
                 activations = size(row.activations) if row.activations else ""
                 found.append((name, row.output, f"{row.parameters:,}" if row.parameters else "", count(row.flops), activations))
@@ -91,12 +91,13 @@ class Summary:
         frozen = self.parameters - self.trainable
         return [
             (say("batch"), self.batch),
-            (say("parameters"), say(f"{self.parameters:,}, {frozen:,} of them not trained") if frozen else f"{self.parameters:,}"),
-            ("FLOPs", say(f"forward {count(self.forward) or '0'}, backward {count(self.backward) or '0'}")),
-            (say("memory"), say(f"weights {size(self.weights)}: what the model needs to answer")),
-            ("", say(f"gradients {size(self.gradients)}, moments (Adam's two) {size(self.moments)}, "
-                     f"activations {size(self.activations)}")),
-            ("", say(f"{size(self.training)} in training, with this batch")),
+            (say("parameters"), say("{:,}, {:,} of them not trained", self.parameters,
+                                    frozen) if frozen else f"{self.parameters:,}"),
+            ("FLOPs", say("forward {}, backward {}", count(self.forward) or "0", count(self.backward) or "0")),
+            (say("memory"), say("weights {}: what the model needs to answer", size(self.weights))),
+            ("", say("gradients {}, moments (Adam's two) {}, "
+                        "activations {}", size(self.gradients), size(self.moments), size(self.activations))),
+            ("", say("{} in training, with this batch", size(self.training))),
         ]  # fmt: skip
 
     def table(self, depth: int | None = None) -> str:
@@ -163,7 +164,7 @@ def summary(model: Module, *batch: Any, **named: Any) -> Summary:
     Raises ArgumentTypeError for what is no module; what the forward raises for a wrong batch passes. PyTorch has no such function.
     """
     if not isinstance(model, Module):
-        raise ArgumentTypeError(f"summary: expected a Module first; got {type(model).__name__}", "badak.summary(model, batch)")
+        raise ArgumentTypeError(tr("summary: expected a Module first; got {}", type(model).__name__), "badak.summary(model, batch)")
     rows = {id(module): Row(path, type(module).__name__) for path, module in model.named_modules()}
     weights = [*model.parameters(), *model.buffers()]
     given = [x._array for x in _tensors([*batch, *named.values()])]

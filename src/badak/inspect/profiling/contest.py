@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from badak import models
-from badak.core.errors import StateError
+from badak.core.errors import StateError, tr
 from badak.inspect.profiling.peer import Peer, interleave
 from badak.inspect.profiling.worker import serve
 from badak.tensor.random import manual_seed
@@ -86,13 +86,13 @@ def compete(task: Task, threads: int, rounds: int, seconds: float) -> Standing:
         for library in libraries():
             peers.append(Peer([sys.executable, "-P", "-m", "badak.inspect.profiling.contest", library], threads))
         parameters = [peer.ask("build", work=asdict(task))["parameters"] for peer in peers]
-        losses = np.array([peer.ask("steps", count=CHECKED_STEPS)["values"] for peer in peers])
+        losses = np.array([peer.ask(tr("steps"), count=CHECKED_STEPS)["values"] for peer in peers])
         interleave(peers, rounds, seconds)
     finally:
         for peer in peers:
             peer.close()
     if len(set(parameters)) > 1:
-        raise StateError(f"{task.name}: the libraries hold {parameters} parameters")
+        raise StateError(tr("{}: the libraries hold {} parameters", task.name, parameters))
     found = [peer.timing.as_dict() for peer in peers]
     apart = float(np.abs(losses[0] - losses[1]).max()) if len(peers) > 1 else None
     return Standing(task.name, parameters[0], found[0], found[1] if len(found) > 1 else None, apart)

@@ -10,7 +10,7 @@ import threading
 from time import perf_counter
 from typing import Any
 
-from badak.core.errors import StateError
+from badak.core.errors import StateError, tr
 from badak.inspect.profiling.machine import busy_seconds, environment
 from badak.inspect.profiling.timing import Timing
 
@@ -41,7 +41,7 @@ class Peer:
             self._process.stdin.flush()
             line = self._answers.get(timeout=self.timeout)
         except queue.Empty:
-            raise StateError(f"no answer to {do} within {self.timeout:.0f} s", "a longer timeout") from None
+            raise StateError(tr("no answer to {} within {:.0f} s", do, self.timeout), "a longer timeout") from None
         except BrokenPipeError:
             line = ""
         if not line:
@@ -96,7 +96,7 @@ class Peer:
         self._process.wait()
         self._said.seek(0)
         lines = self._said.read().decode(errors="replace").strip().splitlines()
-        return lines[-1] if lines else f"the worker ended with code {self._process.returncode}"
+        return lines[-1] if lines else tr("the worker ended with code {}", self._process.returncode)
 
 
 def interleave(peers: list[Peer], rounds: int, seconds: float) -> None:

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from badak.core.errors import FileError
+from badak.core.errors import FileError, tr
 from badak.inspect.profiling.profile import Enough, Profile
 from badak.io.atomic import unreadable
 from badak.training.build import resume
@@ -19,7 +19,9 @@ def profile_of(target: str, arguments: list[str], steps: int, skip: int, log: Ca
     if path.is_dir():
         return profile_run(path, steps, skip, log)
     if not path.is_file():
-        raise FileError(f"{target}: neither a Python file nor a run folder", "badak profile train.py, or a folder of badak train")
+        raise FileError(
+            tr("{}: neither a Python file nor a run folder", target), "badak profile train.py, or a folder of badak train"
+        )
     return profile_script(path, arguments, steps, skip)
 
 
@@ -58,7 +60,7 @@ def check_program(path: Path) -> None:
     except OSError as error:
         raise unreadable(path, error) from error
     except (SyntaxError, ValueError) as error:  # ValueError: a zero byte
-        line = f", line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
+        line = tr(", line {}", error.lineno) if isinstance(error, SyntaxError) and error.lineno else ""
         what = error.msg if isinstance(error, SyntaxError) else str(error)
-        fix = "badak profile train.py, or a folder of badak train"
-        raise FileError(f"{path}: not a Python program: {what}{line}", fix) from error
+        fix = tr("badak profile train.py, or a folder of badak train")
+        raise FileError(tr("{}: not a Python program: {}{}", path, what, line), fix) from error

@@ -15,12 +15,12 @@ def table(profile: Profile, top: int = 30) -> list[str]:
         lines.append(line_of(cells(name, forward, backward, steps, whole)))
     others = [row for _, rows in operations[top:] for row in rows]
     if others:
-        lines.append(line_of(cells(say(f"{len(operations) - top} more"), sum(others, Row()), Row(), steps, whole)))
+        lines.append(line_of(cells(say("{} more", len(operations) - top), sum(others, Row()), Row(), steps, whole)))
     for (kind, name), row in sorted(profile.rows.items()):
         if kind == UPDATE:
             lines.append(line_of(part(f"{name}.step", row.seconds, row.calls, steps, whole)))
         elif kind not in (FORWARD, BACKWARD):
-            lines.append(line_of(part(say(f"{name}(): the walk itself"), row.seconds, row.calls, steps, whole)))
+            lines.append(line_of(part(say("{}(): the walk itself", name), row.seconds, row.calls, steps, whole)))
     lines.append(line_of(part(say("the rest: Python"), profile.python, 0, steps, whole)))
     lines.append(line_of(part(say("a step"), profile.seconds, 0, steps, whole)))
     return lines

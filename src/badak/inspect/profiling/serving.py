@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from badak.core.errors import FileError
+from badak.core.errors import FileError, tr
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ def served(model: str, *options: str, env: Mapping[str, str] | None = None) -> I
         try:
             found = next((match for text in process.stdout if (match := re.search(r"http://127\.0\.0\.1:(\d+)/", text))), None)
             if found is None:
-                raise FileError(f"{model}: badak serve ended with {process.wait()}", f"badak serve {model} says why")
+                raise FileError(tr("{}: badak serve ended with {}", model, process.wait()), tr("badak serve {} says why", model))
             yield int(found[1]), process.pid
         finally:
             process.terminate()

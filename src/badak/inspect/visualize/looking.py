@@ -7,7 +7,7 @@ import numpy as np
 
 from badak.autograd import enable_grad
 from badak.compiler import Compiled
-from badak.core.errors import ArgumentError, ArgumentTypeError, BadakError, IndexOutOfRangeError, ShapeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, BadakError, IndexOutOfRangeError, ShapeError, tr
 from badak.data.validation import whole
 from badak.inspect.audit.batch import Batch, Leaf
 from badak.inspect.audit.kind import KINDS
@@ -48,14 +48,14 @@ def look_at(model: Any, batch: Any, **options: Any) -> Look:
         model = model.function
     if not isinstance(model, Module):
         raise ArgumentTypeError(
-            f"look: model is {type(model).__name__}, not a badak.nn.Module",
+            tr("look: model is {}, not a badak.nn.Module", type(model).__name__),
             "badak.look(model, batch), the model first",
         )
     asked = Asked(**options)
     if asked.kind is not None and asked.kind not in KINDS:
-        raise ArgumentError(f"look: kind={asked.kind!r} is none of {', '.join(KINDS)}", "kind=None finds it")
+        raise ArgumentError(tr("look: kind={!r} is none of {}", asked.kind, ", ".join(KINDS)), "kind=None finds it")
     if asked.loss is not None and not callable(asked.loss):
-        raise ArgumentTypeError(f"look: loss is {type(asked.loss).__name__}, no function", "loss=lambda output: output.loss")
+        raise ArgumentTypeError(tr("look: loss is {}, no function", type(asked.loss).__name__), "loss=lambda output: output.loss")
     if asked.loss is not None and asked.labels is not None:
         raise ArgumentError("look: loss and labels are two ways to say the same", "give one of them")
     whole("look", "most", asked.most)
@@ -103,7 +103,7 @@ def _seen(model: Module, batch: Batch, asked: Asked, kept: Kept, axis: int) -> S
         )  # fmt: skip
         seen.layers.settle(seen.streams)
         if rows > 1:
-            seen.remark("cut_batch", f"the first of {rows} rows of the batch was looked at, alone", of=rows)
+            seen.remark("cut_batch", tr("the first of {} rows of the batch was looked at, alone", rows), of=rows)
         seen.place = _place(seen, asked.place)
         _backward(seen, _loss(seen, _labels(asked.labels, rows, axis), asked))
     if asked.place is None:
@@ -116,7 +116,9 @@ def first_row(batch: Batch, axis: int) -> tuple[Batch, int]:
     text = next((leaf for leaf in batch.leaves.values() if leaf.integer and leaf.array.ndim > axis), None)
     main = text or next(iter(batch.leaves.values()))
     if main.array.ndim <= max(axis, 1) or main.array.shape[axis] == 0:
-        raise ArgumentError(f"look: {main.name} of shape {main.array.shape} holds no row of a batch", "a batch of one row: x[None]")
+        raise ArgumentError(
+            tr("look: {} of shape {} holds no row of a batch", main.name, main.array.shape), "a batch of one row: x[None]"
+        )
     rows = main.array.shape[axis]
 
     def cut(leaf: Leaf) -> np.ndarray:
@@ -144,7 +146,7 @@ def _called(model: Module, batch: Batch) -> Any:
         raise
     except Exception as error:
         raise ArgumentError(
-            f"look: {type(model).__name__} does not take this batch: {type(error).__name__}: {error}",
+            tr("look: {} does not take this batch: {}: {}", type(model).__name__, type(error).__name__, error),
             "the batch is what the model is called with: look(model, (x,)), look(model, {'ids': x})",
         ) from error
 
@@ -155,11 +157,11 @@ def _place(seen: Seen, place: int | None) -> int:
     if place is None:
         return max(length - 1, 0)
     if not length:
-        raise ArgumentError(f"look: place={place} of a model that reads no text", "leave place out")
+        raise ArgumentError(tr("look: place={} of a model that reads no text", place), "leave place out")
     if not -length <= place < length:
         raise IndexOutOfRangeError(
-            f"look: place {place} of a text of which {length} tokens are shown",
-            f"place={length - 1}, or most={place + 1}",
+            tr("look: place {} of a text of which {} tokens are shown", place, length),
+            tr("place={}, or most={}", length - 1, place + 1),
         )
     return place % length
 
@@ -173,7 +175,7 @@ def _labels(labels: Any, rows: int, axis: int) -> Tensor | None:
         return None
     x = labels if isinstance(labels, Tensor) else tensor(labels)
     if x.dtype.is_floating_point:
-        raise ArgumentTypeError(f"look: labels of {x.dtype}, no integers", "labels=ids, or a class number")
+        raise ArgumentTypeError(tr("look: labels of {}, no integers", x.dtype), "labels=ids, or a class number")
     if rows > 1 and x.dim() > axis and x.shape[axis] == rows:
         x = x[:1] if axis == 0 else x[:, :1]
     return x.reshape(-1)
@@ -211,7 +213,7 @@ def _cross_entropy(answer: Answer | None, labels: Tensor) -> Tensor:
     logits = answer.tensor.reshape(-1, answer.tensor.shape[-1])
     if len(labels) != len(logits):
         raise ShapeError(
-            f"look: {len(labels)} labels for {len(logits)} answers",
+            tr("look: {} labels for {} answers", len(labels), len(logits)),
             "a label for each token, -100 for one that does not count",
         )
     return F.cross_entropy(logits, labels.long(), ignore_index=NO_LABEL)
@@ -224,7 +226,7 @@ def _chosen(seen: Seen, answer: Answer) -> Tensor:
     logits = answer.tensor.reshape(-1, answer.tensor.shape[-1])[place : place + 1]
     share = float(chances(answer, answer.logits[place : place + 1])[0, token])
     seen.loss = {"token": token, "place": place if answer.each else None}
-    seen.remark("chosen_token", f"the backward begins from minus the log-probability of the most likely answer, {share:.1%}",
+    seen.remark("chosen_token", tr("the backward begins from minus the log-probability of the most likely answer, {:.1%}", share),
              token=token, word=_word(seen, answer, token), place=place, probability=short(share))  # fmt: skip
     if answer.chances:
         return -logits[0, token].log()

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from badak.core.errors import tr
 from badak.core.public_api.version import version
 from badak.inspect.audit.kind import Kind
 from badak.inspect.visualize.answer import Answer, lens, predictions
@@ -109,7 +110,7 @@ def _sequence(seen: Seen, number: int) -> dict[str, Any]:
     sequence = seen.sequences[number]
     shown = min(sequence.length, seen.most)
     if shown < sequence.length:
-        seen.remark("cut_tokens", f"{sequence.name}: the first {shown} of {sequence.length} tokens are shown",
+        seen.remark("cut_tokens", tr("{}: the first {} of {} tokens are shown", sequence.name, shown, sequence.length),
                  name=sequence.name, kept=shown, of=sequence.length)  # fmt: skip
     ids = None if sequence.ids is None else sequence.ids[:shown]
     texts = sequence.texts[:shown] if ids is None else [seen.decoder(i) if seen.decoder else str(i) for i in ids]
@@ -136,7 +137,7 @@ def _attentions(seen: Seen, boxes: Boxes) -> list[dict[str, Any]]:
     code, fit = matrices(seen.attended, seen.most)
     if fit < len(seen.attended):
         count = len(seen.attended)
-        text = f"the matrices of {fit} of {count} attentions are shown: more would not fit in the page"
+        text = tr("the matrices of {} of {} attentions are shown: more would not fit in the page", fit, count)
         seen.remark("cut_matrices", text, kept=fit, of=count)
     found = []
     for each in seen.attended[:fit]:
@@ -223,7 +224,7 @@ def _lens(seen: Seen, shown: int) -> dict[str, Any] | None:
     except Exception:  # an operation that a state of another layer does not fit
         found = None
     if found is None:
-        seen.remark("no_lens", "the prediction cannot be read at every layer: the logits are not made from one stream alone")
+        seen.remark("no_lens", tr("the prediction cannot be read at every layer: the logits are not made from one stream alone"))
         return None
     for row in found["layers"]:
         layer = seen.layers.of(seen.streams[found["stream"]].states[row["state"]].sum) if row["state"] else None
@@ -289,20 +290,20 @@ def _vocabulary(seen: Seen, record: dict[str, Any]) -> dict[str, str]:
 def _say_gaps(seen: Seen, boxes: Boxes) -> None:
     """Words about what is missing."""
     if not seen.attended:
-        seen.remark("no_attention", "no attention was seen in this run")
+        seen.remark("no_attention", tr("no attention was seen in this run"))
     if not seen.streams:
-        seen.remark("no_stream", "no residual sums x + part(x) were found")
+        seen.remark("no_stream", tr("no residual sums x + part(x) were found"))
     if seen.answer is None:
-        seen.remark("no_logits", "the model gives no logits: there are no predictions to show")
+        seen.remark("no_logits", tr("the model gives no logits: there are no predictions to show"))
     if seen.loss is None:
-        why = "there is no loss" if seen.answer is None else "nothing here wants a gradient"
-        seen.remark("no_gradients", f"no backward was made: {why}")
+        why = tr("there is no loss") if seen.answer is None else tr("nothing here wants a gradient")
+        seen.remark("no_gradients", tr("no backward was made: {}", why))
     if seen.decoder is None and any(sequence.ids is not None for sequence in seen.sequences):
         seen.remark(
             "no_vocabulary",
-            "tokens are shown as numbers: badak.look(model, batch, tokenizer=...) gives them their text",
+            tr("tokens are shown as numbers: badak.look(model, batch, tokenizer=...) gives them their text"),
         )
     if boxes.left_out:
         kept, count = len(boxes.runs), len(boxes.runs) + boxes.left_out
-        text = f"{boxes.left_out} of {count} operations, of the middle layers, are left out"
+        text = tr("{} of {} operations, of the middle layers, are left out", boxes.left_out, count)
         seen.remark("cut_boxes", text, kept=kept, of=count)

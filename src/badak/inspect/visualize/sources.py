@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 
 from badak.compat.torch.first_call import first_call
-from badak.core.errors import ArgumentError, FileError, NotSupportedError
+from badak.core.errors import ArgumentError, FileError, NotSupportedError, tr
 from badak.data.marian import MarianTokens
 from badak.data.tokenizer import Tokenizer
 from badak.generation.classify import frame
@@ -34,7 +34,7 @@ from badak.training.example import KINDS, example
 from badak.training.run import Run
 
 IGNORED = -100
-HUGGING_FACE = "a folder of GPT-2, Llama, Qwen, Mistral, BERT or Marian"
+HUGGING_FACE = tr("a folder of GPT-2, Llama, Qwen, Mistral, BERT or Marian")
 PICTURES = "preprocessor_config.json"
 PROGRAM = Path(__file__).with_name("by_transformers.py")
 
@@ -72,7 +72,7 @@ def look_at_run(
     """
     found_at = place_of(folder)
     if not found_at.is_dir():
-        raise FileError(f"{folder}: no such file or folder", 'badak look RUN "a text", or badak look train.py')
+        raise FileError(tr("{}: no such file or folder", folder), 'badak look RUN "a text", or badak look train.py')
     read = _published if is_published(found_at) else _of_run
     sight = read(found_at, what, target, label)
     title = f"{Path(folder).resolve().name}: {type(sight.model).__name__}"
@@ -87,7 +87,9 @@ def look_at_run(
 def _of_run(folder: Path, what: str | None, target: str | None, label: str | None) -> Sight:
     experiment = Run.open(folder).setup.experiment
     if experiment not in _READERS:
-        raise ArgumentError(f"{folder} is a run of a program of its own", "badak look PROGRAM, or badak.look(model, batch) in it")
+        raise ArgumentError(
+            tr("{} is a run of a program of its own", folder), "badak look PROGRAM, or badak.look(model, batch) in it"
+        )
     _expect_asked(experiment, target, label)
     if what is None:
         sight = _next(folder)
@@ -136,7 +138,8 @@ def _fitting(sight: Sight, ids: np.ndarray) -> np.ndarray:
     """As many tokens as the model reads."""
     context = cast(Any, sight.model).config.context
     if len(ids) > context:
-        sight.remark("cut_context", f"the model reads {context} tokens: the last {len(ids) - context} of the text were left out",
+        sight.remark("cut_context", tr("the model reads {} tokens: the last {} of the text were left out", context,
+                                       len(ids) - context),
                   kept=context, of=len(ids))  # fmt: skip
     return ids[:context]
 
@@ -163,7 +166,7 @@ def _read(model: BERTClassifier, tokenizer: Tokenizer, what: str, names: list[st
     rows, cuts = frame(tokenizer, [what], model.config.context)
     sight = Sight(model, (_row(rows[0]),), tokenizer=tokenizer, classes=names or None, kind="bidirectional")
     if cuts[0]:
-        sight.remark("cut_context", f"the model reads {len(rows[0])} tokens: the last {cuts[0]} of the text were left out",
+        sight.remark("cut_context", tr("the model reads {} tokens: the last {} of the text were left out", len(rows[0]), cuts[0]),
                   kept=len(rows[0]), of=len(rows[0]) + cuts[0])  # fmt: skip
     sight.labels = _class(label, names or [str(i) for i in range(model.config.classes)])
     return sight
@@ -173,7 +176,7 @@ def _class(label: str | None, names: list[str]) -> Any:
     if label is None:
         return None
     if label not in names:
-        raise ArgumentError(f"--label {label}: the model knows {', '.join(names[:20])}", f"--label {names[0]}")
+        raise ArgumentError(tr("--label {}: the model knows {}", label, ", ".join(names[:20])), tr("--label {}", names[0]))
     return _row(np.array([names.index(label)]))
 
 
@@ -189,7 +192,7 @@ def _translated(model: Seq2Seq, tokenizer: Any, what: str, target: str | None) -
     sight = Sight(model, (), tokenizer=tokenizer, kind="encoder-decoder")
     if target is None:
         wanted = translations(model, rows, TranslateConfig())[0]
-        sight.remark("own_translation", "the target is the model's own translation")
+        sight.remark("own_translation", tr("the target is the model's own translation"))
     else:
         wanted = framed(tokenizer, [target])[0]
     given = np.concatenate([[model.config.sos_id], wanted[:-1]])
@@ -217,9 +220,9 @@ def _row(x: np.ndarray) -> Any:
 
 def _published(folder: Path, what: str | None, target: str | None, label: str | None) -> Sight:
     if what is None and (folder / PICTURES).is_file():
-        raise ArgumentError(f"{folder}: no picture", f"badak look {folder} picture.png")
+        raise ArgumentError(tr("{}: no picture", folder), tr("badak look {} picture.png", folder))
     if what is None:
-        raise ArgumentError(f"{folder}: no text", f'badak look {folder} "a text"')
+        raise ArgumentError(tr("{}: no text", folder), tr('badak look {} "a text"', folder))
     kind, ours = model_type_of(folder)
     if not ours:
         return _by_transformers(folder, kind, what, target, label)
@@ -236,21 +239,21 @@ def _published(folder: Path, what: str | None, target: str | None, label: str | 
     if isinstance(model, BERTEncoder):
         ids = tokenizer.encode(what, marks=True)[: model.config.context]
         return _guessed(model, tokenizer, ids, tokenizer.mask if isinstance(model, BERT) else None)
-    raise ArgumentError(f"{folder}: badak look does not know how a {type(model).__name__} reads a text", HUGGING_FACE)
+    raise ArgumentError(tr("{}: badak look does not know how a {} reads a text", folder, type(model).__name__), HUGGING_FACE)
 
 
 def _by_transformers(folder: Path, kind: str, what: str, target: str | None, label: str | None) -> Sight:
     """A model that badak.models does not have, as Hugging Face's library builds it on badak, up to its first call."""
     if find_spec("transformers") is None:
         raise NotSupportedError(
-            f"{folder}: badak.models has no {kind}, and the library transformers, which has, is not installed",
+            tr("{}: badak.models has no {}, and the library transformers, which has, is not installed", folder, kind),
             "pip install transformers",
         )
     if (folder / PICTURES).is_file():
         read_picture(what)  # says what is wrong with the file
     if (read_json(folder / CONFIG) or {}).get("is_encoder_decoder"):
         raise ArgumentError(
-            f"{folder}: badak look does not know what the decoder of a {kind} begins with",
+            tr("{}: badak look does not know what the decoder of a {} begins with", folder, kind),
             "a program that calls the model with its decoder_input_ids: badak look PROGRAM",
         )
     call = first_call(str(PROGRAM), [str(folder), what])

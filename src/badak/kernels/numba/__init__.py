@@ -5,6 +5,7 @@ The same input gives the same bits on any number of threads. See `threadpool/par
 
 from typing import Any as _Any
 
+from badak.core.errors import tr
 from badak.kernels import reference as _reference
 from badak.kernels.by_name import found as _found
 from badak.kernels.numba._memory import keep_freed_memory as _keep_freed_memory
@@ -100,6 +101,6 @@ def describe():
         "set": "numba",
         "products": f"{_describe_products()}; {ways}",
         "threads": get_num_threads(),
-        "threading_layer": "badak's own team",
+        "threading_layer": tr("badak's own team"),
         "cache": "" if _FOLDER is None else str(_FOLDER),
     }

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
 
+from badak.core.errors import tr
 from badak.kernels.numba.codegen.amx import has, target
 from badak.kernels.numba.codegen.cache import Shelf, sources_of, to_stderr
 from badak.kernels.numba.codegen.compile import FOLDER
@@ -72,7 +73,7 @@ class Ways:
             return True
         right = way.check()
         if not right:
-            to_stderr(f"products of {self.kind} by {way.name} are wrong on this machine; another way is taken")
+            to_stderr(tr("products of {} by {} are wrong on this machine; another way is taken", self.kind, way.name))
         elif shelf is not None:
             shelf.put(name, b"right")
         return right

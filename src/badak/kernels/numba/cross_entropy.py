@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from badak.core.errors import IndexOutOfRangeError
+from badak.core.errors import IndexOutOfRangeError, tr
 from badak.kernels.half import value_dtype
 from badak.kernels.numba._blocks import NOTHING, as_rows, rows_per_block
 from badak.kernels.numba.casts import vector
@@ -172,7 +172,7 @@ def _weight(weight, logits):
 def _out_of_range(target, classes, ignore_index):
     wrong = target[((target < 0) | (target >= classes)) & (target != ignore_index)]
     return IndexOutOfRangeError(
-        f"cross_entropy: expected targets in 0 .. {classes - 1} or ignore_index={ignore_index}; got {wrong[0]}",
+        tr("cross_entropy: expected targets in 0 .. {} or ignore_index={}; got {}", classes - 1, ignore_index, wrong[0]),
         "labels from 0, and as many logits as there are classes",
         code=11,
     )

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from badak.core.errors import IndexOutOfRangeError
+from badak.core.errors import IndexOutOfRangeError, tr
 from badak.kernels import reference
 from badak.kernels.half import value_dtype
 from badak.kernels.numba._blocks import as_rows, rows_per_block
@@ -118,7 +118,7 @@ def _flat(ids):
 def out_of_range(index, rows, where):
     least, most = index.min(), index.max()
     return IndexOutOfRangeError(
-        f"{where}: expected ids in 0 .. {rows - 1}; got ids from {least} to {most}",
-        "ids from 0" if least < 0 else f"a table of {most + 1} rows, or the ids of the right vocabulary",
+        tr("{}: expected ids in 0 .. {}; got ids from {} to {}", where, rows - 1, least, most),
+        "ids from 0" if least < 0 else tr("a table of {} rows, or the ids of the right vocabulary", most + 1),
         code=12,
     )

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from badak.core.errors import tr
 from badak.kernels import reference
 from badak.kernels.half import value_dtype
 from badak.kernels.numba._blocks import NOTHING
@@ -84,7 +85,7 @@ def _set(factors, scalars):
 
 def update_kept(memo, grads):
     """A function that prepares the last call of `update_all` for being played again; see `reference.update_kept`."""
-    if not memo.get("kept call fits"):
+    if not memo.get(tr("kept call fits")):
         return None
     table, factors, grads = memo["table"], memo["factors"], tuple(grads)
     numbers = list(map(id, grads))

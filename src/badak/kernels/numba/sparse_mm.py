@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from badak.core.errors import IndexOutOfRangeError
+from badak.core.errors import IndexOutOfRangeError, tr
 from badak.kernels import reference
 from badak.kernels.numba._blocks import as_rows
 from badak.kernels.numba.simd.rows import products_in
@@ -78,7 +78,7 @@ def _whole(x):
 def _check(wrong, row, col, rows, columns):
     if wrong[0]:
         raise IndexOutOfRangeError(
-            f"sparse_mm: expected indices in 0 .. {rows - 1} and 0 .. {columns - 1}; got rows {row.min()} .. {row.max()}, "
-            f"columns {col.min()} .. {col.max()}",
+            tr("sparse_mm: expected indices in 0 .. {} and 0 .. {}; got rows {} .. {}, columns {} .. {}", rows - 1, columns - 1,
+               row.min(), row.max(), col.min(), col.max()),
             "indices that have not been changed in place since the sparse tensor was made",
-        )
+        )  # fmt: skip

@@ -1,6 +1,6 @@
 """What several families of functions share."""
 
-from badak.core.errors import ArgumentTypeError, warn_once
+from badak.core.errors import ArgumentTypeError, tr, warn_once
 from badak.ops._check import expect_real
 from badak.tensor import Tensor
 from badak.tensor.inplace import write_
@@ -9,7 +9,7 @@ from badak.tensor.inplace import write_
 def tensor(x, where: str, name: str = "input") -> Tensor:
     """x, which must be a tensor."""
     if not isinstance(x, Tensor):
-        raise ArgumentTypeError(f"{where}: expected a Tensor as {name}; got {type(x).__name__}", "badak.tensor(values)")
+        raise ArgumentTypeError(tr("{}: expected a Tensor as {}; got {}", where, name, type(x).__name__), "badak.tensor(values)")
     return x
 
 
@@ -38,7 +38,7 @@ def reduction_of(size_average, reduce, reduction: str) -> str:
     meant = "none" if not reduce else ("mean" if size_average else "sum")
     warn_once(
         "size_average",
-        f"size_average and reduce are deprecated: here they mean reduction='{meant}'",
+        tr("size_average and reduce are deprecated: here they mean reduction='{}'", meant),
         f"reduction='{meant}'",
     )
     return meant

@@ -3,7 +3,7 @@
 `inplace=True` writes the result into the input, as in PyTorch, and saves no memory here.
 """
 
-from badak.core.errors import ArgumentError, ShapeError, warn_once
+from badak.core.errors import ArgumentError, ShapeError, tr, warn_once
 from badak.nn.functional._common import original, placed, real_tensor, tensor
 from badak.ops import activation as ops
 from badak.ops.softmax import LogSoftmax, Softmax
@@ -142,8 +142,8 @@ def _dim(dim, x: Tensor, name: str) -> int:
     guess = 0 if x.dim() in (0, 1, 3) else 1
     warn_once(
         (name, "dim"),
-        f"{name}: implicit dimension choice has been deprecated; dim={guess} is taken for {x.dim()} dims",
-        f"{name}(x, dim=-1), or dim={guess} if it was meant",
+        tr("{}: implicit dimension choice has been deprecated; dim={} is taken for {} dims", name, guess, x.dim()),
+        tr("{}(x, dim=-1), or dim={} if it was meant", name, guess),
     )
     return guess
 
@@ -155,7 +155,7 @@ def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1) -> Tensor:
     """
     x = real_tensor(logits, "gumbel_softmax", "logits")
     if eps != 1e-10:
-        warn_once("gumbel_softmax eps", "gumbel_softmax: eps is deprecated and has no effect", "leave eps out")
+        warn_once(tr("gumbel_softmax eps"), "gumbel_softmax: eps is deprecated and has no effect", "leave eps out")
     gumbels = -Tensor._of(default_generator.exponential(x._array.shape, x._array.dtype, 1.0)).log()
     soft = softmax((x + gumbels) / tau, dim)
     if not hard:
@@ -191,7 +191,7 @@ def _mish(x: Tensor) -> Tensor:
 def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False) -> Tensor:
     """y = x between min_val and max_val, the nearer of the two beyond."""
     if min_val > max_val:
-        raise ArgumentError(f"hardtanh: expected min_val <= max_val; got {min_val}, {max_val}", "swap them")
+        raise ArgumentError(tr("hardtanh: expected min_val <= max_val; got {}, {}", min_val, max_val), "swap them")
     x = original(input, inplace, "hardtanh")
     if x._array.dtype.kind in "iu":
         min_val, max_val = int(min_val), int(max_val)
@@ -261,7 +261,7 @@ def glu(input, dim=-1) -> Tensor:
     size = x.shape[dim]
     if size % 2:
         raise ShapeError(
-            f"glu: Halving dimension must be even, but dimension {dim} is size {size}", f"an input of {size + 1} there"
+            tr("glu: Halving dimension must be even, but dimension {} is size {}", dim, size), tr("an input of {} there", size + 1)
         )
     a, b = x.chunk(2, dim)
     return a * b.sigmoid()
@@ -281,7 +281,7 @@ def tanhshrink(input) -> Tensor:
 def softshrink(input, lambd=0.5) -> Tensor:
     """y = x - lambd where x > lambd, x + lambd where x < -lambd, else 0."""
     if lambd < 0:
-        raise ArgumentError(f"softshrink: lambda must be greater or equal to 0, but found to be {lambd}.", "abs(lambd)")
+        raise ArgumentError(tr("softshrink: lambda must be greater or equal to 0, but found to be {}.", lambd), "abs(lambd)")
     return where(input > lambd, input - lambd, where(input < -lambd, input + lambd, where(input.isnan(), input, 0.0)))
 
 
@@ -327,7 +327,9 @@ def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False) ->
     Source: Xu et al. 2015, "Empirical evaluation of rectified activations in convolutional network".
     """
     if not lower <= upper:
-        raise ArgumentError(f"rrelu: lower bound must not be greater than the upper bound; got {lower} and {upper}", "1/8, 1/3")
+        raise ArgumentError(
+            tr("rrelu: lower bound must not be greater than the upper bound; got {} and {}", lower, upper), "1/8, 1/3"
+        )
     if not training:
         return leaky_relu(input, (lower + upper) / 2, inplace)
     x = original(input, inplace, "rrelu")

@@ -10,7 +10,7 @@ B batch, T queries, S keys, C channels, H heads, D head_dim.
 
 import math
 
-from badak.core.errors import ArgumentError, DTypeError, ShapeError
+from badak.core.errors import ArgumentError, DTypeError, ShapeError, tr
 from badak.nn.functional._common import real_tensor
 from badak.nn.functional.linear import linear
 from badak.nn.functional.mask_warnings import question_mask
@@ -77,7 +77,7 @@ def scaled_dot_product_attention(
 
 def _probability(p: float) -> float:
     if not 0.0 <= p <= 1.0:
-        raise ArgumentError(f"dropout probability has to be between 0 and 1, but got {p}", "dropout_p=0.1")
+        raise ArgumentError(tr("dropout probability has to be between 0 and 1, but got {}", p), "dropout_p=0.1")
     return p
 
 
@@ -88,24 +88,25 @@ def _four_axes(q: Tensor, k: Tensor, v: Tensor, enable_gqa: bool):
         return q, k, v, leads[0]
     if min(q.dim(), k.dim(), v.dim()) < 2:
         raise ShapeError(
-            f"attention: query, key and value need at least 2 dims (length, head_dim); got {q.dim()}, {k.dim()} and {v.dim()}",
+            tr("attention: query, key and value need at least 2 dims (length, head_dim); got {}, {} and {}", q.dim(), k.dim(),
+               v.dim()),
             "(batch, heads, length, head_dim)",
-        )
+        )  # fmt: skip
     if enable_gqa and len(leads[0]) == 2:
         return q, k, v, leads[0]  # heads differ by design; the operation checks the rest
     if len(leads[0]) == 2 == len(leads[1]) and leads[0][0] == leads[1][0] and 1 not in (leads[0][1], leads[1][1]):
         if leads[0][1] != leads[1][1]:
             raise ShapeError(
-                f"attention: query has {leads[0][1]} heads, key {leads[1][1]} and value {leads[2][1]}; "
-                f"got query={tuple(q.shape)}, key={tuple(k.shape)}, value={tuple(v.shape)}",
+                tr("attention: query has {} heads, key {} and value {}; got query={}, key={}, value={}", leads[0][1], leads[1][1],
+                   leads[2][1], tuple(q.shape), tuple(k.shape), tuple(v.shape)),
                 "enable_gqa=True, if each key head serves several query heads",
-            )
+            )  # fmt: skip
     try:
         lead = tuple(broadcast_shapes(*leads))
     except ValueError:
         shapes = f"query={tuple(q.shape)}, key={tuple(k.shape)}, value={tuple(v.shape)}"
         raise ShapeError(
-            f"attention: query, key and value have different batches: {shapes}",
+            tr("attention: query, key and value have different batches: {}", shapes),
             "the same leading axes in all three, (batch, heads, length, head_dim), or 1",
         ) from None
     batch, heads = math.prod(lead[:-1]), lead[-1] if lead else 1
@@ -129,7 +130,7 @@ def _keep_or_bias(mask, q: Tensor, k: Tensor, lead):
     (B, H, T, _), S = q.shape, k.shape[2]
     if mask._array.dtype.kind not in "bfV":
         raise DTypeError(
-            f"attention: Expected attn_mask dtype to be bool or float; got {mask.dtype}",
+            tr("attention: Expected attn_mask dtype to be bool or float; got {}", mask.dtype),
             "attn_mask=(mask != 0): True = attend",
         )
     full = (*lead, T, S)
@@ -214,16 +215,16 @@ class _DimError(ShapeError, AssertionError):
 def _check_dim(query: Tensor, embed_dim: int, num_heads: int) -> None:
     if query.dim() not in (2, 3):
         raise _DimError(
-            f"query should be unbatched 2D or batched 3D tensor but received {query.dim()}-D query tensor",
+            tr("query should be unbatched 2D or batched 3D tensor but received {}-D query tensor", query.dim()),
             "(length, batch, embed_dim)",
         )
     if query.shape[-1] != embed_dim:
         raise _DimError(
-            f"was expecting embedding dimension of {embed_dim}, but got {query.shape[-1]}",
+            tr("was expecting embedding dimension of {}, but got {}", embed_dim, query.shape[-1]),
             f"embed_dim={query.shape[-1]}",
         )
     if embed_dim % num_heads:
-        raise _DimError(f"embed_dim {embed_dim} not divisible by num_heads {num_heads}", "num_heads that divides it")
+        raise _DimError(tr("embed_dim {} not divisible by num_heads {}", embed_dim, num_heads), "num_heads that divides it")
 
 
 def _static(given: Tensor | None, x: Tensor, heads: int) -> Tensor:
@@ -233,10 +234,10 @@ def _static(given: Tensor | None, x: Tensor, heads: int) -> Tensor:
     B, D = x.shape[1], x.shape[-1] // heads
     if given.dim() != 3 or given.shape[0] != B * heads or given.shape[2] != D:
         raise _DimError(
-            f"expecting static_k and static_v of shape (batch heads, keys, head_dim) = ({B * heads}, S, {D}), "
-            f"but got {tuple(given.shape)}",
+            tr("expecting static_k and static_v of shape (batch heads, keys, head_dim) = ({}, S, {}), but got {}", B * heads, D,
+               tuple(given.shape)),
             "k.reshape(batch * heads, S, head_dim)",
-        )
+        )  # fmt: skip
     return given.reshape(B, heads, *given.shape[1:])
 
 
@@ -244,7 +245,7 @@ def _check_masks(attn_mask: Tensor | None, key_padding_mask: Tensor | None, q: T
     (B, H, T, _), S = q.shape, k.shape[2]
     if isinstance(key_padding_mask, Tensor) and tuple(key_padding_mask.shape) != (B, S):
         raise _DimError(
-            f"expected key_padding_mask of shape (batch, keys) = {(B, S)}, but got {tuple(key_padding_mask.shape)}",
+            tr("expected key_padding_mask of shape (batch, keys) = {}, but got {}", (B, S), tuple(key_padding_mask.shape)),
             "one entry for each key of each sequence",
         )
     if isinstance(attn_mask, Tensor) and tuple(attn_mask.shape) not in ((T, S), (B * H, T, S)):
@@ -254,20 +255,20 @@ def _check_masks(attn_mask: Tensor | None, key_padding_mask: Tensor | None, q: T
 def _mask_error(shape: tuple, B: int, H: int, T: int, S: int) -> _DimError:
     if shape == (B, S):
         return _DimError(
-            f"attn_mask {shape} equals (batch={B}, keys={S}): a padding mask",
-            f"key_padding_mask=mask, or for attention functions mask[:, None, None, :] of shape {(B, 1, 1, S)}",
+            tr("attn_mask {} equals (batch={}, keys={}): a padding mask", shape, B, S),
+            tr("key_padding_mask=mask, or for attention functions mask[:, None, None, :] of shape {}", (B, 1, 1, S)),
             code=3,
         )
     if len(shape) == 2 and shape == (B, B):
         return _DimError(
-            f"query is read as (length={T}, batch={B}) because batch_first=False, but attn_mask is {B}x{B}",
+            tr("query is read as (length={}, batch={}) because batch_first=False, but attn_mask is {}x{}", T, B, B, B),
             "batch_first=True",
             code=8,
         )
     wanted = (T, S) if len(shape) == 2 else (B * H, T, S)
     return _DimError(
-        f"The shape of the {len(shape)}D attn_mask is {shape}, but should be {wanted}.",
-        f"(queries, keys) = {(T, S)} or (batch heads, queries, keys) = {(B * H, T, S)}",
+        tr("The shape of the {}D attn_mask is {}, but should be {}.", len(shape), shape, wanted),
+        tr("(queries, keys) = {} or (batch heads, queries, keys) = {}", (T, S), (B * H, T, S)),
     )
 
 

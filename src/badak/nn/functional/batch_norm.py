@@ -3,7 +3,7 @@
 import math
 
 from badak.autograd import no_grad
-from badak.core.errors import ArgumentError, ArgumentTypeError, ShapeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, ShapeError, tr
 from badak.nn.functional._common import tensor
 from badak.nn.functional.norm import group_norm, layer_norm
 from badak.tensor import Tensor, bfloat16, float16
@@ -37,17 +37,17 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
     given = tensor(input, "batch_norm")
     x = given.contiguous()
     if x.dim() < 2:
-        raise ShapeError(f"batch_norm: expected input (N, C, ...); got {tuple(x.shape)}", "x.unsqueeze(0)")
+        raise ShapeError(tr("batch_norm: expected input (N, C, ...); got {}", tuple(x.shape)), "x.unsqueeze(0)")
     dtype, x = x.dtype, _check(x, "batch_norm", running_mean, running_var, weight, bias)
     C = x.shape[1]
     channels = (C, *(1,) * (x.dim() - 2))
     if training:
         if eps <= 0:
-            raise ArgumentError(f"batch_norm eps must be positive during training, but got {eps}", "eps=1e-5")
+            raise ArgumentError(tr("batch_norm eps must be positive during training, but got {}", eps), "eps=1e-5")
         rows = x.transpose(0, 1).reshape(C, x.numel() // max(C, 1))  # (C, M)
         if rows.shape[1] == 1:
             raise ArgumentError(
-                f"Expected more than 1 value per channel when training, got input size {list(x.shape)}",
+                tr("Expected more than 1 value per channel when training, got input size {}", list(x.shape)),
                 "a larger batch, or model.eval()",
             )
         if running_mean is not None and rows.shape[1]:  # nothing moves towards the statistics of nothing
@@ -76,7 +76,7 @@ def instance_norm(
     N, C = x.shape[:2]
     M = math.prod(x.shape[2:])
     if M == 1:
-        raise ArgumentError(f"Expected more than 1 spatial element when training, got input size {list(x.shape)}", None)
+        raise ArgumentError(tr("Expected more than 1 spatial element when training, got input size {}", list(x.shape)), None)
     dtype, x = x.dtype, _check(x, "instance_norm", running_mean, running_var, weight, bias)
     if running_mean is not None and x.numel():
         with no_grad():
@@ -90,7 +90,7 @@ def instance_norm(
 def _check(x: Tensor, where: str, running_mean, running_var, weight, bias) -> Tensor:
     """x, in float32 where it has 16 bits. Raises before anything moves: an error leaves the statistics as they were."""
     if not x.is_floating_point():
-        raise ArgumentTypeError(f"{where}: expected floats; got {x.dtype}", "x.float()")
+        raise ArgumentTypeError(tr("{}: expected floats; got {}", where, x.dtype), "x.float()")
     if (running_mean is None) != (running_var is None):
         raise ArgumentError(
             "running_mean and running_var must either both be None or neither be None", "both of them, or None for both"
@@ -99,8 +99,10 @@ def _check(x: Tensor, where: str, running_mean, running_var, weight, bias) -> Te
     for name, part in parts:
         if part is not None and part.numel() != x.shape[1]:
             raise ShapeError(
-                f"{where}: {name} should contain {x.shape[1]} elements not {part.numel()}: x has {x.shape[1]} channels",
-                f"{name} of shape ({x.shape[1]},), or x of shape (N, {part.numel()}, ...)",
+                tr(
+                    "{}: {} should contain {} elements not {}: x has {} channels", where, name, x.shape[1], part.numel(), x.shape[1]
+                ),
+                tr("{} of shape ({},), or x of shape (N, {}, ...)", name, x.shape[1], part.numel()),
             )
     return x.float() if x.dtype in HALVES else x
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from badak.core.errors import ArgumentError, ShapeError
+from badak.core.errors import ArgumentError, ShapeError, tr
 from badak.nn.functional._common import tensor
 from badak.nn.functional.sizes import sizes, with_batch
 from badak.ops.conv import Conv, ConvTranspose
@@ -110,7 +110,9 @@ def convolution(
     """
     axes = tensor(input, "convolution").dim() - 2
     if axes not in (1, 2, 3):
-        raise ShapeError(f"convolution: expected input (N, C, *S) with 1 to 3 axes S; got {list(input.shape)}", "x.unsqueeze(0)")
+        raise ShapeError(
+            tr("convolution: expected input (N, C, *S) with 1 to 3 axes S; got {}", list(input.shape)), "x.unsqueeze(0)"
+        )
     if transposed:
         return _conv_transpose(input, weight, bias, stride, padding, output_padding, groups, dilation, axes, "convolution")
     return _conv(input, weight, bias, stride, padding, dilation, groups, axes, "convolution")
@@ -123,13 +125,13 @@ def _conv(input, weight, bias, stride, padding, dilation, groups: int, axes: int
         x, padding = _named_padding(x, padding, tuple(weight.shape[2:]), stride, dilation, where)
     padding = sizes(padding, axes, where, "padding")
     if min(stride) < 1:
-        raise ArgumentError(f"{where}: non-positive stride is not supported; got {stride}", "stride=1")
+        raise ArgumentError(tr("{}: non-positive stride is not supported; got {}", where, stride), "stride=1")
     if min(dilation) < 1:
-        raise ArgumentError(f"{where}: dilation should be greater than zero; got {dilation}", "dilation=1")
+        raise ArgumentError(tr("{}: dilation should be greater than zero; got {}", where, dilation), "dilation=1")
     if min(padding) < 0:
-        raise ArgumentError(f"{where}: negative padding is not supported; got {padding}", "padding=0")
+        raise ArgumentError(tr("{}: negative padding is not supported; got {}", where, padding), "padding=0")
     if groups < 1:
-        raise ArgumentError(f"{where}: non-positive groups is not supported; got {groups}", "groups=1")
+        raise ArgumentError(tr("{}: non-positive groups is not supported; got {}", where, groups), "groups=1")
     y = apply(Conv, x, weight, bias, stride=stride, padding=padding, dilation=dilation, groups=groups)
     y = _laid(y, x, weight)
     return y if batched else y.squeeze(0)
@@ -145,9 +147,9 @@ def _named_padding(x: Tensor, padding: str, kernel, stride, dilation, where: str
     if padding == "valid":
         return x, 0
     if padding != "same":
-        raise ArgumentError(f"{where}: Invalid padding string: {padding!r}", "'valid' or 'same'")
+        raise ArgumentError(tr("{}: Invalid padding string: {!r}", where, padding), "'valid' or 'same'")
     if any(s != 1 for s in stride):
-        raise ArgumentError(f"{where}: padding='same' is not supported for strided convolutions", "padding as a number")
+        raise ArgumentError(tr("{}: padding='same' is not supported for strided convolutions", where), "padding as a number")
     total = [d * (k - 1) for k, d in zip(kernel, dilation)]
     odd = [n % 2 for n in total]
     if any(odd):
@@ -161,10 +163,10 @@ def _conv_transpose(input, weight, bias, stride, padding, output_padding, groups
     padding, extra = sizes(padding, axes, where, "padding"), sizes(output_padding, axes, where, "output_padding")
     if any(e >= max(s, d) for e, s, d in zip(extra, stride, dilation)):
         raise ArgumentError(
-            f"{where}: output padding must be smaller than either stride or dilation, but got output_padding={extra}, "
-            f"stride={stride}, dilation={dilation}",
+            tr("{}: output padding must be smaller than either stride or dilation, but got output_padding={}, "
+               "stride={}, dilation={}", where, extra, stride, dilation),
             None,
-        )
+        )  # fmt: skip
     y = apply(
         ConvTranspose, x, weight, bias, stride=stride, padding=padding, dilation=dilation, output_padding=extra, groups=groups
     )

@@ -1,7 +1,7 @@
 """The loss of labels whose places in time are not known."""
 
 from badak.core import events
-from badak.core.errors import ArgumentTypeError, DTypeError, IndexOutOfRangeError, ShapeError
+from badak.core.errors import ArgumentTypeError, DTypeError, IndexOutOfRangeError, ShapeError, tr
 from badak.nn.functional._common import tensor
 from badak.nn.functional.loss import _reduced
 from badak.ops.ctc import CTC, check
@@ -33,10 +33,10 @@ def ctc_loss(
     """
     x = tensor(log_probs, "ctc_loss", "log_probs")
     if not x.is_floating_point():
-        raise DTypeError(f"ctc_loss: expected floating log_probs; got {x.dtype}", "logits.log_softmax(-1)")
+        raise DTypeError(tr("ctc_loss: expected floating log_probs; got {}", x.dtype), "logits.log_softmax(-1)")
     if x.dim() not in (2, 3):
         raise ShapeError(
-            f"ctc_loss: expected log_probs (T, N, C) or (T, C); got {tuple(x.shape)}",
+            tr("ctc_loss: expected log_probs (T, N, C) or (T, C); got {}", tuple(x.shape)),
             "log_probs.transpose(0, 1) where the batch comes first",
         )
     targets = _ints(targets, "targets")
@@ -46,22 +46,22 @@ def ctc_loss(
         x, steps, lengths = x.unsqueeze(1), steps.reshape(-1), lengths.reshape(-1)
     if targets.dim() not in (1, 2):
         raise ShapeError(
-            f"ctc_loss: expected targets (N, S) or in one row; got {tuple(targets.shape)}",
+            tr("ctc_loss: expected targets (N, S) or in one row; got {}", tuple(targets.shape)),
             "torch.cat of the rows, with target_lengths, or rows padded to one length",
         )
     if targets.dim() == 2 and targets.shape[0] != x.shape[1]:
         raise ShapeError(
-            f"ctc_loss: expected targets (N, S) with N = {x.shape[1]} as in log_probs; got {tuple(targets.shape)}",
+            tr("ctc_loss: expected targets (N, S) with N = {} as in log_probs; got {}", x.shape[1], tuple(targets.shape)),
             "log_probs (T, N, C): time first, then batch",
         )
     for name, count in (("input_lengths", steps), ("target_lengths", lengths)):
         if count.shape != (x.shape[1],):
             raise ShapeError(
-                f"ctc_loss: {name} must be of size batch_size; got {tuple(count.shape)} for a batch of {x.shape[1]}",
-                f"one number for each of the {x.shape[1]} rows",
+                tr("ctc_loss: {} must be of size batch_size; got {} for a batch of {}", name, tuple(count.shape), x.shape[1]),
+                tr("one number for each of the {} rows", x.shape[1]),
             )
     if not 0 <= blank < x.shape[2]:
-        raise IndexOutOfRangeError(f"ctc_loss: blank must be in label range 0 .. {x.shape[2] - 1}; got {blank}", "blank=0")
+        raise IndexOutOfRangeError(tr("ctc_loss: blank must be in label range 0 .. {}; got {}", x.shape[2] - 1, blank), "blank=0")
     _check(x, targets, steps, lengths, blank)
     loss = apply(CTC, x, targets, steps, lengths, blank=blank, zero_infinity=bool(zero_infinity))
     if reduction == "mean":
@@ -75,12 +75,12 @@ def _ints(x, name: str) -> Tensor:
     if not isinstance(x, Tensor):
         if not isinstance(x, int | list | tuple):
             raise ArgumentTypeError(
-                f"ctc_loss: expected {name} as Tensor or numbers; got {type(x).__name__}",
+                tr("ctc_loss: expected {} as Tensor or numbers; got {}", name, type(x).__name__),
                 "one integer for each row of the batch",
             )
         x = made_of(x, dtype=int64)
     if x.is_floating_point() or x.is_complex():
-        raise DTypeError(f"ctc_loss: {name} must be integral; got {x.dtype}", f"{name}.long()")
+        raise DTypeError(tr("ctc_loss: {} must be integral; got {}", name, x.dtype), f"{name}.long()")
     return x.to(int64)
 
 

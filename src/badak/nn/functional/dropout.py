@@ -5,7 +5,7 @@ Source: Srivastava et al. 2014; Tompson et al. 2015 for whole channels; Klambaue
 
 import math
 
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.nn.functional._common import placed, tensor
 from badak.nn.functional.activation import SELU_ALPHA, SELU_SCALE
 from badak.ops.dropout import Dropout
@@ -62,7 +62,7 @@ def _channels(input, p: float, training: bool, inplace: bool, batched: int | Non
     x = _checked(input, p, name)
     if batched is not None and x.dim() not in (batched - 1, batched):
         raise ArgumentError(
-            f"{name}: Expected {batched - 1}D or {batched}D input, but received a {x.dim()}D input.",
+            tr("{}: Expected {}D or {}D input, but received a {}D input.", name, batched - 1, batched, x.dim()),
             "dropout for any shape",
         )
     if p == 0 or not training or x.numel() == 0:
@@ -96,7 +96,7 @@ def _saturated(x: Tensor, keep: Tensor, p: float) -> Tensor:
 
 def _checked(input, p: float, name: str) -> Tensor:
     if not 0.0 <= p <= 1.0:
-        raise ArgumentError(f"dropout probability has to be between 0 and 1, but got {p}", f"{name}(x, p=0.1)")
+        raise ArgumentError(tr("dropout probability has to be between 0 and 1, but got {}", p), f"{name}(x, p=0.1)")
     return tensor(input, name)
 
 

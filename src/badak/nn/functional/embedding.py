@@ -4,7 +4,7 @@ import numpy as np
 
 from badak.autograd import no_grad
 from badak.core import events
-from badak.core.errors import ArgumentError, DTypeError, IndexOutOfRangeError
+from badak.core.errors import ArgumentError, DTypeError, IndexOutOfRangeError, tr
 from badak.kernels.memory_format import row_major
 from badak.nn.functional._common import tensor
 from badak.ops.embedding import Embedding, check
@@ -45,8 +45,8 @@ def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, sca
         rows = weight.shape[0]
         if not -rows <= padding_idx < rows:
             raise IndexOutOfRangeError(
-                f"embedding: Padding_idx must be within num_embeddings; got padding_idx={padding_idx}, {rows} rows",
-                f"padding_idx in 0..{rows - 1}",
+                tr("embedding: Padding_idx must be within num_embeddings; got padding_idx={}, {} rows", padding_idx, rows),
+                tr("padding_idx in 0..{}", rows - 1),
             )
         padding_idx %= rows
     if max_norm is not None:
@@ -86,11 +86,11 @@ def one_hot(tensor, num_classes=-1) -> Tensor:  # noqa: F811  (PyTorch's name of
     """
     ids = tensor._array
     if ids.dtype != np.int64:
-        raise DTypeError(f"one_hot is only applicable to index tensor of type LongTensor; got {tensor.dtype}", "ids.long()")
+        raise DTypeError(tr("one_hot is only applicable to index tensor of type LongTensor; got {}", tensor.dtype), "ids.long()")
     if num_classes == -1:
         if ids.size == 0:
             raise ArgumentError("one_hot: Can not infer total number of classes from empty tensor.", "num_classes=V")
-        events.read("one_hot, for the number of classes")
+        events.read(tr("one_hot, for the number of classes"))
         _check_classes(tensor, int(ids.max()) + 1)
         return _one_hot(tensor, int(ids.max()) + 1)
     _check_classes(tensor, num_classes)
@@ -101,10 +101,12 @@ def one_hot(tensor, num_classes=-1) -> Tensor:  # noqa: F811  (PyTorch's name of
 def _check_classes(tensor: Tensor, num_classes: int) -> None:
     ids = tensor._array
     if ids.size and ids.min() < 0:
-        raise IndexOutOfRangeError(f"one_hot: Class values must be non-negative; got {int(ids.min())}", "mask negative ids first")
+        raise IndexOutOfRangeError(
+            tr("one_hot: Class values must be non-negative; got {}", int(ids.min())), "mask negative ids first"
+        )
     if ids.size and ids.max() >= num_classes:
         raise IndexOutOfRangeError(
-            f"one_hot: Class values must be smaller than num_classes; got id {int(ids.max())}, num_classes={num_classes}",
+            tr("one_hot: Class values must be smaller than num_classes; got id {}, num_classes={}", int(ids.max()), num_classes),
             f"num_classes={int(ids.max()) + 1}",
         )
 

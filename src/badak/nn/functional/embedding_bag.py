@@ -3,7 +3,7 @@
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.nn.functional._common import tensor
 from badak.nn.functional.embedding import embedding
 from badak.tensor import Tensor
@@ -21,16 +21,16 @@ def embedding_bag(
     """
     ids = tensor(input, "embedding_bag")
     if mode not in ("sum", "mean", "max"):
-        raise ArgumentError(f"embedding_bag: mode has to be one of sum, mean or max; got {mode!r}", 'mode="mean"')
+        raise ArgumentError(tr("embedding_bag: mode has to be one of sum, mean or max; got {!r}", mode), 'mode="mean"')
     if per_sample_weights is not None and (mode != "sum" or per_sample_weights.shape != ids.shape):
         raise ArgumentError(
-            "embedding_bag: per_sample_weights is only supported for mode='sum', and has input's shape; "
-            f"got mode={mode!r}, {tuple(per_sample_weights.shape)}",
+            tr("embedding_bag: per_sample_weights is only supported for mode='sum', and has input's shape; got mode={!r}, {}", mode,
+               tuple(per_sample_weights.shape)),
             'mode="sum"',
-        )
+        )  # fmt: skip
     if ids.dim() not in (1, 2) or (offsets is None) != (ids.dim() == 2):
         raise ArgumentError(
-            f"embedding_bag: expected ids (B, N) without offsets, or (T,) with them; got {tuple(ids.shape)}",
+            tr("embedding_bag: expected ids (B, N) without offsets, or (T,) with them; got {}", tuple(ids.shape)),
             "ids.flatten(), offsets",
         )
     if padding_idx is not None:
@@ -55,12 +55,12 @@ def _bags(ids: Tensor, offsets, include_last: bool) -> tuple[Tensor, int]:
     """(the bag of each id, how many bags there are)."""
     if offsets is None:
         return Tensor._of(np.repeat(np.arange(ids.shape[0]), ids.shape[1])), ids.shape[0]
-    events.read("embedding_bag, for where bags begin")
+    events.read(tr("embedding_bag, for where bags begin"))
     starts = offsets._array
     starts = starts[:-1] if include_last else starts
     if starts.size and (starts[0] != 0 or (np.diff(starts) < 0).any() or starts[-1] > ids.shape[0]):
         raise ArgumentError(
-            f"embedding_bag: offsets[0] has to be 0, and offsets to rise up to {ids.shape[0]}; got {starts.tolist()[:8]}",
+            tr("embedding_bag: offsets[0] has to be 0, and offsets to rise up to {}; got {}", ids.shape[0], starts.tolist()[:8]),
             "offsets from 0",
         )
     return Tensor._of(np.searchsorted(starts, np.arange(ids.shape[0]), "right") - 1), int(starts.size)

@@ -2,7 +2,7 @@
 
 import math
 
-from badak.core.errors import ArgumentError, DTypeError, NotSupportedError, ShapeError, warn_once
+from badak.core.errors import ArgumentError, DTypeError, NotSupportedError, ShapeError, tr, warn_once
 from badak.nn.functional._common import tensor
 from badak.tensor import Tensor, bool_, int64, linspace, stack, where
 from badak.tensor.upcast import in_float32
@@ -27,15 +27,15 @@ def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corner
     x, grid = tensor(input, "grid_sample"), tensor(grid, "grid_sample", "grid")
     if mode not in MODES:
         raise ArgumentError(
-            f"nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but got: '{mode}'",
+            tr("nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but got: '{}'", mode),
             "mode='bilinear'",
         )
     if padding_mode not in PADDINGS:
         raise ArgumentError(
-            "nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or 'reflection', but got: "
-            f"'{padding_mode}'",
+            tr("nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or 'reflection', but got: '{}'",
+               padding_mode),
             "padding_mode='zeros'",
-        )
+        )  # fmt: skip
     axes = _check(x, grid, mode)
     sizes, corners = x.shape[2:], bool(align_corners)
     places = [_unscaled(grid[..., axes - 1 - a], sizes[a], corners).flatten(1) for a in range(axes)]  # (N, L) for each axis
@@ -52,32 +52,33 @@ def _check(x: Tensor, grid: Tensor, mode: str) -> int:
     axes = x.dim() - 2
     if axes not in (2, 3) or grid.dim() != x.dim():
         raise ShapeError(
-            "grid_sampler(): expected 4D or 5D input and grid with same number of dimensions, but got input with sizes "
-            f"{list(x.shape)} and grid with sizes {list(grid.shape)}",
+            tr("grid_sampler(): expected 4D or 5D input and grid with same number of dimensions, but got input with sizes "
+               "{} and grid with sizes {}", list(x.shape), list(grid.shape)),
             "x (N, C, H, W) with grid (N, H_out, W_out, 2)",
-        )
+        )  # fmt: skip
     if grid.shape[0] != x.shape[0]:
         raise ShapeError(
-            "grid_sampler(): expected grid and input to have same batch size, but got input with sizes "
-            f"{list(x.shape)} and grid with sizes {list(grid.shape)}",
+            tr("grid_sampler(): expected grid and input to have same batch size, but got input with sizes "
+               "{} and grid with sizes {}", list(x.shape), list(grid.shape)),
             "grid.expand(x.shape[0], -1, -1, -1)",
-        )
+        )  # fmt: skip
     if grid.shape[-1] != axes:
         raise ShapeError(
-            f"grid_sampler(): expected grid to have size {axes} in last dimension, but got grid with sizes {list(grid.shape)}",
+            tr("grid_sampler(): expected grid to have size {} in last dimension, but got grid with sizes {}", axes,
+               list(grid.shape)),
             "x, y (and z) on the last axis",
-        )
+        )  # fmt: skip
     if 0 in x.shape[2:]:
         raise ShapeError(
-            f"grid_sampler(): expected input to have non-empty spatial dimensions, but input has sizes {list(x.shape)}",
+            tr("grid_sampler(): expected input to have non-empty spatial dimensions, but input has sizes {}", list(x.shape)),
             "at least one pixel: leave empty images out",
         )
     if not x.is_floating_point() or x.dtype != grid.dtype:
         raise DTypeError(
-            f"grid_sampler(): expected input and grid to have same floating dtype, but input has {x.dtype} and grid has "
-            f"{grid.dtype}",
+            tr("grid_sampler(): expected input and grid to have same floating dtype, but input has {} and grid has {}", x.dtype,
+               grid.dtype),
             "grid.to(x.dtype)",
-        )
+        )  # fmt: skip
     if axes == 3 and mode == "bicubic":
         raise NotSupportedError("grid_sampler(): bicubic interpolation only supports 4D input", "mode='bilinear'")
     return axes
@@ -183,16 +184,16 @@ def affine_grid(theta, size, align_corners=None) -> Tensor:
     theta, size = tensor(theta, "affine_grid", "theta"), tuple(size)
     axes = len(size) - 2
     if not theta.is_floating_point():
-        raise DTypeError(f"Expected theta to have floating point type, but got {theta.dtype}", "theta.float()")
+        raise DTypeError(tr("Expected theta to have floating point type, but got {}", theta.dtype), "theta.float()")
     if axes not in (2, 3) or tuple(theta.shape) != (size[0], axes, axes + 1):
         raise ShapeError(
-            f"affine_grid: Expected a batch of {axes}D affine matrices of shape Nx{axes}x{axes + 1} for size {tuple(size)}. "
-            f"Got {tuple(theta.shape)}.",
+            tr("affine_grid: Expected a batch of {}D affine matrices of shape Nx{}x{} for size {}. Got {}.", axes, axes, axes + 1,
+               tuple(size), tuple(theta.shape)),
             "theta (N, 2, 3) with size (N, C, H, W)",
-        )
+        )  # fmt: skip
     if min(size) <= 0:
         raise ShapeError(
-            f"affine_grid: Expected non-zero, positive output size. Got {list(size)}",
+            tr("affine_grid: Expected non-zero, positive output size. Got {}", list(size)),
             "size (N, C, H, W) or (N, C, D, H, W), each 1 or more",
         )
     if align_corners and min(size[2:]) == 1:
@@ -222,7 +223,7 @@ def grid_sampler(input, grid, interpolation_mode: int, padding_mode: int, align_
     known = range(3)
     if interpolation_mode not in known or padding_mode not in known:
         raise ArgumentError(
-            f"grid_sampler(): expected modes 0, 1 or 2; got {interpolation_mode} and {padding_mode}",
+            tr("grid_sampler(): expected modes 0, 1 or 2; got {} and {}", interpolation_mode, padding_mode),
             "nn.functional.grid_sample, which takes their names",
         )
     return grid_sample(input, grid, MODES[interpolation_mode], PADDINGS[padding_mode], align_corners)

@@ -2,7 +2,7 @@
 
 import math
 
-from badak.core.errors import ArgumentError, ShapeError
+from badak.core.errors import ArgumentError, ShapeError, tr
 from badak.nn.functional._common import real_tensor, tensor
 from badak.nn.functional.sizes import sizes, with_batch
 from badak.nn.functional.vision import interpolate
@@ -25,9 +25,9 @@ def local_response_norm(input, size: int, alpha: float = 1e-4, beta: float = 0.7
     """
     x = real_tensor(input, "local_response_norm")
     if x.dim() < 3:
-        raise ShapeError(f"Expected 3D or higher dimensionality input (got {x.dim()} dimensions)", "x (N, C, L)")
+        raise ShapeError(tr("Expected 3D or higher dimensionality input (got {} dimensions)", x.dim()), "x (N, C, L)")
     if size < 1:
-        raise ArgumentError(f"local_response_norm: size must be 1 or more; got {size}", "size=5 channels, as in the source")
+        raise ArgumentError(tr("local_response_norm: size must be 1 or more; got {}", size), "size=5 channels, as in the source")
     if not x.numel():
         return x
     around = [0, 0] * (x.dim() - 2) + [size // 2, (size - 1) // 2]
@@ -40,12 +40,12 @@ def channel_shuffle(input, groups: int) -> Tensor:
     x = tensor(input, "channel_shuffle")
     if x.dim() < 3:
         raise ShapeError(
-            f"channel_shuffle expects input with > 2 dims, but got input with sizes {list(x.shape)}",
+            tr("channel_shuffle expects input with > 2 dims, but got input with sizes {}", list(x.shape)),
             "x (N, C, L): x.unsqueeze(0) makes a batch of one",
         )
     if groups <= 0 or x.shape[1] % groups:
         raise ArgumentError(
-            f"Number of channels must be divisible by groups. Got {x.shape[1]} channels and {groups} groups.", "groups=1"
+            tr("Number of channels must be divisible by groups. Got {} channels and {} groups.", x.shape[1], groups), "groups=1"
         )
     layout = {4: channels_last, 5: channels_last_3d}.get(x.dim())
     if layout and x.is_contiguous(memory_format=layout) and not x.is_contiguous():
@@ -109,7 +109,7 @@ def _fractional(input, kernel_size, output_size, output_ratio, return_indices, s
     x, batched = with_batch(tensor(input, where), axes, where)
     kernel = sizes(kernel_size, axes, where, "kernel_size")
     if output_size is None and output_ratio is None:
-        raise ArgumentError(f"{where} requires specifying either an output_size or an output_ratio", "output_ratio=0.5")
+        raise ArgumentError(tr("{} requires specifying either an output_size or an output_ratio", where), "output_ratio=0.5")
     if output_size is None:
         ratios = output_ratio if isinstance(output_ratio, tuple | list) else (output_ratio,) * axes
         output_size = tuple(int(n * ratio) for n, ratio in zip(x.shape[2:], ratios))
@@ -117,7 +117,7 @@ def _fractional(input, kernel_size, output_size, output_ratio, return_indices, s
     for n, k, size in zip(x.shape[2:], kernel, out):
         if size < 1 or size + k - 1 > n:
             raise ShapeError(
-                f"{where}(): pool {k} with output size {size} is too large for an input of size {n}",
+                tr("{}(): pool {} with output size {} is too large for an input of size {}", where, k, size, n),
                 "output_size + kernel_size - 1 is the input's size at most",
             )
     if samples is None:

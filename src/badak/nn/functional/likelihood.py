@@ -4,7 +4,7 @@ import math
 
 from badak.autograd import no_grad
 from badak.core import events
-from badak.core.errors import ArgumentError, ShapeError
+from badak.core.errors import ArgumentError, ShapeError, tr
 from badak.nn.functional._common import reduction_of, tensor
 from badak.nn.functional.activation import logsigmoid
 from badak.nn.functional.linear import linear
@@ -35,7 +35,7 @@ def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"
             v = v.unsqueeze(-1)
         elif x.dim() != v.dim() or differ != 1:
             raise ShapeError(
-                f"gaussian_nll_loss: var is of incorrect size: {tuple(v.shape)} for input {tuple(x.shape)}",
+                tr("gaussian_nll_loss: var is of incorrect size: {} for input {}", tuple(v.shape), tuple(x.shape)),
                 "var of input's shape",
             )
     v = v.clone()
@@ -83,7 +83,7 @@ def _need_classes(x: Tensor) -> None:
     """Raise ShapeError where x is not (N, V), (V,) or a number, with V of 1 or more."""
     if x.dim() > 2 or x.dim() and not x.shape[-1]:
         raise ShapeError(
-            f"Expected non-empty vector or matrix with optional 0-dim batch size, but got: {list(x.shape)}",
+            tr("Expected non-empty vector or matrix with optional 0-dim batch size, but got: {}", list(x.shape)),
             "x (N, V) or (V,), with a number for each class",
         )
 
@@ -94,16 +94,16 @@ def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=
     reduction, x = reduction_of(size_average, reduce, reduction), tensor(input, "multi_margin_loss")
     x = x if x.dim() else x.reshape(1)
     if p not in (1, 2):
-        raise ArgumentError(f"multi_margin_loss: only p == 1 and p == 2 supported; got {p}", "p=1")
+        raise ArgumentError(tr("multi_margin_loss: only p == 1 and p == 2 supported; got {}", p), "p=1")
     _need_classes(x)
     if target.dim() > 1 or target.numel() != math.prod(x.shape[:-1]):
         raise ShapeError(
-            f"multi_margin_loss: expected x (N, V) and target (N,); got {tuple(x.shape)} and {tuple(target.shape)}",
+            tr("multi_margin_loss: expected x (N, V) and target (N,); got {} and {}", tuple(x.shape), tuple(target.shape)),
             None,
         )
     _need_reduction(reduction, "multi_margin_loss")
     if weight is not None and weight.dim() != 1:
-        raise ShapeError(f"multi_margin_loss: weight must be one-dimensional; got {tuple(weight.shape)}", "one for each class")
+        raise ShapeError(tr("multi_margin_loss: weight must be one-dimensional; got {}", tuple(weight.shape)), "one for each class")
     at = target.reshape(x.shape[:-1]).unsqueeze(-1)
     loss = (margin - x.gather(-1, at) + x).clamp(min=0)
     loss = loss if p == 1 else loss * loss
@@ -117,7 +117,7 @@ def triplet_margin_with_distance_loss(
 ) -> Tensor:
     """triplet_margin_loss with a distance of one's own; pairwise_distance unless given."""
     if not margin > 0:
-        raise ArgumentError(f"triplet_margin_with_distance_loss: margin must be greater than 0, got {margin}", "margin=1.0")
+        raise ArgumentError(tr("triplet_margin_with_distance_loss: margin must be greater than 0, got {}", margin), "margin=1.0")
     _need_equal_dims("triplet_margin_with_distance_loss", anchor=anchor, positive=positive, negative=negative)
     distance = distance_function or pairwise_distance
     near, far = distance(anchor, positive), distance(anchor, negative)
@@ -136,10 +136,10 @@ def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduct
     _need_classes(x)
     if target.shape != x.shape and not (target.dim() < 2 and x.dim() < 2 and target.numel() == x.numel() == 1):
         raise ShapeError(
-            f"multilabel_margin_loss: expected x (N, V) and target of the same shape; got {tuple(x.shape)} and "
-            f"{tuple(target.shape)}",
+            tr("multilabel_margin_loss: expected x (N, V) and target of the same shape; got {} and {}", tuple(x.shape),
+               tuple(target.shape)),
             "labels first, then -1 up to V numbers",
-        )
+        )  # fmt: skip
     shape = x.shape[:-1]
     x, target = x.reshape(-1, x.shape[-1] if x.dim() else 1), target.reshape(-1, x.shape[-1] if x.dim() else 1)
     counts = (target >= 0).to(x.dtype).cumprod(-1).detach()
@@ -155,7 +155,7 @@ def pdist(input, p=2.0) -> Tensor:
     """The p-distances of all pairs i < j of the rows of x (N, C), in one row, in the order of i, then of j."""
     x = tensor(input, "pdist")
     if x.dim() != 2:
-        raise ShapeError(f"pdist only supports 2D tensors, got: {x.dim()}D", "x (N, C)")
+        raise ShapeError(tr("pdist only supports 2D tensors, got: {}D", x.dim()), "x (N, C)")
     if not p >= 0:
         raise ArgumentError("pdist only supports non-negative p values", "p=2.0")
     pairs = triu_indices(x.shape[0], x.shape[0], 1)
@@ -176,10 +176,10 @@ def linear_cross_entropy(
     x, w = tensor(input, "linear_cross_entropy"), tensor(linear_weight, "linear_cross_entropy", "linear_weight")
     if x.dim() == 1 and w.dim() > 2:
         raise ShapeError(
-            f"K-dimensional loss defined by linear_weight shape {tuple(w.shape)} requires batched input, (N, "
-            f"{w.shape[-1]}), got unbatched input with shape {tuple(x.shape)}",
+            tr("K-dimensional loss defined by linear_weight shape {} requires batched input, (N, "
+               "{}), got unbatched input with shape {}", tuple(w.shape), w.shape[-1], tuple(x.shape)),
             "input[None] and target[None]",
-        )
+        )  # fmt: skip
     classes, *inner = w.shape[:-1]
     logits = linear(x, w.reshape(-1, w.shape[-1]), None if linear_bias is None else linear_bias.reshape(-1))
     logits = logits.reshape(*x.shape[:-1], classes, *inner) if inner else logits

@@ -1,6 +1,6 @@
 """Affine maps."""
 
-from badak.core.errors import ShapeError
+from badak.core.errors import ShapeError, tr
 from badak.nn.functional._common import tensor
 from badak.ops.linear import Linear
 from badak.tensor import Tensor, apply, einsum
@@ -40,9 +40,9 @@ def bilinear(input1, input2, weight, bias=None) -> Tensor:
     sizes = input1.shape[-1], input2.shape[-1]
     if weight.dim() != 3 or tuple(weight.shape[1:]) != sizes or input1.shape[:-1] != input2.shape[:-1]:
         raise ShapeError(
-            f"bilinear: expected x1 (..., I), x2 (..., J), weight (N, I, J); got x1={tuple(input1.shape)}, "
-            f"x2={tuple(input2.shape)}, weight={tuple(weight.shape)}",
-            f"a weight of shape (N, {sizes[0]}, {sizes[1]})",
-        )
+            tr("bilinear: expected x1 (..., I), x2 (..., J), weight (N, I, J); got x1={}, x2={}, weight={}", tuple(input1.shape),
+               tuple(input2.shape), tuple(weight.shape)),
+            tr("a weight of shape (N, {}, {})", sizes[0], sizes[1]),
+        )  # fmt: skip
     y = einsum("...i,nij,...j->...n", input1, weight, input2)
     return y if bias is None else y + bias

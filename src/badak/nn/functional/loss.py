@@ -6,7 +6,7 @@ Terms of log-likelihoods are in nats. Those of the hot path are one operation ea
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentError, DTypeError, ShapeError, user_line, warn_once
+from badak.core.errors import ArgumentError, DTypeError, ShapeError, tr, user_line, warn_once
 from badak.nn.functional._common import real_tensor, reduction_of, tensor
 from badak.ops._check import expect_real
 from badak.ops.loss import MSE, NLL, BCEWithLogits, CrossEntropy, CrossEntropySoft, KLDiv
@@ -129,23 +129,26 @@ def _rows(x: Tensor):
 def _axes_mismatch(where_: str, shape, target: Tensor) -> ShapeError:
     expected, labels = (shape[0], *shape[2:]) if len(shape) > 1 else (), target._array.shape
     if len(shape) > 1 and labels == shape and target._array.dtype.kind in "iub":
-        one = "one-hot rows" if bool((target._array.sum(1) == 1).all()) else "one number for each class"
+        one = tr("one-hot rows") if bool((target._array.sum(1) == 1).all()) else tr("one number for each class")
         return ShapeError(
-            f"{where_}: target {labels} holds {one} as {target.dtype}, where class ids of shape {expected} are expected",
+            tr("{}: target {} holds {} as {}, where class ids of shape {} are expected", where_, labels, one, target.dtype,
+               expected),
             "target.argmax(1) gives class ids; target.float() is taken as probabilities",
             code=14,
-        )
-    cause = (
-        f"{where_}: Expected target size {list(expected)}, got {list(labels)}: logits {shape} are read as "
-        f"({', '.join(_axis_names(len(shape)))}), target is {labels}"
-    )
+        )  # fmt: skip
+    cause = tr("{}: Expected target size {}, got {}: logits {} are read as ({}), target is {}", where_, list(expected),
+               list(labels), shape, ", ".join(_axis_names(len(shape))), labels)  # fmt: skip
     if len(shape) == 2 and labels and labels[0] != shape[0] and len(labels) == 1:
-        return ShapeError(cause, f"one label for each row: batch_size {shape[0]} of the logits against {labels[0]} labels", code=14)
+        return ShapeError(
+            cause, tr("one label for each row: batch_size {} of the logits against {} labels", shape[0], labels[0]), code=14
+        )
     if len(shape) > 2 and labels == shape[:-1]:  # the classes are the last axis, as a language model makes them
-        return ShapeError(cause, f"logits.flatten(0, {len(shape) - 2}) and target.flatten(), or logits.movedim(-1, 1)", code=14)
+        return ShapeError(
+            cause, tr("logits.flatten(0, {}) and target.flatten(), or logits.movedim(-1, 1)", len(shape) - 2), code=14
+        )
     if len(shape) > 2:
-        return ShapeError(cause, f"a target of shape {expected}", code=14)
-    return ShapeError(cause, f"a target of class ids of shape {expected}, or of probabilities of shape {shape}", code=14)
+        return ShapeError(cause, tr("a target of shape {}", expected), code=14)
+    return ShapeError(cause, tr("a target of class ids of shape {}, or of probabilities of shape {}", expected, shape), code=14)
 
 
 def _axis_names(ndim: int) -> list[str]:
@@ -168,12 +171,14 @@ def _look_for_probabilities(logits: Tensor) -> None:
         if not ((x >= 0).all() and (abs(x.sum(axis=1) - 1) < 1e-4).all()):
             return
     line = user_line()
-    cause = f"cross_entropy received probabilities (rows sum to 1, as softmax makes) at {line}; it takes the softmax itself"
+    cause = tr("cross_entropy received probabilities (rows sum to 1, as softmax makes) at {}; it takes the softmax itself", line)
     if made:
-        cause = f"cross_entropy received probabilities (rows sum to 1, made by softmax) at {line}; it takes the softmax itself"
+        cause = tr("cross_entropy received probabilities (rows sum to 1, made by softmax) at {}; it takes the softmax itself", line)
     if made and node is not None and node.line:
-        cause = f"cross_entropy received probabilities, which softmax made at {node.line}, at {line}; it takes the softmax itself"
-    warn_once("probabilities for logits", cause, "pass logits", code=16)
+        cause = tr(
+            "cross_entropy received probabilities, which softmax made at {}, at {}; it takes the softmax itself", node.line, line
+        )
+    warn_once(tr("probabilities for logits"), cause, "pass logits", code=16)
 
 
 def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_target=False) -> Tensor:
@@ -242,7 +247,7 @@ def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mea
     """d^2 / (2 beta) where d = |x - target| < beta, else d - beta / 2. Girshick 2015."""
     reduction = reduction_of(size_average, reduce, reduction)
     if beta < 0:
-        raise ArgumentError(f"smooth_l1_loss does not support negative values for beta; got {beta}", "beta=1.0")
+        raise ArgumentError(tr("smooth_l1_loss does not support negative values for beta; got {}", beta), "beta=1.0")
     if beta == 0:
         return l1_loss(input, target, reduction=reduction)
     x, target = _pair("smooth_l1_loss", input, target)
@@ -254,7 +259,7 @@ def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mea
 def huber_loss(input, target, reduction="mean", delta=1.0, weight=None) -> Tensor:
     """d^2 / 2 where d = |x - target| <= delta, else delta (d - delta / 2). Huber 1964."""
     if delta <= 0:
-        raise ArgumentError(f"huber_loss does not support non-positive values for delta; got {delta}", "delta=1.0")
+        raise ArgumentError(tr("huber_loss does not support non-positive values for delta; got {}", delta), "delta=1.0")
     x, target = _pair("huber_loss", input, target)
     d = (x - target).abs()
     loss = where(d <= delta, d * d * 0.5, (d - 0.5 * delta) * delta)
@@ -268,12 +273,12 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
     x, target = tensor(input, "binary_cross_entropy"), tensor(target, "binary_cross_entropy", "target")
     if x.shape != target.shape:
         raise ShapeError(
-            f"binary_cross_entropy: Using a target size ({list(target.shape)}) that is different to the input size "
-            f"({list(x.shape)})",
+            tr("binary_cross_entropy: Using a target size ({}) that is different to the input size ({})", list(target.shape),
+               list(x.shape)),
             f"target.view({tuple(x.shape)})" if x.numel() == target.numel() else "one target for each probability",
-        )
-    _check_probabilities("input", x, "binary_cross_entropy_with_logits takes logits")
-    _check_probabilities("target", target, "targets of 0 and 1; class ids go into cross_entropy")
+        )  # fmt: skip
+    _check_probabilities("input", x, tr("binary_cross_entropy_with_logits takes logits"))
+    _check_probabilities("target", target, tr("targets of 0 and 1; class ids go into cross_entropy"))
     target = target.to(x.dtype)
     loss = -(target * x.log().clamp(min=-100.0) + (1.0 - target) * (-x).log1p().clamp(min=-100.0))
     return _reduced(loss if weight is None else loss * weight, reduction, "binary_cross_entropy")
@@ -284,7 +289,7 @@ def _check_probabilities(name: str, x: Tensor, fix: str) -> None:
     values = x._array
     if values.size and not (values.min() >= 0 and values.max() <= 1):
         raise ArgumentError(
-            f"binary_cross_entropy: all elements of {name} should be between 0 and 1; got {values.min()}..{values.max()}",
+            tr("binary_cross_entropy: all elements of {} should be between 0 and 1; got {}..{}", name, values.min(), values.max()),
             fix,
         )
 
@@ -313,7 +318,7 @@ def binary_cross_entropy_with_logits(
     x, target = real_tensor(input, "binary_cross_entropy_with_logits"), target.to(input.dtype)
     if x._node is not None and x._node.name == "sigmoid":
         warn_once(
-            "sigmoid for logits",
+            tr("sigmoid for logits"),
             "binary_cross_entropy_with_logits received what sigmoid made; it takes the sigmoid itself",
             "pass logits, or binary_cross_entropy for probabilities",
             code=33,
@@ -339,7 +344,7 @@ def cosine_similarity(x1, x2, dim=1, eps=1e-8) -> Tensor:
     a, b = real_tensor(x1, "cosine_similarity", "x1"), real_tensor(x2, "cosine_similarity", "x2")
     kind = promote_types(a.dtype, b.dtype)
     if not kind.is_floating_point:
-        raise DTypeError(f"expected common dtype to be floating point, yet common dtype is {kind}", "x1.float()")
+        raise DTypeError(tr("expected common dtype to be floating point, yet common dtype is {}", kind), "x1.float()")
     a, b = broadcast_tensors(a.to(kind), b.to(kind))
     na, nb = (x.norm(2, dim, keepdim=True).clamp(min=eps) for x in (a, b))
     return ((a / na) * (b / nb)).sum(dim)
@@ -362,12 +367,13 @@ def cosine_embedding_loss(input1, input2, target, margin=0, size_average=None, r
         tensor(x, "cosine_embedding_loss", name) for x, name in zip((input1, input2, target), ("input1", "input2", "target"))
     )
     if y.dim() > 1 or x1.dim() != y.dim() + 1 or x2.dim() != x1.dim():
-        wanted = f"{y.dim()}D target tensor expects {y.dim() + 1}D input tensors"
+        wanted = tr("{}D target tensor expects {}D input tensors", y.dim(), y.dim() + 1)
         raise ShapeError(
-            f"cosine_embedding_loss: {wanted if y.dim() < 2 else '0D or 1D target tensor expected'}; got target {tuple(y.shape)} "
-            f"and inputs {tuple(x1.shape)}, {tuple(x2.shape)}",
+            tr("cosine_embedding_loss: {}; got target {} and inputs {}, {}",
+               wanted if y.dim() < 2 else tr("0D or 1D target tensor expected"), tuple(y.shape), tuple(x1.shape),
+               tuple(x2.shape)),
             "inputs (N, D) with target (N,), or (D,) with ()",
-        )
+        )  # fmt: skip
     size1, size2 = (input1 * input1).sum(-1) + 1e-12, (input2 * input2).sum(-1) + 1e-12
     cos = (input1 * input2).sum(-1) / (size1 * size2).sqrt()
     loss = where(target == 1, 1.0 - cos, 0.0) + where(target == -1, (cos - margin).clamp(min=0.0), 0.0)
@@ -398,7 +404,7 @@ def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="m
     z = -(tensor(target, "soft_margin_loss", "target") * x)
     if z.shape != x.shape:
         raise ShapeError(
-            f"soft_margin_loss: output with shape {list(x.shape)} doesn't match the broadcast shape {list(z.shape)}",
+            tr("soft_margin_loss: output with shape {} doesn't match the broadcast shape {}", list(x.shape), list(z.shape)),
             "targets of the shape of the input",
         )
     return _reduced(z.logaddexp(z.new_zeros(())), reduction, "soft_margin_loss")
@@ -411,7 +417,7 @@ def triplet_margin_loss(
     """max(0, d(anchor, positive) - d(anchor, negative) + margin), d the p-distance. Balntas et al. 2016."""
     reduction = reduction_of(size_average, reduce, reduction)
     if not margin > 0:
-        raise ArgumentError(f"triplet_margin_loss: margin must be greater than 0, got {margin}", "margin=1.0")
+        raise ArgumentError(tr("triplet_margin_loss: margin must be greater than 0, got {}", margin), "margin=1.0")
     _need_equal_dims("triplet_margin_loss", anchor=anchor, positive=positive, negative=negative)
     near, far = pairwise_distance(anchor, positive, p, eps), pairwise_distance(anchor, negative, p, eps)
     if swap:
@@ -424,7 +430,8 @@ def _need_equal_dims(where_: str, **given) -> None:
     if len({tensor(x, where_, name).dim() for name, x in given.items()}) > 1:
         shapes = ", ".join(f"{name} {tuple(x.shape)}" for name, x in given.items())
         raise ShapeError(
-            f"{where_}: All inputs should have same dimension (number of axes); got {shapes}", "x.view(...), or x.squeeze(...)"
+            tr("{}: All inputs should have same dimension (number of axes); got {}", where_, shapes),
+            "x.view(...), or x.squeeze(...)",
         )
 
 
@@ -438,10 +445,10 @@ def _pair(where_: str, x, target):
         return x, target
     warn_once(
         (where_, "stretched"),
-        f"{where_}: Using a target size ({list(target.shape)}) that is different to the input size ({list(x.shape)}): both "
-        "are stretched to one shape, which is rarely meant",
+        tr("{}: Using a target size ({}) that is different to the input size ({}): both "
+           "are stretched to one shape, which is rarely meant", where_, list(target.shape), list(x.shape)),
         f"target.view({tuple(x.shape)})" if x.numel() == target.numel() else "targets of the shape of the input",
-    )
+    )  # fmt: skip
     return broadcast_tensors(x, target)
 
 
@@ -456,7 +463,7 @@ def _reduced(loss: Tensor, reduction: str, where_: str) -> Tensor:
 
 def _need_reduction(reduction: str, where_: str) -> None:
     if reduction not in ("none", "mean", "sum"):
-        raise ArgumentError(f"{where_}: {reduction!r} is not a valid value for reduction", "'none', 'mean' or 'sum'")
+        raise ArgumentError(tr("{}: {!r} is not a valid value for reduction", where_, reduction), "'none', 'mean' or 'sum'")
 
 
 def _weighted(loss: Tensor, weight, reduction: str, where_: str) -> Tensor:
@@ -470,7 +477,8 @@ def _weighted(loss: Tensor, weight, reduction: str, where_: str) -> Tensor:
 def _same_size(weight: Tensor, loss: Tensor, where_: str) -> Tensor:
     if weight.shape != loss.shape:
         raise ShapeError(
-            f"{where_}: Weights and input must have the same size; got weight={tuple(weight.shape)}, input={tuple(loss.shape)}",
+            tr("{}: Weights and input must have the same size; got weight={}, input={}", where_, tuple(weight.shape),
+               tuple(loss.shape)),
             "weight.expand(input.shape)",
-        )
+        )  # fmt: skip
     return weight

@@ -2,7 +2,7 @@
 
 import math
 
-from badak.core.errors import ArgumentError, ShapeError
+from badak.core.errors import ArgumentError, ShapeError, tr
 from badak.nn.functional._common import tensor
 from badak.nn.functional.pooling import avg_pool1d, avg_pool2d, avg_pool3d, max_pool1d, max_pool2d, max_pool3d
 from badak.nn.functional.sizes import sizes, with_batch
@@ -60,8 +60,8 @@ def _unpool(input, indices, kernel_size, stride, padding, output_size, axes: int
     at, _ = with_batch(tensor(indices, where, "indices"), axes, where)
     if x.shape != at.shape:
         raise ShapeError(
-            f"{where}: expected indices of input's shape {tuple(input.shape)}; got {tuple(indices.shape)}",
-            f"what {where.replace('un', '')}(..., return_indices=True) gave",
+            tr("{}: expected indices of input's shape {}; got {}", where, tuple(input.shape), tuple(indices.shape)),
+            tr("what {}(..., return_indices=True) gave", where.replace("un", "")),
         )
     kernel = sizes(kernel_size, axes, where, "kernel_size")
     steps = kernel if stride is None or stride == [] else sizes(stride, axes, where, "stride")
@@ -69,7 +69,9 @@ def _unpool(input, indices, kernel_size, stride, padding, output_size, axes: int
     usual = [(n - 1) * s + k - 2 * p for n, s, k, p in zip(x.shape[2:], steps, kernel, around)]
     size = usual if output_size is None else list(output_size)[-axes:]
     if len(size) != axes or any(abs(n - u) >= s for n, u, s in zip(size, usual, steps)):
-        raise ArgumentError(f"{where}: invalid output_size {list(output_size)}, expected within stride of {usual}", f"{usual}")
+        raise ArgumentError(
+            tr("{}: invalid output_size {}, expected within stride of {}", where, list(output_size), usual), f"{usual}"
+        )
     y = x.new_zeros((*x.shape[:2], math.prod(size))).scatter(2, at.flatten(2), x.flatten(2)).unflatten(2, size)
     if not batched:
         return y.squeeze(0)

@@ -6,7 +6,7 @@ MultiheadAttention True = hide; `hides` says which.
 
 import numpy as np
 
-from badak.core.errors import warn_once
+from badak.core.errors import tr, warn_once
 from badak.ops.attention import NO_VISIBLE_KEY
 
 
@@ -37,9 +37,9 @@ def _zeros_and_ones(mask, hides: bool, name: str = "attn_mask") -> None:
     if mask.size < 2 or not (mask.max() == 1 and mask.min() == 0 and ((mask == 0) | (mask == 1)).all()):
         return
     warn_once(
-        "mask of zeros and ones",
-        f"{name} is float and holds only 0 and 1, so it would be *added* to the scores and hide nothing",
-        f"{name}=(mask == 0) hides the zeros" if hides else f"{name}=(mask != 0) hides the zeros",
+        tr("mask of zeros and ones"),
+        tr("{} is float and holds only 0 and 1, so it would be *added* to the scores and hide nothing", name),
+        tr("{}=(mask == 0) hides the zeros", name) if hides else tr("{}=(mask != 0) hides the zeros", name),
         code=1,
     )
 
@@ -54,31 +54,36 @@ def _polarity(keep, hides: bool, where: str, added: bool) -> None:
     if added:
         warn_once(
             NO_VISIBLE_KEY,
-            f"attn_mask is -inf on the diagonal for {T} of {T} queries and row {dead[-1]} sees no key: it hides what is to be seen",
+            tr("attn_mask is -inf on the diagonal for {} of {} queries and row {} sees no key: it hides what is to be seen", T, T,
+               dead[-1]),
             "-inf where a key is to be hidden, 0 elsewhere: nn.Transformer.generate_square_subsequent_mask(T)",
             code=2,
-        )
+        )  # fmt: skip
         return
     says, looks = ("hide", "keep") if hides else ("keep", "hide")
     warn_once(
         NO_VISIBLE_KEY,
-        f"attn_mask hides the diagonal for {T} of {T} queries and row {dead[-1]} sees no key. "
-        f"In {where} True = {says}; this looks like True = {looks}",
+        tr("attn_mask hides the diagonal for {} of {} queries and row {} sees no key. In {} True = {}; this looks like True = {}",
+           T, T, dead[-1], where, says, looks),
         "attn_mask=~mask",
         code=2,
-    )
+    )  # fmt: skip
 
 
 def _future(hides: bool, where: str, added: bool) -> None:
     """A query that sees itself and what comes after it: triu where tril was meant, or the other way round with diagonal=-1."""
     if added:
-        cause = "attn_mask lets each query see itself and what comes after it, and nothing before: -inf stands on the wrong side"
+        cause = tr(
+            "attn_mask lets each query see itself and what comes after it, and nothing before: -inf stands on the wrong side"
+        )
         fix = "nn.Transformer.generate_square_subsequent_mask(T)"
     else:
         means = "hide" if hides else "keep"
-        cause = f"attn_mask lets each query see itself and what comes after it, and nothing before. In {where} True = {means}"
-        fix = "badak.ones(T, T).triu(1).bool() hides what comes after" if hides else "badak.ones(T, T).tril().bool()"
-    warn_once("only the future", cause, fix, code=2)
+        cause = tr(
+            "attn_mask lets each query see itself and what comes after it, and nothing before. In {} True = {}", where, means
+        )
+        fix = tr("badak.ones(T, T).triu(1).bool() hides what comes after") if hides else "badak.ones(T, T).tril().bool()"
+    warn_once(tr("only the future"), cause, fix, code=2)
 
 
 def _padding_or_positions(keep, hides: bool) -> None:
@@ -94,12 +99,12 @@ def _padding_or_positions(keep, hides: bool) -> None:
     left = (keep == (at >= n - lengths[:, None])).all() and (lengths > n - at).any()
     if right or left:
         warn_once(
-            "padding or positions",
-            f"mask {keep.shape} is ambiguous: batch={n} and length={n}. It is read as (queries, keys), and looks like "
-            "(batch, keys)",
-            "key_padding_mask=mask for padding" if hides else f"mask[:, None, None, :] of shape {(n, 1, 1, n)} for padding",
+            tr("padding or positions"),
+            tr("mask {} is ambiguous: batch={} and length={}. It is read as (queries, keys), and looks like (batch, keys)",
+               keep.shape, n, n),
+            "key_padding_mask=mask for padding" if hides else tr("mask[:, None, None, :] of shape {} for padding", (n, 1, 1, n)),
             code=4,
-        )
+        )  # fmt: skip
 
 
 def _padding_inverted(mask, hides: bool, name: str, where: str) -> None:
@@ -111,11 +116,11 @@ def _padding_inverted(mask, hides: bool, name: str, where: str) -> None:
     says, looks = ("hide", "keep") if hides else ("keep", "hide")
     warn_once(
         NO_VISIBLE_KEY,
-        f"{name} hides {int(empty.sum())} of {len(mask)} sequences wholly, and of the others the beginning. "
-        f"In {where} True = {says}; this looks like True = {looks}",
+        tr("{} hides {} of {} sequences wholly, and of the others the beginning. In {} True = {}; this looks like True = {}", name,
+           int(empty.sum()), len(mask), where, says, looks),
         f"{name}=~mask",
         code=2,
-    )
+    )  # fmt: skip
 
 
 def question_padding(mask, hides: bool, name: str = "key_padding_mask") -> None:
@@ -125,8 +130,8 @@ def question_padding(mask, hides: bool, name: str = "key_padding_mask") -> None:
     if mask.dtype == np.bool_ and mask.size and (mask.all() if hides else not mask.any()):
         warn_once(
             NO_VISIBLE_KEY,
-            f"every position in this batch is padding ({name} all {hides}). Output set to 0",
-            f"check pad_id: {name} should be {hides} only where ids == pad_id",
+            tr("every position in this batch is padding ({} all {}). Output set to 0", name, hides),
+            tr("check pad_id: {} should be {} only where ids == pad_id", name, hides),
             code=7,
         )
     elif mask.dtype == np.bool_ and mask.ndim == 2 and mask.size:

@@ -3,7 +3,7 @@
 `badak.embedding(weight, ids)` is `F.embedding(ids, weight)`. Reductions: 0 "none", 1 "mean", 2 "sum".
 """
 
-from badak.core.errors import ArgumentError, NotSupportedError
+from badak.core.errors import ArgumentError, NotSupportedError, tr
 from badak.nn import functional as F
 from badak.tensor import Tensor
 
@@ -12,8 +12,8 @@ def _named(reduction, where: str) -> str:
     """The word for a number."""
     if isinstance(reduction, bool) or reduction not in (0, 1, 2):
         raise ArgumentError(
-            f"{where}: expected reduction 0 (none), 1 (mean) or 2 (sum); got {reduction!r}",
-            f"nn.functional.{where}, which takes words",
+            tr("{}: expected reduction 0 (none), 1 (mean) or 2 (sum); got {!r}", where, reduction),
+            tr("nn.functional.{}, which takes words", where),
         )
     return ("none", "mean", "sum")[reduction]
 

@@ -1,6 +1,6 @@
 """Normalisation."""
 
-from badak.core.errors import ArgumentError, ShapeError
+from badak.core.errors import ArgumentError, ShapeError, tr
 from badak.nn.functional._common import real_tensor, tensor
 from badak.ops._check import not_floating
 from badak.ops.norm import LayerNorm, RMSNorm
@@ -83,10 +83,10 @@ def _axes(where: str, x: Tensor, normalized_shape) -> int:
         wanted = (wanted,) if isinstance(wanted, int) else tuple(wanted)
     if not wanted or x._array.shape[-len(wanted) :] != wanted:
         raise ShapeError(
-            f"{where}: Given normalized_shape={list(wanted)}, expected input with shape "
-            f"[*{''.join(f', {n}' for n in wanted)}], but got input of size {list(x.shape)}",
+            tr("{}: Given normalized_shape={}, expected input with shape [*{}], but got input of size {}", where, list(wanted),
+               "".join(f", {n}" for n in wanted), list(x.shape)),
             f"normalized_shape={tuple(x.shape[-len(wanted) :])}" if wanted else "at least one axis",
-        )
+        )  # fmt: skip
     return len(wanted)
 
 
@@ -109,10 +109,10 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5) -> Tensor:
     x = real_tensor(input, "group_norm")
     if x.dim() < 2 or x.shape[1] % num_groups:
         raise ShapeError(
-            f"group_norm: Expected number of channels in input to be divisible by num_groups; "
-            f"got input={tuple(x.shape)}, num_groups={num_groups}",
+            tr("group_norm: Expected number of channels in input to be divisible by num_groups; got input={}, num_groups={}",
+               tuple(x.shape), num_groups),
             "num_groups that divides the size of dim 1",
-        )
+        )  # fmt: skip
     if _in_float32_parameters(x, weight, bias, (float16, bfloat16)):
         return group_norm(x.float(), num_groups, weight, bias, eps).to(x.dtype)
     N, C = x.shape[:2]
@@ -142,7 +142,7 @@ def normalize(input, p=2.0, dim=1, eps=1e-12, out=None) -> Tensor:
         [[6.0, 8.0]]
     """
     if eps < 0:
-        raise ArgumentError(f"normalize: expected eps >= 0; got {eps}", "eps=1e-12")
+        raise ArgumentError(tr("normalize: expected eps >= 0; got {}", eps), "eps=1e-12")
     x = tensor(input, "normalize")
     y = x / x.norm(p, dim, keepdim=True).clamp(min=eps).expand(x.shape)
     return y if out is None else write_(out, y, "normalize")

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, ShapeError
+from badak.core.errors import ArgumentError, ShapeError, tr
 from badak.core.modes import modes
 from badak.nn.functional._common import real_tensor, tensor
 from badak.nn.functional.sizes import is_many, sizes, with_batch
@@ -126,9 +126,11 @@ def _max_pool(input, kernel_size, stride, padding, dilation, ceil_mode, return_i
     kernel, stride, padding = _window(kernel_size, stride, padding, axes, where)
     dilation = sizes(dilation, axes, where, "dilation")
     if min(dilation) < 1:
-        raise ArgumentError(f"{where}: dilation must be greater than zero, but got {dilation}", "dilation=1")
+        raise ArgumentError(tr("{}: dilation must be greater than zero, but got {}", where, dilation), "dilation=1")
     if 0 in x.shape[1:]:
-        raise ShapeError(f"{where}: expected no empty dim but the batch; got {tuple(input.shape)}", "an input that is not empty")
+        raise ShapeError(
+            tr("{}: expected no empty dim but the batch; got {}", where, tuple(input.shape)), "an input that is not empty"
+        )
     out = _output(x, kernel, stride, padding, dilation, ceil_mode, where)
     y, index = apply(MaxPool, x, kernel=kernel, stride=stride, padding=padding, dilation=dilation, out=out)
     lines = return_indices or (modes.grad and x.requires_grad)  # of (N, C, L) PyTorch takes another way without these
@@ -143,7 +145,7 @@ def _avg_pool(input, kernel_size, stride, padding, ceil_mode, count_include_pad,
     kernel, stride, padding = _window(kernel_size, stride, padding, axes, where)
     out = _output(x, kernel, stride, padding, (1,) * axes, ceil_mode, where)
     if divisor == 0:
-        raise ArgumentError(f"{where}: divisor must be not zero", "divisor_override=None")
+        raise ArgumentError(tr("{}: divisor must be not zero", where), "divisor_override=None")
     counts = np.array(divisor) if divisor else _counts(x.shape[2:], kernel, stride, padding, out, count_include_pad)
     y = apply(AvgPool, x, kernel=kernel, stride=stride, padding=padding, out=out, counts=counts)
     return _laid(y, x, batched)
@@ -160,7 +162,9 @@ def _window(kernel_size, stride, padding, axes: int, where: str):
     padding = sizes(padding, axes, where, "padding")
     if any(p < 0 or 2 * p > k for p, k in zip(padding, kernel)):
         raise ArgumentError(
-            f"{where}: pad should be at most half of effective kernel size, but got pad={padding} and kernel_size={kernel}",
+            tr(
+                "{}: pad should be at most half of effective kernel size, but got pad={} and kernel_size={}", where, padding, kernel
+            ),
             "F.pad first for more",
         )
     return kernel, stride, padding
@@ -175,7 +179,7 @@ def _output(x: Tensor, kernel, stride, padding, dilation, ceil_mode: bool, where
             count -= 1
         if count < 1:
             raise ArgumentError(
-                f"{where}: Output size is too small: a window of {d * (k - 1) + 1} on a size of {n} with padding {p}",
+                tr("{}: Output size is too small: a window of {} on a size of {} with padding {}", where, d * (k - 1) + 1, n, p),
                 "a smaller kernel_size",
             )
         out.append(count)
@@ -242,11 +246,12 @@ def _wanted(x: Tensor, output_size, where: str) -> list[int]:
     )
     if len(given) != axes or min(given, default=0) < 0:
         raise ArgumentError(
-            f"{where}: expected output_size of {axes} numbers of 0 or more, or None; got {output_size}", "output_size=1"
+            tr("{}: expected output_size of {} numbers of 0 or more, or None; got {}", where, axes, output_size), "output_size=1"
         )
     if 0 in x.shape[1:]:
         raise ShapeError(
-            f"{where}: Expected input to have non-zero size for non-batch dimensions, but input has sizes {list(x.shape)}", None
+            tr("{}: Expected input to have non-zero size for non-batch dimensions, but input has sizes {}", where, list(x.shape)),
+            None,
         )
     return list(given)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, IndexOutOfRangeError, ShapeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, IndexOutOfRangeError, ShapeError, tr
 from badak.ops._check import whole
 from badak.tensor import Tensor
 
@@ -12,13 +12,17 @@ def sizes(value, axes: int, where: str, name: str) -> tuple[int, ...]:
     try:
         given = tuple(map(whole, value)) if is_many(value) else (whole(value),) * axes
     except TypeError:
-        raise ArgumentTypeError(f"{where}(): argument '{name}' must be int or a list of ints, not {value!r}", f"{name}=2") from None
+        raise ArgumentTypeError(
+            tr("{}(): argument '{}' must be int or a list of ints, not {!r}", where, name, value), f"{name}=2"
+        ) from None
     if any(abs(n) >= 2**63 for n in given):
-        raise IndexOutOfRangeError(f"{where}(): argument '{name}' must fit into 64 bits", f"{name}=2")
+        raise IndexOutOfRangeError(tr("{}(): argument '{}' must fit into 64 bits", where, name), f"{name}=2")
     if len(given) == 1:
         given *= axes
     if len(given) != axes:
-        raise ArgumentError(f"{where}: expected {name} to be a single integer value or a list of {axes} values; got {value}", None)
+        raise ArgumentError(
+            tr("{}: expected {} to be a single integer value or a list of {} values; got {}", where, name, axes, value), None
+        )
     return given
 
 
@@ -33,7 +37,7 @@ def with_batch(x: Tensor, axes: int, where: str) -> tuple[Tensor, bool]:
     if x.dim() == axes + 1:
         return x.unsqueeze(0), False
     raise ShapeError(
-        f"{where}: Expected {axes + 1}D (unbatched) or {axes + 2}D (batched) input to {where}, "
-        f"but got input of size: {list(x.shape)}",
+        tr("{}: Expected {}D (unbatched) or {}D (batched) input to {}, but got input of size: {}", where, axes + 1, axes + 2, where,
+           list(x.shape)),
         f"(N, C, {', '.join('LHDW'[:axes] if axes == 1 else 'DHW'[-axes:])})",
-    )
+    )  # fmt: skip

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, NotSupportedError, ShapeError
+from badak.core.errors import ArgumentError, NotSupportedError, ShapeError, tr
 from badak.nn.functional._common import tensor
 from badak.nn.functional.pooling import adaptive_mean
 from badak.nn.functional.sizes import sizes, with_batch
@@ -41,10 +41,10 @@ def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1) -> Te
     out = windows(size, kernel, stride, padding, dilation)
     if x.shape[1] % math.prod(kernel) or x.shape[2] != math.prod(out):
         raise ShapeError(
-            f"fold: expected input (N, C * {math.prod(kernel)}, {math.prod(out)}) for output_size={size} and "
-            f"kernel_size={kernel}; got {tuple(x.shape)}",
+            tr("fold: expected input (N, C * {}, {}) for output_size={} and kernel_size={}; got {}", math.prod(kernel),
+               math.prod(out), size, kernel, tuple(x.shape)),
             "the arguments that unfold was given",
-        )
+        )  # fmt: skip
     cols = x.reshape(x.shape[0], x.shape[1] // math.prod(kernel), *kernel, *out)
     y = apply(Fold, cols, size=size, stride=stride, padding=padding, dilation=dilation)
     return y if batched else y.squeeze(0)
@@ -56,10 +56,10 @@ def pixel_shuffle(input, upscale_factor) -> Tensor:
     *lead, C, H, W = x.shape
     if C % (r * r):
         raise ShapeError(
-            f"pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, but "
-            f"input.size(-3)={C} is not divisible by {r * r}",
+            tr("pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, but "
+               "input.size(-3)={} is not divisible by {}", C, r * r),
             None,
-        )
+        )  # fmt: skip
     y = x.reshape(math.prod(lead), C // (r * r), r, r, H, W).permute(0, 1, 4, 2, 5, 3)
     return as_images(y.reshape(*lead, C // (r * r), H * r, W * r).contiguous(), x)
 
@@ -70,10 +70,10 @@ def pixel_unshuffle(input, downscale_factor) -> Tensor:
     *lead, C, H, W = x.shape
     if H % r or W % r:
         raise ShapeError(
-            f"pixel_unshuffle expects height and width to be divisible by downscale_factor, but got input {tuple(x.shape)} and "
-            f"downscale_factor {r}",
+            tr("pixel_unshuffle expects height and width to be divisible by downscale_factor, but got input {} and "
+               "downscale_factor {}", tuple(x.shape), r),
             None,
-        )
+        )  # fmt: skip
     y = x.reshape(math.prod(lead), C, H // r, r, W // r, r).permute(0, 1, 3, 5, 2, 4)
     return as_images(y.reshape(*lead, C * r * r, H // r, W // r).contiguous(), x)
 
@@ -94,16 +94,16 @@ def interpolate(
     in_bytes = x.dtype == uint8 and mode in ("bilinear", "bicubic")
     if antialias and not (mode in ("bilinear", "bicubic") and axes == 2 and (x.is_floating_point() or in_bytes)):
         raise ArgumentError(
-            "Anti-alias option is restricted to bilinear and bicubic modes and requires a 4-D tensor as input; got "
-            f"mode={mode!r} and {x.dim()}-D of {x.dtype}",
+            tr("Anti-alias option is restricted to bilinear and bicubic modes and requires a 4-D tensor as input; got "
+               "mode={!r} and {}-D of {}", mode, x.dim(), x.dtype),
             "mode='bilinear' and x.float() of shape (N, C, H, W)",
-        )
+        )  # fmt: skip
     if mode not in ("nearest", "nearest-exact", "area", {1: "linear", 2: "bilinear", 3: "trilinear"}.get(axes), "bicubic") or (
         mode == "bicubic" and axes != 2
     ):
-        raise NotSupportedError(f"interpolate: Got {x.dim()}D input, but mode {mode!r} does not fit it", "mode='nearest'")
+        raise NotSupportedError(tr("interpolate: Got {}D input, but mode {!r} does not fit it", x.dim(), mode), "mode='nearest'")
     if not (x.is_floating_point() or in_bytes or mode.startswith("nearest")):
-        raise NotSupportedError(f"interpolate: mode {mode!r} is not implemented for {x.dtype}", "x.float()")
+        raise NotSupportedError(tr("interpolate: mode {!r} is not implemented for {}", mode, x.dtype), "x.float()")
     if align_corners is not None and mode in ("nearest", "nearest-exact", "area"):
         raise ArgumentError(
             "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear"
@@ -111,10 +111,10 @@ def interpolate(
     sizes_out, scales = _sizes_and_scales(x, size, scale_factor, recompute_scale_factor, axes)
     if min((*x.shape[2:], *sizes_out)) <= 0:
         raise ShapeError(
-            f"interpolate: Input and output sizes should be greater than 0, but got input {list(x.shape[2:])} and output "
-            f"{list(sizes_out)}",
+            tr("interpolate: Input and output sizes should be greater than 0, but got input {} and output {}", list(x.shape[2:]),
+               list(sizes_out)),
             "size=(H, W), or a larger scale_factor",
-        )
+        )  # fmt: skip
     if mode == "area":
         return adaptive_mean(x, sizes_out, axes, "interpolate")
     if antialias or in_bytes:
@@ -134,13 +134,13 @@ def interpolate(
 def _sizes_and_scales(x: Tensor, size, scale_factor, recompute, axes: int):
     """The output sizes, and for each axis the given scale factor if it counts."""
     if (size is None) == (scale_factor is None):
-        what = "either" if size is None else "only one of"
-        raise ArgumentError(f"interpolate: {what} size or scale_factor should be defined", "size=(H, W)")
+        what = "either" if size is None else tr("only one of")
+        raise ArgumentError(tr("interpolate: {} size or scale_factor should be defined", what), "size=(H, W)")
     if size is not None:
         return sizes(size, axes, "interpolate", "size"), (None,) * axes
     factors = tuple(scale_factor) if isinstance(scale_factor, tuple | list) else (scale_factor,) * axes
     if len(factors) != axes:
-        raise ArgumentError(f"interpolate: expected {axes} scale factors; got {factors}", None)
+        raise ArgumentError(tr("interpolate: expected {} scale factors; got {}", axes, factors), None)
     made = tuple(math.floor(float(n) * f) for n, f in zip(x.shape[2:], factors))
     return made, (None,) * axes if recompute else factors
 

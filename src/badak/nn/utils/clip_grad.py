@@ -11,7 +11,7 @@ import numpy as np
 
 from badak import kernels
 from badak.core import events
-from badak.core.errors import ArgumentError, ArgumentTypeError, BadakWarning, DTypeError, warn_once
+from badak.core.errors import ArgumentError, ArgumentTypeError, BadakWarning, DTypeError, tr, warn_once
 from badak.tensor import Tensor
 
 
@@ -86,14 +86,16 @@ def clip_grad_norm_(
     listed = _tensors(parameters, "clip_grad_norm_")
     if not listed and isinstance(parameters, Iterator):
         warnings.warn(
-            "`parameters` is an empty generator, no gradient clipping will occur.\n"
-            "fix: an iterator that was read once is empty, call model.parameters() again",
+            tr(
+                "`parameters` is an empty generator, no gradient clipping will occur.\n"
+                "fix: an iterator that was read once is empty, call model.parameters() again"
+            ),
             BadakWarning,
             stacklevel=2,
         )
-    most = _number(max_norm, "clip_grad_norm_: max_norm")
+    most = _number(max_norm, tr("clip_grad_norm_: max_norm"))
     memo: dict[str, Any] = {}
-    norm = _norm(_gradients(listed), _number(norm_type, "clip_grad_norm_: norm_type"), error_if_nonfinite, memo)
+    norm = _norm(_gradients(listed), _number(norm_type, tr("clip_grad_norm_: norm_type")), error_if_nonfinite, memo)
     _shrink(listed, most, norm, memo)
     return Tensor._of(norm)
 
@@ -105,7 +107,7 @@ def get_total_norm(
     foreach: bool | None = None,
 ) -> Tensor:
     """The p-norm of all elements of all tensors, as a 0-d tensor: (sum |x|^p)^(1/p). See `clip_grad_norm_`."""
-    p = _number(norm_type, "get_total_norm: norm_type")
+    p = _number(norm_type, tr("get_total_norm: norm_type"))
     return Tensor._of(_norm([x._array for x in _tensors(tensors, "get_total_norm")], p, error_if_nonfinite, {}))
 
 
@@ -117,16 +119,16 @@ def clip_grads_with_norm_(
     listed = _tensors(parameters, "clip_grads_with_norm_")
     if not isinstance(total_norm, Tensor) or total_norm.numel() != 1:
         raise ArgumentTypeError(
-            f"clip_grads_with_norm_: total_norm should be a tensor with one element; got {_kind(total_norm)}",
+            tr("clip_grads_with_norm_: total_norm should be a tensor with one element; got {}", _kind(total_norm)),
             "total_norm=get_total_norm(gradients)",
         )
-    _shrink(listed, _number(max_norm, "clip_grads_with_norm_: max_norm"), total_norm._array.reshape(()), {})
+    _shrink(listed, _number(max_norm, tr("clip_grads_with_norm_: max_norm")), total_norm._array.reshape(()), {})
 
 
 @events.state(prepared=_kept_value)
 def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None) -> None:
     """Limit every element of every gradient, in place: grad = min(max(grad, -clip_value), clip_value)."""
-    most = _number(clip_value, "clip_grad_value_: clip_value")
+    most = _number(clip_value, tr("clip_grad_value_: clip_value"))
     listed = _tensors(parameters, "clip_grad_value_")
     for arrays in _by_dtype(_gradients(listed)):
         if arrays[0].dtype.kind == "c":
@@ -164,7 +166,7 @@ def _norm(arrays: list[Any], p: float, finite: bool, memo: dict[str, Any]) -> An
         norm = norms[0]
     if finite and not math.isfinite(norm):
         raise ArgumentError(
-            f"The total norm of order {p} for gradients from `parameters` is non-finite ({norm}), so it cannot be clipped.",
+            tr("The total norm of order {} for gradients from `parameters` is non-finite ({}), so it cannot be clipped.", p, norm),
             "find what made it with badak.autograd.detect_anomaly(), or set error_if_nonfinite=False",
         )
     return norm
@@ -180,11 +182,11 @@ def _tensors(parameters: Any, owner: str) -> list[Tensor]:
     """A list of tensors, of one or many."""
     listed = [parameters] if isinstance(parameters, Tensor) else parameters
     if not isinstance(listed, Iterable):
-        raise ArgumentTypeError(f"{owner}: expected tensors; got {_kind(parameters)}", "pass model.parameters()")
+        raise ArgumentTypeError(tr("{}: expected tensors; got {}", owner, _kind(parameters)), "pass model.parameters()")
     listed = list(listed)
     for p in listed:
         if not isinstance(p, Tensor):
-            raise ArgumentTypeError(f"{owner}: expected tensors; one of them is {_kind(p)}", "pass model.parameters()")
+            raise ArgumentTypeError(tr("{}: expected tensors; one of them is {}", owner, _kind(p)), "pass model.parameters()")
     return listed
 
 
@@ -196,12 +198,12 @@ def _number(value: Any, name: str) -> float:
         with suppress(ValueError):
             value = float(value)
     if not isinstance(value, int | float | np.integer | np.floating):
-        raise ArgumentTypeError(f"{name} should be a number; got {_kind(value)}", "a number, such as 1.0")
+        raise ArgumentTypeError(tr("{} should be a number; got {}", name, _kind(value)), "a number, such as 1.0")
     return float(value)
 
 
 def _kind(value: Any) -> str:
-    return f"a tensor of shape {tuple(value.shape)}" if isinstance(value, Tensor) else f"a {type(value).__name__}"
+    return tr("a tensor of shape {}", tuple(value.shape)) if isinstance(value, Tensor) else f"a {type(value).__name__}"
 
 
 def _gradients(parameters: list[Tensor]) -> list[Any]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from badak.core.errors import ArgumentTypeError
+from badak.core.errors import ArgumentTypeError, tr
 from badak.nn.errors import kind
 from badak.tensor import Tensor, cat
 
@@ -15,7 +15,7 @@ def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
 def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
     """Give each parameter its part of the vector: what `parameters_to_vector` took apart. The memory is shared."""
     if not isinstance(vec, Tensor):
-        raise ArgumentTypeError(f"expected a tensor, but got: {kind(vec)}")
+        raise ArgumentTypeError(tr("expected a tensor, but got: {}", kind(vec)))
     start = 0
     for parameter in parameters:
         end = start + parameter.numel()

@@ -3,7 +3,7 @@
 import copy
 from typing import Any
 
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.nn.module import Module
 from badak.nn.parameter import Parameter
 from badak.tensor import Tensor, channels_last, channels_last_3d, zeros_like
@@ -78,7 +78,7 @@ def _in_evaluation(first: Module, bn: Any) -> None:
 def skip_init(module_cls: type[Module], *args, **kwargs) -> Module:
     """A module whose parameters hold what memory held: made on the meta device, then given memory. device: where at last."""
     if not (isinstance(module_cls, type) and issubclass(module_cls, Module)):
-        raise ArgumentError(f"Expected a Module; got {module_cls}", "skip_init(nn.Linear, 4, 8)")
+        raise ArgumentError(tr("Expected a Module; got {}", module_cls), "skip_init(nn.Linear, 4, 8)")
     device = kwargs.pop("device", "cpu")
     return module_cls(*args, device="meta", **kwargs).to_empty(device=device)
 

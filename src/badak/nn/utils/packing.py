@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, ArgumentTypeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, tr
 from badak.tensor import Tensor, from_numpy
 from badak.tensor.concat import cat
 
@@ -48,10 +48,12 @@ def pack_padded_sequence(input: Tensor, lengths, batch_first: bool = False, enfo
     x = input.transpose(0, 1) if batch_first else input
     T, B = x.shape[:2]
     if lengths.shape != (B,):
-        raise ArgumentError(f"Expected `len(lengths)` to be equal to batch_size, but got {len(lengths)} (batch_size={B})", None)
+        raise ArgumentError(
+            tr("Expected `len(lengths)` to be equal to batch_size, but got {} (batch_size={})", len(lengths), B), None
+        )
     if not B or lengths.min() < 1 or lengths.max() > T:
         raise ArgumentError(
-            f"Length of all samples has to be greater than 0 and at most {T}, but found {lengths.tolist()}",
+            tr("Length of all samples has to be greater than 0 and at most {}, but found {}", T, lengths.tolist()),
             "drop empty sequences",
         )
     order = None
@@ -77,16 +79,16 @@ def pad_packed_sequence(
 ) -> tuple[Tensor, Tensor]:
     """(sequences (T, B, ...), lengths (B,)): the inverse of `pack_padded_sequence`, padded with padding_value."""
     if not isinstance(sequence, PackedSequence):
-        raise ArgumentTypeError(f"pad_packed_sequence: expected a PackedSequence; got {type(sequence).__name__}", None)
+        raise ArgumentTypeError(tr("pad_packed_sequence: expected a PackedSequence; got {}", type(sequence).__name__), None)
     lengths = lengths_of(sequence)
     T = len(sequence.batch_sizes)
     if total_length is not None:
         if total_length < T:
             raise ArgumentError(
-                f"Expected total_length to be at least the length of the longest sequence in input, but got "
-                f"total_length={total_length} and max sequence length being {T}",
+                tr("Expected total_length to be at least the length of the longest sequence in input, but got "
+                   "total_length={} and max sequence length being {}", total_length, T),
                 None,
-            )
+            )  # fmt: skip
         T = total_length
     padded = unpacked(sequence.data, sequence.batch_sizes._array, T, padding_value)
     padded = padded.transpose(0, 1) if batch_first else padded

@@ -1,7 +1,7 @@
 """Parametrizations that PyTorch brings along: a weight by length and direction, and one whose largest singular value is 1."""
 
 from badak.autograd import no_grad
-from badak.core.errors import ArgumentError, NotSupportedError
+from badak.core.errors import ArgumentError, NotSupportedError, tr
 from badak.nn.functional import normalize
 from badak.nn.module import Module
 from badak.nn.utils import parametrize
@@ -54,7 +54,9 @@ class _SpectralNorm(Module):
         super().__init__()
         axis_of(dim, weight.dim())
         if n_power_iterations <= 0:
-            raise ArgumentError(f"Expected n_power_iterations to be positive, but got n_power_iterations={n_power_iterations}", "1")
+            raise ArgumentError(
+                tr("Expected n_power_iterations to be positive, but got n_power_iterations={}", n_power_iterations), "1"
+            )
         self.dim, self.eps, self.n_power_iterations = dim if dim >= 0 else dim + weight.dim(), eps, n_power_iterations
         if weight.dim() > 1:
             rows, columns = self._matrix(weight).shape
@@ -96,7 +98,9 @@ def spectral_norm(
     """
     weight = getattr(module, name, None)
     if not isinstance(weight, Tensor):
-        raise ArgumentError(f"Module '{type(module).__name__}' has no parameter or buffer with name '{name}'", "name='weight'")
+        raise ArgumentError(
+            tr("Module '{}' has no parameter or buffer with name '{}'", type(module).__name__, name), "name='weight'"
+        )
     dim = (1 if getattr(module, "transposed", False) else 0) if dim is None else dim
     parametrize.register_parametrization(module, name, _SpectralNorm(weight, n_power_iterations, dim, eps))
     return module
@@ -145,7 +149,7 @@ class _Orthogonal(Module):
         """An x that gives Q; of a matrix that is not orthogonal the nearest by QR."""
         if Q.shape != self.shape:
             raise ArgumentError(
-                f"Expected a matrix or batch of matrices of shape {self.shape}. Got {Q.shape}.", "the weight's shape"
+                tr("Expected a matrix or batch of matrices of shape {}. Got {}.", self.shape, Q.shape), "the weight's shape"
             )
         wide = Q.size(-2) < Q.size(-1)
         q = Q.mT if wide else Q
@@ -192,16 +196,16 @@ def orthogonal(
     """
     weight = getattr(module, name, None)
     if not isinstance(weight, Tensor):
-        raise ArgumentError(f"Module '{module}' has no parameter or buffer with name '{name}'", "name='weight'")
+        raise ArgumentError(tr("Module '{}' has no parameter or buffer with name '{}'", module, name), "name='weight'")
     if weight.dim() < 2:
         raise ArgumentError(
-            f"Expected a matrix or batch of matrices. Got a tensor of {weight.dim()} dimensions.", "a weight of 2 dims"
+            tr("Expected a matrix or batch of matrices. Got a tensor of {} dimensions.", weight.dim()), "a weight of 2 dims"
         )
     square = weight.shape[-2] == weight.shape[-1] or weight.is_complex()
     chosen = orthogonal_map or ("matrix_exp" if square else "householder")
     if chosen not in ("matrix_exp", "cayley", "householder"):
         raise ArgumentError(
-            f'orthogonal_map has to be one of "matrix_exp", "cayley", "householder". Got: {orthogonal_map}', '"matrix_exp"'
+            tr('orthogonal_map has to be one of "matrix_exp", "cayley", "householder". Got: {}', orthogonal_map), '"matrix_exp"'
         )
     parametrize.register_parametrization(module, name, _Orthogonal(weight, chosen, use_trivialization), unsafe=True)
     return module

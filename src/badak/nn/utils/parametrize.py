@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from badak.autograd import no_grad
-from badak.core.errors import ArgumentError, ArgumentTypeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, tr
 from badak.nn.containers import ModuleDict, ModuleList
 from badak.nn.module import Module
 from badak.nn.parameter import Parameter
@@ -33,19 +33,19 @@ class ParametrizationList(ModuleList):
                     with suppress(NotImplementedError):  # it starts from the value itself, as one without right_inverse does
                         found = module.right_inverse(found)
         if not isinstance(found, Tensor | Sequence):
-            raise _wrong("right_inverse", "must return a Tensor or a Sequence of tensors (list, tuple...)", found)
+            raise _wrong("right_inverse", tr("must return a Tensor or a Sequence of tensors (list, tuple...)"), found)
         self.is_tensor = isinstance(found, Tensor)
         self.ntensors = 1 if self.is_tensor else len(found)
         if isinstance(found, Tensor):
             if not unsafe:
-                _expect_alike("When `right_inverse` outputs one tensor, it may not change", original, found)
+                _expect_alike(tr("When `right_inverse` outputs one tensor, it may not change"), original, found)
             original.data = found.detach()  # the same parameter, which an optimizer may know
             found = [original]
         for name, part in zip(self._names(), found):
             if not isinstance(part, Tensor):
                 raise _wrong(
                     "right_inverse",
-                    "must return a Sequence of Tensors; there is one of the sequence with type",
+                    tr("must return a Sequence of Tensors; there is one of the sequence with type"),
                     part,
                 )
             if isinstance(original, Parameter) and not isinstance(part, Parameter):
@@ -53,7 +53,7 @@ class ParametrizationList(ModuleList):
             _register(self, name, part)
         if not unsafe:
             with no_grad():
-                _expect_alike("Registering a parametrization may not change", original, self())
+                _expect_alike(tr("Registering a parametrization may not change"), original, self())
 
     def _names(self) -> list[str]:
         return ["original"] if self.is_tensor else [f"original{i}" for i in range(self.ntensors)]
@@ -65,30 +65,33 @@ class ParametrizationList(ModuleList):
             for module in reversed(list(self)):
                 if not hasattr(module, "right_inverse"):
                     raise ArgumentError(
-                        f"parametrization {type(module).__name__} does not implement right_inverse.",
+                        tr("parametrization {} does not implement right_inverse.", type(module).__name__),
                         "def right_inverse(self, value): ..., what it makes of the original",
                     )
                 found = module.right_inverse(found)
             if isinstance(found, Tensor) is not self.is_tensor or not isinstance(found, Tensor | Sequence):
                 raise _wrong(
-                    "right_inverse", "must return a tensor" if self.is_tensor else "must return a sequence of tensors", found
+                    "right_inverse",
+                    tr("must return a tensor") if self.is_tensor else tr("must return a sequence of tensors"),
+                    found,
                 )
             parts = [found] if isinstance(found, Tensor) else list(found)
             if len(parts) != self.ntensors:
                 raise ArgumentError(
-                    f"'right_inverse' must return a sequence of tensors of length {self.ntensors}. "
-                    f"Got a sequence of length {len(parts)}.",
+                    tr("'right_inverse' must return a sequence of tensors of length {}. Got a sequence of length {}.",
+                       self.ntensors, len(parts)),
                     "as many tensors as forward takes",
-                )
+                )  # fmt: skip
             for name, part in zip(self._names(), parts):
                 here = getattr(self, name)
                 if not isinstance(part, Tensor):
-                    raise _wrong("right_inverse", "must return a sequence of tensors", part)
+                    raise _wrong("right_inverse", tr("must return a sequence of tensors"), part)
                 if part.dtype is not here.dtype:
                     raise ArgumentError(
-                        f"The tensor returned by `right_inverse` has dtype {part.dtype} while `{name}` has dtype {here.dtype}",
+                        tr("The tensor returned by `right_inverse` has dtype {} while `{}` has dtype {}", part.dtype, name,
+                           here.dtype),
                         f"value.to({here.dtype})",
-                    )
+                    )  # fmt: skip
                 here.data = part.detach()
 
     def forward(self) -> Tensor:
@@ -105,7 +108,7 @@ def register_parametrization(module: Module, tensor_name: str, parametrization: 
     for what, given in (("module", module), ("parametrization", parametrization)):
         if not isinstance(given, Module):
             raise ArgumentTypeError(
-                f"register_parametrization: expected an nn.Module as {what}; got {type(given).__name__}",
+                tr("register_parametrization: expected an nn.Module as {}; got {}", what, type(given).__name__),
                 "an object of a class that derives from nn.Module",
             )
     parametrization.train(module.training)
@@ -114,25 +117,25 @@ def register_parametrization(module: Module, tensor_name: str, parametrization: 
             with no_grad():
                 before = getattr(module, tensor_name)
                 after = parametrization(before)
-                _expect_alike("Registering a parametrization may not change", before, after)
+                _expect_alike(tr("Registering a parametrization may not change"), before, after)
                 if hasattr(parametrization, "right_inverse"):
                     with suppress(NotImplementedError):
                         again = parametrization.right_inverse(after)
                         if not isinstance(again, Tensor):
-                            raise _wrong("parametrization.right_inverse", "must return a tensor", again)
-                        _expect_alike("The tensor returned by parametrization.right_inverse may not change", before, again)
+                            raise _wrong("parametrization.right_inverse", tr("must return a tensor"), again)
+                        _expect_alike(tr("The tensor returned by parametrization.right_inverse may not change"), before, again)
         module.parametrizations[tensor_name].append(parametrization)
         module.parametrizations[tensor_name].unsafe |= unsafe
         return module
     if tensor_name not in module._parameters and tensor_name not in module._buffers:
         raise ArgumentError(
-            f"Module {type(module).__name__} does not have a parameter, a buffer, or a parametrized element with name "
-            f"{tensor_name}",
-            f"one of {[*module._parameters, *module._buffers]}",
-        )
+            tr("Module {} does not have a parameter, a buffer, or a parametrized element with name {}", type(module).__name__,
+               tensor_name),
+            tr("one of {}", [*module._parameters, *module._buffers]),
+        )  # fmt: skip
     original = getattr(module, tensor_name)
     if original is None:
-        raise ArgumentTypeError(f"{tensor_name} is None and cannot be parametrized", "a parameter that is there")
+        raise ArgumentTypeError(tr("{} is None and cannot be parametrized", tensor_name), "a parameter that is there")
     made = ParametrizationList([parametrization], original, unsafe)
     delattr(module, tensor_name)
     _own_class(module)
@@ -153,16 +156,18 @@ def _register(module: Module, name: str, value: Tensor) -> None:
 
 
 def _wrong(what: str, rule: str, found: object) -> ArgumentError:
-    return ArgumentError(f"{what} {rule}. Got {type(found).__name__}", "return value, the tensor itself, or value.chunk(2)")
+    return ArgumentError(
+        tr("{} {}. Got {}", what, rule, type(found).__name__), "return value, the tensor itself, or value.chunk(2)"
+    )
 
 
 def _expect_alike(rule: str, before: Tensor, after: object) -> None:
     """Refuse what is no tensor, or of another dtype or shape."""
     if not isinstance(after, Tensor):
-        raise ArgumentError(f"A parametrization must return a tensor. Got {type(after).__name__}.", "return one tensor")
+        raise ArgumentError(tr("A parametrization must return a tensor. Got {}.", type(after).__name__), "return one tensor")
     for what, was, now in (("dtype", before.dtype, after.dtype), ("shape", tuple(before.shape), tuple(after.shape))):
         if was != now:
-            cause = f"{rule} the {what} of the tensor, unless `unsafe` flag is enabled; {was} became {now}"
+            cause = tr("{} the {} of the tensor, unless `unsafe` flag is enabled; {} became {}", rule, what, was, now)
             raise ArgumentError(cause, "unsafe=True")
 
 
@@ -196,7 +201,7 @@ def remove_parametrizations(module: Module, tensor_name: str, leave_parametrized
     """Make module.<tensor_name> a parameter again: as it was last computed, or with leave_parametrized=False the original."""
     if not is_parametrized(module, tensor_name):
         raise ArgumentError(
-            f"Module {type(module).__name__} does not have a parametrization on {tensor_name}",
+            tr("Module {} does not have a parametrization on {}", type(module).__name__, tensor_name),
             "is_parametrized(module, name) says whether",
         )
     parts = module.parametrizations[tensor_name]
@@ -232,8 +237,8 @@ def weight_of(where: str, module: Module, name: str) -> Tensor:
     found = getattr(module, name, None)
     if not isinstance(found, Tensor):
         known = [each for each, value in module._parameters.items() if value is not None]
-        cause = f"{where}: {type(module).__name__} has no parameter {name!r}"
-        raise ArgumentError(cause, f"one of {', '.join(known)}" if known else None)
+        cause = tr("{}: {} has no parameter {!r}", where, type(module).__name__, name)
+        raise ArgumentError(cause, tr("one of {}", ", ".join(known)) if known else None)
     return found
 
 

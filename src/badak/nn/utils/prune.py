@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from badak.core.errors import ArgumentError, ArgumentTypeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, tr
 from badak.nn.module import Module
 from badak.nn.utils.parametrize import weight_of
 from badak.tensor import Tensor, concat, ones_like, rand, rand_like, zeros_like
@@ -51,7 +51,8 @@ class BasePruningMethod(ABC):
         scores = orig if importance_scores is None else importance_scores
         if scores.shape != orig.shape:
             raise ArgumentError(
-                f"importance_scores should have the same shape as parameter {name} of {module}", f"shape {tuple(orig.shape)}"
+                tr("importance_scores should have the same shape as parameter {} of {}", name, module),
+                tr("shape {}", tuple(orig.shape)),
             )
         if before is None:
             module.register_parameter(name + "_orig", module._parameters.pop(name))
@@ -74,7 +75,7 @@ class BasePruningMethod(ABC):
         """t with its mask, without any module."""
         scores = t if importance_scores is None else importance_scores
         if scores.shape != t.shape:
-            raise ArgumentError("importance_scores should have the same shape as tensor t", f"shape {tuple(t.shape)}")
+            raise ArgumentError("importance_scores should have the same shape as tensor t", tr("shape {}", tuple(t.shape)))
         return t * self.compute_mask(scores, ones_like(t) if default_mask is None else default_mask)
 
     def remove(self, module: Module) -> None:
@@ -104,13 +105,13 @@ class PruningContainer(BasePruningMethod):
     def add_pruning_method(self, method: BasePruningMethod | None) -> None:
         """One more, for the same parameter."""
         if not isinstance(method, BasePruningMethod) and method is not None:
-            raise ArgumentTypeError(f"{type(method)} is not a BasePruningMethod subclass", "L1Unstructured(amount=0.3)")
+            raise ArgumentTypeError(tr("{} is not a BasePruningMethod subclass", type(method)), "L1Unstructured(amount=0.3)")
         if method is not None and method._tensor_name != self._tensor_name:
             raise ArgumentError(
-                "Can only add pruning methods acting on the parameter named "
-                f"'{self._tensor_name}' to PruningContainer {self}. Found '{method._tensor_name}'",
+                tr("Can only add pruning methods acting on the parameter named '{}' to PruningContainer {}. Found '{}'",
+                   self._tensor_name, self, method._tensor_name),
                 f"_tensor_name = '{self._tensor_name}'",
-            )
+            )  # fmt: skip
         self._pruning_methods += (method,)
 
     def __len__(self) -> int:
@@ -137,7 +138,7 @@ class PruningContainer(BasePruningMethod):
         elif method.PRUNING_TYPE == "global":
             at = (slice(None),) * t.dim()
         else:
-            raise ArgumentError(f"Unrecognized PRUNING_TYPE {method.PRUNING_TYPE}", '"unstructured", "structured" or "global"')
+            raise ArgumentError(tr("Unrecognized PRUNING_TYPE {}", method.PRUNING_TYPE), '"unstructured", "structured" or "global"')
         found = method.compute_mask(t[at], default_mask=mask[at])
         whole = mask.clone()
         whole[at] = found.to(dtype=mask.dtype)
@@ -210,12 +211,12 @@ class _Channels(BasePruningMethod):
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         if t.dim() <= 1:
             raise ArgumentError(
-                f"Structured pruning can only be applied to a multidimensional tensor. Found tensor of shape {tuple(t.shape)} with "
-                f"{t.dim()} dims",
+                tr("Structured pruning can only be applied to a multidimensional tensor. Found tensor of shape {} with {} dims",
+                   tuple(t.shape), t.dim()),
                 "l1_unstructured",
-            )
+            )  # fmt: skip
         if not -t.dim() <= self.dim < t.dim():
-            raise ArgumentError(f"Invalid index {self.dim} for tensor of size {tuple(t.shape)}", "dim=0")
+            raise ArgumentError(tr("Invalid index {} for tensor of size {}", self.dim, tuple(t.shape)), "dim=0")
         count = t.shape[self.dim]
         pruned = _compute_nparams_toprune(self.amount, count)
         _validate_pruning_amount(pruned, count)
@@ -304,7 +305,9 @@ def ln_structured(module: Module, name: str, amount, n, dim: int, importance_sco
 def custom_from_mask(module: Module, name: str, mask: Tensor) -> Module:
     """Prune where a mask is 0."""
     if not isinstance(mask, Tensor):
-        raise ArgumentTypeError(f"custom_from_mask: expected a tensor as the mask; got {type(mask).__name__}", "badak.tensor(mask)")
+        raise ArgumentTypeError(
+            tr("custom_from_mask: expected a tensor as the mask; got {}", type(mask).__name__), "badak.tensor(mask)"
+        )
     CustomFromMask.apply(module, name, mask)
     return module
 
@@ -319,7 +322,7 @@ def global_unstructured(
     for pair in pairs:
         if not (isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], Module)):
             raise ArgumentTypeError(
-                f"global_unstructured: expected (module, name) pairs; got {type(pair).__name__}", "[(layer, 'weight')]"
+                tr("global_unstructured: expected (module, name) pairs; got {}", type(pair).__name__), "[(layer, 'weight')]"
             )
     relevant = [scores.get((module, name), weight_of("prune", module, name)) for module, name in pairs]
     found = [getattr(module, name + "_mask", None) for module, name in pairs]
@@ -331,10 +334,10 @@ def global_unstructured(
     container.add_pruning_method(method)
     if method.PRUNING_TYPE != "unstructured":
         raise ArgumentTypeError(
-            f'Only "unstructured" PRUNING_TYPE supported for the `pruning_method`. Found method {pruning_method} of type '
-            f"{method.PRUNING_TYPE}",
+            tr('Only "unstructured" PRUNING_TYPE supported for the `pruning_method`. Found method {} of type {}', pruning_method,
+               method.PRUNING_TYPE),
             "L1Unstructured",
-        )
+        )  # fmt: skip
     whole = container.compute_mask(concat([x.reshape(-1) for x in relevant]), concat([mask.reshape(-1) for mask in masks]))
     sizes = [getattr(module, name).numel() for module, name in pairs]
     for (module, name), part in zip(pairs, whole.split(sizes)):
@@ -346,7 +349,7 @@ def remove(module: Module, name: str) -> Module:
     method = _method_of(module, name)
     if method is None:
         raise ArgumentError(
-            f"Parameter '{name}' of module {module} has to be pruned before pruning can be removed", "l1_unstructured"
+            tr("Parameter '{}' of module {} has to be pruned before pruning can be removed", name, module), "l1_unstructured"
         )
     method.remove(module)
     _drop_hook(module, name)
@@ -371,18 +374,19 @@ def _drop_hook(module: Module, name: str) -> None:
 
 def _validate_pruning_amount_init(amount: Any) -> None:
     if not isinstance(amount, numbers.Real):
-        raise ArgumentTypeError(f"Invalid type for amount: {amount}. Must be int or float.", "amount=0.3")
+        raise ArgumentTypeError(tr("Invalid type for amount: {}. Must be int or float.", amount), "amount=0.3")
     whole = isinstance(amount, numbers.Integral)
     if (whole and amount < 0) or (not whole and not 0.0 <= float(amount) <= 1.0):
         raise ArgumentError(
-            f"amount={amount} should either be a float in the range [0.0, 1.0] or a non-negative integer", "amount=0.3"
+            tr("amount={} should either be a float in the range [0.0, 1.0] or a non-negative integer", amount), "amount=0.3"
         )
 
 
 def _validate_pruning_amount(amount: Any, tensor_size: int) -> None:
     if isinstance(amount, numbers.Integral) and int(amount) > tensor_size:
         raise ArgumentError(
-            f"amount={amount} should be smaller than the number of parameters to prune={tensor_size}", f"at most {tensor_size}"
+            tr("amount={} should be smaller than the number of parameters to prune={}", amount, tensor_size),
+            tr("at most {}", tensor_size),
         )
 
 

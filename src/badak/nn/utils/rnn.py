@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.nn.utils.packing import PackedSequence as PackedSequence
 from badak.nn.utils.packing import pack_padded_sequence as pack_padded_sequence
 from badak.nn.utils.packing import pad_packed_sequence as pad_packed_sequence
@@ -17,7 +17,7 @@ def pad_sequence(
     What is missing is padding_value, on the "right" (after) or "left" (before) of each sequence.
     """
     if padding_side not in ("right", "left"):
-        raise ArgumentError(f"padding_side should be either 'right' or 'left', got {padding_side!r}")
+        raise ArgumentError(tr("padding_side should be either 'right' or 'left', got {!r}", padding_side))
     sequences = list(sequences)
     if not sequences:
         raise ArgumentError("received an empty list of sequences")

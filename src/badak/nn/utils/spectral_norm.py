@@ -6,7 +6,7 @@ New programs take `parametrizations.spectral_norm`.
 from typing import cast
 
 from badak.autograd import no_grad
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.nn.functional import normalize
 from badak.nn.module import Module
 from badak.nn.parameter import Parameter
@@ -20,7 +20,7 @@ class SpectralNorm:
     def __init__(self, name: str = "weight", n_power_iterations: int = 1, dim: int = 0, eps: float = 1e-12) -> None:
         if n_power_iterations <= 0:
             raise ArgumentError(
-                f"Expected n_power_iterations to be positive, but got n_power_iterations={n_power_iterations}",
+                tr("Expected n_power_iterations to be positive, but got n_power_iterations={}", n_power_iterations),
                 "n_power_iterations=1",
             )
         self.name, self.dim, self.n_power_iterations, self.eps = name, dim, n_power_iterations, eps
@@ -52,7 +52,9 @@ def spectral_norm(
     """w / s(w), s the largest singular value; `weight_orig` is the parameter, `weight_u` and `weight_v` are buffers."""
     hooks = module._forward_pre_hooks.values()
     if any(isinstance(hook, SpectralNorm) and hook.name == name for hook in hooks):
-        raise ArgumentError(f"Cannot register two spectral_norm hooks on the same parameter {name}", "remove_spectral_norm first")
+        raise ArgumentError(
+            tr("Cannot register two spectral_norm hooks on the same parameter {}", name), "remove_spectral_norm first"
+        )
     dim = (1 if getattr(module, "transposed", False) else 0) if dim is None else dim
     hook, weight = SpectralNorm(name, n_power_iterations, dim, eps), cast(Parameter, weight_of("spectral_norm", module, name))
     rows, columns = hook.reshape_weight_to_matrix(weight).shape
@@ -79,4 +81,4 @@ def remove_spectral_norm(module: Module, name: str = "weight") -> Module:
             module.register_parameter(name, Parameter(weight.detach()))
             del module._forward_pre_hooks[key]
             return module
-    raise ArgumentError(f"spectral_norm of '{name}' not found in {module}", None)
+    raise ArgumentError(tr("spectral_norm of '{}' not found in {}", name, module), None)

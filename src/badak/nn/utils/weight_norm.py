@@ -3,7 +3,7 @@
 New programs take `parametrizations.weight_norm`.
 """
 
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.nn.module import Module
 from badak.nn.parameter import Parameter
 from badak.nn.utils.parametrizations import length
@@ -29,7 +29,7 @@ def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Mo
     """w = g v / |v|, the norm over all dims but `dim`; g and v are parameters `weight_g` and `weight_v` of the module."""
     hooks = module._forward_pre_hooks.values()
     if any(isinstance(hook, WeightNorm) and hook.name == name for hook in hooks):
-        raise ArgumentError(f"Cannot register two weight_norm hooks on the same parameter {name}", "remove_weight_norm first")
+        raise ArgumentError(tr("Cannot register two weight_norm hooks on the same parameter {}", name), "remove_weight_norm first")
     hook, weight = WeightNorm(name, dim), weight_of("weight_norm", module, name)
     del module._parameters[name]
     module.register_parameter(name + "_g", Parameter(length(weight, hook.dim).detach()))
@@ -49,4 +49,4 @@ def remove_weight_norm(module: Module, name: str = "weight") -> Module:
             del module._parameters[name + "_g"], module._parameters[name + "_v"]
             setattr(module, name, Parameter(weight.detach()))
             return module
-    raise ArgumentError(f"weight_norm of '{name}' not found in {module}", None)
+    raise ArgumentError(tr("weight_norm of '{}' not found in {}", name, module), None)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentError, ArgumentTypeError, undefined, warn_once
+from badak.core.errors import ArgumentError, ArgumentTypeError, tr, undefined, warn_once
 from badak.optim.lr_scheduler.state import checked
 from badak.optim.optimizer import Optimizer
 from badak.optim.settings import number, shown
@@ -44,10 +44,10 @@ class LRScheduler:
                 group.setdefault("initial_lr", copied(group["lr"]))
             elif "initial_lr" not in group:
                 raise OptimizerStateError(
-                    f"param 'initial_lr' is not specified in param_groups[{at}] when resuming scheduler "
-                    f"with last_epoch={last_epoch}",
+                    tr("param 'initial_lr' is not specified in param_groups[{}] when resuming scheduler with last_epoch={}", at,
+                       last_epoch),
                     "load the optimizer's state first, or leave last_epoch out to begin again",
-                )
+                )  # fmt: skip
         self.base_lrs = values_of(optimizer, "initial_lr")
         self.last_epoch = last_epoch
         self._initial_step()
@@ -79,15 +79,15 @@ class LRScheduler:
         if self._step_count == 1 and not self.optimizer._opt_called:
             warn_once(
                 ("schedule before step", id(self)),
-                "Detected call of `lr_scheduler.step()` before `optimizer.step()`: the first value of the schedule, "
-                f"lr={self.get_last_lr()[0]}, was never used.",
+                tr("Detected call of `lr_scheduler.step()` before `optimizer.step()`: the first value of the schedule, "
+                   "lr={}, was never used.", self.get_last_lr()[0]),
                 "call optimizer.step() first, then lr_scheduler.step()",
-            )
+            )  # fmt: skip
         self._step_count += 1
         if epoch is not None:
             number(epoch, type(self).__name__, "epoch")
             warn_once(
-                "epoch of a schedule",
+                tr("epoch of a schedule"),
                 "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where possible.",
                 "scheduler.step()",
             )
@@ -128,8 +128,8 @@ def check_optimizer(schedule: Any, optimizer: Any) -> None:
     if not isinstance(optimizer, Optimizer):
         name = type(schedule).__name__
         raise ArgumentTypeError(
-            f"{name}: {type(optimizer).__name__} is not an Optimizer",
-            f"{name}(optimizer, ...), with a badak.optim optimizer",
+            tr("{}: {} is not an Optimizer", name, type(optimizer).__name__),
+            tr("{}(optimizer, ...), with a badak.optim optimizer", name),
         )
 
 
@@ -147,11 +147,11 @@ def set_lrs(optimizer: Optimizer, lrs: list[Any]) -> None:
     if not isinstance(lrs, list | tuple) or len(lrs) != len(optimizer.param_groups):
         found = len(lrs) if isinstance(lrs, list | tuple) else shown(lrs)
         raise ArgumentError(
-            f"get_lr: expected one learning rate for each of {len(optimizer.param_groups)} groups; got {found}",
+            tr("get_lr: expected one learning rate for each of {} groups; got {}", len(optimizer.param_groups), found),
             'return [group["lr"] * factor for group in self.optimizer.param_groups]',
         )
     for lr in lrs:
-        number(lr, "get_lr", "a learning rate")
+        number(lr, "get_lr", tr("a learning rate"))
     for group, lr in zip(optimizer.param_groups, lrs):
         if isinstance(group["lr"], Tensor):
             group["lr"]._array[...] = float(lr)
@@ -167,15 +167,15 @@ def for_each_group(schedule: Any, optimizer: Optimizer, name: str, value: Any) -
         return [copied(value) for _ in range(count)]
     if len(value) != count:
         raise ArgumentError(
-            f"{type(schedule).__name__}: expected one {name} for each of {count} groups; got {len(value)}",
-            f"one {name}, or a list of {count}",
+            tr("{}: expected one {} for each of {} groups; got {}", type(schedule).__name__, name, count, len(value)),
+            tr("one {}, or a list of {}", name, count),
         )
     return [copied(item) for item in value]
 
 
 def check_number(schedule: Any, ok: Callable[[], Any], rule: str, value: Any) -> None:
     """Raise unless ok(): ArgumentTypeError where that cannot be asked of such a value, else ArgumentError."""
-    cause, fix = f"{type(schedule).__name__}: expected {rule}; got {shown(value)}", f"give it {rule}"
+    cause, fix = tr("{}: expected {}; got {}", type(schedule).__name__, rule, shown(value)), tr("give it {}", rule)
     try:
         good = ok()
     except (TypeError, ValueError, ArithmeticError):
@@ -192,8 +192,8 @@ def check_numbers(schedule: Any, **options: Any) -> None:
 
 def check_count(schedule: Any, name: str, value: Any, least: int = 0) -> None:
     """An integer of steps; 2.0 is one, as in PyTorch."""
-    rule = f"an integer {name} >= {least}"
+    rule = tr("an integer {} >= {}", name, least)
     whole = isinstance(value, int | np.integer) or isinstance(value, float) and value.is_integer()
     if isinstance(value, bool) or not whole:
-        raise ArgumentTypeError(f"{type(schedule).__name__}: expected {rule}; got {shown(value)}", f"give it {rule}")
+        raise ArgumentTypeError(tr("{}: expected {}; got {}", type(schedule).__name__, rule, shown(value)), tr("give it {}", rule))
     check_number(schedule, lambda: value >= least, rule, value)

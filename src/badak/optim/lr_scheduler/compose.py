@@ -4,7 +4,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Any
 
-from badak.core.errors import ArgumentError, ArgumentTypeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, tr
 from badak.optim.lr_scheduler.base import LRScheduler, check_count, copied, set_lrs, values_of
 from badak.optim.lr_scheduler.plateau import ReduceLROnPlateau
 from badak.optim.lr_scheduler.state import checked, refuse
@@ -20,21 +20,21 @@ class _OfSchedules(LRScheduler):
     def _check(self, schedulers: Sequence[LRScheduler], optimizer: Optimizer | None) -> None:
         name = type(self).__name__
         if len(schedulers) < 1:
-            raise ArgumentError(f"{name} expects at least one scheduler, but got no scheduler.", f"{name}([...])")
+            raise ArgumentError(tr("{} expects at least one scheduler, but got no scheduler.", name), f"{name}([...])")
         for at, scheduler in enumerate(schedulers):
             if not hasattr(scheduler, "optimizer"):
                 raise ArgumentTypeError(
-                    f"{name} at index {at} should have `optimizer` as its attribute; it is a {type(scheduler).__name__}",
+                    tr("{} at index {} should have `optimizer` as its attribute; it is a {}", name, at, type(scheduler).__name__),
                     "pass schedules",
                 )
             if isinstance(scheduler, ReduceLROnPlateau):
                 raise ArgumentError(
-                    f"{name} does not support ReduceLROnPlateau (index {at}): its step() needs a metric",
+                    tr("{} does not support ReduceLROnPlateau (index {}): its step() needs a metric", name, at),
                     "step it by itself",
                 )
             if optimizer is not None and scheduler.optimizer is not optimizer:
                 raise ArgumentError(
-                    f"{name} expects all schedulers to belong to the same optimizer; the one at index {at} has another",
+                    tr("{} expects all schedulers to belong to the same optimizer; the one at index {} has another", name, at),
                     "make all schedules with one optimizer",
                 )
 
@@ -47,7 +47,7 @@ class _OfSchedules(LRScheduler):
         loaded = checked(self, {**state_dict} if isinstance(state_dict, dict) else state_dict, ("last_epoch", "_schedulers"))
         parts = loaded.pop("_schedulers")
         if len(parts) != len(self._schedulers):
-            refuse(self, f"'_schedulers' has {len(parts)} states; here there are {len(self._schedulers)} schedules")
+            refuse(self, tr("'_schedulers' has {} states; here there are {} schedules", len(parts), len(self._schedulers)))
         before = [scheduler.state_dict() for scheduler in self._schedulers]
         try:
             for scheduler, state in zip(self._schedulers, parts):
@@ -71,10 +71,10 @@ class SequentialLR(_OfSchedules):
             check_count(self, "milestone", milestone)
         if len(milestones) != len(schedulers) - 1:
             raise ArgumentError(
-                f"SequentialLR expects one milestone fewer than schedulers; got {len(schedulers)} schedulers and "
-                f"{len(milestones)} milestones",
-                f"{len(schedulers) - 1} milestones",
-            )
+                tr("SequentialLR expects one milestone fewer than schedulers; got {} schedulers and {} milestones", len(schedulers),
+                   len(milestones)),
+                tr("{} milestones", len(schedulers) - 1),
+            )  # fmt: skip
         self._schedulers, self._milestones = schedulers, milestones
         self.last_epoch = last_epoch + 1
         self.optimizer = optimizer

@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+from badak.core.errors import tr
 from badak.optim.lr_scheduler.base import LRScheduler, check_number, check_numbers, set_lrs
 from badak.optim.optimizer import Optimizer
 
@@ -62,9 +63,9 @@ class CosineAnnealingWarmRestarts(LRScheduler):
     """
 
     def __init__(self, optimizer: Optimizer, T_0: int, T_mult: int = 1, eta_min: float = 0.0, last_epoch: int = -1):
-        check_number(self, lambda: isinstance(T_0, int) and T_0 > 0, "a positive integer T_0", T_0)
-        check_number(self, lambda: isinstance(T_mult, int) and T_mult >= 1, "an integer T_mult >= 1", T_mult)
-        check_number(self, lambda: isinstance(eta_min, (int, float)), "a number eta_min", eta_min)
+        check_number(self, lambda: isinstance(T_0, int) and T_0 > 0, tr("a positive integer T_0"), T_0)
+        check_number(self, lambda: isinstance(T_mult, int) and T_mult >= 1, tr("an integer T_mult >= 1"), T_mult)
+        check_number(self, lambda: isinstance(eta_min, (int, float)), tr("a number eta_min"), eta_min)
         self.T_0, self.T_i, self.T_mult, self.eta_min = T_0, T_0, T_mult, eta_min
         self.T_cur: float = last_epoch
         super().__init__(optimizer, last_epoch)

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from badak.core.errors import expect_function
+from badak.core.errors import expect_function, tr
 from badak.optim.lr_scheduler.base import check_number, check_numbers, check_optimizer, for_each_group
 from badak.optim.lr_scheduler.momentum import MomentumScheduler
 from badak.optim.lr_scheduler.state import CYCLES
@@ -51,7 +51,7 @@ class CyclicLR(MomentumScheduler):
         self.total_size = float(step_size_up) + float(down)
         self.step_ratio = float(step_size_up) / self.total_size
         if scale_fn is None:
-            check_number(self, lambda: mode in CYCLES, f"mode one of {', '.join(CYCLES)}, or scale_fn", mode)
+            check_number(self, lambda: mode in CYCLES, tr("mode one of {}, or scale_fn", ", ".join(CYCLES)), mode)
         else:
             expect_function("CyclicLR: scale_fn", scale_fn)
         check_numbers(self, gamma=gamma)

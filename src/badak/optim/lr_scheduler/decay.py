@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
+from badak.core.errors import tr
 from badak.optim.lr_scheduler.base import LRScheduler, check_count, check_number, check_numbers
 from badak.optim.optimizer import Optimizer
 
@@ -48,7 +49,7 @@ class MultiStepLR(LRScheduler):
     """lr(t) = base_lr gamma^(number of milestones <= t): one drop at each of `milestones`, which may repeat."""
 
     def __init__(self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1, last_epoch: int = -1):
-        check_number(self, lambda: iter(milestones) is not None, "a list of milestones", milestones)
+        check_number(self, lambda: iter(milestones) is not None, tr("a list of milestones"), milestones)
         milestones = list(milestones)
         for milestone in milestones:
             check_count(self, "milestone", milestone)

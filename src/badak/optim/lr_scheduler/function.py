@@ -4,7 +4,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from badak.core.errors import ArgumentTypeError
+from badak.core.errors import ArgumentTypeError, tr
 from badak.optim.lr_scheduler.base import LRScheduler, check_number, for_each_group
 from badak.optim.lr_scheduler.state import checked, refuse
 from badak.optim.optimizer import Optimizer
@@ -19,7 +19,7 @@ class _OfFunctions(LRScheduler):
         for function in self.lr_lambdas:
             if not callable(function):
                 raise ArgumentTypeError(
-                    f"lr_lambda should be a function, but got {type(function).__name__}",
+                    tr("lr_lambda should be a function, but got {}", type(function).__name__),
                     "lr_lambda=lambda step: 0.95 ** step",
                 )
         super().__init__(optimizer, last_epoch)
@@ -35,10 +35,10 @@ class _OfFunctions(LRScheduler):
         loaded = checked(self, state_dict, ("last_epoch", "lr_lambdas"))
         saved = loaded.pop("lr_lambdas")
         if len(saved) != len(self.lr_lambdas):
-            refuse(self, f"'lr_lambdas' has {len(saved)} entries; here there are {len(self.lr_lambdas)} functions")
+            refuse(self, tr("'lr_lambdas' has {} entries; here there are {} functions", len(saved), len(self.lr_lambdas)))
         for function, attributes in zip(self.lr_lambdas, saved):
             if attributes is not None and not (isinstance(attributes, dict) and hasattr(function, "__dict__")):
-                refuse(self, f"'lr_lambdas' should hold None or attributes of a function; got {shown(attributes)}")
+                refuse(self, tr("'lr_lambdas' should hold None or attributes of a function; got {}", shown(attributes)))
         self.__dict__.update(loaded)
         for function, attributes in zip(self.lr_lambdas, saved):
             if attributes is not None:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.optim.lr_scheduler.base import LRScheduler, check_numbers, for_each_group
 
 
@@ -16,7 +16,7 @@ class MomentumScheduler(LRScheduler):
         defaults = self.optimizer.defaults
         if "momentum" not in defaults and "betas" not in defaults:
             raise ArgumentError(
-                f"{type(self).__name__}: optimizer must support momentum or beta1 with `cycle_momentum` option enabled",
+                tr("{}: optimizer must support momentum or beta1 with `cycle_momentum` option enabled", type(self).__name__),
                 "cycle_momentum=False",
             )
         self.use_beta1 = "betas" in defaults

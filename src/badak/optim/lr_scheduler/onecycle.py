@@ -4,7 +4,7 @@ import math
 from functools import partial
 from typing import Any
 
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.optim.lr_scheduler.base import check_number, check_numbers, check_optimizer, for_each_group
 from badak.optim.lr_scheduler.momentum import MomentumScheduler
 from badak.optim.optimizer import Optimizer
@@ -42,8 +42,10 @@ class OneCycleLR(MomentumScheduler):
         check_optimizer(self, optimizer)
         self.optimizer = optimizer
         self.total_steps = self._count_steps(total_steps, epochs, steps_per_epoch)
-        check_number(self, lambda: isinstance(pct_start, float) and 0 <= pct_start <= 1, "a float pct_start in [0, 1]", pct_start)
-        check_number(self, lambda: anneal_strategy in ("cos", "linear"), "anneal_strategy 'cos' or 'linear'", anneal_strategy)
+        check_number(
+            self, lambda: isinstance(pct_start, float) and 0 <= pct_start <= 1, tr("a float pct_start in [0, 1]"), pct_start
+        )
+        check_number(self, lambda: anneal_strategy in ("cos", "linear"), tr("anneal_strategy 'cos' or 'linear'"), anneal_strategy)
         self._schedule_phases = _phases(self.total_steps, pct_start, three_phase)
         self._anneal_func_type = anneal_strategy
         self.cycle_momentum = cycle_momentum
@@ -65,14 +67,14 @@ class OneCycleLR(MomentumScheduler):
         if None in counts.values():
             raise ArgumentError("OneCycleLR: You must define either total_steps OR (epochs AND steps_per_epoch)", "total_steps=...")
         for name, count in counts.items():
-            check_number(self, partial(_is_count, count), f"a positive integer {name}", count)
+            check_number(self, partial(_is_count, count), tr("a positive integer {}", name), count)
         return math.prod(counts.values())  # type: ignore[arg-type]
 
     def get_lr(self) -> list[Any]:
         t = self.last_epoch
         if t > self.total_steps:
             raise ArgumentError(
-                f"OneCycleLR: Tried to step {t} times. The specified number of total steps is {self.total_steps}",
+                tr("OneCycleLR: Tried to step {} times. The specified number of total steps is {}", t, self.total_steps),
                 "make the schedule with the number of steps that the training has",
             )
         start = 0.0

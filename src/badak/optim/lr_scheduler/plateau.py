@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from badak.core.errors import ArgumentError, warn_once
+from badak.core.errors import ArgumentError, tr, warn_once
 from badak.optim.lr_scheduler.base import LRScheduler, check_number, check_numbers, check_optimizer, set_lrs, values_of
 from badak.optim.optimizer import Optimizer
 from badak.optim.settings import number
@@ -51,8 +51,8 @@ class ReduceLROnPlateau(LRScheduler):
         eps: float = 1e-8,
     ):
         check_number(self, lambda: factor < 1.0, "factor < 1", factor)
-        check_number(self, lambda: mode in ("min", "max"), "mode 'min' or 'max'", mode)
-        check_number(self, lambda: threshold_mode in ("rel", "abs"), "threshold_mode 'rel' or 'abs'", threshold_mode)
+        check_number(self, lambda: mode in ("min", "max"), tr("mode 'min' or 'max'"), mode)
+        check_number(self, lambda: threshold_mode in ("rel", "abs"), tr("threshold_mode 'rel' or 'abs'"), threshold_mode)
         check_optimizer(self, optimizer)
         check_numbers(self, patience=patience, threshold=threshold, cooldown=cooldown, eps=eps)
         self.factor, self.optimizer = factor, optimizer
@@ -61,7 +61,7 @@ class ReduceLROnPlateau(LRScheduler):
         check_number(
             self,
             lambda: not several or len(min_lr) == len(optimizer.param_groups),
-            f"{len(optimizer.param_groups)} min_lrs",
+            tr("{} min_lrs", len(optimizer.param_groups)),
             min_lr,
         )
         self.min_lrs = list(min_lr) if several else [min_lr] * len(optimizer.param_groups)
@@ -88,7 +88,7 @@ class ReduceLROnPlateau(LRScheduler):
         metric = float(number(metrics, type(self).__name__, "metrics"))
         if epoch is not None:
             warn_once(
-                "epoch of a schedule",
+                tr("epoch of a schedule"),
                 "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where possible.",
                 "scheduler.step(metric)",
             )
@@ -111,10 +111,10 @@ class ReduceLROnPlateau(LRScheduler):
         if len(self.min_lrs) != count:
             if self.default_min_lr is None:
                 raise ArgumentError(
-                    f"ReduceLROnPlateau: The number of param groups in the `optimizer` ({count}) differs from when it was "
-                    f"initialized ({len(self.min_lrs)})",
+                    tr("ReduceLROnPlateau: The number of param groups in the `optimizer` ({}) differs from when it was "
+                       "initialized ({})", count, len(self.min_lrs)),
                     "set scheduler.min_lrs to one for each group",
-                )
+                )  # fmt: skip
             self.min_lrs = [self.default_min_lr] * count
         lrs = []
         for group, low in zip(self.optimizer.param_groups, self.min_lrs):

@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from typing import Any, NoReturn
 
+from badak.core.errors import tr
 from badak.core.public_api.homes import home
 from badak.optim.settings import shown
 from badak.optim.state import OptimizerStateError
@@ -42,31 +43,31 @@ def checked(schedule: Any, loaded: Any, needed: tuple[str, ...] = ("last_epoch",
     Attributes that are not there yet pass: they are of another version, or of a schedule of one's own.
     """
     if not isinstance(loaded, dict):
-        refuse(schedule, f"expected a dict; got {type(loaded).__name__}")
+        refuse(schedule, tr("expected a dict; got {}", type(loaded).__name__))
     own = schedule.__dict__
     for name in needed:
         if name in own and name not in loaded:
-            refuse(schedule, f"{name!r} is missing")
+            refuse(schedule, tr("{!r} is missing", name))
     ours = home(type(schedule)).startswith("badak.")
     for name, value in loaded.items():
         if not isinstance(name, str) or name == "optimizer" or callable(getattr(type(schedule), name, None)):
-            refuse(schedule, f"{str(name)[:40]!r} is not part of a state")
+            refuse(schedule, tr("{!r} is not part of a state", str(name)[:40]))
         if name in own and (ours or name in OF_ALL):
             _compare(schedule, name, own[name], value)
             if name == "_milestones" and len(value) != len(own[name]):
-                refuse(schedule, f"{name!r} has {len(value)} values instead of {len(own[name])}")
+                refuse(schedule, tr("{!r} has {} values instead of {}", name, len(value), len(own[name])))
             if name in OF_GROUPS and value != own[name]:
-                refuse(schedule, f"{name!r} is {value}, but not for this optimizer")
+                refuse(schedule, tr("{!r} is {}, but not for this optimizer", name, value))
             if name in PER_GROUP and len(value) != len(schedule.optimizer.param_groups):
                 groups = len(schedule.optimizer.param_groups)
-                refuse(schedule, f"{name!r} has {len(value)} values for {groups} groups")
+                refuse(schedule, tr("{!r} has {} values for {} groups", name, len(value), groups))
     return {name: Counter(value) if isinstance(own.get(name), Counter) else value for name, value in loaded.items()}
 
 
 def refuse(schedule: Any, cause: str) -> NoReturn:
     """Raise the error of a state that does not fit."""
     raise OptimizerStateError(
-        f"{type(schedule).__name__}.load_state_dict: {cause}",
+        tr("{}.load_state_dict: {}", type(schedule).__name__, cause),
         "pass what the same kind of schedule gave as state_dict()",
     )
 
@@ -75,15 +76,15 @@ def _compare(schedule: Any, name: str, mine: Any, value: Any) -> None:
     """Raise unless `value` can stand in the place of `mine`."""
     wanted = _wanted(name.rpartition("['")[2].removesuffix("']"), mine, value)
     if wanted:
-        refuse(schedule, f"{name!r} should be {wanted}; got {shown(value)}")
+        refuse(schedule, tr("{!r} should be {}; got {}", name, wanted, shown(value)))
     if isinstance(mine, Counter):
         for key, count in value.items():
             if type(key) is not int or type(count) is not int or not 0 < count < _MOST:
-                refuse(schedule, f"{name!r} should count whole steps; got {shown(count if type(key) is int else key)}")
+                refuse(schedule, tr("{!r} should count whole steps; got {}", name, shown(count if type(key) is int else key)))
     elif isinstance(mine, dict):
         for key, part in mine.items():
             if key not in value:
-                refuse(schedule, f"{name!r} lacks {key!r}")
+                refuse(schedule, tr("{!r} lacks {!r}", name, key))
             _compare(schedule, f"{name}[{key!r}]", part, value[key])
     elif isinstance(mine, list | tuple) and mine:
         for at, part in enumerate(value):

@@ -6,7 +6,7 @@ from heapq import heappop, heappush
 from badak.autograd.engine import asked_for, frontier
 from badak.autograd.node import Leaf, Node
 from badak.core import events
-from badak.core.errors import GraphError
+from badak.core.errors import GraphError, tr
 from badak.core.modes import modes
 from badak.ops.op import NotRecordable
 from badak.tensor.double_backward.array import Recorded, tensor_of
@@ -16,7 +16,7 @@ from badak.tensor.tensor import Tensor
 
 def backpropagate(roots, retain_graph: bool, targets=None):
     """As graph.backpropagate, for gradients that are tensors: [((node, output number), tensor)], and targets likewise."""
-    events.user_code("create_graph=True was asked for")
+    events.user_code(tr("create_graph=True was asked for"))
     before, modes.grad = modes.grad, True
     try:
         return _walk(roots, retain_graph, targets)
@@ -90,6 +90,6 @@ def _gradients(node: Node, gradients) -> tuple:
 
 def _no_second_derivative(node: Node, error: Exception) -> GraphError:
     return GraphError(
-        f"create_graph=True: the gradient of {node.name} cannot be differentiated again ({error})",
+        tr("create_graph=True: the gradient of {} cannot be differentiated again ({})", node.name, error),
         "create_graph=False, or a Function of your own whose backward is made of operations that can",
     )

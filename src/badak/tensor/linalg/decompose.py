@@ -4,7 +4,7 @@ import numbers
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, ShapeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, ShapeError, tr
 from badak.core.modes import modes
 from badak.ops import linalg as ops
 from badak.ops.factors import Eig
@@ -53,7 +53,7 @@ def _limit(a, s, atol, rtol):
     """max(atol, rtol * the largest singular value) of each matrix; rtol is eps * max(m, n) where neither is given."""
     for name, t in (("atol", atol), ("rtol", rtol)):
         if t is not None and not isinstance(t, Tensor | numbers.Real | np.ndarray):
-            raise ArgumentTypeError(f"expected {name}, a number or a tensor; got {type(t).__name__}", f"{name}=1e-6")
+            raise ArgumentTypeError(tr("expected {}, a number or a tensor; got {}", name, type(t).__name__), f"{name}=1e-6")
     absolute, relative = (None if t is None else t._array if isinstance(t, Tensor) else np.asarray(t) for t in (atol, rtol))
     if relative is None:
         eps = np.finfo(s.dtype).eps * max(a.shape[-2:])
@@ -66,10 +66,10 @@ def solve(A, B, *, left=True, out=None) -> Tensor:  # noqa: N803
     vector = B._array.ndim == 1 or B._array.shape == A._array.shape[:-1]
     if vector and not left:
         raise ShapeError(
-            "linalg.solve: Incompatible shapes of A and B for the equation XA = B "
-            f"({'x'.join(map(str, A._array.shape))} and {'x'.join(map(str, B._array.shape))})",
+            tr("linalg.solve: Incompatible shapes of A and B for the equation XA = B ({} and {})",
+               "x".join(map(str, A._array.shape)), "x".join(map(str, B._array.shape))),
             "B.unsqueeze(-2)",
-        )
+        )  # fmt: skip
     X = _solved(A, unsqueeze(B, -1) if vector else B, left)  # noqa: N806
     return into(out, squeeze(X, -1) if vector else X)
 
@@ -85,7 +85,9 @@ def _solved(A, B, left: bool) -> Tensor:  # noqa: N803
 def solve_triangular(A, B, *, upper, left=True, unitriangular=False, out=None) -> Tensor:  # noqa: N803
     """As `solve` of B (..., n, k), with the upper or lower triangle of A alone; unitriangular: with ones on its diagonal."""
     if B._array.ndim < 2:
-        raise ShapeError(f"linalg.solve_triangular: B must have at least 2 dims; got {list(B._array.shape)}", "B.unsqueeze(-1)")
+        raise ShapeError(
+            tr("linalg.solve_triangular: B must have at least 2 dims; got {}", list(B._array.shape)), "B.unsqueeze(-1)"
+        )
     part = triu(A, int(unitriangular)) if upper else tril(A, -int(unitriangular))
     if unitriangular:
         part = part + Tensor._of(np.eye(A._array.shape[-1], dtype=A._array.dtype))
@@ -100,7 +102,7 @@ def lstsq(input, B, rcond=None, *, driver=None):  # noqa: N803, A002
     """
     if driver not in (None, "gels", "gelsy", "gelsd", "gelss"):
         raise ArgumentError(
-            f"linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss); got {driver!r}", "driver='gelsy'"
+            tr("linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss); got {!r}", driver), "driver='gelsy'"
         )
     a, b = input._array, B._array
     if a.ndim < 2:
@@ -109,16 +111,16 @@ def lstsq(input, B, rcond=None, *, driver=None):  # noqa: N803, A002
         raise ShapeError("torch.linalg.lstsq: other must have at least 1 dimension.", "B.reshape(1)")
     if a.dtype != b.dtype:
         raise DTypeError(
-            "torch.linalg.lstsq: Expected input and other to have the same dtype, but got input's dtype "
-            f"{input.dtype.word} and other's dtype {B.dtype.word}",
+            tr("torch.linalg.lstsq: Expected input and other to have the same dtype, but got input's dtype "
+               "{} and other's dtype {}", input.dtype.word, B.dtype.word),
             "B.to(input.dtype)",
-        )
+        )  # fmt: skip
     vector = B._array.ndim == input._array.ndim - 1 and B._array.shape == input._array.shape[:-1]
     columns = unsqueeze(B, -1) if vector else B
     if columns._array.ndim < 2 or columns._array.shape[-2] != a.shape[-2]:
         last = -1 if b.ndim == a.ndim - 1 else -2
         raise ShapeError(
-            f"torch.linalg.lstsq: input.size(-2) should match other.size({last}); got {list(a.shape)} and {list(b.shape)}",
+            tr("torch.linalg.lstsq: input.size(-2) should match other.size({}); got {} and {}", last, list(a.shape), list(b.shape)),
             "B with a row for each row of A",
         )
     X = matmul(pinv(input, rtol=0.0 if driver == "gels" else rcond), columns)  # noqa: N806
@@ -166,7 +168,8 @@ def qr(A, mode="reduced", *, out=None):  # noqa: N803
     """
     if mode not in ("reduced", "complete", "r"):
         raise ArgumentError(
-            f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'", "mode='reduced'"
+            tr("qr received unrecognized mode '{}' but expected one of 'reduced' (default), 'r', or 'complete'", mode),
+            "mode='reduced'",
         )
     Q, R = apply(ops.QR, A, complete=mode == "complete")  # noqa: N806
     return returns.linalg_qr(A.new_empty(0) if mode == "r" else Q, R)
@@ -197,7 +200,7 @@ def eigvalsh(A, UPLO="L", *, out=None) -> Tensor:  # noqa: N803
 
 def _upper(UPLO: str) -> bool:  # noqa: N803
     if UPLO not in ("L", "U", "l", "u"):
-        raise ArgumentError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}", "UPLO='L'")
+        raise ArgumentError(tr("Expected UPLO argument to be 'L' or 'U', but got {}", UPLO), "UPLO='L'")
     return UPLO in "Uu"
 
 

@@ -1,6 +1,6 @@
 """Sums of products whose dims are named: einsum and tensordot."""
 
-from badak.core.errors import ArgumentError, DTypeError, ShapeError
+from badak.core.errors import ArgumentError, DTypeError, ShapeError, tr
 from badak.core.modes import modes
 from badak.ops import einsum as ops
 from badak.ops._check import axis_of
@@ -27,14 +27,14 @@ def tensordot(a, b, dims=2, out=None) -> Tensor:
                 tb[j] = ta[i]
                 continue
             raise ShapeError(
-                f"contracted dimensions need to match, but first has size {a._array.shape[i]} in dim {i} and second has size "
-                f"{b._array.shape[j]} in dim {j}",
+                tr("contracted dimensions need to match, but first has size {} in dim {} and second has size {} in dim {}",
+                   a._array.shape[i], i, b._array.shape[j], j),
                 None,
-            )
+            )  # fmt: skip
         tb[j] = ta[i]
     ty = [c for i, c in enumerate(ta) if i not in over_a] + [c for j, c in enumerate(tb) if j not in over_b]
     if a.dtype is not b.dtype:
-        raise DTypeError(f"both inputs should have same dtype; got {a.dtype} and {b.dtype}", "b.to(a.dtype)")
+        raise DTypeError(tr("both inputs should have same dtype; got {} and {}", a.dtype, b.dtype), "b.to(a.dtype)")
     y = apply(ops.Contract, a, b, ta="".join(ta), tb="".join(tb), ty="".join(ty))
     return y if out is None else into(out, y)
 
@@ -72,10 +72,10 @@ def einsum(equation, *operands) -> Tensor:
                 size[c] = n
             elif n not in (1, size[c]):
                 raise ShapeError(
-                    f"einsum(): operands do not broadcast: subscript {_show(c)} has size {size[c]} and {n} in {equation!r} "
-                    f"with shapes {', '.join(str(o._array.shape) for o in operands)}",
+                    tr("einsum(): operands do not broadcast: subscript {} has size {} and {} in {!r} with shapes {}", _show(c),
+                       size[c], n, equation, ", ".join(str(o._array.shape) for o in operands)),
                     "one letter, one size",
-                )
+                )  # fmt: skip
     terms = [_plain(letters, x, size) for letters, x in zip(inputs, operands)]
     (letters, y), rest = terms[0], terms[1:]
     if not rest:
@@ -95,7 +95,9 @@ def _spelled(parts: tuple) -> tuple[str, tuple]:
     for dims in (*parts[1::2], *(parts[-1:] if len(parts) % 2 else ())):
         found = dims.tolist() if isinstance(dims, Tensor) else [d if d is Ellipsis else int(d) for d in dims]
         if any(d is not Ellipsis and not 0 <= d < 52 for d in found):
-            raise ArgumentError(f"einsum(): subscript in {found} is not within the valid range [0, 52)", "numbers from 0 to 51")
+            raise ArgumentError(
+                tr("einsum(): subscript in {} is not within the valid range [0, 52)", found), "numbers from 0 to 51"
+            )
         terms.append("".join("..." if d is Ellipsis else chr(d + (65 if d < 26 else 71)) for d in found))
     arrow = "->" + terms.pop() if len(parts) % 2 else ""
     return ",".join(terms) + arrow, parts[: len(parts) // 2 * 2 : 2]
@@ -109,7 +111,7 @@ def _of_one_dtype(a: Tensor, b: Tensor, summed: bool):
     if modes.casting is not None:
         return a, b
     if summed:
-        raise DTypeError(f"expected scalar type {a.dtype.word} but found {b.dtype.word}", "operands of one dtype")
+        raise DTypeError(tr("expected scalar type {} but found {}", a.dtype.word, b.dtype.word), "operands of one dtype")
     return same(a, b)
 
 
@@ -123,7 +125,7 @@ def _subscripts(equation: str, operands):
     parts = left.split(",")
     if len(parts) != len(operands):
         raise ArgumentError(
-            f"einsum(): {equation!r} names {len(parts)} operands, and {len(operands)} were given",
+            tr("einsum(): {!r} names {} operands, and {} were given", equation, len(parts), len(operands)),
             "one term for each tensor",
         )
     inputs: list[tuple] = []
@@ -132,12 +134,12 @@ def _subscripts(equation: str, operands):
         named, ndim = len(part.replace("...", "")), x._array.ndim
         if "..." not in part and named != ndim:
             raise ShapeError(
-                f"einsum(): the number of subscripts in the equation ({named}) does not match the number of dimensions "
-                f"({ndim}) for the operand {len(inputs)} of {equation!r}, of shape {x._array.shape}",
+                tr("einsum(): the number of subscripts in the equation ({}) does not match the number of dimensions "
+                   "({}) for the operand {} of {!r}, of shape {}", named, ndim, len(inputs), equation, x._array.shape),
                 "one letter for each dim",
-            )
+            )  # fmt: skip
         if named > ndim:
-            raise ShapeError(f"einsum(): {part!r} names more dims than the operand of shape {x._array.shape} has", None)
+            raise ShapeError(tr("einsum(): {!r} names more dims than the operand of shape {} has", part, x._array.shape), None)
         widest = max(widest, ndim - named)
         inputs.append((part, ndim - named))
     dots = "".join(chr(0x100 + i) for i in range(widest))
@@ -149,8 +151,8 @@ def _subscripts(equation: str, operands):
         output = dots + "".join(sorted(c for c in set(all_letters) if all_letters.count(c) == 1 and c not in dots))
     for c in output:
         if output.count(c) > 1 or not any(c in t for t in terms):
-            why = "more than once" if output.count(c) > 1 else "but no operand has it"
-            raise ArgumentError(f"einsum(): output subscript {_show(c)} appears in the output {why}: {equation!r}", None)
+            why = tr("more than once") if output.count(c) > 1 else tr("but no operand has it")
+            raise ArgumentError(tr("einsum(): output subscript {} appears in the output {}: {!r}", _show(c), why, equation), None)
     return terms, output
 
 

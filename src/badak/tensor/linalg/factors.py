@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from badak.core.errors import DTypeError, NotSupportedError, ShapeError
+from badak.core.errors import DTypeError, NotSupportedError, ShapeError, tr
 from badak.kernels.reference import matrices
 from badak.ops import factors as ops
 from badak.ops.linalg import LinAlgError, square
@@ -48,10 +48,11 @@ def _raise_zero(name: str, info) -> None:
     if info.any():
         at = info[info != 0][0]
         raise LinAlgError(
-            f"{name}: U[{at},{at}] is zero and using it on lu_solve would result in a division by zero. If you still want to "
-            "perform the factorization, consider calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)",
+            tr("{}: U[{},{}] is zero and using it on lu_solve would result in a division by zero. If you still want to "
+               "perform the factorization, consider calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)", name, at,
+               at),
             "A + eps I with a small eps",
-        )
+        )  # fmt: skip
 
 
 def lu_factor(A, *, pivot=True, out=None):  # noqa: N803
@@ -94,13 +95,15 @@ def lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None) -> Tensor:  #
     """X with A X = B, A as `lu_factor` has taken it apart; X A = B with left=False, A^H instead of A with adjoint=True."""
     square("linalg.lu_solve", LU._array)
     if pivots._array.dtype.kind != "i":
-        raise DTypeError(f"linalg.lu_solve: pivots should be a Tensor of int32; got {pivots.dtype}", "both as lu_factor gave them")
+        raise DTypeError(
+            tr("linalg.lu_solve: pivots should be a Tensor of int32; got {}", pivots.dtype), "both as lu_factor gave them"
+        )
     if pivots.shape != LU.shape[:-1]:
         raise ShapeError(
-            f"linalg.lu_solve: Number of pivots per batch should be same as the dimension of the matrix; got "
-            f"{tuple(pivots.shape)} for {tuple(LU.shape)}",
+            tr("linalg.lu_solve: Number of pivots per batch should be same as the dimension of the matrix; got {} for {}",
+               tuple(pivots.shape), tuple(LU.shape)),
             "both as lu_factor gave them",
-        )
+        )  # fmt: skip
     if not left:
         return into(out, lu_solve(LU, pivots, B.mH, adjoint=not adjoint).mH.contiguous())
     P, one = _permutation(LU, pivots), {"upper": False, "unitriangular": True}  # noqa: N806

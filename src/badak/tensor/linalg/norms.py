@@ -2,7 +2,7 @@
 
 from math import inf, nan
 
-from badak.core.errors import ArgumentError, DTypeError, IndexOutOfRangeError, ShapeError
+from badak.core.errors import ArgumentError, DTypeError, IndexOutOfRangeError, ShapeError, tr
 from badak.ops._check import axis_of
 from badak.tensor import reduce
 from badak.tensor.arithmetic import div, mul, sub
@@ -21,12 +21,12 @@ def vector_norm(x, ord=2, dim=None, keepdim: bool = False, *, dtype=None, out=No
     if (ord < 0 or ord == inf) and 0 in x._array.shape:
         empty = [] if dim is None else [d for d in ([dim] if isinstance(dim, int) else dim) if not x.size(d)]
         if dim is None or empty:
-            where = "an empty tensor" if dim is None else f"the dimension {empty[0]} because this dimension is empty and"
+            where = tr("an empty tensor") if dim is None else tr("the dimension {} because this dimension is empty and", empty[0])
             raise IndexOutOfRangeError(
-                f"linalg.vector_norm cannot compute the {ord} norm on {where} "
-                f"{'because ' if dim is None else ''}the operation does not have an identity",
+                tr("linalg.vector_norm cannot compute the {} norm on {} {}the operation does not have an identity", ord, where,
+                   tr("because ") if dim is None else ""),
                 "ord=2",
-            )
+            )  # fmt: skip
     return reduce.norm(x, float(ord), dim, keepdim, out, dtype)
 
 
@@ -38,14 +38,14 @@ def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim: bool = False, *, dtype=None
         raise ShapeError("linalg.matrix_norm: The input tensor A must have at least 2 dimensions.", "linalg.vector_norm(x)")
     if A._array.dtype.kind in "iub":
         raise DTypeError(
-            f"linalg.matrix_norm: Expected a floating point or complex tensor as input. Got {A.dtype.word}", "A.float()"
+            tr("linalg.matrix_norm: Expected a floating point or complex tensor as input. Got {}", A.dtype.word), "A.float()"
         )
     dim = (dim,) if isinstance(dim, int) else tuple(dim)
     if len(dim) != 2:
-        raise ArgumentError(f"linalg.matrix_norm: dim must be a 2-tuple. Got {' '.join(map(str, dim))}", "dim=(-2, -1)")
+        raise ArgumentError(tr("linalg.matrix_norm: dim must be a 2-tuple. Got {}", " ".join(map(str, dim))), "dim=(-2, -1)")
     rows, columns = (axis_of(d, A._array.ndim) for d in dim)
     if rows == columns:
-        raise ArgumentError(f"linalg.matrix_norm: dims must be different. Got ({rows}, {columns})", "dim=(-2, -1)")
+        raise ArgumentError(tr("linalg.matrix_norm: dims must be different. Got ({}, {})", rows, columns), "dim=(-2, -1)")
     if ord in ("fro", None):
         return reduce.norm(A, 2, dim, keepdim, out)
     if ord in (1, inf, 2) and 0 in (A._array.shape[rows], A._array.shape[columns]):
@@ -59,7 +59,7 @@ def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim: bool = False, *, dtype=None
         for d in sorted((rows, columns)):
             y = unsqueeze(y, d)
     else:
-        raise ArgumentError(f"linalg.matrix_norm: Order {ord} not supported", "ord='fro', 'nuc', 1, -1, inf, -inf, 2 or -2")
+        raise ArgumentError(tr("linalg.matrix_norm: Order {} not supported", ord), "ord='fro', 'nuc', 1, -1, inf, -inf, 2 or -2")
     return into(out, y if keepdim else y.squeeze((rows, columns)))
 
 
@@ -67,10 +67,12 @@ def norm(A, ord=None, dim=None, keepdim: bool = False, *, out=None, dtype=None) 
     """vector_norm of order 2 without ord; matrix_norm for "fro" and for two dims; vector_norm otherwise."""
     pair = dim is not None and not isinstance(dim, int) and len(dim) == 2
     if dim is not None and not isinstance(dim, int) and len(dim) not in (1, 2):
-        raise ArgumentError(f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {list(dim)}", "linalg.vector_norm")
+        raise ArgumentError(
+            tr("linalg.norm: If dim is specified, it must be of length 1 or 2. Got {}", list(dim)), "linalg.vector_norm"
+        )
     if dim is None and ord is not None and A._array.ndim not in (1, 2):
         raise ShapeError(
-            f"linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {A._array.ndim}D.",
+            tr("linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {}D.", A._array.ndim),
             "linalg.vector_norm, or linalg.matrix_norm",
         )
     if ord is not None and (pair or isinstance(ord, str) or (dim is None and A._array.ndim == 2)):
@@ -104,17 +106,17 @@ def cdist(x1, x2, p: float = 2.0, compute_mode=None) -> Tensor:
     """y[..., i, j] = |x1[..., i, :] - x2[..., j, :]|_p."""
     if x1._array.shape[-1] != x2._array.shape[-1]:
         raise ShapeError(
-            f"X1 and X2 must have the same number of columns. X1: {x1._array.shape[-1]} X2: {x2._array.shape[-1]}", None
+            tr("X1 and X2 must have the same number of columns. X1: {} X2: {}", x1._array.shape[-1], x2._array.shape[-1]), None
         )
     if not p >= 0:
-        raise ArgumentError(f"cdist only supports non-negative p values; got {p}", "p=2.0")
+        raise ArgumentError(tr("cdist only supports non-negative p values; got {}", p), "p=2.0")
     return reduce.norm(sub(unsqueeze(x1, -2), unsqueeze(x2, -3)), p, dim=-1)
 
 
 def cond(A, p=None, *, out=None) -> Tensor:  # noqa: N803
     """The largest singular value divided by the smallest (p=None or 2), the reverse (-2), or |A|_p |A^-1|_p of a matrix norm p."""
     if p not in (None, 1, -1, 2, -2, inf, -inf, "fro", "nuc"):
-        raise ArgumentError(f"linalg.cond got an invalid norm type: {p}", "p=None, 1, -1, 2, -2, inf, -inf, 'fro' or 'nuc'")
+        raise ArgumentError(tr("linalg.cond got an invalid norm type: {}", p), "p=None, 1, -1, 2, -2, inf, -inf, 'fro' or 'nuc'")
     rows, columns = A._array.shape[-2:]
     if p in (None, 2, -2):
         if not rows or not columns:
@@ -123,7 +125,7 @@ def cond(A, p=None, *, out=None) -> Tensor:  # noqa: N803
         return into(out, div(s[..., -1], s[..., 0]) if p == -2 else div(s[..., 0], s[..., -1]))
     if rows != columns:
         raise ShapeError(
-            f"linalg.cond(ord={p}): A must be batches of square matrices, but they are {rows} by {columns} matrices", "p=2"
+            tr("linalg.cond(ord={}): A must be batches of square matrices, but they are {} by {} matrices", p, rows, columns), "p=2"
         )
     if not rows:
         return into(out, matrix_norm(A, "fro"))

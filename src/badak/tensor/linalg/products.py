@@ -1,6 +1,6 @@
 """Products of vectors and matrices."""
 
-from badak.core.errors import ArgumentError, DTypeError, NotSupportedError, ShapeError
+from badak.core.errors import ArgumentError, DTypeError, NotSupportedError, ShapeError, tr
 from badak.core.modes import modes
 from badak.kernels.half import BFLOAT16
 from badak.ops._check import unlike_factors
@@ -64,15 +64,15 @@ def _by_numpy(a: Tensor, b: Tensor) -> Tensor:
         return Tensor._of(a._array @ b._array)
     except ValueError:
         raise ShapeError(
-            f"mat1 and mat2 shapes cannot be multiplied: {a._array.shape} and {b._array.shape}",
+            tr("mat1 and mat2 shapes cannot be multiplied: {} and {}", a._array.shape, b._array.shape),
             "the last size of a must be the second to last of b",
         ) from None
 
 
 def _dims(name: str, x: Tensor, ndim: int, what: str) -> None:
     if x._array.ndim != ndim:
-        kind = {1: "a vector", 2: "a matrix"}.get(ndim, f"{ndim}D")
-        raise ShapeError(f"{name}: {what} must be {kind}; got shape {x._array.shape}", "badak.matmul takes any dims")
+        kind = {1: tr("a vector"), 2: tr("a matrix")}.get(ndim, f"{ndim}D")
+        raise ShapeError(tr("{}: {} must be {}; got shape {}", name, what, kind, x._array.shape), "badak.matmul takes any dims")
 
 
 def mm(input, mat2, *, out=None) -> Tensor:
@@ -104,8 +104,10 @@ def bmm(input, mat2, *, out=None) -> Tensor:
     a, b = input._array.shape, mat2._array.shape
     if a[0] != b[0] or a[2] != b[1]:
         raise ShapeError(
-            f"Expected size for first two dimensions of batch2 tensor to be: [{a[0]}, {a[2]}] but got: [{b[0]}, {b[1]}].",
-            f"the shapes are {a} and {b}; bmm takes (B, M, K) and (B, K, N)",
+            tr(
+                "Expected size for first two dimensions of batch2 tensor to be: [{}, {}] but got: [{}, {}].", a[0], a[2], b[0], b[1]
+            ),
+            tr("the shapes are {} and {}; bmm takes (B, M, K) and (B, K, N)", a, b),
         )
     return matmul(input, mat2, out=out)
 
@@ -121,15 +123,15 @@ def dot(input, tensor, *, out=None) -> Tensor:
     """The inner product of two vectors of one length."""
     a, b = input._array, tensor._array
     if a.ndim != 1 or b.ndim != 1:
-        raise ShapeError(f"1D tensors expected, but got {a.ndim}D and {b.ndim}D tensors", "(a * b).sum()")
+        raise ShapeError(tr("1D tensors expected, but got {}D and {}D tensors", a.ndim, b.ndim), "(a * b).sum()")
     if a.dtype != b.dtype:
         raise DTypeError(unlike_factors(a, b), None)
     if a.shape != b.shape:
         raise ShapeError(
-            f"inconsistent tensor size, expected tensor {list(a.shape)} and src {list(b.shape)} to have the same number of "
-            f"elements, but got {a.size} and {b.size} elements respectively",
+            tr("inconsistent tensor size, expected tensor {} and src {} to have the same number of "
+               "elements, but got {} and {} elements respectively", list(a.shape), list(b.shape), a.size, b.size),
             None,
-        )
+        )  # fmt: skip
     return matmul(input, tensor, out=out)
 
 
@@ -148,7 +150,9 @@ def inner(input, other) -> Tensor:
 def outer(input, vec2, *, out=None) -> Tensor:
     """y[i, j] = a[i] b[j]."""
     if input._array.ndim != 1 or vec2._array.ndim != 1:
-        raise ShapeError(f"outer: Expected 1-D arguments; got shapes {input._array.shape} and {vec2._array.shape}", "x.flatten()")
+        raise ShapeError(
+            tr("outer: Expected 1-D arguments; got shapes {} and {}", input._array.shape, vec2._array.shape), "x.flatten()"
+        )
     return mul(unsqueeze(input, 1), unsqueeze(vec2, 0), out=out)
 
 
@@ -165,7 +169,7 @@ def _plus(input, product: Tensor, beta, alpha, out) -> Tensor:
     sizes = product._array.shape
     if not _expands(input._array.shape, sizes):
         raise ShapeError(
-            f"the input of shape {input._array.shape} does not expand to the product's, {sizes}",
+            tr("the input of shape {} does not expand to the product's, {}", input._array.shape, sizes),
             "an input of the product's shape, or one that stretches to it",
         )
     product = product if alpha == 1 else mul(product, alpha)
@@ -210,10 +214,10 @@ def addr(input, vec1, vec2, *, beta=1, alpha=1, out=None) -> Tensor:
     kind = max((input, product), key=lambda x: "buifc".find(x._array.dtype.kind))._array.dtype.kind
     for name, factor in (("beta", beta), ("alpha", alpha)):
         if isinstance(factor, bool) and kind != "b":
-            raise ArgumentError(f"Boolean {name} only supported for Boolean results.", f"{name}=1")
+            raise ArgumentError(tr("Boolean {} only supported for Boolean results.", name), f"{name}=1")
         if isinstance(factor, float) and kind in "iub":
             raise ArgumentError(
-                f"For integral input tensors, argument {name} must not be a floating point number.",
+                tr("For integral input tensors, argument {} must not be a floating point number.", name),
                 "x.float() for each of the tensors",
             )
     if kind == "b":
@@ -258,12 +262,13 @@ def cross(input, other, *, dim=-1, out=None) -> Tensor:  # noqa: A002
     """The vector product along `dim`, of size 3."""
     if input._array.ndim != other._array.ndim:
         raise ShapeError(
-            f"linalg.cross: inputs must have the same number of dimensions; got {input._array.shape} and {other._array.shape}",
+            tr("linalg.cross: inputs must have the same number of dimensions; got {} and {}", input._array.shape,
+               other._array.shape),
             "other.expand_as(input)",
-        )
+        )  # fmt: skip
     a, b = input.unbind(dim), other.unbind(dim)
     if len(a) != 3 or len(b) != 3:
-        raise ArgumentError(f"linalg.cross: inputs dimension {dim} must have length 3. Got {len(a)} and {len(b)}", None)
+        raise ArgumentError(tr("linalg.cross: inputs dimension {} must have length 3. Got {} and {}", dim, len(a), len(b)), None)
     parts = [sub(mul(a[i], b[j]), mul(a[j], b[i])) for i, j in ((1, 2), (2, 0), (0, 1))]
     return into(out, stack(parts, dim))
 

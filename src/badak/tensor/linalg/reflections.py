@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from badak.core.errors import NotSupportedError, ShapeError
+from badak.core.errors import NotSupportedError, ShapeError, tr
 from badak.core.modes import modes
 from badak.ops.linalg import _floating
 from badak.tensor import returns
@@ -32,10 +32,10 @@ def _reflections(a: Tensor, tau: Tensor, name: str):
     m, k = a.shape[-2], tau.shape[-1]
     if k > a.shape[-1] or a.shape[:-2] != tau.shape[:-1] or m < a.shape[-1] and name == "linalg.householder_product":
         raise ShapeError(
-            f"{name}: input (..., m, n) must have m >= n and n >= the size of tau (..., k); got {tuple(a.shape)} and "
-            f"{tuple(tau.shape)}",
+            tr("{}: input (..., m, n) must have m >= n and n >= the size of tau (..., k); got {} and {}", name, tuple(a.shape),
+               tuple(tau.shape)),
             "both as geqrf gave them",
-        )
+        )  # fmt: skip
     v = tril(a[..., :k], -1) + Tensor._of(np.eye(m, k, dtype=a._array.dtype))
     return [(v[..., i : i + 1], tau[..., i, None, None]) for i in range(k)]
 

@@ -2,7 +2,7 @@
 
 import math
 
-from badak.core.errors import ArgumentError, ShapeError
+from badak.core.errors import ArgumentError, ShapeError, tr
 from badak.tensor.concat import cat
 from badak.tensor.linalg import decompose
 from badak.tensor.linalg.products import matmul
@@ -20,10 +20,10 @@ def tensorsolve(A, B, dims=None, *, out=None) -> Tensor:  # noqa: N803
     rest = A.shape[B.dim() :]
     if math.prod(rest) != B.numel():
         raise ShapeError(
-            "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), but "
-            f"got {math.prod(rest)} != {B.numel()}",
+            tr("Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), but "
+               "got {} != {}", math.prod(rest), B.numel()),
             "A with as many numbers along its last dims as B has",
-        )
+        )  # fmt: skip
     X = decompose.solve(A.reshape(B.numel(), B.numel()), B.reshape(-1))  # noqa: N806
     return into(out, X.reshape(*rest))
 
@@ -31,14 +31,14 @@ def tensorsolve(A, B, dims=None, *, out=None) -> Tensor:  # noqa: N803
 def tensorinv(A, ind=2, *, out=None) -> Tensor:  # noqa: N803
     """The inverse of A as a map from its last dims to its first `ind` ones: (last sizes, first sizes)."""
     if ind <= 0:
-        raise ArgumentError(f"Expected a strictly positive integer for 'ind', but got {ind}", "ind=2")
+        raise ArgumentError(tr("Expected a strictly positive integer for 'ind', but got {}", ind), "ind=2")
     first, last = A.shape[:ind], A.shape[ind:]
     if math.prod(first) != math.prod(last):
         raise ShapeError(
-            "Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), but got "
-            f"{math.prod(last)} != {math.prod(first)}",
+            tr("Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), but got {} != {}",
+               math.prod(last), math.prod(first)),
             "A.reshape so that the first `ind` dims hold as many numbers as the others",
-        )
+        )  # fmt: skip
     return into(out, decompose.inv(A.reshape(math.prod(first), math.prod(last))).reshape(*last, *first))
 
 
@@ -47,7 +47,7 @@ def vander(x, *, N=None) -> Tensor:  # noqa: N803
     x = x if x.dim() else x.unsqueeze(0)
     n = x.shape[-1] if N is None else N
     if n <= 1 and N is not None:
-        raise ArgumentError(f"N must be greater than 1; got {N}", "N=2")
+        raise ArgumentError(tr("N must be greater than 1; got {}", N), "N=2")
     powers = x.unsqueeze(-1).expand(*x.shape, max(n - 1, 0))
     ones = x.new_ones((*x.shape, 1))
     return cat([ones, cumprod(powers, -1).to(x.dtype)], -1) if n else x.new_ones((*x.shape, 0))
@@ -56,7 +56,7 @@ def vander(x, *, N=None) -> Tensor:  # noqa: N803
 def older_vander(x, N=None, increasing=False) -> Tensor:  # noqa: N803
     """The powers of each entry of x (n,), N - 1 to 0, or 0 to N - 1 where `increasing`, in a new last dim."""
     if x.dim() != 1:
-        raise ShapeError(f"torch.vander: x must be a one-dimensional tensor; got {tuple(x.shape)}", "linalg.vander")
+        raise ShapeError(tr("torch.vander: x must be a one-dimensional tensor; got {}", tuple(x.shape)), "linalg.vander")
     n = x.shape[0] if N is None else N
     if n < 2:
         y = x.new_ones((x.shape[0], n))
@@ -97,7 +97,7 @@ def pca_lowrank(A, q=None, center=True, niter=2):  # noqa: N803
     m, n = A.shape[-2:]
     q = min(6, m, n) if q is None else q
     if not 0 <= q <= min(m, n):
-        raise ArgumentError(f"q(={q}) must be non-negative integer and not greater than min(m, n)={min(m, n)}", "q=2")
+        raise ArgumentError(tr("q(={}) must be non-negative integer and not greater than min(m, n)={}", q, min(m, n)), "q=2")
     if niter < 0:
-        raise ArgumentError(f"niter(={niter}) must be non-negative integer", "niter=2")
+        raise ArgumentError(tr("niter(={}) must be non-negative integer", niter), "niter=2")
     return svd_lowrank(A - A.mean(-2, keepdim=True) if center else A, q, niter)

@@ -4,14 +4,14 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, ShapeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, ShapeError, tr
 from badak.tensor import dtypes, layouts
 from badak.tensor.concat import cat
 from badak.tensor.create import as_tensor, tensor
 from badak.tensor.nested.layout import NestedTensor, RaggedSize, nested
 from badak.tensor.tensor import Tensor
 
-_ONE_RAGGED = "examples that differ in one dim only, or padded tensors with a mask"
+_ONE_RAGGED = tr("examples that differ in one dim only, or padded tensors with a mask")
 
 
 def nested_tensor(
@@ -46,7 +46,7 @@ def nested_tensor(
         ([0, 2, 3], [3.0, 3.0])
     """
     if not isinstance(tensor_list, list | tuple):
-        raise ArgumentTypeError(f"nested_tensor(): expected a list of tensors; got {type(tensor_list).__name__}", "[x, y]")
+        raise ArgumentTypeError(tr("nested_tensor(): expected a list of tensors; got {}", type(tensor_list).__name__), "[x, y]")
     examples = [each.detach() if isinstance(each, Tensor) else tensor(each, dtype=dtype) for each in tensor_list]
     made = _joined("nested_tensor", examples, dtype, layout)
     made._entries = made._entries.detach().clone()
@@ -84,21 +84,23 @@ def as_nested_tensor(ts: Any, dtype: Any = None, device: Any = None, layout: Any
 
 def _joined(where: str, examples: list[Tensor], dtype: Any, layout: Any) -> NestedTensor:
     if layout is not layouts.jagged:
-        raise NotSupportedError(f"{where}(): nested tensors of the strided layout are not supported", "layout=torch.jagged")
+        raise NotSupportedError(tr("{}(): nested tensors of the strided layout are not supported", where), "layout=torch.jagged")
     if not examples:
         raise ArgumentError("Cannot construct a nested tensor from an empty tensor list", "a list of tensors")
     if any(each.dim() == 0 for each in examples):
         raise ArgumentError("Cannot construct a nested tensor from a list of zero-dim tensors", "x.reshape(1)")
     if len({each.dim() for each in examples}) > 1 or len({each.dtype for each in examples}) > 1:
-        raise ArgumentError(f"{where}(): expected examples of as many dims, and of one dtype", "x.unsqueeze(0), or x.to(dtype)")
+        raise ArgumentError(
+            tr("{}(): expected examples of as many dims, and of one dtype", where), "x.unsqueeze(0), or x.to(dtype)"
+        )
     sizes = np.array([each.shape for each in examples])
     differ = np.flatnonzero((sizes != sizes[0]).any(0))
     if len(differ) > 1:
         raise NotSupportedError(
-            "Cannot represent given tensor list as a nested tensor with the jagged layout: "
-            f"dims {differ.tolist()} of the examples differ in size",
+            tr("Cannot represent given tensor list as a nested tensor with the jagged layout: "
+               "dims {} of the examples differ in size", differ.tolist()),
             _ONE_RAGGED,
-        )
+        )  # fmt: skip
     at = int(differ[0]) if len(differ) else 0
     offsets = _offsets_of(sizes[:, at])
     values = cat(examples, at)
@@ -149,17 +151,20 @@ def nested_tensor_from_jagged(
     given: Any = offsets if lengths is None else lengths
     if given.is_floating_point() or given.dim() != 1:
         raise ArgumentError(
-            f"nested_tensor_from_jagged(): expected integers (B + 1,); got {given.dtype} {tuple(given.shape)}", "int64"
+            tr("nested_tensor_from_jagged(): expected integers (B + 1,); got {} {}", given.dtype, tuple(given.shape)), "int64"
         )
     if not 1 <= at <= values.dim():
-        raise ShapeError(f"nested_tensor_from_jagged(): jagged_dim={at} of values {tuple(values.shape)}", f"1 to {values.dim()}")
+        raise ShapeError(
+            tr("nested_tensor_from_jagged(): jagged_dim={} of values {}", at, tuple(values.shape)), f"1 to {values.dim()}"
+        )
     where: Any = offsets if lengths is None else _offsets_of(lengths.numpy())
     numbers = where.numpy()
     if len(numbers) < 1 or numbers[0] != 0 or (np.diff(numbers) < 0).any() or numbers[-1] != values.shape[at - 1]:
         raise ArgumentError(
-            f"nested_tensor_from_jagged(): expected offsets that rise from 0 to {values.shape[at - 1]}; got {numbers.tolist()}",
+            tr("nested_tensor_from_jagged(): expected offsets that rise from 0 to {}; got {}", values.shape[at - 1],
+               numbers.tolist()),
             "offsets of these values",
-        )
+        )  # fmt: skip
     return nested(values.view(values.shape), where, at)
 
 
@@ -183,7 +188,7 @@ def masked_select(tensor: Tensor, mask: Tensor) -> NestedTensor:
     """
     if tensor.layout is not layouts.strided or tensor.dim() != 2 or mask.dtype is not dtypes.bool_:
         raise ArgumentError(
-            f"masked_select: expected a dense matrix and a bool mask; got {tensor.layout}, {mask.dtype}", "mask.bool()"
+            tr("masked_select: expected a dense matrix and a bool mask; got {}, {}", tensor.layout, mask.dtype), "mask.bool()"
         )
     seen = mask.expand(tensor.shape)
     offsets = _offsets_of(seen.sum(1).numpy())

@@ -7,7 +7,7 @@ ragged, is the public function itself on the values.
 from collections.abc import Callable
 from typing import Any
 
-from badak.core.errors import IndexOutOfRangeError, NotSupportedError, ShapeError
+from badak.core.errors import IndexOutOfRangeError, NotSupportedError, ShapeError, tr
 from badak.ops.pointwise import DECLARED
 from badak.tensor.nested import products, reduce, shape
 from badak.tensor.nested.layout import FUNCTIONS, PADDED, NestedTensor, dim_of, nested, parts
@@ -43,19 +43,20 @@ def rows_of(name: str, other: Any, x: NestedTensor) -> Any:
     if isinstance(other, NestedTensor):
         if other.ndim != x.ndim or other._ragged != x._ragged or other._lengths is not x._lengths:
             raise ShapeError(
-                f"cannot call binary pointwise function {name} with inputs of shapes {tuple(x.shape)} and {tuple(other.shape)}",
+                tr("cannot call binary pointwise function {} with inputs of shapes {} and {}", name, tuple(x.shape),
+                   tuple(other.shape)),
                 "nested tensors of the same lengths",
-            )
+            )  # fmt: skip
         return other._entries
     lacking = x.ndim - other.dim()
     if lacking < 0:
-        raise ShapeError(f"{name}: {tuple(other.shape)} has more dims than the nested {tuple(x.shape)}", PADDED)
+        raise ShapeError(tr("{}: {} has more dims than the nested {}", name, tuple(other.shape), tuple(x.shape)), PADDED)
     if lacking > x._ragged:
         return other
     dense = other.reshape((1,) * lacking + tuple(other.shape))
     size, at = x._lengths, x._ragged
     if dense.shape[0] not in (1, len(size.lengths)) or dense.shape[at] not in (1, size.longest()):
-        raise ShapeError(f"{name}: {tuple(other.shape)} does not broadcast to the nested {tuple(x.shape)}", PADDED)
+        raise ShapeError(tr("{}: {} does not broadcast to the nested {}", name, tuple(other.shape), tuple(x.shape)), PADDED)
     if dense.shape[0] == 1 and dense.shape[at] == 1:
         return dense.squeeze(0)
     dense = dense.expand(len(size.lengths), *(-1,) * (dense.dim() - 1)) if dense.shape[0] == 1 else dense
@@ -69,9 +70,9 @@ def _each(func: Callable, *args: Any, **options: Any) -> Any:
     """A function of each number: itself on the values."""
     x = next((each for each in (*args, *options.values()) if isinstance(each, NestedTensor)), None)
     if x is None:  # it stands in a list
-        raise NotSupportedError(f"{func.__name__} does not know nested tensors", PADDED)
+        raise NotSupportedError(tr("{} does not know nested tensors", func.__name__), PADDED)
     if isinstance(options.get("out"), Tensor):
-        raise NotSupportedError(f"{func.__name__}: out= takes no nested tensor", "y = f(x)")
+        raise NotSupportedError(tr("{}: out= takes no nested tensor", func.__name__), "y = f(x)")
     result = func(
         *(rows_of(func.__name__, each, x) for each in args),
         **{name: rows_of(func.__name__, each, x) for name, each in options.items()},
@@ -83,14 +84,14 @@ def _each(func: Callable, *args: Any, **options: Any) -> Any:
         or result.dim() != x.ndim - 1
         or result.shape[x._ragged - 1] != x._entries.shape[x._ragged - 1]
     ):
-        raise NotSupportedError(f"{func.__name__} of a nested tensor and these arguments is not supported", PADDED)
+        raise NotSupportedError(tr("{} of a nested tensor and these arguments is not supported", func.__name__), PADDED)
     return x.like(result)
 
 
 def _in_place(func: Callable, x: Any, *args: Any, **options: Any) -> Any:
     """A function that writes into the values of x."""
     if not isinstance(x, NestedTensor):
-        raise NotSupportedError(f"{func.__name__} of a dense tensor does not take a nested one", PADDED)
+        raise NotSupportedError(tr("{} of a dense tensor does not take a nested one", func.__name__), PADDED)
     others = [rows_of(func.__name__, each, x) for each in args]
     func(x._entries, *others, **{name: rows_of(func.__name__, each, x) for name, each in options.items()})
     return x
@@ -117,7 +118,9 @@ def dim_of_example(x: NestedTensor, i: int) -> int:
     """The number of an example, counted from the front."""
     count = len(x)
     if not -count <= i < count:
-        raise IndexOutOfRangeError(f"index {i} is out of bounds for a nested tensor of {count} examples", f"0 to {count - 1}")
+        raise IndexOutOfRangeError(
+            tr("index {} is out of bounds for a nested tensor of {} examples", i, count), f"0 to {count - 1}"
+        )
     return i % count
 
 

@@ -12,14 +12,14 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentTypeError, IndexOutOfRangeError, NotSupportedError, ShapeError
+from badak.core.errors import ArgumentTypeError, IndexOutOfRangeError, NotSupportedError, ShapeError, tr
 from badak.tensor import dtypes, layouts
 from badak.tensor.create import full
 from badak.tensor.of_values import OfValues, made, name_of, tensors_among
 from badak.tensor.tensor import Tensor
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {}  # the public functions that know nested tensors, by name
-PADDED = "x.to_padded_tensor(0.0), or x.unbind()"
+PADDED = tr("x.to_padded_tensor(0.0), or x.unbind()")
 
 
 class RaggedSize:
@@ -67,7 +67,7 @@ class RaggedSize:
 
     def _no_number(self) -> NotSupportedError:
         return NotSupportedError(
-            f"{self.name} is the size of a ragged dim: no number, but one for each example", "x.offsets().diff()"
+            tr("{} is the size of a ragged dim: no number, but one for each example", self.name), "x.offsets().diff()"
         )
 
     def examples(self) -> np.ndarray:
@@ -103,10 +103,10 @@ class NestedTensor(OfValues):
         name = name_of(func)
         events.user_code(cls.by_hand)
         if name not in FUNCTIONS or func.__module__ not in ("badak", "badak.Tensor", "badak.nn.functional", "badak.special"):
-            raise NotSupportedError(f"{name} does not know nested tensors", PADDED)
+            raise NotSupportedError(tr("{} does not know nested tensors", name), PADDED)
         kwargs = kwargs or {}
         if any(isinstance(x, NestedTensor) for x in tensors_among((), {"out": kwargs.get("out")})):
-            raise NotSupportedError(f"{name}: out= takes no nested tensor", "x = f(x)")
+            raise NotSupportedError(tr("{}: out= takes no nested tensor", name), "x = f(x)")
         return FUNCTIONS[name](func, *args, **kwargs)
 
     def like(self, entries: Tensor, size: Any = None) -> "NestedTensor":
@@ -167,7 +167,9 @@ def nested(entries: Tensor, offsets: Tensor, ragged: int, lengths: RaggedSize | 
 def expect_nested(where: str, x: Any) -> NestedTensor:
     """x, which must be a nested tensor."""
     if not isinstance(x, NestedTensor):
-        raise ArgumentTypeError(f"{where}: expected a nested tensor; got {type(x).__name__}", "nested.as_nested_tensor(tensors)")
+        raise ArgumentTypeError(
+            tr("{}: expected a nested tensor; got {}", where, type(x).__name__), "nested.as_nested_tensor(tensors)"
+        )
     return x
 
 
@@ -181,7 +183,7 @@ def dim_of(where: str, x: NestedTensor, dim: int, extra: int = 0) -> int:
     count = x.ndim + extra
     if not -count <= dim < count:
         raise IndexOutOfRangeError(
-            f"{where}: Dimension out of range (expected to be in range of [{-count}, {count - 1}], but got {dim})",
+            tr("{}: Dimension out of range (expected to be in range of [{}, {}], but got {})", where, -count, count - 1, dim),
             "an existing dim",
         )
     return dim % count
@@ -234,7 +236,7 @@ def grown(x: Tensor, size: Any, padding: float) -> Tensor:
     """x with padding at the ends of its dims, up to this size."""
     if len(size) != x.dim() or any(n < m for n, m in zip(size, x.shape)):
         raise ShapeError(
-            f"to_padded_tensor: output_size {tuple(size)} is too small for {tuple(x.shape)}", f"output_size={tuple(x.shape)}"
+            tr("to_padded_tensor: output_size {} is too small for {}", tuple(size), tuple(x.shape)), f"output_size={tuple(x.shape)}"
         )
     filled = full(tuple(size), padding, dtype=x.dtype)
     corner = tuple(slice(0, n) for n in x.shape)

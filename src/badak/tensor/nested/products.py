@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from badak.core.errors import NotSupportedError, ShapeError
+from badak.core.errors import NotSupportedError, ShapeError, tr
 from badak.tensor.concat import cat
 from badak.tensor.nested.layout import PADDED, NestedTensor, expect_nested, nested, padded, parts, unpadded
 from badak.tensor.tensor import Tensor
@@ -21,14 +21,14 @@ def normed(func: Callable, input: Any, normalized_shape: Any, *args: Any, **opti
     expect_nested(func.__name__, input)
     count = 1 if isinstance(normalized_shape, int) else len(normalized_shape)
     if input._ragged >= input.ndim - count:
-        raise NotSupportedError(f"{func.__name__}(): normalizing over ragged dim not supported for NestedTensor", PADDED)
+        raise NotSupportedError(tr("{}(): normalizing over ragged dim not supported for NestedTensor", func.__name__), PADDED)
     return input.like(func(input._entries, normalized_shape, *args, **options))
 
 
 def _last_is_regular(where: str, x: Any) -> None:
     expect_nested(where, x)
     if x._ragged == x.ndim - 1:
-        raise NotSupportedError(f"{where}(): not supported for NestedTensor on ragged dim", PADDED)
+        raise NotSupportedError(tr("{}(): not supported for NestedTensor on ragged dim", where), PADDED)
 
 
 def matmul(func: Callable, input: Any, other: Any, **options: Any) -> Tensor:
@@ -48,7 +48,7 @@ def matmul(func: Callable, input: Any, other: Any, **options: Any) -> Tensor:
         if input._lengths is other._lengths:
             return padded(input, 0) @ padded(other, 0)  # (B, ..., C, j) @ (B, ..., j, D)
     shapes = " and ".join(str(tuple(each.shape)) for each in (input, other))
-    raise NotSupportedError(f"matmul(): not supported between inputs of shapes {shapes}", PADDED)
+    raise NotSupportedError(tr("matmul(): not supported between inputs of shapes {}", shapes), PADDED)
 
 
 def attention(
@@ -68,7 +68,8 @@ def attention(
         if not isinstance(each, NestedTensor) or each.ndim != 4 or each._ragged != 2 or len(each) != len(query):
             found = tuple(each.shape) if isinstance(each, Tensor) else type(each).__name__
             raise ShapeError(
-                f"scaled_dot_product_attention: expected nested query, key and value (B, H, j, D); got {found}", "x.transpose(1, 2)"
+                tr("scaled_dot_product_attention: expected nested query, key and value (B, H, j, D); got {}", found),
+                "x.transpose(1, 2)",
             )
     if key._lengths is not value._lengths:
         raise ShapeError("scaled_dot_product_attention: expected a key and a value of the same lengths", "offsets of the key")

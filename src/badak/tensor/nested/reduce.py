@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import NotSupportedError
+from badak.core.errors import NotSupportedError, tr
 from badak.tensor.nested.layout import PADDED, NestedTensor, dim_of, expect_nested, nested, padded
 from badak.tensor.tensor import Tensor
 
@@ -18,7 +18,7 @@ def reduced(func: Callable, x: Any, *args: Any, **options: Any) -> Any:
     """The function of all values, of the ragged dim by way of padding, or of other dims of the values."""
     name = func.__name__
     if args and isinstance(args[0], Tensor):
-        raise NotSupportedError(f"{name} of two tensors does not know nested ones", PADDED)
+        raise NotSupportedError(tr("{} of two tensors does not know nested ones", name), PADDED)
     expect_nested(name, x)
     given = signature(func).bind(x, *args, **options)
     first = next(iter(given.signature.parameters))
@@ -35,9 +35,10 @@ def reduced(func: Callable, x: Any, *args: Any, **options: Any) -> Any:
     if x._ragged not in dims:
         if 0 in dims:
             raise NotSupportedError(
-                f"{name}(): reducing along the batch dimension but not the ragged dimension is not supported for nested tensors",
+                tr("{}(): reducing along the batch dimension but not the ragged dimension is not supported for nested tensors",
+                   name),
                 PADDED,
-            )
+            )  # fmt: skip
         made = func(x._entries, dim=pick(sorted(at - 1 for at in dims)), **_kept(keep), **rest)
         ragged = x._ragged if keep else x._ragged - sum(at < x._ragged for at in dims)
         wrap = lambda values: nested(values, x._offsets, ragged, x._lengths)

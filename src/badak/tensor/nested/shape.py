@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from inspect import signature
 from typing import Any
 
-from badak.core.errors import NotSupportedError, ShapeError
+from badak.core.errors import NotSupportedError, ShapeError, tr
 from badak.tensor.nested.layout import PADDED, NestedTensor, dim_of, expect_nested, nested, padded, parts, unpadded
 from badak.tensor.tensor import Tensor
 
@@ -22,8 +22,8 @@ def regular(where: str, x: NestedTensor, dim: int) -> int:
     """The dim of the values that a dim of x is, which must be neither that of the examples nor ragged."""
     at = dim_of(where, x, dim)
     if at == 0 or at == x._ragged:
-        word = "ragged dim" if at else "dim=0"
-        raise NotSupportedError(f"{where}(): not supported for NestedTensor on {word}", PADDED)
+        word = tr("ragged dim") if at else "dim=0"
+        raise NotSupportedError(tr("{}(): not supported for NestedTensor on {}", where, word), PADDED)
     return at - 1
 
 
@@ -40,7 +40,7 @@ def along(func: Callable, x: NestedTensor, *args: Any, **options: Any) -> Any:
             raise NotSupportedError("unbind(): only supported for NestedTensor on dim=0", "x.unbind()")
         return parts(x)
     if type(dim) is not int:
-        raise NotSupportedError(f"{name} of a nested tensor takes one dim", "dim=-1")
+        raise NotSupportedError(tr("{} of a nested tensor takes one dim", name), "dim=-1")
     at = dim_of(name, x, dim)
     if at == x._ragged and name in _ALONG_RAGGED:
         return unpadded(_called(func, padded(x, _ALONG_RAGGED[name]), given, word, at), x)
@@ -89,7 +89,7 @@ def transpose(func: Callable, x: NestedTensor, dim0: int, dim1: int) -> NestedTe
 def permute(func: Callable, x: NestedTensor, *dims: Any) -> NestedTensor:
     order = [dim_of("permute", x, dim) for dim in _flat(dims)]
     if sorted(order) != list(range(x.ndim)):
-        raise ShapeError(f"permute: expected each of {x.ndim} dims once; got {order}", "all dims")
+        raise ShapeError(tr("permute: expected each of {} dims once; got {}", x.ndim, order), "all dims")
     if order[0] != 0:
         raise NotSupportedError("the dim of the examples of a nested tensor stays the first", "dims 1 and after")
     return nested(x._entries.permute([at - 1 for at in order[1:]]), x._offsets, order.index(x._ragged), x._lengths)
@@ -117,8 +117,8 @@ def unflatten(func: Callable, x: NestedTensor, dim: int, sizes: Any) -> NestedTe
 def flatten(func: Callable, x: NestedTensor, start_dim: int = 0, end_dim: int = -1) -> NestedTensor:
     first, last = dim_of("flatten", x, start_dim), dim_of("flatten", x, end_dim)
     if first == 0 or first <= x._ragged <= last:
-        word = "ragged dim" if first else "dim=0"
-        raise NotSupportedError(f"flatten(): not supported for NestedTensor on {word}", PADDED)
+        word = tr("ragged dim") if first else "dim=0"
+        raise NotSupportedError(tr("flatten(): not supported for NestedTensor on {}", word), PADDED)
     made = x._entries.flatten(first - 1, last - 1)
     return nested(made, x._offsets, x._ragged - (last - first) * (last < x._ragged), x._lengths)
 
@@ -131,7 +131,7 @@ def view(func: Callable, x: NestedTensor, *sizes: Any) -> NestedTensor:
         ragged = [at for at, n in enumerate(asked) if n == -1]
     if len(ragged) != 1 or ragged[0] == 0 or asked[0] not in (-1, len(x._lengths.lengths)):
         raise NotSupportedError(
-            f"{func.__name__} of a nested tensor keeps the examples and the ragged dim; got {tuple(asked)}",
+            tr("{} of a nested tensor keeps the examples and the ragged dim; got {}", func.__name__, tuple(asked)),
             "x.view(x.size(0), -1, *sizes), -1 where the ragged dim stands",
         )
     at = ragged[0]
@@ -141,7 +141,8 @@ def view(func: Callable, x: NestedTensor, *sizes: Any) -> NestedTensor:
     _fill(head, math.prod(before))
     if math.prod(head) != math.prod(before):
         raise NotSupportedError(
-            f"{func.__name__}: {tuple(asked)} would mix the ragged dim of {tuple(x.shape)} with others", "x.transpose first"
+            tr("{}: {} would mix the ragged dim of {} with others", func.__name__, tuple(asked), tuple(x.shape)),
+            "x.transpose first",
         )
     return nested(func(x._entries, (*head, rows, *tail)), x._offsets, at, x._lengths)
 

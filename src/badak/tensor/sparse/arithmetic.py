@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import NotSupportedError, ShapeError
+from badak.core.errors import NotSupportedError, ShapeError, tr
 from badak.tensor import dtypes
 from badak.tensor.arithmetic import mul as multiply
 from badak.tensor.attributes import held_by
@@ -51,7 +51,7 @@ def mul(input: Any, other: Any, *, out: Any = None) -> Tensor:
     x: Any = coalesce(to_sparse_coo(input))
     if not isinstance(other, SparseTensor):
         if other.ndim > x.ndim or any(n not in (1, m) for n, m in zip(other.shape[::-1], x.shape[::-1])):
-            raise ShapeError(f"mul: {tuple(other.shape)} does not broadcast to the sparse {tuple(x.shape)}", DENSE)
+            raise ShapeError(tr("mul: {} does not broadcast to the sparse {}", tuple(other.shape), tuple(x.shape)), DENSE)
         made = x.like(x._entries * other.expand(x.shape)[tuple(x._at)])
     else:
         _same_size("mul", input, other)
@@ -89,9 +89,10 @@ def _single(x: Any) -> Any:
 def _same_size(name: str, a: Tensor, b: Tensor) -> None:
     if a.shape != b.shape:
         raise ShapeError(
-            f"{name}: expected sizes of 'self' and 'other' to match where one is sparse; got {tuple(a.shape)} and {tuple(b.shape)}",
+            tr("{}: expected sizes of 'self' and 'other' to match where one is sparse; got {} and {}", name, tuple(a.shape),
+               tuple(b.shape)),
             "tensors of one shape",
-        )
+        )  # fmt: skip
 
 
 def norm(input: SparseTensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, out: Any = None, dtype: Any = None) -> Tensor:

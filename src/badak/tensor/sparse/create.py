@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, IndexOutOfRangeError, ShapeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, IndexOutOfRangeError, ShapeError, tr
 from badak.tensor import dtypes, layouts
 from badak.tensor.create import as_tensor, zeros
 from badak.tensor.dtypes import check_place
@@ -61,10 +61,10 @@ def sparse_coo_tensor(
             filled = filled.expand(place.shape[1])
         if place.ndim != 2 or place.shape[1] != filled.shape[0]:
             raise ShapeError(
-                f"sparse_coo_tensor: expected indices (dims, count) and values (count, ...); got {tuple(place.shape)} and "
-                f"{tuple(filled.shape)}",
+                tr("sparse_coo_tensor: expected indices (dims, count) and values (count, ...); got {} and {}", tuple(place.shape),
+                   tuple(filled.shape)),
                 "one column of indices for each value",
-            )
+            )  # fmt: skip
         shape = _fitting(place._array, filled, size)
     tidy = filled.shape[0] < 2 or bool(is_coalesced and _tidy(place._array, shape))
     made: Any = _wanted(coo(place, filled, shape, tidy), filled, requires_grad)
@@ -181,7 +181,7 @@ def to_sparse(input: Tensor, sparse_dim: Any = None, *, layout: Any = None, bloc
     if layout in (None, layouts.sparse_coo):
         return _coo_of(input, sparse_dim)
     if layout not in (layouts.sparse_csr, layouts.sparse_csc):
-        raise ArgumentError(f"to_sparse: expected a sparse layout; got {layout}", "layout=badak.sparse_csr")
+        raise ArgumentError(tr("to_sparse: expected a sparse layout; got {}", layout), "layout=badak.sparse_csr")
     return _lines_of(input, layout)
 
 
@@ -270,10 +270,11 @@ def sparse_mask(input: Tensor, mask: Tensor) -> Tensor:
         [1.0, 1.0]
     """
     if not isinstance(mask, SparseTensor):
-        raise ArgumentTypeError(f"sparse_mask: expected a sparse mask; got layout {mask.layout}", "mask.to_sparse()")
+        raise ArgumentTypeError(tr("sparse_mask: expected a sparse mask; got layout {}", mask.layout), "mask.to_sparse()")
     if input.shape != mask.shape:
         raise ShapeError(
-            f"sparse_mask: expected a mask of input's shape {tuple(input.shape)}; got {tuple(mask.shape)}", "a mask of that shape"
+            tr("sparse_mask: expected a mask of input's shape {}; got {}", tuple(input.shape), tuple(mask.shape)),
+            "a mask of that shape",
         )
     return mask.like(to_dense(input)[tuple(to_sparse_coo(mask)._at)])
 
@@ -282,7 +283,7 @@ def _convert_indices_from_coo_to_csr(input: Tensor, size: int, *, out_int32: boo
     """Where each of `size` rows begins, and the last one ends, among row indices in order."""
     count = np.bincount(input._array, minlength=size)
     if count.size > size:
-        raise IndexOutOfRangeError(f"expected row indices in 0 .. {size - 1}; got {count.size - 1}", f"size={count.size}")
+        raise IndexOutOfRangeError(tr("expected row indices in 0 .. {}; got {}", size - 1, count.size - 1), f"size={count.size}")
     return Tensor._of(np.concatenate([[0], np.cumsum(count)]).astype(np.int32 if out_int32 else np.int64))
 
 
@@ -299,23 +300,27 @@ def _size(where: str, size: Any) -> tuple[int, ...]:
     try:
         shape = tuple(int(n) for n in size)
     except (TypeError, ValueError):
-        raise ArgumentTypeError(f"{where}: expected a size of integers; got {size!r}", "size=(rows, columns)") from None
+        raise ArgumentTypeError(tr("{}: expected a size of integers; got {!r}", where, size), "size=(rows, columns)") from None
     if any(n < 0 for n in shape) or dtypes.Size(shape).numel() >= 2**63:
-        raise ShapeError(f"{where}: expected sizes from 0 on and fewer than 2^63 places; got {list(shape)}", "size=(rows, columns)")
+        raise ShapeError(
+            tr("{}: expected sizes from 0 on and fewer than 2^63 places; got {}", where, list(shape)), "size=(rows, columns)"
+        )
     return shape
 
 
 def _integers(where: str, name: str, data: Any) -> Tensor:
     made = as_tensor(data)
     if isinstance(made, SparseTensor) or (made.dtype not in _INTS and made.numel()):
-        raise DTypeError(f"{where}: expected {name} of dtype int64 or int32; got {made.dtype}, {made.layout}", f"{name}.long()")
+        raise DTypeError(
+            tr("{}: expected {} of dtype int64 or int32; got {}, {}", where, name, made.dtype, made.layout), f"{name}.long()"
+        )
     return made if made.dtype in _INTS else made.long()
 
 
 def _dense(where: str, data: Any, dtype: Any) -> Tensor:
     made = as_tensor(data, dtype=dtype)
     if isinstance(made, SparseTensor):
-        raise ArgumentTypeError(f"{where}: expected dense values; got layout {made.layout}", "x.values()")
+        raise ArgumentTypeError(tr("{}: expected dense values; got layout {}", where, made.layout), "x.values()")
     return made
 
 
@@ -326,18 +331,20 @@ def _fitting(place: np.ndarray, filled: Tensor, size: Any) -> tuple[int, ...]:
     shape = _size("sparse_coo_tensor", (*most, *filled.shape[1:]) if size is None else size)
     if len(shape) != len(most) + filled.ndim - 1 or shape[len(most) :] != tuple(filled.shape[1:]):
         raise ShapeError(
-            f"sparse_coo_tensor: number of dimensions must be sparse_dim ({len(most)}) + dense_dim ({filled.ndim - 1}), the last "
-            f"ones as those of the values {tuple(filled.shape)}; got size={list(shape)}",
+            tr("sparse_coo_tensor: number of dimensions must be sparse_dim ({}) + dense_dim ({}), the last "
+               "ones as those of the values {}; got size={}", len(most), filled.ndim - 1, tuple(filled.shape),
+               list(shape)),
             "size=(sparse sizes, dense sizes)",
-        )
+        )  # fmt: skip
     for dim, (low, high, n) in enumerate(zip(least, most, shape)):
         if low < 0:
-            raise IndexOutOfRangeError(f"sparse_coo_tensor: found negative index {low} for dim {dim}", "indices from 0")
+            raise IndexOutOfRangeError(tr("sparse_coo_tensor: found negative index {} for dim {}", low, dim), "indices from 0")
         if high > n:
             raise IndexOutOfRangeError(
-                f"sparse_coo_tensor: size is inconsistent with indices: for dim {dim}, size is {n} but found index {high - 1}",
+                tr("sparse_coo_tensor: size is inconsistent with indices: for dim {}, size is {} but found index {}", dim, n,
+                   high - 1),
                 "a larger size, or none",
-            )
+            )  # fmt: skip
     return shape
 
 
@@ -363,41 +370,43 @@ def _by_lines(where: str, layout: Any, starts: Any, places: Any, values: Any, si
     by_rows = layout is layouts.sparse_csr
     if lines.ndim != 1 or across.ndim != 1 or filled.ndim != 1 or lines.shape[0] < 1 or across.shape != filled.shape:
         raise ShapeError(
-            f"{where}: expected compressed indices (lines + 1,), and plain indices and values (count,); got {tuple(lines.shape)}, "
-            f"{tuple(across.shape)} and {tuple(filled.shape)}",
+            tr("{}: expected compressed indices (lines + 1,), and plain indices and values (count,); got {}, {} and {}", where,
+               tuple(lines.shape), tuple(across.shape), tuple(filled.shape)),
             "one matrix, with one index for each value",
-        )
+        )  # fmt: skip
     n = int(across.max()) + 1 if across.numel() else 0
     inferred = (lines.shape[0] - 1, n) if by_rows else (n, lines.shape[0] - 1)
     shape = _size(where, inferred if size is None else size)
     along, over = shape if by_rows and len(shape) == 2 else (*shape[::-1], 0)[:2]
     if len(shape) != 2 or along != lines.shape[0] - 1:
         raise ShapeError(
-            f"{where}: expected a size of two dims, and one compressed index more than lines; got size={list(shape)} and "
-            f"{lines.shape[0]} of them",
+            tr("{}: expected a size of two dims, and one compressed index more than lines; got size={} and {} of them", where,
+               list(shape), lines.shape[0]),
             f"size={inferred}",
-        )
+        )  # fmt: skip
     steps = np.diff(lines._array)
     if lines[0] != 0 or lines[-1] != filled.shape[0] or (steps < 0).any():
         raise ArgumentError(
-            f"{where}: compressed indices must rise from 0 to the count of values, {filled.shape[0]}; got "
-            f"{lines._array[:8].tolist()}",
+            tr("{}: compressed indices must rise from 0 to the count of values, {}; got {}", where, filled.shape[0],
+               lines._array[:8].tolist()),
             "running sums of the count of each line, from 0",
-        )
+        )  # fmt: skip
     if across.numel() and (int(across.min()) < 0 or n > over):
         raise IndexOutOfRangeError(
-            f"{where}: expected plain indices in 0 .. {over - 1}; got {int(across.min())} .. {n - 1}", f"size={inferred}"
+            tr("{}: expected plain indices in 0 .. {}; got {} .. {}", where, over - 1, int(across.min()), n - 1), f"size={inferred}"
         )
     inside = np.repeat(np.arange(along), steps)
     if (np.diff(across._array)[np.diff(inside) == 0] <= 0).any():
-        raise ArgumentError(f"{where}: plain indices must rise within each line", "sparse_coo_tensor(...).to_sparse_csr()")
+        raise ArgumentError(tr("{}: plain indices must rise within each line", where), "sparse_coo_tensor(...).to_sparse_csr()")
     return _wanted(compressed(lines, across, filled, shape, layout), filled, requires_grad)
 
 
 def _coo_of(input: Tensor, sparse_dim: Any) -> CooTensor:
     if isinstance(input, CooTensor):
         if sparse_dim not in (None, input._at.shape[0]):
-            raise ArgumentError(f"to_sparse: it has {input._at.shape[0]} sparse dims; {sparse_dim} asked for", "x.to_dense() first")
+            raise ArgumentError(
+                tr("to_sparse: it has {} sparse dims; {} asked for", input._at.shape[0], sparse_dim), "x.to_dense() first"
+            )
         return input
     if isinstance(input, CompressedTensor):
         need_matrix("to_sparse_coo", input)
@@ -407,7 +416,7 @@ def _coo_of(input: Tensor, sparse_dim: Any) -> CooTensor:
     ndim = input.ndim
     sparse = ndim if sparse_dim is None else sparse_dim
     if not isinstance(sparse, int) or not 0 <= sparse <= ndim or (ndim and not sparse):
-        raise ArgumentError(f"to_sparse: expected sparse_dim in 1 .. {ndim}; got {sparse!r}", f"sparse_dim={ndim}")
+        raise ArgumentError(tr("to_sparse: expected sparse_dim in 1 .. {}; got {!r}", ndim, sparse), f"sparse_dim={ndim}")
     array = input._array
     there = array.astype(bool) if array.dtype.kind == "V" else array != 0
     place = np.stack(np.nonzero(there.any(axis=tuple(range(sparse, ndim))))) if ndim else np.empty((0, int(there)), np.int64)
@@ -419,7 +428,7 @@ def _lines_of(input: Tensor, layout: Any) -> Tensor:
     if isinstance(input, CompressedTensor) and input.layout is layout:
         return input
     if input.ndim != 2:
-        raise ShapeError(f"to_sparse: layout {layout} is that of matrices; got {tuple(input.shape)}", "to_sparse()")
+        raise ShapeError(tr("to_sparse: layout {} is that of matrices; got {}", layout, tuple(input.shape)), "to_sparse()")
     x: Any = coalesce(_coo_of(input, None))
     need_matrix("to_sparse", x)
     along, across = x._at._array if layout is layouts.sparse_csr else x._at._array[::-1]

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import IndexOutOfRangeError, NotSupportedError, ShapeError
+from badak.core.errors import IndexOutOfRangeError, NotSupportedError, ShapeError, tr
 from badak.ops._check import axis_of
 from badak.tensor import layouts
 from badak.tensor.concat import cat as concatenate
@@ -54,7 +54,7 @@ def permute(input: SparseTensor, *dims: Any) -> Tensor:
     order = [axis_of(dim, input.ndim) for dim in order]
     if sorted(order) != list(range(input.ndim)):
         raise ShapeError(
-            f"permute(sparse_coo): expected each of the {input.ndim} dims once; got {order}", "all dims, in another order"
+            tr("permute(sparse_coo): expected each of the {} dims once; got {}", input.ndim, order), "all dims, in another order"
         )
     shape = [input.shape[dim] for dim in order]
     if isinstance(input, CompressedTensor):
@@ -76,10 +76,10 @@ def t(input: SparseTensor) -> Tensor:
     dense = input.dense_dim()
     if input.ndim - dense > 2 or dense:
         raise ShapeError(
-            f"t() expects a tensor with <= 2 sparse and 0 dense dimensions, but got {input.ndim - dense} sparse and {dense} dense "
-            "dimensions",
+            tr("t() expects a tensor with <= 2 sparse and 0 dense dimensions, but got {} sparse and {} dense dimensions",
+               input.ndim - dense, dense),
             "x.transpose(0, 1)",
-        )
+        )  # fmt: skip
     return input if input.ndim < 2 else transpose(input, 0, 1)
 
 
@@ -89,7 +89,7 @@ def index_select(input: SparseTensor, dim: int, index: Tensor, *, out: Any = Non
     n, wanted = x._at.shape[0], index._array.reshape(-1)
     if wanted.size and (wanted.min() < 0 or wanted.max() >= x.shape[dim]):
         raise IndexOutOfRangeError(
-            f"index_select: expected indices in 0 .. {x.shape[dim] - 1}; got {int(wanted.min())} .. {int(wanted.max())}",
+            tr("index_select: expected indices in 0 .. {}; got {} .. {}", x.shape[dim] - 1, int(wanted.min()), int(wanted.max())),
             "indices in range",
         )
     shape = (*x.shape[:dim], wanted.size, *x.shape[dim + 1 :])
@@ -114,7 +114,7 @@ def select(input: SparseTensor, dim: int, index: int) -> Tensor:
         raise NotSupportedError("select of a sparse tensor along a dense dim", DENSE)
     if not -x.shape[dim] <= index < x.shape[dim]:
         raise IndexOutOfRangeError(
-            f"select: index {index} is out of range for dim {dim} of size {x.shape[dim]}", f"0 .. {x.shape[dim] - 1}"
+            tr("select: index {} is out of range for dim {} of size {}", index, dim, x.shape[dim]), f"0 .. {x.shape[dim] - 1}"
         )
     taken = Tensor._of(np.flatnonzero(x._at._array[dim] == index % x.shape[dim]))
     entries, at = x._entries[taken], np.delete(x._at._array, dim, 0)[:, taken._array]
@@ -156,7 +156,9 @@ def cat(tensors: Any, dim: int = 0, *, out: Any = None) -> Tensor:
     if any(dim >= x._at.shape[0] for x in xs):
         raise NotSupportedError("cat of sparse tensors along a dense dim", DENSE)
     if any(x.shape[:dim] + x.shape[dim + 1 :] != xs[0].shape[:dim] + xs[0].shape[dim + 1 :] for x in xs):
-        raise ShapeError(f"cat: expected shapes alike but for dim {dim}; got {[tuple(x.shape) for x in xs]}", "tensors that fit")
+        raise ShapeError(
+            tr("cat: expected shapes alike but for dim {}; got {}", dim, [tuple(x.shape) for x in xs]), "tensors that fit"
+        )
     parts, before = [], 0
     for x in xs:
         at = x._at._array.copy()

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentTypeError, NotSupportedError, ShapeError, package, undefined
+from badak.core.errors import ArgumentTypeError, NotSupportedError, ShapeError, package, tr, undefined
 from badak.ops.rows import Rows
 from badak.tensor import dtypes, layouts
 from badak.tensor.of_values import OfValues, made, name_of, tensors_among
@@ -28,7 +28,9 @@ def expect_arguments(name: str, function: Callable[..., Any], args: Any, kwargs:
     try:
         signature(function).bind(*args, **kwargs)
     except TypeError as wrong:
-        raise ArgumentTypeError(f"{name} of a sparse tensor: {wrong}", "x.to_dense() takes whatever a dense tensor does") from None
+        raise ArgumentTypeError(
+            tr("{} of a sparse tensor: {}", name, wrong), "x.to_dense() takes whatever a dense tensor does"
+        ) from None
 
 
 class SparseTensor(OfValues):
@@ -38,7 +40,7 @@ class SparseTensor(OfValues):
 
     @property
     def _array(self) -> NoReturn:  # type: ignore[override]
-        raise NotSupportedError(f"this operation does not know sparse tensors (layout {self.layout})", DENSE)
+        raise NotSupportedError(tr("this operation does not know sparse tensors (layout {})", self.layout), DENSE)
 
     @classmethod
     def __torch_function__(cls, func, types, args=(), kwargs=None):
@@ -53,7 +55,7 @@ class SparseTensor(OfValues):
             except TypeError as error:
                 expect_arguments(name, FUNCTIONS[name], args, kwargs or {})
                 raise error
-        raise NotSupportedError(f"{name} does not know sparse tensors (layout {kind})", DENSE)
+        raise NotSupportedError(tr("{} does not know sparse tensors (layout {})", name, kind), DENSE)
 
     def parts(self) -> dict[str, Tensor]:
         """The integers by the names that they have when the tensor prints."""
@@ -141,7 +143,9 @@ def expect_coo(where: str, x: Any) -> CooTensor:
     """x, which must be a COO tensor."""
     if not isinstance(x, CooTensor):
         found = x.layout if isinstance(x, Tensor) else type(x).__name__
-        raise ArgumentTypeError(f"{where}: expected a tensor of layout {package()}.sparse_coo; got {found}", "x.to_sparse()")
+        raise ArgumentTypeError(
+            tr("{}: expected a tensor of layout {}.sparse_coo; got {}", where, package(), found), "x.to_sparse()"
+        )
     return x
 
 
@@ -149,7 +153,7 @@ def expect_compressed(where: str, x: Any, layout: Any) -> CompressedTensor:
     """x, which must be a CSR tensor, or a CSC one."""
     if not isinstance(x, CompressedTensor) or x.layout is not layout:
         found = x.layout if isinstance(x, Tensor) else type(x).__name__
-        raise ArgumentTypeError(f"{where}: expected a tensor of layout {layout}; got {found}", f"x.to_{layout.name}()")
+        raise ArgumentTypeError(tr("{}: expected a tensor of layout {}; got {}", where, layout, found), f"x.to_{layout.name}()")
     return x
 
 
@@ -157,7 +161,7 @@ def need_matrix(where: str, x: SparseTensor) -> None:
     """Raise unless x has two dims, both sparse."""
     if len(x.shape) != 2 or x._entries.ndim != 1:
         raise ShapeError(
-            f"{where}: expected a sparse matrix with two sparse dims; got {tuple(x.shape)}", "a matrix, or x.to_dense()"
+            tr("{}: expected a sparse matrix with two sparse dims; got {}", where, tuple(x.shape)), "a matrix, or x.to_dense()"
         )
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from badak.core.errors import ArgumentTypeError
+from badak.core.errors import ArgumentTypeError, tr
 from badak.tensor import dtypes, layouts, legacy
 from badak.tensor.sparse.create import sparse_coo_tensor
 from badak.tensor.tensor import Tensor
@@ -18,7 +18,7 @@ class _Sparse(legacy._Legacy):
         if data and isinstance(data[0], Tensor):
             if len(data) not in (2, 3):
                 raise ArgumentTypeError(
-                    f"sparse.{cls.__name__}: expected indices, values and a size; got {len(data)} arguments",
+                    tr("sparse.{}: expected indices, values and a size; got {} arguments", cls.__name__, len(data)),
                     "sparse_coo_tensor(indices, values, size)",
                 )
             indices, values, size = (*data, None)[:3]

@@ -1,6 +1,6 @@
 """What a sparse tensor says of itself: its places, its values, how many there are."""
 
-from badak.core.errors import ArgumentError, ArgumentTypeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, tr
 from badak.tensor import layouts
 from badak.tensor.sparse.layout import CompressedTensor, CooTensor, SparseTensor, expect_compressed, expect_coo
 from badak.tensor.tensor import Tensor
@@ -31,7 +31,9 @@ def _values(input: Tensor) -> Tensor:
 def _coalesced(name: str, input: Tensor) -> CooTensor:
     x = expect_coo(name, input)
     if not (x._tidy or x._claimed):
-        raise ArgumentError(f"Cannot get {name} on an uncoalesced tensor, please call .coalesce() first", f"x.coalesce().{name}()")
+        raise ArgumentError(
+            tr("Cannot get {} on an uncoalesced tensor, please call .coalesce() first", name), f"x.coalesce().{name}()"
+        )
     return x
 
 
@@ -81,5 +83,5 @@ def dense_dim(input: Tensor) -> int:
 def _nnz(input: Tensor) -> int:
     """How many values a sparse tensor holds."""
     if not isinstance(input, SparseTensor):
-        raise ArgumentTypeError(f"_nnz: expected a sparse tensor; got layout {input.layout}", "x.count_nonzero()")
+        raise ArgumentTypeError(tr("_nnz: expected a sparse tensor; got layout {}", input.layout), "x.count_nonzero()")
     return input._entries.shape[0]

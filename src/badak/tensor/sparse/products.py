@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, ShapeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, ShapeError, tr
 from badak.ops.sparse import SampledMm, SparseMm
 from badak.tensor import layouts
 from badak.tensor.apply import apply
@@ -36,11 +36,11 @@ def mm(mat1: Tensor, mat2: Tensor, reduce: str = "sum") -> Tensor:
     """
     _fit("sparse.mm", mat1, mat2)
     if reduce not in _REDUCTIONS:
-        raise ArgumentError(f"sparse.mm: reduce must be one of {', '.join(_REDUCTIONS)}; got {reduce!r}", 'reduce="sum"')
+        raise ArgumentError(tr("sparse.mm: reduce must be one of {}; got {!r}", ", ".join(_REDUCTIONS), reduce), 'reduce="sum"')
     if reduce == "sum":
         return _product(mat1, mat2)
     if not isinstance(mat1, SparseTensor) or isinstance(mat2, SparseTensor):
-        raise ArgumentError(f"sparse.mm: reduce={reduce!r} takes a sparse mat1 and a dense mat2", 'reduce="sum"')
+        raise ArgumentError(tr("sparse.mm: reduce={!r} takes a sparse mat1 and a dense mat2", reduce), 'reduce="sum"')
     x: Any = coalesce(to_sparse_coo(mat1))
     terms = x._entries.unsqueeze(1) * index_select(mat2, 0, x._at[1])
     to = x._at[0].unsqueeze(1).expand(terms.shape)
@@ -57,7 +57,7 @@ def matmul(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
 def mv(input: Tensor, vec: Tensor, *, out: Any = None) -> Tensor:
     """A sparse matrix times a vector."""
     if vec.ndim != 1 or isinstance(vec, SparseTensor):
-        raise ShapeError(f"mv: expected a dense vector; got {tuple(vec.shape)}, {vec.layout}", "mm for two matrices")
+        raise ShapeError(tr("mv: expected a dense vector; got {}, {}", tuple(vec.shape), vec.layout), "mm for two matrices")
     return mm(input, vec.unsqueeze(1)).squeeze(1)
 
 
@@ -86,7 +86,7 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: An
     product = mm(mat1, mat2)
     if isinstance(product, SparseTensor) != isinstance(input, SparseTensor):
         raise ArgumentTypeError(
-            f"addmm: input and the product must both be dense or sparse; got {input.layout}", "input.to_dense()"
+            tr("addmm: input and the product must both be dense or sparse; got {}", input.layout), "input.to_dense()"
         )
     product = product if alpha == 1 else product * alpha
     return product if beta == 0 else product + (input if beta == 1 else input * beta)
@@ -112,10 +112,10 @@ def sampled_addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, a
     _fit("sampled_addmm", mat1, mat2)
     if isinstance(mat1, SparseTensor) or isinstance(mat2, SparseTensor) or (mat1.shape[0], mat2.shape[1]) != tuple(x.shape):
         raise ShapeError(
-            f"sampled_addmm: expected dense matrices whose product has input's shape {tuple(x.shape)}; got {tuple(mat1.shape)} and "
-            f"{tuple(mat2.shape)}",
+            tr("sampled_addmm: expected dense matrices whose product has input's shape {}; got {} and {}", tuple(x.shape),
+               tuple(mat1.shape), tuple(mat2.shape)),
             "(N, M) and (M, P)",
-        )
+        )  # fmt: skip
     at = to_sparse_coo(x)._at
     product = apply(SampledMm, mat1, mat2.t().contiguous(), at[0], at[1])
     return x.like(x._entries * beta + product * alpha)
@@ -124,17 +124,19 @@ def sampled_addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, a
 def _fit(where: str, a: Any, b: Any) -> None:
     for x in (a, b):
         if not isinstance(x, Tensor):
-            raise ArgumentTypeError(f"{where}: expected tensors; got {type(x).__name__}", "badak.tensor(values)")
+            raise ArgumentTypeError(tr("{}: expected tensors; got {}", where, type(x).__name__), "badak.tensor(values)")
         if isinstance(x, SparseTensor):
             need_matrix(where, x)
     if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[0]:
         raise ShapeError(
-            f"{where}: mat1 and mat2 shapes cannot be multiplied: expected (N, M) and (M, P); got {tuple(a.shape)} and "
-            f"{tuple(b.shape)}",
+            tr("{}: mat1 and mat2 shapes cannot be multiplied: expected (N, M) and (M, P); got {} and {}", where, tuple(a.shape),
+               tuple(b.shape)),
             "as many columns of the first as rows of the second",
-        )
+        )  # fmt: skip
     if a.dtype is not b.dtype:
-        raise DTypeError(f"{where}: expected mat1 and mat2 to have the same dtype; got {a.dtype} and {b.dtype}", f"x.to({b.dtype})")
+        raise DTypeError(
+            tr("{}: expected mat1 and mat2 to have the same dtype; got {} and {}", where, a.dtype, b.dtype), f"x.to({b.dtype})"
+        )
 
 
 def _product(a: Tensor, b: Tensor) -> Tensor:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, ArgumentTypeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, tr
 from badak.ops._check import axis_of
 from badak.tensor.index import index_add
 from badak.tensor.scatter import scatter_reduce
@@ -81,7 +81,7 @@ def log_softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
 def _sparse(where: str, x: Any) -> SparseTensor:
     if not isinstance(x, SparseTensor):
         found = x.layout if isinstance(x, Tensor) else type(x).__name__
-        raise ArgumentTypeError(f"{where}: expected a sparse tensor; got {found}", "x.to_sparse()")
+        raise ArgumentTypeError(tr("{}: expected a sparse tensor; got {}", where, found), "x.to_sparse()")
     return x
 
 

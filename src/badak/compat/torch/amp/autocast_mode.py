@@ -2,7 +2,7 @@
 
 import functools
 
-from badak.core.errors import ArgumentError, warn_once
+from badak.core.errors import ArgumentError, tr, warn_once
 from badak.core.modes import anywhere, modes
 from badak.tensor import Tensor, dtypes
 from badak.tensor.casting import Casting
@@ -33,14 +33,14 @@ class autocast:  # noqa: N801  (PyTorch's name)
 
     def __init__(self, device_type: str, dtype=None, enabled: bool = True, cache_enabled: bool | None = None):
         if not isinstance(device_type, str):
-            raise ArgumentError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`", "autocast('cpu')")
+            raise ArgumentError(tr("Expected `device_type` of type `str`, got: `{}`", type(device_type)), "autocast('cpu')")
         device_type = dtypes.device(device_type).type  # which refuses what is no name of a device
         self.device = device_type
         self.fast_dtype = dtype if dtype is not None else _DEFAULTS.get(device_type, dtypes.float16)
         self._enabled, self._keep = bool(enabled) and device_type == "cpu", cache_enabled is not False
         if self._enabled and self.fast_dtype not in _HALVES:
             if self.fast_dtype is not dtypes.float32:
-                warn_once("autocast", f"autocast on the CPU knows bfloat16 and float16, not {self.fast_dtype}: it is off")
+                warn_once("autocast", tr("autocast on the CPU knows bfloat16 and float16, not {}: it is off", self.fast_dtype))
             self._enabled = False
         self._before: list = []
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentTypeError, GraphError, warn_once
+from badak.core.errors import ArgumentTypeError, GraphError, tr, warn_once
 from badak.core.public_api import guard_types
 from badak.tensor import Tensor, dtypes, isfinite
 
@@ -27,7 +27,7 @@ class GradScaler:
         enabled: bool = True,
     ):
         if enabled and str(device).partition(":")[0] != "cpu":
-            warn_once("GradScaler", f"GradScaler is enabled, but {device} is not available; it is switched off")
+            warn_once("GradScaler", tr("GradScaler is enabled, but {} is not available; it is switched off", device))
             enabled = False
         self._enabled, self._scale = enabled, float(init_scale)
         self._growth_factor, self._backoff_factor = growth_factor, backoff_factor

@@ -13,7 +13,7 @@ from badak.compat.torch.fx.graph import Graph
 from badak.compat.torch.fx.graph_module import GraphModule
 from badak.compat.torch.fx.node import map_aggregate
 from badak.compat.torch.fx.proxy import Proxy, TracerBase
-from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, expect_function
+from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, expect_function, tr
 from badak.core.events import Observer
 from badak.core.public_api import overriding
 from badak.core.public_api.homes import home
@@ -173,14 +173,16 @@ class Tracer(TracerBase):
         """A proxy for each argument, and the values of those that are concrete."""
         if not isinstance(concrete, dict):
             raise ArgumentTypeError(
-                f"symbolic_trace: expected concrete_args as a dict; got {type(concrete).__name__}", "concrete_args={'flag': True}"
+                tr("symbolic_trace: expected concrete_args as a dict; got {}", type(concrete).__name__),
+                "concrete_args={'flag': True}",
             )
         parameters = list(inspect.signature(function).parameters.values())[skipped:]
         if unknown := sorted(concrete.keys() - {each.name for each in parameters}):
             raise ArgumentError(
-                f"symbolic_trace: concrete_args has {unknown[0]!r}, but the arguments are {', '.join(p.name for p in parameters)}",
+                tr("symbolic_trace: concrete_args has {!r}, but the arguments are {}", unknown[0],
+                   tr(", ").join(p.name for p in parameters)),
                 "names of arguments",
-            )
+            )  # fmt: skip
         args: list = []
         kwargs: dict = {}
         kinds = getattr(function, "__annotations__", {})
@@ -206,7 +208,7 @@ class Tracer(TracerBase):
         """The value of an argument, and a node that raises where a call gives another one."""
         if isinstance(value, tuple | list | dict):
             raise NotSupportedError(
-                f"symbolic_trace: concrete_args[{name!r}] is a {type(value).__name__}: not supported",
+                tr("symbolic_trace: concrete_args[{!r}] is a {}: not supported", name, type(value).__name__),
                 "give the values as arguments of their own",
             )
         out = self.create_proxy("placeholder", f"{name}_1", default, {})
@@ -280,7 +282,7 @@ def wrap(fn_or_name: str | Callable) -> Any:
     """
     if not callable(fn_or_name) and not isinstance(fn_or_name, str):
         raise ArgumentTypeError(
-            f"wrap: expected a function or its name; got {type(fn_or_name).__name__}",
+            tr("wrap: expected a function or its name; got {}", type(fn_or_name).__name__),
             "fx.wrap('len'), or @fx.wrap over the function",
         )
     name = fn_or_name if isinstance(fn_or_name, str) else fn_or_name.__name__

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import badak
 from badak.compat.torch.fx.node import Node, qualified_name
-from badak.core.errors import ArgumentError, package
+from badak.core.errors import ArgumentError, package, tr
 from badak.core.public_api.homes import home
 from badak.tensor import Tensor
 from badak.tensor import device as device_type
@@ -177,7 +177,7 @@ class Code:
     def call(self, function: str, args: tuple, kwargs: dict) -> str:
         """A call as code."""
         if wrong := next((name for name in kwargs if not name.isidentifier()), None):
-            raise ArgumentError(f"Graph: {wrong!r} is no name of an argument", "a Python identifier")
+            raise ArgumentError(tr("Graph: {!r} is no name of an argument", wrong), "a Python identifier")
         return f"{function}({', '.join([*map(self.text, args), *(f'{name} = {self.text(x)}' for name, x in kwargs.items())])})"
 
     def statement(self, node: Node) -> str | None:
@@ -187,7 +187,7 @@ class Code:
         if node.op == "placeholder":
             plain = node.target.lstrip("*")
             if not plain.isidentifier():
-                raise ArgumentError(f"Graph: {node.target!r} is no name of an argument", "a Python identifier")
+                raise ArgumentError(tr("Graph: {!r} is no name of an argument", node.target), "a Python identifier")
             self.arguments.append(f"{node.target}{kind}" + (f" = {self.text(args[0])}" if args else ""))
             return None if plain == node.name else f"{node.name} = {plain}"
         if node.op == "output":

@@ -9,7 +9,7 @@ from badak.compat.torch.fx.codegen import inplace_methods as inplace_methods
 from badak.compat.torch.fx.codegen import magic_methods as magic_methods
 from badak.compat.torch.fx.codegen import reflectable_magic_methods as reflectable_magic_methods
 from badak.compat.torch.fx.node import Argument, Node, Target, map_arg
-from badak.core.errors import ArgumentError, StateError
+from badak.core.errors import ArgumentError, StateError, tr
 
 
 class _Nodes:
@@ -89,7 +89,9 @@ class Graph:
         """A new node at the point of insertion, at first the end."""
         foreign = next((x for x in _nodes_in((args, kwargs)) if x.graph is not self), None)
         if foreign is not None:
-            raise ArgumentError(f"Node '{foreign.name}' does not belong to this Graph: it is of another", "graph.node_copy(node)")
+            raise ArgumentError(
+                tr("Node '{}' does not belong to this Graph: it is of another", foreign.name), "graph.node_copy(node)"
+            )
         name = self._graph_namespace.create_name(name if name is not None else self._target_to_str(target), None)
         node = Node(self, name, op, target, args or (), kwargs or {}, type_expr)
         self._insert(node)
@@ -107,7 +109,8 @@ class Graph:
         """A call of a submodule."""
         if self.owning_module is not None and not _has(self.owning_module, module_name):
             raise ArgumentError(
-                f"call_module: the owning module has no submodule {module_name!r}", "graph_module.add_submodule(name, module) first"
+                tr("call_module: the owning module has no submodule {!r}", module_name),
+                "graph_module.add_submodule(name, module) first",
             )
         return self.create_node("call_module", module_name, args, kwargs, type_expr=type_expr)
 
@@ -159,11 +162,12 @@ class Graph:
         """Take out a node that nobody uses."""
         if to_erase.users:
             raise StateError(
-                f"Tried to erase Node {to_erase} but it still had {len(to_erase.users)} users in the graph: {to_erase.users}!",
+                tr("Tried to erase Node {} but it still had {} users in the graph: {}!", to_erase, len(to_erase.users),
+                   to_erase.users),
                 "node.replace_all_uses_with(other) first",
-            )
+            )  # fmt: skip
         if to_erase.graph is not self:
-            raise StateError(f"Attempting to remove {to_erase} from wrong graph!", "node.graph.erase_node(node)")
+            raise StateError(tr("Attempting to remove {} from wrong graph!", to_erase), "node.graph.erase_node(node)")
         if not to_erase._erased:
             to_erase._remove()
             to_erase._erased = True
@@ -201,19 +205,19 @@ class Graph:
             for x in node.all_input_nodes:
                 if x.graph is not self or x not in seen:
                     raise StateError(
-                        f"Argument '{x}' of Node '{node}' was used before it has been defined! Please check that Nodes in the "
-                        "graph are topologically ordered",
+                        tr("Argument '{}' of Node '{}' was used before it has been defined! Please check that Nodes in the "
+                           "graph are topologically ordered", x, node),
                         "graph.inserting_after(argument), or node.append",
-                    )
+                    )  # fmt: skip
             if node.name in names:
-                raise StateError(f"Node redefined name {node.name}!", "let the graph choose names")
+                raise StateError(tr("Node redefined name {}!", node.name), "let the graph choose names")
             if (
                 node.op in ("get_attr", "call_module")
                 and self.owning_module is not None
                 and not _has(self.owning_module, node.target)
             ):
                 raise StateError(
-                    f"Node {node} target {node.target} references nonexistent attribute of the owning module",
+                    tr("Node {} target {} references nonexistent attribute of the owning module", node, node.target),
                     "graph_module.add_submodule, or register_buffer",
                 )
             seen.add(node)

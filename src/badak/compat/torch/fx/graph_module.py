@@ -7,7 +7,7 @@ from typing import Any
 
 import badak
 from badak.compat.torch.fx.graph import Graph, PythonCode, _has
-from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
+from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, tr
 from badak.nn import Module, Parameter
 from badak.tensor import Tensor
 
@@ -63,19 +63,25 @@ class GraphModule(Module):
     def __init__(self, root: Module | dict[str, Any], graph: Graph, class_name: str = "GraphModule") -> None:
         super().__init__()
         if not isinstance(graph, Graph):
-            raise ArgumentTypeError(f"GraphModule: expected a Graph; got {type(graph).__name__}", "fx.symbolic_trace(module).graph")
+            raise ArgumentTypeError(
+                tr("GraphModule: expected a Graph; got {}", type(graph).__name__), "fx.symbolic_trace(module).graph"
+            )
         self.__class__.__name__ = class_name
         targets = [node.target for node in graph.nodes if node.op in ("get_attr", "call_module")]
         if isinstance(root, Module):
             self.training = root.training
             for target in targets:
                 if not _has(root, target):
-                    raise ArgumentError(f"GraphModule: the graph names {target!r}, which the root has not", "a root that has it")
+                    raise ArgumentError(
+                        tr("GraphModule: the graph names {!r}, which the root has not", target), "a root that has it"
+                    )
                 _copy_attr(root, self, target)
         elif isinstance(root, dict):
             for target in sorted(set(targets), key=lambda target: target.count(".")):
                 if target not in root:
-                    raise ArgumentError(f"GraphModule: the graph names {target!r}, which the dict has not", "a dict that has it")
+                    raise ArgumentError(
+                        tr("GraphModule: the graph names {!r}, which the dict has not", target), "a dict that has it"
+                    )
                 *path, last = target.split(".")
                 owner: Module = self
                 for name in path:
@@ -84,7 +90,9 @@ class GraphModule(Module):
                     owner = getattr(owner, name)
                 _put(owner, last, root[target])
         else:
-            raise ArgumentTypeError(f"GraphModule: expected a module or a dict as root; got {type(root).__name__}", "nn.Module()")
+            raise ArgumentTypeError(
+                tr("GraphModule: expected a module or a dict as root; got {}", type(root).__name__), "nn.Module()"
+            )
         self.meta: dict[str, Any] = {}
         self.graph = graph
 
@@ -96,7 +104,7 @@ class GraphModule(Module):
     @graph.setter
     def graph(self, graph: Graph) -> None:
         if not isinstance(graph, Graph):
-            raise ArgumentTypeError(f"GraphModule.graph: expected a Graph; got {type(graph).__name__}", "fx.Graph()")
+            raise ArgumentTypeError(tr("GraphModule.graph: expected a Graph; got {}", type(graph).__name__), "fx.Graph()")
         self.__dict__["_graph"] = graph
         graph.owning_module = self
         self.recompile()

@@ -8,7 +8,7 @@ from badak.compat.torch.fx.graph import Graph
 from badak.compat.torch.fx.graph_module import GraphModule
 from badak.compat.torch.fx.node import Node, map_arg
 from badak.compat.torch.fx.proxy import Proxy
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.core.public_api import overriding
 from badak.nn import Module
 
@@ -70,7 +70,7 @@ class Interpreter:
         missing = object()
         value = next(self.args_iter, args[0] if args else missing)
         if value is missing:
-            raise ArgumentError(f"Expected positional argument for parameter {target}, but one was not passed in!", "run(x)")
+            raise ArgumentError(tr("Expected positional argument for parameter {}, but one was not passed in!", target), "run(x)")
         return value
 
     def get_attr(self, target: Any, args: tuple, kwargs: dict) -> Any:
@@ -98,7 +98,7 @@ class Interpreter:
         found: Any = self.module
         for name in target.split("."):
             if not hasattr(found, name):
-                raise ArgumentError(f"Node referenced nonexistent target {target}", "a module that has what the graph names")
+                raise ArgumentError(tr("Node referenced nonexistent target {}", target), "a module that has what the graph names")
             found = getattr(found, name)
         return found
 
@@ -111,7 +111,7 @@ class Interpreter:
 
         def value(x: Node) -> Any:
             if x not in self.env:
-                raise ArgumentError(f"Node {n} referenced nonexistent value {x}", "graph.lint()")
+                raise ArgumentError(tr("Node {} referenced nonexistent value {}", n, x), "graph.lint()")
             return self.env[x]
 
         return _plain(map_arg(args, value))

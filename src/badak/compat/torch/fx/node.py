@@ -6,7 +6,7 @@ import types
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from badak.core.errors import ArgumentError, NotSupportedError, package
+from badak.core.errors import ArgumentError, NotSupportedError, package, tr
 from badak.core.public_api.homes import home
 from badak.core.public_api.table import pytorch_place
 from badak.tensor import Tensor
@@ -47,7 +47,7 @@ def map_arg(a: Any, fn: Callable) -> Any:
 
 def _immutable(self, *args, **kwargs):
     raise NotSupportedError(
-        f"'{type(self).__name__}' object does not support mutation: a graph could not follow it",
+        tr("'{}' object does not support mutation: a graph could not follow it", type(self).__name__),
         "copy it, change the copy, and set node.args or node.kwargs to that",
     )
 
@@ -96,11 +96,11 @@ class Node:
 
     def __init__(self, graph: "Graph", name: str, op: str, target: Target, args: tuple, kwargs: dict, return_type: Any = None):
         if op not in OPS:
-            raise ArgumentError(f"Node: expected op of {', '.join(OPS)}; got {op!r}", "graph.call_function(function, args)")
+            raise ArgumentError(tr("Node: expected op of {}; got {!r}", ", ".join(OPS), op), "graph.call_function(function, args)")
         if op == "call_function" and not callable(target) or op != "call_function" and not isinstance(target, str):
-            wanted, found = "a Callable" if op == "call_function" else "a str", type(target).__name__
+            wanted, found = tr("a Callable") if op == "call_function" else tr("a str"), type(target).__name__
             raise ArgumentError(
-                f"Node [graph = {graph}, name = '{name}'] target {target!r} has type {found} but {wanted} is expected",
+                tr("Node [graph = {}, name = '{}'] target {!r} has type {} but {} is expected", graph, name, target, found, wanted),
                 "call_function takes the function itself, call_method and call_module a name",
             )
         self.graph, self.name, self.op, self.target, self.type = graph, name, op, target, return_type

@@ -10,7 +10,7 @@ from typing import Any
 from badak.compat.torch.fx.graph import Graph, magic_methods, reflectable_magic_methods
 from badak.compat.torch.fx.node import Node, map_aggregate
 from badak.compat.torch.overrides import is_tensor_method_or_property
-from badak.core.errors import ArgumentTypeError, BadakError, NotSupportedError
+from badak.core.errors import ArgumentTypeError, BadakError, NotSupportedError, tr
 from badak.tensor import device, dtype, layout, memory_format
 
 BASE = (str, int, float, bool, complex, bytes, dtype, device, memory_format, layout, type(None), type(...))
@@ -66,12 +66,12 @@ class TracerBase:
             return a.node
         if isinstance(a, (Node, *BASE)) or callable(a) and hasattr(a, "__name__"):
             return a
-        raise NotSupportedError(f"argument of type: {type(a)}", "tensors, numbers, text, and lists, tuples and dicts of them")
+        raise NotSupportedError(tr("argument of type: {}", type(a)), "tensors, numbers, text, and lists, tuples and dicts of them")
 
     def to_bool(self, obj: "Proxy") -> bool:
         """A proxy decides over control flow."""
         raise TraceError(
-            f"symbolically traced variables cannot be used as inputs to control flow: {obj.node.name}",
+            tr("symbolically traced variables cannot be used as inputs to control flow: {}", obj.node.name),
             "concrete_args={'flag': True} for an argument that is a switch, or fx.wrap the function that decides",
         )
 
@@ -83,7 +83,8 @@ class TracerBase:
         if instructions[at].opname == "UNPACK_SEQUENCE":
             return (operator.getitem(obj, i) for i in range(instructions[at].argval))  # type: ignore[call-overload]
         raise TraceError(
-            f"Proxy object cannot be iterated: how long {obj.node.name} is depends on the run", "unpack a fixed number: a, b = x"
+            tr("Proxy object cannot be iterated: how long {} is depends on the run", obj.node.name),
+            "unpack a fixed number: a, b = x",
         )
 
     def keys(self, obj: "Proxy") -> Any:
@@ -114,7 +115,9 @@ class Proxy:
         return Attribute(self, k)
 
     def __deepcopy__(self, memo: dict) -> "Proxy":
-        raise TraceError(f"a Proxy cannot be copied: {self.node.name}", "copy.deepcopy outside of what is traced, or x.clone()")
+        raise TraceError(
+            tr("a Proxy cannot be copied: {}", self.node.name), "copy.deepcopy outside of what is traced, or x.clone()"
+        )
 
     def __call__(self, *args: Any, **kwargs: Any) -> "Proxy":
         return self.tracer.create_proxy("call_method", "__call__", (self, *args), kwargs)
@@ -135,7 +138,7 @@ class Proxy:
         )
 
     def __index__(self) -> int:
-        raise TraceError(f"{self.node.name} has no number yet: it cannot be an index, or the argument of range", "x.size(0)")
+        raise TraceError(tr("{} has no number yet: it cannot be an index, or the argument of range", self.node.name), "x.size(0)")
 
     __int__ = __float__ = __index__
 
@@ -143,7 +146,7 @@ class Proxy:
         self.tracer.create_proxy("call_function", operator.setitem, (self, key, value), {})
 
     def __contains__(self, item: Any) -> bool:
-        raise TraceError(f"{self.node.name} has no values yet: 'in' cannot be answered", "compare outside of what is traced")
+        raise TraceError(tr("{} has no values yet: 'in' cannot be answered", self.node.name), "compare outside of what is traced")
 
     def keys(self) -> Any:
         """For **x."""

@@ -6,7 +6,7 @@ from badak.compat.torch.fx._symbolic_trace import symbolic_trace
 from badak.compat.torch.fx.graph import Graph, _has
 from badak.compat.torch.fx.graph_module import GraphModule, _copy_attr
 from badak.compat.torch.fx.node import Node
-from badak.core.errors import ArgumentError, ArgumentTypeError
+from badak.core.errors import ArgumentError, ArgumentTypeError, tr
 from badak.nn import Module
 
 
@@ -34,12 +34,14 @@ def replace_pattern(gm: GraphModule, pattern: Any, replacement: Any) -> list[Mat
         ['x', 'tanh', 'add', 'output']
     """
     if not isinstance(gm, GraphModule):
-        raise ArgumentTypeError(f"replace_pattern: expected a GraphModule; got {type(gm).__name__}", "fx.symbolic_trace(module)")
+        raise ArgumentTypeError(
+            tr("replace_pattern: expected a GraphModule; got {}", type(gm).__name__), "fx.symbolic_trace(module)"
+        )
     before, after = _graph_of(pattern), _graph_of(replacement)
     wanted, given = ([node for node in graph.nodes if node.op == "placeholder"] for graph in (before, after))
     if len(wanted) != len(given):
         raise ArgumentError(
-            f"replace_pattern: pattern has {len(wanted)} arguments, replacement {len(given)}", "the same arguments for both"
+            tr("replace_pattern: pattern has {} arguments, replacement {}", len(wanted), len(given)), "the same arguments for both"
         )
     if isinstance(replacement, Module):
         for node in after.nodes:

@@ -12,7 +12,7 @@ from badak.compat.torch.onnx.writer import FORMS, Writer, onnx, type_of
 from badak.compat.torch.tracing.program import Program, _needed, expect_no_alias
 from badak.compat.torch.tracing.record import Ref, is_tracing
 from badak.compat.torch.tracing.sizes import Expression, name_of
-from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
+from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, tr
 from badak.core.public_api import door as _door
 from badak.core.public_api.door import Namespace
 from badak.io.atomic import write_file
@@ -78,9 +78,11 @@ def export(
     if onnx is None:
         raise MissingOnnx("torch.onnx.export: the package onnx is not installed", "pip install 'badak[onnx]'")
     if not isinstance(model, Module):
-        raise ArgumentTypeError(f"onnx.export: expected a module; got {type(model).__name__}", "a class derived from nn.Module")
+        raise ArgumentTypeError(
+            tr("onnx.export: expected a module; got {}", type(model).__name__), "a class derived from nn.Module"
+        )
     if opset_version is not None and opset_version not in OPSETS:
-        raise ArgumentError(f"onnx.export: opset_version must be 17 to 23; got {opset_version}", "opset_version=18")
+        raise ArgumentError(tr("onnx.export: opset_version must be 17 to 23; got {}", opset_version), "opset_version=18")
     args = args if isinstance(args, tuple) else (args,)
     if args and isinstance(args[-1], dict) and kwargs is None and not dynamo:
         args, kwargs = args[:-1], args[-1]
@@ -107,7 +109,9 @@ def _shapes_of_axes(args: tuple, kwargs: dict, inputs: Any, outputs: Any, axes: 
     from_forward = [each for each in _argument_names(model) if each]
     names = [*(inputs or from_forward[: len(args)]), *kwargs]
     if unknown := sorted(set(axes) - set(names) - set(outputs or ()) - {f"output_{i}" for i in range(64)}):
-        raise ArgumentError(f"onnx.export: dynamic_axes has {unknown[0]!r}; the inputs are {', '.join(names)}", "input_names=[...]")
+        raise ArgumentError(
+            tr("onnx.export: dynamic_axes has {!r}; the inputs are {}", unknown[0], ", ".join(names)), "input_names=[...]"
+        )
     found: list[Any] = []
     for name, value in zip(names, values):
         given = axes.get(name)
@@ -164,7 +168,9 @@ def _say(w: Writer, step: Any) -> None:
     name = name_of(step.function)
     said = FORMS.get(name)
     if said is None:
-        raise NotSupportedError(f"onnx.export: the operation {name} has no form in ONNX", "write that part with other functions")
+        raise NotSupportedError(
+            tr("onnx.export: the operation {} has no form in ONNX", name), "write that part with other functions"
+        )
     target = step.inputs[0] if step.kind == "write" else step.outputs[0]
     result = said(w, w.array(target), *step.inputs, **step.attributes)
     if step.kind == "write":
@@ -182,7 +188,9 @@ def _say(w: Writer, step: Any) -> None:
 def _named(what: str, given: Any, usual: list[str]) -> list[str]:
     names = list(given or ())
     if len(names) > len(usual) or len(set(names)) < len(names) or not all(isinstance(name, str) and name for name in names):
-        raise ArgumentError(f"onnx.export: expected {what} for {len(usual)} tensors, each once; got {names}", "a list of names")
+        raise ArgumentError(
+            tr("onnx.export: expected {} for {} tensors, each once; got {}", what, len(usual), names), "a list of names"
+        )
     return [*names, *usual[len(names) :]]
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from badak.compat.torch.onnx.writer import INT, Writer, form
 from badak.compat.torch.tracing.record import Ref
 from badak.compat.torch.tracing.sizes import Expression
-from badak.core.errors import NotSupportedError
+from badak.core.errors import NotSupportedError, tr
 
 BOOL = np.dtype(bool)
 _SAME = {
@@ -71,7 +71,7 @@ def _compared(w: Writer, a: Any, b: Any, kind: str, name: str) -> str:
 
 def _bits(w: Writer, out: np.ndarray, a: Any, b: Any, kind: str) -> str:
     if out.dtype.kind != "b":
-        raise NotSupportedError(f"onnx: bitwise {kind.lower()} of {out.dtype} has no form", "booleans")
+        raise NotSupportedError(tr("onnx: bitwise {} of {} has no form", kind.lower(), out.dtype), "booleans")
     return w.op(kind, w.as_dtype(a, BOOL), w.as_dtype(b, BOOL))
 
 
@@ -278,7 +278,7 @@ def _std(w, out, x, **attributes):
 @form("reduce.Norm")
 def _norm(w, out, x, p=2, axis=None, keepdims=False):
     if p not in (1, 2):
-        raise NotSupportedError(f"onnx: the norm with p={p} has no form", "p=1 or p=2")
+        raise NotSupportedError(tr("onnx: the norm with p={} has no form", p), "p=1 or p=2")
     return w.reduce(f"ReduceL{int(p)}", w.of(x), _axes(axis), keepdims)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from badak.compat.torch.onnx.writer import INT, Writer, form
 from badak.compat.torch.tracing.record import Ref
 from badak.compat.torch.tracing.sizes import name_of
-from badak.core.errors import NotSupportedError
+from badak.core.errors import NotSupportedError, tr
 
 _END = 2**62
 
@@ -332,7 +332,7 @@ def _recurrent(
         source, constant = w.of(gx), True
         first, offset = np.eye(len(gates) * H, dtype=w.array(gx).dtype), None
     if not constant or any(ref is not None and w.value(ref).kind not in ("held", "constant") for ref in (weight, b)):
-        raise NotSupportedError(f"onnx: {kind} whose weights are computed has no form", "weights that are parameters")
+        raise NotSupportedError(tr("onnx: {} whose weights are computed has no form", kind), "weights that are parameters")
     order = np.concatenate([np.arange(gate * H, (gate + 1) * H) for gate in gates])
     zeros = np.zeros(len(gates) * H, first.dtype)
     biases = [zeros if each is None else each for each in (offset, None if b is None else w.array(b))]

@@ -8,7 +8,7 @@ import numpy as np
 from badak.compat.torch.tracing.program import Program
 from badak.compat.torch.tracing.record import Ref, Step, Value
 from badak.compat.torch.tracing.sizes import Expression, Made
-from badak.core.errors import NotSupportedError
+from badak.core.errors import NotSupportedError, tr
 
 try:
     import onnx
@@ -166,7 +166,7 @@ class Writer:
 def type_of(dtype: Any) -> int:
     """ONNX's number of a dtype."""
     if np.dtype(dtype).kind not in "biuf":
-        raise NotSupportedError(f"onnx: tensors of {np.dtype(dtype).name} are not exported", "model.float() first")
+        raise NotSupportedError(tr("onnx: tensors of {} are not exported", np.dtype(dtype).name), "model.float() first")
     return helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
 
 

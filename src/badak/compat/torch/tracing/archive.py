@@ -14,7 +14,7 @@ from badak.compat.torch.fx.node import Node
 from badak.compat.torch.pytree import TreeSpec
 from badak.compat.torch.tracing.forms import FUNCTIONS, name_in_files
 from badak.compat.torch.tracing.signature import Signature
-from badak.core.errors import FileError, NotSupportedError
+from badak.core.errors import FileError, NotSupportedError, tr
 from badak.io import safetensors
 from badak.io.atomic import open_file, unreadable
 from badak.tensor import Tensor, dtypes
@@ -47,7 +47,7 @@ def _target(where: str, node: Node) -> str:
     name = name_in_files(node.target)
     if name is None:
         raise NotSupportedError(
-            f"{where}: a file has no word for the function {getattr(node.target, '__name__', node.target)}",
+            tr("{}: a file has no word for the function {}", where, getattr(node.target, "__name__", node.target)),
             "write that part with other functions, or save the state_dict",
         )
     return name
@@ -72,7 +72,7 @@ def _encoded(where: str, a: Any) -> Any:
         return [_encoded(where, x) for x in a]
     if isinstance(a, dict):
         return {"dict": [[name, _encoded(where, x)] for name, x in a.items()]}
-    raise NotSupportedError(f"{where}: a file cannot hold a {type(a).__name__} as an argument", "numbers, text and tensors")
+    raise NotSupportedError(tr("{}: a file cannot hold a {} as an argument", where, type(a).__name__), "numbers, text and tensors")
 
 
 def _spec(where: str, spec: TreeSpec) -> Any:
@@ -81,7 +81,7 @@ def _spec(where: str, spec: TreeSpec) -> Any:
     name = next((name for name, kind in _CONTAINERS.items() if spec.type is kind), None)
     if name is None or name == "dict" and not all(isinstance(key, str) for key in spec.context):
         raise NotSupportedError(
-            f"{where}: a file cannot hold a result of type {spec.type.__name__}", "return tensors, tuples, lists or dicts"
+            tr("{}: a file cannot hold a result of type {}", where, spec.type.__name__), "return tensors, tuples, lists or dicts"
         )
     return [name, list(spec.context) if name == "dict" else None, [_spec(where, child) for child in spec.children_specs]]
 
@@ -124,7 +124,7 @@ def read(where: str, file: Any) -> tuple[Graph, Signature, dict[str, Tensor], di
             raise _foreign(where, name)
         tensors, metadata = safetensors.load_file(name), safetensors.read_metadata(name)
     if KEY not in metadata:
-        raise FileError(f"{name}: it holds tensors, and no program", "badak.load or safetensors read it")
+        raise FileError(tr("{}: it holds tensors, and no program", name), "badak.load or safetensors read it")
     try:
         said = json.loads(metadata[KEY])
         if not isinstance(said, dict) or said.get("version") != VERSION:
@@ -143,13 +143,15 @@ def read(where: str, file: Any) -> tuple[Graph, Signature, dict[str, Tensor], di
         )
         tensors = {name: tensors[name] for name in order}
     except (_Wrong, ValueError, RecursionError) as error:
-        raise FileError(f"{name}: the program in it is damaged ({error})", "write it again with the save that made it") from None
+        raise FileError(
+            tr("{}: the program in it is damaged ({})", name, error), "write it again with the save that made it"
+        ) from None
     return graph, signature, tensors, said, extra
 
 
 def _foreign(where: str, name: Any) -> FileError:
     return FileError(
-        f"{where}: {name} is a TorchScript archive of PyTorch's: it holds a program as code, which badak does not run",
+        tr("{}: {} is a TorchScript archive of PyTorch's: it holds a program as code, which badak does not run", where, name),
         "save the state_dict with PyTorch and load that, or trace the model with badak",
     )
 

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 import badak
-from badak.core.errors import ArgumentError, ArgumentTypeError, BadakError, NotSupportedError
+from badak.core.errors import ArgumentError, ArgumentTypeError, BadakError, NotSupportedError, tr
 from badak.core.public_api.explain import FOREIGN, described
 from badak.nn import functional as F
 from badak.ops.op import Op
@@ -39,7 +39,7 @@ class Primitive:
         """apply(op, ...)."""
         tensors = [*inputs, *(None,) * (self.tensors - len(inputs))]
         if len(tensors) != self.tensors or not all(x is None or isinstance(x, Tensor) for x in tensors):
-            raise ArgumentTypeError(f"{self.__name__}: expected {self.tensors} tensors or None", "trace the program again")
+            raise ArgumentTypeError(tr("{}: expected {} tensors or None", self.__name__, self.tensors), "trace the program again")
         try:
             _guard(self.__name__, tensors, attributes)
             return apply(self.op, *tensors, **_arrays(attributes))
@@ -57,47 +57,54 @@ def _guard(name: str, tensors: list, attributes: dict) -> None:
 
     def need(ok: bool, rule: str) -> None:
         if not ok:
-            raise ArgumentError(f"{name}: expected {rule}; got {described(list(attributes.values()))}", "trace the program again")
+            raise ArgumentError(
+                tr("{}: expected {}; got {}", name, rule, described(list(attributes.values()))), "trace the program again"
+            )
 
     def whole(*names: str) -> bool:
         values = [attributes.get(each) for each in names]
         return all(type(x) is tuple and x and all(type(n) is int and n >= 0 for n in x) for x in values)
 
     x = tensors[0]
-    need(x is not None, "a tensor first")
+    need(x is not None, tr("a tensor first"))
     if name in ("lstm", "gru", "rnn"):
         lengths = attributes.get("lengths")
         need(
             x.dim() == 3 and all(each is not None for each in tensors[1 : _needed_inputs(name)]),
-            "gates (T, B, n H), states and weight",
+            tr("gates (T, B, n H), states and weight"),
         )
         if lengths is not None:
             inside = isinstance(lengths, Tensor) and lengths.dtype == badak.int64 and lengths.shape == x.shape[1:2]
-            need(inside and bool(((lengths >= 0) & (lengths <= x.shape[0])).all()), "lengths (B,) from 0 to T")
-        need(name != "lstm" or tensors[1].shape == tensors[2].shape, "hidden and cell states of one shape")
+            need(inside and bool(((lengths >= 0) & (lengths <= x.shape[0])).all()), tr("lengths (B,) from 0 to T"))
+        need(name != "lstm" or tensors[1].shape == tensors[2].shape, tr("hidden and cell states of one shape"))
         last = tensors[-1]
-        need(last is None or last.dtype == tensors[-2].dtype and last.shape == tensors[-2].shape[:1], "a bias (n H,)")
+        need(last is None or last.dtype == tensors[-2].dtype and last.shape == tensors[-2].shape[:1], tr("a bias (n H,)"))
     elif name in ("layer_norm", "rms_norm"):
         axes = attributes.get("axes", 1)
-        need(type(axes) is int and 1 <= axes <= x.dim() and type(attributes.get("eps", 0.0)) in (int, float), "1 to x.dim() axes")
+        need(
+            type(axes) is int and 1 <= axes <= x.dim() and type(attributes.get("eps", 0.0)) in (int, float), tr("1 to x.dim() axes")
+        )
     elif name == "attention":
         causal = attributes.get("causal")
-        need(all(each is not None for each in tensors[:3]) and (causal is None or type(causal) is int), "query, key and value")
+        need(all(each is not None for each in tensors[:3]) and (causal is None or type(causal) is int), tr("query, key and value"))
         drop = tensors[5]
-        need(drop is None or drop.dtype == badak.bool, "a mask of booleans")
+        need(drop is None or drop.dtype == badak.bool, tr("a mask of booleans"))
     elif name == "unfold":
         need(
             whole("kernel", "stride", "padding", "dilation", "out") and x.dim() == 2 + len(attributes["kernel"]),
-            "the windows of images",
+            tr("the windows of images"),
         )
         spans = [attributes[each] for each in ("kernel", "stride", "padding", "dilation", "out")]
-        need(len(set(map(len, spans))) == 1, "as many numbers of each")
+        need(len(set(map(len, spans))) == 1, tr("as many numbers of each"))
         need(
             all(s and d and k and (o - 1) * s + d * (k - 1) < n + 2 * p for n, k, s, p, d, o in zip(x.shape[2:], *spans)),
-            "windows inside",
+            tr("windows inside"),
         )
     elif name == "fold":
-        need(whole("size", "stride", "padding", "dilation") and x.dim() == 2 + 2 * len(attributes["size"]), "the windows of images")
+        need(
+            whole("size", "stride", "padding", "dilation") and x.dim() == 2 + 2 * len(attributes["size"]),
+            tr("the windows of images"),
+        )
         axes = len(attributes["size"])
         spans = [
             attributes["size"],
@@ -105,8 +112,8 @@ def _guard(name: str, tensors: list, attributes: dict) -> None:
             *(attributes[each] for each in ("stride", "padding", "dilation")),
             x.shape[2 + axes :],
         ]
-        need(len(set(map(len, spans))) == 1, "as many numbers of each")
-        need(all(s and d and (o - 1) * s + d * (k - 1) < n + 2 * p for n, k, s, p, d, o in zip(*spans)), "windows inside")
+        need(len(set(map(len, spans))) == 1, tr("as many numbers of each"))
+        need(all(s and d and (o - 1) * s + d * (k - 1) < n + 2 * p for n, k, s, p, d, o in zip(*spans)), tr("windows inside"))
 
 
 def _needed_inputs(name: str) -> int:
@@ -377,4 +384,6 @@ def form_of(function: Any, name: str) -> _Form | None:
 
 def without_form(name: str, where: str) -> NotSupportedError:
     """The error for an operation that a graph cannot say."""
-    return NotSupportedError(f"{where}: a graph has no form for the operation {name}", "write that part with other functions")
+    return NotSupportedError(
+        tr("{}: a graph has no form for the operation {}", where, name), "write that part with other functions"
+    )

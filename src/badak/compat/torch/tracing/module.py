@@ -6,7 +6,7 @@ from badak.compat.torch.fx.graph import Graph
 from badak.compat.torch.fx.graph_module import _put
 from badak.compat.torch.fx.node import Node
 from badak.compat.torch.tracing.signature import Signature
-from badak.core.errors import ArgumentError, BadakError
+from badak.core.errors import ArgumentError, BadakError, tr
 from badak.core.public_api.explain import FOREIGN
 from badak.nn import Module
 from badak.tensor import Tensor
@@ -43,7 +43,7 @@ def place(module: Module, tensors: dict[str, Tensor]) -> None:
 class Traced(Module):
     """Runs a graph, one public function after the other; parameters and buffers have the names of the traced module."""
 
-    _where = "traced module"
+    _where = tr("traced module")
 
     def __init__(self, graph: Graph, tensors: dict[str, Tensor], signature: Signature) -> None:
         super().__init__()

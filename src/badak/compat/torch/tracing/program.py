@@ -18,7 +18,7 @@ from badak.compat.torch.tracing.forms import form_of, without_form
 from badak.compat.torch.tracing.record import Ref, Trace, record
 from badak.compat.torch.tracing.signature import Signature
 from badak.compat.torch.tracing.sizes import MOST, Differs, Expression, corners, fitted, name_of, unified
-from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
+from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, tr
 from badak.nn import Module, Parameter
 from badak.tensor import Tensor
 
@@ -58,12 +58,12 @@ def trace(
     Returns: Program
     """
     if not callable(function):
-        raise ArgumentTypeError(f"{where}: expected a module or a function; got {type(function).__name__}", "a module")
+        raise ArgumentTypeError(tr("{}: expected a module or a function; got {}", where, type(function).__name__), "a module")
     kwargs = kwargs or {}
     leaves, spec = tree_flatten((tuple(args), kwargs))
     inputs = [x for x in leaves if isinstance(x, Tensor)]
     if not inputs:
-        raise ArgumentError(f"{where}: expected a tensor among the example inputs; got none", "(badak.randn(2, 3),)")
+        raise ArgumentError(tr("{}: expected a tensor among the example inputs; got none", where), "(badak.randn(2, 3),)")
     inputs = [x.detach().clone() for x in inputs]
     fixed = {i: x for i, x in enumerate(leaves) if not isinstance(x, Tensor)}
     held = _held(function)
@@ -88,7 +88,7 @@ def trace(
         outputs = [_flat(each) for each in traces]
         result = unified(traces, points)
         if any(spec != outputs[0][1] or flat != outputs[0][0] for flat, spec in outputs):
-            raise NotSupportedError(f"{where}: the result has another structure for other sizes", "leave the sizes fixed")
+            raise NotSupportedError(tr("{}: the result has another structure for other sizes", where), "leave the sizes fixed")
         shapes = [_shape_of(leaves, points) for leaves in zip(*(tree_flatten(each.outputs)[0] for each in traces))]
     flat, out_spec = _flat(result)
     examples = _resized(inputs, symbols, base) if symbols else inputs
@@ -98,24 +98,33 @@ def trace(
 def _base(where: str, inputs: list[Tensor], symbols: dict[str, list[Place]], ranges: dict[str, Range]) -> tuple[int, ...]:
     """The least of the sizes tried, for each symbol: three below the example where possible, at least 2, as 1 is broadcast."""
     if len(symbols) > MOST:
-        raise NotSupportedError(f"{where}: {len(symbols)} sizes vary; at most {MOST} may", "name equal sizes alike, or fix some")
+        raise NotSupportedError(
+            tr("{}: {} sizes vary; at most {} may", where, len(symbols), MOST), "name equal sizes alike, or fix some"
+        )
     found = []
     for name, places in symbols.items():
         for i, axis in places:
             if not 0 <= i < len(inputs) or not 0 <= axis < inputs[i].dim():
-                raise ArgumentError(f"{where}: no input has dim {axis} that is called {name!r}", "dims from 0 to x.dim() - 1")
+                raise ArgumentError(
+                    tr("{}: no input has dim {} that is called {!r}", where, axis, name), "dims from 0 to x.dim() - 1"
+                )
         if len(of := {inputs[i].shape[axis] for i, axis in places}) > 1:
-            raise ArgumentError(f"{where}: the size {name!r} is {sorted(of)} in the examples: one name is one size", "two names")
+            raise ArgumentError(
+                tr("{}: the size {!r} is {} in the examples: one name is one size", where, name, sorted(of)), "two names"
+            )
         least, most = ranges.get(name, (0, math.inf))
         if not least <= (n := of.pop()) <= most:
             raise ArgumentError(
-                f"{where}: the size {name!r} is {n} in the example, outside {least} to {most}", "an example in the range"
+                tr("{}: the size {!r} is {} in the example, outside {} to {}", where, name, n, least, most),
+                "an example in the range",
             )
         base = max(2, n - SPAN, least)
         if base + SPAN > most:
             base = int(most) - SPAN
         if base < max(1, least):
-            raise ArgumentError(f"{where}: the range {least} to {most} of {name!r} is too small to try sizes in", "a fixed size")
+            raise ArgumentError(
+                tr("{}: the range {} to {} of {!r} is too small to try sizes in", where, least, most, name), "a fixed size"
+            )
         found.append(base)
     return tuple(found)
 
@@ -160,7 +169,7 @@ def _shape_of(leaves: tuple, points: list) -> Any:
     if not isinstance(leaves[0], Tensor):
         return None
     try:
-        return tuple(fitted([x.shape[axis] for x in leaves], points, "a result") for axis in range(leaves[0].dim()))
+        return tuple(fitted([x.shape[axis] for x in leaves], points, tr("a result")) for axis in range(leaves[0].dim()))
     except Differs:
         return None
 
@@ -183,7 +192,7 @@ def expect_no_alias(where: str, program: Program) -> None:
             made_later = any(ref.number == number for each in trace.steps[i + 1 :] for ref in each.outputs)
             if not made_later and np.shares_memory(trace.values[number].alive, trace.values[target.number].alive):
                 raise NotSupportedError(
-                    f"{where}: {name_of(step.function)} writes into memory that another tensor shows",
+                    tr("{}: {} writes into memory that another tensor shows", where, name_of(step.function)),
                     "x = x.clone() before the write",
                 )
 
@@ -371,7 +380,7 @@ def differing(program: Program, function: Callable, run: Callable, tolerance: fl
             if isinstance(a, Tensor) and not (
                 a.shape == b.shape and badak.allclose(a, b, rtol=10 * tolerance, atol=tolerance, equal_nan=True)
             ):
-                return f"output {i}"
+                return tr("output {}", i)
     return None
 
 

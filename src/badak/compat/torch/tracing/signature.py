@@ -4,7 +4,7 @@ import math
 from typing import Any, NamedTuple
 
 from badak.compat.torch.pytree import TreeSpec, tree_flatten, tree_unflatten
-from badak.core.errors import ArgumentError, DTypeError, ShapeError
+from badak.core.errors import ArgumentError, DTypeError, ShapeError, tr
 from badak.tensor import Tensor
 
 Shape = tuple[int | str, ...]  # a name for a size that may vary
@@ -29,37 +29,42 @@ class Signature(NamedTuple):
             if self.fixed or not kwargs.keys() <= set(self.names[len(args) :]) or len(named) != len(self.names):
                 wanted = ", ".join(self.names)
                 raise ArgumentError(
-                    f"{where}: the call has another structure than the traced one, ({wanted})", "call it as it was traced"
+                    tr("{}: the call has another structure than the traced one, ({})", where, wanted), "call it as it was traced"
                 )
             leaves = named
         found = [x for i, x in enumerate(leaves) if i not in self.fixed]
         for i, value in self.fixed.items():
             if isinstance(leaves[i], Tensor) or leaves[i] != value:
                 raise ArgumentError(
-                    f"{where}: traced with {value!r} as an argument; got {leaves[i]!r}", "trace again with that value"
+                    tr("{}: traced with {!r} as an argument; got {!r}", where, value, leaves[i]), "trace again with that value"
                 )
         sizes: dict[str, int] = {}
         for name, shape, dtype, x in zip(self.names, self.shapes, self.dtypes, found):
             if not isinstance(x, Tensor):
-                raise ArgumentError(f"{where}: expected a tensor as {name}; got {type(x).__name__}", "badak.tensor(data)")
+                raise ArgumentError(tr("{}: expected a tensor as {}; got {}", where, name, type(x).__name__), "badak.tensor(data)")
             if x.dtype != dtype:
-                raise DTypeError(f"{where}: traced with {name} of {dtype}; got {x.dtype}", f"{name}.to({dtype})")
+                raise DTypeError(tr("{}: traced with {} of {}; got {}", where, name, dtype, x.dtype), f"{name}.to({dtype})")
             self._match(where, name, shape, tuple(x.shape), sizes)
         return found
 
     def _match(self, where: str, name: str, shape: Shape, given: tuple, sizes: dict[str, int]) -> None:
         shown = f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
         if len(shape) != len(given):
-            raise ShapeError(f"{where}: traced with {name} of shape {shown}; got {given}", "trace again with such a tensor")
+            raise ShapeError(
+                tr("{}: traced with {} of shape {}; got {}", where, name, shown, given), "trace again with such a tensor"
+            )
         for size, n in zip(shape, given):
             if isinstance(size, str):
                 least, most = self.ranges.get(size, (0, math.inf))
                 if not least <= n <= most:
                     raise ShapeError(
-                        f"{where}: the size {size} of {name} must be {least} to {most}; got {n}", "a size in that range"
+                        tr("{}: the size {} of {} must be {} to {}; got {}", where, size, name, least, most, n),
+                        "a size in that range",
                     )
             if n != (size if isinstance(size, int) else sizes.setdefault(size, n)):
-                raise ShapeError(f"{where}: traced with {name} of shape {shown}; got {given}", "trace again with such a tensor")
+                raise ShapeError(
+                    tr("{}: traced with {} of shape {}; got {}", where, name, shown, given), "trace again with such a tensor"
+                )
 
     def result(self, leaves: list) -> Any:
         """The result in its structure."""

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from badak.compat.torch.tracing.record import Ref, Step, Trace, Value
-from badak.core.errors import NotSupportedError
+from badak.core.errors import NotSupportedError, tr
 
 Point = tuple[int, ...]  # a size for each symbol
 MOST = 4  # symbols: the runs are 2^n + 1
@@ -58,7 +58,7 @@ def fitted(numbers: list[int], at: list[Point], where: str) -> int | Expression:
     found = Expression(tuple((term, c) for term, c in terms.items() if c))
     if found.at(at[-1]) != numbers[-1]:
         shown = ", ".join(f"{number} at {point}" for number, point in zip(numbers, at))
-        raise Differs(f"{where}: an integer follows the sizes in no simple way: {shown}", "leave that size fixed")
+        raise Differs(tr("{}: an integer follows the sizes in no simple way: {}", where, shown), "leave that size fixed")
     return found
 
 
@@ -71,7 +71,8 @@ def unified(traces: list[Trace], points: list[Point]) -> Trace:
             at = next((i for i, (a, b) in enumerate(zip(ours, theirs)) if a != b), min(len(ours), len(theirs)))
             one, two = (names[at] if at < len(names) else "its end" for names in (ours, theirs))
             raise Differs(
-                f"the program is another one for other sizes: step {at} is {one} at one size, {two} at another", "fix the size"
+                tr("the program is another one for other sizes: step {} is {} at one size, {} at another", at, one, two),
+                "fix the size",
             )
     for number, values in enumerate(zip(*(each.values for each in traces))):
         if values[0].kind == "constant":
@@ -100,7 +101,9 @@ def _same(all_: list, points: list[Point], where: str) -> Any:
     elif isinstance(one, slice) and all(isinstance(x, slice) for x in all_):
         return slice(*(_same([getattr(x, part) for x in all_], points, where) for part in ("start", "stop", "step")))
     if any(x != one or type(x) is not type(one) for x in all_):
-        raise Differs(f"{where}: {one!r} at one size, {next(x for x in all_ if x != one)!r} at another", "leave that size fixed")
+        raise Differs(
+            tr("{}: {!r} at one size, {!r} at another", where, one, next(x for x in all_ if x != one)), "leave that size fixed"
+        )
     return one
 
 
@@ -120,22 +123,24 @@ def _constant(values: list[Value], points: list[Point]) -> Value:
     if all(each.shape == one.shape and each.tobytes() == one.tobytes() for each in arrays):
         return values[0]
     if all(each.ndim == one.ndim and each.dtype == one.dtype and each.size for each in arrays):
-        shape = tuple(fitted([each.shape[axis] for each in arrays], points, "a constant") for axis in range(one.ndim))
+        shape = tuple(fitted([each.shape[axis] for each in arrays], points, tr("a constant")) for axis in range(one.ndim))
         firsts = [each.reshape(-1)[0].item() for each in arrays]
         if all((each == each.reshape(-1)[0]).all() for each in arrays):
-            start = firsts[0] if len(set(firsts)) == 1 else fitted(firsts, points, "a constant") if type(firsts[0]) is int else None
+            start = (
+                firsts[0] if len(set(firsts)) == 1 else fitted(firsts, points, tr("a constant")) if type(firsts[0]) is int else None
+            )
             if start is not None:
                 values[0].made = Made("full", one.dtype, shape, start)
                 return values[0]
         if one.ndim == 1 and one.dtype.kind == "i" and min(map(len, arrays)) > 1:
             steps = {int(each[1] - each[0]) for each in arrays}
             if len(steps) == 1 and all((np.diff(each) == next(iter(steps))).all() for each in arrays):
-                start = fitted(firsts, points, "a constant")
+                start = fitted(firsts, points, tr("a constant"))
                 values[0].made = Made("arange", one.dtype, shape, start, steps.pop())
                 return values[0]
-    shapes = " and ".join(str(each.shape) for each in arrays[:2])
+    shapes = tr(" and ").join(str(each.shape) for each in arrays[:2])
     raise Differs(
-        f"a constant of the program follows the sizes in no simple way (shapes {shapes})",
+        tr("a constant of the program follows the sizes in no simple way (shapes {})", shapes),
         "make it of badak.arange, zeros, ones or full, or leave the size fixed",
     )
 

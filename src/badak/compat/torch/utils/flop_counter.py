@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from badak.core.errors import ArgumentTypeError, NotSupportedError
+from badak.core.errors import ArgumentTypeError, NotSupportedError, tr
 from badak.core.events import Observer
 from badak.nn.module import Module
 
@@ -48,7 +48,7 @@ class FlopCounterMode(Observer):
                 "FlopCounterMode: custom_mapping is not supported", "a class derived from badak.ops.Op with flops"
             )
         if depth is not None and type(depth) is not int:
-            raise ArgumentTypeError(f"FlopCounterMode: expected depth, how many levels; got {type(depth).__name__}", "depth=2")
+            raise ArgumentTypeError(tr("FlopCounterMode: expected depth, how many levels; got {}", type(depth).__name__), "depth=2")
         self.depth, self.display = depth, display
         self.flop_counts: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
         self._names: WeakKeyDictionary = WeakKeyDictionary()
@@ -128,7 +128,7 @@ class FlopCounterMode(Observer):
             return
         if node not in _BACKWARD:
             raise NotSupportedError(
-                f"FlopCounterMode: the forward of {node.name} ran outside of a counter, so its backward cannot be counted",
+                tr("FlopCounterMode: the forward of {} ran outside of a counter, so its backward cannot be counted", node.name),
                 "the forward within `with FlopCounterMode()`, too",
             )
         of_inputs, parents = _BACKWARD[node]

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from badak.core.errors import tr
 from badak.inspect.audit.graph import PRODUCTS, Ran, product_after, scores_of
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject
@@ -11,7 +12,7 @@ from badak.ops.dropout import Dropout
 from badak.ops.matmul import MatMul
 from badak.ops.softmax import Softmax
 
-FIX = "softmax over the axis of the keys, the last of (..., T, S): scores.softmax(-1)"
+FIX = tr("softmax over the axis of the keys, the last of (..., T, S): scores.softmax(-1)")
 CLOSE = 1e-3
 
 
@@ -34,17 +35,17 @@ class Axis:
                 found[core.path] = Finding(
                     "axis",
                     core.path,
-                    f"weights {weights[0].shape} sum to 1 along axis {axes[0]}, and their product with the values sums over axis "
-                    f"{axes[1]}",
+                    tr("weights {} sum to 1 along axis {}, and their product with the values sums over axis {}", weights[0].shape,
+                       axes[0], axes[1]),
                     FIX,
                     {"softmax over axis": axes[0], "summed over axis": axes[1]},
-                )
+                )  # fmt: skip
         for core, shape in unweighted(subject):
             looked = True
-            cause = f"scores {shape} multiply the values as they are: no softmax makes them weights that sum to 1"
+            cause = tr("scores {} multiply the values as they are: no softmax makes them weights that sum to 1", shape)
             found.setdefault(core.path, Finding("axis", core.path, cause, FIX))
         if not looked:
-            raise NotApplicable("no attention was seen whose weights are made by a softmax of its own", moot=True)
+            raise NotApplicable(tr("no attention was seen whose weights are made by a softmax of its own"), moot=True)
         return list(found.values())
 
 

@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 
+from badak.core.errors import tr
 from badak.inspect.audit.compare import ROUNDING, change, kept
 from badak.inspect.audit.graph import Graph
 from badak.inspect.audit.localize import begins
@@ -21,10 +22,11 @@ class BatchLeak:
         for path, module in subject.model.named_modules():
             if normalises_batches(module):
                 subject.notes.append(
-                    f"{path} ({type(module).__name__}) mixes the rows of a batch in train mode, by design; asked in eval mode"
-                )
+                    tr("{} ({}) mixes the rows of a batch in train mode, by design; asked in eval mode", path,
+                       type(module).__name__)
+                )  # fmt: skip
         if subject.rows < 2:
-            raise NotApplicable("the batch has one row")
+            raise NotApplicable(tr("the batch has one row"))
         neighbours = subject.neighbours = neighbours_changed(subject)
         row, watch = neighbours.row, neighbours.watch
         tolerance = 0.0 if shapes(subject.reference) == shapes(watch) else ROUNDING  # an expert may have been asked for more rows
@@ -35,13 +37,13 @@ class BatchLeak:
         begin = begins(subject.reference.calls, watch.calls, clean)
         gaps = [_gap(a, b, row, subject.rows) for a, b in zip(subject.reference.outputs, watch.outputs)]
         largest = max(gaps, default=0.0)
-        how = f"of the output changes by up to {largest:.2g} of its size" if largest else "changes within the model"
+        how = tr("of the output changes by up to {:.2g} of its size", largest) if largest else tr("changes within the model")
         return [
             Finding(
                 "batch",
                 begin.path,
-                f"with other texts in the other rows, row {row} {how}",
-                "look for a mean, a norm, a softmax or a reshape over the axis of the batch",
+                tr("with other texts in the other rows, row {} {}", row, how),
+                tr("look for a mean, a norm, a softmax or a reshape over the axis of the batch"),
                 {"row kept": row, "rows changed": subject.rows - 1, "largest change": largest},
                 begin.between,
             )
@@ -74,7 +76,7 @@ def neighbours_changed(subject: Subject) -> Neighbours:
         elif holds_numbers(leaf.array, axis, rows):
             changed[name] = subject.other_values(name, (*[slice(None)] * axis, np.arange(rows) != row))
     if not changed:
-        raise NotApplicable("nothing in the batch could be changed for some of its rows")
+        raise NotApplicable(tr("nothing in the batch could be changed for some of its rows"))
     for name, leaf in subject.batch.leaves.items():
         if name not in changed and leaf.integer and beside_a_text(subject, leaf.array):
             changed[name] = others_moved(leaf.array, subject.batch.batch_axis, row)

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from badak.core.errors import tr
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject
 
@@ -13,7 +14,7 @@ class BlindRows:
 
     def ask(self, subject: Subject) -> list[Finding]:
         if not subject.reference.attentions:
-            raise NotApplicable("no attention was seen", moot=True)
+            raise NotApplicable(tr("no attention was seen"), moot=True)
         found, places = [], {}
         for seen in subject.reference.attentions:
             blind = real_queries(subject, seen.blind)
@@ -25,8 +26,8 @@ class BlindRows:
                 Finding(
                     "blind",
                     path,
-                    f"{int(blind.sum())} of {blind.size} queries see no key, the first at position {queries[0]}",
-                    "let every query see itself at least: a mask with True on the diagonal, not tril(..., -1)",
+                    tr("{} of {} queries see no key, the first at position {}", int(blind.sum()), blind.size, queries[0]),
+                    tr("let every query see itself at least: a mask with True on the diagonal, not tril(..., -1)"),
                     {"blind queries": int(blind.sum()), "of": blind.size, "first position": queries[0]},
                 )
             )

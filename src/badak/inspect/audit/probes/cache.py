@@ -4,6 +4,7 @@ import inspect
 
 import numpy as np
 
+from badak.core.errors import tr
 from badak.inspect.audit.compare import change, near
 from badak.inspect.audit.localize import begins
 from badak.inspect.audit.past import past_name, past_of
@@ -11,26 +12,26 @@ from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NO_NUMBERS, NotApplicable, Subject
 from badak.nn.cache import KeyValueCache
 
-FIX = "count positions from the length of the cache, and hide with its end in view: query i sees keys 0 .. length + i"
+FIX = tr("count positions from the length of the cache, and hide with its end in view: query i sees keys 0 .. length + i")
 
 
 class Cache:
     """All tokens but the last, then the last one with what was remembered of them."""
 
-    name = "cache"
+    name = tr("cache")
 
     def ask(self, subject: Subject) -> list[Finding]:
         layers = getattr(getattr(subject.model, "config", None), "layers", None)
         own = layers if getattr(subject.model, "takes_cache", False) and isinstance(layers, int) else 0
         takes = past_name(subject.model)
         if not own and not takes:
-            raise NotApplicable("the model takes no nn.KeyValueCache and no past_key_values", moot=True)
+            raise NotApplicable(tr("the model takes no nn.KeyValueCache and no past_key_values"), moot=True)
         if subject.broken or subject.answer is None:
-            raise NotApplicable(NO_NUMBERS if subject.broken else "the model gives no answer next to its loss")
+            raise NotApplicable(NO_NUMBERS if subject.broken else tr("the model gives no answer next to its loss"))
         if subject.leaks_future:
-            raise NotApplicable("the model sees what follows: with a cache it cannot give the same", moot=True)
+            raise NotApplicable(tr("the model sees what follows: with a cache it cannot give the same"), moot=True)
         if len(subject.batch.leaves) > 1 or not subject.texts or subject.length() < 2:
-            raise NotApplicable("the batch is more than one text of two tokens")
+            raise NotApplicable(tr("the batch is more than one text of two tokens"))
         subject.afford(2)
         name, length = subject.kind.text, subject.length()
         ids = subject.ids(name)
@@ -45,9 +46,9 @@ class Cache:
                 if takes not in given or own:
                     raise
                 where = getattr(why.__cause__, "badak_module", "")
-                return [Finding("cache", where, f"with the {takes} that it gave itself, {why}", FIX)]
+                return [Finding("cache", where, tr("with the {} that it gave itself, {}", takes, why), FIX)]
             if not own and (past := past_of(last.result, takes)) is None:
-                raise NotApplicable(f"the model takes {takes} and gives none{', though use_cache=True' if flag else ''}")
+                raise NotApplicable(tr("the model takes {} and gives none{}", takes, tr(", though use_cache=True") if flag else ""))
             if not own:
                 given[takes] = past
 
@@ -70,10 +71,10 @@ class Cache:
             Finding(
                 "cache",
                 begin.path,
-                f"the last token with a cache of those before gives other outputs than the whole text, by up to {largest:.2g} "
-                "of their size",
+                tr("the last token with a cache of those before gives other outputs than the whole text, by up to {:.2g} "
+                   "of their size", largest),
                 FIX,
                 {"tokens": length, "largest change": largest},
                 begin.between,
             )
-        ]
+        ]  # fmt: skip

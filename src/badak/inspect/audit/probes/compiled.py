@@ -1,6 +1,6 @@
 """Compiled: the model replayed as a list of kernel calls gives the bits of the model run as it is written."""
 
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.inspect.audit.compare import change
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NO_NUMBERS, NotApplicable, Subject
@@ -9,7 +9,7 @@ from badak.inspect.audit.subject import NO_NUMBERS, NotApplicable, Subject
 class CompiledAlike:
     """The forwards of other probes that nobody watched were recorded; one more is replayed, with the first batch."""
 
-    name = "compiled"
+    name = tr("compiled")
 
     def ask(self, subject: Subject) -> list[Finding]:
         if subject.broken:
@@ -21,11 +21,13 @@ class CompiledAlike:
             if any(change(a, b) != 0.0 for a, b in zip(subject.reference.outputs, outputs)):
                 subject.expect_same(subject.reference, subject.forward(subject.batch))  # names the module
                 raise ArgumentError(
-                    f"audit: two forwards of {type(subject.model).__name__} in eval mode differ",
+                    tr("audit: two forwards of {} in eval mode differ", type(subject.model).__name__),
                     "draw random numbers in training only: F.dropout(x, p, self.training)",
                 )
         if not subject.compiled.recordings:
-            raise NotApplicable(f"badak.compile runs it as it is: {subject.compiled.fallback_reason or 'it was not recorded'}")
+            raise NotApplicable(
+                tr("badak.compile runs it as it is: {}", subject.compiled.fallback_reason or tr("it was not recorded"))
+            )
         outputs = subject.plain(subject.batch)
         gaps = [change(a, b) for a, b in zip(subject.reference.outputs, outputs)]
         if not any(gaps):
@@ -34,8 +36,8 @@ class CompiledAlike:
             Finding(
                 "compiled",
                 "",
-                f"replayed, the model gives other numbers than run: they differ by up to {max(gaps):.2g} of their size",
-                "BADAK_COMPILE_CHECK=1 names the call; let forward depend on its arguments, parameters and buffers only",
+                tr("replayed, the model gives other numbers than run: they differ by up to {:.2g} of their size", max(gaps)),
+                tr("BADAK_COMPILE_CHECK=1 names the call; let forward depend on its arguments, parameters and buffers only"),
                 {"largest change": max(gaps)},
             )
         ]

@@ -5,6 +5,7 @@ from collections import defaultdict
 import numpy as np
 
 from badak.autograd import no_grad
+from badak.core.errors import tr
 from badak.inspect.audit.graph import mixers
 from badak.inspect.audit.probes.ties import correlation
 from badak.inspect.audit.report import Finding
@@ -21,7 +22,7 @@ class Copies:
     """Matrices of one shape are compared. Those that say nothing are left out: zeros, ones, rows that are all alike, as of a state
     space; so are those that are frozen, as of a target network, which is a copy."""
 
-    name = "copies"
+    name = tr("copies")
 
     def ask(self, subject: Subject) -> list[Finding]:
         shapes = defaultdict(list)
@@ -47,8 +48,10 @@ def queries_alike(subject: Subject) -> list[Finding]:
         if p.dim() > 1 and p.shape[-2] > 1 and p.requires_grad and np.any(p._array) and (p._array == p._array[..., :1, :]).all():
             path = next((m.path for m in mixers(subject.reference) if rows_alike(m.queries)), None)
             if path is not None and which.rpartition(".")[0] not in looked_up:
-                cause = f"all {p.shape[-2]} rows of {which} are equal, and what asks gives the same for each: they stay alike"
-                found.append(Finding("copies", path, cause, "draw them at random: nn.Parameter(torch.randn(n, d) * 0.02)"))
+                cause = tr(
+                    "all {} rows of {} are equal, and what asks gives the same for each: they stay alike", p.shape[-2], which
+                )
+                found.append(Finding("copies", path, cause, tr("draw them at random: nn.Parameter(torch.randn(n, d) * 0.02)")))
     for which in subject.woken:
         p, owner = subject.model.get_parameter(which), modules[which.rpartition(".")[0]]
         if p.dim() < 2 or p.shape[-2] < 2 or isinstance(owner, Linear | _ConvNd) or which.rpartition(".")[0] in looked_up:
@@ -65,8 +68,10 @@ def queries_alike(subject: Subject) -> list[Finding]:
                 p.copy_(awake)
         path = next((m.path for m in mixers(watch) if rows_alike(m.queries)), None)
         if path is not None:
-            cause = f"all {p.shape[-2]} rows of {which} are zeros, and what asks with them gives the same for each: they stay alike"
-            found.append(Finding("copies", path, cause, "draw them at random: nn.Parameter(torch.randn(n, d) * 0.02)"))
+            cause = tr(
+                "all {} rows of {} are zeros, and what asks with them gives the same for each: they stay alike", p.shape[-2], which
+            )
+            found.append(Finding("copies", path, cause, tr("draw them at random: nn.Parameter(torch.randn(n, d) * 0.02)")))
     return found
 
 
@@ -106,11 +111,11 @@ def parted(name: str, other: str) -> tuple[str, str, str]:
 
 def finding(one: str, two: str, alike: list) -> Finding:
     least = min(value for _, value in alike)
-    how = "the same numbers" if least > 1 - 1e-12 else f"nearly the same numbers (correlation {least:.3f})"
+    how = tr("the same numbers") if least > 1 - 1e-12 else tr("nearly the same numbers (correlation {:.3f})", least)
     return Finding(
         "copies",
         two,
-        f"{one} and {two} hold {how} in {len(alike)} matri{'ces' if len(alike) > 1 else 'x'}",
-        "draw each layer's weights for itself, after copy.deepcopy too: nn.init.xavier_uniform_(p) for its matrices",
+        tr("{} and {} hold {} in {} matri{}", one, two, how, len(alike), "ces" if len(alike) > 1 else "x"),
+        tr("draw each layer's weights for itself, after copy.deepcopy too: nn.init.xavier_uniform_(p) for its matrices"),
         {"matrices": len(alike), "correlation": least, "copy of": one},
     )

@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 
+from badak.core.errors import tr
 from badak.inspect.audit.answer import given_losses
 from badak.inspect.audit.compare import along, before, same
 from badak.inspect.audit.graph import Ran, mixers
@@ -22,17 +23,17 @@ class FutureLeak:
 
     def ask(self, subject: Subject) -> list[Finding]:
         if subject.kind.kind == UNKNOWN:
-            raise NotApplicable(f'{subject.kind.why}: kind="causal" asks, kind="bidirectional" says that it may')
+            raise NotApplicable(tr('{}: kind="causal" asks, kind="bidirectional" says that it may', subject.kind.why))
         if not subject.causal:
-            raise NotApplicable(f"the model is no causal one: {subject.kind.kind}", moot=True)
+            raise NotApplicable(tr("the model is no causal one: {}", subject.kind.kind), moot=True)
         length = subject.length()
         if length < 2:
-            raise NotApplicable("the text has one position")
+            raise NotApplicable(tr("the text has one position"))
         places = subject.places[subject.kind.text]
         name = subject.kind.text
         if (shift := wrong_shift(subject)) is not None:
             subject.leaks_future = True
-            cause = f"its loss compares the answer at each place with the token of {name} that it {WRONG[shift]}"
+            cause = tr("its loss compares the answer at each place with the token of {} that it {}", name, WRONG[shift])
             return [Finding("future", "", cause, SHIFT)]
         middle = length // 2 + int(subject.rng.integers(0, max(1, length // 4)))
         watch = subject.forward(subject.batch.with_({name: changed(subject, name, middle)}))
@@ -52,7 +53,7 @@ class FutureLeak:
         return []
 
 
-SHIFT = "shift them by one: read ids[:, :-1], and compare with ids[:, 1:]"
+SHIFT = tr("shift them by one: read ids[:, :-1], and compare with ids[:, 1:]")
 
 
 def forgotten(subject: Subject, outputs: list[np.ndarray], t: int) -> bool:
@@ -90,7 +91,7 @@ def wrong_shift(subject: Subject) -> int | None:
     return seen[0] if seen and 1 not in seen else None
 
 
-WRONG = {0: "reads at that place", -1: "read before that place", 2: "reads two places on, and never with the next"}
+WRONG = {0: tr("reads at that place"), -1: tr("read before that place"), 2: tr("reads two places on, and never with the next")}
 LEAST = 8  # labels that show something
 
 
@@ -146,12 +147,16 @@ def finding(subject: Subject, t: int, outputs: list[np.ndarray], begin: Begin) -
                 largest, size = float(gap.max()), float(np.sqrt(np.mean(np.nan_to_num(x) ** 2)))
     first = min(early, default=0)
     where = f"{first}..{max(early)}" if len(early) > 1 else str(first)
-    told = f": at {where}, by up to {largest:.2g} (outputs are of size {size:.2g})" if early else ", seen within the model"
+    told = (
+        tr(": at {}, by up to {:.2g} (outputs are of size {:.2g})", where, largest, size)
+        if early
+        else tr(", seen within the model")
+    )
     return Finding(
         "future",
         begin.path,
-        f"with another token at position {t}, the output before it changes{told}",
-        "hide what follows: is_causal=True, or a mask that is True on and below the diagonal only, tril(ones(T, T))",
+        tr("with another token at position {}, the output before it changes{}", t, told),
+        tr("hide what follows: is_causal=True, or a mask that is True on and below the diagonal only, tril(ones(T, T))"),
         {
             "position changed": t,
             "positions before it that change": len(early),

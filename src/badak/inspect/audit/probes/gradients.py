@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from badak.core.errors import tr
 from badak.inspect.audit.graph import in_turn
 from badak.inspect.audit.kind import reads
 from badak.inspect.audit.report import Finding
@@ -20,22 +21,22 @@ class NoGradient:
     def ask(self, subject: Subject) -> list[Finding]:
         trainable = {name: p for name, p in subject.model.named_parameters() if p.requires_grad}
         if not trainable:
-            raise NotApplicable("every parameter is frozen", moot=True)
+            raise NotApplicable(tr("every parameter is frozen"), moot=True)
         try:
             backward(subject)
         except Failed as error:
-            return [Finding("gradients", "", f"the backward fails: {error}", "loss.backward() by itself says more")]
+            return [Finding("gradients", "", tr("the backward fails: {}", error), tr("loss.backward() by itself says more"))]
         missing = {name: p for name, p in trainable.items() if p.grad is None}
         zeros = without_effect(subject, trainable)
         called = {call.path: call.index for call in subject.training.calls}
         reached = [name for name in missing if _owner(name) in called]
         found = [
-            finding(path, below(missing, path), trainable, "takes no part in the forward", UNUSED)
+            finding(path, below(missing, path), trainable, tr("takes no part in the forward"), UNUSED)
             for path in covering(subject, set(missing) - set(reached))
         ]
         if reached:  # what is called last is where the backward stopped first
             stop = max(map(_owner, reached), key=called.__getitem__)
-            why = "is not reached by the backward" + (", nor is what only leads there" if len(reached) > 1 else "")
+            why = tr("is not reached by the backward") + (", nor is what only leads there" if len(reached) > 1 else "")
             found.append(finding(stop, sorted(reached, key=lambda n: _owner(n) != stop), trainable, why, CUT))
         found += frozen_between(subject) + stepped(subject, trainable) + strangers(subject)
         return found or zeros or tied_but_cut(subject, trainable) or idle_outputs(subject, trainable)
@@ -46,8 +47,10 @@ def strangers(subject: Subject) -> list[Finding]:
     for path, module in subject.model.named_modules():
         for name, value in vars(module).items():
             if isinstance(value, Tensor) and any(value is leaf for leaf in subject.leaves):
-                cause = f"{path or 'the model'}.{name} gets a gradient and is a plain tensor: parameters() does not have it"
-                return [Finding("gradients", path, cause, "nn.Parameter(...), or register_buffer() where it is not to learn")]
+                cause = tr(
+                    "{}.{} gets a gradient and is a plain tensor: parameters() does not have it", path or tr("the model"), name
+                )
+                return [Finding("gradients", path, cause, tr("nn.Parameter(...), or register_buffer() where it is not to learn"))]
     return []
 
 
@@ -73,13 +76,13 @@ def stepped(subject: Subject, trainable: dict) -> list[Finding]:
         names = {name for name in behind if (grad := trainable[name].grad) is not None and not np.any(grad.to_dense()._array)}
         told |= names
         for path in covering(subject, names) if names else ():
-            who, step = path or "the model", run.op.name
-            cause = f"all that {who} gives goes through {step}, whose slope is 0: its gradients are 0 throughout"
+            who, step = path or tr("the model"), run.op.name
+            cause = tr("all that {} gives goes through {}, whose slope is 0: its gradients are 0 throughout", who, step)
             found.append(Finding("gradients", path, cause, STEPS, {"parameters with a gradient of 0": len(below(names, path))}))
     return found
 
 
-STEPS = "let the gradient pass by it: y = x + (round(x) - x).detach()"
+STEPS = tr("let the gradient pass by it: y = x + (round(x) - x).detach()")
 
 
 def tied_but_cut(subject: Subject, trainable: dict) -> list[Finding]:
@@ -94,7 +97,7 @@ def tied_but_cut(subject: Subject, trainable: dict) -> list[Finding]:
             indices.size == look.indices.size and np.array_equal(indices.ravel(), look.indices.ravel())
             for indices, _ in subject.tables
         ):
-            cause = f"no gradient reaches what {look.path} gave of {name}, though its weight gets some from elsewhere"
+            cause = tr("no gradient reaches what {} gave of {}, though its weight gets some from elsewhere", look.path, name)
             found.append(Finding("gradients", look.path, cause, CUT, {"table": tuple(table.shape)}))
     return found
 
@@ -117,9 +120,11 @@ def idle_outputs(subject: Subject, trainable: dict) -> list[Finding]:
                 continue
             by = idle.reshape(parts, -1)
             if (by.all(axis=1) == by.any(axis=1)).all():
-                cause = f"{int(by.all(axis=1).sum())} of {parts} parts of what {path} gives get no gradient: nothing reads them"
+                cause = tr(
+                    "{} of {} parts of what {} gives get no gradient: nothing reads them", int(by.all(axis=1).sum()), parts, path
+                )
                 found.append(
-                    Finding("gradients", path, cause, "use each part that chunk() or split() gives, or make the layer smaller")
+                    Finding("gradients", path, cause, tr("use each part that chunk() or split() gives, or make the layer smaller"))
                 )
                 break
     return found
@@ -135,14 +140,16 @@ def frozen_between(subject: Subject) -> list[Finding]:
         learns = [any(p.requires_grad for p in m.parameters()) for _, m in layers]
         for i, (at, _) in enumerate(layers):
             if not learns[i] and any(learns[:i]) and any(learns[i + 1 :]):
-                cause = f"layer {at} is frozen, and {sum(learns)} of its {len(layers)} like it learn, before it and behind it"
+                cause = tr(
+                    "layer {} is frozen, and {} of its {} like it learn, before it and behind it", at, sum(learns), len(layers)
+                )
                 found.append(Finding("gradients", f"{path}.{at}".lstrip("."), cause, FROZEN))
     return found
 
 
-FROZEN = "p.requires_grad_(True) for its parameters, or freeze all before it, too"
-CUT = "use its output as it is, without .detach(), .data, item() or no_grad()"
-UNUSED = "call it in forward, or delete it; what only the loss uses: audit(..., loss=lambda out: ...)"
+FROZEN = tr("p.requires_grad_(True) for its parameters, or freeze all before it, too")
+CUT = tr("use its output as it is, without .detach(), .data, item() or no_grad()")
+UNUSED = tr("call it in forward, or delete it; what only the loss uses: audit(..., loss=lambda out: ...)")
 
 
 class Failed(Exception):
@@ -155,10 +162,11 @@ def finding(path: str, names: list[str], trainable: dict, why: str, fix: str) ->
     return Finding(
         "gradients",
         path,
-        f"{path or 'the model'} {why}: {len(names)} of {len(trainable)} parameters get no gradient, e.g. {names[0]}",
+        tr("{} {}: {} of {} parameters get no gradient, e.g. {}", path or tr("the model"), why, len(names), len(trainable),
+           names[0]),
         fix,
         {"parameters without gradient": len(names), "numbers in them": numbers, "parameters": len(trainable)},
-    )
+    )  # fmt: skip
 
 
 def _owner(name: str) -> str:
@@ -207,13 +215,17 @@ def without_effect(subject: Subject, trainable: dict) -> list[Finding]:
     zero = [name for name, p in trainable.items() if p.grad is not None and not np.any(p.grad.to_dense()._array)]
     matrices = [name for name in zero if trainable[name].dim() > 1]
     if matrices:
-        subject.notes.append(f"{len(matrices)} matrices have a gradient of zero throughout, e.g. {matrices[0]}: are they of use?")
+        subject.notes.append(
+            tr("{} matrices have a gradient of zero throughout, e.g. {}: are they of use?", len(matrices), matrices[0])
+        )
     given = {call.path for call in subject.training.calls if any(x.dtype.kind == "f" and not x.any() for x in call.inputs)}
     for path in covering(subject, set(zero) - {n for n in zero for each in given if n in below(zero, each)}) if matrices else ():
         inside = [name for name in below(matrices, path) if trainable[name].dim() > 1]
         if len(inside) > 1:
-            cause = f"all that {path or 'the model'} has gets gradients of zero: what it gives changes nothing that is asked for"
-            fix = "look for what takes it away: a product with 0, a mask, a clamp, a difference of equals"
+            cause = tr(
+                "all that {} has gets gradients of zero: what it gives changes nothing that is asked for", path or tr("the model")
+            )
+            fix = tr("look for what takes it away: a product with 0, a mask, a clamp, a difference of equals")
             return [Finding("gradients", path, cause, fix, {"parameters with a gradient of 0": len(below(zero, path))})]
     return []
 

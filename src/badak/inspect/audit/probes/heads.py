@@ -4,18 +4,19 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from badak.core.errors import tr
 from badak.inspect.audit.graph import Mixer, Ran, mixers
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject
 from badak.ops.conv import Conv
 
-FIX = "k.repeat_interleave(H // G, dim=1), and v the same; not k.repeat(1, H // G, 1, 1)"
+FIX = tr("k.repeat_interleave(H // G, dim=1), and v the same; not k.repeat(1, H // G, 1, 1)")
 
 
 class Heads:
     """Heads of keys that are equal are one head, laid out for several of queries: one after the other, or in turn."""
 
-    name = "heads"
+    name = tr("heads")
 
     def ask(self, subject: Subject) -> list[Finding]:
         found, looked = [], False
@@ -27,9 +28,11 @@ class Heads:
                 continue
             looked = True
             if keys != values:
-                cause = f"query heads read other heads of values than of keys: {words(keys)} of keys, {words(values)} of values"
+                cause = tr(
+                    "query heads read other heads of values than of keys: {} of keys, {} of values", words(keys), words(values)
+                )
             elif keys is not None and keys != sorted(keys):
-                cause = f"query heads read {words(keys)} of keys: head h reads h % G, where h // (H / G) is meant"
+                cause = tr("query heads read {} of keys: head h reads h % G, where h // (H / G) is meant", words(keys))
             else:
                 continue
             found.append(Finding("heads", mixer.path, cause, FIX))
@@ -40,7 +43,7 @@ class Heads:
                 found.append(each)
         found += list(channels_as_places(subject))
         if not looked and not found:
-            raise NotApplicable("no two heads share keys", moot=True)
+            raise NotApplicable(tr("no two heads share keys"), moot=True)
         return found
 
 
@@ -52,7 +55,7 @@ def turned(mixer: Mixer, consumers: dict) -> Finding | None:
         laid = taken_apart(made, v)
         if laid is not None and np.array_equal(v, laid.reshape(v.shape)) and not np.array_equal(v, split(laid, v)):
             shape = f"({', '.join(map(str, laid.shape))})"
-            return Finding("heads", mixer.path, f"what has shape {shape} is viewed as {v.shape}: places become heads", SPLIT)
+            return Finding("heads", mixer.path, tr("what has shape {} is viewed as {}: places become heads", shape, v.shape), SPLIT)
     x = mixer.mixed
     if x.ndim != 4 or min(x.shape[1:3]) < 2:
         return None
@@ -61,7 +64,9 @@ def turned(mixer: Mixer, consumers: dict) -> Finding | None:
         if z.size == x.size and z.shape[-1] == x.shape[1] * x.shape[3] and z.shape[:2] == wide.shape[:2]:
             if np.array_equal(z, wide.reshape(z.shape)) or not np.array_equal(z, x.reshape(z.shape)):
                 return None
-            return Finding("heads", mixer.path, f"what has shape {x.shape} is viewed as {z.shape}: heads become places", MERGED)
+            return Finding(
+                "heads", mixer.path, tr("what has shape {} is viewed as {}: heads become places", x.shape, z.shape), MERGED
+            )
     return None
 
 
@@ -93,7 +98,9 @@ def channels_as_places(subject: Subject) -> Iterator[Finding]:
         while made is not None and made.op is not Conv and made.output.shape == x.shape and made.sources:
             made = made.sources[0]
         if made is not None and made.op is Conv:
-            yield Finding("heads", run.path, f"what has shape {x.shape} is viewed as {y.shape}: channels become places", CHANNELS)
+            yield Finding(
+                "heads", run.path, tr("what has shape {} is viewed as {}: channels become places", x.shape, y.shape), CHANNELS
+            )
 
 
 def laid_out(run: Ran, consumers: dict) -> Iterator[Ran]:
@@ -104,9 +111,9 @@ def laid_out(run: Ran, consumers: dict) -> Iterator[Ran]:
             yield from laid_out(each, consumers)
 
 
-SPLIT = "x.view(B, T, H, D).transpose(1, 2), not x.view(B, H, T, D)"
-CHANNELS = "x.flatten(2).transpose(1, 2), not x.reshape(B, -1, C)"
-MERGED = "x.transpose(1, 2).reshape(B, T, H * D), not x.reshape(B, T, H * D)"
+SPLIT = tr("x.view(B, T, H, D).transpose(1, 2), not x.view(B, H, T, D)")
+CHANNELS = tr("x.flatten(2).transpose(1, 2), not x.reshape(B, -1, C)")
+MERGED = tr("x.transpose(1, 2).reshape(B, T, H * D), not x.reshape(B, T, H * D)")
 
 
 def layout(x: np.ndarray) -> list[int] | None:

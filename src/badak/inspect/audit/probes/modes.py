@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from badak.core.errors import tr
 from badak.inspect.audit.compare import ROUNDING, change, near
 from badak.inspect.audit.localize import anywhere
 from badak.inspect.audit.report import Finding
@@ -23,19 +24,19 @@ class Modes:
         again = subject.forward(subject.batch, grad=True)
         by_mode = self.alike(subject.reference, again)
         if by_mode and subject.training_random:
-            raise NotApplicable("in train mode the model draws random numbers next to dropout, so it differs from eval")
+            raise NotApplicable(tr("in train mode the model draws random numbers next to dropout, so it differs from eval"))
         other = watch if by_mode else again
         pair = anywhere(subject.reference.calls, other.calls, near)
         assert pair is not None
         inside = max((change(a, b) for a, b in zip(pair[0].outputs, pair[1].outputs)), default=np.inf)
         largest = max((change(a, b) for a, b in zip(subject.reference.outputs, other.outputs)), default=0.0)
-        what = "train mode (p = 0) and eval mode" if by_mode else "a forward with gradients and one under no_grad"
+        what = tr("train mode (p = 0) and eval mode") if by_mode else tr("a forward with gradients and one under no_grad")
         return [
             Finding(
                 "modes",
                 pair[0].path,
-                f"{what} differ: what it gives by up to {inside:.2g} of its size, the model's output by {largest:.2g}",
-                "use self.training for dropout only" if by_mode else "compute the same with and without is_grad_enabled()",
+                tr("{} differ: what it gives by up to {:.2g} of its size, the model's output by {:.2g}", what, inside, largest),
+                tr("use self.training for dropout only") if by_mode else tr("compute the same with and without is_grad_enabled()"),
                 {"largest change inside": inside, "largest change": largest, "explained by rounding": ROUNDING},
             )
         ]

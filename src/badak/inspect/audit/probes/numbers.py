@@ -2,18 +2,19 @@
 
 import numpy as np
 
+from badak.core.errors import tr
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import Subject
 from badak.inspect.audit.watch import Call
 
-FIX = "look there for a logarithm, a root, 0 / 0, or a softmax of a row that is hidden throughout"
+FIX = tr("look there for a logarithm, a root, 0 / 0, or a softmax of a row that is hidden throughout")
 MOST = 0.5  # of the numbers; with more of them nothing can be compared
 
 
 class Numbers:
     """Look at the first forward. NaN at places of padding is nobody's concern, and is noted."""
 
-    name = "numbers"
+    name = tr("numbers")
 
     def ask(self, subject: Subject) -> list[Finding]:
         outputs = [y for y in subject.reference.outputs if y.dtype.kind == "f"]
@@ -21,7 +22,7 @@ class Numbers:
         real = [float(np.isnan(y).mean()) for y in map(subject.without_padding, outputs) if y.size]
         if not any(real):
             if any(shares):
-                subject.notes.append("outputs at places of padding are NaN: a sum over all places is NaN with them")
+                subject.notes.append(tr("outputs at places of padding are NaN: a sum over all places is NaN with them"))
             return []
         subject.broken = max(real) > MOST
         call = first_broken(subject.reference.calls)
@@ -30,12 +31,12 @@ class Numbers:
             Finding(
                 "numbers",
                 path,
-                f"{max(real):.0%} of what the model gives is NaN; {path or 'the model itself'} is the first that was given numbers "
-                "and gave NaN",
+                tr("{:.0%} of what the model gives is NaN; {} is the first that was given numbers and gave NaN", max(real),
+                   path or tr("the model itself")),
                 FIX,
                 {"share of NaN": max(real)},
             )
-        ]
+        ]  # fmt: skip
 
 
 def first_broken(calls: list[Call]) -> Call | None:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+from badak.core.errors import tr
 from badak.inspect.audit.probes.gradients import below, covering
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject
@@ -14,7 +15,7 @@ class Optimizers:
 
     def ask(self, subject: Subject) -> list[Finding]:
         if not subject.optimizers:
-            raise NotApplicable("no optimizer was given: audit(..., optimizer=opt)", moot=True)
+            raise NotApplicable(tr("no optimizer was given: audit(..., optimizer=opt)"), moot=True)
         count = Counter(id(p) for opt in subject.optimizers for group in opt.param_groups for p in group["params"])
         own = {name: p for name, p in subject.model.named_parameters() if p.requires_grad}
         none = {name for name, p in own.items() if not count[id(p)]}
@@ -23,7 +24,7 @@ class Optimizers:
         strange = sum(1 for key in count if key not in known)
         found = []
         for path in covering(subject, none):
-            found.append(finding(path, below(none, path), "in no optimizer", FORGOTTEN, strange))
+            found.append(finding(path, below(none, path), tr("in no optimizer"), FORGOTTEN, strange))
         for path in covering(subject, several):
             names = below(several, path)
             times = max(count[id(own[n])] for n in names)
@@ -31,21 +32,21 @@ class Optimizers:
                 finding(
                     path,
                     names,
-                    f"updated {times} times in a step",
-                    "each parameter in one group of one optimizer",
+                    tr("updated {} times in a step", times),
+                    tr("each parameter in one group of one optimizer"),
                     strange,
                 )
             )
         if strange and not none:
-            subject.notes.append(f"the optimizers hold {strange} tensors that are no parameters of the model")
+            subject.notes.append(tr("the optimizers hold {} tensors that are no parameters of the model", strange))
         return found
 
 
-FORGOTTEN = "build the optimizer of model.parameters(), after the last change of the model"
+FORGOTTEN = tr("build the optimizer of model.parameters(), after the last change of the model")
 
 
 def finding(path: str, names: list[str], cause: str, fix: str, strange: int) -> Finding:
     """One module's parameters, and how many tensors the optimizers hold that belong to no module."""
-    more = f"; the optimizers hold {strange} tensors that the model no longer has" if strange else ""
-    text = f"{path or 'the model'} is {cause}: {len(names)} parameters, e.g. {names[0]}{more}"
+    more = tr("; the optimizers hold {} tensors that the model no longer has", strange) if strange else ""
+    text = tr("{} is {}: {} parameters, e.g. {}{}", path or tr("the model"), cause, len(names), names[0], more)
     return Finding("optimizers", path, text, fix, {"parameters": len(names), "strange": strange})

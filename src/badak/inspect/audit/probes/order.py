@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from badak.core.errors import tr
 from badak.inspect.audit.answer import verdict
 from badak.inspect.audit.batch import Batch
 from badak.inspect.audit.compare import along, batches, change
@@ -22,12 +23,12 @@ from badak.ops.softmax import Softmax
 
 ALIKE = 1e-4
 EXPLAINS = {  # what makes another order give the same, or nearly, whatever is known of positions
-    "future": "the model does not see what came before",
-    "rotary": "positions are turned wrongly",
-    "residual": "not all of a token reaches the output",
-    "tokens": "tokens are alike",
+    "future": tr("the model does not see what came before"),
+    "rotary": tr("positions are turned wrongly"),
+    "residual": tr("not all of a token reaches the output"),
+    "tokens": tr("tokens are alike"),
 }
-FIX = "add positions to the tokens: nn.Embedding(context, C)(arange(T)), nn.PositionalEncoding, or rotary attention"
+FIX = tr("add positions to the tokens: nn.Embedding(context, C)(arange(T)), nn.PositionalEncoding, or rotary attention")
 
 
 class Order:
@@ -36,17 +37,20 @@ class Order:
     Behind a causal mask a second layer knows from the first where a token stands; there the first attention is looked at.
     """
 
-    name = "order"
+    name = tr("order")
 
     def ask(self, subject: Subject) -> list[Finding]:
         idle = idle_positions(subject)
         if idle:
-            cause = f"{idle} is there for positions and adds none: it gives what it was given, or the same everywhere"
+            cause = tr("{} is there for positions and adds none: it gives what it was given, or the same everywhere", idle)
             return [Finding("order", idle, cause, FIX)]
         if far := rewarded(subject):
             return [
                 Finding(
-                    "order", far, "what is added to the scores by distance grows with it: the farthest tokens count most", NEARER
+                    "order",
+                    far,
+                    tr("what is added to the scores by distance grows with it: the farthest tokens count most"),
+                    NEARER,
                 )
             ]
         if subject.broken:
@@ -56,11 +60,11 @@ class Order:
         if why := next((each for each in EXPLAINS if each in subject.found), None):
             raise NotApplicable(EXPLAINS[why], moot=True)
         if subject.forgets:
-            cause = "with another token in the middle nothing behind it changes: each is read as if none came before"
-            fix = "hand the state on: output, state = rnn(x, state); or let queries see what came before"
+            cause = tr("with another token in the middle nothing behind it changes: each is read as if none came before")
+            fix = tr("hand the state on: output, state = rnn(x, state); or let queries see what came before")
             return [Finding("order", where_positions_are_lost(subject, subject.kind.text), cause, fix)]
         if text := blind_to_order(subject):
-            return [lost(subject, text, "its first attention gives the same behind them")]
+            return [lost(subject, text, tr("its first attention gives the same behind them"))]
         alone = subject.kind.source and not any(own(each, subject.kind.text) for each in mixers(subject.reference))
         several = self.moved(subject, subject.kind.source or subject.kind.text)
         return several or (self.moved(subject, subject.kind.text) if alone else [])  # a decoder without attention of its own
@@ -68,22 +72,22 @@ class Order:
     def moved(self, subject: Subject, name: str) -> list[Finding]:
         """What is found with the tokens, or the patches, in another order."""
         if not subject.texts and in_any_order(subject.model, name):
-            raise NotApplicable("names say that it reads a set: points, nodes, particles have no order", moot=True)
+            raise NotApplicable(tr("names say that it reads a set: points, nodes, particles have no order"), moot=True)
         shape = subject.batch.leaves[name].array.shape
         if len(shape) < 2 or (len(shape) != 4 and subject.length(name) < 4):
-            raise NotApplicable("the text has fewer than four positions", moot=True)
+            raise NotApplicable(tr("the text has fewer than four positions"), moot=True)
         if subject.batch.leaves[name].integer and len(shape) > 2:
-            raise NotApplicable("the text has sentences of words, and no one order", moot=True)
+            raise NotApplicable(tr("the text has sentences of words, and no one order"), moot=True)
         if subject.batch.leaves[name].integer:
             places = movable(subject, name)
             if len(places) < 2:
-                raise NotApplicable("no two tokens could be swapped")
+                raise NotApplicable(tr("no two tokens could be swapped"))
             batch, move = swapped(subject, name, places)
         elif subject.causal and len(shape) == 3:
             batch, move = series(subject, name)
             watch = subject.facts(batch)
             if blind(subject, watch, name, move, None):
-                return [lost(subject, name, "its first attention gives the same behind them")]
+                return [lost(subject, name, tr("its first attention gives the same behind them"))]
             return []
         else:
             batch, move = halves(subject, name)
@@ -95,7 +99,7 @@ class Order:
             return []
         if not subject.batch.leaves[name].integer and not self.again(subject, name, move):
             return []
-        return [lost(subject, name, "the outputs are the same" + (", in that order" if change(*pair) > ALIKE else ""))]
+        return [lost(subject, name, tr("the outputs are the same") + (", in that order" if change(*pair) > ALIKE else ""))]
 
     def again(self, subject: Subject, name: str, move: np.ndarray) -> bool:
         """Whether rows of patches, or quarters, in another order give the same, too: windows can hide that halves were swapped."""
@@ -136,7 +140,7 @@ class Order:
 
 
 def lost(subject: Subject, name: str, what: str) -> Finding:
-    cause = f"with {name} in another order {what}: the model does not know where a token stands"
+    cause = tr("with {} in another order {}: the model does not know where a token stands", name, what)
     return Finding("order", where_positions_are_lost(subject, name), cause, FIX)
 
 
@@ -173,8 +177,8 @@ def rows_apart(subject: Subject) -> Finding | None:
     if verdict(near_by.watch, near_by.watch, lambda a, b: alike(b)) is not False:
         return None
     begin = begins(near_by.watch.calls, near_by.watch.calls, lambda a, b: alike(b))
-    cause = f"rows {two} and {one} hold the same text and give different outputs: positions are counted along the batch"
-    fix = "count along the axis of the text: (B, T, C) + table[:T], or (T, B, C) + table[:T, None]; look at batch_first"
+    cause = tr("rows {} and {} hold the same text and give different outputs: positions are counted along the batch", two, one)
+    fix = tr("count along the axis of the text: (B, T, C) + table[:T], or (T, B, C) + table[:T, None]; look at batch_first")
     return Finding("order", begin.path, cause, fix, between=begin.between)
 
 
@@ -221,7 +225,7 @@ def series(subject: Subject, name: str) -> tuple[Batch, np.ndarray]:
     x, axis = subject.batch.leaves[name].array, 1 - subject.batch.batch_axis
     move = circle(x.shape[axis], None)
     if move is None:
-        raise NotApplicable("the series has fewer than four steps", moot=True)
+        raise NotApplicable(tr("the series has fewer than four steps"), moot=True)
     return subject.batch.with_({name: np.take(x, move, axis)}), move
 
 
@@ -256,7 +260,7 @@ def swapped(subject: Subject, name: str, places: np.ndarray) -> tuple[Batch, np.
     move = np.arange(ids.shape[1])
     move[places] = np.roll(places, 1)
     if not (ids[:, move] != ids).any():
-        raise NotApplicable("all tokens are the same")
+        raise NotApplicable(tr("all tokens are the same"))
     return subject.batch.with_({name: subject.placed(ids[:, move])}), move
 
 
@@ -272,7 +276,7 @@ def halves(subject: Subject, name: str) -> tuple[Batch, np.ndarray]:
     axis = 1 - subject.batch.batch_axis if x.ndim == 3 else 2 if x.ndim == 4 else None
     high = patch_of(subject.model) if axis == 2 else 1
     if axis is None or x.shape[axis] % (2 if high == 1 else high) or x.shape[axis] < 2 * high:
-        raise NotApplicable("the picture has no two halves", moot=True)
+        raise NotApplicable(tr("the picture has no two halves"), moot=True)
     move = np.roll(np.arange(x.shape[axis]), x.shape[axis] // high // 2 * high)
     return subject.batch.with_({name: np.take(x, move, axis)}), move
 
@@ -287,7 +291,7 @@ def in_any_order(model: Any, name: str) -> bool:
     return any(SETS.search(each) for each in (*words, name))
 
 
-NEARER = "a bias that falls with distance: -slope * (i - j).abs()"
+NEARER = tr("a bias that falls with distance: -slope * (i - j).abs()")
 
 
 def rewarded(subject: Subject) -> str:

@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 
+from badak.core.errors import tr
 from badak.inspect.audit.batch import Batch
 from badak.inspect.audit.compare import change, pairs, real, shortened
 from badak.inspect.audit.kind import reads
@@ -16,7 +17,7 @@ from badak.inspect.audit.watch import Call, Watch
 from badak.nn.embedding import Embedding
 from badak.tensor import Tensor
 
-FIX = "hide padding from every query: key_padding_mask, src_key_padding_mask, or attn_mask & (ids != pad)[:, None, None, :]"
+FIX = tr("hide padding from every query: key_padding_mask, src_key_padding_mask, or attn_mask & (ids != pad)[:, None, None, :]")
 
 
 class PaddingLeak:
@@ -27,12 +28,14 @@ class PaddingLeak:
     def ask(self, subject: Subject) -> list[Finding]:
         masks = {name: mask for name, mask in subject.padding.items() if mask.any() and not mask.all()}
         if not masks:
-            raise NotApplicable("no padding is known: audit(..., pad=ID) says which id it is, and the batch needs some", moot=True)
+            raise NotApplicable(
+                tr("no padding is known: audit(..., pad=ID) says which id it is, and the batch needs some"), moot=True
+            )
         if subject.invented:
-            subject.notes.append("the batch had no padding: the ends of its rows were taken for it")
+            subject.notes.append(tr("the batch had no padding: the ends of its rows were taken for it"))
         found = self.other_values(subject, masks)
         if found and subject.invented and (name := mask_left_out(subject.model, subject.batch)):
-            raise NotApplicable(f"the model is told of padding by {name}, which the batch does not give", moot=True)
+            raise NotApplicable(tr("the model is told of padding by {}, which the batch does not give", name), moot=True)
         if found and pinned(subject, masks) and (less := self.other_amount(subject, masks)) is not None:
             return less  # its vectors are always 0, which is what stands behind the end of a shorter text, too
         found = found or self.beside(subject, masks)
@@ -58,7 +61,7 @@ class PaddingLeak:
             edit = {path: partial(noised, subject, ids, mask) for path in tables}
             watch = subject.forward(subject.batch, edit=edit)
             if change(subject.reference.outputs[subject.answer], watch.outputs[subject.answer]) > 0.0:  # type: ignore[index]
-                cause = f"with other vectors in the places of padding of {which}, the answer changes"
+                cause = tr("with other vectors in the places of padding of {}, the answer changes", which)
                 begin = begins(subject.reference.calls, watch.calls, partial(equal_but, ids.shape))
                 return [Finding("padding", begin.path, cause, FIX, {}, begin.between)]
         return []
@@ -66,7 +69,7 @@ class PaddingLeak:
     def other_values(self, subject: Subject, masks: dict) -> list[Finding]:
         edit = edits(subject, one_row(masks) if subject.leaks_rows else masks)
         if not edit:
-            raise NotApplicable("no nn.Embedding reads the text")
+            raise NotApplicable(tr("no nn.Embedding reads the text"))
         watch = subject.forward(subject.batch, edit=edit)
         judge = apart if subject.leaks_rows else real
         clean = partial(judge, paddings=all_masks(subject, masks))
@@ -76,7 +79,7 @@ class PaddingLeak:
             return []
         begin = behind_states(subject, watch, clean)
         both = subject.reference.outputs, watch.outputs
-        return [finding(subject, begin, "with other vectors in the places of padding", *both, masks)]
+        return [finding(subject, begin, tr("with other vectors in the places of padding"), *both, masks)]
 
     def other_amount(self, subject: Subject, masks: dict) -> list[Finding] | None:
         """None where there cannot be less of it."""
@@ -87,7 +90,7 @@ class PaddingLeak:
         try:
             watch = subject.forward(batch)
         except NotApplicable as why:
-            subject.notes.append(f"other vectors stood in the places of padding, and it was not made less: {why}")
+            subject.notes.append(tr("other vectors stood in the places of padding, and it was not made less: {}", why))
             return None
         first = subject.batch.batch_axis == 0
 
@@ -107,7 +110,7 @@ class PaddingLeak:
                 old.append(part)
                 new.append(b)
         less = max(before - now for before, now in lengths.items())
-        return [finding(subject, begin, f"with {less} places of padding less", old, new, dict(zip(masks, left)))]
+        return [finding(subject, begin, tr("with {} places of padding less", less), old, new, dict(zip(masks, left)))]
 
 
 def behind_states(subject: Subject, watch: Watch, clean: Clean) -> Begin:
@@ -239,9 +242,9 @@ def finding(subject: Subject, begin, what: str, old: list, new: list, masks: dic
             largest = max(largest, change(a, b))
     places = sum(int(mask.sum()) for mask in masks.values())
     cause = (
-        f"{what}, the output at real places changes by up to {largest:.2g} of its size"
+        tr("{}, the output at real places changes by up to {:.2g} of its size", what, largest)
         if largest
-        else f"{what}, real places change within the model"
+        else tr("{}, real places change within the model", what)
     )
     return Finding(
         "padding",

@@ -4,6 +4,7 @@ from contextlib import suppress
 
 import numpy as np
 
+from badak.core.errors import tr
 from badak.inspect.audit.localize import dies
 from badak.inspect.audit.probes.gradients import Failed, backward
 from badak.inspect.audit.report import Finding
@@ -22,7 +23,7 @@ class Positions:
         with suppress(Failed):  # which another probe reports
             backward(subject)
         if not subject.tables:
-            raise NotApplicable("no gradient reaches a token embedding")
+            raise NotApplicable(tr("no gradient reaches a token embedding"))
         dead: dict[tuple[str, int], np.ndarray] = {}  # of each text, and of its length there; read twice, once is enough
         for indices, gradient in subject.tables:
             name = subject.text_of(indices)
@@ -55,8 +56,8 @@ class Positions:
         return Finding(
             "positions",
             path,
-            f"nothing depends on position {places} of {name}: the gradient there is zero in every row",
-            "look for a slice, a mask or a product that takes these places out",
+            tr("nothing depends on position {} of {}: the gradient there is zero in every row", places, name),
+            tr("look for a slice, a mask or a product that takes these places out"),
             {"positions": len(lost), "of": subject.length(name)},
         )
 
@@ -66,15 +67,15 @@ def halves(subject: Subject) -> list[Finding]:
     name, axis = subject.kind.text, 1 - subject.batch.batch_axis
     x = subject.batch.leaves[name].array
     if len(subject.batch.leaves) > 1 or x.ndim != 3 or x.dtype.kind != "f" or x.shape[axis] < 4 or subject.broken:
-        raise NotApplicable("the model reads no text", moot=True)
+        raise NotApplicable(tr("the model reads no text"), moot=True)
     half = x.shape[axis] // 2
     for part, where in ((slice(half), "first"), (slice(half, None), "second")):
         index = (slice(None),) * axis + (part,)
         watch = subject.forward(subject.batch.with_({name: subject.other_values(name, index)}))
         if all(np.array_equal(a, b) for a, b in zip(subject.reference.outputs, watch.outputs)):
             path = dies(subject.reference.calls, watch.calls)
-            cause = f"with other numbers in the {where} half of {name}, nothing that the model gives changes"
-            return [Finding("positions", path, cause, "look for a slice or an index that takes these places out")]
+            cause = tr("with other numbers in the {} half of {}, nothing that the model gives changes", where, name)
+            return [Finding("positions", path, cause, tr("look for a slice or an index that takes these places out"))]
     return []
 
 

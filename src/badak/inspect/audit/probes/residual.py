@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from badak.core.errors import tr
 from badak.inspect.audit.graph import PRODUCTS, Graph, Mixer, Ran, mixers, readers
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject
@@ -20,9 +21,11 @@ from badak.ops.embedding import Embedding
 from badak.ops.linear import AddMM, Linear
 from badak.ops.softmax import Softmax
 
-FIX = "lead around it: x = x + f(norm(x))"
-DROPPED = "what the attention before it adds to the stream reaches the output through this map alone: its sum takes an older stream"
-SUM_FIX = "add to what is newest: h = x + attention(norm(x)); h = h + mlp(norm(h))"
+FIX = tr("lead around it: x = x + f(norm(x))")
+DROPPED = tr(
+    "what the attention before it adds to the stream reaches the output through this map alone: its sum takes an older stream"
+)
+SUM_FIX = tr("add to what is newest: h = x + attention(norm(x)); h = h + mlp(norm(h))")
 MAPS = (Linear, AddMM, *PRODUCTS)
 
 
@@ -44,17 +47,17 @@ class Part(NamedTuple):
 class Residual:
     """Take each part out of the graph of the first forward: is there still a way from the tokens to the output?"""
 
-    name = "residual"
+    name = tr("residual")
 
     def ask(self, subject: Subject) -> list[Finding]:
         graph = subject.reference
         parts = attentions(subject, graph)
         others = modules(graph)
         if not parts and not others:
-            raise NotApplicable("no attention and no stack of modules was seen", moot=True)
+            raise NotApplicable(tr("no attention and no stack of modules was seen"), moot=True)
         sink, roots = subject.sink(), roots_of(subject, graph)
         if sink is None or not roots & numbers(sink.inside()):
-            raise NotApplicable("the operations between the tokens and the output are not all known", moot=True)
+            raise NotApplicable(tr("the operations between the tokens and the output are not all known"), moot=True)
         way = numbers(sink.inside())
         parts = [part for part in parts if way & numbers(part.cores)]
         maps = [part for part in feed_forwards(graph, parts) if way & numbers(part.cores)] if parts else []
@@ -69,13 +72,17 @@ class Residual:
         parts = [*parts, *(part for part in others if part.path in cut or part.path not in shut)]
         around = [part.path for part in (*parts, *maps) if part.path not in cut]
         if not around and len(parts) < 2 and not residual_sum(graph):
-            raise NotApplicable("one attention and no residual sum make no stack", moot=True)
-        rest = f"the other {len(around)} attentions and maps have a way around them" if around else "as everything in this model"
+            raise NotApplicable(tr("one attention and no residual sum make no stack"), moot=True)
+        rest = (
+            tr("the other {} attentions and maps have a way around them", len(around))
+            if around
+            else tr("as everything in this model")
+        )
         return [
             Finding(
                 "residual",
                 path,
-                f"all that is known of a token passes through this {part.what}: its residual sum is left out; {rest}",
+                tr("all that is known of a token passes through this {}: its residual sum is left out; {}", part.what, rest),
                 FIX,
                 {"with a way around": len(around), "without": len(cut)},
             )

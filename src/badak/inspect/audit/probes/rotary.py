@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from badak.core.errors import tr
 from badak.inspect.audit.graph import Ran, mixers, through
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NO_NUMBERS, NotApplicable, Subject
@@ -15,7 +16,7 @@ CLOSE = 1e-3  # of what a number is made of its pair, against its size
 STILL = 2e-7  # a number that is not turned: float32's rounding
 LEAST = 3  # different vectors at a position, to tell which two numbers make a pair
 NAMES = re.compile(r"rot|rope|partial", re.IGNORECASE)
-FIX = "x cos + rotate_half(x) sin with cos = cat(cos, cos), or neighbours with repeat_interleave(2): one layout for both"
+FIX = tr("x cos + rotate_half(x) sin with cos = cat(cos, cos), or neighbours with repeat_interleave(2): one layout for both")
 
 
 class Turn(NamedTuple):
@@ -39,7 +40,7 @@ class Turned(NamedTuple):
 class Rotary:
     """Find what the queries were at position 0, where nothing is turned, and fit the others to it."""
 
-    name = "rotary"
+    name = tr("rotary")
 
     def ask(self, subject: Subject) -> list[Finding]:
         if "numbers" in subject.found:
@@ -64,12 +65,12 @@ class Rotary:
                     seen.add(mixer.path)
                     found.append(Finding("rotary", mixer.path, BY_HEADS, AXIS))
         if not looked:
-            raise NotApplicable("queries and keys are not turned by their positions", moot=True)
+            raise NotApplicable(tr("queries and keys are not turned by their positions"), moot=True)
         return found
 
 
-BY_HEADS = "queries are turned by the number of their head, alike at every position"
-AXIS = "turn along the axis of positions: it is 1 in (B, T, H, D), 2 in (B, H, T, D)"
+BY_HEADS = tr("queries are turned by the number of their head, alike at every position")
+AXIS = tr("turn along the axis of positions: it is 1 in (B, T, H, D), 2 in (B, H, T, D)")
 
 
 def alike(subject: Subject) -> np.ndarray:
@@ -106,8 +107,8 @@ def by_heads(made: Ran, queries: np.ndarray, rows: np.ndarray) -> bool:
 
 
 def one_side(path: str, which: str) -> Finding:
-    cause = f"{which} are not turned by their positions, and {'queries' if which == 'keys' else 'keys'} are"
-    return Finding("rotary", path, cause, "turn both: q, k = rotary(q), rotary(k)")
+    cause = tr("{} are not turned by their positions, and {} are", which, tr("queries") if which == "keys" else tr("keys"))
+    return Finding("rotary", path, cause, tr("turn both: q, k = rotary(q), rotary(k)"))
 
 
 def wrong(subject: Subject, path: str, q: Turned, k: Turned) -> tuple[str, dict] | None:

@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 
+from badak.core.errors import tr
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import Subject
 from badak.inspect.audit.watch import Call
@@ -11,13 +12,13 @@ from badak.nn import Module
 from badak.nn.containers import ModuleDict, ModuleList, Sequential
 
 MEANT = re.compile(r"share|albert|universal|recurren|recurs|recycl|loop", re.IGNORECASE)
-FIX = "make each layer again: nn.ModuleList([Layer() for _ in range(n)]), not [layer] * n"
+FIX = tr("make each layer again: nn.ModuleList([Layer() for _ in range(n)]), not [layer] * n")
 
 
 class Shared:
     """Look for one module under two names of a list, and for one with an attention that is given what it gave just before."""
 
-    name = "shared"
+    name = tr("shared")
 
     def ask(self, subject: Subject) -> list[Finding]:
         found, seen = [], set()
@@ -46,16 +47,20 @@ class Shared:
             if id(module) in seen:
                 continue
             if meant(subject.model, module, path):
-                subject.notes.append(f"{path} is called {count} times in a row, as its name says: one layer's weights for all")
+                subject.notes.append(
+                    tr("{} is called {} times in a row, as its name says: one layer's weights for all", path, count)
+                )
                 continue
-            cause = f"{path} is called {count} times in a row, each time with what it gave: one layer's weights for all of them"
-            fix = f"{FIX}; where it is meant, as in ALBERT, say so in a name or a docstring: shared_layer"
+            cause = tr(
+                "{} is called {} times in a row, each time with what it gave: one layer's weights for all of them", path, count
+            )
+            fix = tr("{}; where it is meant, as in ALBERT, say so in a name or a docstring: shared_layer", FIX)
             found.append(Finding("shared", path, cause, fix, {"calls": count}))
         return found
 
 
 def twice(one: str, others: list[str]) -> Finding:
-    several = f"{one} and {', '.join(others)} are one module: {len(others) + 1} layers with the weights of one"
+    several = tr("{} and {} are one module: {} layers with the weights of one", one, ", ".join(others), len(others) + 1)
     return Finding("shared", others[0], several, FIX, {"names": len(others) + 1, "first": one})
 
 

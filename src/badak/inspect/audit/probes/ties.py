@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from badak.core.errors import tr
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import Subject
 from badak.nn.embedding import Embedding
@@ -37,10 +38,11 @@ def tie(path: str, other: str, alike: float) -> Finding:
     return Finding(
         "ties",
         other,
-        f"{other}.weight and {path}.weight are two tensors with a correlation of {alike:.3f}: each step takes them further apart",
-        f"{other}.weight = {path}.weight, after loading and before the optimizer is built",
+        tr("{}.weight and {}.weight are two tensors with a correlation of {:.3f}: each step takes them further apart", other, path,
+           alike),
+        tr("{}.weight = {}.weight, after loading and before the optimizer is built", other, path),
         {"correlation": alike, "table": path},
-    )
+    )  # fmt: skip
 
 
 def correlation(a: np.ndarray, b: np.ndarray) -> float:

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from badak.core.errors import tr
 from badak.inspect.audit.batch import LABEL_NAMES
 from badak.inspect.audit.kind import looked_up
 from badak.inspect.audit.localize import dies
@@ -10,17 +11,17 @@ from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject
 
 SEGMENTS = 8  # tables with so few rows say what kind a token is of
-KEPT = "look for what keeps the input from the output: a product with 0, a clamp, a constant, an index"
+KEPT = tr("look for what keeps the input from the output: a product with 0, a clamp, a constant, an index")
 
 
 class Tokens:
     """Equal rows are counted in the tables; the forwards with other tokens are looked through for rows that did not change."""
 
-    name = "tokens"
+    name = tr("tokens")
 
     def ask(self, subject: Subject) -> list[Finding]:
         if subject.neighbours is None and not subject.texts:
-            raise NotApplicable("the model reads no text, and no two rows were compared", moot=True)
+            raise NotApplicable(tr("the model reads no text, and no two rows were compared"), moot=True)
         found = []
         for path, (table, rows) in tables(subject).items():
             alike = rows if f"{path}.weight" in subject.woken else equal_rows(table)
@@ -29,8 +30,8 @@ class Tokens:
                     Finding(
                         "tokens",
                         path,
-                        f"{alike} of {rows} tokens have the same vector as another one",
-                        "draw the table at random: nn.init.normal_(table.weight, std=0.02)",
+                        tr("{} of {} tokens have the same vector as another one", alike, rows),
+                        tr("draw the table at random: nn.init.normal_(table.weight, std=0.02)"),
                         {"tokens alike": alike, "tokens": rows},
                     )
                 )
@@ -60,7 +61,7 @@ class Tokens:
             Finding(
                 "tokens",
                 dies(subject.reference.calls, watch.calls),
-                f"with all inputs replaced, {len(stuck)} of {subject.rows - 1} other rows give the same output as before",
+                tr("with all inputs replaced, {} of {} other rows give the same output as before", len(stuck), subject.rows - 1),
                 KEPT,
                 {"rows that did not change": len(stuck), "rows": subject.rows - 1},
             )
@@ -85,9 +86,9 @@ def idle_inputs(subject: Subject) -> list[Finding]:
                 break
             if watch and all(np.array_equal(a, b, equal_nan=True) for a, b in zip(subject.reference.outputs, watch.outputs)):
                 cause = (
-                    f"with others in the place of the second half of {which}, nothing that the model gives changes"
+                    tr("with others in the place of the second half of {}, nothing that the model gives changes", which)
                     if first
-                    else f"with others in the place of all of {which}, nothing that the model gives changes"
+                    else tr("with others in the place of all of {}, nothing that the model gives changes", which)
                 )
                 path = dies(subject.reference.calls, watch.calls)
                 found.append(Finding("tokens", path, cause, KEPT))

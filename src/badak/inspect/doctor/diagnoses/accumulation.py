@@ -2,6 +2,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from badak.compat.torch.amp.grad_scaler import GradScaler
+from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.report import Finding
 
@@ -39,8 +40,8 @@ class AccumulationScaled(Diagnosis):
         if all(abs(each - k) < 0.01 * k for each in sums) or all(abs(each - 1 / k) < 0.01 / k for each in sums):
             yield self.found(
                 visit.steps[0].backs[0].place,
-                f"{k} backward() for each step, its mean loss times {total / k:.3g}: the gradient is {total:.3g} times "
-                "that of the whole batch",
+                tr("{} backward() for each step, its mean loss times {:.3g}: the gradient is {:.3g} times "
+                   "that of the whole batch", k, total / k, total),
                 f"(loss / {k}).backward()",
                 parts=k, total=total,
             )  # fmt: skip
@@ -61,7 +62,7 @@ class AccumulationLost(Diagnosis):
         if all(each == k - 1 for each in lost):
             yield self.found(
                 visit.steps[0].backs[0].place,
-                f"{k} backward() for each step, and what {k - 1} of them made was cleared before a step had used it",
-                f"zero_grad() once for each step, not once for each of its {k} parts",
+                tr("{} backward() for each step, and what {} of them made was cleared before a step had used it", k, k - 1),
+                tr("zero_grad() once for each step, not once for each of its {} parts", k),
                 parts=k, lost=k - 1,
             )  # fmt: skip

@@ -3,6 +3,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.report import Finding
 from badak.nn.conv import _ConvNd
@@ -28,16 +29,18 @@ class AllAlike(Diagnosis):
             if len(every) >= LEAST + 2 and all(loss.one_answer and not loss.one_target for loss in every):
                 yield self.found(
                     place,
-                    f"in all {len(every)} steps the model gives all {every[0].rows} rows one answer, and their labels differ",
-                    "look for a mean over the rows, an expand() or an index that takes one of them for all",
+                    tr(
+                        "in all {} steps the model gives all {} rows one answer, and their labels differ", len(every), every[0].rows
+                    ),
+                    tr("look for a mean over the rows, an expand() or an index that takes one of them for all"),
                     steps=len(every),
                 )
                 return
             if len(own) >= LEAST and all(loss.level for loss in own):
                 yield self.found(
                     place,
-                    f"in all {len(own)} steps the {own[0].classes} numbers that the model gives for a row are equal",
-                    "the last layer has one output for each class or label, and starts with random weights: no expand()",
+                    tr("in all {} steps the {} numbers that the model gives for a row are equal", len(own), own[0].classes),
+                    tr("the last layer has one output for each class or label, and starts with random weights: no expand()"),
                     steps=len(own),
                 )
                 return
@@ -56,9 +59,9 @@ class AllAlike(Diagnosis):
                 ):
                     yield self.found(
                         "",
-                        f"after {len(visit.steps)} steps all {len(flat)} units of {visit.names.of(module)} hold the same numbers: "
-                        "together they are worth one",
-                        "draw the weights at random: nn.init.xavier_uniform_, kaiming_normal_",
+                        tr("after {} steps all {} units of {} hold the same numbers: together they are worth one", len(visit.steps),
+                           len(flat), visit.names.of(module)),
+                        tr("draw the weights at random: nn.init.xavier_uniform_, kaiming_normal_"),
                         units=len(flat),
-                    )
+                    )  # fmt: skip
                     return

@@ -3,6 +3,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.given import shapes_of
 from badak.inspect.doctor.names import weights_of
@@ -62,11 +63,11 @@ class NoAverage(Diagnosis):
             if idle and len(idle) == len(like):
                 yield self.found(
                     "",
-                    f"the weights of {type(model).__name__}, which an optimizer has, are written {max(times)} times outside of it, "
-                    "and those of its copy never",
-                    "average.mul_(a).add_(weights, alpha=1 - a): the copy is what moves",
+                    tr("the weights of {}, which an optimizer has, are written {} times outside of it, "
+                       "and those of its copy never", type(model).__name__, max(times)),
+                    tr("average.mul_(a).add_(weights, alpha=1 - a): the copy is what moves"),
                     times=max(times),
-                )
+                )  # fmt: skip
                 return
 
     def loose(self, visit: "Visit", modules: Iterable[Module], models: list[Module]) -> Iterator[Finding]:
@@ -95,14 +96,16 @@ class NoAverage(Diagnosis):
         times = norm(a for a, _ in pairs) / max(norm(b for _, b in pairs), 1e-30)
         moved, apart = norm(array - first for array, first, _ in known), norm(a - b for a, b in pairs)
         if moved == 0.0 or moved < STILL * apart and apart > 1e-3 * norm(a for a, _ in pairs):
-            said = f"the copy of {name} is written {known[0][2]} times and never changes"
+            said = tr("the copy of {} is written {} times and never changes", name, known[0][2])
         elif moved > 0.02 * first and len(pairs) == len(known) and toward(pairs, known) < 0.05:
-            said = f"the copy of {name} is written {known[0][2]} times and comes no nearer to the weights"
+            said = tr("the copy of {} is written {} times and comes no nearer to the weights", name, known[0][2])
         elif not 1 / TIMES < times < TIMES:
-            said = f"the weights of the copy of {name} are {times:.2g} times as large as those that it should be an average of"
+            said = tr(
+                "the weights of the copy of {} are {:.2g} times as large as those that it should be an average of", name, times
+            )
         else:
             return None
-        fix = "average = a * average + (1 - a) * weights: average.mul_(a).add_(weights, alpha=1 - a)"
+        fix = tr("average = a * average + (1 - a) * weights: average.mul_(a).add_(weights, alpha=1 - a)")
         return self.found("", said, fix, times=times)
 
 

@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.report import Finding
 
@@ -22,9 +23,9 @@ class WrongAxis(Diagnosis):
             seen = turned[0][0]
             yield self.found(
                 seen.place,
-                f"softmax(dim={seen.dim}) of weights {seen.shape}, which then multiply values: a row of weights sums to "
-                f"{seen.low:.2g} to {seen.high:.2g}, not to 1",
-                "softmax(dim=-1): over the keys, the axis that the product with the values sums over",
+                tr("softmax(dim={}) of weights {}, which then multiply values: a row of weights sums to "
+                   "{:.2g} to {:.2g}, not to 1", seen.dim, seen.shape, seen.low, seen.high),
+                tr("softmax(dim=-1): over the keys, the axis that the product with the values sums over"),
                 dim=seen.dim, low=seen.low, high=seen.high,
             )  # fmt: skip
         for place in dict.fromkeys(loss.place for step in visit.steps for loss in step.trained):
@@ -32,9 +33,9 @@ class WrongAxis(Diagnosis):
             if len(several) >= 3 and all(abs(each - 1) > 0.02 for both in several for each in both):
                 yield self.found(
                     place,
-                    f"the labels of kl_div are probabilities that sum to {several[0][0]:.2g} to {several[0][1]:.2g} in a row, not "
-                    "to 1",
-                    "dim=-1, the axis of the classes; dim=0 is the batch",
+                    tr("the labels of kl_div are probabilities that sum to {:.2g} to {:.2g} in a row, not "
+                       "to 1", several[0][0], several[0][1]),
+                    tr("dim=-1, the axis of the classes; dim=0 is the batch"),
                     low=several[0][0], high=several[0][1],
                 )  # fmt: skip
                 return
@@ -42,14 +43,18 @@ class WrongAxis(Diagnosis):
             losses = [loss for step in visit.steps for loss in step.trained if loss.place == place and loss.mass is not None]
             off = [sum(abs(each - 1) > 0.02 for each in loss.mass or ()) for loss in losses]
             if len(losses) >= 2 and all(off) and 2 * sum(each == 2 for each in off) >= len(off):
-                (low, high), maker, where = losses[0].mass or (0.0, 0.0), losses[0].made_by, losses[0].made_at or "a line of badak"
+                (low, high), maker, where = (
+                    losses[0].mass or (0.0, 0.0),
+                    losses[0].made_by,
+                    losses[0].made_at or tr("a line of badak"),
+                )
                 if losses[0].kind == "cross_entropy":  # which takes none, whatever they sum to
                     self.explains = tuple(code for code in self.explains if code != "BADAK-203")
                 yield self.found(
                     place,
-                    f"the probabilities that {maker} made at {where} sum to {low:.2g} to {high:.2g} "
-                    f"over the {losses[0].classes} classes of a row, not to 1",
-                    "dim=-1, the axis of the classes; dim=0 is the batch",
+                    tr("the probabilities that {} made at {} sum to {:.2g} to {:.2g} "
+                       "over the {} classes of a row, not to 1", maker, where, low, high, losses[0].classes),
+                    tr("dim=-1, the axis of the classes; dim=0 is the batch"),
                     low=low, high=high,
                 )  # fmt: skip
 
@@ -60,8 +65,8 @@ class WrongAxis(Diagnosis):
             first = seen[0][0]
             yield self.found(
                 first.place,
-                f"{first.a} is normalised along axis {first.axis}, and the product that follows sums over the other one: what is "
-                "compared has no length of 1, and depends on what else is in the batch",
-                "F.normalize(x, dim=-1): along the axis of the features",
+                tr("{} is normalised along axis {}, and the product that follows sums over the other one: what is "
+                   "compared has no length of 1, and depends on what else is in the batch", first.a, first.axis),
+                tr("F.normalize(x, dim=-1): along the axis of the features"),
                 axis=first.axis,
-            )
+            )  # fmt: skip

@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.report import Finding
 
@@ -23,8 +24,8 @@ class BlindRows(Diagnosis):
         operation, place, _, number = watch.broken
         yield self.found(
             place,
-            f"step {number}: {operation} makes NaN of {rows:,} of {total:,} rows of scores in which every key is hidden; the first "
-            f"is {first}, hidden at {hidden_at or 'a line of badak'}",
-            "let each query see one key, itself at least; or F.scaled_dot_product_attention, which gives zeros for such a row",
+            tr("step {}: {} makes NaN of {:,} of {:,} rows of scores in which every key is hidden; the first "
+               "is {}, hidden at {}", number, operation, rows, total, first, hidden_at or tr("a line of badak")),
+            tr("let each query see one key, itself at least; or F.scaled_dot_product_attention, which gives zeros for such a row"),
             rows=rows, of=total, step=number,
         )  # fmt: skip

@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.report import Finding
 from badak.inspect.doctor.watch import name_of
@@ -22,27 +23,28 @@ class FirstNaN(Diagnosis):
             operation, place, kind, number = watch.broken
             yield self.found(
                 place,
-                f"step {number}: {operation} made the first {kind} out of finite numbers; then the program failed: "
-                f"{name_of(visit.error)[:120]}",
-                "look at what goes in there: a logarithm or a root of 0, a division by 0, a softmax of -inf alone, an overflow",
+                tr("step {}: {} made the first {} out of finite numbers; then the program failed: {}", number, operation, kind,
+                   name_of(visit.error)[:120]),
+                tr("look at what goes in there: a logarithm or a root of 0, a division by 0, a softmax of -inf alone, an overflow"),
                 step=number,
-            )
+            )  # fmt: skip
             return
         if not watch.broken_step:
             return
         if watch.broken is None:
             yield self.found(
                 visit.steps[min(watch.broken_step, len(visit.steps)) - 1].place if visit.steps else "",
-                f"step {watch.broken_step}: the loss or a gradient is not finite, though every operation was given finite numbers",
-                "badak.autograd.set_detect_anomaly(True) stops where it happens",
+                tr("step {}: the loss or a gradient is not finite, though every operation was given finite numbers",
+                   watch.broken_step),
+                tr("badak.autograd.set_detect_anomaly(True) stops where it happens"),
                 step=watch.broken_step,
-            )
+            )  # fmt: skip
             return
         operation, place, kind, number = watch.broken
         yield self.found(
             place,
-            f"step {number}: {operation} made the first {kind} out of finite numbers; the loss or a gradient of step "
-            f"{watch.broken_step} is not finite",
-            "look at what goes in there: a logarithm or a root of 0, a division by 0, a softmax of -inf alone, an overflow",
+            tr("step {}: {} made the first {} out of finite numbers; the loss or a gradient of step {} is not finite", number,
+               operation, kind, watch.broken_step),
+            tr("look at what goes in there: a logarithm or a root of 0, a division by 0, a softmax of -inf alone, an overflow"),
             step=number,
-        )
+        )  # fmt: skip

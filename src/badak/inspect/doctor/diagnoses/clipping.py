@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.facts import Clip
 from badak.inspect.doctor.report import Finding
@@ -27,13 +28,14 @@ class ClippedAway(Diagnosis):
                 clip.limit <= self.most * clip.scale and 0 < clip.limit < self.share * clip.before for clip in every
             ):
                 least, limit, scale = min(clip.before for clip in every), every[0].limit, every[0].scale
-                scaled = f", and they are still multiplied by {scale:.0f}" if scale > 1 else ""
+                scaled = tr(", and they are still multiplied by {:.0f}", scale) if scale > 1 else ""
                 yield self.found(
                     place,
-                    f"all {len(every)} times {limit:.3g} was let through of {least:.3g} and more: less than "
-                    f"{max(clip.limit / clip.before for clip in every):.0e} of the gradients is left{scaled}",
-                    "scaler.unscale_(optimizer) before clipping" if scale > 1 else
-                    "max_norm=1.0, or what the norm usually is: clip_grad_norm_ returns it",
+                    tr("all {} times {:.3g} was let through of {:.3g} and more: less than "
+                       "{:.0e} of the gradients is left{}", len(every), limit, least,
+                       max(clip.limit / clip.before for clip in every), scaled),
+                    tr("scaler.unscale_(optimizer) before clipping") if scale > 1 else
+                    tr("max_norm=1.0, or what the norm usually is: clip_grad_norm_ returns it"),
                     limit=limit, before=least, times=len(every),
                 )  # fmt: skip
                 return
@@ -51,8 +53,8 @@ class ClippedEarly(Diagnosis):
         if len(late) >= 3 and len(late) == len(every):
             yield self.found(
                 late[0].place,
-                f"all {len(late)} times clipping was called after the step that had used the gradients",
-                "loss.backward(), then clip_grad_norm_(model.parameters(), ...), then optimizer.step()",
+                tr("all {} times clipping was called after the step that had used the gradients", len(late)),
+                tr("loss.backward(), then clip_grad_norm_(model.parameters(), ...), then optimizer.step()"),
                 times=len(late),
             )
             return
@@ -61,8 +63,10 @@ class ClippedEarly(Diagnosis):
         if len(within) >= 3 and len(within) == len(rounds) and len(visit.watch.optimizers) == 1:
             yield self.found(
                 within[0].clips[-1].place,
-                f"in all {len(within)} steps another backward() comes after clipping, and what it makes is not clipped",
-                "clip once, after the last backward() of a step: clip_grad_norm_(model.parameters(), ...), then optimizer.step()",
+                tr("in all {} steps another backward() comes after clipping, and what it makes is not clipped", len(within)),
+                tr(
+                    "clip once, after the last backward() of a step: clip_grad_norm_(model.parameters(), ...), then optimizer.step()"
+                ),
                 times=len(within),
             )
             return
@@ -70,7 +74,7 @@ class ClippedEarly(Diagnosis):
         if len(early) >= 3 and len(early) == len(every):
             yield self.found(
                 early[0].place,
-                f"all {len(early)} times there was no gradient yet when clipping was called",
-                "loss.backward(), then clip_grad_norm_(model.parameters(), ...), then optimizer.step()",
+                tr("all {} times there was no gradient yet when clipping was called", len(early)),
+                tr("loss.backward(), then clip_grad_norm_(model.parameters(), ...), then optimizer.step()"),
                 times=len(early),
             )

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.facts import Loss, Step
 from badak.inspect.doctor.report import Finding
@@ -29,9 +30,9 @@ class PaddingCounted(Diagnosis):
             pad, count, total = every[0][0], sum(n for _, n, _ in every), sum(n for _, _, n in every)
             yield self.found(
                 place,
-                f"{count:,} of {total:,} labels ({count / total:.0%}) are {pad}, the id that fills the texts up, and the loss "
-                "counts them",
-                f"ignore_index={pad} in the loss; or -100 in the place of these labels",
+                tr("{:,} of {:,} labels ({:.0%}) are {}, the id that fills the texts up, and the loss "
+                   "counts them", count, total, count / total, pad),
+                tr("ignore_index={} in the loss; or -100 in the place of these labels", pad),
                 pad=pad, labels=count, share=count / total,
             )  # fmt: skip
 

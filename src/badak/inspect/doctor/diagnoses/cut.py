@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.facts import CUTS
 from badak.inspect.doctor.report import Finding
@@ -32,9 +33,9 @@ class GraphCut(Diagnosis):
                         del wanted[key]
                     yield self.found(
                         cut.place,
-                        f"{cut.how} cuts the graph: {len(lost)} parameters before it got no gradient in {len(visit.steps)} steps "
-                        f"({visit.names.few(lost.values())})",
-                        f"leave out {cut.how}; or freeze what is not to learn: module.requires_grad_(False)",
+                        tr("{} cuts the graph: {} parameters before it got no gradient in {} steps "
+                           "({})", cut.how, len(lost), len(visit.steps), visit.names.few(lost.values())),
+                        tr("leave out {}; or freeze what is not to learn: module.requires_grad_(False)", cut.how),
                         parameters=len(lost), steps=len(visit.steps),
                     )  # fmt: skip
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from badak.core.errors import tr
 from badak.data import DataLoader
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.facts import Call, Lookup, Step
@@ -41,17 +42,18 @@ class SameIds(Diagnosis):
         if len(real) == 1 and count >= 64:
             yield self.found(
                 place,
-                f"all {count:,} ids of {len(texts)} batches are {real[0]}, of {texts[0].rows} that the table has"
+                tr("all {:,} ids of {} batches are {}, of {} that the table has", count, len(texts), real[0], texts[0].rows)
                 if len(tokens) == 1 else
-                f"all {count:,} ids of {len(texts)} batches are {real[0]} or padding, of {texts[0].rows} that the table has",
-                "look at the tokenizer and at what fills texts up",
+                tr("all {:,} ids of {} batches are {} or padding, of {} that the table has", count, len(texts), real[0],
+                   texts[0].rows),
+                tr("look at the tokenizer and at what fills texts up"),
                 ids=count,
             )  # fmt: skip
         elif any(all(_one_text(ids) for ids in each) for each in ([t.ids for t in texts], [t.ids.T for t in texts])):
             yield self.found(
                 place,
-                f"in all {len(texts)} batches, {texts[0].ids.shape} at first, all rows are one and the same text",
-                "look at the index in Dataset.__getitem__, and at what makes the batch",
+                tr("in all {} batches, {} at first, all rows are one and the same text", len(texts), texts[0].ids.shape),
+                tr("look at the index in Dataset.__getitem__, and at what makes the batch"),
                 batches=len(texts),
             )
 
@@ -65,20 +67,20 @@ class SameIds(Diagnosis):
             if len(values) == len(every) >= LEAST and count >= 256 and all((each == first).all() for each in values):
                 yield self.found(
                     call.place,
-                    f"all {count:,} numbers that {type(call.module).__name__} is given in {len(values)} calls are "
-                    f"{float(first):.3g}",
-                    "look at what makes the data: noise of 0, a mask that hides all, a cast to integers",
+                    tr("all {:,} numbers that {} is given in {} calls are {:.3g}", count, type(call.module).__name__, len(values),
+                       float(first)),
+                    tr("look at what makes the data: noise of 0, a mask that hides all, a cast to integers"),
                     numbers=count,
-                )
+                )  # fmt: skip
                 return
             alike = [each for each in values if len(each) >= 8 and each.shape[1] >= 4 and len(np.unique(each[:8], axis=0)) <= 2]
             kinds = np.unique(np.concatenate([each[:8] for each in alike]), axis=0) if len(alike) == len(every) >= LEAST else ()
             if 0 < len(kinds) <= 2:
                 yield self.found(
                     call.place,
-                    f"in all {len(alike)} batches the rows that {type(call.module).__name__} is given are one and the same"
+                    tr("in all {} batches the rows that {} is given are one and the same", len(alike), type(call.module).__name__)
                     + (", or its mirror" if len(kinds) > 1 else ""),
-                    "look at the index in Dataset.__getitem__, and at what makes the batch",
+                    tr("look at the index in Dataset.__getitem__, and at what makes the batch"),
                     batches=len(alike),
                 )
                 return
@@ -100,11 +102,11 @@ class SameIds(Diagnosis):
                 place = next((call.place for step in visit.steps for call in step.calls), "")
                 return self.found(
                     place,
-                    f"all {count:,} ids that {visit.names.of(several[0].module)} was asked for are {first[0]}, of "
-                    f"{several[0].rows} that it has",
-                    "look at what makes the ids: a column of another name, a cast, a factor of 0",
+                    tr("all {:,} ids that {} was asked for are {}, of {} that it has", count, visit.names.of(several[0].module),
+                       first[0], several[0].rows),
+                    tr("look at what makes the ids: a column of another name, a cast, a factor of 0"),
                     ids=count,
-                )
+                )  # fmt: skip
         return None
 
 
@@ -143,8 +145,8 @@ class SameBatch(Diagnosis):
             drawn, different, there = again
             yield self.found(
                 next((call.place for step in visit.steps for call in step.calls if call.grad), ""),
-                f"of {there:,} rows that there are the same {different} come again and again, {drawn} times in all",
-                "look at what chooses the rows: torch.randperm(n), randint(n, (size,))",
+                tr("of {:,} rows that there are the same {} come again and again, {} times in all", there, different, drawn),
+                tr("look at what chooses the rows: torch.randperm(n), randint(n, (size,))"),
                 rows=different, drawn=drawn,
             )  # fmt: skip
             return
@@ -166,8 +168,8 @@ class SameBatch(Diagnosis):
             if one and len({*after}) > 1 and after[-1] > after[0] and len(visit.steps) > 4:
                 yield self.found(
                     place,
-                    f"the same seed is set again after {after[-1]} steps: the order of rows, dropout and noise repeat",
-                    "set the seed once, before the training",
+                    tr("the same seed is set again after {} steps: the order of rows, dropout and noise repeat", after[-1]),
+                    tr("set the seed once, before the training"),
                     times=len(after),
                 )
                 return
@@ -183,10 +185,13 @@ class SameBatch(Diagnosis):
             return None
         return self.found(
             given[0].place,
-            f"in {count} of {len(given)} steps {type(given[0].module).__name__} was given the same numbers, made again each time",
-            "for batch in loader:, not next(iter(loader)); no manual_seed() in the loop; where it is meant, make the batch once",
+            tr("in {} of {} steps {} was given the same numbers, made again each time", count, len(given),
+               type(given[0].module).__name__),
+            tr(
+                "for batch in loader:, not next(iter(loader)); no manual_seed() in the loop; where it is meant, make the batch once"
+            ),
             steps=len(given),
-        )
+        )  # fmt: skip
 
 
 def _had_more(visit: "Visit", same: "list[Call]") -> bool:
@@ -230,9 +235,10 @@ class NotNormalised(Diagnosis):
             fed = wild[0]
             yield self.found(
                 fed.place,
-                f"what goes into {visit.names.of(fed.module) or 'the first layer'} has values {fed.low:.3g} to {fed.high:.3g}, "
-                f"mean {fed.mean:.3g}, standard deviation {fed.std:.3g}",
-                "x / 255 for pictures, (x - mean) / std of the training data for the rest",
+                tr("what goes into {} has values {:.3g} to {:.3g}, "
+                   "mean {:.3g}, standard deviation {:.3g}", visit.names.of(fed.module) or tr("the first layer"), fed.low, fed.high,
+                   fed.mean, fed.std),
+                tr("x / 255 for pictures, (x - mean) / std of the training data for the rest"),
                 low=fed.low, high=fed.high, mean=fed.mean, std=fed.std,
             )  # fmt: skip
             return

@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.report import Finding
 
@@ -23,8 +24,8 @@ class DroppedAway(Diagnosis):
                 if "Dropout" in type(module).__name__ and isinstance(p, float) and p >= MOST and visit.learns(top):
                     yield self.found(
                         visit.names.of(module),
-                        f"p={p}: {p:.0%} of what goes through it is dropped in training",
-                        f"nn.Dropout({max(0.1, 1 - p):.2g}): p is the share that is dropped",
+                        tr("p={}: {:.0%} of what goes through it is dropped in training", p, p),
+                        tr("nn.Dropout({:.2g}): p is the share that is dropped", max(0.1, 1 - p)),
                         p=p,
                     )
                     return

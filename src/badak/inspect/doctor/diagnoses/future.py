@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.diagnoses.labels import is_causal, laid_out, next_token
 from badak.inspect.doctor.facts import Loss, Step
@@ -25,20 +26,20 @@ class FutureSeen(Diagnosis):
             if number := _seen_steps(visit, place):
                 yield self.found(
                     place,
-                    f"in {number} of {number} batches the labels are the next steps of what the model is given, and none of "
-                    f"{len(steps[0].attended)} attentions hides what comes after a query",
-                    "a causal mask: is_causal=True, or generate_square_subsequent_mask(T) as mask",
+                    tr("in {} of {} batches the labels are the next steps of what the model is given, and none of "
+                       "{} attentions hides what comes after a query", number, number, len(steps[0].attended)),
+                    tr("a causal mask: is_causal=True, or generate_square_subsequent_mask(T) as mask"),
                     attentions=len(steps[0].attended),
-                )
+                )  # fmt: skip
                 return
             if all(_asks_on(step, loss) for step, loss in pairs):
                 yield self.found(
                     place,
-                    f"in {len(pairs)} of {len(pairs)} batches every label is the next token, and none of "
-                    f"{len(steps[0].attended)} attentions hides what comes after a query",
-                    "a causal mask: is_causal=True, or generate_square_subsequent_mask(T) as mask",
+                    tr("in {} of {} batches every label is the next token, and none of "
+                       "{} attentions hides what comes after a query", len(pairs), len(pairs), len(steps[0].attended)),
+                    tr("a causal mask: is_causal=True, or generate_square_subsequent_mask(T) as mask"),
                     attentions=len(steps[0].attended),
-                )
+                )  # fmt: skip
                 return
 
 

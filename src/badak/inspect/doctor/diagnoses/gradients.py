@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.names import assigned_at, is_read, never_called, own_text, weights_of
 from badak.inspect.doctor.report import Finding
@@ -26,17 +27,18 @@ class NeverLearns(Diagnosis):
         if still:
             yield self.found(
                 visit.steps[0].place,
-                f"the gradients of {len(still)} parameters are exactly 0 whenever they were measured ({visit.names.few(still)})",
-                "look at what stands between it and the loss: a factor of 0, a mask that hides all, a unit that is dead",
+                tr("the gradients of {} parameters are exactly 0 whenever they were measured ({})", len(still),
+                   visit.names.few(still)),
+                tr("look at what stands between it and the loss: a factor of 0, a mask that hides all, a unit that is dead"),
                 parameters=len(still),
-            )
+            )  # fmt: skip
         yield from self._rows(visit)
         twice = [each for step in visit.rounds[:3] for each in step.shaped if each.kind == "twice"]
         if len({id(each) for each in twice}) >= 3 and all(any(x.kind == "twice" for x in step.shaped) for step in visit.rounds[:3]):
             yield self.found(
                 twice[0].place,
-                f"{twice[0].a} is put next to the same numbers again, picked a second time, in each step that was looked at",
-                "look at the indices: hidden[-2] and hidden[-1] are the two directions of a layer that reads both ways",
+                tr("{} is put next to the same numbers again, picked a second time, in each step that was looked at", twice[0].a),
+                tr("look at the indices: hidden[-2] and hidden[-1] are the two directions of a layer that reads both ways"),
             )
         losses: dict[tuple, list] = {}
         for step in visit.rounds:
@@ -51,19 +53,19 @@ class NeverLearns(Diagnosis):
         if lost and idle and len(idle) < len(losses) and not apart:
             yield self.found(
                 idle[0][0],
-                f"the loss is computed and never differentiated: {len(lost)} parameters got no gradient in {len(visit.steps)} "
-                f"steps ({visit.names.few(lost)})",
-                "add it to the loss that backward() is called of",
+                tr("the loss is computed and never differentiated: {} parameters got no gradient in {} steps ({})", len(lost),
+                   len(visit.steps), visit.names.few(lost)),
+                tr("add it to the loss that backward() is called of"),
                 parameters=len(lost),
-            )
+            )  # fmt: skip
         elif lost and not still and not apart and len(visit.rounds) >= 10:
             yield self.found(
                 visit.steps[0].place,
-                f"{len(lost)} parameters got no gradient in {len(visit.steps)} steps ({visit.names.few(lost)}), though what they "
-                "are in was called",
-                "use them in forward as tensors: .item(), float() and indices give numbers without a graph; or delete them",
+                tr("{} parameters got no gradient in {} steps ({}), though what they are in was called", len(lost),
+                   len(visit.steps), visit.names.few(lost)),
+                tr("use them in forward as tensors: .item(), float() and indices give numbers without a graph; or delete them"),
                 parameters=len(lost),
-            )
+            )  # fmt: skip
 
     def _rows(self, visit: "Visit") -> Iterator[Finding]:
         """A part of what a layer makes, such as the keys of three, is never used."""
@@ -77,9 +79,10 @@ class NeverLearns(Diagnosis):
                 first, last = several[0]
                 yield self.found(
                     visit.steps[0].place,
-                    f"the gradients of rows {first} to {last} of {len(p)} of {visit.names.parameters.get(key, '?')}, are 0 "
-                    "whenever they were measured: this part of what the layer gives is not used",
-                    "look at where it is cut into parts, and at the indices of these",
+                    tr("the gradients of rows {} to {} of {} of {}, are 0 "
+                       "whenever they were measured: this part of what the layer gives is not used", first, last, len(p),
+                       visit.names.parameters.get(key, "?")),
+                    tr("look at where it is cut into parts, and at the indices of these"),
                     first=first, last=last,
                 )  # fmt: skip
                 return
@@ -103,11 +106,11 @@ class NeverLearns(Diagnosis):
                 if abs(share[0]) > 1e-6 and np.ptp(share) < 1e-3 * abs(share[0]):
                     yield self.found(
                         place,
-                        f"{share[0]:.3g} times the loss of {at} is added as a number without a graph, {len(values)} times: nothing "
-                        "learns from it",
-                        "add the loss itself, not its .item() or .detach()",
+                        tr("{:.3g} times the loss of {} is added as a number without a graph, {} times: nothing learns from it",
+                           share[0], at, len(values)),
+                        tr("add the loss itself, not its .item() or .detach()"),
                         share=float(share[0]),
-                    )
+                    )  # fmt: skip
                     return
 
     def _number(self, visit: "Visit") -> Iterator[Finding]:
@@ -122,9 +125,9 @@ class NeverLearns(Diagnosis):
             if len(numbers) >= 4 and len(numbers) >= least - 1 and len(set(numbers)) > len(numbers) // 2:
                 yield self.found(
                     place,
-                    f"a number without a graph is added to the loss, {len(numbers)} times, from {min(numbers):.3g} to "
-                    f"{max(numbers):.3g}: nothing learns from it",
-                    "compute it without .item(), .detach() and no_grad(); leave it out where it is only to be shown",
+                    tr("a number without a graph is added to the loss, {} times, from {:.3g} to "
+                       "{:.3g}: nothing learns from it", len(numbers), min(numbers), max(numbers)),
+                    tr("compute it without .item(), .detach() and no_grad(); leave it out where it is only to be shown"),
                     least=min(numbers), most=max(numbers),
                 )  # fmt: skip
                 return
@@ -138,11 +141,11 @@ class NeverLearns(Diagnosis):
                 if times >= 4 and times >= 0.8 * len(fresh):
                     yield self.found(
                         place,
-                        f"in {times} of {len(fresh)} steps this sum of losses is never differentiated, and some of its terms are: "
-                        "nothing learns from the others",
-                        "call backward() of the sum",
+                        tr("in {} of {} steps this sum of losses is never differentiated, and some of its terms are: "
+                           "nothing learns from the others", times, len(fresh)),
+                        tr("call backward() of the sum"),
                         steps=times,
-                    )
+                    )  # fmt: skip
                     return
 
     def _divergence(self, visit: "Visit") -> Iterator[Finding]:
@@ -152,11 +155,11 @@ class NeverLearns(Diagnosis):
         if len(idle) >= 4 and len(idle) >= len(rounds) - 1:
             yield self.found(
                 idle[0].divergences[-1].place,
-                f"in {len(idle)} of {len(rounds)} steps a divergence from the normal distribution is computed and never "
-                "differentiated: nothing keeps what is drawn near to it",
-                "add it to the loss that backward() is called of: loss = reconstruction + beta * kl",
+                tr("in {} of {} steps a divergence from the normal distribution is computed and never "
+                   "differentiated: nothing keeps what is drawn near to it", len(idle), len(rounds)),
+                tr("add it to the loss that backward() is called of: loss = reconstruction + beta * kl"),
                 steps=len(idle),
-            )
+            )  # fmt: skip
 
     def _itself(self, losses: dict[tuple, list]) -> Iterator[Finding]:
         """A loss that gives its answers no gradient: they are compared with themselves."""
@@ -165,11 +168,11 @@ class NeverLearns(Diagnosis):
             if len(pulls) >= 3 and max(pulls) < 1e-6:
                 yield self.found(
                     place,
-                    f"the gradient of this loss ({kind}) is 0 in all {len(pulls)} steps that were measured: answers are compared "
-                    "with themselves",
-                    "compare them with the data; what is made of the model's own answers tells it nothing",
+                    tr("the gradient of this loss ({}) is 0 in all {} steps that were measured: answers are compared "
+                       "with themselves", kind, len(pulls)),
+                    tr("compare them with the data; what is made of the model's own answers tells it nothing"),
                     steps=len(pulls),
-                )
+                )  # fmt: skip
                 return
 
     def _unread(self, visit: "Visit", losses: dict[tuple, list]) -> Iterator[Finding]:
@@ -191,8 +194,8 @@ class NeverLearns(Diagnosis):
             if found and not is_read(found[1]):
                 yield self.found(
                     place,
-                    f"{found[1]} is computed in {len(several)} steps, and nobody reads it: nothing learns from it",
-                    "add it to the loss that backward() is called of",
+                    tr("{} is computed in {} steps, and nobody reads it: nothing learns from it", found[1], len(several)),
+                    tr("add it to the loss that backward() is called of"),
                     steps=len(several),
                 )
                 return
@@ -211,17 +214,18 @@ class NeverLearns(Diagnosis):
                 if idle and not called and assigned_at(owner, name) and not is_read(name):
                     yield self.found(
                         assigned_at(owner, name),
-                        f"{type(owner).__name__}.{name} is made with {sum(p.numel() for p in own):,} weights, and nobody calls it",
-                        f"call self.{name}(...) in forward, or leave it out",
+                        tr("{}.{} is made with {:,} weights, and nobody calls it", type(owner).__name__, name,
+                           sum(p.numel() for p in own)),
+                        tr("call self.{}(...) in forward, or leave it out", name),
                         weights=sum(p.numel() for p in own),
-                    )
+                    )  # fmt: skip
                     return
 
         for name, line in never_called():
             yield self.found(
                 f"{os.path.basename(sys.argv[0])}:{line}",
-                f"{name}() writes into tensors that a model or its copy has, and nobody calls it: they stay as they were made",
-                f"call {name}() in each step, or leave it out",
+                tr("{}() writes into tensors that a model or its copy has, and nobody calls it: they stay as they were made", name),
+                tr("call {}() in each step, or leave it out", name),
             )
             return
 
@@ -235,8 +239,8 @@ class NeverLearns(Diagnosis):
             if len(several) >= 3 and all(len(each) > 2 and each[-1] and not any(each[:-1]) for each in several):
                 yield self.found(
                     place,
-                    f"this line makes {len(several[0])} losses in a step, and only the last of them is differentiated",
-                    "loss += ..., not loss = ...: add them all up, and call backward() of the sum",
+                    tr("this line makes {} losses in a step, and only the last of them is differentiated", len(several[0])),
+                    tr("loss += ..., not loss = ...: add them all up, and call backward() of the sum"),
                     losses=len(several[0]),
                 )
                 return
@@ -258,9 +262,9 @@ class Vanishing(Diagnosis):
             names = visit.names.parameters
             yield self.found(
                 visit.steps[0].place,
-                f"the gradient of {names.get(low, '?')} is {sizes[low]:.1e} of its weights, that of {names.get(high, '?')} "
-                f"{sizes[high]:.1e}",
-                "residual connections, a norm in each layer, ReLU or GELU in the place of sigmoid and tanh, other initial weights",
+                tr("the gradient of {} is {:.1e} of its weights, that of {} "
+                   "{:.1e}", names.get(low, "?"), sizes[low], names.get(high, "?"), sizes[high]),
+                tr("residual connections, a norm in each layer, ReLU or GELU in the place of sigmoid and tanh, other initial weights"),
                 least=sizes[low], most=sizes[high],
             )  # fmt: skip
 
@@ -283,8 +287,8 @@ class Exploding(Diagnosis):
             names = visit.names.parameters
             yield self.found(
                 visit.steps[0].place,
-                f"the gradient of {names.get(high, '?')} is {sizes[high]:.1e} times its weights, that of {names.get(low, '?')} "
-                f"{sizes[low]:.1e}",
-                "smaller initial weights or a norm in each layer; clip_grad_norm_(model.parameters(), 1.0) keeps the step small",
+                tr("the gradient of {} is {:.1e} times its weights, that of {} "
+                   "{:.1e}", names.get(high, "?"), sizes[high], names.get(low, "?"), sizes[low]),
+                tr("smaller initial weights or a norm in each layer; clip_grad_norm_(model.parameters(), 1.0) keeps the step small"),
                 least=sizes[low], most=sizes[high],
             )  # fmt: skip

@@ -2,6 +2,7 @@ import gc
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.report import Finding
 
@@ -27,7 +28,7 @@ class GraphGrows(Diagnosis):
         if (alive := sum(1 for root in old if root() is not None)) >= 0.9 * len(old):
             yield self.found(
                 visit.steps[0].backs[0].place if visit.steps[0].backs else "",
-                f"the losses of {alive} of {len(old)} steps are still there, each with its graph",
+                tr("the losses of {} of {} steps are still there, each with its graph", alive, len(old)),
                 "losses.append(loss.item())",
                 steps=alive,
             )
@@ -39,9 +40,9 @@ class GraphGrows(Diagnosis):
         if len(walked) >= LEAST and len(walked) == len(rounds) and len(more) == 1 and min(more) > 0:
             yield self.found(
                 visit.steps[0].backs[0].place,
-                f"backward() went through {walked[0]:,} operations in the first step and {walked[-1]:,} in step {len(walked)}, "
-                f"{min(more):,} more each time: it goes back into all steps before",
-                "state = state.detach() before the next step uses it; a list or tuple: [s.detach() for s in state]",
+                tr("backward() went through {:,} operations in the first step and {:,} in step {}, "
+                   "{:,} more each time: it goes back into all steps before", walked[0], walked[-1], len(walked), min(more)),
+                tr("state = state.detach() before the next step uses it; a list or tuple: [s.detach() for s in state]"),
                 first=walked[0], last=walked[-1],
             )  # fmt: skip
             return
@@ -54,9 +55,9 @@ class GraphGrows(Diagnosis):
             if len(numbers) >= max(3, len(rounds) // 4):
                 yield self.found(
                     place,
-                    f"in {len(numbers)} of {len(visit.steps)} steps a number is added to one that has the graph of the steps "
-                    "before: none of their memory is given back",
+                    tr("in {} of {} steps a number is added to one that has the graph of the steps "
+                       "before: none of their memory is given back", len(numbers), len(visit.steps)),
                     "total += loss.item()",
                     steps=len(numbers),
-                )
+                )  # fmt: skip
                 return

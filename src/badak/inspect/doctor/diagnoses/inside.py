@@ -3,6 +3,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.report import Finding
 
@@ -29,9 +30,9 @@ class DeadUnits(Diagnosis):
                 continue
             yield self.found(
                 several[0].place,
-                f"{dead} of {len(alive)} units of a ReLU are 0 in all {rows:,} rows of {len(several)} batches"
-                f"{_where(visit.names.of(several[0].module))}",
-                "a smaller learning rate, biases that start at 0, a norm before it, or GELU",
+                tr("{} of {} units of a ReLU are 0 in all {:,} rows of {} batches"
+                   "{}", dead, len(alive), rows, len(several), _where(visit.names.of(several[0].module))),
+                tr("a smaller learning rate, biases that start at 0, a norm before it, or GELU"),
                 dead=dead, units=len(alive), rows=rows,
             )  # fmt: skip
 
@@ -53,10 +54,11 @@ class SaturatedAttention(Diagnosis):
             (_, place), values = next(iter(sharp.items()))
             yield self.found(
                 place,
-                f"in the first steps {min(values):.0%} of the queries give one key 99 % ({len(sharp)} of {len(by)} attentions)",
-                "scores / D ** 0.5, where D is the size of a head; smaller weights in the maps of queries and keys",
+                tr("in the first steps {:.0%} of the queries give one key 99 % ({} of {} attentions)", min(values), len(sharp),
+                   len(by)),
+                tr("scores / D ** 0.5, where D is the size of a head; smaller weights in the maps of queries and keys"),
                 share=min(values),
-            )
+            )  # fmt: skip
 
 
 def _where(name: str) -> str:

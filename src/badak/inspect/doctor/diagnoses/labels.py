@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from badak.autograd import no_grad
+from badak.core.errors import tr
 from badak.inspect.audit.preserve_state import as_it_was
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.facts import Loss, Step
@@ -125,11 +126,11 @@ class LabelsNotShifted(Diagnosis):
                 continue
             yield self.found(
                 place,
-                f"in {len(every)} of {len(every)} batches every label is the token that the model is given at the same place: "
-                "it need only copy",
-                "ids[:, :-1] goes into the model, ids[:, 1:] are the labels",
+                tr("in {} of {} batches every label is the token that the model is given at the same place: it need only copy",
+                   len(every), len(every)),
+                tr("ids[:, :-1] goes into the model, ids[:, 1:] are the labels"),
                 batches=len(every),
-            )
+            )  # fmt: skip
 
     def one_by_one(self, visit: "Visit") -> Iterator[Finding]:
         """A decoder that is called for one token after the other, and is fed the very one that it is asked for."""
@@ -143,11 +144,11 @@ class LabelsNotShifted(Diagnosis):
             if all((x[known] == y[known]).all() for x, y, known in fed):
                 yield self.found(
                     place,
-                    f"in {len(fed)} of {len(fed)} calls, one for each place, every label is the token that the model is given: it "
-                    "need only copy",
-                    "give it the token before: the start at first, then tgt[:, t - 1], and compare with tgt[:, t]",
+                    tr("in {} of {} calls, one for each place, every label is the token that the model is given: it "
+                       "need only copy", len(fed), len(fed)),
+                    tr("give it the token before: the start at first, then tgt[:, t - 1], and compare with tgt[:, t]"),
                     calls=len(fed),
-                )
+                )  # fmt: skip
                 return
 
     def nothing_masked(self, visit: "Visit") -> Iterator[Finding]:
@@ -159,11 +160,12 @@ class LabelsNotShifted(Diagnosis):
                 continue
             yield self.found(
                 place,
-                f"in {len(counts)} of {len(counts)} batches all labels that count ({sum(counts)}) are tokens that the model is "
-                "given at the same place, none of them masked: it need only copy",
-                "hide what is asked for: torch.where(picked, MASK, ids) goes into the model",
+                tr("in {} of {} batches all labels that count ({}) are tokens that the model is "
+                   "given at the same place, none of them masked: it need only copy", len(counts), len(counts),
+                   sum(counts)),
+                tr("hide what is asked for: torch.where(picked, MASK, ids) goes into the model"),
                 labels=sum(counts),
-            )
+            )  # fmt: skip
 
 
 def unmasked(step: Step, loss: Loss) -> int:
@@ -191,11 +193,12 @@ class LabelsTurned(Diagnosis):
                 (a, b), *_ = (loss.axes for _, loss in pairs)
                 yield self.found(
                     place,
-                    f"answers are laid flat from ({a}, {b}, classes), labels from ({b}, {a}), in {len(pairs)} of {len(pairs)} "
-                    "batches: each answer is compared with the label of another place",
-                    "turn both alike: logits.reshape(-1, V) and labels.reshape(-1) of the same two axes",
+                    tr("answers are laid flat from ({}, {}, classes), labels from ({}, {}), in {} of {} "
+                       "batches: each answer is compared with the label of another place", a, b, b, a, len(pairs),
+                       len(pairs)),
+                    tr("turn both alike: logits.reshape(-1, V) and labels.reshape(-1) of the same two axes"),
                     batches=len(pairs),
-                )
+                )  # fmt: skip
 
 
 def turned(step: Step, loss: Loss) -> bool:
@@ -229,12 +232,12 @@ class LabelsShiftedTwice(Diagnosis):
         if any(1 in found for several in every.values() for found in several):
             return
         for place, several in every.items():
-            for k, words in ((2, "two tokens ahead"), (-1, "one token behind")):
+            for k, words in ((2, tr("two tokens ahead")), (-1, tr("one token behind"))):
                 if len(several) >= 3 and all(k in found and 0 not in found for found in several):
                     yield self.found(
                         place,
-                        f"in {len(several)} of {len(several)} batches the label at each place is the token {words}: "
-                        "the next one is never asked for",
-                        "shift once: either in the data or in the model",
+                        tr("in {} of {} batches the label at each place is the token {}: the next one is never asked for",
+                           len(several), len(several), words),
+                        tr("shift once: either in the data or in the model"),
                         offset=k,
-                    )
+                    )  # fmt: skip

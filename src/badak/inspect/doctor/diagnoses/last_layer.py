@@ -3,6 +3,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.report import Finding
 
@@ -38,8 +39,8 @@ class BehindLogits(Diagnosis):
                     said.add(loss.place)
                     yield self.found(
                         loss.place,
-                        f"{loss.kind} is given what {maker} made at {at or 'a line of badak'}: {self.takes[maker]}",
-                        f"leave out the {maker} behind the last layer",
+                        tr("{} is given what {} made at {}: {}", loss.kind, maker, at or tr("a line of badak"), self.takes[maker]),
+                        tr("leave out the {} behind the last layer", maker),
                     )
 
     def out_of_reach(self, visit: "Visit") -> Iterator[Finding]:
@@ -53,18 +54,16 @@ class BehindLogits(Diagnosis):
             low, high = self.reach.get(maker, (-np.inf, np.inf))
             labels = np.concatenate([loss.labels.ravel() for loss in own])  # type: ignore[union-attr]
             share = float(((labels < low - 0.05) | (labels > high + 0.05)).mean())
-            at = own[0].made_at or "a line of badak"
+            at = own[0].made_at or tr("a line of badak")
             if maker == "dropout":
                 what, fix = (
-                    f"{own[0].kind} is given what dropout made at {at}: answers are set to 0 at random",
-                    "leave out the dropout behind the last layer",
+                    tr("{} is given what dropout made at {}: answers are set to 0 at random", own[0].kind, at),
+                    tr("leave out the dropout behind the last layer"),
                 )
             elif share > 0.1:
-                what = (
-                    f"{share:.0%} of the labels, from {labels.min():.3g} to {labels.max():.3g}, are out of reach of what {maker} "
-                    f"gives at {at}"
-                )
-                fix = f"leave out the {maker} behind the last layer, or scale the labels to what it gives"
+                what = tr("{:.0%} of the labels, from {:.3g} to {:.3g}, are out of reach of what {} gives at {}", share,
+                          labels.min(), labels.max(), maker, at)  # fmt: skip
+                fix = tr("leave out the {} behind the last layer, or scale the labels to what it gives", maker)
             else:
                 continue
             yield self.found(place, what, fix, share=share)

@@ -3,6 +3,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.given import Pair
 from badak.inspect.doctor.report import Finding
@@ -41,12 +42,12 @@ class LabelGiven(Diagnosis):
                     column += rows.shape[1] - late
                     yield self.found(
                         place,
-                        f"number {column} of each row that the model is given is the label, but for a factor and a sum, in all "
-                        f"{len(rows)} rows that were looked at"
+                        tr("number {} of each row that the model is given is the label, but for a factor and a sum, in all "
+                           "{} rows that were looked at", column, len(rows))
                         if kind is None else
-                        f"number {column} of each row that the model is given says whether the label is {kind}, in all {len(rows)} "
-                        "rows that were looked at",
-                        "take the label, and what is only known with it, out of what the model reads",
+                        tr("number {} of each row that the model is given says whether the label is {}, in all {} "
+                           "rows that were looked at", column, kind, len(rows)),
+                        tr("take the label, and what is only known with it, out of what the model reads"),
                         column=column,
                     )  # fmt: skip
                     return
@@ -62,11 +63,11 @@ class LabelGiven(Diagnosis):
             if all(copied(late[:, i : i + 1], labels[:, i]) is not None for i in range(k)):
                 yield self.found(
                     place,
-                    f"the last {k} steps of each window that the model is given are the {k} numbers that it is asked for, but for "
-                    f"a factor and a sum, in all {len(rows)} rows that were looked at",
-                    "end the window where what is to be foretold begins",
+                    tr("the last {} steps of each window that the model is given are the {} numbers that it is asked for, but for "
+                       "a factor and a sum, in all {} rows that were looked at", k, k, len(rows)),
+                    tr("end the window where what is to be foretold begins"),
                     steps=k,
-                )
+                )  # fmt: skip
                 return
 
 

@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.report import Finding
 
@@ -22,11 +23,13 @@ class LogProbabilities(Diagnosis):
                 if loss.place in said:
                     continue
                 if loss.kind in ("cross_entropy", "bce_with_logits") and loss.made_by == "log_softmax":
-                    cause = (
-                        f"{loss.kind} is given log-probabilities, made by log_softmax at {loss.made_at or 'a line of badak'} "
-                        f"(largest {loss.high:.2g}), and takes them for logits"
+                    cause = tr(
+                        "{} is given log-probabilities, made by log_softmax at {} (largest {:.2g}), and takes them for logits",
+                        loss.kind,
+                        loss.made_at or tr("a line of badak"),
+                        loss.high,
                     )
-                    fix = "give it the logits, or use nll_loss for log-probabilities"
+                    fix = tr("give it the logits, or use nll_loss for log-probabilities")
                 elif (
                     loss.kind in ("nll", "kl_div", "ctc_loss")
                     and loss.made_by != "log_softmax"
@@ -34,8 +37,8 @@ class LogProbabilities(Diagnosis):
                     and loss.classes > 1
                 ):
                     name = loss.kind.removesuffix("_loss")
-                    cause = f"{name}_loss takes log-probabilities, at most 0 each, and is given values up to {loss.high:.3g}"
-                    fix = "give it log_softmax of the logits, or use cross_entropy for logits"
+                    cause = tr("{}_loss takes log-probabilities, at most 0 each, and is given values up to {:.3g}", name, loss.high)
+                    fix = tr("give it log_softmax of the logits, or use cross_entropy for logits")
                 else:
                     continue
                 said.add(loss.place)

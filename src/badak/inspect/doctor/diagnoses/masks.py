@@ -3,6 +3,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.facts import Attended, Step
 from badak.inspect.doctor.report import Finding
@@ -19,19 +20,21 @@ class MaskInverted(Diagnosis):
     explains = ("BADAK-210", "BADAK-216", "BADAK-217", "BADAK-218", "BADAK-220", "BADAK-233", "BADAK-247")
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
-        for words, judge in (("only keys that come after it", _future), ("only padding", _padding)):
+        for words, judge in ((tr("only keys that come after it"), _future), (tr("only padding"), _padding)):
             known = [(step, step.attended or step.pointed) for step in visit.rounds]
             steps = [[seen for seen in several if judge(step, seen)] for step, several in known if several]
             if steps and all(steps[: min(3, visit.watch.broken_step or 3)]):  # with NaN nobody sees anything
                 seen, several = steps[0][0], next(several for _, several in known if several)
                 yield self.found(
                     seen.place,
-                    f"each query sees {words} ({len(steps[0])} of {len(several)} attentions"
-                    f"{f', first in {name}' if (name := visit.names.of(seen.module)) else ''})",
-                    "~mask: True = hide in nn.MultiheadAttention, True = attend in scaled_dot_product_attention, 1 = attend in "
-                    "transformers",
+                    tr("each query sees {} ({} of {} attentions{})", words, len(steps[0]), len(several),
+                       tr(", first in {}", name) if (name := visit.names.of(seen.module)) else ""),
+                    tr(
+                        "~mask: True = hide in nn.MultiheadAttention, True = attend in scaled_dot_product_attention, 1 = attend in "
+                        "transformers"
+                    ),
                     attentions=len(steps[0]),
-                )
+                )  # fmt: skip
 
 
 class MaskAdded(Diagnosis):
@@ -46,8 +49,10 @@ class MaskAdded(Diagnosis):
         if len(steps) >= 2 and all(steps[:3]):
             yield self.found(
                 steps[0][0].place,
-                f"the mask is float and holds only 0 and 1, so it is added to {len(steps[0])} scores and hides nothing",
-                "a mask of bools: mask == 0 hides the zeros in nn.MultiheadAttention, mask != 0 in scaled_dot_product_attention",
+                tr("the mask is float and holds only 0 and 1, so it is added to {} scores and hides nothing", len(steps[0])),
+                tr(
+                    "a mask of bools: mask == 0 hides the zeros in nn.MultiheadAttention, mask != 0 in scaled_dot_product_attention"
+                ),
                 attentions=len(steps[0]),
             )
 

@@ -3,6 +3,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.facts import Loss, Picked, Step
 from badak.inspect.doctor.report import Finding
@@ -22,11 +23,11 @@ class LabelsMixed(Diagnosis):
         if len(wrong_ones) >= 3 and not any(wrong_ones):
             yield self.found(
                 next((call.place for step in visit.steps for call in step.calls), ""),
-                f"in {len(wrong_ones)} of {len(wrong_ones)} batches what puts examples together gives rows in one order "
-                "and their labels in another",
-                "sort the examples, not one part of them: batch.sort(key=lambda example: len(example[0]))",
+                tr("in {} of {} batches what puts examples together gives rows in one order and their labels in another",
+                   len(wrong_ones), len(wrong_ones)),
+                tr("sort the examples, not one part of them: batch.sort(key=lambda example: len(example[0]))"),
                 steps=len(wrong_ones),
-            )
+            )  # fmt: skip
             return
         yield from self.rows_moved(visit)
         yield from self.shuffled(visit)
@@ -40,11 +41,11 @@ class LabelsMixed(Diagnosis):
             if len(wrong) >= 3 and len(wrong) >= 0.8 * len(known) and len(losses) >= len(steps) - 1:
                 yield self.found(
                     place,
-                    f"in {len(wrong)} of {len(known)} steps the labels are picked in an order of their own, and nothing that goes "
-                    "into the model is picked so",
-                    "one order for both: rows = torch.randperm(n); x[rows], y[rows]",
+                    tr("in {} of {} steps the labels are picked in an order of their own, and nothing that goes "
+                       "into the model is picked so", len(wrong), len(known)),
+                    tr("one order for both: rows = torch.randperm(n); x[rows], y[rows]"),
                     steps=len(wrong),
-                )
+                )  # fmt: skip
                 return
 
     def shuffled(self, visit: "Visit") -> Iterator[Finding]:
@@ -54,11 +55,11 @@ class LabelsMixed(Diagnosis):
         if len(apart) >= 4 and len(apart) >= len(rounds) - 1:
             yield self.found(
                 next((call.place for step in apart for call in step.calls if call.grad), apart[0].place),
-                f"in {len(apart)} of {len(rounds)} steps the same rows of two tensors are picked, the one in another order "
-                "than the other",
-                "one order for both: rows = torch.randperm(n)[:size]; x[rows], y[rows]",
+                tr("in {} of {} steps the same rows of two tensors are picked, the one in another order than the other", len(apart),
+                   len(rounds)),
+                tr("one order for both: rows = torch.randperm(n)[:size]; x[rows], y[rows]"),
                 steps=len(apart),
-            )
+            )  # fmt: skip
 
     def rows_moved(self, visit: "Visit") -> Iterator[Finding]:
         """All rows that the model is given are put in another order, and their labels are not."""
@@ -67,11 +68,11 @@ class LabelsMixed(Diagnosis):
         if len(moved) >= 4 and len(moved) >= len(rounds) - 1:
             yield self.found(
                 next(call.place for call in moved[0].calls if call.grad),
-                f"in {len(moved)} of {len(rounds)} steps all rows that the model is given are in another order, and the labels "
-                "are not",
-                "one order for both: rows = torch.randperm(n); x[rows], y[rows]",
+                tr("in {} of {} steps all rows that the model is given are in another order, and the labels are not", len(moved),
+                   len(rounds)),
+                tr("one order for both: rows = torch.randperm(n); x[rows], y[rows]"),
                 steps=len(moved),
-            )
+            )  # fmt: skip
 
 
 def two_orders(every: list[Picked]) -> bool:

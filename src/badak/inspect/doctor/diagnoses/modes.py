@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.given import shapes_of
 from badak.inspect.doctor.names import weights_of
@@ -33,11 +34,11 @@ class EvalForgotten(Diagnosis):
         kinds = visit.random_layers(calls[0].module)
         yield self.found(
             calls[0].place,
-            f"{type(calls[0].module).__name__} was called {len(calls)} times without gradients in train mode, where its {kinds} "
-            "are at work",
-            "model.eval() before testing, model.train() after it",
+            tr("{} was called {} times without gradients in train mode, where its {} are at work", type(calls[0].module).__name__,
+               len(calls), kinds),
+            tr("model.eval() before testing, model.train() after it"),
             calls=len(calls),
-        )
+        )  # fmt: skip
 
     def teacher(self, visit: "Visit") -> Iterator[Finding]:
         """What has learned before is asked in each step, with its dropout at work: what it teaches is noise in part."""
@@ -54,11 +55,11 @@ class EvalForgotten(Diagnosis):
             if dropped and learned and not twins and len(calls) >= len(visit.rounds) >= 5 and not any(id(p) in held for p in own):
                 yield self.found(
                     calls[0].place,
-                    f"{type(module).__name__}, which learns no more, is asked in train mode in each of {len(visit.rounds)} steps; "
-                    "its dropout is at work",
-                    "teacher.eval() before another model learns from it",
+                    tr("{}, which learns no more, is asked in train mode in each of {} steps; its dropout is at work",
+                       type(module).__name__, len(visit.rounds)),
+                    tr("teacher.eval() before another model learns from it"),
                     calls=len(calls),
-                )
+                )  # fmt: skip
                 return
 
     def judges(self, visit: "Visit", module: "Module") -> bool:
@@ -69,11 +70,11 @@ class EvalForgotten(Diagnosis):
         """The finding where the first test came after the steps that were watched."""
         return self.found(
             place,
-            f"in its first test, after step {len(visit.steps)}, {type(module).__name__} was called without gradients in train "
-            f"mode, where its {visit.random_layers(module)} are at work",
-            "model.eval() before testing, model.train() after it",
+            tr("in its first test, after step {}, {} was called without gradients in train mode, where its {} are at work",
+               len(visit.steps), type(module).__name__, visit.random_layers(module)),
+            tr("model.eval() before testing, model.train() after it"),
             calls=1,
-        )
+        )  # fmt: skip
 
 
 class TrainForgotten(Diagnosis):
@@ -101,18 +102,19 @@ class TrainForgotten(Diagnosis):
             turned += [place for each, place, number in visit.watch.turned if each is module and number <= modes[late][0]]
             yield self.found(
                 modes[late][2],
-                f"from step {modes[late][0]} on {type(module).__name__} is trained in eval mode, in which its "
-                f"{visit.random_layers(module)} do nothing; the last switch was at {turned[-1] if turned else 'a line of badak'}",
-                "model.train() after each test",
+                tr("from step {} on {} is trained in eval mode, in which its {} do nothing; the last switch was at {}",
+                   modes[late][0], type(module).__name__, visit.random_layers(module),
+                   turned[-1] if turned else tr("a line of badak")),
+                tr("model.train() after each test"),
                 step=modes[late][0],
-            )
+            )  # fmt: skip
 
     def late(self, visit: "Visit", module: "Module", place: str) -> Finding:
         """The finding where the first test came after the steps that were watched."""
         return self.found(
             place,
-            f"after its first test, later than step {len(visit.steps)}, {type(module).__name__} is trained in eval mode, in which "
-            f"its {visit.random_layers(module)} do nothing",
-            "model.train() after each test",
+            tr("after its first test, later than step {}, {} is trained in eval mode, in which its {} do nothing", len(visit.steps),
+               type(module).__name__, visit.random_layers(module)),
+            tr("model.train() after each test"),
             step=len(visit.steps) + 1,
-        )
+        )  # fmt: skip

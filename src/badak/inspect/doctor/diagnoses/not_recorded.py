@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.report import Finding
 
@@ -23,7 +24,8 @@ class NotRecorded(Diagnosis):
         if asked or len(visit.steps) >= 2:
             yield self.found(
                 calls[0].place,
-                f"all {len(calls)} calls of {type(calls[0].module).__name__} were made under no_grad(): nothing got a gradient",
-                "call the model outside of no_grad() in training",
+                tr("all {} calls of {} were made under no_grad(): nothing got a gradient", len(calls),
+                   type(calls[0].module).__name__),
+                tr("call the model outside of no_grad() in training"),
                 calls=len(calls),
-            )
+            )  # fmt: skip

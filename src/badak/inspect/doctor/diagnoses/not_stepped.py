@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.report import Finding
 
@@ -23,11 +24,12 @@ class StepBeforeBackward(Diagnosis):
         if nothing and len(steps) >= 5 and len(calls) >= 5:
             yield self.found(
                 steps[0].place,
-                f"in {len(steps)} steps no parameter of the optimizer had a gradient, though {type(calls[0].module).__name__} "
-                f"was called {len(calls)} times: what backward() is called of does not hang on it",
-                "call backward() of the loss itself, not of torch.tensor(loss.item()) or of numbers from NumPy",
+                tr("in {} steps no parameter of the optimizer had a gradient, though {} "
+                   "was called {} times: what backward() is called of does not hang on it", len(steps),
+                   type(calls[0].module).__name__, len(calls)),
+                tr("call backward() of the loss itself, not of torch.tensor(loss.item()) or of numbers from NumPy"),
                 steps=len(steps),
-            )
+            )  # fmt: skip
             return
         for steps in visit.by_optimizer():
             yield from self._of_one(visit, steps)
@@ -44,15 +46,16 @@ class StepBeforeBackward(Diagnosis):
         if len(empty) == len(steps) and len(steps) > 1 and backs:
             yield self.found(
                 empty[0].place,
-                f"in {len(empty)} of {len(steps)} steps no parameter had a gradient, though backward() ran {backs} times: "
-                "the weights never change",
-                "zero_grad(), then backward(), then step()",
+                tr("in {} of {} steps no parameter had a gradient, though backward() ran {} times: "
+                   "the weights never change", len(empty), len(steps), backs),
+                tr("zero_grad(), then backward(), then step()"),
                 steps=len(empty), backwards=backs,
             )  # fmt: skip
         elif empty == steps[:1] and len(steps) > 2 and not steps[0].backs:
             yield self.found(
                 empty[0].place,
-                f"the first step() came before the first backward(): all {len(steps)} steps use the gradient of the batch before",
-                "loss.backward() before optimizer.step()",
+                tr("the first step() came before the first backward(): all {} steps use the gradient of the batch before",
+                   len(steps)),
+                tr("loss.backward() before optimizer.step()"),
                 steps=len(steps),
-            )
+            )  # fmt: skip

@@ -3,6 +3,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.diagnoses.last_layer import NUMBERS
 from badak.inspect.doctor.facts import Loss
@@ -61,8 +62,10 @@ class OddLabels(Diagnosis):
         if len(own) >= LEAST and all(loss.blanks for loss in own):
             yield self.found(
                 own[0].place,
-                f"{sum(loss.blanks for loss in own):,} labels of {len(own)} batches are the blank of ctc_loss, which is none",
-                "blank=0, and labels from 1 on; target_lengths without what fills the labels up",
+                tr(
+                    "{:,} labels of {} batches are the blank of ctc_loss, which is none", sum(loss.blanks for loss in own), len(own)
+                ),
+                tr("blank=0, and labels from 1 on; target_lengths without what fills the labels up"),
                 labels=sum(loss.blanks for loss in own),
             )
 
@@ -72,8 +75,8 @@ class OddLabels(Diagnosis):
         if len(several) >= 2:
             yield self.found(
                 several[0].place,
-                f"the loss takes the same probability for both labels, {len(several)} times: it does not depend on them",
-                "torch.where(label == 1, p, 1 - p), or y * p.log() + (1 - y) * (1 - p).log()",
+                tr("the loss takes the same probability for both labels, {} times: it does not depend on them", len(several)),
+                tr("torch.where(label == 1, p, 1 - p), or y * p.log() + (1 - y) * (1 - p).log()"),
                 times=len(several),
             )
 
@@ -85,8 +88,10 @@ class OddLabels(Diagnosis):
             return None
         return self.found(
             place,
-            f"in all {len(several)} steps every row of a batch is asked for the same numbers, which differ from batch to batch",
-            "look for a mean over the rows, an expand() or an index that takes one of them for all",
+            tr(
+                "in all {} steps every row of a batch is asked for the same numbers, which differ from batch to batch", len(several)
+            ),
+            tr("look for a mean over the rows, an expand() or an index that takes one of them for all"),
             steps=len(several),
         )
 
@@ -98,8 +103,8 @@ class OddLabels(Diagnosis):
         low, high = min(float(each.min()) for each in sums), max(float(each.max()) for each in sums)
         return self.found(
             place,
-            f"cross_entropy is given labels of several classes that sum to {low:.2g} to {high:.2g} in a row, not to 1",
-            "binary_cross_entropy_with_logits, where several classes may hold at once; labels / labels.sum(-1, keepdim=True) else",
+            tr("cross_entropy is given labels of several classes that sum to {:.2g} to {:.2g} in a row, not to 1", low, high),
+            tr("binary_cross_entropy_with_logits, where several classes may hold at once; labels / labels.sum(-1, keepdim=True) else"),
             low=low, high=high,
         )  # fmt: skip
 
@@ -117,8 +122,8 @@ class OddLabels(Diagnosis):
             if weights.size != 1 or not (wanted > 3 and weights.item() < 0.5 or wanted < 1 / 3 and weights.item() > 2):
                 return None
             said, fix = (
-                f"pos_weight is {weights.item():.2g}, and {share:.0%} of the labels are 1",
-                f"pos_weight = negatives / positives, about {wanted:.2g}",
+                tr("pos_weight is {:.2g}, and {:.0%} of the labels are 1", weights.item(), share),
+                tr("pos_weight = negatives / positives, about {:.2g}", wanted),
             )
         else:
             counts = np.bincount(labels[(labels >= 0) & (labels < weights.size)].astype(int), minlength=weights.size)
@@ -130,9 +135,9 @@ class OddLabels(Diagnosis):
             if slope < 0.4:
                 return None
             most, least = weights[counts.argmax()], weights[np.where(known, counts, counts.max() + 1).argmin()]
-            said = f"the most frequent of {weights.size} classes has weight {most:.2g}, the rarest {least:.2g}"
-            fix = "the rarer, the larger: weight = 1 / counts"
-        return self.found(place, f"the loss is weighted towards what is frequent: {said}", fix)
+            said = tr("the most frequent of {} classes has weight {:.2g}, the rarest {:.2g}", weights.size, most, least)
+            fix = tr("the rarer, the larger: weight = 1 / counts")
+        return self.found(place, tr("the loss is weighted towards what is frequent: {}", said), fix)
 
     def favoured_each(self, place: str, losses: list[Loss], weights: np.ndarray) -> Finding | None:
         """The same of several labels, each of which has a weight of its own."""
@@ -146,10 +151,10 @@ class OddLabels(Diagnosis):
             return None
         return self.found(
             place,
-            f"the loss is weighted towards what is frequent: pos_weight is {given[wrong][0]:.2g}, and {shares[wrong][0]:.0%} of "
-            "the labels are 1",
-            f"pos_weight = negatives / positives, about {wanted[wrong][0]:.2g}",
-        )
+            tr("the loss is weighted towards what is frequent: pos_weight is {:.2g}, and {:.0%} of the labels are 1",
+               given[wrong][0], shares[wrong][0]),
+            tr("pos_weight = negatives / positives, about {:.2g}", wanted[wrong][0]),
+        )  # fmt: skip
 
     def two_alike(self, visit: "Visit") -> Finding | None:
         """What is real and what is not, two losses of one step, are asked for the same label, as the other player asks."""
@@ -168,8 +173,8 @@ class OddLabels(Diagnosis):
             return None
         return self.found(
             next(loss.place for step in visit.steps for loss in step.trained),
-            f"all labels of both players are {next(iter(labels)):.3g}: nothing tells what is real from what is not",
-            "ones for what is real, zeros for what is not; the generator asks for ones",
+            tr("all labels of both players are {:.3g}: nothing tells what is real from what is not", next(iter(labels))),
+            tr("ones for what is real, zeros for what is not; the generator asks for ones"),
         )
 
     def one_label(self, losses: list[Loss], place: str) -> Finding | None:
@@ -185,8 +190,9 @@ class OddLabels(Diagnosis):
             return None
         return self.found(
             place,
-            f"all {count:,} labels of {len(losses)} batches are {float(first):.3g}: any answer that is always the same is right",
-            "look at what makes the labels: a comparison, a cast to integers, a column of another name",
+            tr("all {:,} labels of {} batches are {:.3g}: any answer that is always the same is right", count, len(losses),
+               float(first)),
+            tr("look at what makes the labels: a comparison, a cast to integers, a column of another name"),
             labels=count, label=float(first),
         )  # fmt: skip
 
@@ -202,8 +208,8 @@ class OddLabels(Diagnosis):
             return None
         return self.found(
             place,
-            f"the labels are of size {size:.3g}, and the model's answers of size {reached:.2g} at most in {len(known)} steps: it "
-            "learns little more than their mean, slowly",
-            "(y - y.mean()) / y.std() of the training data, and back for what is shown",
+            tr("the labels are of size {:.3g}, and the model's answers of size {:.2g} at most in {} steps: it "
+               "learns little more than their mean, slowly", size, reached, len(known)),
+            tr("(y - y.mean()) / y.std() of the training data, and back for what is shown"),
             size=size, reached=reached,
         )  # fmt: skip

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.names import failed_at
 from badak.inspect.doctor.report import Finding
@@ -37,7 +38,7 @@ class OneClass(Diagnosis):
             if len(several) >= 5 and 2 * len(one) >= len(several) and len(classes) > 1 and len(visit.rounds) == len(several):
                 yield self.found(
                     place,
-                    f"in {len(one)} of {len(several)} batches all labels are of one class, {len(classes)} classes in turn",
+                    tr("in {} of {} batches all labels are of one class, {} classes in turn", len(one), len(several), len(classes)),
                     "DataLoader(data, batch_size, shuffle=True)",
                     batches=len(one),
                 )
@@ -54,6 +55,6 @@ class OneHotIntegers(Diagnosis):
         if found:
             yield self.found(
                 failed_at(visit.error),
-                f"cross_entropy takes integers as class ids, one for each row, and is given {found[1]} of them",
-                "leave out one_hot(), or target.argmax(1); one_hot(...).float() are probabilities",
+                tr("cross_entropy takes integers as class ids, one for each row, and is given {} of them", found[1]),
+                tr("leave out one_hot(), or target.argmax(1); one_hot(...).float() are probabilities"),
             )

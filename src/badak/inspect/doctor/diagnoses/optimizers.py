@@ -3,6 +3,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.facts import Step
 from badak.inspect.doctor.report import Finding
@@ -28,13 +29,16 @@ class DecayTooHigh(Diagnosis):
                 if decay < 0.1:
                     continue
                 if isinstance(step.optimizer, AdamW) or group.get("decoupled_weight_decay"):
-                    wrong, words = decay >= 1 and rate * decay >= 5e-3, f"each step takes {rate * decay:.1%} of every weight away"
+                    wrong, words = (
+                        decay >= 1 and rate * decay >= 5e-3,
+                        tr("each step takes {:.1%} of every weight away", rate * decay),
+                    )
                 else:
                     pulls = [decay * s.weight / s.gradient for p in group["params"] if (s := step.sizes.get(id(p))) and s.gradient]
                     pull = float(np.median(pulls)) if pulls else 0.0
-                    wrong, words = pull > 5, f"it pulls {pull:.3g} times as hard as the gradient of the loss"
+                    wrong, words = pull > 5, tr("it pulls {:.3g} times as hard as the gradient of the loss", pull)
                 if wrong:
-                    yield self.found(steps[0].place, f"weight_decay={decay:g}: {words}", "weight_decay=0.01", decay=decay)
+                    yield self.found(steps[0].place, tr("weight_decay={:g}: {}", decay, words), "weight_decay=0.01", decay=decay)
                     return
 
 
@@ -54,8 +58,8 @@ class MadeAnew(Diagnosis):
             if remembers and len(several) >= 5 and all(len(steps) == 1 for steps in several):
                 yield self.found(
                     first.place,
-                    f"{len(several)} steps were made by {len(several)} optimizers, all of the same {len(held)} parameters",
-                    "make the optimizer once, before the loop",
+                    tr("{} steps were made by {} optimizers, all of the same {} parameters", len(several), len(several), len(held)),
+                    tr("make the optimizer once, before the loop"),
                     optimizers=len(several),
                 )
                 return
@@ -80,9 +84,9 @@ class NeverStepped(Diagnosis):
             if held and len(waiting) == len(held):
                 yield self.found(
                     backs[0].place,
-                    f"backward() ran {len(backs)} times and made gradients for {len(held)} parameters "
-                    f"({visit.names.few(held)}), whose {type(optimizer).__name__} made no step",
-                    "optimizer.step() after each backward(), of each optimizer",
+                    tr("backward() ran {} times and made gradients for {} parameters "
+                       "({}), whose {} made no step", len(backs), len(held), visit.names.few(held), type(optimizer).__name__),
+                    tr("optimizer.step() after each backward(), of each optimizer"),
                     backwards=len(backs),
                 )  # fmt: skip
                 return

@@ -3,6 +3,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.given import Rows
 from badak.inspect.doctor.report import Finding
@@ -36,29 +37,30 @@ class OtherData(Diagnosis):
                 if len(tested[0].shape) == 3 and (apart := shift(a, b)) > 1.0:
                     yield self.found(
                         place,
-                        f"the mean of the pictures of the test lies {apart:.2g} of their spread away from that of those "
-                        f"it was trained with ({len(b)} and {len(a)} pictures were looked at)",
-                        "prepare both alike, once, with the mean and the spread of the training data",
+                        tr("the mean of the pictures of the test lies {:.2g} of their spread away from that of those "
+                           "it was trained with ({} and {} pictures were looked at)", apart, len(b), len(a)),
+                        tr("prepare both alike, once, with the mean and the spread of the training data"),
                         apart=apart,
-                    )
+                    )  # fmt: skip
                     return
                 if times is not None and not 1 / TIMES < times < TIMES:
                     yield self.found(
                         place,
-                        f"what the model is tested with spreads {times:.2g} times as far as what it was trained with, in the "
-                        f"median of {a.shape[1]} numbers of a row ({len(b)} and {len(a)} rows were looked at)",
-                        "prepare both alike, once, with the mean and the spread of the training data",
+                        tr("what the model is tested with spreads {:.2g} times as far as what it was trained with, in the "
+                           "median of {} numbers of a row ({} and {} rows were looked at)", times, a.shape[1], len(b),
+                           len(a)),
+                        tr("prepare both alike, once, with the mean and the spread of the training data"),
                         times=times,
-                    )
+                    )  # fmt: skip
                     return
             elif (share := most_frequent(b)) > 0.9 and most_frequent(a) < 0.5:
                 yield self.found(
                     place,
-                    f"{share:.0%} of the ids that the model is tested with are one id, and {most_frequent(a):.0%} of those that it "
-                    "was trained with",
-                    "make the ids of both by one vocabulary and one tokenizer",
+                    tr("{:.0%} of the ids that the model is tested with are one id, and {:.0%} of those that it was trained with",
+                       share, most_frequent(a)),
+                    tr("make the ids of both by one vocabulary and one tokenizer"),
                     share=share,
-                )
+                )  # fmt: skip
                 return
 
 

@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.report import Finding
 
@@ -27,11 +28,11 @@ class ProbabilitiesForLogits(Diagnosis):
             said.add(place)
             yield self.found(
                 place,
-                f"{what} made at {at or 'a line of badak'}, in {len(twice)} steps: "
-                "the numbers are from 0 to 1, and no answer can be certain",
-                "leave out the first: give the loss, or Categorical(logits=...), the logits; probabilities are its probs",
+                tr("{} made at {}, in {} steps: the numbers are from 0 to 1, and no answer can be certain", what,
+                   at or tr("a line of badak"), len(twice)),
+                tr("leave out the first: give the loss, or Categorical(logits=...), the logits; probabilities are its probs"),
                 steps=len(twice),
-            )
+            )  # fmt: skip
         for step in visit.steps:
             for loss in step.trained:
                 makers: tuple[str, ...] = self.made.get(loss.kind, ())
@@ -41,8 +42,9 @@ class ProbabilitiesForLogits(Diagnosis):
                 said.add(loss.place)
                 yield self.found(
                     loss.place,
-                    f"{loss.kind} is given what {maker} made at {loss.made_at or 'a line of badak'}, values from {loss.low:.2g} to "
-                    f"{loss.high:.2g}, and takes the {makers[0]} itself: the loss cannot come near 0",
-                    f"leave out the {maker}: give the loss the logits",
+                    tr("{} is given what {} made at {}, values from {:.2g} to "
+                       "{:.2g}, and takes the {} itself: the loss cannot come near 0", loss.kind, maker,
+                       loss.made_at or tr("a line of badak"), loss.low, loss.high, makers[0]),
+                    tr("leave out the {}: give the loss the logits", maker),
                     low=loss.low, high=loss.high,
                 )  # fmt: skip

@@ -3,6 +3,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.report import Finding
 
@@ -34,9 +35,10 @@ class RateTooHigh(Diagnosis):
         worst = max(ratios, key=lambda key: np.median(ratios[key]))
         yield self.found(
             visit.steps[0].place,
-            f"an update changes a layer by {middle:.0%} of its weights (0.1 % is usual; {visit.names.parameters.get(worst, '?')}: "
-            f"{np.median(ratios[worst]):.0%}), and the loss goes from {first:.3g} to {last:.3g}",
-            f"lr={max(visit.steps[0].rates, default=0.0) / 100:.1g}, and watch the loss",
+            tr("an update changes a layer by {:.0%} of its weights (0.1 % is usual; {}: "
+               "{:.0%}), and the loss goes from {:.3g} to {:.3g}", middle, visit.names.parameters.get(worst, "?"),
+               np.median(ratios[worst]), first, last),
+            tr("lr={:.1g}, and watch the loss", max(visit.steps[0].rates, default=0.0) / 100),
             ratio=middle, first=first, last=last,
         )  # fmt: skip
 
@@ -58,7 +60,8 @@ class RateTooLow(Diagnosis):
         if largest < 1e-6 and visit.largest_gradient() > 1e-7:
             yield self.found(
                 visit.steps[0].place,
-                f"an update changes a layer by {largest:.1g} of its weights at most (0.001 is usual) with lr={max(rates):.3g}",
+                tr("an update changes a layer by {:.1g} of its weights at most (0.001 is usual) with lr={:.3g}", largest,
+                   max(rates)),
                 f"lr={max(rates) * min(1e-3 / max(largest, 1e-12), 1e6):.1g}",
                 ratio=largest, lr=max(rates),
             )  # fmt: skip

@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.facts import Read
 from badak.inspect.doctor.report import Finding
@@ -29,17 +30,18 @@ class ReadWrongly(Diagnosis):
             if wrong and len(wrong) == len(largest):
                 yield self.found(
                     wrong[0].place,
-                    f"of answers {wrong[0].shape} the largest is looked for along axis 0, rows, not among {classes.pop()} classes",
+                    tr("of answers {} the largest is looked for along axis 0, rows, not among {} classes", wrong[0].shape,
+                       classes.pop()),
                     "logits.argmax(dim=-1)",
                     times=len(wrong),
-                )
+                )  # fmt: skip
 
     def threshold(self, read: list[Read], made: set[str]) -> Iterator[Finding]:
         """Logits are compared with a probability, or probabilities with 0."""
         if read and made == {"sigmoid"} and all(each.limit == 0 < each.low <= each.high <= 1 for each in read):
             yield self.found(
                 read[0].place,
-                f"what the model gives, {read[0].low:.2g} to {read[0].high:.2g}, are probabilities, and all are above 0",
+                tr("what the model gives, {:.2g} to {:.2g}, are probabilities, and all are above 0", read[0].low, read[0].high),
                 "p > 0.5",
                 times=len(read),
             )
@@ -47,8 +49,8 @@ class ReadWrongly(Diagnosis):
         if wrong and all(each.limit == 0.5 for each in read):
             yield self.found(
                 wrong[0].place,
-                f"what the model gives, {wrong[0].low:.2g} to {wrong[0].high:.2g}, is compared with 0.5, and is a logit "
-                "(the logit of 0.5 is 0)",
-                "torch.sigmoid(logits) > 0.5, or logits > 0",
+                tr("what the model gives, {:.2g} to {:.2g}, is compared with 0.5, and is a logit (the logit of 0.5 is 0)",
+                   wrong[0].low, wrong[0].high),
+                tr("torch.sigmoid(logits) > 0.5, or logits > 0"),
                 times=len(wrong),
-            )
+            )  # fmt: skip

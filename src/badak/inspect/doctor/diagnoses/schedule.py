@@ -2,6 +2,7 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.data import batches
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.report import Finding
@@ -26,8 +27,8 @@ class RateVanishes(Diagnosis):
             low = [i for i, rate in enumerate(rates) if rate < 0.01 * peak and i > rates.index(peak)]
             if said := _restless(visit):
                 place = next(place for step in visit.steps for place, _ in step.scheduled)
-                fix = "scheduler.step(validation_loss) once for each epoch"
-                yield self.found(place, f"ReduceLROnPlateau is told the loss of each batch: {said}", fix)
+                fix = tr("scheduler.step(validation_loss) once for each epoch")
+                yield self.found(place, tr("ReduceLROnPlateau is told the loss of each batch: {}", said), fix)
                 return
             turned, fallen = _beyond(visit), len(still) >= 3 or len(low) >= 5
             factor = 1.0 if fallen or turned else _steady(visit, steps, rates)
@@ -35,13 +36,13 @@ class RateVanishes(Diagnosis):
                 continue
             at = (still or [steps[i] for i in low] or steps)[0]
             place = next((place for step in visit.steps for place, _ in step.scheduled), at.place)
-            said = f"{rates[-1]:.3g} in step {len(rates)}" if fallen else f"and rises again: {turned}"
+            said = tr("{:.3g} in step {}", rates[-1], len(rates)) if fallen else tr("and rises again: {}", turned)
             if factor < 1.0:
-                said = f"times {factor:.3g} in each step: to a thousandth in {math.log(1e-3) / math.log(factor):.0f} steps"
+                said = tr("times {:.3g} in each step: to a thousandth in {:.0f} steps", factor, math.log(0.001) / math.log(factor))
             yield self.found(
                 place,
-                f"the learning rate goes from {peak:.3g} to {min(rates):.1g} within {len(rates)} steps, {said}",
-                "scheduler.step() once for each epoch; or a schedule that is given epochs * len(loader) steps",
+                tr("the learning rate goes from {:.3g} to {:.1g} within {} steps, {}", peak, min(rates), len(rates), said),
+                tr("scheduler.step() once for each epoch; or a schedule that is given epochs * len(loader) steps"),
                 first=rates[0], highest=peak, least=min(rates),
             )  # fmt: skip
             return
@@ -65,7 +66,7 @@ def _beyond(visit: "Visit") -> str:
     for schedule in visit.watch.schedules.values():
         end, now = getattr(schedule, "T_max", None), getattr(schedule, "last_epoch", 0)
         if type(schedule).__name__ == "CosineAnnealingLR" and isinstance(end, (int, float)) and now > end + 1:
-            return f"T_max={end}, and scheduler.step() was called {now} times in {len(visit.steps)} steps"
+            return tr("T_max={}, and scheduler.step() was called {} times in {} steps", end, now, len(visit.steps))
     return ""
 
 
@@ -76,7 +77,7 @@ def _restless(visit: "Visit") -> str:
     for schedule in visit.watch.schedules.values():
         patience = getattr(schedule, "patience", None)
         if isinstance(patience, int) and loaders >= 3 and len(times) >= 0.9 * len(visit.steps) and patience < loaders:
-            return f"patience={patience} is {patience} batches, of {loaders} in an epoch"
+            return tr("patience={} is {} batches, of {} in an epoch", patience, patience, loaders)
     return ""
 
 
@@ -95,8 +96,8 @@ class ScheduleFirst(Diagnosis):
                 continue
             yield self.found(
                 early[0],
-                f"{len(early)} times scheduler.step() came between backward() and optimizer.step()",
-                "optimizer.step(), then scheduler.step()",
+                tr("{} times scheduler.step() came between backward() and optimizer.step()", len(early)),
+                tr("optimizer.step(), then scheduler.step()"),
                 times=len(early),
             )
             return

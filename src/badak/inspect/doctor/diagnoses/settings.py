@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from badak import optim
+from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.given import shapes_of
 from badak.inspect.doctor.names import own_text, weights_of
@@ -29,7 +30,7 @@ class NobodyReads(Diagnosis):
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
         for what, right in [*self.names(visit), *self.rates(visit)]:
-            yield self.found("", f"{what} was set, which nobody reads", f"it is {right}", name=what)
+            yield self.found("", tr("{} was set, which nobody reads", what), tr("it is {}", right), name=what)
         yield from self.weights(visit)
         yield from self.best(visit)
         yield from self.groups(visit)
@@ -68,10 +69,10 @@ class NobodyReads(Diagnosis):
             if not each.any and id(module) in used:
                 yield self.found(
                     each.place,
-                    f"none of the weights that load_state_dict() was given has a name that {each.kind.__name__} has, and "
-                    "strict=False says nothing of it",
-                    "strict=True names the keys; load_state_dict(state, strip_prefix=...) takes a prefix off",
-                )
+                    tr("none of the weights that load_state_dict() was given has a name that {} has, and "
+                       "strict=False says nothing of it", each.kind.__name__),
+                    tr("strict=True names the keys; load_state_dict(state, strip_prefix=...) takes a prefix off"),
+                )  # fmt: skip
                 return
             if module is not None or not each.any:
                 continue
@@ -79,8 +80,8 @@ class NobodyReads(Diagnosis):
             if twins and not any(id(m) in took for m in twins):
                 yield self.found(
                     each.place,
-                    f"load_state_dict() filled a {each.kind.__name__} that nobody kept, and another one is trained",
-                    "load into the one that is trained: model.load_state_dict(state)",
+                    tr("load_state_dict() filled a {} that nobody kept, and another one is trained", each.kind.__name__),
+                    tr("load into the one that is trained: model.load_state_dict(state)"),
                 )
                 return
 
@@ -89,8 +90,8 @@ class NobodyReads(Diagnosis):
         if (number := aliased()) and len(visit.steps) > 1:
             yield self.found(
                 f"{Path(sys.argv[0]).name}:{number}",
-                "state_dict() gives the weights themselves, no copy: what is loaded at the end is what is there",
-                "best = copy.deepcopy(model.state_dict()), or torch.save",
+                tr("state_dict() gives the weights themselves, no copy: what is loaded at the end is what is there"),
+                tr("best = copy.deepcopy(model.state_dict()), or torch.save"),
             )
             return
         for state, place, text, number in visit.watch.given.kept:
@@ -102,8 +103,10 @@ class NobodyReads(Diagnosis):
             ):
                 yield self.found(
                     place,
-                    "state_dict() gives the weights themselves, no copy: what is kept as the best goes on learning with the model",
-                    "best = copy.deepcopy(model.state_dict()), or torch.save",
+                    tr(
+                        "state_dict() gives the weights themselves, no copy: what is kept as the best goes on learning with the model"
+                    ),
+                    tr("best = copy.deepcopy(model.state_dict()), or torch.save"),
                 )
                 return
 
@@ -119,11 +122,11 @@ class NobodyReads(Diagnosis):
                 count = len(frozen[0]["params"])
                 yield self.found(
                     step.place,
-                    f"a group of the optimizer with lr {float(frozen[0]['lr']):.3g} holds {count} parameters, and all of them are "
-                    f"frozen ({visit.names.few(frozen[0]['params'])})",
-                    "p.requires_grad_(True) for them, or leave the group out",
+                    tr("a group of the optimizer with lr {:.3g} holds {} parameters, and all of them are frozen ({})",
+                       float(frozen[0]["lr"]), count, visit.names.few(frozen[0]["params"])),
+                    tr("p.requires_grad_(True) for them, or leave the group out"),
                     parameters=count,
-                )
+                )  # fmt: skip
                 return
 
 

@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.diagnoses.labels import laid_out, next_token
 from badak.inspect.doctor.facts import Step
@@ -37,10 +38,10 @@ class ViewForTranspose(Diagnosis):
                 said.add(shaped.place)
                 yield self.found(
                     shaped.place,
-                    f"{shaped.a} is viewed as {shaped.b}: no number moves, so that a row of the one is "
-                    "made of several rows of the other",
-                    "x.view(B, T, H, D).transpose(1, 2) for heads, transpose(1, 2) before they are joined; x.transpose(1, 2)",
-                )
+                    tr("{} is viewed as {}: no number moves, so that a row of the one is made of several rows of the other",
+                       shaped.a, shaped.b),
+                    tr("x.view(B, T, H, D).transpose(1, 2) for heads, transpose(1, 2) before they are joined; x.transpose(1, 2)"),
+                )  # fmt: skip
 
 
 class Stretched(Diagnosis):
@@ -62,11 +63,11 @@ class Stretched(Diagnosis):
             if len(several) >= 2:
                 yield self.found(
                     place,
-                    f"{a} and {b} meet in the loss and become ({n}, {n}): each of {n} predictions is compared with all {n} labels, "
-                    "and the mean of the labels is learnt",
-                    "prediction.squeeze(-1), or target.unsqueeze(-1)",
+                    tr("{} and {} meet in the loss and become ({}, {}): each of {} predictions is compared with all {} labels, "
+                       "and the mean of the labels is learnt", a, b, n, n, n, n),
+                    tr("prediction.squeeze(-1), or target.unsqueeze(-1)"),
                     rows=n,
-                )
+                )  # fmt: skip
 
 
 class BatchPositions(Diagnosis):
@@ -82,9 +83,9 @@ class BatchPositions(Diagnosis):
             a, b = wrong[0].a, wrong[0].b
             yield self.found(
                 wrong[0].place,
-                f"a table {b} is added to {a}, whose axis {wrong[0].axis} is the batch: each text gets one row of it, whatever the "
-                "place of a token",
-                "pe[:, :T] for (B, T, D), pe[:T, None] for (T, B, D)",
+                tr("a table {} is added to {}, whose axis {} is the batch: each text gets one row of it, whatever the "
+                   "place of a token", b, a, wrong[0].axis),
+                tr("pe[:, :T] for (B, T, D), pe[:T, None] for (T, B, D)"),
                 axis=wrong[0].axis,
             )  # fmt: skip
 
@@ -102,7 +103,7 @@ class BatchFirst(Diagnosis):
             T, B = wrong[0].a[:2]
             yield self.found(
                 wrong[0].place,
-                f"a layer without batch_first is given {wrong[0].a} and reads {T} tokens of {B} texts; by the labels it is "
-                f"{T} texts of {B} tokens",
-                "batch_first=True in the layer",
-            )
+                tr("a layer without batch_first is given {} and reads {} tokens of {} texts; by the labels it is "
+                   "{} texts of {} tokens", wrong[0].a, T, B, T, B),
+                tr("batch_first=True in the layer"),
+            )  # fmt: skip

@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.report import Finding
 
@@ -32,9 +33,9 @@ class Maximised(Diagnosis):
             if len(several) >= len(rounds) - 1 and all(scale * value < 0 for scale, value in several) and rises:
                 yield self.found(
                     place,
-                    f"in {len(several)} of {len(several)} steps this loss is made smaller with the wrong sign: it goes from "
-                    f"{values[0]:.3g} to {values[-1]:.3g}",
-                    "loss.backward(), without the minus; optimizers go down",
+                    tr("in {} of {} steps this loss is made smaller with the wrong sign: it goes from "
+                       "{:.3g} to {:.3g}", len(several), len(several), values[0], values[-1]),
+                    tr("loss.backward(), without the minus; optimizers go down"),
                     first=values[0], last=values[-1],
                 )  # fmt: skip
                 return
@@ -45,7 +46,7 @@ class Maximised(Diagnosis):
         if len(pulled) >= 5 and all(each.pull < 0 for each in pulled):  # type: ignore[operator]
             yield self.found(
                 pulled[0].place,
-                f"in all {len(pulled)} steps the divergence from the normal distribution is made larger, not smaller",
-                "kl = -0.5 * (1 + log_var - mean**2 - log_var.exp()).sum(), and loss = reconstruction + kl",
+                tr("in all {} steps the divergence from the normal distribution is made larger, not smaller", len(pulled)),
+                tr("kl = -0.5 * (1 + log_var - mean**2 - log_var.exp()).sum(), and loss = reconstruction + kl"),
                 steps=len(pulled),
             )

@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.report import Finding
 
@@ -23,11 +24,12 @@ class SameModule(Diagnosis):
                 if kind in ("ModuleList", "Sequential") and twice and visit.learns(twice[0]):
                     yield self.found(
                         "",
-                        f"{visit.names.of(module)} is a {kind} of {len(inside)}, and {len(twice)} of them are one and the same "
-                        f"{type(twice[0]).__name__} with {sum(p.numel() for p in twice[0].parameters()):,} parameters",
-                        "[Layer() for _ in range(n)], not [Layer()] * n; copy.deepcopy(layer) for each",
+                        tr("{} is a {} of {}, and {} of them are one and the same {} with {:,} parameters", visit.names.of(module),
+                           kind, len(inside), len(twice), type(twice[0]).__name__,
+                           sum(p.numel() for p in twice[0].parameters())),
+                        tr("[Layer() for _ in range(n)], not [Layer()] * n; copy.deepcopy(layer) for each"),
                         times=len(twice),
-                    )
+                    )  # fmt: skip
                     return
 
 
@@ -43,7 +45,8 @@ class BatchOfOne(Diagnosis):
         if len(norms) >= 5 and all(call.content[0][1][:1] == (1,) and len(call.content[0][1]) > 1 for call in norms):
             yield self.found(
                 norms[0].place,
-                f"all {len(norms)} batches that {type(norms[0].module).__name__} was given have one row, and it has batch norm",
-                "a larger batch; or GroupNorm, LayerNorm, which look at one row alone",
+                tr("all {} batches that {} was given have one row, and it has batch norm", len(norms),
+                   type(norms[0].module).__name__),
+                tr("a larger batch; or GroupNorm, LayerNorm, which look at one row alone"),
                 calls=len(norms),
-            )
+            )  # fmt: skip

@@ -2,6 +2,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.names import own_text
 from badak.inspect.doctor.report import Finding
@@ -66,12 +67,12 @@ class StaleOptimizer(Diagnosis):
         if not outside or len(visit.steps) < 2 or not some:
             return
         step = visit.steps[0]
-        more = f", and {len(orphans)} of its own are in no model" if orphans else ""
+        more = tr(", and {} of its own are in no model", len(orphans)) if orphans else ""
         yield self.found(
             step.place,
-            f"{len(outside)} parameters get gradients and are in no optimizer ({visit.names.few(outside)}); "
-            f"{type(step.optimizer).__name__} updates {inside} others{more}",
-            "build the optimizer after the model is complete; or freeze them: requires_grad_(False)",
+            tr("{} parameters get gradients and are in no optimizer ({}); "
+               "{} updates {} others{}", len(outside), visit.names.few(outside), type(step.optimizer).__name__, inside, more),
+            tr("build the optimizer after the model is complete; or freeze them: requires_grad_(False)"),
             missing=len(outside), orphans=len(orphans),
         )  # fmt: skip
 
@@ -89,8 +90,8 @@ class StaleOptimizer(Diagnosis):
         if lost and others:
             yield self.found(
                 visit.steps[0].place,
-                f"{len(lost)} tensors {tuple(lost[0].shape)} get gradients in each step and are in no optimizer, next to "
-                f"{len(others)} that are",
-                "give them to the optimizer, too; or leave out requires_grad=True",
+                tr("{} tensors {} get gradients in each step and are in no optimizer, next to {} that are", len(lost),
+                   tuple(lost[0].shape), len(others)),
+                tr("give them to the optimizer, too; or leave out requires_grad=True"),
                 missing=len(lost),
-            )
+            )  # fmt: skip

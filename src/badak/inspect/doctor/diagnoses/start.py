@@ -2,6 +2,7 @@ from collections.abc import Iterator
 from math import log
 from typing import TYPE_CHECKING
 
+from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.report import Finding
 
@@ -30,8 +31,8 @@ class BadStart(Diagnosis):
                 said.add(loss.place)
                 yield self.found(
                     loss.place,
-                    f"the first loss is {loss.nats:.3g} nats; knowing nothing costs ln {loss.classes} = {even:.3g}. The logits of "
-                    f"a row spread by {loss.spread:.3g} before anything was learnt",
-                    "smaller weights in the last layer, e.g. nn.init.normal_(head.weight, std=0.02), or a norm before it",
+                    tr("the first loss is {:.3g} nats; knowing nothing costs ln {} = {:.3g}. The logits of "
+                       "a row spread by {:.3g} before anything was learnt", loss.nats, loss.classes, even, loss.spread),
+                    tr("smaller weights in the last layer, e.g. nn.init.normal_(head.weight, std=0.02), or a norm before it"),
                     nats=loss.nats, even=even, spread=loss.spread,
                 )  # fmt: skip

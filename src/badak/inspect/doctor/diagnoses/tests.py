@@ -2,6 +2,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.facts import Tested
 from badak.inspect.doctor.names import held_back
@@ -45,9 +46,9 @@ class TestedOnTrain(Diagnosis):
             return None
         return self.found(
             said[0].place,
-            f"{known:,} of {rows:,} rows that the model was tested on are among those that it was trained on in the first "
-            f"{len(visit.steps)} steps ({said[0].words[:60]})",
-            "rows that no step has seen: random_split(data, [0.8, 0.2]), and test on the second part",
+            tr("{:,} of {:,} rows that the model was tested on are among those that it was trained on in the first "
+               "{} steps ({})", known, rows, len(visit.steps), said[0].words[:60]),
+            tr("rows that no step has seen: random_split(data, [0.8, 0.2]), and test on the second part"),
             rows=rows, known=known,
         )  # fmt: skip
 
@@ -79,7 +80,7 @@ class DropoutInTests(Diagnosis):
         if places and not any(tested.again for step in buckets for tested in step.tested):  # asked twice: the doubt is meant
             yield self.found(
                 places[0],
-                f"dropout dropped {len(places)} times while the model was in eval mode and nothing was recorded",
-                "F.dropout(x, p, training=self.training), or a layer nn.Dropout(p)",
+                tr("dropout dropped {} times while the model was in eval mode and nothing was recorded", len(places)),
+                tr("F.dropout(x, p, training=self.training), or a layer nn.Dropout(p)"),
                 times=len(places),
             )

@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.names import assigned_at
 from badak.inspect.doctor.report import Finding
@@ -37,8 +38,9 @@ class LayersNotRegistered(Diagnosis):
             count = sum(p.numel() for module in modules for p in module.parameters())
             yield self.found(
                 assigned_at(owner, name),
-                f"{type(owner).__name__}.{name or '?'} holds {len(modules)} {type(modules[0]).__name__} in a "
-                f"{type(vars(owner).get(name)).__name__}: their {count:,} weights get gradients, and no optimizer has them",
+                tr("{}.{} holds {} {} in a "
+                   "{}: their {:,} weights get gradients, and no optimizer has them", type(owner).__name__, name or "?",
+                   len(modules), type(modules[0]).__name__, type(vars(owner).get(name)).__name__, count),
                 f"self.{name or 'layers'} = nn.ModuleList([...])",
                 layers=len(modules), weights=count,
             )  # fmt: skip
@@ -50,11 +52,11 @@ class LayersNotRegistered(Diagnosis):
                 if isinstance(value, Tensor) and id(value) in visit.watch.reached and id(value) not in visit.trained:
                     yield self.found(
                         assigned_at(module, name),
-                        f"{type(module).__name__}.{name} is a tensor {tuple(value.shape)} that gets gradients, and no parameter: "
-                        "no optimizer has it",
+                        tr("{}.{} is a tensor {} that gets gradients, and no parameter: no optimizer has it", type(module).__name__,
+                           name, tuple(value.shape)),
                         f"self.{name} = nn.Parameter(...)",
                         weights=value.numel(),
-                    )
+                    )  # fmt: skip
 
 
 def _attribute(owner: Module, module: Module) -> str:

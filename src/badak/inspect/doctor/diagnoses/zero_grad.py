@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.report import Finding
 
@@ -23,8 +24,8 @@ class MissingZeroGrad(Diagnosis):
             first, count = left[0], left[0].leftover[0]
             yield self.found(
                 first.place,
-                f"in {len(left)} of {len(steps) - 1} steps the gradients of the step before were still there when backward() came: "
-                f"those of {count} of {first.gradients} parameters",
-                "optimizer.zero_grad() before loss.backward()",
+                tr("in {} of {} steps the gradients of the step before were still there when backward() came: "
+                   "those of {} of {} parameters", len(left), len(steps) - 1, count, first.gradients),
+                tr("optimizer.zero_grad() before loss.backward()"),
                 steps=len(left), parameters=count, norm=left[-1].leftover[1],
             )  # fmt: skip

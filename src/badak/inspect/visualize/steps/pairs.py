@@ -2,14 +2,15 @@
 
 import numpy as np
 
+from badak.core.errors import tr
 from badak.inspect.visualize.steps.row import Row, Steps, step
 
 WORDS = {  # (role, operation): why
-    ("residual", "Add"): "what a part made is added to what came in",
-    ("gate", "Mul"): "the gate says how much of each number passes",
-    ("rotary", "Mul"): "a turn by the angle of this place, first the one part of it",
-    ("rotary", "Sub"): "pairs of channels turn by the angle of this place, as hands of a clock",
-    ("rotary", "Add"): "pairs of channels turn by the angle of this place, as hands of a clock",
+    ("residual", "Add"): tr("what a part made is added to what came in"),
+    ("gate", "Mul"): tr("the gate says how much of each number passes"),
+    ("rotary", "Mul"): tr("a turn by the angle of this place, first the one part of it"),
+    ("rotary", "Sub"): tr("pairs of channels turn by the angle of this place, as hands of a clock"),
+    ("rotary", "Add"): tr("pairs of channels turn by the angle of this place, as hands of a clock"),
 }
 PAIRS = {
     "Add": ("a + b", "dy", "dy"),

@@ -10,7 +10,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from badak.core.i18n import say
+from badak.core.i18n import say, tr
 
 FOLDER = Path(__file__).parent.parent  # the folder of the Numba kernels
 _HASH = 32  # bytes of SHA-256 before what a file holds
@@ -137,7 +137,7 @@ class Shelf:
             self.refuse(name, error.strerror)
             return None
         if hashlib.sha256(data[_HASH:]).digest() != data[:_HASH]:
-            self.refuse(name, "it is damaged")
+            self.refuse(name, tr("it is damaged"))
             return None
         return data[_HASH:]
 
@@ -152,7 +152,7 @@ class Shelf:
                 file.write(hashlib.sha256(data).digest() + data)
             os.replace(neighbour, self.folder / name)
         except OSError as error:
-            self._say("put", f"kernels cannot be kept in {self.folder} ({error.strerror}), each process compiles them again")
+            self._say("put", tr("kernels cannot be kept in {} ({}), each process compiles them again", self.folder, error.strerror))
         finally:
             with suppress(OSError):
                 neighbour.unlink()
@@ -161,7 +161,7 @@ class Shelf:
         """Throw away what cannot be used."""
         with suppress(OSError):
             (self.folder / name).unlink()
-        self._say("get", f"a kept kernel cannot be used ({why}) and is compiled again: {self.folder / name}")
+        self._say("get", tr("a kept kernel cannot be used ({}) and is compiled again: {}", why, self.folder / name))
 
     def _say(self, kind, line):
         if kind not in self._said:

@@ -12,7 +12,7 @@ import llvmlite.binding as llvm
 import numba
 
 from badak.core import config
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.core.portable import PORTABLE
 from badak.kernels.numba.codegen.internals import target
 
@@ -44,7 +44,7 @@ def limited(features, most):
 
 def _features():
     """What kernels may use; nothing where LLVM cannot tell, or where nothing is compiled."""
-    asked = config.word("CPU", tuple(_LEVELS), "then kernels use all that the CPU has")
+    asked = config.word("CPU", tuple(_LEVELS), tr("then kernels use all that the CPU has"))
     if PORTABLE and _rank(asked) > _rank(_EXACT):
         asked = _EXACT
     if numba.config.DISABLE_JIT:
@@ -61,7 +61,7 @@ def _hold_to(features):
     numba.config.CPU_FEATURES = ",".join(f"{'+' if on else '-'}{name}" for name, on in features.items())
     if target()[2] != numba.config.CPU_FEATURES:
         raise ArgumentError(
-            f"BADAK_CPU: Numba compiles for all that the CPU has since before badak; got {os.environ['BADAK_CPU'][:40]!r}",
+            tr("BADAK_CPU: Numba compiles for all that the CPU has since before badak; got {!r}", os.environ["BADAK_CPU"][:40]),
             "import badak and call badak.kernels.use('numba') before anything else is compiled by Numba",
         )
     return features

@@ -28,7 +28,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from badak.core.i18n import say
+from badak.core.i18n import say, tr
 from badak.kernels.half import BFLOAT16
 from badak.kernels.numba.codegen.bfloat16 import STORED
 from badak.kernels.numba.codegen.cache import to_stderr
@@ -161,8 +161,8 @@ class _Report:
         if self.count == 0 and not self.compiling:
             ahead.start()
             if self.speaks:
-                kept = f"cached in {FOLDER}" if FOLDER else "not cached: no folder is writable, set NUMBA_CACHE_DIR"
-                to_stderr(f"compiling {self.planned} once for this CPU ({kept}; BADAK_KERNELS=reference to skip)")
+                kept = tr("cached in {}", FOLDER) if FOLDER else tr("not cached: no folder is writable, set NUMBA_CACHE_DIR")
+                to_stderr(tr("compiling {} once for this CPU ({}; BADAK_KERNELS=reference to skip)", self.planned, kept))
                 atexit.register(self.total)
         self.compiling = True
 
@@ -174,7 +174,7 @@ class _Report:
     def total(self):
         """Say how many were compiled, and forget them."""
         if self.count and self.speaks:
-            to_stderr(f"compiled {self.count} kernels in {self.seconds:.1f} s")
+            to_stderr(tr("compiled {} kernels in {:.1f} s", self.count, self.seconds))
         self.count, self.seconds = 0, 0.0
         atexit.unregister(self.total)
 

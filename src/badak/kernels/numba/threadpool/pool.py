@@ -30,7 +30,7 @@ import threading
 
 import numpy as np
 
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.kernels.numba.codegen.atomics import atomic_add, atomic_load, atomic_store, call, pause, swap_if
 from badak.kernels.numba.codegen.cache import to_stderr
 from badak.kernels.numba.codegen.compile import JIT, compile_function
@@ -126,7 +126,7 @@ def _default_size():
         count = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 9 else 0
         if not 1 <= count <= _MOST:
             raise ArgumentError(
-                f"BADAK_NUM_THREADS: expected a number of threads from 1 to {_MOST}; got {asked[:40]!r}",
+                tr("BADAK_NUM_THREADS: expected a number of threads from 1 to {}; got {!r}", _MOST, asked[:40]),
                 "BADAK_NUM_THREADS=2, or leave it unset: then there are as many as cores",
             )
         return count
@@ -167,7 +167,7 @@ class _Team:
                     try:
                         member.start()
                     except (RuntimeError, MemoryError):  # the system gives no more: the bits are the same with fewer
-                        to_stderr(f"{self.size} threads were asked for, the system gives {len(self.members) + 1}")
+                        to_stderr(tr("{} threads were asked for, the system gives {}", self.size, len(self.members) + 1))
                         self.size = len(self.members) + 1
                         break
                     self.members.append(member)
@@ -214,6 +214,6 @@ def set_num_threads(count):
     """
     if not 1 <= count <= _MOST:
         raise ArgumentError(
-            f"set_num_threads: expected 1 <= count <= {_MOST}; got count={count}", "as many threads as there are cores"
+            tr("set_num_threads: expected 1 <= count <= {}; got count={}", _MOST, count), "as many threads as there are cores"
         )
     team.size = int(count)
