@@ -54,7 +54,7 @@ class Grid:
         """What the picture leaves out, and rows that see nothing."""
         *lead, T, S = self.seen.shape
         grids = lead[0] * lead[1] if lead else 1
-        notes = []
+        notes: list[str] = []
         if T > QUERIES or S > KEYS:
             notes.append(tr("... the first {} queries and {} keys are shown", min(T, QUERIES), min(S, KEYS)))
         if grids > GRIDS:

@@ -495,8 +495,8 @@ def _split_at(where: Tensor) -> Any:
     if where._array.ndim > 1:
         raise ShapeError(
             tr(
-                "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, but got a tensor "
-                "with {} dims",
+                "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, but got a "
+                "tensor with {} dims",
                 where._array.ndim,
             ),
             None,

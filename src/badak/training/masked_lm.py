@@ -80,8 +80,10 @@ def frame_all(vocabulary: WordVocabulary, sentences: list[str], context: int) ->
     """All sentences as <sos> words <eos> <pad> ..., int64 (N, T) with T the longest of them."""
     lengths = [len(sentence.split()) + 2 for sentence in sentences]
     if max(lengths) > context:
-        raise ArgumentError(tr("sentence {} has {} tokens with its marks, "
-                               "more than context={}", lengths.index(max(lengths)) + 1, max(lengths), context), tr("--context {}", max(lengths)))  # fmt: skip
+        cause = tr(
+            "sentence {} has {} tokens with its marks, more than context={}", lengths.index(max(lengths)) + 1, max(lengths), context
+        )
+        raise ArgumentError(cause, tr("--context {}", max(lengths)))
     return pad([vocabulary.frame(sentence) for sentence in sentences], vocabulary.pad).numpy()
 
 

@@ -142,8 +142,12 @@ class Reading(Experiment):
         """`setup` with the classes that the texts to learn from have."""
         labels = classes(learned.said)
         if len(labels) == 1:
-            raise ArgumentError(tr("all {:,} texts to learn from have the label {}: there is nothing to "
-                                   "tell apart", len(learned), shown(labels[0])), "texts of two classes or more; --label-column names another column")  # fmt: skip
+            raise ArgumentError(
+                tr(
+                    "all {:,} texts to learn from have the label {}: there is nothing to tell apart", len(learned), shown(labels[0])
+                ),
+                "texts of two classes or more; --label-column names another column",
+            )
         if len(labels) > min(MOST_CLASSES, len(learned) // 2):
             raise ArgumentError(
                 tr(

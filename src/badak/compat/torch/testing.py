@@ -116,7 +116,9 @@ def _mismatch(x: np.ndarray, y: np.ndarray, close: np.ndarray, rtol: float, atol
         return tr("Scalars are not {}!\n\nExpected {} but got {}.\nAbsolute difference: {}{}\nRelative difference: {}{}", what,
                   y.item(), x.item(), off.item(), up_to[0], share.item(), up_to[1])  # fmt: skip
     wrong = int((~close).sum())
-    lines = [tr("Tensor-likes are not {}!\n\nMismatched elements: {} / {} ({:.1%})", what, wrong, close.size, wrong / close.size)]
+    lines: list[str] = [
+        tr("Tensor-likes are not {}!\n\nMismatched elements: {} / {} ({:.1%})", what, wrong, close.size, wrong / close.size)
+    ]
     for word, values, note in (("absolute", off, up_to[0]), ("relative", share, up_to[1])):
         at = np.unravel_index(int(np.argmax(np.where(close, -1.0, values))), values.shape)
         index = f" at index {tuple(int(i) for i in at)}" if values.ndim else ""

@@ -258,7 +258,7 @@ def _public(name: str, thing: Any) -> Place | None:
 
 
 def _notes(name: str, thing: Any, trace: Trace, levels: list[Level]) -> list[str]:
-    notes = []
+    notes: list[str] = []
     if not callable(thing):
         notes.append(tr("A value ({}), not a function: nothing is computed.", type(thing).__name__))
     elif isinstance(thing, type) and issubclass(thing, BaseException):

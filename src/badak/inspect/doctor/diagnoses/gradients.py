@@ -264,7 +264,8 @@ class Vanishing(Diagnosis):
                 visit.steps[0].place,
                 tr("the gradient of {} is {:.1e} of its weights, that of {} "
                    "{:.1e}", names.get(low, "?"), sizes[low], names.get(high, "?"), sizes[high]),
-                tr("residual connections, a norm in each layer, ReLU or GELU in the place of sigmoid and tanh, other initial weights"),
+                tr("residual connections, a norm in each layer, ReLU or GELU in the place of sigmoid and tanh, other initial "
+                   "weights"),
                 least=sizes[low], most=sizes[high],
             )  # fmt: skip
 
@@ -289,6 +290,7 @@ class Exploding(Diagnosis):
                 visit.steps[0].place,
                 tr("the gradient of {} is {:.1e} times its weights, that of {} "
                    "{:.1e}", names.get(high, "?"), sizes[high], names.get(low, "?"), sizes[low]),
-                tr("smaller initial weights or a norm in each layer; clip_grad_norm_(model.parameters(), 1.0) keeps the step small"),
+                tr("smaller initial weights or a norm in each layer; clip_grad_norm_(model.parameters(), 1.0) keeps the step "
+                   "small"),
                 least=sizes[low], most=sizes[high],
             )  # fmt: skip

@@ -104,7 +104,8 @@ class OddLabels(Diagnosis):
         return self.found(
             place,
             tr("cross_entropy is given labels of several classes that sum to {:.2g} to {:.2g} in a row, not to 1", low, high),
-            tr("binary_cross_entropy_with_logits, where several classes may hold at once; labels / labels.sum(-1, keepdim=True) else"),
+            tr("binary_cross_entropy_with_logits, where several classes may hold at once; labels / labels.sum(-1, keepdim=True) "
+               "else"),
             low=low, high=high,
         )  # fmt: skip
 

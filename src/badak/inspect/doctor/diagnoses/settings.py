@@ -104,7 +104,8 @@ class NobodyReads(Diagnosis):
                 yield self.found(
                     place,
                     tr(
-                        "state_dict() gives the weights themselves, no copy: what is kept as the best goes on learning with the model"
+                        "state_dict() gives the weights themselves, no copy: what is kept as the best goes on learning with the "
+                        "model"
                     ),
                     tr("best = copy.deepcopy(model.state_dict()), or torch.save"),
                 )
