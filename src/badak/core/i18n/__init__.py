@@ -24,6 +24,7 @@ COUNTED = """attentions batches blocks bytes calls cases channels characters cla
     vectors warnings weights words""".split()
 _ONE = re.compile(rf"(?<![^\s(])(?<!of )1 ({'|'.join(COUNTED)})\b(?![.\-/\\]\w)( are\b| were\b| have\b)?")
 _VERBS = {" are": " is", " were": " was", " have": " has", None: ""}
+_HOLE = re.compile(r"\{\{|\}\}|\{(\d*)((?:![rsa])?(?::[^{}]*)?)\}")  # of a template; a doubled brace is one
 _LOCALE = ("LC_ALL", "LC_MESSAGES", "LANG")  # the first that is set decides, as in POSIX
 
 
@@ -113,13 +114,14 @@ def tr(template: str, *values: object) -> Message:
 @cache
 def _read(template: str) -> tuple[list[str], list[tuple[int, str]]]:
     """The words around the holes of a template, and of each hole the number of its value and, where it has one, its form."""
-    words, holes = [""], list[tuple[int, str]]()
-    for text, name, form, conversion in importlib.import_module("string").Formatter().parse(template):
-        words[-1] += text
-        if name is not None:
-            how = f"!{conversion}" * bool(conversion) + f":{form}" * bool(form)
-            holes.append((int(name or len(holes)), how and f"{{{how}}}"))
+    words, holes, at = [""], list[tuple[int, str]](), 0
+    for found in _HOLE.finditer(template):
+        words[-1] += template[at : found.start()] + (found[0][0] if found[1] is None else "")
+        at = found.end()
+        if found[1] is not None:
+            holes.append((int(found[1] or len(holes)), found[2] and f"{{{found[2]}}}"))
             words.append("")
+    words[-1] += template[at:]
     return words, holes
 
 

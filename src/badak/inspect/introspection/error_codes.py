@@ -74,7 +74,7 @@ def situations(spoken: str = "en") -> list[Situation]:
 def of_page(page: str) -> list[Situation]:
     """The sections of a page."""
     found = []
-    for section in re.split(r"^## ", page, flags=re.MULTILINE)[1:]:
+    for section in re.split(r"^## ", page.partition("\n<!--")[0], flags=re.MULTILINE)[1:]:
         heading, _, body = section.partition("\n")
         parts = []
         for place, text in enumerate(re.split(r"^```(python|text)?\n", body, flags=re.MULTILINE)[::2]):
