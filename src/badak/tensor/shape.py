@@ -44,10 +44,8 @@ def _reshaped(op, x: Tensor, shape) -> Tensor:
 def _invalid(shape, x: Tensor) -> ShapeError:
     n = x._array.size
     if not n and -1 in shape and 0 in shape:
-        words = tr("because the unspecified dimension size -1 can be any value and is ambiguous")
-        return ShapeError(
-            tr("cannot reshape tensor of 0 elements into shape {} {}", list(shape), words), "a size in the place of -1"
-        )
+        why = tr("because the unspecified dimension size -1 can be any value and is ambiguous")
+        return ShapeError(tr("cannot reshape tensor of 0 elements into shape {} {}", list(shape), why), "a size in the place of -1")
     known = int(np.prod([s for s in shape if s >= 0], dtype=np.int64))
     fix = tr("the sizes must multiply to {}, those given multiply to {}; the tensor has shape {}", n, known, x._array.shape)
     return ShapeError(tr("shape '{}' is invalid for input of size {}", list(shape), n), fix)
@@ -95,9 +93,8 @@ def _read_as(x: Tensor, kind: DType) -> np.ndarray:
         found = {"size(-1)": array.shape[-1], "storage_offset()": x.storage_offset()}
         for name, count in (found | {f"stride({dim})": step for dim, step in enumerate(steps)}).items():
             if n > 1 and count % n:
-                raise ShapeError(
-                    tr("self.{} must be divisible by {} {}, but got {}", name, n, what, count), "x.contiguous(), padded to that"
-                )
+                cause = tr("self.{} must be divisible by {} {}, but got {}", name, n, what, count)
+                raise ShapeError(cause, "x.contiguous(), padded to that")
     return array.view(kind.numpy)
 
 
@@ -489,18 +486,14 @@ def tensor_split(input, indices_or_sections, dim: int = 0) -> tuple:
 def _split_at(where: Tensor) -> Any:
     """What a tensor says of the pieces: their number, or where they end."""
     if where.dtype is not int64:
-        raise DTypeError(
-            tr("tensor_split expected tensor_indices_or_sections to have dtype of long, but got {}", where.dtype.word), "x.long()"
-        )
+        cause = tr("tensor_split expected tensor_indices_or_sections to have dtype of long, but got {}", where.dtype.word)
+        raise DTypeError(cause, "x.long()")
     if where._array.ndim > 1:
         raise ShapeError(
-            tr(
-                "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, but got a "
-                "tensor with {} dims",
-                where._array.ndim,
-            ),
+            tr("tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, but got a "
+               "tensor with {} dims", where._array.ndim),
             None,
-        )
+        )  # fmt: skip
     return where.tolist()
 
 

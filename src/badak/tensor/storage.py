@@ -19,7 +19,7 @@ from badak.core.errors import (
     NotSupportedError,
     package,
     tr,
-)
+)  # fmt: skip
 from badak.core.memory import ITS_OWN, address, copied_with_others, is_shared, memory_of
 from badak.core.public_api import guard_types
 from badak.tensor import dtypes
@@ -89,14 +89,12 @@ class UntypedStorage:
     def from_buffer(cls, buffer: Any, dtype: Any = None, byte_order: str = "native") -> "UntypedStorage":
         """A copy of the bytes of a buffer: numbers of a dtype, the higher byte first where byte_order is "big"."""
         if byte_order not in ("native", "little", "big"):
-            raise ArgumentError(
-                tr("invalid byte_order '{}' (expected 'native', 'little' or 'big')", byte_order), "byte_order='native'"
-            )
+            cause = tr("invalid byte_order '{}' (expected 'native', 'little' or 'big')", byte_order)
+            raise ArgumentError(cause, "byte_order='native'")
         made, kind = np.frombuffer(buffer, np.uint8).copy(), dtypes.to_dtype(dtype or dtypes.uint8)
         if made.size % kind.itemsize:
-            raise ArgumentError(
-                tr("buffer size ({}) must be a multiple of element size ({})", made.size, kind.itemsize), "more bytes, or fewer"
-            )
+            cause = tr("buffer size ({}) must be a multiple of element size ({})", made.size, kind.itemsize)
+            raise ArgumentError(cause, "more bytes, or fewer")
         if byte_order not in ("native", sys.byteorder):
             step = kind.itemsize // (2 if kind.is_complex else 1)
             made = made.reshape(-1, step)[:, ::-1].reshape(-1).copy()
@@ -264,9 +262,8 @@ class TypedStorage:
             if self._untyped_storage._array is not None:
                 self._numbers[...] = numbers
         else:
-            raise ArgumentTypeError(
-                tr("TypedStorage: expected a size or a list; got {}", type(data[0]).__name__), "a list of numbers"
-            )
+            got = type(data[0]).__name__
+            raise ArgumentTypeError(tr("TypedStorage: expected a size or a list; got {}", got), "a list of numbers")
 
     @property
     def _numbers(self) -> np.ndarray:

@@ -102,13 +102,16 @@ def tr(template: str, *values: object) -> Message:
     It is made where an error is raised, not before: it costs some microseconds.
     """
     if not values:
-        return Message(template)
+        return _constant(template)
     words, holes = _read(template)
     parts = [words[0]]
     for word, (at, form) in zip(words[1:], holes):
         value = values[at]
         parts += value if not form and (type(value) is str or isinstance(value, Message)) else (form or "{}").format(value), word
     return Message("".join(parts), tuple(parts))
+
+
+_constant = cache(Message)  # one for each text, as calls that raise nothing name theirs, too
 
 
 @cache

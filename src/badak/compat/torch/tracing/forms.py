@@ -57,9 +57,8 @@ def _guard(name: str, tensors: list, attributes: dict) -> None:
 
     def need(ok: bool, rule: str) -> None:
         if not ok:
-            raise ArgumentError(
-                tr("{}: expected {}; got {}", name, rule, described(list(attributes.values()))), "trace the program again"
-            )
+            got = described(list(attributes.values()))
+            raise ArgumentError(tr("{}: expected {}; got {}", name, rule, got), "trace the program again")
 
     def whole(*names: str) -> bool:
         values = [attributes.get(each) for each in names]

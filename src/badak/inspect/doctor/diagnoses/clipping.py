@@ -64,9 +64,7 @@ class ClippedEarly(Diagnosis):
             yield self.found(
                 within[0].clips[-1].place,
                 tr("in all {} steps another backward() comes after clipping, and what it makes is not clipped", len(within)),
-                tr(
-                    "clip once, after the last backward() of a step: clip_grad_norm_(model.parameters(), ...), then optimizer.step()"
-                ),
+                "clip once, after the last backward() of a step: clip_grad_norm_(model.parameters(), ...), then optimizer.step()",
                 times=len(within),
             )
             return
