@@ -147,7 +147,7 @@ ROWS = [
     Sample(z.Real, torch.real, [COMPLEX, COMPLEX[:1], COMPLEX[:0]]),
     Sample(z.Imag, torch.imag, [COMPLEX, COMPLEX[:1], COMPLEX[:0]]),
     Sample(z.Conj, lambda x: x.conj().resolve_conj(), [COMPLEX, COMPLEX[:1], COMPLEX[:0]]),
-    Sample(Observe, lambda x, observer: x.clone(), [*SHAPES, ()], observer=Unchanged()),
+    Sample(Observe, lambda x, observer: x.view_as(x), [*SHAPES, ()], observer=Unchanged()),
     Sample(
         Replaced,
         lambda value, x, y: value + 0 * x.sum() + 0 * y.sum(),

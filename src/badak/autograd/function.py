@@ -254,7 +254,7 @@ class _UserOp:
 def _record(function, ctx, args, edges, outputs):
     shapes = (
         [(y._array.shape, y._array.dtype) if isinstance(y, Tensor) else None for y in outputs],
-        [(tuple(a.shape), a._array.dtype) if isinstance(a, Tensor) else None for a in args],
+        [(tuple(a.shape), a.dtype.numpy) if isinstance(a, Tensor) else None for a in args],
     )
     name = function.__name__
     given = {id(a) for a in args}

@@ -22,7 +22,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from badak.core.errors import tr
 from badak.core.public_api.homes import home
 from badak.io.errors import line, shown
 from badak.io.unpickler import Name, anything
@@ -59,7 +58,7 @@ class Program:
 
     def find(self, module: str, name: str) -> Name | str:
         """The program's class or badak's function of that name, as the table of allowed names has it; or why not."""
-        dotted = tr("{}.{}", module, name)
+        dotted = f"{module}.{name}"
         if dotted in _functions:
             return Name(dotted, value=_functions[dotted])
         kinds: dict[type, Fill | None] = {Tensor: None, **_trusted}

@@ -6,12 +6,10 @@ from functools import cache
 from importlib.machinery import PathFinder
 from typing import Any
 
-from badak.core.errors import tr
-
 
 def found(package: str, name: str) -> Any:
     """The kernel of this name, of a backend's package; AttributeError where there is no such file."""
-    family = tr("{}.{}", package, name.removesuffix("_backward"))
+    family = f"{package}.{name.removesuffix('_backward')}"
     if name[0] == "_" or not _has_file(family):
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
     module = importlib.import_module(family)

@@ -252,12 +252,12 @@ def _watched(step: Callable) -> Callable:
             return step(self, *args, **kwargs)
         self._stepping = self._opt_called = True
         try:
-            for hook in [*private.before.values(), *self._hooked(tr("step pre"))]:
+            for hook in [*private.before.values(), *self._hooked("step pre")]:
                 args, kwargs = _replaced(hook(self, args, kwargs), args, kwargs)
             if not args and not kwargs and "param_groups" in self.__dict__:
                 self._warn_without_gradient()
             result = step(self, *args, **kwargs)
-            for hook in [*self._hooked(tr("step post")), *private.after.values()]:
+            for hook in [*self._hooked("step post"), *private.after.values()]:
                 hook(self, args, kwargs)
             return result
         finally:

@@ -128,7 +128,8 @@ def source_of(thing: Any) -> Source:
         levels.append(Level("api", name_below, _public(name_below, below)))
         trace = trace_of(below)
     levels += [*_below(thing, trace)]
-    made_of = [] if getattr(thing, "UPDATE", None) is not None else trace.made_of
+    computes = not isinstance(thing, type) or (not issubclass(thing, BaseException) and getattr(thing, "UPDATE", None) is None)
+    made_of = trace.made_of if computes else []
     return Source(name, [*dict.fromkeys(levels)], made_of, _notes(name, thing, trace, levels))
 
 
