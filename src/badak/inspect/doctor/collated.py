@@ -38,7 +38,7 @@ def in_order(examples: list, batch: Any) -> bool | None:
 
 
 def texts_in_order(examples: list, made: list[np.ndarray]) -> bool | None:
-    """The same of words and labels, by how many words there are: whether ids end as the texts do whose labels stand next to them."""
+    """The same of words and labels, by how many words there are: whether ids end as their texts do."""
     parts = list(zip(*examples)) if isinstance(examples[0], (tuple, list)) else []
     words = next(([len(x.split()) for x in part] for part in parts if all(isinstance(x, str) for x in part)), [])
     labels = next((part for part in parts if all(type(x) is int for x in part)), None)
