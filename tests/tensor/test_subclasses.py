@@ -104,3 +104,13 @@ def test_a_class_with_slots():
             assert type(y) is Slotted and y.tolist() == [1, 1] and y.word == "said"
             assert y.elem.tolist() == [0]
         assert copy.deepcopy(x).elem is not x.elem
+
+
+def test_no_class_is_asked_whether_it_is_a_tensor():
+    class Lazy:
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            raise AssertionError(func)
+
+    for lib in (badak, torch):
+        assert not lib.is_tensor(Lazy()) and not lib.is_storage(Lazy())

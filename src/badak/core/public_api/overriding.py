@@ -13,8 +13,8 @@ from badak.core.errors import ArgumentTypeError, tr
 active: list[Any] = []  # the classes and modes that there are
 _counting = threading.Lock()
 NEVER = frozenset(
-    """as_subclass broadcast_shapes compile finfo from_dlpack from_numpy get_default_dtype iinfo is_grad_enabled is_storage load
-    manual_seed save set_default_dtype set_grad_enabled vmap""".split()
+    """as_subclass broadcast_shapes compile finfo from_dlpack from_numpy get_default_dtype iinfo is_grad_enabled is_storage
+    is_tensor load manual_seed save set_default_dtype set_grad_enabled vmap""".split()
 )  # of PyTorch's functions those for which nobody can answer
 MAKERS = frozenset(
     """arange as_tensor asarray can_cast empty eye fftfreq full linspace logspace ones promote_types rand randint randn randperm
