@@ -5,6 +5,7 @@ import pytest
 import torch
 
 import badak
+from badak.core.errors import BadakError
 from tests.compare import assert_close
 
 
@@ -274,3 +275,21 @@ def test_a_view_that_a_function_gave_is_not_changed_in_place(change):
                 (y[0] if change == "a part" else y).add_(1)
         texts.append(str(caught.value).partition(" is a view and ")[2].partition(" This view was")[0])
     assert texts[0] == texts[1] != ""
+
+
+def test_a_jvp_that_gives_no_tensor_is_told():
+    for answer, cause in ((3, "returned 3, not a tensor"), ((None, None), "expected 1 but got 2")):
+
+        class Wrong(badak.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                return x * 2
+
+            @staticmethod
+            def jvp(ctx, dx, answer=answer):
+                return answer
+
+        ad = badak.autograd.forward_ad
+        with ad.dual_level(), pytest.raises(BadakError, match=cause) as caught:
+            ad.unpack_dual(Wrong.apply(ad.make_dual(badak.ones(2), badak.ones(2))))
+        assert caught.value.fix == "one slope for each output"

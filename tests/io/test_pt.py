@@ -516,6 +516,12 @@ def test_a_file_of_python_2_numbers_from_1():
         badak.load(io.BytesIO(file), encoding="bytes")
 
 
+@pytest.mark.parametrize("other", [3, "pickle", io])
+def test_another_pickle_module_is_refused(other):
+    with pytest.raises(NotImplementedError, match="not with .*\nfix: leave pickle_module out"):
+        badak.load(io.BytesIO(), pickle_module=other)
+
+
 def test_a_pickle_module_is_asked_for_more_than_weights_as_in_pytorch():
     for lib in (badak, torch):
         file = written(lib.nn.Linear(2, 2), lib.save)

@@ -10,7 +10,7 @@ from badak.autograd.differentiate import grad
 from badak.autograd.grad_mode import enable_grad, no_grad
 from badak.autograd.saved import packed_all
 from badak.core import events
-from badak.core.errors import GraphError, NotSupportedError, ShapeError, expect_function, tr
+from badak.core.errors import ArgumentTypeError, GraphError, NotSupportedError, ShapeError, expect_function, tr
 from badak.core.modes import modes
 from badak.tensor import Tensor
 from badak.tensor.apply import record, see_in_function
@@ -214,6 +214,9 @@ class _UserOp:
                 ),
                 "one slope for each output",
             )
+        wrong = next((s for s in slopes if s is not None and not isinstance(s, Tensor)), None)
+        if wrong is not None:
+            raise ArgumentTypeError(tr("Function's jvp returned {}, not a tensor", wrong), "one slope for each output")
         pairs = [(s, dy) for s, dy in zip(slopes, dys) if dy is not None and isinstance(s, Tensor) and s.requires_grad]
         if not pairs:
             return (None,) * len(needs)

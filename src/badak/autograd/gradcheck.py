@@ -61,7 +61,8 @@ def gradcheck(
         True
     """
     if not set(accepted) <= OTHERS:
-        raise ArgumentTypeError(tr("gradcheck() got an unexpected keyword argument '{}'", min(set(accepted) - OTHERS)), None)
+        name = min(set(accepted) - OTHERS)
+        raise ArgumentTypeError(tr("gradcheck() got an unexpected keyword argument '{}'", name), tr("leave {} out", name))
     inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
     checked = [i for i, x in enumerate(inputs) if isinstance(x, Tensor) and x.requires_grad]
     if not checked:

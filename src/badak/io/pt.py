@@ -125,9 +125,8 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
         [1, 2]
     """
     if pickle_module not in (None, pickle):
-        raise NotSupportedError(
-            tr("load: badak reads pickles itself, not with {}", pickle_module.__name__), "leave pickle_module out"
-        )
+        other = getattr(pickle_module, "__name__", repr(pickle_module))
+        raise NotSupportedError(tr("load: badak reads pickles itself, not with {}", other), "leave pickle_module out")
     encoding = pickle_load_args.get("encoding", "utf-8")
     if encoding not in CODECS:  # which are for what Python 2 wrote
         raise NotSupportedError(tr("load: encoding={!r}: not one of {}", encoding, CODECS), "encoding='latin1'")

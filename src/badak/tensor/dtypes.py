@@ -334,6 +334,8 @@ def agreed(asked: Any, out: Any) -> Any:
     """The dtype that is asked for: of out=, where it is given, which must be of no other. None where neither says one."""
     if out is None:
         return asked
+    if not hasattr(out, "requires_grad"):
+        raise ArgumentTypeError(tr("argument 'out' must be Tensor, not {}", type(out).__name__), "out=badak.empty(0)")
     if asked is not None and (wanted := to_dtype(asked)) is not out.dtype:
         raise DTypeError(
             tr("dtype {} does not match dtype of out parameter ({})", wanted.word, out.dtype.word), tr("out= of {}", wanted)
