@@ -334,14 +334,14 @@ def alias(x, of) -> None:
         modes.observer.on_alias(x, of)
 
 
-def redefine(thing, how: str) -> None:
+def redefine(thing, how: str | Callable[[], str]) -> None:
     """Tell that a module has another attribute, member or hook; that a tensor has another history or other memory, or that its
-    gradient is wanted from now on, or no more. Recordings that met it hold no more."""
+    gradient is wanted from now on, or no more. Recordings that met it hold no more. how: what happened, made if somebody asks."""
     if anywhere.has_observers and modes.observer is not None:
-        modes.observer.on_redefine(thing, how)
+        modes.observer.on_redefine(thing, how if isinstance(how, str) else how())
     if dependents.known:
         for recording in dependents.of(thing):
-            recording.drop(how)
+            recording.drop(how if isinstance(how, str) else how())
 
 
 def train_mode(module) -> None:

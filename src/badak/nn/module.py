@@ -143,7 +143,7 @@ class Module(Moving, State, Hooks):
             if name == "training":
                 events.train_mode(self)
             else:
-                events.redefine(self, tr("{}.{} was set", type(self).__name__, name))
+                events.redefine(self, lambda: tr("{}.{} was set", type(self).__name__, name))
         if isinstance(value, Parameter):
             self._need_init("parameters")
             self._forget(name, keep="_parameters")
@@ -265,7 +265,7 @@ class Module(Moving, State, Hooks):
         self.add_module(name, module)
 
     def _check_name(self, name: str, what: str, members: str) -> None:
-        events.redefine(self, tr("{}.{} was registered", type(self).__name__, name))
+        events.redefine(self, lambda: tr("{}.{} was registered", type(self).__name__, name))
         self._need_init(what)
         if not isinstance(name, str):
             raise ArgumentTypeError(tr("{} name should be a string. Got {}", what, kind(name)))
