@@ -6,6 +6,7 @@ This way should be short, and lead down: a file that is entered counts once, and
 is a turn back. --calls names the functions that were entered. What runs at import, and kernels that Numba compiled, do not count.
 """
 
+import gc
 import re
 import sys
 import tempfile
@@ -78,11 +79,13 @@ def trace() -> tuple[dict[str, dict[str, list[str]]], list[str]]:
 
     with tempfile.TemporaryDirectory() as folder:
         program(folder)  # what is imported, compiled and made once
+        gc.disable()  # what the collector calls is not on the way
         sys.setprofile(note)
         try:
             program(folder, enter)
         finally:
             sys.setprofile(None)
+            gc.enable()
     return found, turns
 
 
