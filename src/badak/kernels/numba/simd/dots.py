@@ -19,6 +19,7 @@ __all__ = ["TOGETHER", "ask_ahead", "dots", "tile_dots"]
 
 _LINE, _PART = 64, 16  # bytes of a line of cache, of which so many numbers of each row are read at a time
 _GROUPS = _LINE // REGISTER  # registers of sums of each row of x, so that as many adders are busy on every CPU
+_TIMES, _NEAR = 2, 16384  # with one row of x so many times as many rows, where they lie within so many bytes
 TOGETHER = _LINE // 4  # rows of a float32 or bfloat16 matrix that are read side by side
 # w and x are numbers; w is bfloat16; both are, multiplied by AVX512_BF16; or in float32, each 32 of k summed as a tile sums them
 _NUMBERS, _HALVES, _PAIRS, _TILES = range(4)
@@ -106,10 +107,20 @@ def _left(v, kind, count, before, word):
     return _ended(v, kind, before, list(zip(pairs[::2], pairs[1::2])))
 
 
-def _emit(kind, rows):
-    """The instruction for `rows` rows of x: (alpha, then address of w, bytes from row to row, rows of w at most, of x, bytes from
-    row to row, the words of a row, of base or 0, of y, bytes from row to row). A word is a number, or two bfloat16.
+def _there(v, base, other):
+    """(base, a mask of all), or (other, a mask of none) where base is 0: to read no lane at an address that is none takes some
+    hundred cycles.
     """
+    absent = v.builder.icmp_signed("==", base, I64(0))
+    return v.builder.select(absent, other, base), v.first(v.builder.select(absent, I64(0), I64(v.lanes)))
+
+
+def _emit(kind, rows, times=1):
+    """The instruction for `rows` rows of x and `times` TOGETHER rows of w: (alpha, then address of w, bytes from row to row, rows
+    of w at most, of x, bytes from row to row, the words of a row, of base or 0, of y, bytes from row to row). A word is a number,
+    or two bfloat16.
+    """
+    registers = _GROUPS * times  # of sums of each row of x
 
     @instruction
     def several(typingctx, alpha, w, step, count, x, x_row, size, base, y, y_row):
@@ -120,9 +131,9 @@ def _emit(kind, rows):
                 return context.get_dummy_value()
             lanes, item, words = v.lanes, I64(v.bytes), _LINE // v.bytes
             deep = {_NUMBERS: DEPTH, _HALVES: DEPTH // 2}.get(kind)
-            starts = rows_from(builder, w, _GROUPS * lanes, count, step)
-            groups = [starts[i : i + lanes] for i in range(0, _GROUPS * lanes, lanes)]
-            masks = [v.first(builder.sub(count, I64(lanes * group))) for group in range(_GROUPS)]
+            starts = rows_from(builder, w, registers * lanes, count, step)
+            groups = [starts[i : i + lanes] for i in range(0, registers * lanes, lanes)]
+            masks = [v.first(builder.sub(count, I64(lanes * group))) for group in range(registers)]
             lines = [builder.add(x, builder.mul(x_row, I64(m))) for m in range(rows)]
 
             def added(group, sums, at, column):
@@ -133,14 +144,14 @@ def _emit(kind, rows):
                 sums = _begun(v, kind, before)
                 ask_ahead(v, starts, step, at, 1)
                 for offset in range(0, _LINE, _PART):
-                    for group in range(_GROUPS):
+                    for group in range(registers):
                         for number, column in enumerate(v.columns(groups[group], builder.add(at, I64(offset)))):
                             added(group, sums, builder.add(at, I64(offset + number * v.bytes)), column)
                 return _ended(v, kind, before, sums)
 
             def word(at, before):
                 sums = list(zip(before[::2], before[1::2])) if kind == _TILES else list(before)
-                for group in range(_GROUPS):
+                for group in range(registers):
                     added(group, sums, at, _column(v, groups[group], at))
                 return [each for pair in sums for each in pair] if kind == _TILES else sums
 
@@ -156,8 +167,8 @@ def _emit(kind, rows):
                 sums = _left(v, kind, builder.srem(left, I64(words)), sums, lambda i, sums: word(at(done, i, 1), sums))
                 return [v.fma(total, v.splat(alpha), known) for total, known in zip(sums, before)]
 
-            some = v.first(builder.select(builder.icmp_signed("!=", base, I64(0)), I64(lanes), I64(0)))
-            before = [v.load(base, group * REGISTER, builder.and_(masks[group], some)) for group in range(_GROUPS)]
+            base, some = _there(v, base, w)
+            before = [v.load(base, group * REGISTER, builder.and_(masks[group], some)) for group in range(registers)]
             pieces = builder.sdiv(builder.add(size, I64(deep - 1)), I64(deep)) if deep else I64(1)
             made = v.repeat(pieces, [each for each in before for _ in range(rows)], piece)
             for number, total in enumerate(made):
@@ -203,7 +214,7 @@ def _crowded(typingctx, alpha, w, step, count, x, pairs, base, y):
             second = v._shuffled(total, total, [*range(half, v.lanes), *range(half)])
             return [v.fma(second, v.splat(alpha), v.fma(total, v.splat(alpha), *known))]
 
-        some = v.first(builder.select(builder.icmp_signed("!=", base, I64(0)), I64(v.lanes), I64(0)))
+        base, some = _there(v, base, w)
         (made,) = v.repeat(pairs, [v.load(base, 0, builder.and_(mask, some))], pair)
         v.store(made, y, 0, mask)
         return context.get_dummy_value()
@@ -211,7 +222,8 @@ def _crowded(typingctx, alpha, w, step, count, x, pairs, base, y):
     return returns(None, (alpha,), 7), codegen
 
 
-_SEVERAL = [[_emit(kind, rows) for rows in (1, 2, 4)] for kind in (_NUMBERS, _HALVES, _PAIRS, _TILES)]
+_SHAPES = (1, 1), (2, 1), (4, 1), (1, _TIMES)
+_SEVERAL = [[_emit(kind, *shape) for shape in _SHAPES] for kind in (_NUMBERS, _HALVES, _PAIRS, _TILES)]
 
 
 @overload(dots)
@@ -226,14 +238,21 @@ def _(w, x, alpha, base, y):
 
 def _by_groups(kind, w, y):
     """`dots` of a kind, for arrays of the types w and y."""
-    one, two, four = _SEVERAL[kind]
+    one, two, four, more = _SEVERAL[kind]
     number, word = y.dtype, 2 if is_bfloat16(w) else 1
     pair = 2 * DEPTH if _GROUPS == 1 and not is_bfloat16(w) else 0  # numbers of a row
-    together = _LINE // (y.dtype.bitwidth // 8)
+    together, times, near = _LINE // (y.dtype.bitwidth // 8), _TIMES, _NEAR
 
     def run(w, x, alpha, base, y):
         size, factor = w.shape[1] // word, number(alpha)
-        for n in range(0, w.shape[0], together):
+        first, step = 0, together * times
+        if x.shape[0] == 1 and step * w.strides[0] <= near:  # sums wait for each other: twice as many at a time
+            first = w.shape[0] // step * step
+            for n in range(0, first, step):
+                start, added = w.ctypes.data + n * w.strides[0], base.ctypes.data + n * y.itemsize if base.size else 0
+                out = y.ctypes.data + n * y.itemsize
+                more(factor, start, w.strides[0], step, x.ctypes.data, x.strides[0], size, added, out, y.strides[0])
+        for n in range(first, w.shape[0], together):
             count, start = min(together, w.shape[0] - n), w.ctypes.data + n * w.strides[0]
             added, m = base.ctypes.data + n * y.itemsize if base.size else 0, 0
             while m < x.shape[0]:

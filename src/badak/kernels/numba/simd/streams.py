@@ -6,6 +6,7 @@ from badak.kernels.numba.codegen.registers import I64, Vectors, instruction, ret
 __all__ = ["add_rows"]
 
 _TOGETHER = 8  # rows added in a turn, for one look at the sums
+_AHEAD = 8192  # bytes further on, at least, that the caches are asked for
 
 
 def add_rows(y, x, w):
@@ -15,29 +16,33 @@ def add_rows(y, x, w):
             y[m] += x[m, k] * w[k]
 
 
-def _emit(rows):
-    """The instruction for `rows` rows: (one number, address of w, bytes from row to row, of x, of y, their width).
-
-    While one turn is computed, what the next will read is asked for.
+def _emit(rows, sums=1):
+    """The instruction for `rows` rows of w and `sums` of y: (one number, address of w, bytes from row to row, of x, bytes from row
+    to row, of y, bytes from row to row, their width). While one turn is computed, what later ones will read is asked for.
     """
 
     @instruction
-    def several(typingctx, like, w, step, x, y, width):
+    def several(typingctx, like, w, step, x, x_step, y, y_step, width):
         def codegen(context, builder, signature, values):
             v = Vectors(builder, signature.args[0])
-            _, w, step, x, y, width = values
+            _, w, step, x, x_step, y, y_step, width = values
             starts = [builder.add(w, builder.mul(step, I64(row))) for row in range(rows)]
-            factors = [v.number(builder.add(x, I64(v.bytes * row))) for row in range(rows)]
+            lines = [builder.add(x, builder.mul(x_step, I64(m))) for m in range(sums)]
+            results = [builder.add(y, builder.mul(y_step, I64(m))) for m in range(sums)]
+            factors = [[v.number(builder.add(line, I64(v.bytes * row))) for row in range(rows)] for line in lines]
             whole = builder.udiv(width, I64(v.lanes))
             rest = builder.sub(width, builder.mul(whole, I64(v.lanes)))
             ahead = builder.mul(step, I64(rows))
+            ahead = builder.select(builder.icmp_signed("<", ahead, I64(_AHEAD)), I64(_AHEAD), ahead)
 
             def add(at, mask):
-                total = v.load(y, at, mask)
-                for start, factor in zip(starts, factors):
+                totals = [v.load(result, at, mask) for result in results]
+                for row, start in enumerate(starts):
                     v.ask(builder.add(builder.add(start, ahead), at), write=False)
-                    total = v.fma(factor, v.load(start, at, mask), total)
-                v.store(total, y, at, mask)
+                    numbers = v.load(start, at, mask)
+                    totals = [v.fma(factors[m][row], numbers, total) for m, total in enumerate(totals)]
+                for total, result in zip(totals, results):
+                    v.store(total, result, at, mask)
 
             def turn(i, carried):
                 add(builder.mul(i, I64(v.bytes * v.lanes)), None)
@@ -51,12 +56,12 @@ def _emit(rows):
             v.repeat(builder.zext(builder.icmp_signed(">", rest, I64(0)), I64), [], last)
             return context.get_dummy_value()
 
-        return returns(None, (like,), 5), codegen
+        return returns(None, (like,), 7), codegen
 
     return several
 
 
-_several, _one = _emit(_TOGETHER), _emit(1)
+_several, _pair, _one = _emit(_TOGETHER), _emit(_TOGETHER, 2), _emit(1)
 
 
 @overload(add_rows)
@@ -65,15 +70,20 @@ def _(y, x, w):
 
     def run(y, x, w):
         count, width = w.shape
-        first = count - count % together
+        first, paired = count - count % together, y.shape[0] // 2 * 2
         zero, size = y.dtype.type(0), y.itemsize
         for k in range(0, first, together):
-            for m in range(y.shape[0]):
-                _several(zero, w.ctypes.data + k * w.strides[0], w.strides[0],
-                         x.ctypes.data + m * x.strides[0] + k * size, y.ctypes.data + m * y.strides[0], width)  # fmt: skip
+            rows = w.ctypes.data + k * w.strides[0]
+            for m in range(0, paired, 2):
+                line, sums = x.ctypes.data + m * x.strides[0] + k * size, y.ctypes.data + m * y.strides[0]
+                _pair(zero, rows, w.strides[0], line, x.strides[0], sums, y.strides[0], width)
+            for m in range(paired, y.shape[0]):
+                line, sums = x.ctypes.data + m * x.strides[0] + k * size, y.ctypes.data + m * y.strides[0]
+                _several(zero, rows, w.strides[0], line, x.strides[0], sums, y.strides[0], width)
         for k in range(first, count):
+            rows = w.ctypes.data + k * w.strides[0]
             for m in range(y.shape[0]):
-                _one(zero, w.ctypes.data + k * w.strides[0], w.strides[0],
-                     x.ctypes.data + m * x.strides[0] + k * size, y.ctypes.data + m * y.strides[0], width)  # fmt: skip
+                line, sums = x.ctypes.data + m * x.strides[0] + k * size, y.ctypes.data + m * y.strides[0]
+                _one(zero, rows, w.strides[0], line, x.strides[0], sums, y.strides[0], width)
 
     return run
