@@ -3,7 +3,7 @@
 Random weights in the shapes of real models, written by badak and read by both. Each library has a process of its own, which waits
 while the other one computes; they take turns. Of each: tokens a second, read at once (512) and written one by one (128 more,
 greedy), what the process takes in memory, and how far the logits of the prompt are apart. A token reads the
-file once and badak's cache once; the rate at which memory is read is measured before and after each row.
+file once and badak's cache once; the rate at which memory is read is measured before and after each of badak's turns.
 Needs llama-cpp-python, which builds from source: pip install llama-cpp-python. Built with GCC 12 its AMX kernels fault: GCC leaves
 out what is stored before ldtilecfg (`ggml_tile_config_init`), an `asm volatile("" : : "m"(tc) : "memory")` before it helps.
 
@@ -171,6 +171,11 @@ def ask(worker: subprocess.Popen, line: str) -> dict[str, float]:
     return json.loads(answer)
 
 
+def reading(threads: int) -> float:
+    """GB/s at which memory is read now."""
+    return measured_rates(threads, 3, 32 * 2**20)["read_gb_s"]
+
+
 def beside(shape: str, form: str, threads: int, turns: int, folder: str) -> dict[str, Any]:
     """Print what both do with one file, and return it."""
     path = f"{folder}/{shape}-{form}.gguf"
@@ -189,11 +194,12 @@ def beside(shape: str, form: str, threads: int, turns: int, folder: str) -> dict
     for worker in workers.values():
         ask(worker, "turn")  # compiled, and in memory
     found = {name: [] for name in workers}
-    read = [measured_rates(threads, 5, 32 * 2**20)["read_gb_s"]]
+    read = []  # before and after each turn of badak
     for _ in range(turns):
-        for name, worker in workers.items():
-            found[name].append(ask(worker, "turn"))
-    read.append(measured_rates(threads, 5, 32 * 2**20)["read_gb_s"])
+        read.append(reading(threads))
+        found["badak"].append(ask(workers["badak"], "turn"))
+        read.append(reading(threads))
+        found["llama.cpp"].append(ask(workers["llama.cpp"], "turn"))
     for worker in workers.values():
         worker.stdin.close()
         worker.wait()
@@ -208,11 +214,13 @@ def beside(shape: str, form: str, threads: int, turns: int, folder: str) -> dict
           f"{min(pairs):.2f} to {max(pairs):.2f}); logits {apart:.4f} apart, {same:.0%} same greedy token; file {size >> 20} MiB",
           flush=True)  # fmt: skip
     os.unlink(path)
-    both = best["badak"]["decode"] * (size + cache_bytes(shape)) / 1e9
-    print(f"{shape:14} {form} file and cache {both:.1f} GB/s; memory read at {min(read)} to {max(read)} GB/s", flush=True)
+    token = (size + cache_bytes(shape)) / 1e9
+    shares = [2 * one["decode"] * token / (read[2 * i] + read[2 * i + 1]) for i, one in enumerate(found["badak"])]
+    print(f"{shape:14} {form} file and cache {best['badak']['decode'] * token:.1f} GB/s; memory read at {min(read)} to {max(read)} GB/s; "
+          f"share of it {np.median(shares):.0%} (by turn {min(shares):.0%} to {max(shares):.0%})", flush=True)  # fmt: skip
     return {
         "shape": shape, "form": form, **best, "apart": float(apart), "file_mb": size / 2**20,
-        "cache_mb": cache_bytes(shape) / 2**20, "read_gb_s": float(np.mean(read)),
+        "cache_mb": cache_bytes(shape) / 2**20, "read_gb_s": float(np.median(read)), "share_read": float(np.median(shares)),
     }  # fmt: skip
 
 

@@ -69,8 +69,7 @@ def llama_table(documents: list[dict]) -> str:
             cells = [document["machine"]["cpu"], row["shape"], row["form"], f"{row['file_mb']:.0f}"]
             for what in ("prefill", "decode"):
                 cells += [f"{ours[what]:.1f}", f"{theirs[what]:.1f}", f"{ours[what] / theirs[what]:.2f}"]
-            read = ours["decode"] * (row["file_mb"] + row["cache_mb"]) * 2**20 / 1e9 if "cache_mb" in row else 0.0
-            cells.append(f"{read / row['read_gb_s']:.0%}" if read else "-")
+            cells.append(f"{row['share_read']:.0%}" if "share_read" in row else "-")
             cells += [f"{one['memory']:.0f}" for one in (ours, theirs)]
             lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
