@@ -15,9 +15,15 @@ def found(package: str, name: str) -> Any:
     module = importlib.import_module(family)
     if not hasattr(module, name):
         return module
-    kernels = {key: value for key, value in vars(module).items() if getattr(value, "__module__", "") == family and key[0] != "_"}
+    kernels = kernels_of(family)
     vars(sys.modules[package]).update(kernels)  # in the place of the module, which Python has put there
     return kernels[name]
+
+
+def kernels_of(family: str) -> dict[str, Any]:
+    """The kernels of a file: the public functions that it defines."""
+    names = vars(importlib.import_module(family))
+    return {name: value for name, value in names.items() if getattr(value, "__module__", "") == family and name[0] != "_"}
 
 
 @cache

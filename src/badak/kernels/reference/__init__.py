@@ -4,91 +4,14 @@ modified, except by the optimizer updates."""
 from functools import partial as _partial
 
 from badak.kernels.by_name import found as _found
-from badak.kernels.reference.activation import gelu as gelu
-from badak.kernels.reference.activation import gelu_backward as gelu_backward
-from badak.kernels.reference.activation import relu as relu
-from badak.kernels.reference.activation import relu_backward as relu_backward
-from badak.kernels.reference.activation import sigmoid as sigmoid
-from badak.kernels.reference.activation import sigmoid_backward as sigmoid_backward
-from badak.kernels.reference.activation import silu as silu
-from badak.kernels.reference.activation import silu_backward as silu_backward
-from badak.kernels.reference.activation import tanh as tanh
-from badak.kernels.reference.activation import tanh_backward as tanh_backward
-from badak.kernels.reference.arithmetic import arithmetic as arithmetic
-from badak.kernels.reference.arithmetic import where as where
-from badak.kernels.reference.attention import attention as attention
-from badak.kernels.reference.attention import attention_backward as attention_backward
-from badak.kernels.reference.blocks import dequantize_blocks as dequantize_blocks
-from badak.kernels.reference.blocks import embedding_blocks as embedding_blocks
-from badak.kernels.reference.blocks import linear_blocks as linear_blocks
-from badak.kernels.reference.blocks import linear_blocks_backward as linear_blocks_backward
-from badak.kernels.reference.blocks import quantize_blocks as quantize_blocks
-from badak.kernels.reference.casts import cast as cast
-from badak.kernels.reference.clipping import clip_kept as clip_kept
-from badak.kernels.reference.clipping import limit_all as limit_all
-from badak.kernels.reference.clipping import norm_all as norm_all
-from badak.kernels.reference.clipping import shrink_all as shrink_all
-from badak.kernels.reference.concat import concatenate as concatenate
-from badak.kernels.reference.cross_entropy import cross_entropy as cross_entropy
-from badak.kernels.reference.cross_entropy import cross_entropy_backward as cross_entropy_backward
-from badak.kernels.reference.cross_entropy import cross_entropy_soft as cross_entropy_soft
-from badak.kernels.reference.cross_entropy import cross_entropy_soft_backward as cross_entropy_soft_backward
-from badak.kernels.reference.cross_entropy import nll as nll
-from badak.kernels.reference.cross_entropy import nll_backward as nll_backward
-from badak.kernels.reference.cross_entropy import spread_loss as spread_loss
-from badak.kernels.reference.cross_entropy import total_loss as total_loss
-from badak.kernels.reference.dropout import dropout as dropout
-from badak.kernels.reference.embedding import embedding as embedding
-from badak.kernels.reference.embedding import embedding_backward as embedding_backward
-from badak.kernels.reference.embedding import index_copy as index_copy
-from badak.kernels.reference.exponential import exp as exp
-from badak.kernels.reference.exponential import log as log
-from badak.kernels.reference.exponential import power as power
-from badak.kernels.reference.int8 import linear_int8 as linear_int8
-from badak.kernels.reference.int8 import quantize_rows as quantize_rows
-from badak.kernels.reference.layer_norm import layer_norm as layer_norm
-from badak.kernels.reference.layer_norm import layer_norm_backward as layer_norm_backward
-from badak.kernels.reference.linear import linear as linear
-from badak.kernels.reference.linear import linear_backward as linear_backward
-from badak.kernels.reference.losses import bce_with_logits as bce_with_logits
-from badak.kernels.reference.losses import bce_with_logits_backward as bce_with_logits_backward
-from badak.kernels.reference.losses import kl_div as kl_div
-from badak.kernels.reference.losses import kl_div_backward as kl_div_backward
-from badak.kernels.reference.losses import mse as mse
-from badak.kernels.reference.losses import mse_backward as mse_backward
-from badak.kernels.reference.matmul import matmul as matmul
-from badak.kernels.reference.mixed import add_mixed as add_mixed
-from badak.kernels.reference.optimizer import update_all as update_all
-from badak.kernels.reference.optimizer import update_kept as update_kept
-from badak.kernels.reference.random import c_function as c_function
-from badak.kernels.reference.random import random_bernoulli as random_bernoulli
-from badak.kernels.reference.random import random_integers as random_integers
-from badak.kernels.reference.random import random_normal as random_normal
-from badak.kernels.reference.random import random_pairs as random_pairs
-from badak.kernels.reference.random import random_permutation as random_permutation
-from badak.kernels.reference.random import random_rejection as random_rejection
-from badak.kernels.reference.random import random_uniform as random_uniform
-from badak.kernels.reference.random import random_words as random_words
-from badak.kernels.reference.random import scaled as scaled
-from badak.kernels.reference.recurrent import gru as gru
-from badak.kernels.reference.recurrent import gru_backward as gru_backward
-from badak.kernels.reference.recurrent import lstm as lstm
-from badak.kernels.reference.recurrent import lstm_backward as lstm_backward
-from badak.kernels.reference.recurrent import rnn as rnn
-from badak.kernels.reference.recurrent import rnn_backward as rnn_backward
-from badak.kernels.reference.rms_norm import rms_norm as rms_norm
-from badak.kernels.reference.rms_norm import rms_norm_backward as rms_norm_backward
-from badak.kernels.reference.running import cumsum as cumsum
-from badak.kernels.reference.softmax import log_softmax as log_softmax
-from badak.kernels.reference.softmax import log_softmax_backward as log_softmax_backward
-from badak.kernels.reference.softmax import softmax as softmax
-from badak.kernels.reference.softmax import softmax_backward as softmax_backward
-from badak.kernels.reference.sums import column_sum as column_sum
-from badak.kernels.reference.windows import avg_pool as avg_pool
-from badak.kernels.reference.windows import avg_pool_backward as avg_pool_backward
-from badak.kernels.reference.windows import fold as fold
-from badak.kernels.reference.windows import max_pool as max_pool
-from badak.kernels.reference.windows import max_pool_backward as max_pool_backward
-from badak.kernels.reference.windows import unfold as unfold
+from badak.kernels.by_name import kernels_of as _kernels_of
+
+# the files that most programs need; any other is found by its name
+_FILES = (
+    "activation arithmetic attention blocks casts clipping concat cross_entropy dropout embedding exponential int8 "
+    "layer_norm linear losses matmul mixed optimizer random recurrent rms_norm running softmax sums windows"
+)
+for _file in _FILES.split():
+    globals().update(_kernels_of(f"{__name__}.{_file}"))
 
 __getattr__ = _partial(_found, __name__)
