@@ -223,7 +223,7 @@ OPTIMIZER = {
 from typing import Any
 
 from badak.optim.elementwise import Elementwise, Slot
-from badak.optim.settings import at_least_zero, number
+from badak.optim.settings import number
 
 
 class Heavy(Elementwise):
@@ -232,7 +232,6 @@ class Heavy(Elementwise):
     params: tensors, named tensors or groups (see Optimizer).
     """
 
-    CHECKS = {"lr": at_least_zero, "momentum": at_least_zero}
     SLOTS = {"average": Slot()}
 
     def __init__(self, params: Any, lr: Any = 1e-2, momentum: float = 0.9):

@@ -18,23 +18,12 @@ from badak.compiler import Compiled
 from badak.core import events
 from badak.core.errors import ArgumentError, ArgumentTypeError, NoDataError, NotSupportedError, tr
 from badak.core.modes import anywhere, modes
+from badak.core.public_api.door import door
 from badak.core.public_api.explain import AS_IT_IS, FOREIGN, explain
 from badak.core.public_api.homes import home
 from badak.core.public_api.missing import AbsentName
 from badak.nn.errors import ModuleAttributeError, ModuleNameError, kind
-from badak.nn.hooks import (
-    EVERYWHERE,
-    Hooks,
-    registered,
-)
-from badak.nn.hooks import register_module_backward_hook as register_module_backward_hook
-from badak.nn.hooks import register_module_buffer_registration_hook as register_module_buffer_registration_hook
-from badak.nn.hooks import register_module_forward_hook as register_module_forward_hook
-from badak.nn.hooks import register_module_forward_pre_hook as register_module_forward_pre_hook
-from badak.nn.hooks import register_module_full_backward_hook as register_module_full_backward_hook
-from badak.nn.hooks import register_module_full_backward_pre_hook as register_module_full_backward_pre_hook
-from badak.nn.hooks import register_module_module_registration_hook as register_module_module_registration_hook
-from badak.nn.hooks import register_module_parameter_registration_hook as register_module_parameter_registration_hook
+from badak.nn.hooks import EVERYWHERE, Hooks, registered
 from badak.nn.members import HOOKS, MEMBERS
 from badak.nn.moving import Moving
 from badak.nn.notebook import html_of
@@ -44,6 +33,7 @@ from badak.nn.state import State
 from badak.tensor import Tensor, meta
 
 EVERYWHERE.move(globals())
+__getattr__ = door("badak.nn.modules.module", like="badak.nn.hooks")
 
 
 class Module(Moving, State, Hooks):

@@ -4,7 +4,7 @@ from typing import Any
 
 from badak.kernels.update import fma, sqrt
 from badak.optim.elementwise import Elementwise, Slot
-from badak.optim.settings import a_fraction, a_switch, at_least_zero, number
+from badak.optim.settings import a_fraction, number
 
 
 class Adadelta(Elementwise):
@@ -20,13 +20,7 @@ class Adadelta(Elementwise):
     Source: Zeiler 2012, "ADADELTA: An Adaptive Learning Rate Method", algorithm 1.
     """
 
-    CHECKS = {
-        "lr": at_least_zero,
-        "rho": a_fraction,
-        "eps": at_least_zero,
-        "weight_decay": at_least_zero,
-        "maximize": a_switch,
-    }
+    CHECKS = {"rho": a_fraction}
     SLOTS = {"square_avg": Slot(), "acc_delta": Slot()}
 
     def __init__(

@@ -6,7 +6,7 @@ from badak.core.errors import ArgumentError, ArgumentTypeError, tr
 from badak.kernels.reference import matrix_updates
 from badak.optim.matrixwise import Matrixwise
 from badak.optim.optimizer import begin_number, count
-from badak.optim.settings import a_switch, at_least_zero, number, shown
+from badak.optim.settings import at_least_zero, number, shown
 from badak.tensor import Tensor, finfo
 from badak.tensor.dtypes import of_numpy
 
@@ -46,14 +46,7 @@ class Adafactor(Matrixwise):
     bounds as in PyTorch.
     """
 
-    CHECKS = {
-        "lr": at_least_zero,
-        "beta2_decay": at_most_zero,
-        "eps": two_floors,
-        "d": at_least_one,
-        "weight_decay": at_least_zero,
-        "maximize": a_switch,
-    }
+    CHECKS = {"beta2_decay": at_most_zero, "eps": two_floors, "d": at_least_one}
     COUNTS = True
 
     def __init__(

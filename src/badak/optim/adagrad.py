@@ -7,7 +7,7 @@ import numpy as np
 from badak.kernels.update import fma, sqrt
 from badak.optim.elementwise import Elementwise, Slot
 from badak.optim.optimizer import count
-from badak.optim.settings import a_switch, at_least_zero, number
+from badak.optim.settings import at_least_zero, number
 from badak.tensor import Tensor
 
 
@@ -24,14 +24,7 @@ class Adagrad(Elementwise):
     Source: Duchi, Hazan and Singer 2011, "Adaptive Subgradient Methods for Online Learning and Stochastic Optimization".
     """
 
-    CHECKS = {
-        "lr": at_least_zero,
-        "lr_decay": at_least_zero,
-        "weight_decay": at_least_zero,
-        "initial_accumulator_value": at_least_zero,
-        "eps": at_least_zero,
-        "maximize": a_switch,
-    }
+    CHECKS = {"lr_decay": at_least_zero, "initial_accumulator_value": at_least_zero}
     SLOTS = {"sum": Slot(start="initial_accumulator_value")}
     REMEMBERS_AT_ONCE = True
 

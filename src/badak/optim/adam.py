@@ -5,7 +5,7 @@ from typing import Any
 
 from badak.kernels.update import fma, largest, quotient, sqrt
 from badak.optim.elementwise import Elementwise, Slot
-from badak.optim.settings import a_switch, at_least_zero, number, two_decay_rates
+from badak.optim.settings import number
 
 
 class Adam(Elementwise):
@@ -49,15 +49,6 @@ class Adam(Elementwise):
         0.9
     """
 
-    CHECKS = {
-        "lr": at_least_zero,
-        "betas": two_decay_rates,
-        "eps": at_least_zero,
-        "weight_decay": at_least_zero,
-        "amsgrad": a_switch,
-        "maximize": a_switch,
-        "decoupled_weight_decay": a_switch,
-    }
     SLOTS = {"exp_avg": Slot(), "exp_avg_sq": Slot(), "max_exp_avg_sq": Slot(when="amsgrad")}
 
     def __init__(

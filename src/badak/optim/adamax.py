@@ -4,7 +4,7 @@ from typing import Any
 
 from badak.kernels.update import fma, largest
 from badak.optim.elementwise import Elementwise, Slot
-from badak.optim.settings import a_switch, at_least_zero, number, two_decay_rates
+from badak.optim.settings import number
 
 
 class Adamax(Elementwise):
@@ -19,13 +19,6 @@ class Adamax(Elementwise):
     Source: Kingma and Ba 2015, "Adam: A Method for Stochastic Optimization", algorithm 2; eps as in PyTorch.
     """
 
-    CHECKS = {
-        "lr": at_least_zero,
-        "betas": two_decay_rates,
-        "eps": at_least_zero,
-        "weight_decay": at_least_zero,
-        "maximize": a_switch,
-    }
     SLOTS = {"exp_avg": Slot(), "exp_inf": Slot()}
 
     def __init__(

@@ -3,6 +3,7 @@
 from typing import Any
 
 from badak.optim.adam import Adam
+from badak.optim.settings import settings_of
 
 
 class AdamW(Adam):
@@ -53,20 +54,7 @@ class AdamW(Adam):
         differentiable: bool = False,
         fused: bool | None = None,
     ):
-        super().__init__(
-            params,
-            lr,
-            betas,
-            eps,
-            weight_decay,
-            amsgrad,
-            foreach=foreach,
-            maximize=maximize,
-            capturable=capturable,
-            differentiable=differentiable,
-            fused=fused,
-            decoupled_weight_decay=True,
-        )
+        super().__init__(params, **settings_of(locals()), decoupled_weight_decay=True)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)

@@ -4,7 +4,7 @@ from typing import Any
 
 from badak.kernels.update import fma
 from badak.optim.elementwise import Elementwise, Slot
-from badak.optim.settings import a_number, a_switch, at_least_zero, number
+from badak.optim.settings import a_number, at_least_zero, number
 
 
 class ASGD(Elementwise):
@@ -22,14 +22,7 @@ class ASGD(Elementwise):
     "Large-Scale Machine Learning with Stochastic Gradient Descent".
     """
 
-    CHECKS = {
-        "lr": at_least_zero,
-        "lambd": at_least_zero,
-        "alpha": at_least_zero,
-        "t0": a_number,
-        "weight_decay": at_least_zero,
-        "maximize": a_switch,
-    }
+    CHECKS = {"lambd": at_least_zero, "alpha": at_least_zero, "t0": a_number}
     SLOTS = {"ax": Slot()}
     NUMBERS = {"eta": "lr", "mu": 1.0}
 

@@ -3,7 +3,7 @@
 What a subclass states (`rmsprop.py` is an example):
 
     __init__    PyTorch's signature; it hands over its settings as `locals()`
-    CHECKS      {setting: its check}, of `settings.py`
+    CHECKS      {setting: its check}, of those that `settings.py` does not know
     SLOTS       {what is remembered: its `Slot`}, in the order in which `update` takes it
     COUNTS      whether it remembers "step", a 0-d tensor
     NUMBERS     {another 0-d tensor that is remembered: its first value, or the setting that gives it}
@@ -24,12 +24,12 @@ import numpy as np
 
 from badak import kernels
 from badak.autograd.grad_mode import no_grad
-from badak.core.errors import BadakError, NotSupportedError, tr
+from badak.core.errors import NotSupportedError, tr
 from badak.core.public_api import overriding
 from badak.kernels.update import Update
-from badak.optim.optimizer import Optimizer, begin_number, count, loss_of
-from badak.optim.settings import check_implementation, check_settings, number
-from badak.optim.state import OptimizerStateError, check_memory
+from badak.optim.optimizer import Declared, begin_number, count, loss_of
+from badak.optim.settings import number
+from badak.optim.state import check_memory
 from badak.tensor import Tensor
 from badak.tensor.sparse.create import coalesce
 from badak.tensor.sparse.layout import CooTensor
@@ -48,10 +48,9 @@ class Slot:
     late: bool = False
 
 
-class Elementwise(Optimizer):
+class Elementwise(Declared):
     """The base of the optimizers that change every element by itself."""
 
-    CHECKS: ClassVar[dict[str, Callable[[str, str, Any], None]]] = {}
     SLOTS: ClassVar[dict[str, Slot]] = {}
     COUNTS: ClassVar[bool] = True
     ADDS: ClassVar[bool] = False  # whether PyTorch's calls p.add_, which a program's own class of tensors may answer
@@ -70,16 +69,7 @@ class Elementwise(Optimizer):
         if "update" in cls.__dict__:
             cls.UPDATE = Update(cls.__name__.lower(), cls.update, {name: bool(slot.when) for name, slot in cls.SLOTS.items()})
 
-    def __init__(self, params: Any, settings: dict[str, Any]):
-        owner = type(self).__name__
-        defaults = {name: value for name, value in settings.items() if name not in ("self", "params", "__class__")}
-        check_settings(owner, defaults, self.CHECKS)
-        check_implementation(owner, defaults)
-        super().__init__(params, defaults)
-
     def add_param_group(self, param_group: dict[str, Any]) -> None:
-        if isinstance(param_group, dict):
-            check_settings(type(self).__name__, param_group, self.CHECKS, ranges=False)
         super().add_param_group(param_group)
         if self.REMEMBERS_AT_ONCE:
             group = self.param_groups[-1]
@@ -182,23 +172,12 @@ class Elementwise(Optimizer):
             state[name] = Tensor._of(np.full_like(p._array, begun))
         return bool(missing)
 
-    def _check_loaded(self, state: dict[Any, Any], groups: list[dict[str, Any]]) -> None:
-        owner = type(self).__name__
+    def _check_memory(self, memory: Any, p: Tensor, group: dict[str, Any]) -> None:
         own = type(self).step is Elementwise.step  # a step of a subclass may remember more
-        for at, group in enumerate(groups):
-            try:
-                check_settings(owner, group, self.CHECKS, ranges=False)
-            except BadakError as error:
-                raise OptimizerStateError(
-                    tr("{}.load_state_dict: param_groups[{}]: {}", owner, at, error.cause),
-                    "pass what optimizer.state_dict() gave",
-                ) from None
-            needed = [name for name in self._slots(self.defaults | group) if name and not self.SLOTS[name].late]
-            needed += ["step"] * self.COUNTS + [*self.NUMBERS]
-            for p in group["params"]:
-                if p in state and state[p] != {}:
-                    shapes = dict.fromkeys(self.SLOTS, tuple(p.shape))
-                    check_memory(owner, state[p], p, needed, shapes, self.NUMBERS, more=not own)
+        needed = [name for name in self._slots(self.defaults | group) if name and not self.SLOTS[name].late]
+        needed += ["step"] * self.COUNTS + [*self.NUMBERS]
+        shapes = dict.fromkeys(self.SLOTS, tuple(p.shape))
+        check_memory(type(self).__name__, memory, p, needed, shapes, self.NUMBERS, more=not own)
 
 
 class _Batch:
@@ -263,7 +242,7 @@ class _Batch:
         except (TypeError, ValueError, ArithmeticError):
             for counter in self.counters:
                 counter.fill(counter.item() - 1)
-            check_settings(type(optimizer).__name__, group, optimizer.CHECKS, ranges=False)
+            optimizer._check_group(group)
             raise
 
     def _begin(self) -> list[bool]:

@@ -6,7 +6,7 @@ from typing import Any
 from badak.core.errors import ArgumentError, ArgumentTypeError, tr
 from badak.kernels.reference import matrix_updates
 from badak.optim.matrixwise import Matrixwise
-from badak.optim.settings import a_count, a_number, a_switch, at_least_zero, number, shown
+from badak.optim.settings import a_count, a_number, number, shown
 from badak.tensor import Tensor
 
 
@@ -50,16 +50,7 @@ class Muon(Matrixwise):
     "Muon is Scalable for LLM Training", section 2.2.
     """
 
-    CHECKS = {
-        "lr": at_least_zero,
-        "weight_decay": at_least_zero,
-        "momentum": at_least_zero,
-        "nesterov": a_switch,
-        "ns_coefficients": three_numbers,
-        "eps": at_least_zero,
-        "ns_steps": fewer_than_100,
-        "adjust_lr_fn": a_way_to_adjust,
-    }
+    CHECKS = {"ns_coefficients": three_numbers, "ns_steps": fewer_than_100, "adjust_lr_fn": a_way_to_adjust}
 
     def __init__(
         self,

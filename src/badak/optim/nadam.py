@@ -5,7 +5,7 @@ from typing import Any
 
 from badak.kernels.update import fma, quotient, sqrt
 from badak.optim.elementwise import Elementwise, Slot
-from badak.optim.settings import a_switch, at_least_zero, number, two_decay_rates
+from badak.optim.settings import at_least_zero, number
 
 
 class NAdam(Elementwise):
@@ -21,15 +21,7 @@ class NAdam(Elementwise):
     Source: Dozat 2016, "Incorporating Nesterov Momentum into Adam", algorithm 2, with the schedule of its section 3.
     """
 
-    CHECKS = {
-        "lr": at_least_zero,
-        "betas": two_decay_rates,
-        "eps": at_least_zero,
-        "weight_decay": at_least_zero,
-        "momentum_decay": at_least_zero,
-        "decoupled_weight_decay": a_switch,
-        "maximize": a_switch,
-    }
+    CHECKS = {"momentum_decay": at_least_zero}
     SLOTS = {"exp_avg": Slot(), "exp_avg_sq": Slot()}
     NUMBERS = {"mu_product": 1.0}
 

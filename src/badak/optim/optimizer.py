@@ -23,37 +23,17 @@ import numpy as np
 
 from badak.autograd.hooks import RemovableHandle, function
 from badak.core import events
-from badak.core.errors import ArgumentError, tr, undefined, warn_once
+from badak.core.errors import ArgumentError, BadakError, tr, undefined, warn_once
 from badak.core.modes import anywhere, modes
+from badak.core.public_api.door import door
 from badak.optim import private
-from badak.optim.private import ParamsT as ParamsT
-from badak.optim.private import _capturable_doc as _capturable_doc
-from badak.optim.private import _default_to_fused_or_foreach as _default_to_fused_or_foreach
-from badak.optim.private import _device_dtype_check_for_fused as _device_dtype_check_for_fused
-from badak.optim.private import _differentiable_doc as _differentiable_doc
-from badak.optim.private import _disable_dynamo_if_unsupported as _disable_dynamo_if_unsupported
-from badak.optim.private import _dispatch_sqrt as _dispatch_sqrt
-from badak.optim.private import _foreach_doc as _foreach_doc
-from badak.optim.private import _fused_doc as _fused_doc
-from badak.optim.private import _get_capturable_supported_devices as _get_capturable_supported_devices
-from badak.optim.private import _get_foreach_kernels_supported_devices as _get_foreach_kernels_supported_devices
-from badak.optim.private import _get_fused_kernels_supported_devices as _get_fused_kernels_supported_devices
-from badak.optim.private import _get_scalar_dtype as _get_scalar_dtype
-from badak.optim.private import _get_value as _get_value
-from badak.optim.private import _maximize_doc as _maximize_doc
-from badak.optim.private import _params_doc as _params_doc
-from badak.optim.private import _params_t as _params_t
-from badak.optim.private import _stack_if_compiling as _stack_if_compiling
-from badak.optim.private import _to_scalar as _to_scalar
-from badak.optim.private import _use_grad_for_differentiable as _use_grad_for_differentiable
-from badak.optim.private import _view_as_real as _view_as_real
-from badak.optim.private import register_optimizer_step_post_hook as register_optimizer_step_post_hook
-from badak.optim.private import register_optimizer_step_pre_hook as register_optimizer_step_pre_hook
-from badak.optim.settings import group_of, groups_of
+from badak.optim.settings import Check, check_implementation, check_settings, group_of, groups_of, settings_of
 from badak.optim.settings import required as required
-from badak.optim.state import load_groups, load_state, pack
+from badak.optim.state import OptimizerStateError, load_groups, load_state, pack
 from badak.tensor import Tensor
 from badak.tensor.dtypes import default_dtype, float64
+
+__getattr__ = door(__name__, like="badak.optim.private")  # PyTorch has those names here
 
 
 class Optimizer:
@@ -208,6 +188,48 @@ class Optimizer:
             "call loss.backward() before optimizer.step(), and zero_grad() not in between",
             code=25,
         )
+
+
+class Declared(Optimizer):
+    """The base of one whose settings are the arguments of its `__init__`, which hands them over as `locals()`.
+
+    They are checked wherever they come from; CHECKS has the checks of those that `settings.py` does not know.
+    """
+
+    CHECKS: ClassVar[dict[str, Check]] = {}
+
+    def __init__(self, params: Any, settings: dict[str, Any]):
+        defaults = settings_of(settings)
+        check_settings(type(self).__name__, defaults, self.CHECKS)
+        check_implementation(type(self).__name__, defaults)
+        super().__init__(params, defaults)
+
+    def add_param_group(self, param_group: dict[str, Any]) -> None:
+        if isinstance(param_group, dict):
+            self._check_group(param_group)
+        super().add_param_group(param_group)
+
+    def _check_group(self, group: dict[str, Any]) -> None:
+        """Raise where a setting of the group is of another kind: ranges are checked where the optimizer is made, as in PyTorch."""
+        settings = {name: value for name, value in group.items() if name in self.defaults}
+        check_settings(type(self).__name__, settings, self.CHECKS, ranges=False)
+
+    def _check_loaded(self, state: dict[Any, Any], groups: list[dict[str, Any]]) -> None:
+        owner = type(self).__name__
+        for at, group in enumerate(groups):
+            try:
+                self._check_group(group)
+            except BadakError as error:
+                raise OptimizerStateError(
+                    tr("{}.load_state_dict: param_groups[{}]: {}", owner, at, error.cause),
+                    "pass what optimizer.state_dict() gave",
+                ) from None
+            for p in group["params"]:
+                if p in state and state[p] != {}:
+                    self._check_memory(state[p], p, group)
+
+    def _check_memory(self, memory: Any, p: Tensor, group: dict[str, Any]) -> None:
+        """Raise where a file's memory of a parameter does not fit it."""
 
 
 def loss_of(closure: Callable[[], Any] | None) -> Any:

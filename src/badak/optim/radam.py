@@ -5,7 +5,7 @@ from typing import Any
 
 from badak.kernels.update import fma, sqrt
 from badak.optim.elementwise import Elementwise, Slot
-from badak.optim.settings import a_switch, at_least_zero, number, two_decay_rates
+from badak.optim.settings import number
 
 
 class RAdam(Elementwise):
@@ -23,14 +23,6 @@ class RAdam(Elementwise):
     algorithm 2, with eps and the bound 5 as in PyTorch.
     """
 
-    CHECKS = {
-        "lr": at_least_zero,
-        "betas": two_decay_rates,
-        "eps": at_least_zero,
-        "weight_decay": at_least_zero,
-        "decoupled_weight_decay": a_switch,
-        "maximize": a_switch,
-    }
     SLOTS = {"exp_avg": Slot(), "exp_avg_sq": Slot()}
 
     def __init__(

@@ -22,15 +22,7 @@ class RMSprop(Elementwise):
     With Recurrent Neural Networks", equations 38 to 45, with eps outside the root as in PyTorch.
     """
 
-    CHECKS = {
-        "lr": at_least_zero,
-        "alpha": at_least_zero,
-        "eps": at_least_zero,
-        "weight_decay": at_least_zero,
-        "momentum": at_least_zero,
-        "centered": a_switch,
-        "maximize": a_switch,
-    }
+    CHECKS = {"alpha": at_least_zero, "centered": a_switch}
     SLOTS = {"square_avg": Slot(), "momentum_buffer": Slot(when="momentum"), "grad_avg": Slot(when="centered")}
 
     def __init__(

@@ -5,7 +5,7 @@ from typing import Any
 from badak.core.errors import ArgumentError, tr
 from badak.kernels.update import fma, largest, sign
 from badak.optim.elementwise import Elementwise, Slot
-from badak.optim.settings import a_switch, at_least_zero, number, two_numbers
+from badak.optim.settings import number, two_numbers
 
 
 class Rprop(Elementwise):
@@ -22,7 +22,7 @@ class Rprop(Elementwise):
     without taking the last step back, as in PyTorch.
     """
 
-    CHECKS = {"lr": at_least_zero, "etas": two_numbers, "step_sizes": two_numbers, "maximize": a_switch}
+    CHECKS = {"etas": two_numbers, "step_sizes": two_numbers}
     SLOTS = {"prev": Slot(), "step_size": Slot(start="lr")}
 
     def __init__(

@@ -32,11 +32,17 @@ def number(value: Any, owner: str = "optimizer", name: str = "a setting") -> flo
     return found
 
 
+def settings_of(arguments: dict[str, Any]) -> dict[str, Any]:
+    """The settings among the `locals()` of an optimizer's `__init__`."""
+    return {name: value for name, value in arguments.items() if name not in ("self", "params", "__class__")}
+
+
 def check_settings(owner: str, settings: dict[str, Any], checks: dict[str, Check], ranges: bool = True) -> None:
     """Check every setting that has a check. Not `ranges`: a rate may lie below 0, as schedules and groups of one's own set it."""
-    for name, check in checks.items():
-        if name in settings:
-            (a_number if check is at_least_zero and not ranges else check)(owner, name, settings[name])
+    for name, value in settings.items():
+        check = checks.get(name) or CHECKS.get(name)
+        if check:
+            (a_number if check is at_least_zero and not ranges else check)(owner, name, value)
 
 
 def a_number(owner: str, name: str, value: Any) -> None:
@@ -93,6 +99,19 @@ def a_switch(owner: str, name: str, value: Any) -> None:
     """True or False; 0 and 1 as in PyTorch."""
     if not (isinstance(value, bool | np.bool_) or (type(value) is int and value in (0, 1))):
         raise ArgumentTypeError(tr("{}: {} should be True or False; got {}", owner, name, shown(value)), f"{name}=True")
+
+
+CHECKS: dict[str, Check] = {  # of a setting that means the same in every optimizer that has it
+    "lr": at_least_zero,
+    "betas": two_decay_rates,
+    "eps": at_least_zero,
+    "weight_decay": at_least_zero,
+    "momentum": at_least_zero,
+    "nesterov": a_switch,
+    "amsgrad": a_switch,
+    "maximize": a_switch,
+    "decoupled_weight_decay": a_switch,
+}
 
 
 def check_implementation(owner: str, settings: dict[str, Any]) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 from badak.core.errors import ArgumentError, tr
 from badak.kernels.update import fma
 from badak.optim.elementwise import Elementwise, Slot
-from badak.optim.settings import a_number, a_switch, at_least_zero, number
+from badak.optim.settings import a_number, number
 from badak.tensor import Tensor
 from badak.tensor.sparse.create import coalesce
 from badak.tensor.sparse.forms import clone
@@ -48,14 +48,7 @@ class SGD(Elementwise):
         0.5
     """
 
-    CHECKS = {
-        "lr": at_least_zero,
-        "momentum": at_least_zero,
-        "dampening": a_number,
-        "weight_decay": at_least_zero,
-        "nesterov": a_switch,
-        "maximize": a_switch,
-    }
+    CHECKS = {"dampening": a_number}
     SLOTS = {"momentum_buffer": Slot(when="momentum", late=True)}
     COUNTS = False
     ADDS = True

@@ -14,7 +14,12 @@ from badak.optim.settings import shown
 class _OfFunctions(LRScheduler):
     """Keeps one function for each group; functions are not saved, callable objects save their attributes."""
 
-    def __init__(self, optimizer: Optimizer, lr_lambda: Any, last_epoch: int = -1):
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        lr_lambda: Callable[[int], float] | list[Callable[[int], float]],
+        last_epoch: int = -1,
+    ):
         self.lr_lambdas = for_each_group(self, optimizer, "lr_lambda", lr_lambda)
         for function in self.lr_lambdas:
             if not callable(function):
@@ -66,14 +71,6 @@ class LambdaLR(_OfFunctions):
         0.5
     """
 
-    def __init__(
-        self,
-        optimizer: Optimizer,
-        lr_lambda: Callable[[int], float] | list[Callable[[int], float]],
-        last_epoch: int = -1,
-    ):
-        super().__init__(optimizer, lr_lambda, last_epoch)
-
     def get_lr(self) -> list[Any]:
         return [lr * function(self.last_epoch) for function, lr in zip(self.lr_lambdas, self.base_lrs)]
 
@@ -83,14 +80,6 @@ class MultiplicativeLR(_OfFunctions):
 
     lr_lambda: a function of the step, or a list with one for each group.
     """
-
-    def __init__(
-        self,
-        optimizer: Optimizer,
-        lr_lambda: Callable[[int], float] | list[Callable[[int], float]],
-        last_epoch: int = -1,
-    ):
-        super().__init__(optimizer, lr_lambda, last_epoch)
 
     def get_lr(self) -> list[Any]:
         if self._is_initial:
