@@ -16,19 +16,17 @@ from badak.nn.functional import binary_cross_entropy_with_logits
 from badak.tensor import Size, Tensor, arange, bernoulli, where
 
 
-class Bernoulli(Distribution):
-    """P(1) = probs = sigmoid(logits); draws are floats 0 and 1.   log_prob(x) = x log p + (1 - x) log(1 - p)."""
+class Trials(Distribution):
+    """What depends on the probability of one success, given as probs or logits."""
 
-    has_enumerate_support = True
-    support = boolean
-    arg_constraints = {"probs": unit_interval, "logits": real}
-
-    def __init__(self, probs=None, logits=None, validate_args: bool | None = None) -> None:
+    def _take(self, probs, logits, *others) -> list[Tensor]:
+        """Keep what was given, and return the others of its shape."""
         one_of(probs, logits)
         name, given = ("probs", probs) if probs is not None else ("logits", logits)
-        (self._param,) = broadcast_all(given)
+        self._param, *rest = broadcast_all(given, *others)
         self.__dict__[name], self._given = self._param, (name,)
-        super().__init__(batch_of(self._param, given), validate_args=validate_args)
+        self._shape = batch_of(self._param, given, *others)
+        return [x.to(self._param.dtype) for x in rest]
 
     @lazy_property
     def logits(self) -> Tensor:
@@ -37,6 +35,21 @@ class Bernoulli(Distribution):
     @lazy_property
     def probs(self) -> Tensor:
         return logits_to_probs(self.logits, is_binary=True)
+
+    def _expanded(self):
+        return {"probs": 0, "logits": 0, "_param": 0, "total_count": 0}
+
+
+class Bernoulli(Trials):
+    """P(1) = probs = sigmoid(logits); draws are floats 0 and 1.   log_prob(x) = x log p + (1 - x) log(1 - p)."""
+
+    has_enumerate_support = True
+    support = boolean
+    arg_constraints = {"probs": unit_interval, "logits": real}
+
+    def __init__(self, probs=None, logits=None, validate_args: bool | None = None) -> None:
+        self._take(probs, logits)
+        super().__init__(self._shape, validate_args=validate_args)
 
     @property
     def mean(self) -> Tensor:
@@ -51,8 +64,7 @@ class Bernoulli(Distribution):
         return bernoulli(self.probs.detach().expand(self._extended_shape(sample_shape)))
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         logits, value = broadcast_all(self.logits, value)
         return -binary_cross_entropy_with_logits(logits, value, reduction="none")
 
@@ -68,6 +80,3 @@ class Bernoulli(Distribution):
     def mode(self) -> Tensor:
         """The likelier of the two, NaN where they are level."""
         return where(self.probs == 0.5, self.probs.new_full((), math.nan), (self.probs >= 0.5).to(self.probs.dtype))
-
-    def _expanded(self):
-        return {"probs": 0, "logits": 0, "_param": 0}

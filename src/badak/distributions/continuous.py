@@ -9,8 +9,8 @@ from badak.distributions.distribution import LOG_SQRT_2PI, Distribution, batch_o
 from badak.tensor import Size, Tensor, empty, erf, finfo, normal, rand, randn
 
 
-class Normal(Distribution):
-    """x = loc + scale z, z standard normal.   log_prob = -(x - loc)^2 / (2 scale^2) - log scale - log sqrt(2 pi)."""
+class _LocScale(Distribution):
+    """What is moved by loc and stretched by scale."""
 
     has_rsample = True
     arg_constraints = {"loc": real, "scale": positive}
@@ -19,6 +19,10 @@ class Normal(Distribution):
     def __init__(self, loc, scale, validate_args: bool | None = None) -> None:
         self.loc, self.scale = broadcast_all(loc, scale)
         super().__init__(batch_of(self.loc, loc, scale), validate_args=validate_args)
+
+
+class Normal(_LocScale):
+    """x = loc + scale z, z standard normal.   log_prob = -(x - loc)^2 / (2 scale^2) - log scale - log sqrt(2 pi)."""
 
     @property
     def mean(self) -> Tensor:
@@ -48,14 +52,12 @@ class Normal(Distribution):
         return self.loc + z * self.scale
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         return -((value - self.loc) ** 2) / (2 * self.scale**2) - self.scale.log() - LOG_SQRT_2PI
 
     def cdf(self, value: Tensor) -> Tensor:
         """P(x <= value) = (1 + erf((value - loc) / (scale sqrt 2))) / 2."""
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         return 0.5 * (1 + erf((value - self.loc) * self.scale.reciprocal() / math.sqrt(2)))
 
     def icdf(self, value: Tensor) -> Tensor:
@@ -99,15 +101,13 @@ class Uniform(Distribution):
     mode = property(lambda self: self.high * math.nan)
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         inside = (self.low <= value).to(self.low.dtype) * (self.high > value).to(self.low.dtype)
         return inside.log() - (self.high - self.low).log()
 
     def cdf(self, value: Tensor) -> Tensor:
         """P(x <= value)."""
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         return ((value - self.low) / (self.high - self.low)).clamp(min=0, max=1)
 
     def entropy(self) -> Tensor:
@@ -122,16 +122,8 @@ class Uniform(Distribution):
         return interval(self.low, self.high)
 
 
-class Laplace(Distribution):
+class Laplace(_LocScale):
     """x = loc - scale sign(u) ln(1 - |u|), u uniform on (-1, 1).   log_prob = -ln(2 scale) - |x - loc| / scale."""
-
-    has_rsample = True
-    arg_constraints = {"loc": real, "scale": positive}
-    support = real
-
-    def __init__(self, loc, scale, validate_args: bool | None = None) -> None:
-        self.loc, self.scale = broadcast_all(loc, scale)
-        super().__init__(batch_of(self.loc, loc, scale), validate_args=validate_args)
 
     mean = mode = property(lambda self: self.loc)
     variance = property(lambda self: 2 * self.scale.pow(2))
@@ -143,14 +135,12 @@ class Laplace(Distribution):
         return self.loc - self.scale * u.sign() * (-u.abs()).log1p()
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         return -(2 * self.scale).log() - (value - self.loc).abs() / self.scale
 
     def cdf(self, value: Tensor) -> Tensor:
         """1/2 - sign(x - loc) (exp(-|x - loc| / scale) - 1) / 2."""
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         return 0.5 - 0.5 * (value - self.loc).sign() * (-(value - self.loc).abs() / self.scale).expm1()
 
     def icdf(self, value: Tensor) -> Tensor:
@@ -161,16 +151,8 @@ class Laplace(Distribution):
         return 1 + (2 * self.scale).log()
 
 
-class Cauchy(Distribution):
+class Cauchy(_LocScale):
     """x = loc + scale c, c standard Cauchy.   log_prob = -ln(pi scale) - ln(1 + ((x - loc) / scale)^2)."""
-
-    has_rsample = True
-    arg_constraints = {"loc": real, "scale": positive}
-    support = real
-
-    def __init__(self, loc, scale, validate_args: bool | None = None) -> None:
-        self.loc, self.scale = broadcast_all(loc, scale)
-        super().__init__(batch_of(self.loc, loc, scale), validate_args=validate_args)
 
     mode = property(lambda self: self.loc)
     mean = property(lambda self: self.loc.new_full(self._extended_shape(), math.nan))
@@ -181,13 +163,11 @@ class Cauchy(Distribution):
         return self.loc + empty(self._extended_shape(sample_shape), dtype=self.loc.dtype).cauchy_() * self.scale
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         return -math.log(math.pi) - self.scale.log() - ((value - self.loc) / self.scale).pow(2).log1p()
 
     def cdf(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         return ((value - self.loc) / self.scale).atan() / math.pi + 0.5
 
     def icdf(self, value: Tensor) -> Tensor:

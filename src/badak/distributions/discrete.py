@@ -4,6 +4,7 @@ import math
 
 from badak.autograd import no_grad
 from badak.core.errors import ArgumentError, NotSupportedError, tr
+from badak.distributions.bernoulli import Trials
 from badak.distributions.categorical import Categorical
 from badak.distributions.constraints import (
     dependent_property,
@@ -17,15 +18,7 @@ from badak.distributions.constraints import (
     simplex,
     unit_interval,
 )
-from badak.distributions.distribution import (
-    Distribution,
-    batch_of,
-    broadcast_all,
-    lazy_property,
-    logits_to_probs,
-    one_of,
-    probs_to_logits,
-)
+from badak.distributions.distribution import Distribution, batch_of, broadcast_all
 from badak.distributions.positive import Gamma
 from badak.tensor import Size, Tensor, empty, eye, finfo, lgamma, xlogy, zeros
 from badak.tensor.random_ops import binomial, poisson
@@ -50,36 +43,11 @@ class Poisson(Distribution):
             return poisson(self.rate.expand(self._extended_shape(sample_shape)))
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         return xlogy(value, self.rate) - self.rate - lgamma(value + 1)
 
 
-class _Trials(Distribution):
-    """What depends on the probability of one success, given as probs or logits."""
-
-    def _take(self, probs, logits, *others) -> list[Tensor]:
-        """Keep what was given, and return the others of its shape."""
-        one_of(probs, logits)
-        name, given = ("probs", probs) if probs is not None else ("logits", logits)
-        self._param, *rest = broadcast_all(given, *others)
-        self.__dict__[name], self._given = self._param, (name,)
-        self._shape = batch_of(self._param, given, *others)
-        return [x.to(self._param.dtype) for x in rest]
-
-    @lazy_property
-    def logits(self) -> Tensor:
-        return probs_to_logits(self.probs, is_binary=True)
-
-    @lazy_property
-    def probs(self) -> Tensor:
-        return logits_to_probs(self.logits, is_binary=True)
-
-    def _expanded(self):
-        return {"probs": 0, "logits": 0, "_param": 0, "total_count": 0}
-
-
-class Geometric(_Trials):
+class Geometric(Trials):
     """How many failures come before the first success.   log_prob = x ln(1 - p) + ln p."""
 
     arg_constraints = {"probs": unit_interval, "logits": real}
@@ -106,8 +74,7 @@ class Geometric(_Trials):
             return (u.log() / (-self.probs).log1p()).floor()
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         value, p = broadcast_all(value, self.probs)
         p = p.masked_fill((p == 1) & (value == 0), 0)
         return value * (-p).log1p() + self.probs.log()
@@ -117,7 +84,7 @@ class Geometric(_Trials):
         return -(xlogy(q, q) + xlogy(self.probs, self.probs)) / self.probs
 
 
-class Binomial(_Trials):
+class Binomial(Trials):
     """How many of total_count trials succeed.   log_prob = ln (n over x) + x logits - n ln(1 + exp(logits))."""
 
     has_enumerate_support = True
@@ -142,8 +109,7 @@ class Binomial(_Trials):
             return binomial(self.total_count.expand(shape), self.probs.expand(shape))
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         n, x = self.total_count, self.logits
         ways = lgamma(n + 1) - lgamma(value + 1) - lgamma(n - value + 1)
         above = (x.clamp(min=0) + x - x.clamp(max=0)) / 2  # max(x, 0), with slope 1/2 at 0
@@ -163,7 +129,7 @@ class Binomial(_Trials):
         return -(log_p.exp() * log_p).sum(0)
 
 
-class NegativeBinomial(_Trials):
+class NegativeBinomial(Trials):
     """How many successes come before total_count failures.   log_prob = n ln(1 - p) + x ln p + ln Gamma(n + x) / (x! Gamma(n))."""
 
     arg_constraints = {"total_count": nonnegative, "probs": unit_interval, "logits": real}
@@ -183,8 +149,7 @@ class NegativeBinomial(_Trials):
             return poisson(Gamma(self.total_count, (-self.logits).exp(), validate_args=False).sample(sample_shape))
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         n, x = self.total_count, self.logits
         odds = -(n * _softplus(x)) - value * _softplus(-x)
         ways = (lgamma(n + value) - lgamma(1.0 + value) - lgamma(n)).masked_fill(n + value == 0.0, 0.0)
@@ -195,7 +160,7 @@ def _softplus(x: Tensor) -> Tensor:
     return x.clamp(min=0) + (-x.abs()).exp().log1p()
 
 
-class _Classes(Distribution):
+class Classes(Distribution):
     """What is drawn by a Categorical."""
 
     arg_constraints = {"probs": simplex, "logits": real_vector}
@@ -212,7 +177,7 @@ class _Classes(Distribution):
         return made
 
 
-class OneHotCategorical(_Classes):
+class OneHotCategorical(Classes):
     """Categorical, whose draws are vectors with a 1 at the class."""
 
     has_enumerate_support = True
@@ -235,8 +200,7 @@ class OneHotCategorical(_Classes):
         return eye(self.param_shape[-1], dtype=self.probs.dtype)[self._categorical.sample(sample_shape)]
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         return self._categorical.log_prob(value.max(-1)[1])
 
     def entropy(self) -> Tensor:
@@ -259,7 +223,7 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
         return self.sample(sample_shape) + (self.probs - self.probs.detach())
 
 
-class Multinomial(_Classes):
+class Multinomial(Classes):
     """How often each class comes in total_count draws.   log_prob = ln n! - sum ln x_k! + sum x_k ln p_k."""
 
     def __init__(self, total_count: int = 1, probs=None, logits=None, validate_args: bool | None = None) -> None:
@@ -287,8 +251,7 @@ class Multinomial(_Classes):
         return counts.scatter_add(-1, drawn, zeros(drawn.shape, dtype=counts.dtype) + 1)
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         logits = self.logits.masked_fill((value == 0) & (self.logits == -math.inf), 0)
         return lgamma(value.sum(-1) + 1) - lgamma(value + 1).sum(-1) + (logits * value).sum(-1)
 

@@ -173,6 +173,11 @@ class Distribution:
 
     _given: tuple[str, ...] = ()  # of what may be computed: what was given
 
+    def _check_value(self, value: Any) -> None:
+        """Raise for a value outside the support, unless nothing is to be checked."""
+        if self._validate_args:
+            self._validate_sample(value)
+
     def _validate_sample(self, value: Any) -> None:
         if not isinstance(value, Tensor):
             raise ArgumentTypeError("The value argument to log_prob must be a Tensor", "badak.tensor(value)")

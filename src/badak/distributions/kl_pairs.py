@@ -14,12 +14,10 @@ from badak.distributions.continuous import Cauchy, Laplace, Normal, Uniform
 from badak.distributions.discrete import Binomial, Poisson
 from badak.distributions.positive import Beta, Exponential, Gamma
 from badak.distributions.ratios import ContinuousBernoulli
-from badak.distributions.transformed import Gumbel, Pareto
+from badak.distributions.transformed import EULER, Gumbel, Pareto
 from badak.tensor import Tensor, broadcast_shapes, digamma, erf, lgamma, where, xlogy
 
 _BY_DRAWS = tr("the mean of p.log_prob(x) - q.log_prob(x) over x = p.sample((n,))")
-
-EULER = 0.57721566490153286060
 
 
 def no_formula(p: Any, q: Any) -> NotSupportedError:

@@ -49,8 +49,7 @@ class VonMises(Distribution):
         return 1 - i1e(self.concentration) / i0e(self.concentration)
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         k = self.concentration
         return k * (value - self.loc).cos() - math.log(2 * math.pi) - (i0e(k).log() + k)
 
@@ -112,8 +111,7 @@ class LKJCholesky(Distribution):
             return w + diag_embed((1 - (w**2).sum(-1)).clamp(min=finfo(w.dtype).tiny).sqrt())
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         diagonal = value.diagonal(dim1=-1, dim2=-2)[..., 1:]
         order = 2 * (self.concentration - 1).unsqueeze(-1) + self.dim - arange(2, self.dim + 1)
         total = (order * diagonal.log()).sum(-1)
@@ -226,8 +224,7 @@ class Wishart(Distribution):
         return 2 * self._unbroadcasted_scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         nu, n = self.df, self._event_shape[-1]
         solved = cholesky_solve(value, self._unbroadcasted_scale_tril)
         trace = solved.diagonal(dim1=-2, dim2=-1).sum(-1)

@@ -7,6 +7,7 @@ from badak.core.errors import ArgumentError, tr
 from badak.distributions import constraints
 from badak.distributions.bernoulli import Bernoulli
 from badak.distributions.categorical import Categorical
+from badak.distributions.discrete import Classes
 from badak.distributions.distribution import Distribution, broadcast_all, clamp_probs
 from badak.distributions.transformed import TransformedDistribution
 from badak.distributions.transforms import ExpTransform, SigmoidTransform
@@ -70,8 +71,7 @@ class MixtureSameFamily(Distribution):
         return (found * self.mixture_distribution.probs).sum(-1)
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         each = self.component_distribution.log_prob(value.unsqueeze(self._axis))
         return (each + self.mixture_distribution.logits.log_softmax(-1)).logsumexp(-1)
 
@@ -154,8 +154,7 @@ class LowRankMultivariateNormal(Distribution):
         return 2 * small.diagonal(0, -2, -1).log().sum(-1) + self.cov_diag.log().sum(-1)
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         small, away = self._small(), value - self.loc
         seen = (self.cov_factor.mT / self.cov_diag.unsqueeze(-2)) @ away.unsqueeze(-1)
         less = linalg.solve_triangular(small, seen, upper=False).squeeze(-1).pow(2).sum(-1)
@@ -198,8 +197,7 @@ class LogitRelaxedBernoulli(Distribution):
         return (u.log() - (-u).log1p() + p.log() - (-p).log1p()) / self.temperature
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         away = self.logits - value * self.temperature
         return _log(self.temperature) + away - 2 * away.exp().log1p()
 
@@ -223,25 +221,15 @@ class RelaxedBernoulli(TransformedDistribution):
     probs = property(lambda self: self.base_dist.probs)
 
 
-class ExpRelaxedCategorical(Distribution):
+class ExpRelaxedCategorical(Classes):
     """The logarithm of a choice made soft: log_softmax((logits + Gumbel noise) / temperature). Source: Maddison et al. 2017."""
 
     has_rsample = True
-    arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
     support = constraints.real_vector
 
     def __init__(self, temperature, probs=None, logits=None, validate_args: bool | None = None) -> None:
-        self.temperature, self._choice = temperature, Categorical(probs, logits, validate_args)
-        super().__init__(self._choice.batch_shape, self._choice.logits.shape[-1:], validate_args)
-
-    logits = property(lambda self: self._choice.logits)
-    probs = property(lambda self: self._choice.probs)
-
-    def expand(self, batch_shape, _instance=None):
-        """The same with a larger batch shape."""
-        made = super().expand(batch_shape, _instance)
-        made._choice = self._choice.expand(batch_shape)
-        return made
+        self.temperature, self._categorical = temperature, Categorical(probs, logits, validate_args)
+        super().__init__(self._categorical.batch_shape, self.param_shape[-1:], validate_args)
 
     def rsample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
         """log_softmax((logits - ln(-ln u)) / temperature)."""
@@ -249,8 +237,7 @@ class ExpRelaxedCategorical(Distribution):
         return ((self.logits - (-u.log()).log()) / self.temperature).log_softmax(-1)
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         k = self.event_shape[0]
         score = (self.logits.log_softmax(-1) - value * self.temperature).log_softmax(-1).sum(-1)
         return score + math.lgamma(k) + (k - 1) * _log(self.temperature)

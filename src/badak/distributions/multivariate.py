@@ -86,8 +86,7 @@ class MultivariateNormal(Distribution):
         return self.loc + _batch_mv(self._unbroadcasted_scale_tril, z)
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         n = self._event_shape[0]
         size = _batch_mahalanobis(self._unbroadcasted_scale_tril, value - self.loc)
         return -0.5 * (n * math.log(2 * math.pi) + size) - self._unbroadcasted_scale_tril.diagonal(0, -2, -1).log().sum(-1)

@@ -41,13 +41,11 @@ class Exponential(Distribution):
         return empty(self._extended_shape(sample_shape), dtype=self.rate.dtype).exponential_() / self.rate
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         return self.rate.log() - self.rate * value
 
     def cdf(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         return 1 - (-self.rate * value).exp()
 
     def icdf(self, value: Tensor) -> Tensor:
@@ -80,15 +78,13 @@ class Gamma(Distribution):
 
     def log_prob(self, value: Tensor) -> Tensor:
         value = as_tensor(value, dtype=self.rate.dtype)
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         a, b = self.concentration, self.rate
         return xlogy(a, b) + xlogy(a - 1, value) - b * value - lgamma(a)
 
     def cdf(self, value: Tensor) -> Tensor:
         """P(x <= value)."""
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         return igamma(self.concentration, self.rate * value)
 
     def entropy(self) -> Tensor:
@@ -144,8 +140,7 @@ class Dirichlet(Distribution):
         return dirichlet(self.concentration.expand(self._extended_shape(sample_shape)))
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         a = self.concentration
         return xlogy(a - 1.0, value).sum(-1) + lgamma(a.sum(-1)) - lgamma(a).sum(-1)
 
@@ -183,8 +178,7 @@ class Beta(Distribution):
         return self._both.rsample(sample_shape)[..., 0]
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         return self._both.log_prob(stack([value, 1.0 - value], -1))
 
     def entropy(self) -> Tensor:
@@ -224,8 +218,7 @@ class StudentT(Distribution):
         return self.loc + self.scale * (z * (c / self.df).rsqrt())
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         y = (value - self.loc) / self.scale
         z = self.scale.log() + 0.5 * self.df.log() + 0.5723649429247001 + lgamma(0.5 * self.df) - lgamma(0.5 * (self.df + 1.0))
         return -0.5 * (self.df + 1.0) * (y**2.0 / self.df).log1p() - z

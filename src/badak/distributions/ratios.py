@@ -94,14 +94,12 @@ class ContinuousBernoulli(Distribution):
         return self.icdf(rand(self._extended_shape(sample_shape), dtype=self.probs.dtype))
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         logits, value = broadcast_all(self.logits, value)
         return -binary_cross_entropy_with_logits(logits, value, reduction="none") + self._log_norm()
 
     def cdf(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         cut = self._cut()
         far = (cut.pow(value) * (1.0 - cut).pow(1.0 - value) + cut - 1.0) / (2.0 * cut - 1.0)
         inside = where(self._outside(), far, value)
@@ -157,8 +155,7 @@ class FisherSnedecor(Distribution):
         return above / below.clamp(min=finfo(below.dtype).tiny)
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         a, b, ratio = self.df1 * 0.5, self.df2 * 0.5, self.df1 / self.df2
         first = (a + b).lgamma() - a.lgamma() - b.lgamma()
         return first + a * ratio.log() + (a - 1) * value.log() - (a + b) * (ratio * value).log1p()
@@ -240,8 +237,7 @@ class GeneralizedPareto(Distribution):
         return self.icdf(rand(self._extended_shape(sample_shape), dtype=self.loc.dtype))
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         z, c = (value - self.loc) / self.scale, self._safe()
         far = -(1 + 1 / c) * (c * z).log1p()
         return where(self._flat(), -z, far) - self.scale.log()

@@ -21,7 +21,7 @@ from badak.distributions.transforms import (
 )
 from badak.tensor import Size, Tensor, finfo, full_like, ones_like
 
-EULER = 0.5772156649015329
+EULER = 0.5772156649015329  # Euler and Mascheroni's
 
 
 class TransformedDistribution(Distribution):
@@ -93,8 +93,7 @@ class TransformedDistribution(Distribution):
         return math.prod((t.sign for t in self.transforms), start=1)
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         total: Any = 0.0
         dims = len(self.event_shape)
         for transform in reversed(self.transforms):
@@ -146,14 +145,12 @@ class _Half(TransformedDistribution):
     scale = property(lambda self: self.base_dist.scale)
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         found = self.base_dist.log_prob(value) + math.log(2)
         return found.masked_fill(~(value >= 0).expand(found.shape), -math.inf)
 
     def cdf(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         return 2 * self.base_dist.cdf(value) - 1
 
     def icdf(self, value: Tensor) -> Tensor:
@@ -207,8 +204,7 @@ class Gumbel(TransformedDistribution):
     variance = property(lambda self: self.stddev.pow(2))
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         y = (self.loc - value) / self.scale
         return (y - y.exp()) - self.scale.log()
 
