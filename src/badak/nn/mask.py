@@ -171,9 +171,6 @@ class Mask:
         raise ArgumentTypeError("a Mask is neither true nor false", "a & b, a | b, ~a in the place of and, or, not")
 
     def __repr__(self) -> str:
-        return self._words()
-
-    def _words(self) -> str:
         raise AssertionError("each kind of mask defines it")
 
     def _repr_html_(self) -> str:
@@ -189,7 +186,7 @@ class CausalMask(Mask):
         i, j = _positions("Mask.causal()", T, S)
         return j <= i
 
-    def _words(self) -> str:
+    def __repr__(self) -> str:
         return "Mask.causal()"
 
 
@@ -201,7 +198,7 @@ class WindowMask(Mask):
         i, j = _positions(str(self), T, S)
         return (j > i - self.k) & (j < i + self.k)
 
-    def _words(self) -> str:
+    def __repr__(self) -> str:
         return f"Mask.window({self.k})"
 
 
@@ -212,7 +209,7 @@ class PrefixMask(Mask):
     def _seen(self, T: int, S: int) -> Tensor:
         return (arange(S) < self.n).unsqueeze(0)  # (1, S)
 
-    def _words(self) -> str:
+    def __repr__(self) -> str:
         return f"Mask.prefix({self.n})"
 
 
@@ -233,7 +230,7 @@ class PaddingMask(Mask):
     def _sizes(self) -> tuple[int | None, int | None]:
         return None, self.ids.shape[-1]
 
-    def _words(self) -> str:
+    def __repr__(self) -> str:
         return f"Mask.padding(ids {tuple(self.ids.shape)}, pad={self.pad})"
 
 
@@ -253,7 +250,7 @@ class GivenMask(Mask):
         T, S = self.given.shape[-2:]
         return T if T > 1 else None, S if S > 1 else None
 
-    def _words(self) -> str:
+    def __repr__(self) -> str:
         return f"Mask.of({'hide' if self.hides else 'keep'}={tuple(self.given.shape)})"
 
 
@@ -267,7 +264,7 @@ class StartsMask(Mask):
         i, j = _positions(str(self), T, S)
         return ((j <= i) & (j >= self.starts[:, None, None]) | (j == i))[:, None]  # (B, 1, T, S)
 
-    def _words(self) -> str:
+    def __repr__(self) -> str:
         return f"Mask of texts that begin at {tuple(self.starts.shape)}"
 
 
@@ -281,7 +278,7 @@ class NotMask(Mask):
     def _sizes(self) -> tuple[int | None, int | None]:
         return self.mask._sizes()
 
-    def _words(self) -> str:
+    def __repr__(self) -> str:
         return f"~{_inner(self.mask)}"
 
 
@@ -302,7 +299,7 @@ class BothMask(TwoMasks):
     def _parts(self) -> tuple[Mask, ...]:
         return self.a._parts() + self.b._parts()
 
-    def _words(self) -> str:
+    def __repr__(self) -> str:
         return f"{_inner(self.a, BothMask)} & {_inner(self.b, BothMask)}"
 
 
@@ -310,7 +307,7 @@ class EitherMask(TwoMasks):
     def _seen(self, T: int, S: int) -> Tensor:
         return self.a._seen(T, S) | self.b._seen(T, S)
 
-    def _words(self) -> str:
+    def __repr__(self) -> str:
         return f"{_inner(self.a, EitherMask)} | {_inner(self.b, EitherMask)}"
 
 

@@ -4,12 +4,12 @@ import math
 
 from badak.core.errors import ArgumentError, DTypeError, NotSupportedError, ShapeError, tr, warn_once
 from badak.nn.functional._common import tensor
+from badak.nn.functional.vision import far, near
 from badak.tensor import Tensor, bool_, int64, linspace, stack, where
 from badak.tensor.upcast import in_float32
 
 __all__ = ["affine_grid", "grid_sample"]
 
-CUBIC = -0.75  # the free number of the cubic kernel of Keys 1981, as PyTorch has it
 MODES, PADDINGS = ("bilinear", "nearest", "bicubic"), ("zeros", "border", "reflection")
 
 
@@ -165,13 +165,6 @@ def _cubic(x: Tensor, places: list[Tensor], padding: str, corners: bool) -> Tens
 
 def _kernel(t: Tensor) -> list[Tensor]:
     """The weights of the pixels at distances 1 + t, t, 1 - t, 2 - t."""
-
-    def near(d):
-        return ((CUBIC + 2) * d - (CUBIC + 3)) * d * d + 1
-
-    def far(d):
-        return ((CUBIC * d - 5 * CUBIC) * d + 8 * CUBIC) * d - 4 * CUBIC
-
     return [far(t + 1), near(t), near(1 - t), far(2 - t)]
 
 

@@ -209,9 +209,17 @@ def _byte_product(x: Tensor, weights: np.ndarray) -> Tensor:
 
 
 def _cubic(d, a=CUBIC):
-    near = ((a + 2) * d - (a + 3)) * d * d + 1
-    far = ((a * d - 5 * a) * d + 8 * a) * d - 4 * a
-    return np.where(d <= 1, near, far).astype(d.dtype)
+    return np.where(d <= 1, near(d, a), far(d, a)).astype(d.dtype)
+
+
+def near(d, a=CUBIC):
+    """The cubic kernel of Keys 1981 at distances up to 1."""
+    return ((a + 2) * d - (a + 3)) * d * d + 1
+
+
+def far(d, a=CUBIC):
+    """The cubic kernel at distances from 1 to 2."""
+    return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a
 
 
 def _resample(x: Tensor, axis: int, taps: list[tuple]) -> Tensor:
