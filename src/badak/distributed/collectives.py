@@ -10,16 +10,11 @@ from badak.core import events
 from badak.core.errors import ArgumentError, ArgumentTypeError, ShapeError, tr
 from badak.distributed import sums
 from badak.distributed.consistency_check import agreement
-from badak.distributed.group import NON_MEMBER, ProcessGroup, chosen
+from badak.distributed.group import ProcessGroup, mine
 from badak.distributed.sums import ReduceOp
 from badak.distributed.totals import Steps, everybody, flat, own_piece, raw, total
 from badak.distributed.work import Work, finish, start
 from badak.tensor import Tensor
-
-
-def outside(group) -> bool:
-    """Whether this rank is not in the group, so that a collective of it does nothing here, as in PyTorch."""
-    return isinstance(group, int) and group == NON_MEMBER
 
 
 def begin(group: ProcessGroup, line: str, data: Steps, async_op: bool, fits=None) -> Work | None:
@@ -87,9 +82,8 @@ def member(group: ProcessGroup, asked: int | None, inside: int | None, where: st
 
 def barrier(group=None, async_op: bool = False, device_ids=None) -> Work | None:
     """Wait until every rank of the group has come here."""
-    if outside(group):
+    if (group := mine(group)) is None:
         return None
-    group = chosen(group)
 
     def data():
         if group.size() > 1:
@@ -100,17 +94,15 @@ def barrier(group=None, async_op: bool = False, device_ids=None) -> Work | None:
 
 def monitored_barrier(group=None, timeout=None, wait_all_ranks: bool = False) -> None:
     """barrier with a time limit of its own; its error names the ranks that did not come."""
-    if not outside(group):
-        work = barrier(group, async_op=True)
-        assert work is not None
+    work = barrier(group, async_op=True)
+    if work is not None:
         work.wait(timeout)
 
 
 def broadcast(tensor, src: int | None = None, group=None, async_op: bool = False, group_src: int | None = None) -> Work | None:
     """tensor = the one of rank src, on every rank."""
-    if outside(group):
+    if (group := mine(group)) is None:
         return None
-    group = chosen(group)
     x, root = array(tensor, "broadcast"), member(group, src, group_src, "broadcast", "src")
 
     def data():
@@ -125,9 +117,8 @@ def broadcast(tensor, src: int | None = None, group=None, async_op: bool = False
 
 def all_reduce(tensor, op=ReduceOp.SUM, group=None, async_op: bool = False) -> Work | None:
     """tensor = the tensors of all ranks joined by op, on every rank; the same bits on each."""
-    if outside(group):
+    if (group := mine(group)) is None:
         return None
-    group = chosen(group)
     x = array(tensor, "all_reduce")
     sums.check(op, x.dtype, "all_reduce")
 
@@ -140,9 +131,8 @@ def all_reduce(tensor, op=ReduceOp.SUM, group=None, async_op: bool = False) -> W
 
 def all_reduce_coalesced(tensors, op=ReduceOp.SUM, group=None, async_op: bool = False) -> Work | None:
     """all_reduce of several tensors of one dtype in one exchange."""
-    if outside(group):
+    if (group := mine(group)) is None:
         return None
-    group = chosen(group)
     xs = [array(x, "all_reduce_coalesced") for x in tensors]
     if not xs or any(x.dtype != xs[0].dtype for x in xs):
         raise ArgumentError("all_reduce_coalesced: expected tensors of one dtype", "one call for each dtype")
@@ -161,9 +151,8 @@ def reduce(
     tensor, dst: int | None = None, op=ReduceOp.SUM, group=None, async_op: bool = False, group_dst: int | None = None
 ) -> Work | None:
     """tensor = the tensors of all ranks joined by op, on rank dst; elsewhere it stays as it is."""
-    if outside(group):
+    if (group := mine(group)) is None:
         return None
-    group = chosen(group)
     x, root = array(tensor, "reduce"), member(group, dst, group_dst, "reduce", "dst")
     sums.check(op, x.dtype, "reduce")
 
@@ -185,9 +174,8 @@ def reduce(
 
 def all_gather(tensor_list, tensor, group=None, async_op: bool = False) -> Work | None:
     """tensor_list[i] = the tensor of rank i, on every rank. Their shapes are equal."""
-    if outside(group):
+    if (group := mine(group)) is None:
         return None
-    group = chosen(group)
     x = array(tensor, "all_gather")
     _same(x, arrays(tensor_list, "all_gather", group), "all_gather")
 
@@ -201,9 +189,8 @@ def all_gather(tensor_list, tensor, group=None, async_op: bool = False) -> Work 
 
 def all_gather_into_tensor(output_tensor, input_tensor, group=None, async_op: bool = False) -> Work | None:
     """output_tensor = the tensors of all ranks, one after the other, or stacked."""
-    if outside(group):
+    if (group := mine(group)) is None:
         return None
-    group = chosen(group)
     x, y = array(input_tensor, "all_gather_into_tensor"), array(output_tensor, "all_gather_into_tensor")
     _whole(y, x, group.size(), tr("all_gather_into_tensor: output_tensor"), "input_tensor")
 
@@ -218,9 +205,8 @@ def gather(
     tensor, gather_list=None, dst: int | None = None, group=None, async_op: bool = False, group_dst: int | None = None
 ) -> Work | None:
     """gather_list[i] = the tensor of rank i, on rank dst; the others give no list."""
-    if outside(group):
+    if (group := mine(group)) is None:
         return None
-    group = chosen(group)
     x, root = array(tensor, "gather"), member(group, dst, group_dst, "gather", "dst")
     here = group.rank() == root
     if here:
@@ -244,9 +230,8 @@ def scatter(
     tensor, scatter_list=None, src: int | None = None, group=None, async_op: bool = False, group_src: int | None = None
 ) -> Work | None:
     """tensor = scatter_list[i] of rank src, on rank i; the others give no list."""
-    if outside(group):
+    if (group := mine(group)) is None:
         return None
-    group = chosen(group)
     x, root = array(tensor, "scatter"), member(group, src, group_src, "scatter", "src")
     here = group.rank() == root
     parts = arrays(scatter_list or [], tr("scatter: scatter_list on rank src"), group) if here else []
@@ -269,9 +254,8 @@ def scatter(
 
 def reduce_scatter(output, input_list, op=ReduceOp.SUM, group=None, async_op: bool = False) -> Work | None:
     """output = input_list[i] of all ranks joined by op, on rank i."""
-    if outside(group):
+    if (group := mine(group)) is None:
         return None
-    group = chosen(group)
     y = array(output, "reduce_scatter")
     xs = arrays(input_list, "reduce_scatter", group)
     _same(y, xs, "reduce_scatter")
@@ -280,9 +264,8 @@ def reduce_scatter(output, input_list, op=ReduceOp.SUM, group=None, async_op: bo
 
 def reduce_scatter_tensor(output, input, op=ReduceOp.SUM, group=None, async_op: bool = False) -> Work | None:  # noqa: A002
     """output = the i-th part of input of all ranks joined by op, on rank i."""
-    if outside(group):
+    if (group := mine(group)) is None:
         return None
-    group = chosen(group)
     y, x = array(output, "reduce_scatter_tensor"), array(input, "reduce_scatter_tensor")
     _whole(x, y, group.size(), tr("reduce_scatter_tensor: input"), "output")
     return _reduce_scatter("reduce_scatter_tensor", output, [x], op, group, async_op)

@@ -5,8 +5,8 @@ import math
 import numpy as np
 
 from badak.core.errors import ShapeError, tr
-from badak.distributed.collectives import array, arrays, begin, flat, outside, put, raw
-from badak.distributed.group import ProcessGroup, chosen
+from badak.distributed.collectives import array, arrays, begin, flat, put, raw
+from badak.distributed.group import ProcessGroup, mine
 from badak.distributed.work import Work
 
 
@@ -19,9 +19,8 @@ def all_to_all_single(
     async_op: bool = False,  # noqa: A002
 ) -> Work | None:
     """The j-th part of rank i's input becomes the i-th part of rank j's output; parts are rows of the first dim."""
-    if outside(group):
+    if (group := mine(group)) is None:
         return None
-    group = chosen(group)
     y, x = array(output, "all_to_all_single"), array(input, "all_to_all_single")
     out, into = _splits(y, output_split_sizes, group, "output"), _splits(x, input_split_sizes, group, "input")
     return _exchange("all_to_all_single", group, [x], into, _row_size(x), [output], out, async_op)
@@ -29,9 +28,8 @@ def all_to_all_single(
 
 def all_to_all(output_tensor_list, input_tensor_list, group=None, async_op: bool = False) -> Work | None:
     """output_tensor_list[i] on rank j = input_tensor_list[j] on rank i."""
-    if outside(group):
+    if (group := mine(group)) is None:
         return None
-    group = chosen(group)
     xs, ys = arrays(input_tensor_list, "all_to_all", group), arrays(output_tensor_list, "all_to_all", group)
     sizes = [x.size for x in xs], [y.size for y in ys]
     return _exchange("all_to_all", group, xs, sizes[0], 1, list(output_tensor_list), sizes[1], async_op)

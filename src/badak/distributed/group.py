@@ -263,18 +263,21 @@ def _rank_not_in_group(group) -> bool:
     return isinstance(group, int) and group == NON_MEMBER
 
 
+def mine(asked) -> ProcessGroup | None:
+    """The group that is asked for; None where this rank is not in it, so that a collective does nothing here, as in PyTorch."""
+    return None if _rank_not_in_group(asked) else chosen(asked)
+
+
 def get_rank(group=None) -> int:
     """Our number in the group; -1 where we are not in it."""
-    if _rank_not_in_group(group):
-        return -1
-    return chosen(group).rank()
+    found = mine(group)
+    return -1 if found is None else found.rank()
 
 
 def get_world_size(group=None) -> int:
     """How many ranks the group has; -1 where we are not in it."""
-    if _rank_not_in_group(group):
-        return -1
-    return chosen(group).size()
+    found = mine(group)
+    return -1 if found is None else found.size()
 
 
 def get_backend(group=None) -> str:

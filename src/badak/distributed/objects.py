@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from badak.core.errors import ArgumentError, tr
-from badak.distributed.collectives import Steps, begin, member, outside
-from badak.distributed.group import ProcessGroup, chosen
+from badak.distributed.collectives import Steps, begin, member
+from badak.distributed.group import ProcessGroup, mine
 
 
 def _bytes(value: Any) -> np.ndarray:
@@ -32,9 +32,8 @@ def _all(group: ProcessGroup, own: np.ndarray) -> Steps:
 
 def all_gather_object(object_list: list, obj: Any, group=None) -> None:
     """object_list[i] = the object of rank i, on every rank."""
-    if outside(group):
+    if (group := mine(group)) is None:
         return
-    group = chosen(group)
     _check(object_list, group, "all_gather_object")
 
     def data():
@@ -48,9 +47,8 @@ def gather_object(
     obj: Any, object_gather_list: list | None = None, dst: int | None = None, group=None, group_dst: int | None = None
 ) -> None:
     """object_gather_list[i] = the object of rank i, on rank dst."""
-    if outside(group):
+    if (group := mine(group)) is None:
         return
-    group = chosen(group)
     root = member(group, dst, group_dst, "gather_object", "dst")
     if group.rank() == root:
         _check(object_gather_list or [], group, "gather_object")
@@ -65,9 +63,8 @@ def gather_object(
 
 def broadcast_object_list(object_list: list, src: int | None = None, group=None, device=None, group_src: int | None = None) -> None:
     """object_list = the one of rank src, on every rank."""
-    if outside(group):
+    if (group := mine(group)) is None:
         return
-    group = chosen(group)
     root = member(group, src, group_src, "broadcast_object_list", "src")
 
     def data():
@@ -88,9 +85,8 @@ def scatter_object_list(
     group_src: int | None = None,
 ) -> None:  # fmt: skip
     """scatter_object_output_list[0] = scatter_object_input_list[i] of rank src, on rank i."""
-    if outside(group):
+    if (group := mine(group)) is None:
         return
-    group = chosen(group)
     root = member(group, src, group_src, "scatter_object_list", "src")
     here = group.rank() == root
     if here:

@@ -9,11 +9,11 @@ import numpy as np
 
 from badak.core import events
 from badak.core.errors import ArgumentError, tr
-from badak.distributed.collectives import array, flat, outside, put, raw, says
+from badak.distributed.collectives import array, flat, put, raw, says
 from badak.distributed.consistency_check import BYTES, _packed, _unpacked
 from badak.distributed.engine import engine
 from badak.distributed.errors import DistBackendError
-from badak.distributed.group import ProcessGroup, chosen
+from badak.distributed.group import ProcessGroup, mine
 from badak.distributed.work import Work, look_after, refuse_broken
 from badak.tensor import Tensor
 
@@ -62,9 +62,8 @@ def _tag(tag: int, where: str) -> int:
 
 def isend(tensor, dst: int | None = None, group=None, tag: int = 0, group_dst: int | None = None) -> Work | None:
     """Begin to send a tensor to rank dst; it must not change until the handle is done."""
-    if outside(group):
+    if (group := mine(group)) is None:
         return None
-    group = chosen(group)
     x, there, tag = array(tensor, "send"), _peer(group, dst, group_dst, "send", "dst"), _tag(tag, "send")
     events.user_code(tr("ranks talk to each other"))
     row, what = flat(x), tr("send to rank {} of {}", group.ranks[there], says(x))
@@ -83,9 +82,8 @@ def isend(tensor, dst: int | None = None, group=None, tag: int = 0, group_dst: i
 
 def irecv(tensor, src: int | None = None, group=None, tag: int = 0, group_src: int | None = None) -> Work | None:
     """Begin to receive a tensor from rank src, or from any; it holds the values when the handle is done."""
-    if outside(group):
+    if (group := mine(group)) is None:
         return None
-    group = chosen(group)
     x, tag = array(tensor, "recv"), _tag(tag, "recv")
     source = -1 if src is None and group_src is None else _peer(group, src, group_src, "recv", "src")
     events.user_code(tr("ranks talk to each other"))
