@@ -1,5 +1,6 @@
 """Sums, products and quotients. Two arrays broadcast; `c` is a Python number that takes the array's dtype."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,17 +11,19 @@ from badak.ops.batching import broadcasting
 from badak.ops.op import Op
 
 
-class Add(Op):
+class _Numbers:
+    """Flags of what kernels do with numbers that broadcast."""
+
+    pointwise = capturable = supports_bf16 = True
+    batching: Callable[..., Any] | None = staticmethod(broadcasting)
+
+
+class Add(_Numbers, Op):
     """y = a + b;   da = dy, db = dy."""
 
-    pointwise = True
     owns_grads = False
-
     saves_no_tensors = True
     ufunc: Any = np.add
-    capturable = True
-    supports_bf16 = True
-    batching = staticmethod(broadcasting)
 
     @staticmethod
     @quiet
@@ -34,16 +37,11 @@ class Add(Op):
         return unbroadcast(dy, sa) if na else None, unbroadcast(dy, sb) if nb else None
 
 
-class Shift(Op):
+class Shift(_Numbers, Op):
     """y = x + c;   dx = dy."""
 
-    pointwise = True
     owns_grads = False
-
     saves_no_tensors = True
-    capturable = True
-    supports_bf16 = True
-    batching = staticmethod(broadcasting)
 
     @staticmethod
     @quiet
@@ -55,17 +53,12 @@ class Shift(Op):
         return dy
 
 
-class Sub(Op):
+class Sub(_Numbers, Op):
     """y = a - b;   da = dy, db = -dy."""
 
-    pointwise = True
     owns_grads = False
-
     saves_no_tensors = True
     ufunc = np.subtract
-    capturable = True
-    supports_bf16 = True
-    batching = staticmethod(broadcasting)
 
     @staticmethod
     @quiet
@@ -79,14 +72,10 @@ class Sub(Op):
         return unbroadcast(dy, sa) if na else None, -unbroadcast(dy, sb) if nb else None
 
 
-class SubFrom(Op):
+class SubFrom(_Numbers, Op):
     """y = c - x;   dx = -dy."""
 
-    pointwise = True
     saves_no_tensors = True
-    capturable = True
-    supports_bf16 = True
-    batching = staticmethod(broadcasting)
 
     @staticmethod
     @quiet
@@ -98,14 +87,10 @@ class SubFrom(Op):
         return -dy
 
 
-class Mul(Op):
+class Mul(_Numbers, Op):
     """y = a b;   da = dy b*, db = dy a*   (* is the conjugate, which matters for complex numbers only)."""
 
-    pointwise = True
     again = "a", "b"
-    capturable = True
-    supports_bf16 = True
-    batching = staticmethod(broadcasting)
 
     @staticmethod
     @quiet
@@ -134,13 +119,8 @@ def _times(dy, other, shape):
     return unbroadcast(made, shape).astype(dy.dtype)
 
 
-class Scale(Op):
+class Scale(_Numbers, Op):
     """y = c x;   dx = dy c, the conjugate of a complex c."""
-
-    pointwise = True
-    capturable = True
-    supports_bf16 = True
-    batching = staticmethod(broadcasting)
 
     @staticmethod
     @quiet
@@ -154,12 +134,10 @@ class Scale(Op):
         return each(np.multiply, dy, saved.c.conjugate())
 
 
-class Div(Op):
+class Div(_Numbers, Op):
     """y = a / b;   da = dy / b*, db = -(dy / b*) (a / b)*."""
 
-    pointwise = True
-    capturable = True
-    batching = staticmethod(broadcasting)
+    supports_bf16 = False
 
     @staticmethod
     @quiet
@@ -178,13 +156,8 @@ class Div(Op):
         return da, unbroadcast(each(np.multiply, -g, conj(each(np.true_divide, saved.a, b))), sb) if nb else None
 
 
-class DivBy(Op):
+class DivBy(_Numbers, Op):
     """y = x / c;   dx = dy / c, the conjugate of a complex c."""
-
-    pointwise = True
-    capturable = True
-    supports_bf16 = True
-    batching = staticmethod(broadcasting)
 
     @staticmethod
     @quiet
@@ -198,12 +171,10 @@ class DivBy(Op):
         return each(np.true_divide, dy, saved.c.conjugate())
 
 
-class DivInto(Op):
+class DivInto(_Numbers, Op):
     """y = c / x;   dx = -dy c / x^2."""
 
-    pointwise = True
-    capturable = True
-    batching = staticmethod(broadcasting)
+    supports_bf16 = False
 
     @staticmethod
     @quiet

@@ -4,7 +4,7 @@ from badak import kernels
 from badak.kernels.half import BFLOAT16, converted
 from badak.kernels.memory_format import channels_innermost, copied
 from badak.ops._broadcast import elementwise, quiet
-from badak.ops.op import Op
+from badak.ops.op import Moving, Op
 
 
 class Cast(Op):
@@ -36,14 +36,10 @@ def _cast(x, dtype):
     return converted(x, dtype) if dtype.itemsize == 1 else x.astype(dtype)
 
 
-class Clone(Op):
+class Clone(Moving, Op):
     """y = x in memory of its own, as x lies, or in the `order` "rows" or "channels" (images with channels innermost);   dx = dy."""
 
     owns_grads = False
-
-    data_movement = True
-    saves_no_tensors = True
-    keeps_finite = True
 
     @staticmethod
     def forward(save, x, order=None):

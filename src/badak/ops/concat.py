@@ -2,18 +2,14 @@
 
 from badak import kernels
 from badak.ops.batching import every
-from badak.ops.op import Op
+from badak.ops.op import Moving, Op
 
 
-class Cat(Op):
+class Cat(Moving, Op):
     """y = the x_k one after the other along `axis`;   dx_k = its part of dy."""
 
     owns_grads = False
-
-    data_movement = True
-    saves_no_tensors = True
     capturable = True
-    keeps_finite = True
 
     @staticmethod
     def forward(save, *xs, axis):
@@ -29,14 +25,10 @@ class Cat(Op):
         return tuple(dxs)
 
 
-class Stack(Op):
+class Stack(Moving, Op):
     """y[k] = x_k along a new `axis`;   dx_k = dy[k]."""
 
     owns_grads = False
-
-    data_movement = True
-    saves_no_tensors = True
-    keeps_finite = True
 
     @staticmethod
     def forward(save, *xs, axis):

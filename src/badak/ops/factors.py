@@ -9,12 +9,11 @@ import numpy as np
 
 from badak.kernels.reference import matrices
 from badak.ops._broadcast import quiet
-from badak.ops.batching import stacked
-from badak.ops.linalg import LinAlgError, _floating, _t, square
+from badak.ops.linalg import LinAlgError, OfMatrices, _floating, _t, square
 from badak.ops.op import Op
 
 
-class LU(Op):
+class LU(OfMatrices, Op):
     """P^T A = L U in one matrix, L's ones left out, and the row exchanges.   With k = min(m, n), A's rows in their new order,
 
     dA = L^-T (tril(L^T dL, -1) + triu(dU U^T)) U^-T for the first k rows and columns. For m < n the other columns of U are
@@ -22,10 +21,8 @@ class LU(Op):
     -L^T dL U^-T is added to dU.
     """
 
-    portable = ""
     name = "lu"
     saved_outputs = {"lu": 0}
-    batching = staticmethod(stacked)
 
     @staticmethod
     def forward(save, a):
@@ -56,16 +53,14 @@ class LU(Op):
         return np.eye(m, dtype=packed.dtype)[back] @ turned
 
 
-class Eig(Op):
+class Eig(OfMatrices, Op):
     """A V = V diag(w) of any square A; the columns of V have length 1, and their largest entry is real, as LAPACK gives them.
 
     With g = dV less its part along V, V Re(V^T dV), and less what turns a column, i Im(V^T dV) / v at its largest entry v:
     dA = V^-T (diag(dw) + F o V^T g) V^T, F_ij = 1 / (w_j - w_i)* off the diagonal, for different w; of a real A the real part.
     """
 
-    portable = ""
     saved_outputs = {"w": 0, "v": 1}
-    batching = staticmethod(stacked)
 
     @staticmethod
     def forward(save, a):
@@ -104,11 +99,8 @@ def _largest(v):
     return mask
 
 
-class MatrixExp(Op):
+class MatrixExp(OfMatrices, Op):
     """Y = exp(A) = sum over k of A^k / k!;   dA = the upper right quarter of exp([[A^T, dY], [0, A^T]])."""
-
-    portable = ""
-    batching = staticmethod(stacked)
 
     @staticmethod
     def forward(save, a):

@@ -6,7 +6,9 @@ Source of the gradients: Giles 2008, "An extended collection of matrix derivativ
 Townsend 2016, "Differentiating the singular value decomposition".
 """
 
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -24,11 +26,15 @@ class LinAlgError(ArgumentError):
     """A matrix that has no inverse, or is not positive definite."""
 
 
-class Inverse(Op):
-    """Y = A^-1;   dA = -Y^T dY Y^T."""
+class OfMatrices:
+    """Flags of what LAPACK computes of each matrix of a stack."""
 
-    portable = ""
-    batching = staticmethod(stacked)
+    portable: str | None = ""
+    batching: Callable[..., Any] | None = staticmethod(stacked)
+
+
+class Inverse(OfMatrices, Op):
+    """Y = A^-1;   dA = -Y^T dY Y^T."""
 
     @staticmethod
     def forward(save, a):
@@ -42,12 +48,10 @@ class Inverse(Op):
         return -(t @ dy @ t)
 
 
-class Solve(Op):
+class Solve(OfMatrices, Op):
     """X = A^-1 B;   dB = A^-T dX, dA = -dB X^T."""
 
-    portable = ""
     saved_outputs = {"x": 0}
-    batching = staticmethod(stacked)
 
     @staticmethod
     def forward(save, a, b):
@@ -65,11 +69,8 @@ class Solve(Op):
         return -(db @ _t(saved.x)), db
 
 
-class Pinv(Op):
+class Pinv(OfMatrices, Op):
     """Y = A^+;   dA = -Y^T dY Y^T + (I - A Y) dY^T Y Y^T + Y^T Y dY^T (I - Y A), the rank being constant."""
-
-    portable = ""
-    batching = staticmethod(stacked)
 
     @staticmethod
     def forward(save, a, rtol):
@@ -85,11 +86,8 @@ class Pinv(Op):
         return -(t @ dy @ t) + left @ dt @ y @ t + t @ y @ dt @ right
 
 
-class Det(Op):
+class Det(OfMatrices, Op):
     """y = det A;   dA = dy cofactors(A). With A = U diag(s) V^T: det(U V^T) U diag(prod of the other s) V^T, also where y = 0."""
-
-    portable = ""
-    batching = staticmethod(stacked)
 
     @staticmethod
     def forward(save, a):
@@ -112,13 +110,11 @@ class Det(Op):
         return (dy * Det.of(saved.a))[..., None, None] * np.linalg.inv(saved.a).swapaxes(-1, -2)
 
 
-class SlogDet(Op):
+class SlogDet(OfMatrices, Op):
     """sign, log|det A|;   dA = (dlog + i Im(dsign sign*)) A^-T: the sign of a complex determinant turns, a real one jumps."""
 
-    portable = ""
     name = "slogdet"
     saved_constants = ("sign",)
-    batching = staticmethod(stacked)
 
     @staticmethod
     def forward(save, a):
@@ -145,15 +141,13 @@ class SlogDet(Op):
         return dlog[..., None, None] * np.linalg.inv(saved.a).swapaxes(-1, -2)
 
 
-class Cholesky(Op):
+class Cholesky(OfMatrices, Op):
     """A = L L^T of a symmetric positive definite A, read as (A + A^T) / 2;   dA = sym(L^-T P(L^T dL) L^-1),
 
     P(M) = the lower triangle of M with half of its diagonal.
     """
 
-    portable = ""
     saved_outputs = {"l": 0}
-    batching = staticmethod(stacked)
 
     @staticmethod
     def forward(save, a):
@@ -181,7 +175,7 @@ class Cholesky(Op):
         return (da + da.swapaxes(-1, -2).conj()) / 2
 
 
-class QR(Op):
+class QR(OfMatrices, Op):
     """A = Q R, Q (m, k) with orthogonal columns, R (k, n) upper triangular, k = min(m, n); with `complete` k = m.
 
     For m >= n:   dA = (dQ + Q sym(M)) R^-T, M = R dR^T - dQ^T Q, sym(M) = its lower triangle on both sides.
@@ -189,9 +183,7 @@ class QR(Op):
     dQ gets Y dV^T more.
     """
 
-    portable = ""
     saved_outputs = {"q": 0, "r": 1}
-    batching = staticmethod(stacked)
 
     @staticmethod
     def forward(save, a, complete=False):
@@ -221,7 +213,7 @@ def _qr_backward(dq, dr, q, r):
     return _t(np.linalg.solve(r, _t(dq + q @ sym)))
 
 
-class SVD(Op):
+class SVD(OfMatrices, Op):
     """A = U diag(s) V^T, U (m, k), s (k,) falling, V^T (k, n), k = min(m, n); with `full` U (m, m), V^T (n, n).
 
     With F_ij = 1 / (s_j^2 - s_i^2) off the diagonal, 1 / (2 s_i^2) for complex numbers on it, for different s > 0:
@@ -229,9 +221,6 @@ class SVD(Op):
          + (I - U U^T) dU S^-1 V^T + U S^-1 dV^T (I - V V^T).
     Columns of U and V beyond k are any that complete the others: they have no gradient.
     """
-
-    portable = ""
-    batching = staticmethod(stacked)
 
     @staticmethod
     def forward(save, a, full=False):
@@ -275,15 +264,13 @@ def _first(name: str, dy, x, axis: int):
     return first
 
 
-class Eigh(Op):
+class Eigh(OfMatrices, Op):
     """A = V diag(w) V^T of a symmetric A, read as (A + A^T) / 2, w rising;   dA = sym(V (diag(dw) + F o V^T dV) V^T),
 
     F_ij = 1 / (w_j - w_i) off the diagonal, for different w.
     """
 
-    portable = ""
     saved_outputs = {"w": 0, "v": 1}
-    batching = staticmethod(stacked)
 
     @staticmethod
     def forward(save, a):

@@ -5,7 +5,7 @@ import numpy as np
 from badak.kernels.memory_format import joined
 from badak.ops._broadcast import zeros
 from badak.ops.along import IndexAdd
-from badak.ops.op import Op
+from badak.ops.op import Moving, Op
 
 
 def _windows(shape, pads):
@@ -17,12 +17,8 @@ def _windows(shape, pads):
     return tuple(inside), tuple(outside)
 
 
-class Pad(Op):
+class Pad(Moving, Op):
     """y = x with pads[a] = (before, after) entries of `value` along each axis, negative ones cut off;   dx = dy inside."""
-
-    data_movement = True
-    saves_no_tensors = True
-    keeps_finite = True
 
     @staticmethod
     def forward(save, x, pads, value=0.0):

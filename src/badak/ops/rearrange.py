@@ -5,17 +5,13 @@ import numpy as np
 from badak.ops._broadcast import by_rows, elementwise, zeros
 from badak.ops.along import IndexAdd
 from badak.ops.batching import aligned, along, reshaped
-from badak.ops.op import Op
+from badak.ops.op import Moving, Op
 
 
-class Reshape(Op):
+class Reshape(Moving, Op):
     """y = x in another shape, where no view can show it;   dx = dy in x's shape."""
 
     owns_grads = False
-
-    data_movement = True
-    saves_no_tensors = True
-    keeps_finite = True
     batching = staticmethod(reshaped)
 
     @staticmethod
@@ -28,12 +24,9 @@ class Reshape(Op):
         return dy.reshape(saved.shape)
 
 
-class Flip(Op):
+class Flip(Moving, Op):
     """y = x with the order along `axes` reversed;   dx = dy with it reversed back."""
 
-    data_movement = True
-    saves_no_tensors = True
-    keeps_finite = True
     batching = staticmethod(along("axes"))
 
     @staticmethod
@@ -47,12 +40,8 @@ class Flip(Op):
         return np.flip(dy, saved.axes).copy()
 
 
-class Roll(Op):
+class Roll(Moving, Op):
     """y[i + shift] = x[i], around the end, along each of `axes` (None: as if flat);   dx = dy rolled back."""
-
-    data_movement = True
-    saves_no_tensors = True
-    keeps_finite = True
 
     @staticmethod
     @by_rows

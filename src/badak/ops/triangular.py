@@ -4,15 +4,12 @@ import numpy as np
 
 from badak.ops._broadcast import by_rows
 from badak.ops.batching import broadcasting
-from badak.ops.op import Op
+from badak.ops.op import Moving, Op
 
 
-class Tril(Op):
+class Tril(Moving, Op):
     """y = x on and below diagonal k of its last two axes, 0 above;   dx = the same of dy."""
 
-    data_movement = True
-    saves_no_tensors = True
-    keeps_finite = True
     batching = staticmethod(broadcasting)
 
     @staticmethod
@@ -26,12 +23,9 @@ class Tril(Op):
         return np.tril(dy, saved.k)
 
 
-class Triu(Op):
+class Triu(Moving, Op):
     """y = x on and above diagonal k of its last two axes, 0 below;   dx = the same of dy."""
 
-    data_movement = True
-    saves_no_tensors = True
-    keeps_finite = True
     batching = staticmethod(broadcasting)
 
     @staticmethod
