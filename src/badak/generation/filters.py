@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from badak.core.errors import ArgumentError, ShapeError, tr
-from badak.io.config import check, option
+from badak.io.config import Checked, option
 from badak.tensor import Tensor, full_like, tensor, where
 
 COLDEST = 1e-20  # of two logits of 32 bits the larger one wins for sure; a colder one would make both infinite
 
 
 @dataclass(frozen=True)
-class GenerationConfig:
+class GenerationConfig(Checked):
     """How the next token is chosen; temperature 0 is greedy: always the most likely one.
 
     Args:
@@ -48,9 +48,6 @@ class GenerationConfig:
     num_beams: int = option(1, "beam search with this many beams", at_least=1, at_most=1_000)
     length_penalty: float = option(1.0, "beam search: above 0 favors long texts, below 0 short ones", at_least=-10, at_most=10)
     seed: int = option(0, "random seed of sampling", at_least=0)
-
-    def __post_init__(self):
-        check(self)
 
 
 def forbid(logits: Tensor, suppress_tokens: Sequence[int]) -> Tensor:

@@ -18,7 +18,7 @@ from badak.data.tokenizer import Tokenizer
 from badak.generation.beams import search
 from badak.generation.filters import GenerationConfig
 from badak.generation.reader import answering
-from badak.io.config import check, option
+from badak.io.config import Checked, option
 from badak.models.seq2seq import Seq2Seq
 from badak.nn import KeyValueCache
 from badak.tensor import Tensor, full, stack
@@ -29,15 +29,12 @@ MAX_BEAMS = 2_000  # texts that go through the decoder at once: fewer sentences 
 
 
 @dataclass(frozen=True)
-class TranslateConfig:
+class TranslateConfig(Checked):
     """How a translation is looked for."""
 
     num_beams: int = option(5, "beam search with this many beams", at_least=1, at_most=1_000)
     length_penalty: float = option(1.0, "above 0 favors long translations, below 0 short ones", at_least=-10, at_most=10)
     batch_size: int = option(64, "sentences per batch", unit="sentences", at_least=1)
-
-    def __post_init__(self):
-        check(self)
 
 
 def one_by_one(lots: Sequence[Any], work: Callable[[Any], Any]) -> list[Any]:

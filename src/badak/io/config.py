@@ -3,12 +3,9 @@
 A field states its limits in its metadata, most easily through `option`, and the class checks itself:
 
     @dataclass(frozen=True)
-    class TrainConfig:
+    class TrainConfig(Checked):
         lr: float = option(1e-3, "learning rate", above=0.0)
         steps: int = option(2000, "updates", unit="steps", at_least=1)
-
-        def __post_init__(self):
-            check(self)
 """
 
 import dataclasses
@@ -57,6 +54,13 @@ def check(config: Any) -> None:
         known = [f"{one.name}={one.default!r}" for one in wrong if one.default is not dataclasses.MISSING]
         fix = tr("for example {}", ", ".join(known)) if known else tr("give a value of that kind")
         raise ArgumentError(tr("{}: {}", type(config).__name__, tr("; ").join(wrong.values())), fix)
+
+
+class Checked:
+    """The base of settings that are checked when they are made."""
+
+    def __post_init__(self) -> None:
+        check(self)
 
 
 def to_dict(config: Any) -> dict[str, Any]:

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from badak.io.config import check, option
+from badak.io.config import Checked, option
 
 
 @dataclass(frozen=True)
-class Limits:
+class Limits(Checked):
     """What a server takes on."""
 
     streams: int = option(16, "texts that are written at the same time", at_least=1, at_most=1_024)
@@ -23,6 +23,3 @@ class Limits:
     body: int = option(1 << 20, "largest body of a request; a larger one gets status 413", unit="bytes", at_least=1_024)
     connections: int = option(1_000, "most open connections; further ones get status 503", at_least=1)
     drain: float = option(30.0, "time that answers have to end after SIGTERM", unit="s", at_least=0)
-
-    def __post_init__(self):
-        check(self)

@@ -4,11 +4,11 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from badak.io.config import check, option
+from badak.io.config import Checked, option
 
 
 @dataclass(frozen=True)
-class TrainConfig:
+class TrainConfig(Checked):
     """The settings of the loop. A step is one update, by `grad_accum_steps` batches; an epoch is the training data seen once."""
 
     epochs: int = option(10, "passes over the training data; ignored if --steps is set", at_least=0)
@@ -41,9 +41,6 @@ class TrainConfig:
         "best", "weights to save for inference: of the best evaluation (accuracy, R² or perplexity) or of the last step"
     )
     patience: int = option(0, "stop after this many evaluations without improvement (0 = never)", unit="evaluations", at_least=0)
-
-    def __post_init__(self):
-        check(self)
 
     def updates(self, batches: int) -> int:
         """Updates in an epoch of `batches` batches: the last one has those that are left."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 from badak.core.errors import ArgumentError, tr
-from badak.io.config import check, option
+from badak.io.config import Checked, option
 from badak.models.bert import BERTConfig, TextConfig
 from badak.models.classifier import ClassifierConfig
 from badak.models.gpt import GPTConfig
@@ -17,7 +17,7 @@ from badak.training.config import TrainConfig
 
 
 @dataclass(frozen=True)
-class PictureData:
+class PictureData(Checked):
     """MNIST: 60,000 and 10,000 pictures of handwritten digits."""
 
     path: str = option("", "folder with the four IDX files (.gz or not) [downloaded once if not given]")
@@ -27,15 +27,12 @@ class PictureData:
     )
     shift: int = option(0, "shift each training image randomly by up to this much", unit="pixels", at_least=0, at_most=8)
 
-    def __post_init__(self):
-        check(self)
-
 
 Kind = Literal["pieces", "characters", "words", "bpe", "wordpiece", "tokenizer"]
 
 
 @dataclass(frozen=True)
-class TextData:
+class TextData(Checked):
     """A text, as one stream or line by line."""
 
     path: str = option("", "UTF-8 text file, folder of text files, or output of badak tokenize [default: --corpus]")
@@ -56,23 +53,17 @@ class TextData:
 
     language: str = ""  # of the stories
 
-    def __post_init__(self):
-        check(self)
-
 
 @dataclass(frozen=True)
-class SentenceData:
+class SentenceData(Checked):
     """Sentences whose words are hidden and guessed."""
 
     path: str = option("", "UTF-8 text file with one sentence per line [default: thirty proverbs]")
     masked: float = option(0.3, "fraction of tokens to mask in training", above=0.0, at_most=1.0)
 
-    def __post_init__(self):
-        check(self)
-
 
 @dataclass(frozen=True)
-class LabelledData:
+class LabelledData(Checked):
     """Texts, each with a class or a number."""
 
     path: str = option(
@@ -94,12 +85,9 @@ class LabelledData:
     val_examples: int = option(0, "use the first N validation texts (0 = all)", unit="texts", at_least=0)
     val_split: float = option(0.1, "fraction of a single file held out for validation, drawn by --seed", above=0.0, below=1.0)
 
-    def __post_init__(self):
-        check(self)
-
 
 @dataclass(frozen=True)
-class TranslateData:
+class TranslateData(Checked):
     """Sentences and their translations."""
 
     path: str = option(
@@ -117,9 +105,6 @@ class TranslateData:
     batch_tokens: int = option(
         0, "tokens per batch and language, padding included (0 = --batch-size pairs)", unit="tokens", at_least=0
     )
-
-    def __post_init__(self):
-        check(self)
 
 
 @dataclass(frozen=True)
@@ -139,7 +124,7 @@ FREEZE = tr("freeze the embeddings and the lowest N layers")
 
 
 @dataclass(frozen=True)
-class TextStart:
+class TextStart(Checked):
     """What a training begins with, instead of initial weights from the seed."""
 
     folder: str = option(
@@ -150,7 +135,7 @@ class TextStart:
     sha256: str = ""  # of the folder's weights
 
     def __post_init__(self):
-        check(self)
+        super().__post_init__()
         for name in ("freeze", "lora"):
             if getattr(self, name, 0) and not self.folder:
                 raise ArgumentError(
