@@ -28,6 +28,19 @@ def damaged(where, what: str, fix: str = "copy or download it again, or write it
     return FileError(tr("{}: damaged, or not a file of torch.save: {}", where, what), fix)
 
 
+FIRST_BYTES = {
+    b"\x1f\x8b": "gzip data",
+    b"\x89HDF": "an HDF5 file",
+    b"version ": "a Git LFS pointer, not the file itself",
+    b"<": "a web page",
+}
+
+
+def looks_like(first: bytes, others: dict[bytes, str]) -> str:
+    """What else a file may be, from its first bytes: of FIRST_BYTES, and of what only one format is taken for."""
+    return next((f"; it looks like {kind}" for magic, kind in (FIRST_BYTES | others).items() if first.startswith(magic)), "")
+
+
 def shown(value: Any, depth: int = DEPTH) -> str:
     """A value of a file for a message: one short line, whatever its size. No code of its class runs, as repr would."""
     kind = type(value)

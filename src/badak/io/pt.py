@@ -12,7 +12,7 @@ from badak.io import allowed, program
 from badak.io.allowed import CODECS
 from badak.io.archive import Archive, write_archive
 from badak.io.atomic import open_file, unreadable, write_file
-from badak.io.errors import UnsafeFileError, damaged, line, shown
+from badak.io.errors import UnsafeFileError, damaged, line, looks_like, shown
 from badak.io.legacy import is_legacy, legacy_parts, load_legacy, swap
 from badak.io.pickler import Pickler
 from badak.io.placing import Placing
@@ -279,15 +279,6 @@ def _restore(map_location: Any) -> Callable[[Storage], Storage]:
 
 def _look(first: bytes) -> str:
     """What else the file may be, from its first bytes."""
-    for magic, kind in (
-        (b"\x80", "a plain pickle"),
-        (b"\x1f\x8b", "gzip data"),
-        (b"\x93NUMPY", "a NumPy .npy file: numpy.load"),
-        (b"\x89HDF", "an HDF5 file"),
-        (b"version ", "a Git LFS pointer, not the file itself"),
-        (b"<", "a web page"),
-        (b"storages", "a tar file of PyTorch 0.1"),
-    ):
-        if first.startswith(magic):
-            return f"; it looks like {kind}"
-    return "; it looks like safetensors: badak.io.safetensors.load_file" if first[8:9] == b"{" else ""
+    others = {b"\x80": "a plain pickle", b"\x93NUMPY": "a NumPy .npy file: numpy.load", b"storages": "a tar file of PyTorch 0.1"}
+    header = "; it looks like safetensors: badak.io.safetensors.load_file" if first[8:9] == b"{" else ""
+    return looks_like(first, others) or header

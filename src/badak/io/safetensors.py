@@ -23,9 +23,9 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 import safetensors as library
 
-from badak.core.errors import ArgumentError, DTypeError, FileError, NotSupportedError, tr
+from badak.core.errors import ArgumentError, DTypeError, FileError, tr
 from badak.io.atomic import open_file, unreadable, write_file
-from badak.io.errors import line, reason, shown
+from badak.io.errors import line, looks_like, reason, shown
 from badak.tensor import Tensor
 from badak.tensor.dtypes import ALL, check_device, of_numpy
 from badak.tensor.dtypes import dtype as DType  # noqa: N812
@@ -58,6 +58,7 @@ CODES = {
 _code_of = {name: code for code, name in CODES.items()}
 _rank = {code: rank for rank, code in enumerate(CODES)}
 _named = {one.name: one for one in ALL}
+_OTHERS = {b"PK\x03\x04": "a zip archive, as PyTorch's .pt files are", b"\x80": "a pickle", b"\x93NUMPY": "a NumPy .npy file"}
 TIED = "badak.tied"  # metadata: JSON {name left out: name under which its bytes are stored}
 
 
@@ -211,7 +212,9 @@ def _read_header(file: BinaryIO, size: int, where) -> tuple[dict[str, Entry], di
         raise _damaged(where, tr("it has {} bytes, fewer than the 8 that a safetensors file begins with", size))
     if length > HEADER_LIMIT or length > size - 8:
         limit = tr("the limit is {:,}", HEADER_LIMIT) if length > HEADER_LIMIT else tr("only {:,} bytes follow", size - 8)
-        raise _damaged(where, tr("its first 8 bytes announce a header of {:,} bytes, but {}{}", length, limit, _look(first)))
+        raise _damaged(
+            where, tr("its first 8 bytes announce a header of {:,} bytes, but {}{}", length, limit, looks_like(first, _OTHERS))
+        )
     fields = _parse(file.read(length), where)
     metadata = fields.pop("__metadata__", {})
     if not isinstance(metadata, dict) or not all(isinstance(text, str) for text in metadata.values()):
@@ -304,17 +307,10 @@ def _read_tensor(file: BinaryIO, entry: Entry, base: int, name: str, where) -> T
     file.seek(base + entry.start)
     if file.readinto(raw.data) != raw.nbytes:  # type: ignore[attr-defined]
         raise _damaged(where, tr("{} is cut short (the file changed while it was read)", tensor))
-    try:
-        kind = entry.dtype.numpy
-    except ImportError as error:
-        raise NotSupportedError(
-            tr("{}: {} is {}, which needs the package ml_dtypes", where, tensor, entry.dtype.name),
-            "pip install ml_dtypes",
-        ) from error
     if entry.dtype.name == "bool" and raw.size and raw.max() > 1:
         raise _damaged(where, tr("{} of truth values has other bytes than 0 and 1", tensor))
     try:
-        return Tensor._of(raw.view(kind).reshape(entry.shape))
+        return Tensor._of(raw.view(entry.dtype.numpy).reshape(entry.shape))
     except (ValueError, OverflowError) as error:
         raise _damaged(where, tr("{} has a shape that no array can have: {}", tensor, shown(entry.shape))) from error
 
@@ -335,19 +331,3 @@ def _restore_ties(found: dict[str, Tensor], metadata: dict[str, str], where) -> 
 
 def _damaged(where, what: str, fix: str = "copy or download it again, or write it again with save_file") -> FileError:
     return FileError(tr("{}: damaged, or not a safetensors file: {}", where, what), fix)
-
-
-def _look(first: bytes) -> str:
-    """What else the file may be, from its first bytes."""
-    for magic, kind in (
-        (b"PK\x03\x04", "a zip archive, as PyTorch's .pt files are"),
-        (b"\x80", "a pickle"),
-        (b"\x1f\x8b", "gzip data"),
-        (b"\x93NUMPY", "a NumPy .npy file"),
-        (b"\x89HDF", "an HDF5 file"),
-        (b"version ", "a Git LFS pointer, not the file itself"),
-        (b"<", "a web page"),
-    ):
-        if first.startswith(magic):
-            return f"; it looks like {kind}"
-    return ""
