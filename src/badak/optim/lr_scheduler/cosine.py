@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from badak.core.errors import tr
-from badak.optim.lr_scheduler.base import LRScheduler, check_number, check_numbers, set_lrs
+from badak.optim.lr_scheduler.base import LRScheduler, check_number, check_numbers
 from badak.optim.optimizer import Optimizer
 
 
@@ -86,13 +86,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
                 self.T_i *= self.T_mult
         else:
             self._jump(epoch)
-        self.last_epoch = math.floor(epoch)
-        self._get_lr_called_within_step = True
-        try:
-            set_lrs(self.optimizer, self.get_lr())
-        finally:
-            self._get_lr_called_within_step = False
-        self._last_lr = self._lrs()
+        self._update_lr(math.floor(epoch))
 
     def _jump(self, epoch: float) -> None:
         """Find the period that `epoch` lies in: the n-th begins at T_0 (T_mult^n - 1) / (T_mult - 1)."""
