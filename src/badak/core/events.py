@@ -241,8 +241,10 @@ if modes.debug:  # in every thread
 # ---------------------------------------------------------------- functions that say what they do
 
 
-def _observed(effect: Effect):
-    function = effect.function
+def _observed(kind: str, function: Callable | None, **said):
+    if function is None:
+        return lambda function: _observed(kind, function, **said)
+    effect = Effect(kind, function, **said)
 
     @wraps(function)
     def through(*args, **kwargs):
@@ -258,16 +260,12 @@ def pure(function=None, *, ufunc=None, elementwise: bool = False, along: str = "
 
     ufunc: the function of NumPy that does it for two tensors of one dtype. elementwise, along: what vmap may make of it.
     """
-    if function is None:
-        return lambda function: pure(function, ufunc=ufunc, elementwise=elementwise, along=along)
-    return _observed(Effect("pure", function, ufunc, elementwise=elementwise or ufunc is not None, along=along))
+    return _observed("pure", function, ufunc=ufunc, elementwise=elementwise or ufunc is not None, along=along)
 
 
 def check(function=None, *, elementwise: bool = False):
     """Decorator: the function looks at values and raises, or does nothing. elementwise: at each for itself."""
-    if function is None:
-        return lambda function: check(function, elementwise=elementwise)
-    return _observed(Effect("check", function, elementwise=elementwise))
+    return _observed("check", function, elementwise=elementwise)
 
 
 def writes(function=None, *, capturable: bool = False, elementwise: bool = False):
@@ -275,9 +273,7 @@ def writes(function=None, *, capturable: bool = False, elementwise: bool = False
 
     capturable: calls of kernels alone do it. elementwise: it knows of no axis.
     """
-    if function is None:
-        return lambda function: writes(function, capturable=capturable, elementwise=elementwise)
-    return _observed(Effect("writes", function, capturable=capturable, elementwise=elementwise))
+    return _observed("writes", function, capturable=capturable, elementwise=elementwise)
 
 
 def state(function=None, *, alone: bool = False, prepared=None):
@@ -287,9 +283,7 @@ def state(function=None, *, alone: bool = False, prepared=None):
     the next call but its kernel calls, which are then played again on the same arrays, and gives True; or it gives False,
     having done nothing, where they would no longer be the right ones. leaves: the tensors whose .grad these calls read.
     """
-    if function is None:
-        return lambda function: state(function, alone=alone, prepared=prepared)
-    return _observed(Effect("state", function, prepared=prepared, alone=alone))
+    return _observed("state", function, prepared=prepared, alone=alone)
 
 
 # ---------------------------------------------------------------- what is told
