@@ -19,8 +19,8 @@ from typing import Literal
 from badak import nn
 from badak.core.errors import ArgumentError, IndexOutOfRangeError, tr
 from badak.data.padding import padding_mask
-from badak.io.config import check, option
-from badak.models.heads import check_heads, expect_mask
+from badak.io.config import option
+from badak.models.heads import WithHeads, expect_mask
 from badak.models.pretrained import Pretrained
 from badak.nn import functional as F
 from badak.nn.mask import Mask
@@ -28,7 +28,7 @@ from badak.tensor import Tensor, zeros
 
 
 @dataclass(frozen=True)
-class BERTConfig:
+class BERTConfig(WithHeads):
     """The sizes of a BERT; the defaults are those of the thirty proverbs."""
 
     vocab_size: int = option(200, "vocabulary size V (taken from the data)", unit="tokens", at_least=1)
@@ -41,10 +41,6 @@ class BERTConfig:
     pad_id: int = option(0, "padding token id (taken from the data)", at_least=0)
     type_vocab_size: int = option(0, "number of token types (segment embeddings; 0 = none)", at_least=0)
     norm_eps: float = option(1e-5, "epsilon of the layer norm", above=0)
-
-    def __post_init__(self):
-        check(self)
-        check_heads(self)
 
 
 @dataclass(frozen=True)

@@ -15,13 +15,13 @@ from typing import Literal
 
 from badak import nn
 from badak.core.errors import ShapeError, tr
-from badak.io.config import check, option
-from badak.models.heads import check_heads
+from badak.io.config import option
+from badak.models.heads import WithHeads
 from badak.tensor import Tensor, cat, zeros
 
 
 @dataclass(frozen=True)
-class ClassifierConfig:
+class ClassifierConfig(WithHeads):
     """The sizes of a picture classifier; the defaults are those of the small MNIST experiment."""
 
     rows: int = option(28, "rows of an image, one token each", unit="rows", at_least=1)
@@ -35,10 +35,6 @@ class ClassifierConfig:
     dropout: float = option(0.1, "dropout probability", at_least=0, below=1)
     norm_first: bool = option(True, "pre-norm: layer norm before each sublayer instead of after it")
     pooling: Literal["flatten", "mean", "cls"] = option("flatten", "pooling: all rows, their mean, or a learned [CLS] token")
-
-    def __post_init__(self):
-        check(self)
-        check_heads(self)
 
 
 class Classifier(nn.Module):

@@ -19,8 +19,8 @@ from typing import Any
 
 from badak import nn
 from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, IndexOutOfRangeError, ShapeError, tr
-from badak.io.config import check, option
-from badak.models.heads import check_heads, expect_mask
+from badak.io.config import option
+from badak.models.heads import WithHeads, expect_mask
 from badak.models.pretrained import Pretrained
 from badak.nn import functional as F
 from badak.nn.cache import KeyValueCache
@@ -29,7 +29,7 @@ from badak.tensor import Tensor, arange, int64
 
 
 @dataclass(frozen=True)
-class GPTConfig:
+class GPTConfig(WithHeads):
     """The sizes of a GPT; the defaults are a small model for a CPU (0.8 M parameters at 100 characters)."""
 
     vocab_size: int = option(100, "vocabulary size V (taken from the data)", unit="tokens", at_least=1)
@@ -40,10 +40,6 @@ class GPTConfig:
     feedforward_ratio: int = option(4, "width of the feed-forward layer", unit="x d_model", at_least=1)
     dropout: float = option(0.0, "dropout probability", at_least=0, below=1)
     initializer_range: float = option(0.02, "standard deviation of the initial weights", at_least=0)
-
-    def __post_init__(self):
-        check(self)
-        check_heads(self)
 
 
 class Attention(nn.Module):

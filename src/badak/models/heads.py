@@ -3,6 +3,7 @@
 from typing import Any
 
 from badak.core.errors import ArgumentError, ArgumentTypeError, tr
+from badak.io.config import Checked
 from badak.nn.mask import Mask
 
 
@@ -14,6 +15,14 @@ def check_heads(config: Any) -> None:
         raise ArgumentError(
             tr("{}: d_model={} is not divisible by heads={}", name, d_model, heads), tr("heads in {{{}}}", ", ".join(divisors))
         )
+
+
+class WithHeads(Checked):
+    """The base of settings of a width and of heads that divide it."""
+
+    def __post_init__(self):
+        super().__post_init__()
+        check_heads(self)
 
 
 def expect_mask(mask: object) -> None:

@@ -17,8 +17,8 @@ from typing import Literal
 
 from badak import nn
 from badak.core.errors import IndexOutOfRangeError, ShapeError, tr
-from badak.io.config import check, option
-from badak.models.heads import check_heads
+from badak.io.config import option
+from badak.models.heads import WithHeads
 from badak.models.pretrained import Pretrained
 from badak.nn import functional as F
 from badak.nn.cache import KeyValueCache
@@ -26,7 +26,7 @@ from badak.tensor import Tensor, cat, zeros
 
 
 @dataclass(frozen=True)
-class Seq2SeqConfig:
+class Seq2SeqConfig(WithHeads):
     """The sizes of a translator; the defaults are those of 29,000 captions of photos."""
 
     vocab_size: int = option(10_000, "vocabulary size V (taken from the data)", unit="tokens", at_least=1)
@@ -46,10 +46,6 @@ class Seq2SeqConfig:
     pad_id: int = option(0, "padding token id (taken from the data)", at_least=0)
     sos_id: int = option(1, "start token id (taken from the data)", at_least=0)
     eos_id: int = option(2, "end token id (taken from the data)", at_least=0)
-
-    def __post_init__(self):
-        check(self)
-        check_heads(self)
 
     @property
     def computed(self) -> int:
