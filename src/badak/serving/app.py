@@ -228,9 +228,7 @@ class Service:
     async def _aside(self, work: Callable[[], Any]) -> Any:
         """Work of some milliseconds, such as cutting a text into tokens, next to the loop."""
         if self.asking >= self.limits.queue + self.limits.streams:
-            raise BusyError(
-                tr("{} requests wait already", self.asking), tr("ask again later, or serve with --queue {}", 2 * self.limits.queue)
-            )
+            raise BusyError.of(self.asking, self.limits.queue)
         self.asking += 1
         try:
             return await asyncio.get_running_loop().run_in_executor(self.pool, work)

@@ -210,10 +210,7 @@ class Engine:
             if self.closing:
                 raise EndingError()
             if len(self.queue) + len(jobs) > self.limits.queue + self.limits.streams - self.running:
-                raise BusyError(
-                    tr("{} requests wait already", self.waiting),
-                    tr("ask again later, or serve with --queue {}", 2 * self.limits.queue),
-                )
+                raise BusyError.of(self.waiting, self.limits.queue)
             self.queue += jobs
             self.changed.notify()
 

@@ -1,6 +1,6 @@
 """What a request is refused with: badak's two lines, and the status, type and code that OpenAI's API has for it."""
 
-from badak.core.errors import BadakError
+from badak.core.errors import BadakError, tr
 
 
 class RequestError(BadakError, ValueError):
@@ -31,6 +31,11 @@ class BusyError(RequestError):
 
     def __init__(self, cause: str, fix: str):
         super().__init__(cause, fix, code="rate_limit_exceeded")
+
+    @classmethod
+    def of(cls, waiting: int, queue: int) -> "BusyError":
+        """Where as many wait as the queue has room for."""
+        return cls(tr("{} requests wait already", waiting), tr("ask again later, or serve with --queue {}", 2 * queue))
 
 
 class EndingError(BusyError):

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from badak.core.errors import BadakError, tr
+from badak.core.errors import BadakError
 from badak.serving.errors import BusyError, Crash, EndingError
 
 
@@ -39,9 +39,7 @@ class Lane:
             if self.closing:
                 raise EndingError()
             if len(self.queue) > self.limit:
-                raise BusyError(
-                    tr("{} requests wait already", self.waiting), tr("ask again later, or serve with --queue {}", 2 * self.limit)
-                )
+                raise BusyError.of(self.waiting, self.limit)
             self.queue.append(([*items], future, loop))
             self.changed.notify()
         return await future
