@@ -32,8 +32,8 @@ from badak.io.atomic import (
     new_file,
     open_file,
     read_small,
+    reading,
     remove_leftovers,
-    unreadable,
     write_file,
 )
 from badak.io.config import parse_json
@@ -167,13 +167,10 @@ def _tell_about(place: Path, said: dict[str, Any]) -> None:
 
 def _measured(path: Path, expected: int | None = None) -> dict[str, Any]:
     """Size and SHA-256 of a file; its SHA-256 is "" where it has another size than is expected, however large it says to be."""
-    try:
-        with open_file(path) as file:
-            size = os.fstat(file.fileno()).st_size
-            digest = hashlib.file_digest(file, "sha256").hexdigest() if expected in (None, size) else ""
-            return {"sha256": digest, "bytes": size}
-    except OSError as error:
-        raise unreadable(path, error) from error
+    with reading(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        digest = hashlib.file_digest(file, "sha256").hexdigest() if expected in (None, size) else ""
+    return {"sha256": digest, "bytes": size}
 
 
 def _documents(texts: Any) -> Iterator[Iterable[str]]:

@@ -18,9 +18,9 @@ import numpy as np
 from badak.core.errors import ArgumentError, FileError, tr
 from badak.generation.embed import nearest
 from badak.io import safetensors
-from badak.io.atomic import as_path, make_folder, open_file, unreadable, write_file
+from badak.io.atomic import as_path, make_folder, write_file
 from badak.io.errors import shown
-from badak.io.sealed import seal, unseal
+from badak.io.sealed import mismatch, seal, unseal
 from badak.tensor import from_numpy
 
 INDEX_FILE, INDEX_FORMAT = "index.json", "badak index 1"
@@ -109,14 +109,7 @@ def _expect(path: Path, said: dict[str, Any]) -> None:
 
 def _vectors(place: Path, about: dict[str, Any]) -> np.ndarray:
     path = place / about["file"]
-    try:
-        same = path.stat().st_size == about["bytes"]
-        if same:
-            with open_file(path) as file:
-                same = hashlib.file_digest(file, "sha256").hexdigest() == about["sha256"]
-    except OSError as error:
-        raise unreadable(path, error) from error
-    if not same:
+    if mismatch(path, about) is not None:
         raise FileError(tr("{}: damaged, or of another index: its size or SHA-256 differs from {}", path, INDEX_FILE), AGAIN)
     found = safetensors.load_file(path).get("vectors")
     if found is None or list(found.shape) != about["shape"] or found.numpy().dtype != np.float32:

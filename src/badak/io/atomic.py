@@ -159,14 +159,23 @@ def open_file(path: str | os.PathLike) -> BufferedReader:
     return file
 
 
+@contextmanager
+def reading(path: str | os.PathLike) -> Iterator[BufferedReader]:
+    """The file as `open_file` opens it, for as long as the block takes. FileError, too, where it cannot be opened or read."""
+    try:
+        with open_file(path) as file:
+            yield file
+    except FileError:  # one for an absent file is an OSError
+        raise
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
 def read_small(path: str | os.PathLike, at_most: int | None = None) -> bytes:
     """The bytes of a file of settings or tokens. FileError where it cannot be read, and for one larger than any of these is."""
     at_most = SMALL if at_most is None else at_most
-    try:
-        with open_file(path) as file:
-            data = file.read(at_most + 1)
-    except OSError as error:
-        raise unreadable(path, error) from error
+    with reading(path) as file:
+        data = file.read(at_most + 1)
     if len(data) > at_most:
         raise FileError(tr("{}: more than {} MiB, and no such file is so large", path, at_most >> 20), "restore it from a copy")
     return data

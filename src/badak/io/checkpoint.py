@@ -19,8 +19,8 @@ from typing import Any, BinaryIO, TypeVar
 
 from badak.core.errors import FileError, tr
 from badak.io import safetensors, values
-from badak.io.atomic import as_path, make_folder, open_file, sync_folder, unreadable, unwritable, write_file
-from badak.io.sealed import seal, unseal
+from badak.io.atomic import as_path, make_folder, sync_folder, unwritable, write_file
+from badak.io.sealed import mismatch, seal, unseal
 from badak.tensor import Tensor
 
 INDEX = "state.json"
@@ -169,7 +169,7 @@ def finish(folder: str | os.PathLike) -> None:
     index = _read_index(folder) if exists(folder) else None
     try:
         for name in waiting:
-            if index is not None and _mismatch(_new(folder / name), index["files"][name]) is None:
+            if index is not None and mismatch(_new(folder / name), index["files"][name]) is None:
                 os.replace(_new(folder / name), folder / name)
             else:
                 _new(folder / name).unlink()
@@ -204,29 +204,16 @@ def _tensors(folder: Path, name: str, index: dict[str, Any]) -> dict[str, Tensor
     """What stands in the file that belongs to the index: under its name, or under `.new` where a save was interrupted."""
     path, said = folder / name, index["files"][name]
     for candidate in (path, _new(path)):
-        if candidate.is_file() and _mismatch(candidate, said) is None:
+        if candidate.is_file() and mismatch(candidate, said) is None:
             return safetensors.load_file(candidate)
     if not path.is_file():
         raise FileError(
             tr("{}: no such file, but {} (step {}) needs it", path, INDEX, index["step"]), "restore the folder from a copy"
         )
     raise FileError(
-        tr("{}: damaged, or of another step than {} (step {}): {}", path, INDEX, index["step"], _mismatch(path, said)),
+        tr("{}: damaged, or of another step than {} (step {}): {}", path, INDEX, index["step"], mismatch(path, said)),
         tr("restore {} and {} from one copy of the folder", name, INDEX),
     )
-
-
-def _mismatch(path: Path, said: dict[str, Any]) -> str | None:
-    """How a file differs from what the index says of it; None where it is the one."""
-    try:
-        size = path.stat().st_size
-        if size != said["bytes"]:
-            return tr("it has {} bytes instead of {}", size, said["bytes"])
-        with open_file(path) as file:
-            same = hashlib.file_digest(file, "sha256").hexdigest() == said["sha256"]
-    except OSError as error:
-        raise unreadable(path, error) from error
-    return None if same else tr("its SHA-256 differs")
 
 
 def _broken(path: Path, what: str) -> FileError:

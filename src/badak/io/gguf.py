@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from badak.core.errors import ArgumentError, FileError, tr
-from badak.io.atomic import as_path, open_file, unreadable, write_file
+from badak.io.atomic import as_path, open_file, reading, write_file
 from badak.io.errors import line, shown
 from badak.kernels.block_formats import FORMATS, READ
 
@@ -65,12 +65,9 @@ def read_gguf(path: str | os.PathLike) -> GGUF:
 
     Raises FileError, which names the file and what is wrong with it. The file must not change while its tensors are used.
     """
-    try:
-        with open_file(path) as file:
-            size = os.fstat(file.fileno()).st_size
-            data = np.memmap(file, np.uint8, "c") if size else np.empty(0, np.uint8)
-    except OSError as error:
-        raise unreadable(path, error) from error
+    with reading(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        data = np.memmap(file, np.uint8, "c") if size else np.empty(0, np.uint8)
     cursor = _Cursor(data, path)
     if cursor.take(4) != MAGIC:
         raise cursor.broken(tr("it begins with {!r}, a GGUF file with {!r}", bytes(data[:4]), MAGIC))

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, FileError, NotSupportedError, tr
+from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, tr
 from badak.io import allowed, program
 from badak.io.allowed import CODECS
 from badak.io.archive import Archive, write_archive
-from badak.io.atomic import open_file, unreadable, write_file
+from badak.io.atomic import reading, write_file
 from badak.io.errors import UnsafeFileError, damaged, line, looks_like, shown
 from badak.io.legacy import is_legacy, legacy_parts, load_legacy, swap
 from badak.io.pickler import Pickler
@@ -133,13 +133,8 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
     restore = _restore(map_location)
     strict = pickle_module is None if weights_only is None else bool(weights_only)
     if isinstance(f, str | os.PathLike):
-        try:
-            with open_file(f) as file:
-                return _load(file, str(f), restore, strict, f if mmap else None, encoding=encoding)
-        except OSError as error:
-            if isinstance(error, FileError):
-                raise
-            raise unreadable(f, error) from error
+        with reading(f) as file:
+            return _load(file, str(f), restore, strict, f if mmap else None, encoding=encoding)
     if mmap:
         raise ArgumentError("load: f must be a file name in order to use the mmap argument", "badak.load('model.pt', mmap=True)")
     if not hasattr(f, "read") or not hasattr(f, "seek"):

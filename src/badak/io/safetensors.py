@@ -16,7 +16,7 @@ import json
 import math
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from io import BytesIO
 from typing import Any, BinaryIO, NamedTuple
 
@@ -24,7 +24,7 @@ import numpy as np
 import safetensors as library
 
 from badak.core.errors import ArgumentError, DTypeError, FileError, tr
-from badak.io.atomic import open_file, unreadable, write_file
+from badak.io.atomic import reading, write_file
 from badak.io.errors import line, looks_like, reason, shown
 from badak.tensor import Tensor
 from badak.tensor.dtypes import ALL, check_device, of_numpy
@@ -100,14 +100,10 @@ def load_file(filename: str | os.PathLike, device: Any = "cpu") -> dict[str, Ten
     Raises FileError, which names the file and what is wrong with it, for anything but a whole and truthful file.
     """
     check_device(device)
-    try:
-        with open_file(filename) as file:
-            entries, metadata, base = _read_header(file, os.fstat(file.fileno()).st_size, filename)
-            _second_opinion(lambda: library.safe_open(filename, framework="np"), filename)
-            found = {name: _read_tensor(file, entry, base, name, filename) for name, entry in entries.items()}
-    except OSError as error:
-        raise unreadable(filename, error) from error
-    return _restore_ties(found, metadata, filename)
+    with reading(filename) as file:
+        size = os.fstat(file.fileno()).st_size
+        found, _ = _read(file, size, lambda: library.safe_open(filename, framework="np"), filename)
+    return found
 
 
 def load(data: bytes, where: str = "safetensors data") -> dict[str, Tensor]:
@@ -117,20 +113,14 @@ def load(data: bytes, where: str = "safetensors data") -> dict[str, Tensor]:
 
 def load_with_metadata(data: bytes, where: str = "safetensors data") -> tuple[dict[str, Tensor], dict[str, str]]:
     """As `load`, with the texts that the bytes carry next to the tensors."""
-    file = BytesIO(data)
-    entries, metadata, base = _read_header(file, len(data), where)
-    _second_opinion(lambda: library.deserialize(bytes(data)), where)
-    found = {name: _read_tensor(file, entry, base, name, where) for name, entry in entries.items()}
-    return _restore_ties(found, metadata, where), metadata
+    return _read(BytesIO(data), len(data), lambda: library.deserialize(bytes(data)), where)
 
 
 def read_metadata(filename: str | os.PathLike) -> dict[str, str]:
     """The texts that a file carries next to its tensors; nothing else is read. Raises FileError as `load_file` does."""
-    try:
-        with open_file(filename) as file:
-            return _read_header(file, os.fstat(file.fileno()).st_size, filename)[1]
-    except OSError as error:
-        raise unreadable(filename, error) from error
+    with reading(filename) as file:
+        header = _read_header(file, os.fstat(file.fileno()).st_size, filename)
+    return header[1]
 
 
 # writing
@@ -202,6 +192,13 @@ def _write(file: BinaryIO, header: bytes, arrays: list[np.ndarray]) -> None:
 
 
 # reading
+
+
+def _read(file: BinaryIO, size: int, second: Callable[[], Any], where) -> tuple[dict[str, Tensor], dict[str, str]]:
+    entries, metadata, base = _read_header(file, size, where)
+    _second_opinion(second, where)
+    found = {name: _read_tensor(file, entry, base, name, where) for name, entry in entries.items()}
+    return _restore_ties(found, metadata, where), metadata
 
 
 def _read_header(file: BinaryIO, size: int, where) -> tuple[dict[str, Entry], dict[str, str], int]:

@@ -10,10 +10,11 @@ import hashlib
 import json
 import os
 import re
+from pathlib import Path
 from typing import Any
 
 from badak.core.errors import FileError, tr
-from badak.io.atomic import read_small
+from badak.io.atomic import open_file, read_small, unreadable
 from badak.io.errors import reason
 
 _MARK, _END = b',\n "sha256": "', b'"\n}\n'
@@ -43,3 +44,16 @@ def unseal(path: str | os.PathLike, fix: str) -> dict[str, Any]:
     if not isinstance(table, dict):
         raise FileError(tr("{}: damaged: not a table", path), fix)
     return table
+
+
+def mismatch(path: Path, said: dict[str, Any]) -> str | None:
+    """How a file differs from the bytes and the sha256 that sealed JSON says of it; None where it is the one."""
+    try:
+        size = path.stat().st_size
+        if size != said["bytes"]:
+            return tr("it has {} bytes instead of {}", size, said["bytes"])
+        with open_file(path) as file:
+            same = hashlib.file_digest(file, "sha256").hexdigest() == said["sha256"]
+    except OSError as error:
+        raise unreadable(path, error) from error
+    return None if same else tr("its SHA-256 differs")
