@@ -23,8 +23,9 @@ def _course() -> dict[int, Exercise]:
     found = {}
     for each in sorted(info.name for info in pkgutil.iter_modules(exercises.__path__)):
         if each[:1] == "e" and each[1:3].isdigit():
+            number, name = int(each[1:3]), each[4:]
             made = importlib.import_module(f"{exercises.__name__}.{each}").EXERCISE
-            found[int(each[1:3])] = dataclasses.replace(made, number=int(each[1:3]))
+            found[number] = dataclasses.replace(made, number=number, name=name, function=made.function or name)
     return found
 
 

@@ -55,7 +55,6 @@ class Refused(Exception):
 class Exercise:
     """One exercise. The learner's program, the solution, each mistake and the oracle are modules that `cases` are called on."""
 
-    name: str
     title: Both
     text: Both
     solution: str
@@ -63,7 +62,7 @@ class Exercise:
     hints: tuple[Both, Both, Both]
     cases: Callable[[], list[Case]]
     mistakes: tuple[Mistake, ...]
-    function: str  # that a case without a call is about
+    function: str = ""  # that a case without a call is about; by default the one that is called as the exercise is
     oracle: Callable[..., Any] | None = None  # badak's own function in its place; without one, the solution tells
     trial: Callable[[ModuleType], str] | None = None  # a small model that trains with it; raises Refused
     given: tuple[str, ...] = ()  # functions of the solution that the learner gets as they are
@@ -71,6 +70,7 @@ class Exercise:
     forbidden: tuple[str, ...] = ()  # operations of badak that are the answer
     may_write: bool = False  # whether it may change its arguments
     tolerance: float = 1e-4  # relative to the largest expected value, float32
+    name: str = ""  # and the number: from the name of its file
     number: int = field(default=0, compare=False)
 
     @property

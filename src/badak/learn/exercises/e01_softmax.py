@@ -23,8 +23,6 @@ def cases() -> list[Case]:
 
 
 EXERCISE = Exercise(
-    name="softmax",
-    function="softmax",
     title=Both("Softmax that survives large numbers", "큰 수에도 무너지지 않는 softmax"),
     text=Both(
         """

@@ -21,8 +21,6 @@ def cases() -> list[Case]:
 
 
 EXERCISE = Exercise(
-    name="matmul_backward",
-    function="matmul_backward",
     title=Both("Backward of a matrix product by hand", "행렬 곱의 역전파를 손으로"),
     text=Both(
         """

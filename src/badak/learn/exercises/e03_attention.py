@@ -31,8 +31,6 @@ def cases() -> list[Case]:
 
 
 EXERCISE = Exercise(
-    name="attention",
-    function="attention",
     title=Both("Scaled dot-product attention", "스케일드 닷프로덕트 어텐션"),
     text=Both(
         """

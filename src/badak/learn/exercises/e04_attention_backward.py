@@ -25,8 +25,6 @@ def trial(program):
 
 
 EXERCISE = Exercise(
-    name="attention_backward",
-    function="attention_backward",
     title=Both("Backward of attention by hand", "어텐션의 역전파를 손으로"),
     text=Both(
         """

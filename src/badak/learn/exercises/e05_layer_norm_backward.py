@@ -26,8 +26,6 @@ def cases() -> list[Case]:
 
 
 EXERCISE = Exercise(
-    name="layer_norm_backward",
-    function="layer_norm_backward",
     title=Both("Backward of layer norm by hand", "레이어 노름의 역전파를 손으로"),
     text=Both(
         """

@@ -32,8 +32,6 @@ def trial(program):
 
 
 EXERCISE = Exercise(
-    name="cross_entropy_backward",
-    function="cross_entropy_backward",
     title=Both("Backward of cross entropy by hand", "크로스 엔트로피의 역전파를 손으로"),
     text=Both(
         """

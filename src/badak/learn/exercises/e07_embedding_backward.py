@@ -27,8 +27,6 @@ def trial(program):
 
 
 EXERCISE = Exercise(
-    name="embedding_backward",
-    function="embedding_backward",
     title=Both("Backward of an embedding by hand", "임베딩의 역전파를 손으로"),
     text=Both(
         """

@@ -50,7 +50,6 @@ def cases() -> list[Case]:
 
 
 EXERCISE = Exercise(
-    name="backward_walk",
     function="backward",
     title=Both("The walk back: an autograd engine", "거꾸로 걷기: autograd 엔진"),
     text=Both(

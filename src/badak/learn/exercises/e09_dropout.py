@@ -36,8 +36,6 @@ def trial(program):
 
 
 EXERCISE = Exercise(
-    name="dropout",
-    function="dropout",
     title=Both("Dropout", "드롭아웃"),
     text=Both(
         """

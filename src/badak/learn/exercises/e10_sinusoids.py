@@ -7,8 +7,6 @@ from badak.nn.position import sinusoids
 from badak.tensor import tensor
 
 EXERCISE = Exercise(
-    name="sinusoids",
-    function="sinusoids",
     title=Both("Positions as sines and cosines", "사인과 코사인으로 나타낸 위치"),
     text=Both(
         """

@@ -7,8 +7,6 @@ from badak.nn.position import RotaryEmbedding
 OWN = {"rotate": lambda x: RotaryEmbedding(C // H)(x)}
 
 EXERCISE = Exercise(
-    name="rotary",
-    function="rotary",
     title=Both("Rotary positions", "로터리 위치 임베딩"),
     text=Both(
         """

@@ -12,7 +12,6 @@ def own(ids, pad):
 
 
 EXERCISE = Exercise(
-    name="masks",
     function="visible",
     title=Both("Masks: the future and padding", "마스크: 미래와 패딩"),
     text=Both(

@@ -40,8 +40,6 @@ def trial(program):
 
 
 EXERCISE = Exercise(
-    name="multi_head",
-    function="multi_head",
     title=Both("Multi-head attention by reshape", "reshape로 만드는 멀티헤드 어텐션"),
     text=Both(
         """

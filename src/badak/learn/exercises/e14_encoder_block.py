@@ -25,8 +25,6 @@ def cases() -> list[Case]:
 
 
 EXERCISE = Exercise(
-    name="encoder_block",
-    function="encoder_block",
     title=Both("A block of the encoder", "인코더 블록"),
     text=Both(
         """

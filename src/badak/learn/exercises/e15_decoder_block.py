@@ -22,8 +22,6 @@ def cases() -> list[Case]:
 
 
 EXERCISE = Exercise(
-    name="decoder_block",
-    function="decoder_block",
     title=Both("A block of the decoder", "디코더 블록"),
     text=Both(
         """

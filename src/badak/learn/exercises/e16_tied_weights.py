@@ -41,7 +41,6 @@ def cases() -> list[Case]:
 
 
 EXERCISE = Exercise(
-    name="tied_weights",
     function="TiedModel",
     title=Both("Tied weights", "가중치 공유"),
     text=Both(

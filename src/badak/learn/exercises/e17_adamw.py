@@ -48,8 +48,6 @@ def trial(program):
 
 
 EXERCISE = Exercise(
-    name="adamw",
-    function="adamw",
     title=Both("AdamW", "AdamW"),
     text=Both(
         """

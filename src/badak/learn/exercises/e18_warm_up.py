@@ -17,7 +17,6 @@ def call(program, warmup, total, peak):
 
 
 EXERCISE = Exercise(
-    name="warm_up",
     function="rate",
     title=Both("Warm-up and cosine decay", "워밍업과 코사인 감쇠"),
     text=Both(

@@ -6,7 +6,6 @@ from badak.nn import functional as F
 from badak.tensor import tensor
 
 EXERCISE = Exercise(
-    name="label_smoothing",
     function="smoothed_loss",
     title=Both("Cross entropy with label smoothing", "레이블 스무딩을 쓴 크로스 엔트로피"),
     text=Both(

@@ -15,7 +15,6 @@ WORDS = [
 ]
 
 EXERCISE = Exercise(
-    name="bpe",
     function="merges",
     title=Both("Byte pair encoding", "바이트 페어 인코딩(BPE)"),
     text=Both(

@@ -29,7 +29,6 @@ def cases() -> list[Case]:
 
 
 EXERCISE = Exercise(
-    name="kv_cache",
     function="Cache",
     title=Both("A key-value cache", "키-밸류 캐시"),
     text=Both(

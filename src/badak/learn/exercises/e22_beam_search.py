@@ -42,8 +42,6 @@ def cases() -> list[Case]:
 
 
 EXERCISE = Exercise(
-    name="beam_search",
-    function="beam_search",
     title=Both("Beam search", "빔 서치"),
     text=Both(
         """

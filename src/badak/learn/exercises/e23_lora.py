@@ -39,8 +39,6 @@ def cases() -> list[Case]:
 
 
 EXERCISE = Exercise(
-    name="lora",
-    function="lora",
     title=Both("LoRA", "LoRA"),
     text=Both(
         """

@@ -47,7 +47,6 @@ def cases() -> list[Case]:
 
 
 EXERCISE = Exercise(
-    name="int8",
     function="quantize",
     title=Both("int8 quantization", "int8 양자화"),
     text=Both(

@@ -76,8 +76,6 @@ def trial(program) -> str:
 
 
 EXERCISE = Exercise(
-    name="all_reduce",
-    function="all_reduce",
     title=Both("Data-parallel training: a ring all-reduce", "데이터 병렬 학습: 링 all-reduce"),
     text=Both(
         """

@@ -42,7 +42,6 @@ class CharModel(nn.Module):
 """
 
 EXERCISE = Exercise(
-    name="wrong_mask",
     function="CharModel",
     title=Both("What is wrong? A loss that is too good", "무엇이 틀렸을까요? 지나치게 좋은 손실"),
     text=Both(

@@ -55,7 +55,6 @@ class Decoder(nn.Module):
 """
 
 EXERCISE = Exercise(
-    name="list_of_layers",
     function="Decoder",
     title=Both("What is wrong? Layers that never learn", "무엇이 틀렸을까요? 학습되지 않는 층"),
     text=Both(

@@ -30,7 +30,6 @@ def call(program, x):
 
 
 EXERCISE = Exercise(
-    name="in_place",
     function="Block",
     title=Both("What is wrong? += in a block", "무엇이 틀렸을까요? 블록 안의 +="),
     text=Both(

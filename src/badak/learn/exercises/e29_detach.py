@@ -47,7 +47,6 @@ class Translator(nn.Module):
 """
 
 EXERCISE = Exercise(
-    name="detach",
     function="Translator",
     title=Both("What is wrong? An encoder that does not learn", "무엇이 틀렸을까요? 학습되지 않는 인코더"),
     text=Both(

@@ -52,7 +52,6 @@ def train(model, optimizer, batches):
 """
 
 EXERCISE = Exercise(
-    name="training_loop",
     function="train",
     title=Both("What is wrong? A training loop", "무엇이 틀렸을까요? 학습 루프"),
     text=Both(
