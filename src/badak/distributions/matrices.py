@@ -33,7 +33,6 @@ from badak.tensor.special import i0e, i1e
 class VonMises(Distribution):
     """Angles.   log_prob = k cos(x - loc) - ln(2 pi) - ln I0(k), k = concentration. Draws by Best and Fisher (1979)."""
 
-    has_rsample = False
     arg_constraints = {"loc": constraints.real, "concentration": constraints.positive}
     support = constraints.real
 

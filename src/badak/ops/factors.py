@@ -21,7 +21,6 @@ class LU(OfMatrices, Op):
     -L^T dL U^-T is added to dU.
     """
 
-    name = "lu"
     saved_outputs = {"lu": 0}
 
     @staticmethod

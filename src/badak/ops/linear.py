@@ -102,7 +102,6 @@ class AddMM(Op):
     """y = b + x w;   db = sum of dy over the rows, dx = dy w^H, dw = x^H dy.    b (N,), x (M, K), w (K, N), all that fit."""
 
     portable = "fd"
-    name = "addmm"
     flops = flops_of_products(1, 2, lambda inputs: inputs[1].shape[-1])
     capturable = True
     supports_bf16 = True

@@ -116,7 +116,6 @@ class MixedAdd(Add):
 
     name = "add"
     ufunc = None
-    supports_bf16 = True
 
     @staticmethod
     def forward(save, a, b):

@@ -71,7 +71,6 @@ class SampledMm(Op):
 class SparseEmbedding(Embedding):
     """As Embedding, whose dw names the rows that were looked up, once for each time: a sparse tensor where it reaches a leaf."""
 
-    data_movement = True
     owns_grads = False
     double_backward = Embedding.backward
 
