@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from badak.core.errors import ArgumentError, tr
+from badak.core.errors import ArgumentError, tr, undefined
 from badak.nn import functional as F
 from badak.nn import init
 from badak.nn.module import Module
@@ -107,9 +107,7 @@ class _Conv(_ConvNd):
 
     def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
         """What forward does with its own weight; subclasses give it another, as in PyTorch."""
-        x, padding = self._padded(input)
-        convolution = getattr(F, f"conv{self.axes}d")
-        return convolution(x, weight, bias, self.stride, padding, self.dilation, self.groups)
+        raise undefined(self, "def _conv_forward(self, input, weight, bias)")
 
     def forward(self, input: Tensor) -> Tensor:
         return self._conv_forward(input, self.weight, self.bias)
@@ -141,6 +139,10 @@ class Conv1d(_Conv):
 
     axes = 1
 
+    def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        x, padding = self._padded(input)
+        return F.conv1d(x, weight, bias, self.stride, padding, self.dilation, self.groups)
+
 
 class Conv2d(_Conv):
     """As Conv1d over two axes: x (N, C, H, W) -> (N, M, O1, O2).
@@ -166,11 +168,19 @@ class Conv2d(_Conv):
 
     axes = 2
 
+    def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        x, padding = self._padded(input)
+        return F.conv2d(x, weight, bias, self.stride, padding, self.dilation, self.groups)
+
 
 class Conv3d(_Conv):
     """As Conv1d over three axes: x (N, C, D, H, W) -> (N, M, O1, O2, O3)."""
 
     axes = 3
+
+    def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        x, padding = self._padded(input)
+        return F.conv3d(x, weight, bias, self.stride, padding, self.dilation, self.groups)
 
 
 class _ConvTranspose(_ConvNd):
@@ -198,10 +208,6 @@ class _ConvTranspose(_ConvNd):
         )
         self.output_padding = self._each(output_padding)
 
-    def forward(self, input: Tensor, output_size: list[int] | None = None) -> Tensor:
-        extra, convolution = self._extra(input, output_size), getattr(F, f"conv_transpose{self.axes}d")
-        return convolution(input, self.weight, self.bias, self.stride, self.padding, extra, self.groups, self.dilation)
-
     def _extra(self, input: Tensor, output_size) -> tuple[int, ...]:
         """output_padding, or what makes the output of size `output_size`."""
         if output_size is None:
@@ -223,14 +229,26 @@ class ConvTranspose1d(_ConvTranspose):
 
     axes = 1
 
+    def forward(self, input: Tensor, output_size: list[int] | None = None) -> Tensor:
+        extra = self._extra(input, output_size)
+        return F.conv_transpose1d(input, self.weight, self.bias, self.stride, self.padding, extra, self.groups, self.dilation)
+
 
 class ConvTranspose2d(_ConvTranspose):
     """As ConvTranspose1d over two axes."""
 
     axes = 2
 
+    def forward(self, input: Tensor, output_size: list[int] | None = None) -> Tensor:
+        extra = self._extra(input, output_size)
+        return F.conv_transpose2d(input, self.weight, self.bias, self.stride, self.padding, extra, self.groups, self.dilation)
+
 
 class ConvTranspose3d(_ConvTranspose):
     """As ConvTranspose1d over three axes."""
 
     axes = 3
+
+    def forward(self, input: Tensor, output_size: list[int] | None = None) -> Tensor:
+        extra = self._extra(input, output_size)
+        return F.conv_transpose3d(input, self.weight, self.bias, self.stride, self.padding, extra, self.groups, self.dilation)
