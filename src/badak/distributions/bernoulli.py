@@ -16,7 +16,7 @@ from badak.nn.functional import binary_cross_entropy_with_logits
 from badak.tensor import Size, Tensor, arange, bernoulli, where
 
 
-class Trials(Distribution):
+class _Trials(Distribution):
     """What depends on the probability of one success, given as probs or logits."""
 
     def _take(self, probs, logits, *others) -> list[Tensor]:
@@ -40,7 +40,7 @@ class Trials(Distribution):
         return {"probs": 0, "logits": 0, "_param": 0, "total_count": 0}
 
 
-class Bernoulli(Trials):
+class Bernoulli(_Trials):
     """P(1) = probs = sigmoid(logits); draws are floats 0 and 1.   log_prob(x) = x log p + (1 - x) log(1 - p)."""
 
     has_enumerate_support = True

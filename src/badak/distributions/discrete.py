@@ -4,7 +4,7 @@ import math
 
 from badak.autograd import no_grad
 from badak.core.errors import ArgumentError, NotSupportedError, tr
-from badak.distributions.bernoulli import Trials
+from badak.distributions.bernoulli import _Trials
 from badak.distributions.categorical import Categorical
 from badak.distributions.constraints import (
     dependent_property,
@@ -47,7 +47,7 @@ class Poisson(Distribution):
         return xlogy(value, self.rate) - self.rate - lgamma(value + 1)
 
 
-class Geometric(Trials):
+class Geometric(_Trials):
     """How many failures come before the first success.   log_prob = x ln(1 - p) + ln p."""
 
     arg_constraints = {"probs": unit_interval, "logits": real}
@@ -84,7 +84,7 @@ class Geometric(Trials):
         return -(xlogy(q, q) + xlogy(self.probs, self.probs)) / self.probs
 
 
-class Binomial(Trials):
+class Binomial(_Trials):
     """How many of total_count trials succeed.   log_prob = ln (n over x) + x logits - n ln(1 + exp(logits))."""
 
     has_enumerate_support = True
@@ -129,7 +129,7 @@ class Binomial(Trials):
         return -(log_p.exp() * log_p).sum(0)
 
 
-class NegativeBinomial(Trials):
+class NegativeBinomial(_Trials):
     """How many successes come before total_count failures.   log_prob = n ln(1 - p) + x ln p + ln Gamma(n + x) / (x! Gamma(n))."""
 
     arg_constraints = {"total_count": nonnegative, "probs": unit_interval, "logits": real}

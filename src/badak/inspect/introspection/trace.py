@@ -116,7 +116,9 @@ def entries(cls: type) -> list[str]:
     if issubclass(cls, Optimizer):
         return [name for name in ("step", "_update") if hasattr(cls, name)]
     bases = [base for base in cls.__mro__ if home(base).startswith("badak.") and base is not Tensor]
-    return sorted({name for base in bases[:2] for name in vars(base) if callable(getattr(cls, name, None)) and name != "__new__"})
+    between = len(bases) > 2 and bases[1].__name__[0] == "_" != bases[2].__name__[0]  # what some families share, below their base
+    read = bases[: 2 + between]
+    return sorted({name for base in read for name in vars(base) if callable(getattr(cls, name, None)) and name != "__new__"})
 
 
 def reaches(thing: Any) -> bool:
