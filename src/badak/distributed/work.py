@@ -190,13 +190,6 @@ class Work:
         engine().left.append(self)
 
 
-class Done(Work):
-    """The handle of an operation that was done at once."""
-
-    def __init__(self) -> None:
-        self._done, self._error, self._result = True, None, None
-
-
 def start(group: "ProcessGroup", work: Work, is_collective: bool = True) -> Work:
     """Let it begin after the group's earlier operations. A collective is one that all ranks of the group call in one order."""
     refuse_broken(group, work.what)

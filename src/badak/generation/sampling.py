@@ -8,7 +8,7 @@ from badak.autograd import no_grad
 from badak.data.padding import pad
 from badak.generation.beams import beam_search
 from badak.generation.filters import GenerationConfig, filter_logits
-from badak.generation.reader import Reader, answering, evaluating, next_logits, widened
+from badak.generation.reader import Reader, answering, evaluating, next_logits
 from badak.generation.validation import (
     Ends,
     ends_of,
@@ -22,14 +22,8 @@ from badak.nn import Module
 from badak.tensor import Generator, Tensor, cat, full_like, multinomial, tensor, where
 
 
-def choose(logits: Tensor, ids: Tensor, config: GenerationConfig, generator: Generator) -> Tensor:
-    """One token (B, 1) for each row of logits (B, V): the most likely at temperature 0, else drawn after the filters."""
-    logits = filter_logits(widened(logits), ids, config)
-    return drawn(logits, config, generator)
-
-
 def drawn(logits: Tensor, config: GenerationConfig, generator: Generator) -> Tensor:
-    """One token (B, 1) for each row of filtered logits (B, V)."""
+    """One token (B, 1) for each row of filtered logits (B, V): the most likely at temperature 0, else drawn."""
     expect_some_left(logits)
     if config.temperature == 0:
         return logits.argmax(dim=-1, keepdim=True)

@@ -67,11 +67,6 @@ def _wider(a: int, b: int, steps: list[list[int]], shape: tuple[int, ...]) -> in
     return 0
 
 
-def like(shape: tuple[int, ...], dtype: Any, *xs: Array) -> np.ndarray:
-    """An empty array that lies as an elementwise result of xs does."""
-    return empty(shape, dtype, turn(shape, *xs))
-
-
 def empty(shape: tuple[int, ...], dtype: Any, turned: Turn | None) -> np.ndarray:
     """An empty array whose axes lie in memory as `turn` says."""
     if turned is None:

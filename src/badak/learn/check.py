@@ -3,7 +3,6 @@
 import contextlib
 import difflib
 import io
-import os
 import re
 import traceback
 import warnings
@@ -25,7 +24,6 @@ from badak.learn.exercise import HEAD, Case, Exercise, Refused, module
 from badak.tensor import Tensor
 from badak.tensor.random import fork_rng, manual_seed
 
-OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 PAIRS = re.compile("'(max|min|median|mode|sort|topk|kthvalue|cummax|cummin)'")  # classes of values with their indices
 
 
