@@ -216,8 +216,8 @@ def beside(shape: str, form: str, threads: int, turns: int, folder: str) -> dict
     os.unlink(path)
     token = (size + cache_bytes(shape)) / 1e9
     shares = [2 * one["decode"] * token / (read[2 * i] + read[2 * i + 1]) for i, one in enumerate(found["badak"])]
-    print(f"{shape:14} {form} file and cache {best['badak']['decode'] * token:.1f} GB/s; memory read at {min(read)} to {max(read)} GB/s; "
-          f"share of it {np.median(shares):.0%} (by turn {min(shares):.0%} to {max(shares):.0%})", flush=True)  # fmt: skip
+    print(f"{shape:14} {form} file and cache {best['badak']['decode'] * token:.1f} GB/s; memory read at {min(read)} to {max(read)} "
+          f"GB/s; share of it {np.median(shares):.0%} (by turn {min(shares):.0%} to {max(shares):.0%})", flush=True)  # fmt: skip
     return {
         "shape": shape, "form": form, **best, "apart": float(apart), "file_mb": size / 2**20,
         "cache_mb": cache_bytes(shape) / 2**20, "read_gb_s": float(np.median(read)), "share_read": float(np.median(shares)),
