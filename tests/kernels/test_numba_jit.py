@@ -166,3 +166,16 @@ def test_the_rounded_instructions_mean_in_python_what_they_do_compiled():
 def test_a_program_that_logs_at_debug_gets_no_bytecodes(tmp_path):
     code = f"import logging; logging.basicConfig(level=logging.DEBUG); {SMALL}"
     assert run(code, NUMBA_CACHE_DIR=str(tmp_path))[1].count("\n") == 2
+
+
+@pytest.mark.slow
+def test_linear_algebra_of_scipy_is_loaded_by_programs_that_ask_numba_for_it():
+    pytest.importorskip("scipy")
+    code = f"""
+import sys
+{SMALL}
+print("scipy.linalg" in sys.modules)
+import numba
+print(numba.njit(lambda a, b: np.dot(a, b))(np.eye(2), np.eye(2)).tolist(), "scipy.linalg" in sys.modules)
+"""
+    assert run(code)[0].splitlines() == ["False", "[[1.0, 0.0], [0.0, 1.0]] True"]

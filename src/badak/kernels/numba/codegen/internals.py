@@ -9,7 +9,9 @@ tests/kernels/test_numba_versions.py runs kernels with the oldest Numba and the 
 
 import hashlib
 import pickle
+import sys
 from contextlib import contextmanager
+from importlib import import_module
 
 import numba
 
@@ -33,6 +35,23 @@ from numba.core.typing.templates import AbstractTemplate as AbstractTemplate
 from numba.core.typing.templates import infer_getattr as infer_getattr
 from numba.core.typing.templates import infer_global as infer_global
 from numba.core.typing.templates import signature as signature
+from numba.np import linalg
+
+
+def _without_scipy():
+    """Load what Numba knows of NumPy's functions without SciPy's linear algebra, a sixth of a second that no kernel needs.
+
+    Numba only notes here whether SciPy is there; when a program compiles a product, it loads it.
+    """
+    if "scipy" in sys.modules:  # Numba imports its outermost part, where it is
+        load, linalg.ensure_blas = linalg.ensure_blas, lambda: None
+        try:
+            import_module("numba.np.arraymath")
+        finally:
+            linalg.ensure_blas = load
+
+
+_without_scipy()
 
 
 def target():
