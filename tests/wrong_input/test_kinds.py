@@ -1,5 +1,7 @@
 """Every switch and every integer of every public function: what PyTorch refuses in its place is refused in two lines."""
 
+import functools
+import inspect
 import warnings
 
 import numpy as np
@@ -8,6 +10,7 @@ import pytest
 import badak
 from badak.core.public_api.explain import unwrap
 from badak.core.public_api.kinds import SPACES, kinds_of
+from badak.core.public_api.taken import BY_NAME, parameters_of
 from tests.wrong_input import calls
 
 # PyTorch's samples take seconds to import: `make check` has the rows of tests/samples.
@@ -38,6 +41,36 @@ def said(function, args, kwargs) -> str:
         except Exception as error:
             return str(error)
     return ""
+
+
+def method(self, a: int, /, b=2, *rest: int, c: bool, d="d", **others): ...
+
+
+@pytest.mark.parametrize(
+    "functions",
+    [
+        calls.public().values(),
+        [unwrap(function) for function in calls.public().values()],
+        [
+            method,
+            method.__get__(1),
+            functools.partial(method, b=3),
+            functools.wraps(method.__get__(1))(lambda *a: 1),
+            np.sin,
+            print,
+        ],
+    ],
+    ids=["as they are called", "as they are written", "others"],
+)
+def test_what_is_read_from_code_is_what_python_says(functions):
+    several = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
+    for function in functions:
+        told = [
+            (each.name, BY_NAME if each.kind is each.KEYWORD_ONLY else place, repr(each.default), each.annotation)
+            for place, each in enumerate(inspect.signature(function).parameters.values())
+            if each.kind not in several
+        ]
+        assert [(*one[:2], repr(one[2]), one[3]) for one in parameters_of(function)] == told, function
 
 
 def test_there_are_many():

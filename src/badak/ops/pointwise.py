@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from badak.core.public_api.public import declare
+from badak.core.public_api.taken import parameters_of
 from badak.kernels import elementary
 from badak.ops._broadcast import elementwise, quiet, unbroadcast
 from badak.ops._complex import analytic as as_analytic
@@ -132,7 +133,7 @@ def pointwise(
 
 
 def _parameters(function: Function) -> list[str]:
-    return list(inspect.signature(function).parameters)
+    return [name for name, *_ in parameters_of(function)]
 
 
 def _forward(function: Function, inputs: tuple[str, ...], keeps: frozenset[str]) -> Function:

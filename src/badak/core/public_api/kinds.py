@@ -5,9 +5,10 @@ A switch is True or False (0 and 1 are taken, too); an integer is what Python ca
 """
 
 from collections.abc import Callable
-from inspect import Parameter, signature
 from operator import index
 from typing import Any
+
+from badak.core.public_api.taken import parameters_of
 
 SPACES = frozenset("badak badak.Tensor badak.nn.functional badak.linalg badak.fft badak.special".split())  # C code in PyTorch
 _ANYTHING = frozenset("inplace hard reduction".split())  # asked by PyTorch's own Python, or by a check that knows more
@@ -18,16 +19,15 @@ Kind = tuple[int, str, bool, bool]  # where it stands among the arguments, its n
 def kinds_of(function: Callable) -> tuple[Kind, ...]:
     """The parameters of a function that are switches or integers."""
     try:
-        parameters = signature(function).parameters.values()
+        parameters = parameters_of(function)
     except (TypeError, ValueError):
         return ()
     found = []
-    for place, each in enumerate(parameters):
-        is_switch = each.annotation in (bool, "bool") or type(each.default) is bool
-        is_whole = each.annotation in (int, "int", int | None, "int | None") and type(each.default) is not bool
-        if (is_switch or is_whole) and each.kind is not Parameter.VAR_POSITIONAL and each.name not in _ANYTHING:
-            at = place if each.kind is not Parameter.KEYWORD_ONLY else 1 << 30
-            found.append((at, each.name, is_switch, each.default is None))
+    for name, place, default, annotation in parameters:
+        is_switch = annotation in (bool, "bool") or type(default) is bool
+        is_whole = annotation in (int, "int", int | None, "int | None") and type(default) is not bool
+        if (is_switch or is_whole) and name not in _ANYTHING:
+            found.append((place, name, is_switch, default is None))
     return tuple(found)
 
 
