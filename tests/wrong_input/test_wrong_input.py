@@ -100,7 +100,6 @@ def quiet():
     with warnings.catch_warnings(), badak.kernels.use("reference"):
         warnings.simplefilter("ignore")
         badak.manual_seed(0)
-        gc.collect()
         gc.disable()
         yield
         gc.enable()
