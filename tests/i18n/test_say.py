@@ -139,6 +139,22 @@ def test_english_reads_no_catalogue(monkeypatch):
     assert say("fix:") == "fix:" and "badak.core.i18n.catalogue" not in sys.modules
 
 
+def test_of_a_long_list_what_an_error_shows_is_written_and_no_more():
+    written = []
+
+    class Each(int):
+        def __repr__(self):
+            written.append(self)
+            return str(int(self))
+
+    for kind in (list, tuple):
+        values = kind(map(Each, range(3000)))
+        said = errors.ArgumentError(tr("expected ints; got {} and {!r}", values, values))
+        assert len(written) == 4000
+        assert str(said) == str(errors.ArgumentError(f"expected ints; got {values} and {values!r}"))
+        written.clear()
+
+
 @pytest.mark.slow
 def test_a_program_speaks_the_language_of_its_locale():
     program = "import badak; badak.zeros(2, 3) @ badak.zeros(2, 3)"
