@@ -17,7 +17,7 @@ def test_random_collectives_give_the_bits_of_torch_over_gloo(tmp_path):
     ours, theirs = tmp_path / "badak", tmp_path / "torch"
     for folder in (ours, theirs):
         folder.mkdir()
-    torch_ranks(2, "-W", "ignore", PROGRAMS / "collectives.py", theirs, 150, 1)
+    torch_ranks(2, PROGRAMS / "collectives.py", theirs, 150, 1)
     done = launch(2, PROGRAMS / "collectives.py", ours, 150, 1)
     assert done.code == 0, done.err
     for rank in range(2):
@@ -147,7 +147,7 @@ def test_gradients_go_through_collectives_as_in_torch(tmp_path):
     ours, theirs = tmp_path / "badak", tmp_path / "torch"
     for folder in (ours, theirs):
         folder.mkdir()
-    torch_ranks(2, "-W", "ignore", PROGRAMS / "differentiable.py", theirs)
+    torch_ranks(2, PROGRAMS / "differentiable.py", theirs)
     done = launch(2, PROGRAMS / "differentiable.py", ours)
     assert done.code == 0, done.err
     for rank in range(2):

@@ -12,7 +12,7 @@ from tests.distributed.ranks import PROGRAMS, launch, torch_ranks
 def theirs(tmp_path_factory):
     """What torch's ranks kept."""
     folder = tmp_path_factory.mktemp("torch")
-    torch_ranks(2, "-W", "ignore", PROGRAMS / "ddp.py", folder)
+    torch_ranks(2, PROGRAMS / "ddp.py", folder)
     return folder
 
 

@@ -16,7 +16,7 @@ def test_trainings_with_hooks_are_those_of_torch(tmp_path):
     ours, theirs = tmp_path / "badak", tmp_path / "torch"
     for folder in (ours, theirs):
         folder.mkdir()
-    torch_ranks(2, "-W", "ignore", PROGRAMS / "hooks.py", theirs)
+    torch_ranks(2, PROGRAMS / "hooks.py", theirs)
     done = launch(2, PROGRAMS / "hooks.py", ours)
     assert done.code == 0, done.err
     for rank in range(2):

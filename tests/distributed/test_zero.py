@@ -20,7 +20,7 @@ def test_trainings_have_the_bits_without_ranks_and_the_values_of_torch(ranks, ke
     ours, theirs = tmp_path / "badak", tmp_path / "torch"
     for folder in (ours, theirs):
         folder.mkdir()
-    torch_ranks(ranks, "-W", "ignore", PROGRAMS / "zero.py", theirs)
+    torch_ranks(ranks, PROGRAMS / "zero.py", theirs)
     done = launch(ranks, PROGRAMS / "zero.py", ours, BADAK_KERNELS=kernels)
     assert done.code == 0, done.err
     for mine, judge in zip(results(ours, ranks), results(theirs, ranks)):

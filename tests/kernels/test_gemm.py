@@ -177,8 +177,7 @@ print(registers.REGISTER)
 @pytest.mark.thin(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("most, register", [("avx2", 32), ("sse2", 16)])
-def test_products_hold_on_narrower_registers(most, register, tmp_path, monkeypatch):
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+def test_products_hold_on_narrower_registers(most, register, monkeypatch):
     monkeypatch.setenv("BADAK_CPU", most)
     done = subprocess.run([sys.executable, "-c", OTHER_WIDTH], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

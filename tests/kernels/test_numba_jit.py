@@ -34,7 +34,7 @@ def run(code, **environment):
 
 @pytest.mark.slow
 def test_compiling_is_said_once_and_a_second_process_loads_in_silence(tmp_path):
-    _, first = run(SMALL, NUMBA_CACHE_DIR=str(tmp_path))
+    _, first = run(SMALL, NUMBA_CACHE_DIR=str(tmp_path), LOCAL_RANK="0")
     lines = first.splitlines()
     assert len(lines) == 2
     assert lines[0] == (
@@ -45,11 +45,10 @@ def test_compiling_is_said_once_and_a_second_process_loads_in_silence(tmp_path):
 
 
 @pytest.mark.slow
-def test_of_the_ranks_of_a_machine_the_first_one_says_it(tmp_path):
-    for rank, said in (("0", 2), ("1", 0)):
-        folder = tmp_path / rank
-        assert run(SMALL, NUMBA_CACHE_DIR=str(folder), BADAK_NUM_THREADS="1", LOCAL_RANK=rank)[1].count("\n") == said
-        assert list(folder.glob("relu_block*"))
+def test_of_the_ranks_of_a_machine_the_first_one_alone_says_it(tmp_path):
+    """That it does is asked above."""
+    assert run(SMALL, NUMBA_CACHE_DIR=str(tmp_path), BADAK_NUM_THREADS="1", LOCAL_RANK="1")[1] == ""
+    assert list(tmp_path.glob("relu_block*"))
 
 
 @pytest.mark.slow
