@@ -8,6 +8,7 @@ import numpy as np
 from badak.nn import Module
 
 CUTS = 3  # steps in which it is noted what left the graph
+HELD = 10  # steps, after which it is counted whose graphs are still there
 
 
 @dataclass
@@ -196,6 +197,7 @@ class Back:
     value: float | None = None  # of what it was called of, one number
     nodes: int = 0  # operations that it went through
     thrown_away: int = 0  # gradients that were cleared before it, which no step had used
+    closure: bool = False  # within step(), which asks for the loss itself, as often as it likes
 
 
 @dataclass

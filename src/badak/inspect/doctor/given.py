@@ -6,6 +6,7 @@ from weakref import ref
 import numpy as np
 
 from badak.inspect.doctor.names import weights_of
+from badak.inspect.doctor.rows import bags
 from badak.nn import Module
 from badak.tensor import Tensor
 
@@ -121,7 +122,8 @@ def sample(args: tuple, kwargs: dict, floats: bool = False) -> Rows | None:
             a = x._array
             flat = a[:ROWS].reshape(len(a[:ROWS]), -1)
             return Rows(flat[:, :: -(-flat.shape[1] // WIDE)].copy(), a.shape[1:], len(a), x is every[0])
-    return None
+    texts = None if floats else bags(args, kwargs)
+    return Rows(texts[:ROWS], texts.shape[1:], len(texts)) if texts is not None else None
 
 
 def shapes_of(module: Module) -> tuple:

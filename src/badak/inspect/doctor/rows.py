@@ -18,6 +18,26 @@ WIDE = 1024  # numbers of a row that are looked at
 FACTORS = np.random.default_rng(0).integers(1, 2**63, WIDE, dtype=np.uint64) * 2 + 1
 
 
+def bags(args: tuple, kwargs: dict) -> np.ndarray | None:
+    """(n, longest) of texts that lie one behind the other, with where each of them begins, as an embedding bag reads them; 0 fills up."""
+    every = [x._array for x in (*args, *kwargs.values()) if isinstance(x, Tensor) and x._node is None]
+    flat = [x for x in every if x.ndim == 1 and x.dtype.kind in "iu"]
+    for begins in (x for x in flat if len(x) > 1 and not x[0] and (np.diff(x) >= 0).all() and x[-1] > 0):
+        text = next((x for x in flat if x is not begins and len(x) > len(begins) and len(x) >= begins[-1]), None)
+        if text is not None:
+            return filled_up(text, begins)
+    return None
+
+
+def filled_up(text: np.ndarray, begins: np.ndarray) -> np.ndarray:
+    """Texts that lie one behind the other as rows of one length."""
+    long = np.diff(begins, append=len(text))
+    made = np.zeros((len(begins), min(max(int(long.max()), 1), WIDE)), text.dtype)
+    inside = np.arange(made.shape[1]) < long[:, None]
+    made[inside] = np.concatenate([text[a : a + min(n, WIDE)] for a, n in zip(begins, long)])
+    return made
+
+
 def signatures(args: tuple, kwargs: dict) -> np.ndarray | None:
     """A number for each row: of the first tensor that has rows; of all texts, where it holds ids. Equal rows, equal numbers."""
     found, wide = None, 0
@@ -39,6 +59,8 @@ def signatures(args: tuple, kwargs: dict) -> np.ndarray | None:
         wide += a.shape[1]
         if numbers:
             return found
+    if found is None and (texts := bags(args, kwargs)) is not None:
+        return signatures((Tensor._of(texts),), {})
     return found if wide >= 6 else None
 
 

@@ -3,6 +3,7 @@
 A step ends with the step() of an optimizer.
 """
 
+import gc
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -19,7 +20,7 @@ from badak.core.tracing import Recorder
 from badak.data import DataLoader
 from badak.inspect.doctor import collectors, composed, losses
 from badak.inspect.doctor.doors import DOORS, draws_told, loads_told, seeds_told
-from badak.inspect.doctor.facts import CUTS, Back, Call, Cut, Divergence, Read, Size, Step
+from badak.inspect.doctor.facts import CUTS, HELD, Back, Call, Cut, Divergence, Read, Size, Step
 from badak.inspect.doctor.given import Given
 from badak.inspect.doctor.names import line
 from badak.inspect.doctor.rows import Rows
@@ -44,8 +45,10 @@ class Watch(Recorder):
 
     scaled = 1.0  # by what the gradients are multiplied now
     rounds = 0  # steps for which something was computed
+    held = 0  # steps whose graphs were still there after some more
     _backward = False
     _walked = 0  # operations that this backward went through
+    _stepping = False  # step() is under way
     _first = 0  # the order of the first node of this step
 
     def __init__(self, ended: Callable[[Step], None]):
@@ -277,7 +280,7 @@ class Watch(Recorder):
                 self.open.backs[-1].nodes = self._walked
             root, value, self._walked = *self._number, 0
             self.open.root = ref(node)
-            self.open.backs.append(Back(line(), value=float(value) if root is node else None))
+            self.open.backs.append(Back(line(), value=float(value) if root is node else None, closure=self._stepping))
         self._walked += 1
         if not np.ndim(dys[0]):
             self._passed.add(id(node))
@@ -327,7 +330,11 @@ class Watch(Recorder):
         first = args[0]
         before = self._before(first)
         self.open.place = line()
-        result = proceed(*args, **kwargs)
+        self._stepping = True
+        try:
+            result = proceed(*args, **kwargs)
+        finally:
+            self._stepping = False
         with np.errstate(all="ignore"):
             self._after(first, before)
         return result
@@ -384,7 +391,19 @@ class Watch(Recorder):
         for name in OF_A_STEP:
             getattr(self, name).clear()
         self._first = now()
+        if self.rounds == HELD and step.fresh:
+            self.held = still_there(self.steps[:-1])
         self._ended(step)
+
+
+def still_there(steps: list[Step]) -> int:
+    """How many steps there are whose graph is still there."""
+    for collect in (lambda: None, gc.collect):
+        collect()
+        alive = sum(1 for each in steps if each.root is not None and each.root() is not None)
+        if alive < len(steps):
+            break
+    return alive
 
 
 def name_of(error: BaseException) -> str:

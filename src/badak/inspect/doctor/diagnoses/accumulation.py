@@ -14,8 +14,9 @@ def parts(visit: "Visit") -> int:
     """How many backwards of one line each step has; 1 where that is not the same for all."""
     rounds = visit.rounds
     counts = {len(step.backs) for step in rounds[:-1] or rounds}
-    lines = {back.place for step in visit.steps for back in step.backs}
-    return counts.pop() if len(counts) == 1 and len(lines) == 1 and len(rounds) >= 3 else 1
+    backs = [back for step in visit.steps for back in step.backs]
+    alike = len(counts) == 1 and len({back.place for back in backs}) == 1 and not any(back.closure for back in backs)
+    return counts.pop() if alike and len(rounds) >= 3 else 1
 
 
 class AccumulationScaled(Diagnosis):

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.facts import HELD
 from badak.inspect.doctor.report import Finding
 
 if TYPE_CHECKING:
@@ -21,6 +22,15 @@ class GraphGrows(Diagnosis):
 
     def kept(self, visit: "Visit") -> Iterator[Finding]:
         """The losses of all steps are kept as tensors."""
+        known = [step.root for step in visit.rounds[: HELD - 1] if step.root is not None and not step.cuts]
+        if len(known) == HELD - 1 == visit.watch.held:  # of an epoch, at the end of which they go
+            yield self.found(
+                visit.steps[0].backs[0].place if visit.steps[0].backs else "",
+                tr("the losses of {} of {} steps are still there, each with its graph", HELD - 1, HELD),
+                "losses.append(loss.item())",
+                steps=HELD - 1,
+            )  # fmt: skip
+            return
         old = [step.root for step in visit.rounds[:-2] if step.root is not None and not step.cuts]
         if len(old) < LEAST or sum(1 for root in old if root() is not None) < 0.9 * len(old):
             return

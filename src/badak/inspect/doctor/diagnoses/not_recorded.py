@@ -3,6 +3,7 @@ from typing import TYPE_CHECKING
 
 from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.names import weights_of
 from badak.inspect.doctor.report import Finding
 
 if TYPE_CHECKING:
@@ -18,7 +19,10 @@ class NotRecorded(Diagnosis):
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
         calls = [call for step in [*visit.steps, visit.watch.open] for call in step.calls]
-        if visit.watch.reached or not calls or any(call.grad for call in calls):
+        if not calls or any(call.grad for call in calls):
+            return
+        own = {id(p): p for call in calls for p in weights_of(call.module) if p.requires_grad}
+        if 4 * sum(1 for key in own if key in visit.watch.reached) >= len(own):  # a weight of the loss may be reached all the same
             return
         asked = visit.error is not None and "require grad" in str(visit.error)
         if asked or len(visit.steps) >= 2:

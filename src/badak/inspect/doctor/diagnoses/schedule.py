@@ -51,14 +51,18 @@ class RateVanishes(Diagnosis):
 def _steady(visit: "Visit", steps: "list[Step]", rates: list[float]) -> float:
     """By what factor the rate falls in every step, where that is a tenth or more and an epoch has several steps; else 1.0."""
     last, loaders = rates[-STEADY - 1 :], visit.loaders
-    given = {call.content and tuple(x[1:] for x in call.content) for step in steps for call in step.calls if call.grad}
-    if len(last) <= STEADY or min(last) <= 0.0 or len(given) < 3 or max(map(batches, loaders), default=0) < 3:
+    if len(last) <= STEADY or min(last) <= 0.0 or len(given_to(steps)) < 3 or max(map(batches, loaders), default=0) < 3:
         return 1.0
     factors = [b / a for a, b in zip(last, last[1:])]
     return factors[0] if max(factors) <= 0.9 + 1e-6 and max(factors) - min(factors) < 1e-3 else 1.0
 
 
-STEADY = 12  # steps
+def given_to(steps: "list[Step]") -> set[tuple]:
+    """The different batches that models were given in training."""
+    return {call.content and tuple(x[1:] for x in call.content) for step in steps for call in step.calls if call.grad}
+
+
+STEADY, FEW = 12, 8  # steps
 
 
 def _beyond(visit: "Visit") -> str:
@@ -76,8 +80,12 @@ def _restless(visit: "Visit") -> str:
     times = [place for step in visit.steps for place, _ in step.scheduled]
     for schedule in visit.watch.schedules.values():
         patience = getattr(schedule, "patience", None)
-        if isinstance(patience, int) and loaders >= 3 and len(times) >= 0.9 * len(visit.steps) and patience < loaders:
+        if not isinstance(patience, int) or len(times) < 0.9 * len(visit.steps):
+            continue
+        if loaders >= 3 and patience < loaders:
             return tr("patience={} is {} batches, of {} in an epoch", patience, patience, loaders)
+        if not loaders and patience < FEW and len(visit.steps) > FEW and len(given_to(visit.steps)) > FEW:
+            return tr("patience={} is {} batches, and no two of {} were alike", patience, patience, len(visit.steps))
     return ""
 
 
