@@ -5,10 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from badak.inspect.doctor.rows import bags
 from badak.inspect.doctor.tape import tensors
 from badak.tensor import Tensor
 
 LEAST, MOST = 4, 256  # examples of a batch
+FAR = 256  # numbers of an example that are compared
 
 
 def in_order(examples: list, batch: Any) -> bool | None:
@@ -16,42 +18,81 @@ def in_order(examples: list, batch: Any) -> bool | None:
     n = len(examples)
     if not LEAST <= n <= MOST or not all(isinstance(each, type(examples[0])) for each in examples):
         return None
-    made = [x._array for x in tensors(batch) if x._node is None]
+    every = [x for x in tensors(batch) if x._node is None]
+    made = [x._array for x in every]
+    if (texts := bags(tuple(every), {})) is not None and len(texts) == n:
+        made.append(texts)
     if (told := texts_in_order(examples, made)) is not None:
         return told
-    fields = list(fields_of(examples))
-    answer = None
-    for texts in (each for each in fields if any(len(x) > 1 for x in each)):
-        for rows in (each for array in made if array.ndim >= 2 for each in (array, array.swapaxes(0, 1)) if len(each) == n):
-            order = order_of(rows.reshape(n, -1), texts)
-            for labels in (each for each in fields if order is not None and all(len(x) == 1 for x in each)):
-                wanted, sorted_ones = np.concatenate(labels), np.sort(np.concatenate(labels))
-                for y in (
-                    y
-                    for y in made
-                    if y.size == n and len(np.unique(wanted)) > 1 and np.array_equal(np.sort(y.ravel()), sorted_ones)
-                ):
-                    if np.array_equal(y.ravel(), wanted[order]):
-                        return True
-                    answer = False
-    return answer
+    fields, answers = list(fields_of(examples)), []
+    orders = [order_in(made, each) for each in fields if any(len(x) > 1 for x in each)]
+    known = [order for order in orders if order is not None]
+    answers += [np.array_equal(known[0], order) for order in known[1:]]
+    for labels in ([x[0] for x in each] for each in fields if all(len(x) == 1 for x in each)):
+        found = [label_order(made, labels, order) for order in known[:1]]
+        answers += [each for each in found if each is not None]
+    return all(answers) if answers else None
+
+
+def order_in(made: list[np.ndarray], texts: list[np.ndarray]) -> np.ndarray | None:
+    """The example of each row of what was put together, by what one part of the examples holds."""
+    n = len(texts)
+    both = (each for array in made if array.ndim >= 2 for each in (array, array.swapaxes(0, 1)) if len(each) == n)
+    return next((order for rows in both if (order := order_of(rows.reshape(n, -1), texts)) is not None), None)
+
+
+def label_order(made: list[np.ndarray], labels: list, order: np.ndarray) -> bool | None:
+    """Whether labels lie in this order of the examples; None where none of what was put together are these labels."""
+    wanted = np.array(labels)
+    fits = [y.ravel() for y in made if y.size == len(wanted) and same_kinds(wanted, y.ravel())]
+    if not fits or len(set(labels)) < 2:
+        return None
+    return any(renamed(wanted[order], y) for y in fits)
+
+
+def same_kinds(a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether two hold as many kinds, each as often as one of the other."""
+    return np.array_equal(*(np.sort(np.unique(x, return_counts=True)[1]) for x in (a, b)))
+
+
+def renamed(a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether two tell the same rows apart, whatever they call them."""
+    return len(set(zip(a.tolist(), b.tolist()))) == len(np.unique(a)) == len(np.unique(b))
 
 
 def texts_in_order(examples: list, made: list[np.ndarray]) -> bool | None:
-    """The same of words and labels, by how many words there are: whether ids end as their texts do."""
+    """The same of words and labels, or of words and words, by how many words there are: whether ids end as their texts do."""
     parts = list(zip(*examples)) if isinstance(examples[0], (tuple, list)) else []
-    words = next(([len(x.split()) for x in part] for part in parts if all(isinstance(x, str) for x in part)), [])
-    labels = next((part for part in parts if all(type(x) is int for x in part)), None)
-    ids = next((x for x in made if x.ndim == 2 and x.dtype.kind in "iu" and len(x) == len(examples)), None)
-    if labels is None or ids is None or len(set(words)) < LEAST or len(set(labels)) < 2:
+    texts = [part for part in parts if all(isinstance(x, str) for x in part) and len({len(x.split()) for x in part}) >= LEAST]
+    plain = [part for part in parts if all(type(x) in (int, str, float) for x in part)]
+    labels = next((part for part in plain if not any(part is each for each in texts)), None)
+    several = [x for x in made if x.ndim == 2 and x.dtype.kind in "iu"]
+    both = [x for each in several for x in (each, each.T) if len(x) == len(examples)]
+    told = [ends_as([len(x.split()) for x in part], both) for part in texts]
+    known = [each for each in told if each is not None]
+    if len(known) > 1:
+        return len(set(known)) == 1
+    if labels is None or not known or len(set(labels)) < 2:
         return None
-    filled = ids == ids[np.argmin(words), -1] if not (ids[:, -1] == 0).any() else ids == 0
-    ends = ids.shape[1] - np.cumprod(filled[:, ::-1], axis=1).sum(axis=1)
-    more = ends.max() - max(words)  # a start, an end
-    if not np.array_equal(np.sort(ends), np.sort(words) + more):
+    kinds = np.unique(np.array(labels), return_inverse=True)[1]
+    own = [y.ravel() for y in made if y.size == len(kinds) and same_kinds(kinds, y.ravel())]
+    if not own:
         return None
-    own = any(x.size == len(labels) and np.array_equal(x.ravel(), labels) for x in made)
-    return bool(np.array_equal(ends, np.array(words) + more)) if own else None
+    return any(renamed(kinds, y) for y in own) == known[0]
+
+
+def ends_as(words: list[int], several: list[np.ndarray]) -> bool | None:
+    """Whether texts of so many words end so in ids; None where none of these are those texts in some order."""
+    answer = None
+    for ids in several:
+        filled = ids == ids[np.argmin(words), -1] if not (ids[:, -1] == 0).any() else ids == 0
+        ends = ids.shape[1] - np.cumprod(filled[:, ::-1], axis=1).sum(axis=1)
+        more = ends.max() - max(words)  # a start, an end
+        if np.array_equal(ends, np.array(words) + more):
+            return True
+        if np.array_equal(np.sort(ends), np.sort(words) + more):
+            answer = False
+    return answer
 
 
 def fields_of(examples: list) -> Iterator[list[np.ndarray]]:
@@ -76,12 +117,45 @@ def fields_of(examples: list) -> Iterator[list[np.ndarray]]:
 def order_of(rows: np.ndarray, texts: list[np.ndarray]) -> np.ndarray | None:
     """The example of each row, which begins with what the example holds; None where a row is of none, or of several."""
     found = []
+    texts = [text[:FAR] for text in texts]
     for row in rows:
-        fits = [
-            j for j, text in enumerate(texts) if len(text) <= len(row) and np.array_equal(row[: len(text)], text.astype(row.dtype))
-        ]
+        fits = [j for j, text in enumerate(texts) if begins_with(row, text)]
         longest = [j for j in fits if len(texts[j]) == max(len(texts[k]) for k in fits)]
         if len(longest) != 1:
             return None
         found.append(longest[0])
     return np.array(found) if len(set(found)) == len(found) else None
+
+
+def begins_with(row: np.ndarray, text: np.ndarray) -> bool:
+    """Whether a row begins with what an example holds, or does so behind a start."""
+    n, text = len(text), text.astype(row.dtype)
+    return n > 1 and n <= len(row) and (np.array_equal(row[:n], text) or np.array_equal(row[1 : n + 1], text))
+
+
+def apart(x: Any, names: dict[str, Any]) -> list[Any]:
+    """What has a label, or a text of its own, for each of these texts or pictures, of what a function knows by name."""
+    n = len(x)
+    if n < 2 * LEAST or not all(is_part(each) for each in x):
+        return []
+    own = {id(each) for each in x} if isinstance(x, list) else set()
+    others = [y for y in names.values() if isinstance(y, (list, np.ndarray)) and y is not x and len(y) == n]
+    return [y for y in others if not own & {id(each) for each in y} and (is_labels(y) or varies(y))]
+
+
+def is_part(x: Any) -> bool:
+    """Whether something is a text or numbers alone, and no example with its label."""
+    if isinstance(x, list):
+        return len(x) != 2 and all(isinstance(each, (int, str)) for each in x)
+    return isinstance(x, str) or (isinstance(x, (Tensor, np.ndarray)) and x.ndim > 0)
+
+
+def is_labels(y: Any) -> bool:
+    """Whether a list is a few kinds, many times each."""
+    plain = isinstance(y, np.ndarray) and y.ndim == 1 or all(isinstance(each, (int, str)) for each in y)
+    return plain and 2 <= len(set(y.tolist() if isinstance(y, np.ndarray) else y)) <= len(y) // 3
+
+
+def varies(y: Any) -> bool:
+    """Whether a list is texts of several lengths."""
+    return all(isinstance(each, list) and is_part(each) for each in y) and len({len(each) for each in y}) > 1

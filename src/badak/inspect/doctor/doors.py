@@ -1,6 +1,7 @@
 """What is noted where a function is called that changes state: clipping, a schedule that moves on, a seed."""
 
 import random
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from badak.core.modes import modes
 from badak.data.collate import default_collate
 from badak.data.fetch import MapFetcher
 from badak.data.loader import _BaseDataLoaderIter
-from badak.inspect.doctor.collated import in_order
+from badak.inspect.doctor.collated import apart, in_order
 from badak.inspect.doctor.composed import memory
 from badak.inspect.doctor.facts import Clip
 from badak.inspect.doctor.given import loaded_into
@@ -107,6 +108,29 @@ def seeds_told(watch: "Watch") -> Callable[[], None]:
     def ended() -> None:
         for holder, name, function in plain:
             setattr(holder, name, function)
+
+    return ended
+
+
+def shuffles_told(watch: "Watch") -> Callable[[], None]:
+    """Note lists that Python or NumPy shuffles, and what has a label for each of them. Gives the function that ends it."""
+    plain: list[tuple[Any, Callable]] = [(random, random.shuffle), (np.random, np.random.shuffle)]
+
+    def told(function: Callable) -> Callable:
+        def shuffling(x: Any, *args: Any, **kwargs: Any) -> Any:
+            if isinstance(x, (list, np.ndarray)) and len(watch.shuffled) < 256:
+                with suppress(Exception):
+                    watch.shuffled.append((x, apart(x, sys._getframe(1).f_locals) if len(watch.shuffled) < 64 else [], line()))
+            return function(x, *args, **kwargs)
+
+        return shuffling
+
+    for holder, function in plain:
+        holder.shuffle = told(function)
+
+    def ended() -> None:
+        for holder, function in plain:
+            holder.shuffle = function
 
     return ended
 

@@ -19,7 +19,7 @@ from badak.core.modes import modes
 from badak.core.tracing import Recorder
 from badak.data import DataLoader
 from badak.inspect.doctor import collectors, composed, losses
-from badak.inspect.doctor.doors import DOORS, draws_told, loads_told, seeds_told
+from badak.inspect.doctor.doors import DOORS, draws_told, loads_told, seeds_told, shuffles_told
 from badak.inspect.doctor.facts import CUTS, HELD, Back, Call, Cut, Divergence, Read, Size, Step
 from badak.inspect.doctor.given import Given
 from badak.inspect.doctor.names import line
@@ -100,6 +100,7 @@ class Watch(Recorder):
         self.rows = Rows()
         self.loaders: dict[int, DataLoader] = {}  # that gave batches; others may be left of what ran before
         self.collated: list[bool | None] = []  # of batches: whether labels lie in the order of their rows
+        self.shuffled: list[tuple[Any, list, str]] = []  # a list, what has a label for each of it, the line
         self.given = Given()
         self._before_that = True  # whether what costs more was measured in the round before
         self._made_by: dict[int, int] = {}  # steps of each optimizer
@@ -112,7 +113,7 @@ class Watch(Recorder):
     # on and off
 
     def __enter__(self) -> "Watch":
-        self._plain = seeds_told(self), loads_told(self), draws_told(self)
+        self._plain = seeds_told(self), loads_told(self), draws_told(self), shuffles_told(self)
         return super().__enter__()
 
     def __exit__(self, *error: object) -> None:

@@ -29,6 +29,13 @@ class LabelsMixed(Diagnosis):
                 steps=len(wrong_ones),
             )  # fmt: skip
             return
+        if alone := left_behind(visit):
+            yield self.found(
+                alone,
+                tr("a list is shuffled, and one next to it, with a label or a text for each of its items, is not"),
+                tr("shuffle pairs: rows = list(zip(texts, labels)); random.shuffle(rows)"),
+            )
+            return
         yield from self.rows_moved(visit)
         yield from self.shuffled(visit)
         steps = [step for step in visit.rounds if step.trained]
@@ -73,6 +80,15 @@ class LabelsMixed(Diagnosis):
                 tr("one order for both: rows = torch.randperm(n); x[rows], y[rows]"),
                 steps=len(moved),
             )  # fmt: skip
+
+
+def left_behind(visit: "Visit") -> str:
+    """The line that shuffles texts or pictures, and never their labels; "" where there is none."""
+    shuffled = {id(x) for x, _, _ in visit.watch.shuffled}
+    for _, others, place in visit.watch.shuffled:
+        if others and not any(id(other) in shuffled for other in others):
+            return place
+    return ""
 
 
 def two_orders(every: list[Picked]) -> bool:
