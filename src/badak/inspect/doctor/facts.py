@@ -99,6 +99,7 @@ class Turned:
     shape: tuple[int, ...]
     low: float  # sums of the rows
     high: float
+    classes: bool = False  # it made probabilities of classes, which lie along the other axis
 
 
 @dataclass
@@ -229,6 +230,7 @@ class Size:
     weight: float
     update: float | None
     idle: tuple[int, int] = (0, 0)  # a half, a third or a quarter of the rows, one after the other, whose gradient alone is 0
+    blank: tuple[int, int] = (0, 0)  # the same of the columns: what is read there is always 0
 
 
 @dataclass

@@ -43,15 +43,22 @@ def viewed(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> No
         watch.laid[outputs[0]._array.__array_interface__["data"][0]] = outputs[0]._array, a
     if len(a) == 3 and b == (a[0] * a[1], a[2]) and outputs[0]._node is not None:
         watch.flat[id(outputs[0]._node)] = a[:2]
-    pictures = len(a) == len(b) == 4
+    pictures = len(a) == len(b) == 4 or (not watch.stack and len(a) == len(b) == 3 and arrays[0].dtype.kind == "f" and _picture(a, b))
     given = len(a) == len(b) == 3 and watch.stack and modes.grad and any(np.may_share_memory(arrays[0], x) for x in watch.given_now)
-    if watch.looks_closely and (outputs[0]._node is not None or pictures or given) and _mixes(a, b):
+    if watch.looks_closely and (outputs[0]._node is not None or pictures or given) and (_mixes(a, b) or _picture(a, b)):
         note(watch, "view", a, b)
+
+
+def _picture(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
+    """(H, W, C) as (C, H, W)."""
+    return len(a) == len(b) == 3 and 1 < a[2] == b[0] <= 4 < min(a[:2]) and a[:2] == b[1:]
 
 
 def _mixes(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
     if len(a) == len(b) == 4 and a[0] == b[0] and 1 < a[3] == b[1] < a[1] and a[1:3] == b[2:]:  # (B, H, W, C) as (B, C, H, W)
         return True
+    if len(a) == 4 and len(b) == 3 and a[0] == b[0] and a[3] == b[1] and a[1] * a[2] == b[2]:  # (B, C, H, W) as (B, W, C H)
+        return b[1] not in (a[1], a[1] * a[2]) and min(a) > 1
     if len(a) == 3 and len(b) == 4:  # (B, T, H d) as (B, H, T, d)
         return a[0] == b[0] and a[1] == b[2] != b[1] and b[1] * b[3] == a[2] and min(*b[1:], a[1]) > 1
     if len(a) == 4 and len(b) == 3:  # (B, H, T, d) as (B, T, H d)
@@ -186,6 +193,8 @@ def product(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> N
 def normalised(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
     """Something by its norm along an axis."""
     node, y = outputs[0]._node, outputs[0]._array
+    if watch.across and node is not None and len(inputs) > 1 and inputs[1] is not None:
+        _again(watch, inputs, arrays)
     if node is None or not modes.grad or y.ndim != 2 or len(watch.normed) >= MOST or len(inputs) < 2 or inputs[1] is None:
         return
     by = behind(inputs[1], ("clamp", "shift", "expand", "clone", "cast"))
@@ -195,6 +204,19 @@ def normalised(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -
     kept = [i for i, n in enumerate(over.shape) if n > 1 and over.strides[i]]  # along which the norms differ
     if over.ndim == 2 and len(kept) == 1 and min(y.shape) > 1:
         watch.normed[id(node)] = node, line(), 1 - kept[0], y.shape
+
+
+def _again(watch: "Watch", inputs: Any, arrays: Any) -> None:
+    """What a softmax made by its sums along another axis, as a distribution of probabilities divides it."""
+    made, by = behind(inputs[0], WEIGHED), behind(inputs[1], ("clone", "cast", "expand"))
+    known = watch.across.get(id(made)) if made is not None else None
+    edge = by.edges[0] if known is not None and by is not None and by.name == "sum" else None
+    if known is None or edge is None or from_node(edge[0], WEIGHED) is not made or known[2].shape != arrays[0].shape:
+        return
+    last, dim = arrays[0].ndim - 1, known[1] % arrays[0].ndim
+    if dim != last and known[2].shape[dim] > 1 and len(watch.open.turned) < MOST:
+        sums = known[2].sum(axis=last)
+        watch.open.turned.append(Turned(known[0], known[1], known[2].shape, float(sums.min()), float(sums.max()), True))
 
 
 def _along(watch: "Watch", x: Any, summed: list[int]) -> None:
@@ -230,10 +252,30 @@ def transposed(x: Any) -> bool:
 
 def multiplied(watch: "Watch", inputs: Any, arrays: Any, y: np.ndarray, node: Any) -> None:
     """Weights that a softmax made times values, one by one: what they are summed over is still to come."""
+    if watch.across and node is not None and y.ndim > 1:
+        _hot(watch, inputs, arrays, node)
     for i, x in enumerate(inputs[:2] if watch.across and node is not None and y.ndim == 3 else ()):
         made = behind(x, WEIGHED) if x is not None and x._node is not None else None
         if made is not None and id(made) in watch.across and arrays[i].ndim == 3 and arrays[1 - i].shape == y.shape:
             watch.times[id(node)] = node, x, arrays[i], y.shape
+
+
+def _hot(watch: "Watch", inputs: Any, arrays: Any, node: Any) -> None:
+    """What a softmax made times one-hot labels: both have the classes along one axis. What counts may be picked before that."""
+    for x, other, a, t in ((0, 1, *arrays[:2]), (1, 0, *arrays[1::-1])):
+        made = behind(inputs[x], WEIGHED) if inputs[x] is not None and inputs[x]._node is not None else None
+        known = watch.across.get(id(made)) if made is not None else None
+        if known is None or a.shape != known[2].shape or inputs[other] is None or inputs[other]._node is not None:
+            continue
+        dim, zeros_and_ones = known[1] % a.ndim, t.dtype.kind == "b" or (t.size and ((t == 0) | (t == 1)).all())
+        if zeros_and_ones and t.size * max(a.shape) <= a.size * max(a.shape) and 1 in t.shape:
+            watch.across[id(node)] = known  # a mask
+        elif zeros_and_ones and t.shape == a.shape and t.shape[dim] > 1:
+            sums = [t.sum(axis=i) for i in range(t.ndim)]
+            hot = [i for i in range(1, t.ndim) if t.shape[i] > 1 and sums[i].max() == 1 and 2 * sums[i].sum() >= sums[i].size]
+            if hot and dim not in hot and len(watch.open.turned) < MOST:
+                over = known[2].sum(axis=hot[0])
+                watch.open.turned.append(Turned(known[0], known[1], known[2].shape, float(over.min()), float(over.max()), True))
 
 
 def summed(watch: "Watch", inputs: Any, attributes: dict) -> None:

@@ -61,6 +61,7 @@ class Watch(Recorder):
         self.inside: dict[int, tuple[Module, Module]] = {}  # a module: the one that called it
         self.reached: dict[int, Any] = {}  # parameters that got a gradient
         self.times_reached: dict[int, int] = {}  # how often
+        self.first_reached: dict[int, int] = {}  # in which step first
         self.broken: tuple[str, str, str, int] | None = None  # (operation, place, what, step) that first made NaN or Inf
         self.blind: tuple[int, int, tuple[int, ...], str] | None = None  # see collectors.blind
         self.broken_step = 0  # where a loss or a gradient was not finite first
@@ -306,6 +307,8 @@ class Watch(Recorder):
     def on_accumulate(self, leaf, dy, owned: bool, proceed) -> None:
         self._backward = False
         key = id(leaf)
+        if key not in self.reached:
+            self.first_reached[key] = self.open.number
         self.reached[key] = leaf
         self.times_reached[key] = self.times_reached.get(key, 0) + 1
         if self._used.get(key):
@@ -363,7 +366,7 @@ class Watch(Recorder):
                 old_size = losses.square(old) ** 0.5
                 moved = losses.square(np.subtract(p._array, old, out=old)) ** 0.5
                 dense = grad.to_dense()._array
-                step.sizes[key] = Size(losses.square(dense) ** 0.5, old_size, moved, collectors.block_of_zeros(dense))
+                step.sizes[key] = Size(losses.square(dense) ** 0.5, old_size, moved, collectors.block_of_zeros(dense), collectors.blank_inputs(dense))
         if step.backs:
             step.backs[-1].nodes = self._walked
         step.leftover = left, squares**0.5

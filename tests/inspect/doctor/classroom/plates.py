@@ -42,17 +42,17 @@ class CRNN(nn.Module):
             nn.BatchNorm2d(16),
             nn.ReLU(),
             nn.MaxPool2d((2, 2)),
-            nn.Conv2d(16, 24, 3, padding=1),
-            nn.BatchNorm2d(24),
+            nn.Conv2d(16, 20, 3, padding=1),
+            nn.BatchNorm2d(20),
             nn.ReLU(),
             nn.MaxPool2d((2, 1)),
         )
-        self.rnn = nn.GRU(24 * 2, hidden, bidirectional=True, batch_first=True)
+        self.rnn = nn.GRU(20 * 2, hidden, bidirectional=True, batch_first=True)
         self.drop = nn.Dropout(0.1)
         self.out = nn.Linear(2 * hidden, len(LETTERS))
 
     def forward(self, x):
-        features = self.cnn(x)  # (B, 24, 2, 24)
+        features = self.cnn(x)  # (B, 20, 2, 24)
         b, c, h, w = features.shape
         features = features.permute(0, 3, 1, 2).reshape(b, w, c * h)
         states, _ = self.rnn(features)

@@ -21,6 +21,15 @@ class WrongAxis(Diagnosis):
         turned = [step.turned for step in visit.rounds[:3]]
         if len(turned) >= 2 and all(turned):
             seen = turned[0][0]
+            if seen.classes:
+                yield self.found(
+                    seen.place,
+                    tr("softmax(dim={}) of {}, whose classes lie along another axis: the probabilities of one of them "
+                       "sum to {:.2g} to {:.2g}, not to 1", seen.dim, seen.shape, seen.low, seen.high),
+                    tr("softmax over the axis of the classes: dim=-1, or dim=1 of pictures"),
+                    dim=seen.dim, low=seen.low, high=seen.high,
+                )  # fmt: skip
+                return
             yield self.found(
                 seen.place,
                 tr("softmax(dim={}) of weights {}, which then multiply values: a row of weights sums to "

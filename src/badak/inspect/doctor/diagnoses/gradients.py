@@ -10,7 +10,7 @@ from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.names import assigned_at, is_read, never_called, own_text, weights_of
 from badak.inspect.doctor.report import Finding
-from badak.nn import Linear
+from badak.nn import Conv1d, Conv2d, Conv3d, Linear
 
 if TYPE_CHECKING:
     from badak.inspect.doctor.session import Visit
@@ -33,6 +33,7 @@ class NeverLearns(Diagnosis):
                 parameters=len(still),
             )  # fmt: skip
         yield from self._rows(visit)
+        yield from self._blank(visit)
         twice = [each for step in visit.rounds[:3] for each in step.shaped if each.kind == "twice"]
         if len({id(each) for each in twice}) >= 3 and all(any(x.kind == "twice" for x in step.shaped) for step in visit.rounds[:3]):
             yield self.found(
@@ -83,6 +84,27 @@ class NeverLearns(Diagnosis):
                        "whenever they were measured: this part of what the layer gives is not used", first, last, len(p),
                        visit.names.parameters.get(key, "?")),
                     tr("look at where it is cut into parts, and at the indices of these"),
+                    first=first, last=last,
+                )  # fmt: skip
+                return
+
+    def _blank(self, visit: "Visit") -> Iterator[Finding]:
+        """A part of what a layer reads, such as the way around, is always 0."""
+        by: dict[int, list[tuple[int, int]]] = {}
+        for step in visit.steps:
+            for key, size in step.sizes.items():
+                by.setdefault(key, []).append(size.blank)
+        data = {id(fed.module) for step in visit.steps for fed in step.fed}
+        for key, several in by.items():
+            owner = visit.names.owners.get(key)
+            sound = not isinstance(owner, (Linear, Conv1d, Conv2d, Conv3d)) or id(owner) in data
+            if key in visit.watch.reached and not sound and len(several) >= 3 and several[0][1] and len(set(several)) == 1:
+                first, last = several[0]
+                yield self.found(
+                    visit.steps[0].place,
+                    tr("what {} reads at {} to {} is 0 in all rows whenever it was measured: a part of what is put together "
+                       "for it is not there", visit.names.parameters.get(key, "?"), first, last),
+                    tr("look at what is joined before it: zeros in the place of what another layer gives"),
                     first=first, last=last,
                 )  # fmt: skip
                 return

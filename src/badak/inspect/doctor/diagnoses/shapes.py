@@ -34,7 +34,8 @@ class ViewForTranspose(Diagnosis):
         said = set()
         steps = [step for step in visit.rounds if step.shaped]
         for shaped in (each for step in steps for each in step.shaped if each.kind == "view"):
-            if shaped.place not in said and (len(steps) >= 2 or len(shaped.a) == len(shaped.b) == 4):  # data is laid out once
+            once = len(shaped.a) == len(shaped.b) == 4 or shaped.a[:2] == shaped.b[1:]  # data is laid out once
+            if shaped.place not in said and (len(steps) >= 2 or once):
                 said.add(shaped.place)
                 yield self.found(
                     shaped.place,

@@ -43,6 +43,14 @@ def halves(visit: "Visit", outside: list[Any]) -> bool:
     return len(left) >= 2 and all(p.dim() <= 1 for p in outside)
 
 
+def thawed(visit: "Visit", outside: list[Any]) -> bool:
+    """Whether weights were frozen, although their modules were called, and then were to learn: what rests is not thawed."""
+    watch, rounds = visit.watch, len(visit.rounds)
+    used = {*watch.called, *watch.inside}
+    first = {key: watch.first_reached.get(key, 0) for key in map(id, outside)}
+    return bool(outside) and all(3 < first[id(p)] < rounds and id(visit.names.owners.get(id(p))) in used for p in outside)
+
+
 class StaleOptimizer(Diagnosis):
     """The optimizer was built before a layer was replaced or added: it updates what nobody uses, and not what is used."""
 
@@ -63,7 +71,7 @@ class StaleOptimizer(Diagnosis):
         behind = any(order[id(p)] < nearest for p in outside) and inside > 0
         doubled = any(in_both(a, b) for i, a in enumerate(visit.by_optimizer()) for b in visit.by_optimizer()[:i])
         split = halves(visit, outside)
-        some = split or orphans or inside >= len(outside) or behind or doubled or alone(visit, outside)
+        some = split or orphans or inside >= len(outside) or behind or doubled or alone(visit, outside) or thawed(visit, outside)
         if not outside or len(visit.steps) < 2 or not some:
             return
         step = visit.steps[0]
