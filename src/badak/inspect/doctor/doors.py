@@ -210,7 +210,18 @@ def draws_told(watch: "Watch") -> Callable[[], None]:
     return ended
 
 
+def classes_drawn(watch: "Watch", effect: Any, args: tuple, kwargs: dict, proceed: Callable) -> Any:
+    """Classes are drawn, as what a policy does next."""
+    result = proceed(*args, **kwargs)
+    if modes.grad or watch.called:
+        watch.drawn[result.reshape(-1).tobytes()] = None
+        if len(watch.drawn) > 256:
+            del watch.drawn[next(iter(watch.drawn))]
+    return result
+
+
 DOORS = {
+    "multinomial": classes_drawn,
     **dict.fromkeys(("eq", "ne", "gt", "ge", "lt", "le"), compared),
     "along": largest,
     "clip_grad_norm_": clip,

@@ -5,6 +5,8 @@ from collections.abc import Callable
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from badak.core import events
 from badak.core.events import Observer
 from badak.core.modes import modes
@@ -13,7 +15,9 @@ from badak.inspect.doctor.diagnoses.data import SameBatch
 from badak.inspect.doctor.diagnoses.modes import EvalForgotten, TrainForgotten
 from badak.inspect.doctor.diagnoses.other_data import OtherData
 from badak.inspect.doctor.diagnoses.tests import TestedOnTrain
-from badak.inspect.doctor.names import line
+from badak.inspect.doctor.facts import Tested
+from badak.inspect.doctor.names import line, road
+from badak.inspect.doctor.rows import share, signatures
 
 if TYPE_CHECKING:
     from badak.inspect.doctor.session import Visit
@@ -108,3 +112,57 @@ class Lookout(Observer):
         self.end()
         if self.enough is not None:
             self.enough()
+
+
+class LateTests(Observer):
+    """Looks at the tests that a program makes after its training, until `patience` seconds are over; `end` says what is wrong."""
+
+    on = True
+
+    def __init__(self, visit: "Visit", patience: float, enough: Callable[[], None]):
+        self.visit, self.enough, self._until, self.deep = visit, enough, perf_counter() + patience, 0
+        calls = [call for step in visit.steps for call in step.calls if call.grad and visit.learns(call.module)]
+        self.models = {id(call.module): call for call in calls}
+        self.wrong: dict[int, list[tuple[str, np.ndarray | None]]] = {}  # calls in train mode: the line, the rows
+        self.tested: dict[tuple[int, ...], list[Tested]] = {}
+        self.known = set(visit.watch.given.tested)
+        events.watch(self)
+
+    def on_module_enter(self, module, args, kwargs) -> None:
+        self.deep += 1
+        if self.deep > 1:
+            return
+        if perf_counter() > self._until:
+            self.enough()
+        if modes.grad or id(module) not in self.models:
+            return
+        watch, place, way = self.visit.watch, line(), road()
+        if (id(module), way) in self.known:
+            return
+        watch.given.called(module, args, kwargs, grad=False)
+        several = self.tested.setdefault(way, [])
+        if len(several) < 256 and (told := watch.rows.test(args, kwargs, place, id(module))) is not None:
+            several.append(told)
+        if module.training and self.visit.is_random(self.models[id(module)]):
+            self.wrong.setdefault(id(module), []).append((place, signatures(args, kwargs)))
+
+    def on_module_exit(self, module, output, error=None) -> None:
+        self.deep = max(0, self.deep - 1)
+
+    def end(self) -> None:
+        """Say what is wrong, and look no longer."""
+        if not self.on:
+            return
+        self.on = False
+        events.watch(self, False)
+        visit = self.visit
+        for key, several in self.wrong.items():
+            rows = [found.tobytes() for _, found in several if found is not None]
+            taught = [found for _, found in several if found is not None and share(found, visit.watch.rows.trained) > 0.5]
+            again = len(set(rows)) < len(rows)  # asked twice: the doubt is meant; of what was learnt: batch norm looks again
+            if not again and not taught and EvalForgotten().judges(visit, self.models[key].module):
+                visit.add(EvalForgotten().late(visit, self.models[key].module, several[0][0]))
+        judge = TestedOnTrain()
+        found = [finding for every in self.tested.values() if every and (finding := judge.judged(visit, every)) is not None]
+        for finding in [*found[:1], *OtherData().look(visit)]:
+            visit.add(finding)

@@ -5,7 +5,7 @@ from weakref import ref
 
 import numpy as np
 
-from badak.inspect.doctor.names import weights_of
+from badak.inspect.doctor.names import road, weights_of
 from badak.inspect.doctor.rows import bags
 from badak.nn import Module
 from badak.tensor import Tensor
@@ -46,7 +46,7 @@ class Given:
 
     def __init__(self) -> None:
         self.trained: dict[int, list[Rows]] = {}
-        self.tested: dict[int, list[Rows]] = {}
+        self.tested: dict[tuple[int, tuple[int, ...]], list[Rows]] = {}  # of each model, of each way to it
         self.pairs: list[Pair] = []
         self.written: dict[int, tuple[np.ndarray, np.ndarray, int]] = {}  # memory, what it held, how often it was written to
         self.replaced: dict[int, tuple[Tensor, np.ndarray, int]] = {}  # tensors that were given other memory, as by .data =
@@ -62,8 +62,11 @@ class Given:
         rows = sample(args, kwargs)
         if grad:
             self._last = rows if rows is None or rows.values.dtype.kind == "f" else sample(args, kwargs, floats=True) or rows
-        kept = (self.trained if grad else self.tested).setdefault(id(module), [])
-        if rows is not None and len(kept) < CALLS:
+        if rows is None or (not grad and len(self.tested) > MOST):
+            return
+        key = id(module), () if grad else road()
+        kept = self.trained.setdefault(key[0], []) if grad else self.tested.setdefault(key, [])
+        if len(kept) < CALLS:
             kept.append(rows)
 
     def compared(self, place: str, labels: np.ndarray, inside: bool) -> None:

@@ -110,6 +110,8 @@ def picked_logs(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) 
     if outputs[0]._node is None or inputs[0]._node is None or not modes.grad or len(watch.open.losses) >= 64:
         return
     x, dim = arrays[0], attributes.get("dim")
+    if op.name == "gather" and not watch.chosen:
+        watch.chosen = arrays[1].tobytes() in watch.drawn
     made_by, made_at = origin(inputs[0])
     if op.name == "index":
         key = attributes.get("key")

@@ -36,6 +36,17 @@ def line() -> str:
     return ""
 
 
+def road() -> tuple[int, ...]:
+    """The lines of the program that led here, from the inside out: two tests of one function are two roads."""
+    frame: FrameType | None = sys._getframe(1)
+    lines: list[int] = []
+    while frame is not None and len(lines) < 8:
+        if not is_own(frame.f_code) and _LIBRARIES not in frame.f_code.co_filename:
+            lines.append(frame.f_lineno)
+        frame = frame.f_back
+    return tuple(lines)
+
+
 def said() -> str:
     """The text of the line that `line` names."""
     frame: FrameType | None = sys._getframe(1)
@@ -116,6 +127,32 @@ def held_back() -> list[str]:
         return []
     names = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
     return [name for name in dict.fromkeys(names) if LOADER.match(name) and not is_read(name)]
+
+
+def tests_at_the_end() -> bool:
+    """Whether the program that was started asks a model without gradients behind a loop that trains one, or says so."""
+    try:
+        tree = ast.parse(own_text())
+    except (SyntaxError, ValueError):
+        return False
+    every = [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.Module))]
+    functions = {node.name: ast.unparse(node) for node in every if isinstance(node, ast.FunctionDef)}
+    asking = {name for name, text in functions.items() if ASKS.search(text)}
+    training = {name for name, text in functions.items() if ".step(" in text}
+    for node in every:
+        behind = False
+        for line in node.body:
+            text = ast.unparse(line) if not isinstance(line, (ast.FunctionDef, ast.ClassDef)) else ""
+            names = {each.id for each in ast.walk(line) if isinstance(each, ast.Name)} if text else set()
+            names |= {each.attr for each in ast.walk(line) if isinstance(each, ast.Attribute)} if text else set()
+            if behind and (ASKS.search(text) or names & (asking - training)):
+                return True
+            behind |= isinstance(line, (ast.For, ast.While, ast.If)) and (".step(" in text or bool(names & training))
+            behind |= isinstance(line, (ast.Expr, ast.Assign)) and bool(names & training)
+    return False
+
+
+ASKS = re.compile(r"no_grad|inference_mode|\.eval\(\)")
 
 
 def failed_at(error: BaseException | None) -> str:

@@ -7,9 +7,10 @@ from pathlib import Path
 
 from badak.compat.torch.run import prepared
 from badak.core.errors import ArgumentError, tr
-from badak.inspect.doctor.eval_check import Lookout
+from badak.inspect.doctor.eval_check import LateTests, Lookout
 from badak.inspect.doctor.facts import Step
 from badak.inspect.doctor.model_check import asked
+from badak.inspect.doctor.names import tests_at_the_end
 from badak.inspect.doctor.report import Checkup, Finding
 from badak.inspect.doctor.rows import says_test
 from badak.inspect.doctor.session import Visit
@@ -27,11 +28,23 @@ class _Stopping(Visit):
 
     goes_on = False
     tests = False  # whether the program's text speaks of tests
+    behind: LateTests | None = None
 
     def step_ended(self, step: Step) -> None:
         super().step_ended(step)
         if self.done and not self.goes_on and not (self.lookout is not None and self.lookout.on):
+            self.late()
+
+    def late(self) -> None:
+        """What is tested behind the training is looked at, where the program does so; else it ends."""
+        if self.checkup.findings or self.behind is not None or not tests_at_the_end():
             raise _Enough
+        self.behind = LateTests(self, PATIENCE, _stop)
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        super().__exit__(kind, error, trace)
+        if self.behind is not None:
+            self.behind.end()
 
     def asked(self) -> list[Finding]:
         return asked(self)
@@ -40,7 +53,7 @@ class _Stopping(Visit):
         """A first test is waited for, of a model with dropout or where the program speaks of tests; or the program ends."""
         if self.goes_on:
             return Lookout(self, tests=self.tests)
-        return Lookout(self, PATIENCE, _stop, self.tests)
+        return Lookout(self, PATIENCE, self.late, self.tests)
 
 
 def _stop() -> None:

@@ -101,6 +101,8 @@ class Watch(Recorder):
         self.rows = Rows()
         self.loaders: dict[int, DataLoader] = {}  # that gave batches; others may be left of what ran before
         self.collated: list[bool | None] = []  # of batches: whether labels lie in the order of their rows
+        self.chosen = False  # a probability is taken of what was drawn: a policy, whose data hangs on what it does
+        self.drawn: dict[bytes, None] = {}  # classes that were drawn
         self.shuffled: list[tuple[Any, list, str]] = []  # a list, what has a label for each of it, the line
         self.given = Given()
         self._before_that = True  # whether what costs more was measured in the round before

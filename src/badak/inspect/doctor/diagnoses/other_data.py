@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 LEAST, EACH = 32, 8  # rows in all, and of each call
 TIMES, WIDE = 2.0, 4  # spread of the one by the other; numbers of a row that move, at least
 FAR = 10.0  # the same where fewer move
+IDS = 256  # of a test
 
 
 class OtherData(Diagnosis):
@@ -24,9 +25,10 @@ class OtherData(Diagnosis):
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
         given = visit.watch.given
-        for key, tested in given.tested.items():
+        chosen = visit.watch.chosen  # what it sees hangs on what it does
+        for (key, _), tested in given.tested.items():
             trained = given.trained.get(key, [])
-            if not trained or not tested:
+            if not trained or not tested or chosen:
                 continue
             place = next((t.place for step in [*visit.steps, visit.watch.open] for t in step.tested), "")
             a, b = joined(trained, tested[0]), joined(tested, tested[0])
@@ -62,6 +64,29 @@ class OtherData(Diagnosis):
                     share=share,
                 )  # fmt: skip
                 return
+            elif a.dtype.kind != "f" and renumbered(a, b):
+                yield self.found(
+                    place,
+                    tr("the ids of the test are as frequent as those that it was trained with, and are others: each word has "
+                       "another number ({} and {} ids were looked at)", b.size, a.size),
+                    tr("make the ids of both by one vocabulary and one tokenizer"),
+                )  # fmt: skip
+                return
+
+
+def renumbered(a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether ids are distributed alike but for their order: words keep how frequent they are, and not their numbers."""
+    a, b = a[a != 0], b[b != 0]
+    if min(a.size, b.size) < IDS:
+        return False
+    n = int(max(a.max(), b.max())) + 1
+    if min(a.min(), b.min()) < 0 or n > 1 << 20:
+        return False
+    one, two, half, other = (np.bincount(x, minlength=n) / x.size for x in (a, b, a[: a.size // 2], a[a.size // 2 :]))
+    far = float(np.abs(one - two).sum()) / 2
+    alike = float(np.abs(np.sort(one) - np.sort(two)).sum()) / 2
+    same = np.isin(np.unique(b), a).mean() > 0.8
+    return bool(same) and far > 0.2 and alike < 0.4 * far and float(np.abs(half - other).sum()) / 2 < 0.3 * far
 
 
 def joined(several: list[Rows], like: Rows) -> np.ndarray | None:
