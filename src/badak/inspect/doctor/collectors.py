@@ -7,7 +7,7 @@ import numpy as np
 
 from badak.core.modes import modes
 from badak.inspect.doctor import composed, layout, losses
-from badak.inspect.doctor.facts import Attended, Fed, Lookup, Picked, Rectified, Shaped
+from badak.inspect.doctor.facts import Attended, Begun, Fed, Lookup, Picked, Rectified, Shaped
 from badak.inspect.doctor.names import line
 from badak.nn import Module, Parameter
 from badak.tensor import Tensor
@@ -135,6 +135,10 @@ def picked(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> No
 def turned(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
     """Rows of data in another order: moved on, or from the end."""
     x, y, axes = arrays[0], outputs[0]._array, attributes.get("axes")
+    if modes.grad and not watch.stack and x.ndim > 1 and attributes.get("shifts") is None and len(watch.open.mirrored) < 64:
+        if any(axis % x.ndim >= x.ndim - 2 for axis in axes or ()):
+            kind = "graph" if outputs[0]._node is not None else "data" if x.dtype.kind == "f" else "labels"
+            watch.open.mirrored.append((kind, line(), x.shape))
     if (
         outputs[0]._node is None
         and modes.grad
@@ -280,6 +284,10 @@ def recurrent(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) ->
     module = watch.stack[-1] if watch.stack else None
     if watch.looks_closely and modes.grad and getattr(module, "batch_first", True) is False and attributes.get("lengths") is None:
         watch.open.shaped.append(Shaped("first", line(), arrays[0].shape, ()))
+    first, w = arrays[1], arrays[-2]
+    if watch.looks_closely and outputs[0]._node is not None and arrays[0].shape[0] == 1 and len(watch.open.begun) < 64:
+        watch._held_now.append(first)
+        watch.open.begun.append(Begun(line(), composed.memory(w), composed.memory(first) if first.any() else 0))
 
 
 def _softmax(scores: np.ndarray) -> np.ndarray:

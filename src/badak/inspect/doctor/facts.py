@@ -155,6 +155,15 @@ class Read:
 
 
 @dataclass
+class Begun:
+    """A recurrent layer read one place: its weights, and the memory of the state that it began with; 0 for zeros."""
+
+    place: str
+    layer: int
+    state: int
+
+
+@dataclass
 class Rectified:
     """Units of a ReLU: which of them were above zero in some row."""
 
@@ -260,6 +269,8 @@ class Step:
     read: list[Read] = field(default_factory=list)
     dropped: list[str] = field(default_factory=list)  # where dropout was at work in eval mode, outside of a layer of its own
     scheduled: list[tuple[str, bool]] = field(default_factory=list)  # a schedule moved on: where, and between backward and step
+    begun: list[Begun] = field(default_factory=list)
+    mirrored: list[tuple[str, str, tuple[int, ...]]] = field(default_factory=list)  # "data", "labels" or "graph": line, shape
     seeded: bool = False
     divergences: list[Divergence] = field(default_factory=list)
     rectified: list[Rectified] = field(default_factory=list)

@@ -50,6 +50,7 @@ class Given:
         self.pairs: list[Pair] = []
         self.written: dict[int, tuple[np.ndarray, np.ndarray, int]] = {}  # memory, what it held, how often it was written to
         self.replaced: dict[int, tuple[Tensor, np.ndarray, int]] = {}  # tensors that were given other memory, as by .data =
+        self.told: dict[str, list[str]] = {}  # where the answers stand in what the model was given, "" where they do not
         self.next: dict[str, list[bool]] = {}  # whether labels are the next steps of what the model was given
         self.loaded: list[Loaded] = []
         self.kept: list[tuple[Any, str, str, int]] = []  # state_dict(): a weak reference, where, its line, the step

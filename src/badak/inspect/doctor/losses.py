@@ -102,7 +102,23 @@ def compared(watch: "Watch", seen: Loss, x: np.ndarray, y: np.ndarray) -> None:
     whole = y.base
     if isinstance(whole, np.ndarray) and whole.ndim == y.ndim and whole.shape[1:] == y.shape[1:] and len(whole) > len(y):
         seen.slice_of = len(whole), whole.__array_interface__["data"][0]
+    if y.ndim == 2 and y.shape[1] > 2 and y.dtype.kind == "f" and watch.looks_closely:
+        watch.given.told.setdefault(seen.place, []).append(told(watch, y))
     watch.given.compared(seen.place, y, bool(watch.stack) and watch._outer.get(id(watch.stack[0]), (True, True))[0])
+
+
+def told(watch: "Watch", y: np.ndarray) -> str:
+    """Where the numbers that are asked for, (B, T), stand in what the model, or a part of it step by step, was given; else ""."""
+    if (y[:, 1:] == y[:, :-1]).all():
+        return ""
+    for x in watch.given_now[1:]:
+        if x.ndim == 3 and x.shape[:2] == y.shape and x.shape[2] > 1 and (x == y[:, :, None]).all(axis=(0, 1)).any():
+            return "beside"
+    for calls in watch.parts_given.values():
+        known = [(x, i) for i, x in enumerate(calls) if x is not None]
+        if len(calls) == y.shape[1] and len(known) > 2 and all(len(x) == len(y) and (x == y[:, i]).all() for x, i in known):
+            return "before"
+    return ""
 
 
 def picked_logs(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:

@@ -35,7 +35,7 @@ from badak.tensor.random import default_generator
 _BREAKS = None, True
 PULLED = "cross_entropy cross_entropy_soft nll bce_with_logits mse kl_div".split()  # losses whose gradients are looked at
 OF_A_STEP = (
-    "_losses across normed flat laid told times computed answers pairs sums masked divergences masked_from _passed"
+    "parts_given _held_now _losses across normed flat laid told times computed answers pairs sums masked divergences masked_from _passed"
 ).split()  # what is known of a step alone
 SAMPLED = (1, 2, 3)  # steps in which what costs more is measured; and 10, 30, 50, ...
 
@@ -72,6 +72,7 @@ class Watch(Recorder):
         self._waiting: dict[int, Any] = {}  # parameters with a gradient that no step has used yet
         self._losses: dict[int, tuple[Any, Any]] = {}  # a node, which is kept so that no other gets its id, and the loss
         self.given_now: list[np.ndarray] = []  # what the call that is under way was given
+        self.parts_given: dict[int, list[np.ndarray | None]] = {}  # numbers of data that a part is given, call by call
         self.wanted: dict[int, Any] = {}  # parameters of optimizers that wanted a gradient at a step
         self.frozen: Module | None = None  # the model whose call that is under way has gone through what is frozen
         self.normed: dict[int, tuple[Any, str, int, tuple[int, ...]]] = {}  # what was made of length 1: line, along which axis
@@ -109,6 +110,7 @@ class Watch(Recorder):
         self._made_by: dict[int, int] = {}  # steps of each optimizer
         self._sums: dict[int, int] = {}  # order of a number: how many sums of other steps it holds
         self._held: list[np.ndarray] = []
+        self._held_now: list[np.ndarray] = []  # so that no other gets their memory in this step
         self._number: tuple[Any, Any] = None, None  # the last node that made one number, and the number
         self._outer: dict[int, tuple[bool, bool]] = {}  # a module that was called: has it parameters, is it random
         self._senses: dict[Any, tuple[Callable | None, bool]] = {}  # an operation: who looks at it, may it break
@@ -131,9 +133,20 @@ class Watch(Recorder):
     def entered(self, module, args, kwargs) -> Module:
         if not self.stack:
             self._from_outside(module, args, kwargs)
-        elif id(module) not in self.inside:
-            self.inside[id(module)] = module, self.stack[-1]
+        else:
+            if id(module) not in self.inside:
+                self.inside[id(module)] = module, self.stack[-1]
+            if self.looks_closely and len(self.stack) == 1 and modes.grad:
+                self._part_given(module, args)
         return module
+
+    def _part_given(self, module: Module, args: tuple) -> None:
+        """Note the column of data, if it is one, that a part of a model is given first."""
+        calls = self.parts_given.setdefault(id(module), [])
+        x = args[0] if args else None
+        column = isinstance(x, Tensor) and x._node is None and x._array.dtype.kind == "f" and x._array.size == len(x._array)
+        if len(calls) < 64:
+            calls.append(x._array.reshape(-1) if column and x._array.size > 3 else None)
 
     def left(self, module, output, error) -> None:
         if not self.stack and error is None:

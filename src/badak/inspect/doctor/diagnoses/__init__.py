@@ -15,6 +15,7 @@ from badak.inspect.doctor.diagnoses.dropped import DroppedAway
 from badak.inspect.doctor.diagnoses.future import FutureSeen
 from badak.inspect.doctor.diagnoses.gradients import Exploding, NeverLearns, Vanishing
 from badak.inspect.doctor.diagnoses.growing import GraphGrows
+from badak.inspect.doctor.diagnoses.handed_on import NotHandedOn
 from badak.inspect.doctor.diagnoses.inside import DeadUnits, SaturatedAttention
 from badak.inspect.doctor.diagnoses.labels import LabelsNotShifted, LabelsShiftedTwice, LabelsTurned
 from badak.inspect.doctor.diagnoses.last_layer import BehindLogits
@@ -52,6 +53,6 @@ DIAGNOSES: tuple[type[Diagnosis], ...] = (
     LayersNotRegistered, GraphCut, StaleOptimizer, MaskInverted, MaskAdded, FutureSeen, SameModule, BatchOfOne, OneClass,
     SameIds, TestedOnTrain, OtherData, LabelGiven, OddLabels, ReadWrongly, NoAverage, NobodyReads, DropoutInTests, DroppedAway,
     EvalForgotten, TrainForgotten, SameBatch,
-    BlindRows, Exploding, RateTooHigh, RateTooLow, BadStart, FirstNaN, DeadUnits, AllAlike, SaturatedAttention, Vanishing,
+    NotHandedOn, BlindRows, Exploding, RateTooHigh, RateTooLow, BadStart, FirstNaN, DeadUnits, AllAlike, SaturatedAttention, Vanishing,
     NeverLearns,
 )  # fmt: skip

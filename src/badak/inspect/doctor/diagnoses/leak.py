@@ -23,6 +23,15 @@ class LabelGiven(Diagnosis):
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
         pairs = visit.watch.given.pairs
+        for at, several in visit.watch.given.told.items():
+            if len(several) >= 3 and all(each == "beside" for each in several):
+                yield self.found(
+                    at,
+                    tr("one of the numbers that are given for each step ahead is the one that is asked for, in all {} batches that "
+                       "were looked at", len(several)),
+                    tr("give what is known before: the clock, the calendar, plans; not what is measured then"),
+                )  # fmt: skip
+                return
         for place in sorted({pair.place for pair in pairs}):
             own = [pair for pair in pairs if pair.place == place and pair.shape == pairs[0].shape]
             own = [pair for pair in own if pair.labels.ndim == own[0].labels.ndim]

@@ -36,6 +36,7 @@ class LabelsMixed(Diagnosis):
                 tr("shuffle pairs: rows = list(zip(texts, labels)); random.shuffle(rows)"),
             )
             return
+        yield from self.mirrored(visit)
         yield from self.rows_moved(visit)
         yield from self.shuffled(visit)
         steps = [step for step in visit.rounds if step.trained]
@@ -66,6 +67,21 @@ class LabelsMixed(Diagnosis):
                    len(rounds)),
                 tr("one order for both: rows = torch.randperm(n)[:size]; x[rows], y[rows]"),
                 steps=len(apart),
+            )  # fmt: skip
+
+    def mirrored(self, visit: "Visit") -> Iterator[Finding]:
+        """Pictures are mirrored, and what is asked for each of their places is not."""
+        seen = [each for step in visit.rounds for each in step.mirrored]
+        rows = {loss.rows for step in visit.rounds for loss in step.trained if loss.target is not None}
+        fits = [kind == "data" and any(n % (shape[-2] * shape[-1]) == 0 and min(shape[-2:]) > 3 for n in rows) for kind, _, shape in seen]
+        steps = [step for step in visit.rounds if step.mirrored]
+        if len(steps) >= 3 and all(fits):
+            yield self.found(
+                seen[0][1],
+                tr("in {} of {} steps pictures are mirrored, and their labels, one for each place, never are", len(steps),
+                   len(visit.rounds)),
+                tr("mirror both: x.flip(-1), y.flip(-1)"),
+                steps=len(steps),
             )  # fmt: skip
 
     def rows_moved(self, visit: "Visit") -> Iterator[Finding]:
