@@ -68,6 +68,13 @@ def triangles_in(graph: Graph) -> list[int]:
     return found
 
 
+def unused_triangles(graph: Graph) -> list[int]:
+    """The sizes of triangular masks that the model makes, or gives to a part of it, whether or not they meet anything."""
+    made = [run.output for run in graph.runs if run.op.__name__ in ("Triu", "Tril") and not run.reads]
+    given = [x for call in graph.calls if call.parent is not None for x in call.inputs if id(x) not in graph.given]
+    return [x.shape[-1] for x in (*made, *given) if x.ndim >= 2 and 2 < x.shape[-1] == x.shape[-2] and triangular(x)]
+
+
 def sink_of(graph: Graph, answer: int | None) -> Ran | None:
     """The operation that made the answer; of a loss alone, that one."""
     made = [graph.maker(x._array) for x in tensors_in(graph.result)]

@@ -70,6 +70,8 @@ def part_of(indices: np.ndarray, ids: np.ndarray, batch_axis: int) -> int | None
     for x in (indices, indices.T):
         if x.ndim != 2 or x.shape[0] != text.shape[0] or abs(x.shape[1] - text.shape[1]) > SHIFTED or x.shape[1] < 3:
             continue
+        if x.shape == text.shape and np.array_equal(np.roll(x, 1, axis=1), text):  # around the end: no text is read so
+            return 0
         for first in range(-1, 2):
             low, high = max(first, 0), min(first + x.shape[1], text.shape[1])
             if high - low >= text.shape[1] - SHIFTED and _alike(x[:, low - first : high - first], text[:, low:high]):
@@ -95,6 +97,7 @@ class Shown(NamedTuple):
     labels: list[np.ndarray] = []  # noqa: RUF012 -- that losses compared answers with
     answers: list[np.ndarray] = []  # noqa: RUF012 -- what the model gives, or its last module
     triangles: list[int] = []  # noqa: RUF012 -- sizes of triangular masks that met scores
+    unused: list[int] = []  # noqa: RUF012 -- of those that were made, or handed on, and met none
     remembers: bool = False  # whether keys and values, or states, come back, for the next forward
 
 
@@ -118,6 +121,7 @@ def kind_of(model: Module, batch: Batch, shown: Shown, said: str | None) -> Kind
 
 
 _TRIANGLE = tr("a triangular mask meets the scores of its attentions, though it does not hide what follows")
+_UNUSED = tr("a triangular mask is made, though it hides nothing")
 _NOTHING = tr("nothing hides what follows, and nothing shows whether it may be seen")
 
 
@@ -208,6 +212,9 @@ def _causal(model: Module, batch: Batch, texts: list[str], shown: Shown) -> str:
             return tr("{} is a triangle", mask.name)
     if lengths & set(shown.triangles):
         return _TRIANGLE
+    words = max((x.vocabulary for x in shown.lookups), default=0)
+    if lengths & set(shown.unused) and any(y.ndim > 2 and y.shape[-1] == words for y in shown.answers):
+        return _UNUSED
     if any(b.dim() >= 2 and b.shape[-1] >= length and triangular(b._array) for b in model.buffers()):
         return tr("it holds a triangular mask")
     return tr("it gives what its next forward takes") if shown.remembers and (own or not shown.attentions) else ""

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from badak.inspect.audit.watch import arrays_of
+from badak.inspect.audit.watch import arrays_of, tensors_in
 from badak.nn.recurrent import RNNBase
 from badak.tensor import Tensor
 
@@ -29,6 +29,13 @@ def past_of(result: Any, takes: str) -> Any:
     return parts[-1] if parts else None
 
 
+def states_in(model: Any, result: Any) -> set[int]:
+    """The arrays (their id) that a forward gave for the next one, next to its answer."""
+    takes = past_name(model)
+    rest = past_of(result, takes) if takes else result[1:] if isinstance(result, tuple) else None
+    return {id(x._array) for x in tensors_in(rest)}
+
+
 def remembers(model: Any, result: Any, given: Any = ()) -> bool:
     """Whether a forward gave keys and values, or the states of a recurrent layer, that the next one takes: it goes on with a text
     from left to right. given: what it was given next to the text."""
@@ -38,4 +45,4 @@ def remembers(model: Any, result: Any, given: Any = ()) -> bool:
         return True
     takes = past_name(model)
     given = arrays_of(past_of(result, takes)) if takes else []
-    return len(given) > 1 and all(x.ndim > 2 for x in given)
+    return len(given) > 1 and all(x.ndim > 1 for x in given)

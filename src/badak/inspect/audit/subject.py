@@ -10,7 +10,7 @@ import numpy as np
 from badak.autograd import enable_grad, no_grad
 from badak.compiler import Compiled
 from badak.core.errors import ArgumentError, BadakError, tr
-from badak.inspect.audit.answer import labels_in, main_answer, moved, places_of, sink_of, triangles_in, verdict
+from badak.inspect.audit.answer import labels_in, main_answer, moved, places_of, sink_of, triangles_in, unused_triangles, verdict
 from badak.inspect.audit.axes import batch_axis
 from badak.inspect.audit.batch import Batch, like
 from badak.inspect.audit.compare import Places, along, change, same
@@ -99,7 +99,7 @@ class Subject:
             answers = last.outputs if last is not None else []
         known = [*labels_in(watch), *labels]
         remembered = remembers(self.model, watch.result, (self.batch.args[1:], self.batch.kwargs))
-        self.shown = Shown(watch.attentions, watch.lookups, sides, known, answers, triangles_in(watch), remembered)
+        self.shown = Shown(watch.attentions, watch.lookups, sides, known, answers, triangles_in(watch), unused_triangles(watch), remembered)
         self.kind: Kind = kind_of(self.model, self.batch, self.shown, said)
         names = (self.kind.source, self.kind.text)
         self.texts = [

@@ -5,6 +5,7 @@ import numpy as np
 from badak.core.errors import tr
 from badak.inspect.audit.graph import in_turn
 from badak.inspect.audit.kind import reads
+from badak.inspect.audit.past import states_in
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject, words
 from badak.inspect.audit.watch import BackWatch, tensors_in
@@ -186,6 +187,9 @@ def backward(subject: Subject) -> None:
     for p in subject.model.parameters():
         p.grad = None
     outputs = [y for y in tensors_in(watch.result) if y.requires_grad]
+    if subject.shown.remembers:  # a state that is handed on is no answer: what it alone brings teaches nothing
+        states = states_in(subject.model, watch.result)
+        outputs = [y for y in outputs if id(y._array) not in states] or outputs
     if not outputs:
         return  # nothing can be differentiated, so nothing gets a gradient
     subject.backwards += 1

@@ -203,7 +203,7 @@ def modules(graph: Graph) -> list[Part]:
         parent = call.parent
         if parent is None or parent.index not in blocks or alike[stack(parent.path), type(parent.module)] < 2:
             continue
-        if len(call.outputs) != 1 or not call.inputs or call.inputs[0].shape != call.outputs[0].shape or call.outputs[0].ndim < 2:
+        if not call.outputs or not call.inputs or call.inputs[0].shape != call.outputs[0].shape or call.outputs[0].ndim < 2:
             continue
         runs = [run for run in graph.runs if call.index in run.calls]
         cores = [run for run in runs if run.op in (*MAPS, Conv) and any(run.parameters)]
