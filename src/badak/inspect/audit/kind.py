@@ -109,6 +109,8 @@ def kind_of(model: Module, batch: Batch, shown: Shown, said: str | None) -> Kind
     if said in (None, "encoder-decoder"):
         two = _crossed(looked_up(batch, shown.lookups), shown.sides)
         two = two or (texts[:2] if len(texts) > 1 and not shown.sides and _two_sides(model, texts) else None)
+        if two and said is None and not _answers(batch, two[1], shown):
+            return Kind("bidirectional", tr("it compares {} with {}, and answers no tokens", two[1], two[0]), two[1], two[0])
         if two:
             return Kind("encoder-decoder", tr("said") if said else tr("it reads {} and answers {}", two[0], two[1]), two[1], two[0])
     if said:
@@ -123,6 +125,14 @@ def kind_of(model: Module, batch: Batch, shown: Shown, said: str | None) -> Kind
 _TRIANGLE = tr("a triangular mask meets the scores of its attentions, though it does not hide what follows")
 _UNUSED = tr("a triangular mask is made, though it hides nothing")
 _NOTHING = tr("nothing hides what follows, and nothing shows whether it may be seen")
+
+
+def _answers(batch: Batch, name: str, shown: Shown) -> bool:
+    """Whether some answer is one for each place of a text, or for each token that there is."""
+    length = batch.leaves[name].array.shape[1 - batch.batch_axis]
+    sizes = {length + k for k in range(-SHIFTED, SHIFTED + 1)} | {x.vocabulary for x in shown.lookups}
+    several = batch.leaves[name].array.shape[batch.batch_axis]
+    return any(n in sizes or n % several == 0 and n // several in sizes for y in shown.answers for n in y.shape[:1] + y.shape[1:])
 
 
 def _crossed(looked: dict[str, int], sides: list) -> list[str] | None:

@@ -46,7 +46,7 @@ def queries_alike(subject: Subject) -> list[Finding]:
     looked_up = {look.path for look in subject.reference.lookups}
     for which, p in subject.model.named_parameters():
         if p.dim() > 1 and p.shape[-2] > 1 and p.requires_grad and np.any(p._array) and (p._array == p._array[..., :1, :]).all():
-            path = next((m.path for m in mixers(subject.reference) if rows_alike(m.queries)), None)
+            path = next((m.path for m in mixers(subject.reference) if some_alike(m.queries, p.shape[-2])), None)
             if path is not None and which.rpartition(".")[0] not in looked_up:
                 cause = tr(
                     "all {} rows of {} are equal, and what asks gives the same for each: they stay alike", p.shape[-2], which
@@ -78,6 +78,15 @@ def queries_alike(subject: Subject) -> list[Finding]:
 def rows_alike(q: np.ndarray) -> bool:
     """Whether several queries are one."""
     return q.ndim > 2 and q.shape[-2] > 1 and np.allclose(q, q[..., :1, :], rtol=1e-4, atol=1e-6)
+
+
+def some_alike(q: np.ndarray, n: int) -> bool:
+    """Whether as many queries as that, one behind the other, are one: learned ones may stand before those of the data."""
+    if q.ndim < 3 or q.shape[-2] < n:
+        return False
+    close = np.isclose(q[..., 1:, :], q[..., :-1, :], rtol=1e-4, atol=1e-6).all(axis=-1)
+    close = close.reshape(-1, close.shape[-1]).all(axis=0)
+    return any(close[i : i + n - 1].all() for i in range(len(close) - n + 2))
 
 
 def drawn(array: np.ndarray) -> bool:

@@ -5,6 +5,7 @@ from contextlib import suppress
 import numpy as np
 
 from badak.core.errors import tr
+from badak.inspect.audit.kind import SHIFTED
 from badak.inspect.audit.localize import dies
 from badak.inspect.audit.probes.gradients import Failed, backward
 from badak.inspect.audit.report import Finding
@@ -97,4 +98,6 @@ def answered(subject: Subject, name: str) -> np.ndarray:
     shape, places = subject.reference.outputs[subject.answer].shape, subject.places[name]
     ends = [min(first + n, places.length) for n, first in places.all.items() if n in shape or n * subject.rows in shape]
     fine[:, max(ends, default=places.length) :] = False
+    if subject.loss is not None:  # the last answers of a text have no next token that a loss could ask for
+        fine[:, max(1, places.length - SHIFTED) :] = False
     return fine
