@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable
-from time import perf_counter
+from time import perf_counter, thread_time
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -114,25 +114,29 @@ class Lookout(Observer):
             self.enough()
 
 
+WAITS = 6  # times as long a program may take for what it does not compute
+
+
 class LateTests(Observer):
     """Looks at the tests that a program makes after its training, until `patience` seconds are over; `end` says what is wrong."""
 
     on = True
 
     def __init__(self, visit: "Visit", patience: float, enough: Callable[[], None]):
-        self.visit, self.enough, self._until, self.deep = visit, enough, perf_counter() + patience, 0
+        self.visit, self.enough, self.deep = visit, enough, 0
+        self._until = thread_time() + patience, perf_counter() + WAITS * patience  # of its own time, whatever else runs
         calls = [call for step in visit.steps for call in step.calls if call.grad and visit.learns(call.module)]
         self.models = {id(call.module): call for call in calls}
         self.wrong: dict[int, list[tuple[str, np.ndarray | None]]] = {}  # calls in train mode: the line, the rows
         self.tested: dict[tuple[int, ...], list[Tested]] = {}
-        self.known = set(visit.watch.given.tested)
+        self.known = {(model, way) for model, _, way in visit.watch.given.tested}
         events.watch(self)
 
     def on_module_enter(self, module, args, kwargs) -> None:
         self.deep += 1
         if self.deep > 1:
             return
-        if perf_counter() > self._until:
+        if thread_time() > self._until[0] or perf_counter() > self._until[1]:
             self.enough()
         if modes.grad or id(module) not in self.models:
             return

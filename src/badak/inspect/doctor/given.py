@@ -11,6 +11,7 @@ from badak.nn import Module
 from badak.tensor import Tensor
 
 ROWS, WIDE, CALLS, MOST = 64, 512, 64, 256  # rows of a call, numbers of a row, calls of a model, writes that are kept
+PARTS = 4  # tensors of a call
 
 
 class Rows(NamedTuple):
@@ -45,8 +46,8 @@ class Given:
     """A sample of the data of a training and of its tests."""
 
     def __init__(self) -> None:
-        self.trained: dict[int, list[Rows]] = {}
-        self.tested: dict[tuple[int, tuple[int, ...]], list[Rows]] = {}  # of each model, of each way to it
+        self.trained: dict[tuple[int, int], list[Rows]] = {}  # of each model, of each tensor that it is given
+        self.tested: dict[tuple[int, int, tuple[int, ...]], list[Rows]] = {}  # of each way to it, too
         self.pairs: list[Pair] = []
         self.written: dict[int, tuple[np.ndarray, np.ndarray, int]] = {}  # memory, what it held, how often it was written to
         self.replaced: dict[int, tuple[Tensor, np.ndarray, int]] = {}  # tensors that were given other memory, as by .data =
@@ -61,14 +62,20 @@ class Given:
         if grad and id(module) not in self.example and len(self.example) < 8 and all(map(is_plain, (*args, *kwargs.values()))):
             self.example[id(module)] = module, tuple(map(copied, args)), {key: copied(x) for key, x in kwargs.items()}
         rows = sample(args, kwargs)
+        self.keep(id(module), args, kwargs, grad)
         if grad:
             self._last = rows if rows is None or rows.values.dtype.kind == "f" else sample(args, kwargs, floats=True) or rows
-        if rows is None or (not grad and len(self.tested) > MOST):
-            return
-        key = id(module), () if grad else road()
-        kept = self.trained.setdefault(key[0], []) if grad else self.tested.setdefault(key, [])
-        if len(kept) < CALLS:
-            kept.append(rows)
+
+    def keep(self, module: int, args: tuple, kwargs: dict, grad: bool) -> None:
+        """Some rows of each tensor that a model is given; of texts that lie one behind the other as one."""
+        way: tuple[int, ...] = () if grad else road()
+        every = [(x,) for x in (*args, *kwargs.values()) if isinstance(x, Tensor)][:PARTS]
+        found = [sample(each, {}) for each in every]
+        for i, rows in enumerate(found if any(each is not None for each in found) else [sample(args, kwargs)]):
+            if rows is not None and len(self.tested) <= MOST:
+                kept = self.trained.setdefault((module, i), []) if grad else self.tested.setdefault((module, i, way), [])
+                if len(kept) < CALLS:
+                    kept.append(rows)
 
     def compared(self, place: str, labels: np.ndarray, inside: bool) -> None:
         """The answers to the last call are compared with these labels; inside: by the model, which was given them."""

@@ -16,6 +16,7 @@ from badak.tensor import Tensor
 if TYPE_CHECKING:
     from badak.inspect.doctor.session import Visit
 
+WORDS = 20  # that a table of words has, at least
 ASKED = ("batch", "future", "padding", "positions", "order", "residual", "rotary", "heads", "axis")  # what no diagnosis looks for
 
 
@@ -58,14 +59,15 @@ def rows_are_apart(visit: "Visit", module: Module, args: tuple, kwargs: dict) ->
     if not loaders and not drawn and not any(call.whole >= 2 * n for call in calls):
         return False
     losses = [loss for step in visit.steps[:3] for loss in step.trained if loss.labels is not None and loss.classes != n]
-    labels = [y for loss in losses if len(y := np.asarray(loss.labels)) == n and len(np.unique(y)) > 1]
+    places = n * several[0].shape[1]  # a label for each place of a text
+    labels = [y for loss in losses if len(y := np.asarray(loss.labels)) in (n, places) and len(np.unique(y)) > 1]
     return bool(labels) and not any(np.array_equal(y.ravel(), np.arange(n)) for y in labels)
 
 
 def fills_in(visit: "Visit") -> bool:
-    """Whether a token is asked for at each place of a text, as of a masked model."""
+    """Whether a token, or a tag, is asked for at each place of a text, as of a masked model."""
     return any(
-        loss.target is not None and loss.target.size == lookup.ids.size and loss.classes == lookup.rows and lookup.ids.ndim == 2
+        loss.target is not None and loss.target.size == lookup.ids.size and lookup.rows >= WORDS and lookup.ids.ndim == 2
         for step in visit.steps[:2]
         for loss in step.losses
         for lookup in step.lookups

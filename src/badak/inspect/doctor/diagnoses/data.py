@@ -60,7 +60,7 @@ class SameIds(Diagnosis):
     def one_number(self, visit: "Visit") -> Iterator[Finding]:
         """What a model is given is one number, over and over."""
         for call in {id(call.module): call for step in visit.steps for call in step.calls if call.grad}.values():
-            every = visit.watch.given.trained.get(id(call.module), [])
+            every = visit.watch.given.trained.get((id(call.module), 0), [])
             values = [each.values for each in every if each.values.dtype.kind == "f" and each.leads]
             count = sum(each.size for each in values)
             first = values[0].flat[0] if count else 0.0

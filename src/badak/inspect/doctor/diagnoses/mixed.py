@@ -37,6 +37,7 @@ class LabelsMixed(Diagnosis):
             )
             return
         yield from self.mirrored(visit)
+        yield from self.beside(visit)
         yield from self.rows_moved(visit)
         yield from self.shuffled(visit)
         steps = [step for step in visit.rounds if step.trained]
@@ -68,6 +69,21 @@ class LabelsMixed(Diagnosis):
                 tr("one order for both: rows = torch.randperm(n)[:size]; x[rows], y[rows]"),
                 steps=len(apart),
             )  # fmt: skip
+
+    def beside(self, visit: "Visit") -> Iterator[Finding]:
+        """Of two things that a model is given for each row one is in another order."""
+        for steps in visit.by_optimizer():
+            fresh = [step for step in steps if step.fresh]
+            moved = [step for step in fresh if beside_others(step)]
+            if len(moved) >= 4 and len(moved) >= len(fresh) - 1:
+                yield self.found(
+                    next(call.place for call in moved[0].calls if call.grad),
+                    tr("in {} of {} steps one of the tensors that the model is given has its rows in another order than the one "
+                       "next to it", len(moved), len(fresh)),
+                    tr("one order for both: rows = torch.randperm(n); x[rows], y[rows]"),
+                    steps=len(moved),
+                )  # fmt: skip
+                return
 
     def mirrored(self, visit: "Visit") -> Iterator[Finding]:
         """Pictures are mirrored, and what is asked for each of their places is not."""
@@ -135,6 +151,20 @@ def turned_round(step: Step) -> bool:
     ):
         return False
     return not any(each.memory != memory and np.array_equal(each.rows, own.rows) for each in step.picked)
+
+
+def beside_others(step: Step) -> bool:
+    """Whether a call is given all rows of one tensor in another order, next to those of another as they were, and no call the first
+    as it was."""
+    calls = [call for call in step.calls if call.grad]
+    memories = {memory for call in calls for memory, *_ in call.content}
+    moved = {each.memory: each for each in step.picked if each.whole and len(each.rows) > 3 and each.source not in memories}
+    for call in calls:
+        for own in (moved[memory] for memory, *_ in call.content if memory in moved):
+            mates = [memory for memory, shape, _ in call.content if shape[0] == len(own.rows) and memory != own.memory]
+            if any(memory not in {each.memory for each in step.picked} for memory in mates):
+                return True
+    return False
 
 
 def mixed(step: Step, loss: Loss) -> Picked | None:

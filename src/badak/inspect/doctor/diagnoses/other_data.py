@@ -26,14 +26,14 @@ class OtherData(Diagnosis):
     def look(self, visit: "Visit") -> Iterator[Finding]:
         given = visit.watch.given
         chosen = visit.watch.chosen  # what it sees hangs on what it does
-        for (key, _), tested in given.tested.items():
-            trained = given.trained.get(key, [])
+        for (key, part, _), tested in given.tested.items():
+            trained = given.trained.get((key, part), [])
             if not trained or not tested or chosen:
                 continue
             place = next((t.place for step in [*visit.steps, visit.watch.open] for t in step.tested), "")
             a, b = joined(trained, tested[0]), joined(tested, tested[0])
-            if a is None or b is None:
-                continue
+            if a is None or b is None or (part and a.dtype.kind == "f" and 2 * (b.std(axis=0) > 0).sum() < b.shape[1]):
+                continue  # zeros may stand where nothing is known in a test
             if a.dtype.kind == "f":
                 times = spread(a, b)
                 if len(tested[0].shape) == 3 and (apart := shift(a, b)) > 1.0:
