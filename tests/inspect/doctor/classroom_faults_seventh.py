@@ -117,7 +117,7 @@ EDITS: dict[str, list[tuple]] = {
         ("validated on the training rows", "BADAK-238", "DataLoader(TensorDataset(*tensors(valid_rows, mean, std)), batch_size=256)", "DataLoader(TensorDataset(*tensors(train_rows[:300], mean, std)), batch_size=256)"),
         ("best by reference", "BADAK-259", "copy.deepcopy(model.state_dict())", "model.state_dict()"),
         ("schedule each batch", "BADAK-236", "            optimizer.step()\n        scheduler.step()\n", "            optimizer.step()\n            scheduler.step()\n"),
-        ("never back to train", "BADAK-207", "    for epoch in range(epochs):\n        model.train()\n", "    model.train()\n    for epoch in range(epochs):\n"),
+        ("never back to train", "BADAK-207", "    for _ in range(epochs):\n        model.train()\n", "    model.train()\n    for _ in range(epochs):\n"),
         ("held out rows scaled otherwise", "BADAK-257", "c, n, y = tensors(holdout, mean, std)", "c, n, y = tensors(holdout, 0.0, 1.0)"),
         ("embeddings in a list", "BADAK-211", "nn.ModuleList([nn.Embedding(n, min(8, n // 2 + 1)) for n in SIZES])", "[nn.Embedding(n, min(8, n // 2 + 1)) for n in SIZES]"),
         ("first column for all tables", "", "e(cats[:, i])", "e(cats[:, 0] % e.num_embeddings)"),

@@ -1,10 +1,12 @@
 """What a model answers, found in what it gives, however that is wrapped; and where positions stand in it."""
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
+from badak.autograd import no_grad
 from badak.core.events import Observer
 from badak.inspect.audit.compare import Places, same
 from badak.inspect.audit.graph import Graph, Ran
@@ -15,6 +17,7 @@ from badak.ops.arithmetic import Add, Mul, Sub
 from badak.ops.attention import Attention
 from badak.ops.loss import MSE, NLL, CrossEntropy
 from badak.ops.select import MaskedFill, Where
+from badak.ops.triangular import Tril, Triu
 
 MOST_MORE = 8  # positions that a model puts before a text, or cuts off it
 
@@ -56,23 +59,28 @@ class Losses(Observer):
             self.labels.append(arrays[1].copy())
 
 
-def triangles_in(graph: Graph) -> list[int]:
-    """The sizes of triangular masks that met scores, whether or not they hid anything."""
-    found = []
-    for run in graph.runs:
-        if run.op in (Add, Sub, Mul, MaskedFill, Where) or issubclass(run.op, Attention):
-            for x, made in zip(run.inputs, run.sources):
-                alone = made is None or not made.reads
-                if x is not None and alone and x.ndim >= 2 and 2 < x.shape[-1] == x.shape[-2] and triangular(x):
-                    found.append(x.shape[-1])
-    return found
+def asked_by(loss: Callable, graph: Graph) -> list[np.ndarray]:
+    """What a loss compares answers with; nothing where it cannot be asked twice."""
+    with Losses() as seen, no_grad(), suppress(Exception):
+        loss(graph.result)
+    return seen.labels
 
 
-def unused_triangles(graph: Graph) -> list[int]:
-    """The sizes of triangular masks that the model makes, or gives to a part of it, whether or not they meet anything."""
-    made = [run.output for run in graph.runs if run.op.__name__ in ("Triu", "Tril") and not run.reads]
+def triangles_in(graph: Graph) -> tuple[list[int], list[int]]:
+    """The sizes of triangular masks that met scores, whether or not they hid anything; and of those that the model makes, or gives
+    to a part of it, whatever they meet."""
+    met = [
+        x
+        for run in graph.runs
+        if run.op in (Add, Sub, Mul, MaskedFill, Where) or issubclass(run.op, Attention)
+        for x, made in zip(run.inputs, run.sources)
+        if x is not None and (made is None or not made.reads)
+    ]
+    own = [run.output for run in graph.runs if run.op in (Tril, Triu) and not run.reads]
     given = [x for call in graph.calls if call.parent is not None for x in call.inputs if id(x) not in graph.given]
-    return [x.shape[-1] for x in (*made, *given) if x.ndim >= 2 and 2 < x.shape[-1] == x.shape[-2] and triangular(x)]
+    squares = ([x for x in each if x.ndim >= 2 and 2 < x.shape[-1] == x.shape[-2] and triangular(x)] for each in (met, own + given))
+    one, two = ([x.shape[-1] for x in each] for each in squares)
+    return one, two
 
 
 def sink_of(graph: Graph, answer: int | None) -> Ran | None:

@@ -2,7 +2,6 @@
 
 import random
 from collections.abc import Callable
-from contextlib import suppress
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -11,17 +10,7 @@ import numpy as np
 from badak.autograd import enable_grad, no_grad
 from badak.compiler import Compiled
 from badak.core.errors import ArgumentError, BadakError, tr
-from badak.inspect.audit.answer import (
-    Losses,
-    labels_in,
-    main_answer,
-    moved,
-    places_of,
-    sink_of,
-    triangles_in,
-    unused_triangles,
-    verdict,
-)
+from badak.inspect.audit.answer import asked_by, labels_in, main_answer, moved, places_of, sink_of, triangles_in, verdict
 from badak.inspect.audit.axes import batch_axis
 from badak.inspect.audit.batch import Batch, like
 from badak.inspect.audit.compare import Places, along, change, same
@@ -91,11 +80,11 @@ class Subject:
             )  # fmt: skip
         self.invented = self._fill_up(pad)
         self.reference = self._first()
-        labels = labels or (self._asked() if loss is not None else [])
-        self.batch.batch_axis = self._batch_axis(labels or [])
-        self._find(said, pad, labels or [])
+        labels = labels or (asked_by(loss, self.reference) if loss is not None else [])
+        self.batch.batch_axis = self._batch_axis(labels)
+        self._find(said, pad, labels)
         if self.rows == 1 and self._more_rows():
-            self._find(said, pad, labels or [])
+            self._find(said, pad, labels)
 
     def _find(self, said: str | None, pad: int | None, labels: list[np.ndarray]) -> None:
         """What the first forward shows: the kind, the texts, where positions stand, padding."""
@@ -111,7 +100,7 @@ class Subject:
             answers = last.outputs if last is not None else []
         known = [*labels_in(watch), *labels]
         remembered = remembers(self.model, watch.result, (self.batch.args[1:], self.batch.kwargs))
-        self.shown = Shown(watch.attentions, watch.lookups, sides, known, answers, triangles_in(watch), unused_triangles(watch), remembered)
+        self.shown = Shown(watch.attentions, watch.lookups, sides, known, answers, *triangles_in(watch), remembered)
         self.kind: Kind = kind_of(self.model, self.batch, self.shown, said)
         names = (self.kind.source, self.kind.text)
         self.texts = [
@@ -127,12 +116,6 @@ class Subject:
         self.places = {name: self._places(name) for name in {*self.texts, self.kind.text}}
         if said is None and self._reads_on():
             self.kind = Kind("causal", tr("a token changes what it answers behind it, and nothing before it"), self.kind.text)
-
-    def _asked(self) -> list[np.ndarray]:
-        """What the loss that was given compares answers with; nothing where it cannot be asked twice."""
-        with Losses() as seen, no_grad(), suppress(Exception):
-            self.loss(self.reference.result)  # type: ignore[misc]
-        return seen.labels
 
     def _reads_on(self) -> bool:
         """Whether a model of words without attention, such as a recurrent one, goes from left to right."""

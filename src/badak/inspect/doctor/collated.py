@@ -52,7 +52,8 @@ def label_order(made: list[np.ndarray], labels: list, order: np.ndarray) -> bool
 
 def same_kinds(a: np.ndarray, b: np.ndarray) -> bool:
     """Whether two hold as many kinds, each as often as one of the other."""
-    return np.array_equal(*(np.sort(np.unique(x, return_counts=True)[1]) for x in (a, b)))
+    one, two = (np.sort(np.unique(x, return_counts=True)[1]) for x in (a, b))
+    return np.array_equal(one, two)
 
 
 def renamed(a: np.ndarray, b: np.ndarray) -> bool:

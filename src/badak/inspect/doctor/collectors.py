@@ -1,5 +1,6 @@
 """What is measured at single operations while a training is watched. SENSES: the operation's name, and who looks at it."""
 
+import gc
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -7,7 +8,7 @@ import numpy as np
 
 from badak.core.modes import modes
 from badak.inspect.doctor import composed, layout, losses
-from badak.inspect.doctor.facts import Attended, Begun, Fed, Lookup, Picked, Rectified, Shaped
+from badak.inspect.doctor.facts import Attended, Begun, Fed, Lookup, Picked, Rectified, Shaped, Step
 from badak.inspect.doctor.names import line
 from badak.nn import Module, Parameter
 from badak.tensor import Tensor
@@ -35,6 +36,24 @@ def blank_inputs(gradient: np.ndarray) -> tuple[int, int]:
     if gradient.ndim < 2 or (gradient[:, 0].any() and gradient[:, -1].any()):
         return 0, 0
     return block_of_zeros(gradient.swapaxes(0, 1))
+
+
+def still_there(steps: list[Step]) -> int:
+    """How many steps there are whose graph is still there."""
+    alive = sum(1 for each in steps if each.root is not None and each.root() is not None)
+    if alive == len(steps):
+        gc.collect()
+        alive = sum(1 for each in steps if each.root() is not None)
+    return alive
+
+
+def part_given(watch: "Watch", module: Module, args: tuple) -> None:
+    """Note the column of data, if it is one, that a part of a model is given first."""
+    calls = watch.parts_given.setdefault(id(module), [])
+    x = args[0]._array if args and isinstance(args[0], Tensor) and args[0]._node is None else None
+    column = x is not None and x.dtype.kind == "f" and x.ndim and x.size == len(x) > 3
+    if len(calls) < 64:
+        calls.append(x.reshape(-1) if x is not None and column else None)
 
 
 def finite(x: np.ndarray) -> bool:

@@ -118,9 +118,11 @@ def shuffles_told(watch: "Watch") -> Callable[[], None]:
 
     def told(function: Callable) -> Callable:
         def shuffling(x: Any, *args: Any, **kwargs: Any) -> Any:
-            if isinstance(x, (list, np.ndarray)) and len(watch.shuffled) < 256:
+            if isinstance(x, (list, np.ndarray)) and len(watch.given.shuffled) < 256:
                 with suppress(Exception):
-                    watch.shuffled.append((x, apart(x, sys._getframe(1).f_locals) if len(watch.shuffled) < 64 else [], line()))
+                    watch.given.shuffled.append(
+                        (x, apart(x, sys._getframe(1).f_locals) if len(watch.given.shuffled) < 64 else [], line())
+                    )
             return function(x, *args, **kwargs)
 
         return shuffling
@@ -214,9 +216,9 @@ def classes_drawn(watch: "Watch", effect: Any, args: tuple, kwargs: dict, procee
     """Classes are drawn, as what a policy does next."""
     result = proceed(*args, **kwargs)
     if modes.grad or watch.called:
-        watch.drawn[result.reshape(-1).tobytes()] = None
-        if len(watch.drawn) > 256:
-            del watch.drawn[next(iter(watch.drawn))]
+        watch.given.drawn[result.reshape(-1).tobytes()] = None
+        if len(watch.given.drawn) > 256:
+            del watch.given.drawn[next(iter(watch.given.drawn))]
     return result
 
 

@@ -56,6 +56,8 @@ class Given:
         self.loaded: list[Loaded] = []
         self.kept: list[tuple[Any, str, str, int]] = []  # state_dict(): a weak reference, where, its line, the step
         self.example: dict[int, tuple[Module, tuple, dict]] = {}  # the first call of a model in training
+        self.drawn: dict[bytes, None] = {}  # classes that were drawn
+        self.shuffled: list[tuple[Any, list, str]] = []  # a list, what has a label for each of it, the line
         self._last: Rows | None = None
 
     def called(self, module: Module, args: tuple, kwargs: dict, grad: bool) -> None:

@@ -43,7 +43,9 @@ def viewed(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> No
         watch.laid[outputs[0]._array.__array_interface__["data"][0]] = outputs[0]._array, a
     if len(a) == 3 and b == (a[0] * a[1], a[2]) and outputs[0]._node is not None:
         watch.flat[id(outputs[0]._node)] = a[:2]
-    pictures = len(a) == len(b) == 4 or (not watch.stack and len(a) == len(b) == 3 and arrays[0].dtype.kind == "f" and _picture(a, b))
+    pictures = len(a) == len(b) == 4 or (
+        not watch.stack and len(a) == len(b) == 3 and arrays[0].dtype.kind == "f" and _picture(a, b)
+    )
     given = len(a) == len(b) == 3 and watch.stack and modes.grad and any(np.may_share_memory(arrays[0], x) for x in watch.given_now)
     if watch.looks_closely and (outputs[0]._node is not None or pictures or given) and (_mixes(a, b) or _picture(a, b)):
         note(watch, "view", a, b)

@@ -127,7 +127,7 @@ def picked_logs(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) 
         return
     x, dim = arrays[0], attributes.get("dim")
     if op.name == "gather" and not watch.chosen:
-        watch.chosen = arrays[1].tobytes() in watch.drawn
+        watch.chosen = arrays[1].tobytes() in watch.given.drawn
     made_by, made_at = origin(inputs[0])
     if op.name == "index":
         key = attributes.get("key")

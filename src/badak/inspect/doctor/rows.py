@@ -19,7 +19,7 @@ FACTORS = np.random.default_rng(0).integers(1, 2**63, WIDE, dtype=np.uint64) * 2
 
 
 def bags(args: tuple, kwargs: dict) -> np.ndarray | None:
-    """(n, longest) of texts that lie one behind the other, with where each of them begins, as an embedding bag reads them; 0 fills up."""
+    """(n, longest) of texts one behind the other, and where each begins, as an embedding bag reads them; 0 fills up."""
     every = [x._array for x in (*args, *kwargs.values()) if isinstance(x, Tensor) and x._node is None]
     flat = [x for x in every if x.ndim == 1 and x.dtype.kind in "iu"]
     for begins in (x for x in flat if len(x) > 1 and not x[0] and (np.diff(x) >= 0).all() and x[-1] > 0):

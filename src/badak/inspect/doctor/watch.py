@@ -3,7 +3,6 @@
 A step ends with the step() of an optimizer.
 """
 
-import gc
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -35,7 +34,8 @@ from badak.tensor.random import default_generator
 _BREAKS = None, True
 PULLED = "cross_entropy cross_entropy_soft nll bce_with_logits mse kl_div".split()  # losses whose gradients are looked at
 OF_A_STEP = (
-    "parts_given _held_now _losses across normed flat laid told times computed answers pairs sums masked divergences masked_from _passed"
+    "_losses across normed flat laid told times computed answers pairs sums masked divergences masked_from _passed "
+    "parts_given _held_now"
 ).split()  # what is known of a step alone
 SAMPLED = (1, 2, 3)  # steps in which what costs more is measured; and 10, 30, 50, ...
 
@@ -45,6 +45,7 @@ class Watch(Recorder):
 
     scaled = 1.0  # by what the gradients are multiplied now
     rounds = 0  # steps for which something was computed
+    chosen = False  # a probability is taken of what was drawn: a policy, whose data hangs on what it does
     held = 0  # steps whose graphs were still there after some more
     _backward = False
     _walked = 0  # operations that this backward went through
@@ -102,9 +103,6 @@ class Watch(Recorder):
         self.rows = Rows()
         self.loaders: dict[int, DataLoader] = {}  # that gave batches; others may be left of what ran before
         self.collated: list[bool | None] = []  # of batches: whether labels lie in the order of their rows
-        self.chosen = False  # a probability is taken of what was drawn: a policy, whose data hangs on what it does
-        self.drawn: dict[bytes, None] = {}  # classes that were drawn
-        self.shuffled: list[tuple[Any, list, str]] = []  # a list, what has a label for each of it, the line
         self.given = Given()
         self._before_that = True  # whether what costs more was measured in the round before
         self._made_by: dict[int, int] = {}  # steps of each optimizer
@@ -137,16 +135,8 @@ class Watch(Recorder):
             if id(module) not in self.inside:
                 self.inside[id(module)] = module, self.stack[-1]
             if self.looks_closely and len(self.stack) == 1 and modes.grad:
-                self._part_given(module, args)
+                collectors.part_given(self, module, args)
         return module
-
-    def _part_given(self, module: Module, args: tuple) -> None:
-        """Note the column of data, if it is one, that a part of a model is given first."""
-        calls = self.parts_given.setdefault(id(module), [])
-        x = args[0] if args else None
-        column = isinstance(x, Tensor) and x._node is None and x._array.dtype.kind == "f" and x._array.size == len(x._array)
-        if len(calls) < 64:
-            calls.append(x._array.reshape(-1) if column and x._array.size > 3 else None)
 
     def left(self, module, output, error) -> None:
         if not self.stack and error is None:
@@ -350,10 +340,8 @@ class Watch(Recorder):
         before = self._before(first)
         self.open.place = line()
         self._stepping = True
-        try:
-            result = proceed(*args, **kwargs)
-        finally:
-            self._stepping = False
+        result = proceed(*args, **kwargs)
+        self._stepping = False
         with np.errstate(all="ignore"):
             self._after(first, before)
         return result
@@ -381,7 +369,9 @@ class Watch(Recorder):
                 old_size = losses.square(old) ** 0.5
                 moved = losses.square(np.subtract(p._array, old, out=old)) ** 0.5
                 dense = grad.to_dense()._array
-                step.sizes[key] = Size(losses.square(dense) ** 0.5, old_size, moved, collectors.block_of_zeros(dense), collectors.blank_inputs(dense))
+                step.sizes[key] = Size(
+                    losses.square(dense) ** 0.5, old_size, moved, collectors.block_of_zeros(dense), collectors.blank_inputs(dense)
+                )
         if step.backs:
             step.backs[-1].nodes = self._walked
         step.leftover = left, squares**0.5
@@ -411,18 +401,8 @@ class Watch(Recorder):
             getattr(self, name).clear()
         self._first = now()
         if self.rounds == HELD and step.fresh:
-            self.held = still_there(self.steps[:-1])
+            self.held = collectors.still_there(self.steps[:-1])
         self._ended(step)
-
-
-def still_there(steps: list[Step]) -> int:
-    """How many steps there are whose graph is still there."""
-    for collect in (lambda: None, gc.collect):
-        collect()
-        alive = sum(1 for each in steps if each.root is not None and each.root() is not None)
-        if alive < len(steps):
-            break
-    return alive
 
 
 def name_of(error: BaseException) -> str:
@@ -431,8 +411,3 @@ def name_of(error: BaseException) -> str:
         text = error.cause if isinstance(error, BadakError) else f"{type(error).__name__}: {error}"
         return (text.splitlines() or [type(error).__name__])[0][:300]
     return type(error).__name__
-
-
-def is_data(x: Any) -> bool:
-    """Whether a tensor is no parameter and was computed from none."""
-    return isinstance(x, Tensor) and not x._requires_grad and x._node is None

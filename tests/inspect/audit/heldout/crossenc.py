@@ -1,4 +1,4 @@
-"""A question and passages: a question reads the words of a passage by cross-attention, and a passage gets one score; padding in both."""
+"""A question and passages: a question reads the words of a passage by cross-attention; a passage gets a score; padding in both."""
 
 import badak as torch
 from badak import nn

@@ -1,4 +1,4 @@
-"""Pictures in patches with rotary positions of two axes, register tokens, layer scales, and a linear head for each patch and one for all."""
+"""Pictures in patches with rotary positions of two axes, register tokens, layer scales, a head for each patch and one for all."""
 
 import badak as torch
 from badak import nn

@@ -1,4 +1,4 @@
-"""A chat model with grouped keys by einsum, RMS norms, parallel scores in float32, a sinusoid added once, logits of a tied table."""
+"""A chat model with grouped keys by einsum, RMS norms, scores in float32, a sinusoid added once, logits of a tied table."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""A prefix model: a prompt that all may see, an answer from left to right; the mask is built of the length of the prompt in its forward."""
+"""A prefix model: a prompt that all may see, an answer from left to right; the mask is built in its forward."""
 
 import badak as torch
 from badak import nn

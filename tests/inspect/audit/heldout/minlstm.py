@@ -1,4 +1,4 @@
-"""A recurrent model of gates that look at the token alone, computed by a loop, with a convolution before it; the state comes back."""
+"""A recurrent model of gates that look at the token alone, computed by a loop, with a convolution before it."""
 
 import badak as torch
 from badak import nn
@@ -53,4 +53,8 @@ class Letters(nn.Module):
 
 def build():
     text = torch.randint(66, (4, 12))
-    return {"model": Letters(), "batch": {"text": text}, "loss": lambda y: nn.functional.cross_entropy(y[:, :-1].flatten(0, 1), text[:, 1:].flatten())}
+    return {
+        "model": Letters(),
+        "batch": {"text": text},
+        "loss": lambda y: nn.functional.cross_entropy(y[:, :-1].flatten(0, 1), text[:, 1:].flatten()),
+    }

@@ -1,4 +1,4 @@
-"""Time mixing and channel mixing with a decaying state, token shift, a state that can be handed on; logits and the state come back."""
+"""Time mixing and channel mixing with a decaying state, token shift, a state that can be handed on; logits and state come back."""
 
 import badak as torch
 from badak import nn

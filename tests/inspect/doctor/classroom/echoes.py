@@ -1,4 +1,4 @@
-"""Which of four sounds are in a recording: a spectrogram of one's own, several labels, mixup, rare classes weighed, mean average precision."""
+"""Which of four sounds are in a recording: a spectrogram of one's own, several labels, mixup, rare classes weighed."""
 
 import torch
 from torch import nn
@@ -35,8 +35,10 @@ def spectrogram(wave, size=64, hop=32):
 class Listener(nn.Module):
     def __init__(self):
         super().__init__()
+
         def block(a, b):
             return nn.Sequential(nn.Conv2d(a, b, 3, padding=1, bias=False), nn.BatchNorm2d(b), nn.ReLU(), nn.MaxPool2d((2, 1)))
+
         self.norm = nn.BatchNorm2d(1)
         self.features = nn.Sequential(block(1, 16), block(16, 32), block(32, 32))
         self.attend = nn.Conv1d(32 * 4, SOUNDS, 1)

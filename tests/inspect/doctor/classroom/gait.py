@@ -1,4 +1,4 @@
-"""Who walks by, from a sensor at the hip: recordings of many lengths, a packed GRU, attention over what is there, weights for rare walkers."""
+"""Who walks by, from a sensor at the hip: recordings of many lengths, a packed GRU, attention over what is there."""
 
 import torch
 import torch.nn as nn
@@ -89,5 +89,7 @@ for epoch in range(4):
     valid_loss, valid_right = run(model, valid_loader, criterion)
     scheduler.step(valid_right)
     print(f"{epoch} train {loss:.3f} {right:.2%} valid {valid_loss:.3f} {valid_right:.2%}")
-test_loss, test_right = run(model, DataLoader(Walks(100, 3, train_set.mean, train_set.std), batch_size=50, collate_fn=collate), criterion)
+test_loss, test_right = run(
+    model, DataLoader(Walks(100, 3, train_set.mean, train_set.std), batch_size=50, collate_fn=collate), criterion
+)
 print(f"test {test_loss:.3f} {test_right:.2%}")

@@ -24,7 +24,9 @@ def news(n):
     rows = []
     for _ in range(n):
         kind = random.randrange(4)
-        words = [random.choice(TOPICS[kind]) if random.random() < 0.3 else random.choice(COMMON) for _ in range(random.randint(6, 18))]
+        words = [
+            random.choice(TOPICS[kind]) if random.random() < 0.3 else random.choice(COMMON) for _ in range(random.randint(6, 18))
+        ]
         rows.append((kind + 1, " ".join(words)))
     return rows
 

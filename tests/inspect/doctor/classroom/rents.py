@@ -55,7 +55,7 @@ def fit(train_rows, valid_rows, epochs=5, patience=2):
     optimizer = torch.optim.AdamW(model.parameters(), lr=5e-3, weight_decay=1e-3)
     scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=epochs)
     best, best_state, bad = float("inf"), None, 0
-    for epoch in range(epochs):
+    for _ in range(epochs):
         model.train()
         for c, n, y in train_loader:
             optimizer.zero_grad()

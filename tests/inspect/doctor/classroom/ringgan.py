@@ -17,7 +17,9 @@ def pictures(n):
     far = ((ys - centre[:, 0]) ** 2 + (xs - centre[:, 1]) ** 2).sqrt()
     ring = (far - 3).abs() < 0.8
     bar, beam = (ys - centre[:, 0]).abs() < 1.2, (xs - centre[:, 1]).abs() < 1.2
-    drawn = torch.where(kind[:, None, None] == 0, ring, torch.where(kind[:, None, None] == 1, bar.expand_as(ring), beam.expand_as(ring)))
+    drawn = torch.where(
+        kind[:, None, None] == 0, ring, torch.where(kind[:, None, None] == 1, bar.expand_as(ring), beam.expand_as(ring))
+    )
     return (2.0 * drawn.float() - 1.0 + 0.1 * torch.randn(n, SIDE, SIDE)).clamp(-1, 1).unsqueeze(1), kind
 
 

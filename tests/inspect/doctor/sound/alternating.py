@@ -24,7 +24,7 @@ def guess(who, what):
 
 
 for epoch in range(6):
-    for turn, opt in (("users", opt_p), ("items", opt_q)):
+    for opt in (opt_p, opt_q):
         for rows in torch.randperm(2000).split(200):
             loss = (guess(who[rows], what[rows]) - rating[rows]).pow(2).mean()
             opt_p.zero_grad(), opt_q.zero_grad()

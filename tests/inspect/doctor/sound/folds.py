@@ -6,7 +6,7 @@ import tempfile
 import torch
 import torch.nn.functional as F
 from torch import nn
-from torch.optim.swa_utils import AveragedModel, SWALR, update_bn
+from torch.optim.swa_utils import SWALR, AveragedModel, update_bn
 
 torch.manual_seed(15)
 x = torch.randn(600, 8) * torch.tensor([1.0, 2, 3, 4, 5, 6, 7, 8])

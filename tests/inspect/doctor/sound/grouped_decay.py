@@ -1,4 +1,4 @@
-"""A small transformer for sums of digits with three groups of parameters, a rate for each depth, warm-up, and tests within an epoch."""
+"""A small transformer for sums of digits with groups of parameters, rates by depth, warm-up, tests within an epoch."""
 
 import torch
 from torch import nn

@@ -22,7 +22,7 @@ def points(f, n=10):
     return x, f(x)
 
 
-for step in range(40):
+for _ in range(40):
     outer.zero_grad()
     for _ in range(4):
         f = wave()
@@ -35,7 +35,7 @@ for step in range(40):
         ((functional_call(model, fast, (x,)) - y).pow(2).mean() / 4).backward()
     outer.step()
 
-for step in range(20):
+for _ in range(20):
     old = copy.deepcopy(model.state_dict())
     f = wave()
     inner = torch.optim.SGD(model.parameters(), lr=0.02)

@@ -1,4 +1,4 @@
-"""Accumulation with a last part that is smaller, autocast to bfloat16, a loss that sums over tokens and is divided by their number."""
+"""Accumulation with a last part that is smaller, autocast to bfloat16, a loss summed over tokens, divided by their number."""
 
 import torch
 import torch.nn.functional as F

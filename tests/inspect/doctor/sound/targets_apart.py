@@ -24,7 +24,7 @@ target.load_state_dict(q.state_dict())
 optimizer = torch.optim.RMSprop(q.parameters(), lr=1e-3)
 memory, moves = deque(maxlen=2000), [(0, 1), (0, -1), (1, 0), (-1, 0)]
 steps = 0
-for episode in range(60):
+for _ in range(60):
     place, goal = [random.randrange(SIZE) for _ in range(2)], [random.randrange(SIZE) for _ in range(2)]
     for _ in range(12):
         state = seen(place, goal)

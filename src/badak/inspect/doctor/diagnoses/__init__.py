@@ -52,7 +52,7 @@ DIAGNOSES: tuple[type[Diagnosis], ...] = (
     LabelsMixed, LabelsNotShifted, LabelsTurned, LabelsShiftedTwice, PaddingCounted,
     LayersNotRegistered, GraphCut, StaleOptimizer, MaskInverted, MaskAdded, FutureSeen, SameModule, BatchOfOne, OneClass,
     SameIds, TestedOnTrain, OtherData, LabelGiven, OddLabels, ReadWrongly, NoAverage, NobodyReads, DropoutInTests, DroppedAway,
-    EvalForgotten, TrainForgotten, SameBatch,
-    NotHandedOn, BlindRows, Exploding, RateTooHigh, RateTooLow, BadStart, FirstNaN, DeadUnits, AllAlike, SaturatedAttention, Vanishing,
+    EvalForgotten, TrainForgotten, SameBatch, NotHandedOn,
+    BlindRows, Exploding, RateTooHigh, RateTooLow, BadStart, FirstNaN, DeadUnits, AllAlike, SaturatedAttention, Vanishing,
     NeverLearns,
 )  # fmt: skip

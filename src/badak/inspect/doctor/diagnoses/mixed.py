@@ -89,7 +89,10 @@ class LabelsMixed(Diagnosis):
         """Pictures are mirrored, and what is asked for each of their places is not."""
         seen = [each for step in visit.rounds for each in step.mirrored]
         rows = {loss.rows for step in visit.rounds for loss in step.trained if loss.target is not None}
-        fits = [kind == "data" and any(n % (shape[-2] * shape[-1]) == 0 and min(shape[-2:]) > 3 for n in rows) for kind, _, shape in seen]
+        fits = [
+            kind == "data" and any(n % (shape[-2] * shape[-1]) == 0 and min(shape[-2:]) > 3 for n in rows)
+            for kind, _, shape in seen
+        ]
         steps = [step for step in visit.rounds if step.mirrored]
         if len(steps) >= 3 and all(fits):
             yield self.found(
@@ -116,8 +119,8 @@ class LabelsMixed(Diagnosis):
 
 def left_behind(visit: "Visit") -> str:
     """The line that shuffles texts or pictures, and never their labels; "" where there is none."""
-    shuffled = {id(x) for x, _, _ in visit.watch.shuffled}
-    for _, others, place in visit.watch.shuffled:
+    shuffled = {id(x) for x, _, _ in visit.watch.given.shuffled}
+    for _, others, place in visit.watch.given.shuffled:
         if others and not any(id(other) in shuffled for other in others):
             return place
     return ""
