@@ -154,6 +154,10 @@ def scaled(watch: "Watch", inputs: Any, arrays: Any) -> None:
 def joined(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
     """Data that goes into a layer next to what was computed; what is put before a text; and what is put next to itself."""
     y = outputs[0]._array
+    if watch.answers and outputs[0]._node is None and not watch.stack and len(watch.answers) < 256:
+        module = next((known[1] for x in arrays if (known := watch.answers.get(x.__array_interface__["data"][0]))), None)
+        if module is not None:  # of a test, batch by batch
+            watch.answers[y.__array_interface__["data"][0]] = outputs[0], module
     if modes.grad and watch.rounds < FIRST and watch.stack and y.ndim > 1 and attributes.get("axis", 0) in (-1, y.ndim - 1):
         known = [(x._node, a) for x, a in zip(inputs, arrays) if x is not None and x._node is not None and 8 < a.size < 1 << 20]
         for i, (node, a) in enumerate(known):

@@ -15,16 +15,20 @@ class NotRecorded(Diagnosis):
 
     code = "BADAK-226"
     title = "the model is called under no_grad()"
-    explains = ("BADAK-208", "BADAK-209", "BADAK-217")
+    explains = ("BADAK-206", "BADAK-208", "BADAK-209", "BADAK-217")
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
         calls = [call for step in [*visit.steps, visit.watch.open] for call in step.calls]
+        asked = visit.error is not None and "require grad" in str(visit.error)
+        if asked and visit.watch.open.calls:  # what came before may have been another training
+            calls = visit.watch.open.calls
         if not calls or any(call.grad for call in calls):
             return
         own = {id(p): p for call in calls for p in weights_of(call.module) if p.requires_grad}
-        if 4 * sum(1 for key in own if key in visit.watch.reached) >= len(own):  # a weight of the loss may be reached all the same
+        if not asked and 4 * sum(1 for key in own if key in visit.watch.reached) >= len(
+            own
+        ):  # a weight of the loss may be reached all the same
             return
-        asked = visit.error is not None and "require grad" in str(visit.error)
         if asked or len(visit.steps) >= 2:
             yield self.found(
                 calls[0].place,

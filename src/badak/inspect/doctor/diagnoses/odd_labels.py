@@ -148,8 +148,9 @@ class OddLabels(Diagnosis):
         shares = (np.concatenate(several) > 0.5).mean(axis=0).clip(1e-3, 1 - 1e-3)
         wanted, given = (1 - shares) / shares, weights.reshape(-1)
         wrong = ((wanted > 3) & (given < 0.5)) | ((wanted < 1 / 3) & (given > 2))
-        if 2 * wrong.sum() <= len(wrong):
+        if 2 * wrong.sum() <= len(wrong) and not rises(shares, given):
             return None
+        wrong = wrong if wrong.any() else shares == shares.max()
         return self.found(
             place,
             tr("the loss is weighted towards what is frequent: pos_weight is {:.2g}, and {:.0%} of the labels are 1",
@@ -214,3 +215,11 @@ class OddLabels(Diagnosis):
             tr("(y - y.mean()) / y.std() of the training data, and back for what is shown"),
             size=size, reached=reached,
         )  # fmt: skip
+
+
+def rises(shares: np.ndarray, weights: np.ndarray) -> bool:
+    """Whether what is more frequent has the larger weight, throughout and by far."""
+    if len(shares) < 3 or weights.min() <= 0 or min(shares.max() / shares.min(), weights.max() / weights.min()) < 3:
+        return False
+    x, y = np.log(shares / (1 - shares)), np.log(weights)
+    return bool(np.corrcoef(x, y)[0, 1] > 0.9)
