@@ -20,9 +20,9 @@ KNOWN = {  # not found
     ("spectrum", "no positions"),  # the ends of its convolutions tell it something
     ("whisperlike", "sound without places"),
     ("windowed", "values turned as well"),  # some do it on purpose
-    ("qwenlike", "no mask"),  # asks for its kind instead
-    ("wordrnn", "state detached and answer of words"),  # the state that comes back has its gradient
-    ("wordrnn", "looks one ahead"),
+    ("groupedchat", "groups and heads exchanged"),  # the heads of a group stand elsewhere, and no sum tells
+    ("griddet", "pairs of another kind"),  # of two axes
+    ("griddet", "dense head asks the registers"),  # says that the order does not matter
     ("tableformer", "categories not read"),
     ("tableformer", "numbers not read"),  # says the model itself
 }
@@ -85,6 +85,17 @@ MISSED_ONCE = [
     ("storyteller", "gate at zero and fixed"),
     ("storyteller", "queries alike"),
     ("wordrnn", "mean over the text"),  # a state that comes back
+    ("wordrnn", "state detached and answer of words"),  # the state that comes back has its gradient
+    ("wordrnn", "looks one ahead"),
+    ("qwenlike", "no mask"),  # a mask is made, and hides nothing
+    ("groupedchat", "no mask"),
+    ("timemix", "no residual time"),  # a state next to what it gives
+    ("timemix", "keys normalised over the text"),  # a state of one's own
+    ("minlstm", "backwards"),  # the labels of loss=
+    ("minlstm", "text rolled"),
+    ("crossenc", "places times nothing"),  # a pair of texts, and one number
+    ("griddet", "registers alike"),
+    ("griddet", "whole head without effect"),
 ]
 EVERY = [(name, edit[0]) for name in NAMES for edit in EDITS[name] if (name, edit[0]) not in KNOWN]
 
