@@ -65,7 +65,7 @@ EDITS: dict[str, list[tuple]] = {
     "wordrnn": [
         ("both directions", "future", "", "x, state = rnn(x, state)", "x, state = rnn(x.flip(0), state)"),
         ("second layer left out", "gradients", "rnns.1", "zip(self.rnns, hidden)", "zip(self.rnns[:1], hidden)"),
-        ("state detached and answer of words", "gradients", "encoder rnns.0", "            x = self.drop(x)\n", "            x = self.drop(x).detach()\n"),
+        ("state detached and answer of words", "gradients", "encoder rnns", "            x = self.drop(x)\n", "            x = self.drop(x).detach()\n"),
         ("mean over the text", "future", "", "return self.decoder(x), fresh", "return self.decoder(x - x.mean(0)), fresh"),
         ("mean over rows", "batch", "", "return self.decoder(x), fresh", "return self.decoder(x - x.mean(1, keepdim=True)), fresh"),
         ("dropout at work in eval", "random", "drop", "if not self.training or not self.dropout:", "if not self.dropout:"),
