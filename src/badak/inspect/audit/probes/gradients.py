@@ -225,8 +225,8 @@ def without_effect(subject: Subject, trainable: dict) -> list[Finding]:
     given = {call.path for call in subject.training.calls if any(x.dtype.kind == "f" and not x.any() for x in call.inputs)}
     for path in covering(subject, set(zero) - {n for n in zero for each in given if n in below(zero, each)}) if matrices else ():
         inside = [name for name in below(matrices, path) if trainable[name].dim() > 1]
-        one_key = any(seen.keep.shape[-1] == 1 for seen in subject.reference.attentions)  # of one key nothing is asked
-        if len(inside) > 1 or (inside and len(below(zero, path)) > 1 and path and not one_key):
+        nothing = any(y.dtype.kind == "f" and y.size > 1 and not y.any() for y in subject.reference.outputs)
+        if len(inside) > 1 or (inside and path and nothing):
             cause = tr(
                 "all that {} has gets gradients of zero: what it gives changes nothing that is asked for", path or tr("the model")
             )
