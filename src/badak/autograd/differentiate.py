@@ -95,6 +95,8 @@ def grad(
             made.append(zeros_like(like) if materialize_grads else None)
         elif create_graph:
             made.append(cast(dx, x.dtype))
+        elif isinstance(dx, Tensor):
+            made.append(dx)
         elif type(dx) is Rows:
             made.append(Rows.as_tensor(dx))
         else:

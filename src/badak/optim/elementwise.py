@@ -15,6 +15,7 @@ From that come the groups with their checks, the state and its form in files, on
 group, and replays of that call (`badak.compile`).
 """
 
+import importlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from operator import is_
@@ -31,8 +32,11 @@ from badak.optim.optimizer import Declared, begin_number, count, loss_of
 from badak.optim.settings import number
 from badak.optim.state import check_memory
 from badak.tensor import Tensor
+from badak.tensor.apply import wrapped_run
+from badak.tensor.double_backward.array import Recorded, tensor_of
 from badak.tensor.sparse.create import coalesce
 from badak.tensor.sparse.layout import CooTensor
+from badak.tensor.wrapped import is_wrapper
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,8 @@ class Elementwise(Declared):
         loss = loss_of(closure)
         if CooTensor in overriding.active:
             self._step_sparse()
+        if wrapped_run:
+            self._step_wrappers()
         for batch in self._batches():
             scalars, arrays = batch.next_scalars(), batch.arrays
             adding = self._adding(batch.params)
@@ -106,6 +112,22 @@ class Elementwise(Declared):
                     raise NotSupportedError("weight_decay option is not compatible with sparse gradients", "weight_decay=0")
                 self._update_sparse(p, coalesce(p._grad), group)
                 self._changed([p])
+
+    def _step_wrappers(self) -> None:
+        """The update of the parameters that have no memory: in operations, which go to their classes."""
+        for group in self.param_groups:
+            for p in [p for p in group["params"] if p._grad is not None and (is_wrapper(p) or is_wrapper(p._grad))]:
+                new = self._begin(p, group)
+                state, names = self.state[p], self._slots(group)
+                step = count(state["step"]._array) if self.COUNTS else 1 if new else 2
+                scalars = self.scalars(group, step, *[state[name]._array for name in self.NUMBERS])
+                held = [p, *[state[name] if name else None for name in names]]
+                with no_grad():
+                    seen = [None if x is None else Recorded(x) for x in held]
+                    made = self.update(seen[0], Recorded(p._grad), *seen[1:], *scalars)
+                    for x, y in zip(held, made):
+                        if x is not None:
+                            x.copy_(tensor_of(y))
 
     def _update_sparse(self, p: Tensor, g: Any, group: dict[str, Any]) -> None:
         """Change p by a coalesced gradient."""
@@ -148,6 +170,8 @@ class Elementwise(Declared):
         """The parameters that have gradients, those of one group and dtype together."""
         for at, group in enumerate(self.param_groups):
             ready = [p for p in group["params"] if p._grad is not None and not p._grad.is_sparse]
+            if wrapped_run:
+                ready = [p for p in ready if not is_wrapper(p) and not is_wrapper(p._grad)]
             kinds = {p._array.dtype.char for p in ready}
             for kind in kinds:
                 batch = ready if len(kinds) == 1 else [p for p in ready if p._array.dtype.char == kind]
@@ -169,7 +193,10 @@ class Elementwise(Declared):
             start = self.SLOTS[name].start
             value = number(group[start]) if start else 0
             begun = complex(value, value) if p._array.dtype.kind == "c" else value
-            state[name] = Tensor._of(np.full_like(p._array, begun))
+            if is_wrapper(p):
+                state[name] = importlib.import_module("badak").zeros_like(p) + begun
+            else:
+                state[name] = Tensor._of(np.full_like(p._array, begun))
         return bool(missing)
 
     def _check_memory(self, memory: Any, p: Tensor, group: dict[str, Any]) -> None:

@@ -13,6 +13,7 @@ from badak.kernels.half import BFLOAT16
 from badak.ops.cast import Cast
 from badak.ops.op import Saved
 from badak.tensor.tensor import Tensor
+from badak.tensor.wrapped import is_wrapper
 
 _new = object.__new__
 
@@ -26,6 +27,7 @@ class _NoNeeds(dict):
 
 _NO_NEEDS = _NoNeeds({n: (False,) * n for n in range(16)})
 batched_run: list = []  # what runs an operation on all examples of a vmap: `vmap.py` puts it here
+wrapped_run: list = []  # what hands an operation to the class of a wrapper: `compat/torch/wrapper.py` puts it here
 _FORGOTTEN = Saved((False,))  # for what views save, shapes and axes, where nobody will ask for it
 
 
@@ -37,6 +39,8 @@ def apply(op, *inputs, **attributes):
     if anywhere.casting:
         if op in modes.replaced:
             return modes.replaced[op](inputs, attributes)
+        if wrapped_run and (made := wrapped_run[0](op, inputs, attributes)) is not NotImplemented:
+            return made
         if modes.batching and (made := batched_run[0](op, inputs, attributes)) is not NotImplemented:
             return made
         if modes.casting is not None:
@@ -89,6 +93,8 @@ def apply(op, *inputs, **attributes):
 
 def see(op, x, **attributes):
     """apply for an operation whose only output is a view of its only input, of which a layer has many: half of the time."""
+    if wrapped_run and is_wrapper(x):
+        return apply(op, x, **attributes)
     y = _new(Tensor)
     if not modes.grad:
         observer = modes.observer

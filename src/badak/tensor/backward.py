@@ -10,6 +10,7 @@ from badak.autograd.node import Leaf
 from badak.core import events
 from badak.core.errors import ArgumentError, GraphError, ShapeError, name_of, tr
 from badak.core.modes import anywhere, modes
+from badak.tensor.wrapped import walks as walks_of_wrappers
 
 
 def backward(outputs, gradients, retain_graph=None, create_graph: bool = False, inputs=None) -> None:
@@ -50,6 +51,8 @@ def _backward(outputs, gradients, retain_graph, create_graph: bool, inputs) -> N
 
 def walk_back(outputs, gradients, retain_graph, create_graph: bool, targets=None):
     """graph.backpropagate from these tensors on; with create_graph over tensors, so that the gradients have a history."""
+    if walks_of_wrappers and walks_of_wrappers[0](outputs, gradients):
+        return walks_of_wrappers[1](outputs, gradients, retain_graph, create_graph, targets)
     roots = [root(y, dy) for y, dy in zip(outputs, gradients, strict=True)]
     if not create_graph:
         spent = [edge[0].saved is None or edge[0].spent for edge, _ in roots if type(edge[0]) is not Leaf]

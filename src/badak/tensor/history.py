@@ -18,6 +18,7 @@ from badak.tensor.backward import backward
 from badak.tensor.batched import Batched
 from badak.tensor.grad_fn import GradFn, grad_fn
 from badak.tensor.properties import About
+from badak.tensor.wrapped import is_wrapper
 
 if TYPE_CHECKING:
     from badak.tensor.tensor import Tensor
@@ -285,6 +286,8 @@ class History(About):
         """The same memory, without history and outside the count of in-place changes."""
         if self._described is not None:
             return self._like_meta(self._described)
+        if is_wrapper(self):
+            return self.detach()
         if anywhere.casting and type(self._array) is Batched:
             return self._array.detached(self._of)
         twin = self._of(self._array)
@@ -301,6 +304,11 @@ class History(About):
             raise GraphError(
                 tr("data set to a tensor that requires gradients must be floating point or complex dtype; got {}", value.dtype),
                 "x.data = data.to(x.dtype)",
+            )
+        if is_wrapper(self) or is_wrapper(value):
+            raise GraphError(
+                "data of a wrapper: what it wraps stands in attributes, which x.data = y leaves as they are",
+                "torch.utils.swap_tensors(x, y)",
             )
         events.redefine(self, tr("other data of a tensor"))
         self._described = value._described

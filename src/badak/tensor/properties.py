@@ -7,6 +7,7 @@ from badak.core.memory import is_shared, offset_of
 from badak.tensor import dtypes
 from badak.tensor.interface import Methods
 from badak.tensor.layouts import RANKS, contiguous_format, lies_so, order_asked, strided
+from badak.tensor.wrapped import is_wrapper
 
 
 def _steps(array: Any) -> tuple[int, ...]:
@@ -38,7 +39,9 @@ class About(Methods):
 
     @property
     def device(self) -> dtypes.device:
-        return dtypes.CPU if self._described is None else dtypes.META
+        if self._described is not None:
+            return dtypes.META
+        return self._array.device if is_wrapper(self) else dtypes.CPU
 
     @property
     def ndim(self) -> int:
@@ -57,11 +60,11 @@ class About(Methods):
 
     @property
     def is_meta(self) -> bool:
-        return self._described is not None
+        return self.device is dtypes.META
 
     @property
     def is_cpu(self) -> bool:
-        return self._described is None
+        return self.device is dtypes.CPU
 
     is_cuda = is_mps = is_xpu = is_sparse = is_sparse_csr = is_quantized = is_nested = False
     is_ipu = is_maia = is_mkldnn = is_mtia = is_vulkan = is_xla = False
@@ -107,11 +110,13 @@ class About(Methods):
 
     def storage_offset(self) -> int:
         """Elements between the start of the memory that is seen and this tensor's first one."""
+        if is_wrapper(self):
+            return self._array.offset
         return offset_of(self._array) // self._array.itemsize
 
     def data_ptr(self) -> int:
         """The address of the first value; 0 on the meta device."""
-        return self._array.ctypes.data if self._described is None else 0
+        return 0 if self._described is not None or is_wrapper(self) else self._array.ctypes.data
 
     const_data_ptr = data_ptr
 

@@ -6,6 +6,7 @@ to Python and NumPy, each of them on the one before, whose words it uses: histor
 whether a gradient is wanted. Each family of functions has a file of its own, and `methods.py` binds them here.
 """
 
+import importlib
 from collections.abc import Callable
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -15,12 +16,14 @@ import numpy as np
 from badak.autograd.node import Leaf, Node, Version
 from badak.core.errors import ArgumentTypeError, GraphError, tr
 from badak.core.memory import copied_with_others
+from badak.core.modes import modes
 from badak.core.public_api import absent_attribute, overriding
 from badak.tensor import dtypes
 from badak.tensor.attributes import Attributes, held_by, show_own_dict, slots_of, state_of
 from badak.tensor.batched import Batched
 from badak.tensor.meta_storage import description
 from badak.tensor.values import Values
+from badak.tensor.wrapped import Wrapped
 
 _new = object.__new__
 
@@ -75,6 +78,8 @@ class Tensor(Values):
     @classmethod
     def _of(cls, array, kind=None) -> "Tensor":
         """A tensor around this very array, with no history."""
+        if type(array) is Wrapped and array.of is not None:
+            return array.of
         tensor = _new(kind or Tensor)
         tensor._array = array if type(array) is np.ndarray or type(array) is Batched else np.asarray(array)
         return tensor
@@ -129,6 +134,21 @@ class Tensor(Values):
         """A leaf of a derived class with the memory of `data`."""
         return _of_class(data.detach(), cls).requires_grad_(require_grad)
 
+    @staticmethod
+    def _make_wrapper_subclass(
+        cls, size, *, strides=None, storage_offset=None, memory_format=None, dtype=None, layout=None, device=None,
+        pin_memory=False, requires_grad=False, dispatch_sizes_strides_policy=None, **ignored: object,
+    ) -> "Tensor":  # fmt: skip
+        """A tensor of a derived class that has sizes and no memory: what is done to it goes to the class's __torch_dispatch__."""
+        how = importlib.import_module("badak.compat.torch.wrapper")
+        place = size, strides, storage_offset, memory_format
+        return how.make(cls, *place, dtype, layout, device, requires_grad, dispatch_sizes_strides_policy)
+
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        """What is done for a wrapper whose class leaves it to badak: its sizes are all that there is."""
+        return importlib.import_module("badak.compat.torch.wrapper").disabled(cls, func, types, args, kwargs)
+
     def __hash__(self) -> int:
         return id(self)  # == compares element by element, so a tensor as a key of a dict is this very one
 
@@ -140,13 +160,26 @@ class Tensor(Values):
             )
         if id(self) in memo:
             return memo[id(self)]
-        if self._described is None:
+        if self._described is None and type(self._array) is Wrapped:
+            before, modes.grad = modes.grad, False
+            try:
+                twin = self.clone()
+            finally:
+                modes.grad = before
+            if type(twin) is not type(self):
+                raise ArgumentTypeError(
+                    tr("The default implementation of __deepcopy__() for wrapper subclasses only works for subclass types that "
+                       "properly implement clone(); got {} of a {}", type(twin).__name__, type(self).__name__),
+                    "a clone in its __torch_dispatch__, or a __deepcopy__ of its own",
+                )  # fmt: skip
+        elif self._described is None:
             twin = Tensor._of(copied_with_others(self._array, memo), type(self))
         else:
             twin = Tensor._like_meta(self._described, type(self))
         twin._requires_grad = self._requires_grad
         if self._grad is not None:
-            twin._grad = deepcopy(self._grad) if self._grad.is_sparse else Tensor._of(self._grad._array.copy("K"))
+            kept = self._grad.is_sparse or type(self._grad) is not Tensor
+            twin._grad = deepcopy(self._grad) if kept else Tensor._of(self._grad._array.copy("K"))
         memo[id(self)] = twin
         vars(twin).update(deepcopy(dict(vars(self)), memo))
         for name, value in slots_of(self).items():
@@ -157,6 +190,10 @@ class Tensor(Values):
         if self._described is not None:
             made = (type(self), self._described.shape, self.dtype, self._described.strides, self._requires_grad)
             return _rebuild_meta, made, state_of(self)
+        if type(self._array) is Wrapped:
+            like = self._array
+            made = (type(self), self.dtype, tuple(like.shape), self.stride(), like.offset, self.device, self.requires_grad)
+            return _rebuild_wrapper, made, state_of(self)
         kind = None if type(self) is Tensor else type(self)  # its own name depends on the program
         return _rebuild, (kind, self._array, self._requires_grad), state_of(self)
 
@@ -217,6 +254,11 @@ def _rebuild_meta(kind, shape, dtype, strides, requires_grad: bool) -> Tensor:
     tensor = Tensor._like_meta(description(shape, dtype.numpy, strides), kind)
     tensor._requires_grad = requires_grad
     return tensor
+
+
+def _rebuild_wrapper(kind, dtype, size, strides, offset, device, requires_grad: bool) -> Tensor:
+    place = {"strides": strides, "storage_offset": offset, "device": device}
+    return Tensor._make_wrapper_subclass(kind, size, dtype=dtype, requires_grad=requires_grad, **place)
 
 
 def _rebuild(kind, array, requires_grad: bool) -> Tensor:

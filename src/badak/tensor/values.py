@@ -12,6 +12,7 @@ from badak.tensor.batched import Batched, no_number
 from badak.tensor.history import History
 from badak.tensor.notebook import html_of
 from badak.tensor.printing import format_tensor
+from badak.tensor.wrapped import is_wrapper
 
 
 class Values(History):
@@ -39,6 +40,8 @@ class Values(History):
             array([1., 1.], dtype=float32)
         """
         self._read("numpy")
+        if is_wrapper(self):
+            raise ArgumentTypeError(".numpy() is not supported for tensor subclasses.", "of a tensor in it")
         if self.requires_grad and not force and modes.grad:
             raise GraphError(
                 "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.",
@@ -99,6 +102,9 @@ class Values(History):
             [[1.0, 0.0], [0.0, 1.0]]
         """
         self._read("tolist")
+        if is_wrapper(self):
+            kind = type(self).__name__
+            raise ArgumentTypeError(tr(".tolist() is not supported for tensor subclasses, got {}", kind), "of a tensor in it")
         return self._array.tolist()
 
     def __float__(self) -> float:

@@ -5,10 +5,9 @@ A mode is an observer of the thread (`core/events.py`). It is told of badak's op
 """
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
-from badak.compat.torch.aten import OpOverload, OpOverloadPacket
+from badak.compat.torch.aten import OpOverload, called
 from badak.compat.torch.core import is_traceable_wrapper_subclass as is_traceable_wrapper_subclass
 from badak.compat.torch.tracing.forms import form_of
 from badak.compat.torch.tracing.sizes import name_of
@@ -18,23 +17,7 @@ from badak.core.events import Observer
 from badak.core.public_api import door as _door
 from badak.tensor import Tensor
 from badak.tensor import device as device_type
-
-_OVERLOADS = {
-    **dict.fromkeys("add sub mul div floor_divide remainder fmod eq ne lt le gt ge bitwise_and bitwise_or".split(), "Tensor"),
-    "rsub": "Scalar", "pow": "Tensor_Scalar", "sum": "dim_IntList", "mean": "dim", "transpose": "int", "cat": "default",
-    "where": "self", "masked_fill": "Scalar", "split": "sizes", "unbind": "int",
-    "index_select": "default", "getitem": "Tensor", "full": "default", "arange": "start_step", "to": "dtype",
-}  # fmt: skip
-_PACKETS = {
-    "getitem": "index", "truediv": "div", "setitem": "index_put_", "to": "_to_copy", "reshape": "view", "broadcast_to": "expand",
-    "softmax": "_softmax", "log_softmax": "_log_softmax",
-}  # fmt: skip
-
-
-@cache
-def _named(name: str) -> tuple[OpOverloadPacket, str]:
-    """aten's name of an operation or public function."""
-    return OpOverloadPacket(_PACKETS.get(name, name)), _OVERLOADS.get(name, "default")
+from badak.tensor.wrapped import array_of
 
 
 class TorchDispatchMode(Observer):
@@ -63,34 +46,37 @@ class TorchDispatchMode(Observer):
     def __torch_dispatch__(self, func: Callable, types: Any, args: tuple = (), kwargs: dict | None = None) -> Any:
         raise undefined(self, "def __torch_dispatch__(self, func, types, args=(), kwargs=None)")
 
-    def _ask(self, name: str, plain: Callable, args: tuple, kwargs: dict, again: Callable | None) -> Any:
+    def _ask(self, name: str, plain: Callable, args: tuple, kwargs: dict, again: Callable | None, keeps: bool = True) -> Any:
         """What the mode gives. plain(): the result as tensors; again: what gives it for other arguments."""
-        made: list[Any] = []
+        told, made = called(name, again or _no_other, args, kwargs), []
 
         def run(*given: Any, **named: Any) -> Any:
-            if len(given) == len(args) and all(map(_is, given, args)) and all(map(_is, named.values(), kwargs.values())):
+            same = len(given) == len(told.args) and all(map(_is, given, told.args))
+            if same and all(map(_is, named.values(), told.kwargs.values())):
                 if not made:
                     made.append(plain())
                 return made[0]
             if again is None:
                 raise NotSupportedError(tr("{}: badak runs this one on its own arguments only", name), "func(*args, **kwargs)")
-            return again(*given, **named)
+            return told.run(*given, **named)
 
-        packet, overload = _named(name)
-        if name == "sum" and len(args) == 1:
-            overload = "default"
-        events.watch(self, False)
-        try:
-            result = self.__torch_dispatch__(OpOverload(packet, overload, run), (), args, kwargs)
-            if not made:  # the backward needs what the operation keeps
-                made.append(plain())
-        finally:
-            events.watch(self)
-        found, expected = (x if isinstance(x, tuple | list) else (x,) for x in (result, made[0]))
+        with told.overload.doing(run):
+            result = self.answer(told.overload, (), told.args, told.kwargs)
+        if not made and keeps:  # the backward needs what the operation keeps
+            made.append(plain())
+        found, expected = (x if isinstance(x, tuple | list) else (x,) for x in (result, made[0] if made else result))
         if len(found) != len(expected) or not all(isinstance(x, Tensor) or x is None for x in found):
             cause = tr("__torch_dispatch__ of {} gave {}", name, type(result).__name__)
             raise ArgumentTypeError(cause, "return func(*args, **(kwargs or {}))")
         return result
+
+    def answer(self, overload: OpOverload, types: tuple, args: tuple, kwargs: dict) -> Any:
+        """What __torch_dispatch__ gives, in which the mode is off."""
+        events.watch(self, False)
+        try:
+            return self.__torch_dispatch__(overload, types, args, kwargs)
+        finally:
+            events.watch(self)
 
     def on_op_enter(self, op, forward: Callable) -> Callable:
         def dispatched(save, *arrays, **attributes):
@@ -103,10 +89,8 @@ class TorchDispatchMode(Observer):
                 return tuple(map(Tensor._of, made)) if type(made) is tuple else Tensor._of(made)
 
             name = op.name if function is None else function.__name__
-            if name == "matmul":
-                name = {(2, 2): "mm", (3, 3): "bmm"}.get(tuple(a.ndim for a in arrays), name)
             result = self._ask(name, plain, tuple(args), kwargs, function)
-            return tuple(y._array for y in result) if isinstance(result, tuple | list) else result._array
+            return tuple(map(array_of, result)) if isinstance(result, tuple | list) else array_of(result)
 
         return dispatched
 
@@ -129,11 +113,15 @@ class TorchDispatchMode(Observer):
     def on_call(self, effect, args, kwargs, proceed: Callable) -> Any:
         if effect.kind != "pure" or not any(isinstance(x, Tensor) for x in args):
             return proceed(*args, **kwargs)
-        return self._ask(effect.function.__name__.strip("_"), lambda: proceed(*args, **kwargs), args, kwargs, proceed)
+        return self._ask(effect.function.__name__.strip("_"), lambda: proceed(*args, **kwargs), args, kwargs, proceed, keeps=False)
 
 
 def _is(a: Any, b: Any) -> bool:
     return a is b or type(a) is type(b) and not isinstance(a, Tensor) and a == b
+
+
+def _no_other(*args: Any, **kwargs: Any) -> Any:
+    raise NotSupportedError("badak runs this one on its own arguments only", "func(*args, **kwargs)")
 
 
 class _Fake(type):

@@ -60,7 +60,7 @@ def guarded(function: Callable, space: str, name: str | None = None) -> Callable
     own_out = takes_out(function, space, name or function.__name__)
     first = min((kind[0] for kind in kinds), default=0)
     asked = overriding.asked(name or function.__name__) if space in SPACES and name != "__init__" else None
-    overridable = asked is overriding.overridden
+    overridable = asked in (overriding.overridden, overriding.overridden_or_wrapper)
 
     @wraps(function)
     def public(*args, **kwargs):
@@ -138,9 +138,10 @@ _NAME_OF |= {f"__{name}__": name for name in "lt le ne gt ge".split()} | {
 
 def guarded_operator(function: Callable, space: str, name: str) -> Callable:
     """`guarded` for an operator, to which Python hands its one, two or three operands: in a third of the time."""
+    asked = overriding.overridden_or_wrapper if overriding.changes(name) else overriding.overridden
 
     def of_one(self):
-        if overriding.active and overriding.overridden((self,), {}):
+        if overriding.active and asked((self,), {}):
             return overriding.dispatch(function_of(self), (self,), {})
         try:
             return function(self)
@@ -148,7 +149,7 @@ def guarded_operator(function: Callable, space: str, name: str) -> Callable:
             return answered(error, function, name, (self,), {}, space)
 
     def of_two(self, other):
-        if overriding.active and overriding.overridden((self, other), {}):
+        if overriding.active and asked((self, other), {}):
             return overriding.dispatch(function_of(self), (self, other), {})
         try:
             return function(self, other)
@@ -158,7 +159,7 @@ def guarded_operator(function: Callable, space: str, name: str) -> Callable:
             return answered(error, function, name, (self, other), {}, space)
 
     def of_three(self, key, value):
-        if overriding.active and overriding.overridden((self, key, value), {}):
+        if overriding.active and asked((self, key, value), {}):
             return overriding.dispatch(function_of(self), (self, key, value), {})
         try:
             return function(self, key, value)

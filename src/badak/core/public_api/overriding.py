@@ -21,6 +21,12 @@ MAKERS = frozenset(
     result_type rfftfreq sparse_coo_tensor sparse_csc_tensor sparse_csr_tensor tensor tril_indices triu_indices zeros""".split()
 )  # those for which no class can, but a mode
 
+WHOLE = frozenset(
+    """clone copy_ detach empty_like full_like max min new_empty new_full new_ones new_zeros ones_like rand_like randint_like
+    randn_like repeat split squeeze t unsqueeze zeros_like""".split()
+)  # what the class of a wrapper is asked for as it is called, although it needs no number
+wrappers: list[Callable] = []  # whether there is one among arguments; who answers: `compat/torch/wrapper.py` puts them here
+
 
 class _State(threading.local):
     modes: tuple = ()  # the last one entered comes first to its turn
@@ -56,6 +62,11 @@ def overridden(args: tuple, kwargs: dict) -> bool:
     return bool(state.modes) or bool(classes(args, kwargs))
 
 
+def overridden_or_wrapper(args: tuple, kwargs: dict) -> bool:
+    """The same, or one of them is a wrapper."""
+    return overridden(args, kwargs) or bool(wrappers) and wrappers[0](args, kwargs)
+
+
 def in_mode(args: tuple, kwargs: dict) -> bool:
     """Whether a mode answers for the call."""
     return bool(state.modes)
@@ -63,7 +74,16 @@ def in_mode(args: tuple, kwargs: dict) -> bool:
 
 def asked(name: str) -> Callable | None:
     """What says whether a call of PyTorch's function of this name is answered by somebody else."""
-    return None if name in NEVER else in_mode if name in MAKERS else overridden
+    if name in NEVER or name in MAKERS:
+        return None if name in NEVER else in_mode
+    return overridden_or_wrapper if name in WHOLE or changes(name) else overridden
+
+
+def changes(name: str) -> bool:
+    """Whether a function of this name changes its first argument in place."""
+    if name.startswith("__"):
+        return name == "__setitem__" or name.startswith("__i") and name not in ("__iter__", "__invert__", "__index__", "__int__")
+    return name.endswith("_") and name not in ("requires_grad_", "share_memory_")
 
 
 def classes(args: Any, kwargs: dict) -> list[Any]:
@@ -114,6 +134,8 @@ def dispatch(public: Callable, args: tuple, kwargs: dict) -> Any:
             state.modes = before
         if answer is not NotImplemented:
             return answer
+    if not found and wrappers and wrappers[0](args, kwargs):
+        return wrappers[1](public, args, kwargs)
     for one in found:
         answer = type(one).__torch_function__(public, types, args, kwargs)
         if answer is not NotImplemented:

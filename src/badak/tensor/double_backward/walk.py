@@ -19,12 +19,13 @@ def backpropagate(roots, retain_graph: bool, targets=None):
     events.user_code(tr("create_graph=True was asked for"))
     before, modes.grad = modes.grad, True
     try:
-        return _walk(roots, retain_graph, targets)
+        return walk(roots, retain_graph, targets, _gradients)
     finally:
         modes.grad = before
 
 
-def _walk(roots, retain_graph, targets):
+def walk(roots, retain_graph, targets, of_node):
+    """The same. of_node(node, gradients): the gradients of its inputs."""
     waiting: dict = {}  # node: a gradient for each of its outputs, None where none has come
     heap: list = []
     for (node, slot), dy in roots:
@@ -39,7 +40,7 @@ def _walk(roots, retain_graph, targets):
         if goals is not None and node not in above:
             continue
         with asked_for(node, goals, above) if goals is not None else nullcontext():
-            dxs = _gradients(node, gradients)
+            dxs = of_node(node, gradients)
         for edge, dx in zip(node.edges, dxs, strict=True):
             if edge is not None and dx is not None:
                 _add(waiting, heap, *edge, dx)

@@ -1,0 +1,72 @@
+"""What stands in the `_array` of a wrapper: a tensor of sizes, strides and a dtype, made by `Tensor._make_wrapper_subclass`.
+
+It looks like the array that the tensor would have, and has no numbers. `apply` hands an operation with a wrapper to its class, and
+whoever asks for the numbers meets `NoMemory`: the call goes to the class as a whole (`compat/torch/wrapper.py`).
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from badak.core.errors import NoDataError, tr
+from badak.tensor.attributes import held_by
+
+answers: list[Callable] = []  # what gives a call to the class of a wrapper: `compat/torch/wrapper.py` puts it here
+walks: list[Callable] = []  # whether a graph has a wrapper; the walk back through it. As well
+
+
+class NoMemory(NoDataError):
+    """A function needs the numbers of a wrapper, which has none."""
+
+    @staticmethod
+    def again(function: Callable, name: str, args: tuple, kwargs: dict) -> Any:
+        return answers[0](function, name, args, kwargs)
+
+
+class Wrapped:
+    """The array that a wrapper would have, on this device. of: the wrapper, where the array goes from one function to the next."""
+
+    __slots__ = ("like", "offset", "device", "of")
+
+    def __init__(self, like: np.ndarray, offset: int, device: Any, of: Any = None):
+        self.like, self.offset, self.device, self.of = like, offset, device, of
+
+    shape = property(lambda self: self.like.shape)
+    dtype = property(lambda self: self.like.dtype)
+    ndim = property(lambda self: self.like.ndim)
+    size = property(lambda self: self.like.size)
+    nbytes = property(lambda self: self.like.nbytes)
+    itemsize = property(lambda self: self.like.itemsize)
+    strides = property(lambda self: self.like.strides)
+    flags = property(lambda self: self.like.flags)
+
+    def __getattr__(self, name: str) -> Any:
+        raise no_memory()
+
+    def _refuse(self, *args: Any, **named: Any) -> Any:
+        raise no_memory()
+
+    __array__ = __array_ufunc__ = __array_function__ = __getitem__ = __setitem__ = __len__ = __iter__ = __bool__ = _refuse
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __and__ = __or__ = __invert__ = __neg__ = _refuse
+    __hash__ = object.__hash__
+
+
+def array_of(x: Any) -> Any:
+    """The array of a tensor; that of a wrapper leads back to it."""
+    array = x._array
+    return Wrapped(array.like, array.offset, array.device, x) if type(array) is Wrapped else array
+
+
+def no_memory() -> NoMemory:
+    """The complaint about a number of a wrapper."""
+    return NoMemory(
+        tr("a tensor made by _make_wrapper_subclass has no numbers of its own"),
+        "the tensors that it wraps, in its __torch_dispatch__",
+    )
+
+
+def is_wrapper(x: Any) -> bool:
+    """Whether it is a tensor without memory that a class of the program stands for."""
+    return type(held_by(x).get("_array")) is Wrapped
