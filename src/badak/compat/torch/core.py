@@ -102,8 +102,29 @@ class _ExcludeDispatchKeyGuard:
 
 
 def is_traceable_wrapper_subclass(t: Any) -> bool:
-    """False: no class of tensors here keeps others inside, to be computed with in its place."""
-    return False
+    """Whether it is a tensor of a program's class that says which tensors it keeps inside, and how it is made of them."""
+    own = isinstance(t, Tensor) and type(t).__torch_dispatch__ is not Tensor.__torch_dispatch__
+    return own and hasattr(t, "__tensor_flatten__") and hasattr(type(t), "__tensor_unflatten__")
+
+
+def _set_conj(tensor: Any, conj: bool) -> None:
+    """Nothing where it is False: numbers never wait to be conjugated here."""
+    _refuse_lazy(conj, "_set_conj")
+
+
+def _set_neg(tensor: Any, neg: bool) -> None:
+    """Nothing where it is False: numbers never wait to be negated here."""
+    _refuse_lazy(neg, "_set_neg")
+
+
+def _refuse_lazy(wanted: bool, name: str) -> None:
+    if wanted:
+        raise NotSupportedError(tr("torch._C.{}: badak computes a conjugate and -x at once", name), "x.conj() or -x")
+
+
+def _len_torch_dispatch_stack() -> int:
+    """How many TorchDispatchModes are entered."""
+    return sum(hasattr(type(each), "__torch_dispatch__") for each in modes.observers)
 
 
 def _get_tracing_state() -> None:
@@ -158,6 +179,8 @@ def __getattr__(name: str) -> Any:
     """What stands in `overrides` and `vmap`, which need the functions of badak, and for what is nowhere its error."""
     if name in ("_add_batch_dim", "_remove_batch_dim"):
         return getattr(importlib.import_module("badak.compat.torch.vmap"), name)
+    if name in ("_DisableTorchDispatch", "_disabled_torch_dispatch_impl"):
+        return getattr(importlib.import_module("badak.compat.torch.wrapper"), name)
     if name in ("DisableTorchFunction", "DisableTorchFunctionSubclass"):
         return getattr(importlib.import_module("badak.compat.torch.overrides"), name)
     return _missing(name)

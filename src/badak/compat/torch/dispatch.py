@@ -4,7 +4,8 @@ A mode is an observer of the thread (`core/events.py`). It is told of badak's op
 ("aten.linear.default", which PyTorch cuts into two), and what NumPy makes without one, such as zeros(3), it does not see.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from badak.compat.torch.aten import OpOverload, called
@@ -14,6 +15,7 @@ from badak.compat.torch.tracing.sizes import name_of
 from badak.core import events
 from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, tr, undefined
 from badak.core.events import Observer
+from badak.core.modes import modes
 from badak.core.public_api import door as _door
 from badak.tensor import Tensor
 from badak.tensor import device as device_type
@@ -114,6 +116,48 @@ class TorchDispatchMode(Observer):
         if effect.kind != "pure" or not any(isinstance(x, Tensor) for x in args):
             return proceed(*args, **kwargs)
         return self._ask(effect.function.__name__.strip("_"), lambda: proceed(*args, **kwargs), args, kwargs, proceed, keeps=False)
+
+
+def is_in_torch_dispatch_mode(include_infra_modes: bool = True) -> bool:
+    """Whether a TorchDispatchMode is entered."""
+    return bool(_get_current_dispatch_mode_stack())
+
+
+def _get_current_dispatch_mode_stack() -> list[TorchDispatchMode]:
+    """The modes that are entered, the innermost last."""
+    return [each for each in modes.observers if isinstance(each, TorchDispatchMode)]
+
+
+def _get_current_dispatch_mode() -> TorchDispatchMode | None:
+    """The innermost mode that is entered."""
+    return next(reversed(_get_current_dispatch_mode_stack()), None)
+
+
+@contextmanager
+def _disable_current_modes() -> Iterator[list[TorchDispatchMode]]:
+    """A block in which the modes that are entered are off."""
+    entered = _get_current_dispatch_mode_stack()
+    for mode in entered:
+        events.watch(mode, False)
+    try:
+        yield entered
+    finally:
+        for mode in entered:
+            events.watch(mode)
+
+
+def return_and_correct_aliasing(func: Any, args: tuple, kwargs: dict, out: Any) -> Any:
+    """What a __torch_dispatch__ gives: the first argument of a function that changes it in place, else `out`."""
+    name = func.overloadpacket.__name__
+    return args[0] if name.endswith("_") and not name.startswith("_") else out
+
+
+def transform_subclass(t: Any, callback: Callable, outer_size: Any = None, outer_stride: Any = None) -> Any:
+    """A wrapper of the same class, of what callback(name, tensor) gives for each tensor inside."""
+    names, context = t.__tensor_flatten__()
+    inside = {name: callback(name, getattr(t, name)) for name in names}
+    size, stride = (t.size() if outer_size is None else outer_size), (t.stride() if outer_stride is None else outer_stride)
+    return type(t).__tensor_unflatten__(inside, context, size, stride)
 
 
 def _is(a: Any, b: Any) -> bool:

@@ -171,6 +171,26 @@ def tree_leaves(tree: Any, is_leaf: Callable | None = None) -> list:
     return tree_flatten(tree, is_leaf)[0]
 
 
+def arg_tree_leaves(*args: Any, **kwargs: Any) -> list:
+    """The leaves of all arguments in order."""
+    return [leaf for each in (*args, *kwargs.values()) for leaf in tree_leaves(each)]
+
+
+def is_namedtuple_class(cls: Any) -> bool:
+    """Whether it is a class that `collections.namedtuple` made, or derives from one."""
+    return isinstance(cls, type) and issubclass(cls, tuple) and isinstance(getattr(cls, "_fields", None), tuple)
+
+
+def is_namedtuple(obj: Any) -> bool:
+    """Whether it is such a class, or an object of one."""
+    return is_namedtuple_class(obj if isinstance(obj, type) else type(obj))
+
+
+def is_namedtuple_instance(obj: Any) -> bool:
+    """Whether it is an object of such a class."""
+    return is_namedtuple_class(type(obj))
+
+
 def tree_structure(tree: Any, is_leaf: Callable | None = None) -> TreeSpec:
     """The spec."""
     return tree_flatten(tree, is_leaf)[1]

@@ -9,7 +9,6 @@ formula, as one function, "aten.sort_backward.default", which computes the call 
 import importlib
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from functools import cache, partial
 from typing import Any
 
@@ -203,19 +202,19 @@ def _of_sizes(name: str, function: Callable, args: tuple, kwargs: dict) -> Any:
     return made
 
 
-@contextmanager
-def below() -> Iterator[None]:
+class _DisableTorchDispatch:
     """A block in which no class is asked: what is done to wrappers is done to their sizes alone."""
-    before, state.below = state.below, True
-    try:
-        yield
-    finally:
-        state.below = before
+
+    def __enter__(self) -> None:
+        self._before, state.below = state.below, True
+
+    def __exit__(self, *error: Any) -> None:
+        state.below = self._before
 
 
-def disabled(cls: type, func: Callable, types: Any, args: tuple = (), kwargs: dict | None = None) -> Any:
-    """The `__torch_dispatch__` of Tensor."""
-    with below():
+def _disabled_torch_dispatch_impl(func: Callable, types: Any, args: tuple = (), kwargs: dict | None = None) -> Any:
+    """The `__torch_dispatch__` of Tensor: what is done to sizes."""
+    with _DisableTorchDispatch():
         return func(*args, **(kwargs or {}))
 
 
