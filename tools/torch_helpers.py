@@ -70,7 +70,7 @@ class Nothing(ModuleType):
 OFF = """
 torch.backends.disable_global_flags torch.cpu.get_capabilities torch.cpu._is_avx2_supported torch._C._jit_set_profiling_executor
 torch._C._get_graph_executor_optimize torch._C.ScriptFunction torch._C.ScriptMethod torch._C._get_cpu_capability
-torch._C._DisableTorchDispatch torch._C._DisableFuncTorch
+torch._C._DisableFuncTorch
 """.split()
 ABSENT = "complex32 quint8 qint8 qint32 quint4x2 quint2x4 float4_e2m1fn_x2".split()  # dtypes, which tests are made for
 ZERO = "torch._C._len_torch_function_stack torch._C._get_torch_function_state".split()

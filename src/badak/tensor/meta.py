@@ -21,6 +21,7 @@ from badak.tensor.dtypes import device as Device
 from badak.tensor.meta_storage import like, unfilled
 from badak.tensor.random import get_rng_state, set_rng_state
 from badak.tensor.tensor import Tensor
+from badak.tensor.wrapped import is_wrapper
 
 _RESHAPING = frozenset("unsqueeze_ squeeze_ transpose_ t_ swapaxes_ swapdims_ resize_ set_".split())
 _FILLED = frozenset("empty ones zeros rand randn".split())  # what they hold is nothing to a tensor without values
@@ -106,9 +107,10 @@ class _StandIns:
         """The value with stand-ins in place of meta tensors."""
         if isinstance(value, Tensor):
             self.wanted = self.wanted or value._requires_grad
-            if value._described is None:
+            described = value._array.like if is_wrapper(value) else value._described
+            if described is None:
                 return value
-            twin = Tensor._of(value._described)
+            twin = Tensor._of(described)
             self.known[id(twin)] = twin, value
             return twin
         if isinstance(value, dict):

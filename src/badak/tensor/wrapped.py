@@ -53,6 +53,12 @@ class Wrapped:
     __hash__ = object.__hash__
 
 
+def answers_itself(cls: type, tensor: type) -> bool:
+    """Whether a class that derives from `tensor` has a __torch_dispatch__ of its own."""
+    asked: Any = cls.__torch_dispatch__  # type: ignore[attr-defined]
+    return getattr(asked, "__func__", asked) is not tensor.__torch_dispatch__.__func__  # type: ignore[attr-defined]
+
+
 def array_of(x: Any) -> Any:
     """The array of a tensor; that of a wrapper leads back to it."""
     array = x._array

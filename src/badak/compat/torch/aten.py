@@ -160,6 +160,10 @@ def _splits(x: Any, sizes: Any, dim: int = 0) -> tuple:
         "split_with_sizes", "default", (x, list(sizes), *rest), {})  # fmt: skip
 
 
+def _chunks(x: Any, chunks: int, dim: int = 0) -> tuple:
+    return _splits(x, max(1, -(-x.shape[dim] // chunks)), dim)
+
+
 def _index(x: Any, key: Any) -> tuple:
     parts = [
         Tensor._of(part) if hasattr(part, "__array_interface__") else part for part in (key if isinstance(key, tuple) else (key,))
@@ -198,6 +202,7 @@ _FORMS: dict[str, Callable] = {
     "min": _along("min"),
     "pow": _pow,
     "split": _splits,
+    "chunk": _chunks,
     "permute": lambda x, *axes: ("permute", "default", (x, list(axes[0] if len(axes) == 1 else axes)), {}),
     "reshape": lambda x, shape: ("view", "default", (x, list(shape)), {}),
     "broadcast_to": lambda x, shape: ("expand", "default", (x, list(shape)), {}),

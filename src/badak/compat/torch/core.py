@@ -16,6 +16,7 @@ from badak.tensor import Tensor
 from badak.tensor import device as device
 from badak.tensor import dtype as dtype
 from badak.tensor.batched import Batched
+from badak.tensor.wrapped import answers_itself
 
 TensorBase = Tensor  # PyTorch's compiled class below its Tensor
 
@@ -103,7 +104,7 @@ class _ExcludeDispatchKeyGuard:
 
 def is_traceable_wrapper_subclass(t: Any) -> bool:
     """Whether it is a tensor of a program's class that says which tensors it keeps inside, and how it is made of them."""
-    own = isinstance(t, Tensor) and type(t).__torch_dispatch__ is not Tensor.__torch_dispatch__
+    own = isinstance(t, Tensor) and answers_itself(type(t), Tensor)
     return own and hasattr(t, "__tensor_flatten__") and hasattr(type(t), "__tensor_unflatten__")
 
 

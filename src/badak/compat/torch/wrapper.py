@@ -32,7 +32,7 @@ from badak.tensor.double_backward.saved import SavedAgain
 from badak.tensor.double_backward.walk import backpropagate, walk
 from badak.tensor.layouts import order_asked, strided
 from badak.tensor.meta_storage import description
-from badak.tensor.wrapped import NoMemory, Wrapped, answers, is_wrapper, walks
+from badak.tensor.wrapped import NoMemory, Wrapped, answers, answers_itself, is_wrapper, walks
 
 _WITHOUT_GRADIENT = frozenset(
     "detach zeros_like ones_like empty_like full_like rand_like randn_like randint_like new_zeros new_ones new_empty new_full "
@@ -56,7 +56,7 @@ def make(cls: type, size: Any, strides: Any, storage_offset: Any, memory_format:
             "inherits from Tensor.",
             "class Own(badak.Tensor)",
         )
-    if cls.__torch_dispatch__ is Tensor.__torch_dispatch__:
+    if not answers_itself(cls, Tensor):
         raise ArgumentTypeError(
             tr("{} must define __torch_dispatch__", cls.__name__),
             "@classmethod def __torch_dispatch__(cls, func, types, args=(), kwargs=None)",
@@ -150,6 +150,15 @@ def call(name: str, function: Callable, args: tuple, kwargs: dict, op: Any = Non
     return _recorded(told, result, op) if wanted else result
 
 
+def _private(name: str, function: Callable) -> Callable:
+    """A function that is no public one, as one that asks the classes of wrappers as these do."""
+
+    def run(*args: Any) -> Any:
+        return call(name, run, args, {}) if has_wrapper(args, {}) else function(*args)
+
+    return run
+
+
 def _answer(told: Called) -> Any:
     """Ask the modes, then the classes."""
     overload, run, args, kwargs = told
@@ -192,7 +201,10 @@ def _of_sizes(name: str, function: Callable, args: tuple, kwargs: dict) -> Any:
         return type(value)(map(twin, value)) if type(value) in (list, tuple) else value
 
     if name == "set_":
-        x, like = args[0], twin(args[1])._described
+        x, source = args[0], args[1]
+        like = source._array.like if is_wrapper(source) else source._described
+        if like is None:
+            like = description(source._array.shape, source._array.dtype, source._array.strides)
         x._array = Wrapped(like, x._array.offset, x._array.device)
         return x
     made = _public(function, name)(*twin(args), **twin(kwargs))
@@ -319,6 +331,8 @@ def _recorded(told: Called, result: Any, op: Any) -> Any:
         saved = _Call(told, inputs, fresh, op)
         edges = [x._edge() for x in inputs]
         record(_Dispatched(overload), saved, edges, [y if isinstance(y, Tensor) else None for y in fresh])
+    if hasattr(outputs, "_fields"):
+        return type(outputs)(*fresh)
     return type(outputs)(fresh) if isinstance(result, tuple | list) else fresh[0]
 
 
@@ -371,7 +385,7 @@ class _Dispatched:
         if saved.op is not None:
             try:
                 return _by_formula(saved, dys)
-            except (NotRecordable, NoMemory, TypeError, ValueError, AttributeError):
+            except (NotRecordable, NoMemory, TypeError, ValueError, AttributeError, LookupError):
                 pass
         return _by_call(saved, dys)
 
@@ -397,7 +411,7 @@ def _by_call(saved: _Call, dys: tuple) -> tuple:
         finally:
             modes.grad = before
 
-    found = iter(call(f"{overload.overloadpacket.__name__}_backward", backward, (list(dys), saved.values), {}))
+    found = iter(_private(f"{overload.overloadpacket.__name__}_backward", backward)(list(dys), saved.values))
     return tuple(next(found) if need else None for need in saved.needs)
 
 
@@ -437,7 +451,7 @@ def _sizes(x: Tensor) -> np.ndarray:
 def _by_formula(saved: _Call, dys: tuple) -> tuple:
     """The gradients by the backward of the operation, each step of which is asked for."""
     op, inputs, attributes = saved.op
-    if op.saved_functions or op.saved_constants:
+    if op.saved_functions or op.saved_constants or op.sized_by_values:
         raise NotRecordable(op.name)
     places = {id(x): i for i, x in enumerate(saved.values)}
     needs = tuple(x is not None and saved.needs[places[id(x)]] for x in inputs)
@@ -504,7 +518,7 @@ def _gradients(node: Any, dys: list) -> tuple:
         return [None if dx is None else Tensor._of(np.asarray(dx)) for dx in (made if type(made) is tuple else (made,))]
 
     if any(dy is not None and is_wrapper(dy) for dy in dys):
-        return tuple(call(f"{node.op.name}_backward", backward, tuple(dys), {}))
+        return tuple(_private(f"{node.op.name}_backward", backward)(*dys))
     return tuple(backward(*dys))
 
 

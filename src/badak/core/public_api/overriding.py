@@ -22,7 +22,7 @@ MAKERS = frozenset(
 )  # those for which no class can, but a mode
 
 WHOLE = frozenset(
-    """clone copy_ detach empty_like full_like max min new_empty new_full new_ones new_zeros ones_like rand_like randint_like
+    """chunk clone copy_ detach empty_like full_like max min new_empty new_full new_ones new_zeros ones_like rand_like randint_like
     randn_like repeat split squeeze t unsqueeze zeros_like""".split()
 )  # what the class of a wrapper is asked for as it is called, although it needs no number
 wrappers: list[Callable] = []  # whether there is one among arguments; who answers: `compat/torch/wrapper.py` puts them here

@@ -10,12 +10,16 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 import badak
 from badak.core.errors import ArgumentError, ArgumentTypeError, BadakError, NotSupportedError, tr
 from badak.core.public_api.explain import FOREIGN, described
 from badak.nn import functional as F
+from badak.nn.functional.pooling import _counts as counts_of
 from badak.ops.op import Op
 from badak.ops.pointwise import DECLARED, Pointwise
+from badak.ops.windows import AvgPool, MaxPool
 from badak.tensor import Tensor, apply
 
 Call = tuple[Callable, tuple, dict]
@@ -167,7 +171,35 @@ def _conv(name: str) -> _Form:
     return form
 
 
-def _avg_pool(
+def of_windows(op, size: tuple, kernel, stride, padding, out, dilation=None, counts=None) -> dict:
+    """What a pool was asked for, in place of what followed from that and the size."""
+    dilation = dilation or (1,) * len(kernel)
+    floor = tuple((n + 2 * p - d * (k - 1) - 1) // s + 1 for n, k, s, p, d in zip(size, kernel, stride, padding, dilation))
+    asked = {"kernel": kernel, "stride": stride, "padding": padding, "ceil_mode": out != floor}
+    if op is MaxPool:
+        return asked | {"dilation": dilation}
+    if counts.ndim == 0:
+        return asked | {"divisor": int(counts)}
+    return asked | {"include_pad": np.array_equal(counts, counts_of(size, kernel, stride, padding, out, True))}
+
+
+def _max_pool(x: Any, kernel: tuple, stride: tuple, padding: tuple, dilation: tuple, **way: Any) -> Call:
+    if "out" in way:  # as the operation is called, not as a graph says it
+        way = of_windows(MaxPool, x.shape[2:], kernel, stride, padding, dilation=dilation, **way)
+    function = getattr(F, f"max_pool{len(kernel)}d")
+    return call(function, x, kernel, stride, padding, dilation, way["ceil_mode"], return_indices=True)
+
+
+def _avg_pool(x: Any, kernel: tuple, stride: tuple, padding: tuple, **way: Any) -> Call:
+    if "out" in way:
+        way = {k: v for k, v in of_windows(AvgPool, x.shape[2:], kernel, stride, padding, **way).items() if k not in _SPANS}
+    return _means(x, kernel, stride, padding, **way)
+
+
+_SPANS = ("kernel", "stride", "padding")
+
+
+def _means(
     x: Any, kernel: tuple, stride: tuple, padding: tuple, ceil_mode: bool, include_pad: bool = True, divisor: int = 0
 ) -> Call:
     more = {"divisor_override": divisor} if divisor else {}
@@ -289,9 +321,7 @@ FORMS: dict[str, _Form] = {
     "reduce.Norm": lambda x, p=2, axis=None, keepdims=False: call(badak.norm, x, p, axis, keepdims),
     "reduce.CumSum": lambda x, axis: call(badak.cumsum, x, axis),
     "reduce.CumProd": lambda x, axis: call(badak.cumprod, x, axis),
-    "windows.MaxPool": lambda x, kernel, stride, padding, ceil_mode, dilation: call(
-        getattr(F, f"max_pool{len(kernel)}d"), x, kernel, stride, padding, dilation, ceil_mode, return_indices=True
-    ),
+    "windows.MaxPool": _max_pool,
     "windows.AvgPool": _avg_pool,
     "conv.Conv": _conv("conv"),
     "conv.ConvTranspose": _conv("conv_transpose"),

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from badak.autograd import no_grad
+from badak.compat.torch.tracing.forms import of_windows
 from badak.core import events
 from badak.core.errors import user_line
 from badak.core.events import Observer
 from badak.core.modes import modes
-from badak.nn.functional.pooling import _counts as counts_of
 from badak.ops.shape import View
 from badak.ops.windows import AvgPool, MaxPool
 from badak.tensor import Tensor
@@ -95,7 +95,7 @@ class Trace(Observer):
     def on_op(self, op, saved, inputs, arrays, attributes, outputs) -> None:
         what = tuple(None if x is None else self.ref(x) for x in arrays)
         if op in (MaxPool, AvgPool):
-            attributes = _of_windows(op, arrays[0].shape[2:], **attributes)
+            attributes = of_windows(op, arrays[0].shape[2:], **attributes)
         self.steps.append(Step("op", op, what, self.nest(attributes), self._made(outputs)))
 
     def on_call(self, effect, args, kwargs, proceed: Callable) -> Any:
@@ -115,18 +115,6 @@ class Trace(Observer):
 
     def on_read(self, how: str) -> None:
         self.reads.append((how, user_line()))
-
-
-def _of_windows(op, size: tuple, kernel, stride, padding, out, dilation=None, counts=None) -> dict:
-    """What a pool was asked for, in place of what followed from that and the size."""
-    dilation = dilation or (1,) * len(kernel)
-    floor = tuple((n + 2 * p - d * (k - 1) - 1) // s + 1 for n, k, s, p, d in zip(size, kernel, stride, padding, dilation))
-    asked = {"kernel": kernel, "stride": stride, "padding": padding, "ceil_mode": out != floor}
-    if op is MaxPool:
-        return asked | {"dilation": dilation}
-    if counts.ndim == 0:
-        return asked | {"divisor": int(counts)}
-    return asked | {"include_pad": np.array_equal(counts, counts_of(size, kernel, stride, padding, out, True))}
 
 
 def _same_bytes(array: np.ndarray, base: np.ndarray) -> bool:
