@@ -132,6 +132,10 @@ class Function:
             else:
                 made = cls.forward(ctx, *args, **kwargs)
         outputs = made if isinstance(made, tuple) else (made,)
+        for x in ctx._dirty:
+            x._watch().bump(cls.__name__)
+        if ctx._dirty:  # what was saved counts as it is now: forward itself may have changed it
+            ctx._versions = [(version, version.count) for version, _ in ctx._versions]
         if any(needs):
             for x in ctx._dirty:
                 refuse_leaf(x)

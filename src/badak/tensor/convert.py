@@ -36,6 +36,25 @@ def cast(x: Tensor, kind: DType, copy: builtins.bool = False) -> Tensor:
     return apply(Cast, x, dtype=wanted)
 
 
+def dequantize(input: Tensor) -> Tensor:
+    """The numbers in float32: no tensor of badak is quantized.
+
+    Args:
+        input: a tensor
+
+    Returns: the tensor itself, or a converted copy
+
+    Example:
+        >>> badak.tensor([1, 2]).dequantize().dtype
+        badak.float32
+    """
+    if not isinstance(input, Tensor):
+        raise ArgumentTypeError(
+            tr("dequantize(): argument 'input' must be Tensor, not {}", type(input).__name__), "badak.tensor(data)"
+        )
+    return cast(input, dtypes.float32)
+
+
 def to(x: Tensor, *args, **options) -> Tensor:
     """to(dtype), to(device), to(device, dtype), to(other): x in that dtype; badak's only device is the CPU.
 

@@ -11,7 +11,7 @@ from badak.tensor import dtypes
 from badak.tensor.data import as_array, fit, unlike_storage
 from badak.tensor.dtypes import CPU, Size, check_place, default_dtype, to_dtype
 from badak.tensor.layouts import order_asked, strided
-from badak.tensor.meta_storage import description, unfilled
+from badak.tensor.meta_storage import description, filled, new_memory, unfilled
 from badak.tensor.promote import into
 from badak.tensor.storage import UntypedStorage
 from badak.tensor.tensor import Tensor
@@ -151,6 +151,8 @@ def _shape(size, options) -> tuple:
         if size:
             raise ArgumentTypeError("got several values for the argument 'size'", "zeros(2, 3) or zeros(size=(2, 3))")
         size = (options.pop("size"),)
+    if not size:
+        raise ArgumentTypeError('missing 1 required positional argument: "size"', "zeros(2, 3), or zeros(()) for a single number")
     if len(size) == 1 and not hasattr(size[0], "__index__"):
         size = size[0]
     try:
@@ -172,6 +174,8 @@ def _new(make, size, options, *value) -> Tensor:
     wanted = default_dtype() if dtype is None else to_dtype(dtype)
     if make is np.empty and unfilled.on:
         return _finish(description(shape, wanted.numpy), options)
+    if make is np.empty and filled:
+        make = new_memory
     return _finish(make(shape, *value, wanted.numpy), options)
 
 
@@ -321,7 +325,7 @@ def ones_like(input: Tensor, **options) -> Tensor:
 
 def empty_like(input: Tensor, **options) -> Tensor:
     """An uninitialised tensor of input's shape and dtype."""
-    return _like(np.empty, input, options)
+    return _like(new_memory if filled else np.empty, input, options)
 
 
 def full_like(input: Tensor, fill_value, **options) -> Tensor:

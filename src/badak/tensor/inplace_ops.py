@@ -19,7 +19,7 @@ from badak.tensor.data import fit
 from badak.tensor.index import as_slice, check_index_copy, index_copy
 from badak.tensor.inplace import changed_, read_only, write_
 from badak.tensor.layouts import order_asked, preserve_format
-from badak.tensor.meta_storage import unfilled
+from badak.tensor.meta_storage import filled, new_memory, unfilled
 from badak.tensor.promote import can_cast, operand
 from badak.tensor.tensor import Tensor
 
@@ -206,6 +206,6 @@ def _resized(x: np.ndarray, wanted: tuple, order: str | None) -> np.ndarray:
     if count <= values.size and values.base is not None:
         grown = values[:count].reshape(inner)
     else:
-        grown = np.zeros(inner, x.dtype)
+        grown = new_memory(inner, x.dtype) if filled else np.zeros(inner, x.dtype)
         grown.reshape(-1)[: values.size] = values[:count]
     return np.moveaxis(grown, -1, 1) if order == "channels" else grown

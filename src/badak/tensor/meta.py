@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import NoDataError, ShapeError, tr
+from badak.core.errors import DeviceError, NoDataError, ShapeError, tr
 from badak.core.events import Observer
 from badak.core.modes import modes
 from badak.core.public_api.explain import AS_IT_IS, without_data
@@ -21,10 +21,14 @@ from badak.tensor.dtypes import device as Device
 from badak.tensor.meta_storage import like, unfilled
 from badak.tensor.random import get_rng_state, set_rng_state
 from badak.tensor.tensor import Tensor
-from badak.tensor.wrapped import is_wrapper
+from badak.tensor.wrapped import is_wrapper, within
 
 _RESHAPING = frozenset("unsqueeze_ squeeze_ transpose_ t_ swapaxes_ swapdims_ resize_ set_".split())
 _FILLED = frozenset("empty ones zeros rand randn".split())  # what they hold is nothing to a tensor without values
+_TAKEN = frozenset(
+    """__getitem__ __matmul__ bmm conv1d conv2d conv3d embedding gather index_add index_copy index_select linear matmul mm mv scatter
+    scatter_add take take_along_dim to""".split()
+)  # by PyTorch, of a meta tensor with real ones
 _inside = threading.local()
 
 
@@ -88,6 +92,7 @@ def run(function: Callable, name: str, args: tuple, kwargs: dict[str, Any]) -> A
     if name.endswith("_") and (not name.endswith("__") or name.startswith("__i") or name == "__setitem__"):
         if name not in ("__index__", "__int__", "__invert__", "__iter__"):
             return _in_place(function, name, args, kwargs, (here, named))
+    _refuse_mixed(name, [*_tensors((args, kwargs))])
     if name in _FILLED:
         function, named = create.empty, {key: value for key, value in named.items() if key != "generator"}
     with _blindly(), _untouched():
@@ -107,7 +112,7 @@ class _StandIns:
         """The value with stand-ins in place of meta tensors."""
         if isinstance(value, Tensor):
             self.wanted = self.wanted or value._requires_grad
-            described = value._array.like if is_wrapper(value) else value._described
+            described = within(value).like if is_wrapper(value) else value._described
             if described is None:
                 return value
             twin = Tensor._of(described)
@@ -136,6 +141,27 @@ class _StandIns:
         if type(made) in (list, tuple):
             return type(made)([self.back(part, wanted) for part in made])
         return made
+
+
+def _tensors(values: Any) -> Iterator[Tensor]:
+    for value in values.values() if isinstance(values, dict) else values:
+        if isinstance(value, Tensor):
+            yield value
+        elif isinstance(value, dict | list | tuple):
+            yield from _tensors(value)
+
+
+def _refuse_mixed(name: str, tensors: list[Tensor]) -> None:
+    """Raise where tensors of both devices meet and PyTorch refuses it: it takes single numbers, some indices and factors."""
+    real = [x for x in tensors if x._described is None and x.ndim and not is_wrapper(x)]
+    if not real or len(real) == len(tensors) or not any(x._described is not None for x in tensors):
+        return
+    if name in _TAKEN and (tensors[0]._described is not None or name == "embedding") and (name != "linear" or len(tensors) == 2):
+        return
+    raise DeviceError(
+        tr("{}: Expected all tensors to be on the same device, but found at least two devices, meta and cpu!", name),
+        "x.to('meta'), or real tensors for all",
+    )
 
 
 def _target(name: str, args: tuple, kwargs: dict[str, Any]) -> Any:
@@ -227,6 +253,9 @@ def forward(module: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
         return AS_IT_IS
     stand_ins = _StandIns()
     here, named = stand_ins.of(args), stand_ins.of(kwargs)
+    held = [each for part in module.modules() for each in (*part._parameters.values(), *part._buffers.values())]
+    floats = [x for x in (*_tensors((args, kwargs)), *held) if x is not None and x.dtype.is_floating_point]
+    _refuse_mixed(type(module).__name__, floats)
     kept = [(part.__dict__, dict(part._parameters), dict(part._buffers)) for part in module.modules()]
     try:
         for own, parameters, buffers in kept:

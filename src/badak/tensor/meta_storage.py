@@ -4,6 +4,7 @@ import math
 import mmap
 import sys
 import threading
+from collections.abc import Callable
 
 import numpy as np
 
@@ -18,6 +19,18 @@ class _Unfilled(threading.local):
 
 
 unfilled = _Unfilled()
+
+
+filled: list[Callable[[], bool]] = []  # whether new memory is filled, so that who reads it finds the same each time
+
+
+def new_memory(shape, dtype) -> np.ndarray:
+    """np.empty, or NaN, or the largest integer, or True, where use_deterministic_algorithms asks for it."""
+    made = np.empty(shape, dtype)
+    if filled[0]():
+        kind = made.dtype.kind
+        made.fill(np.iinfo(dtype).max if kind in "iu" else True if kind == "b" else np.nan)
+    return made
 
 
 def description(shape: tuple, dtype: np.dtype, strides: tuple | None = None) -> np.ndarray:

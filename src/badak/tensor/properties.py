@@ -7,7 +7,7 @@ from badak.core.memory import is_shared, offset_of
 from badak.tensor import dtypes
 from badak.tensor.interface import Methods
 from badak.tensor.layouts import RANKS, contiguous_format, lies_so, order_asked, strided
-from badak.tensor.wrapped import is_wrapper
+from badak.tensor.wrapped import is_wrapper, within
 
 
 def _steps(array: Any) -> tuple[int, ...]:
@@ -41,7 +41,7 @@ class About(Methods):
     def device(self) -> dtypes.device:
         if self._described is not None:
             return dtypes.META
-        return self._array.device if is_wrapper(self) else dtypes.CPU
+        return within(self).device if is_wrapper(self) else dtypes.CPU
 
     @property
     def ndim(self) -> int:
@@ -111,7 +111,7 @@ class About(Methods):
     def storage_offset(self) -> int:
         """Elements between the start of the memory that is seen and this tensor's first one."""
         if is_wrapper(self):
-            return self._array.offset
+            return within(self).offset
         return offset_of(self._array) // self._array.itemsize
 
     def data_ptr(self) -> int:

@@ -83,7 +83,12 @@ def _sized(where, sizes, size=None, **unknown) -> tuple:
         raise ArgumentTypeError(
             tr("{}(): got an unexpected keyword argument '{}'", where, next(iter(unknown), "size")), f"{where}(2, 3)"
         )
-    return sizes or (size or (),)
+    if not sizes and size is None:
+        raise ArgumentTypeError(
+            tr('{}() missing 1 required positional argument: "size"', where),
+            tr("{}(2, 3), or {}(()) for a single number", where, where),
+        )
+    return sizes or (size,)
 
 
 def _shape(size, where) -> tuple:

@@ -22,6 +22,8 @@ def sizes(given, **named) -> tuple:
     """(2, 3), ((2, 3),) or ([2, 3],) as (2, 3)."""
     if named:
         raise ArgumentTypeError(tr("got an unexpected keyword argument '{}'", [*named][-1]), "reshape(3, 2)")
+    if not given:
+        raise no_sizes("")
     if len(given) == 1 and type(given[0]) is not int:
         one = given[0]
         given = one if isinstance(one, (tuple, list)) else one.tolist() if np.ndim(one) else (one,)
@@ -29,6 +31,11 @@ def sizes(given, **named) -> tuple:
         if type(n) is not int:
             return tuple(map(as_int, given))
     return tuple(given)
+
+
+def no_sizes(name: str) -> ArgumentTypeError:
+    """The complaint about a call that says no size at all: () is said as one argument."""
+    return ArgumentTypeError(tr('{}() missing 1 required positional argument: "size"', name), "(2, 3), or (()) for a single number")
 
 
 def _reshaped(op, x: Tensor, shape) -> Tensor:

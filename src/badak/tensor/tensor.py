@@ -73,7 +73,7 @@ class Tensor(Values):
             if isinstance(values, dtypes.Size):
                 values = np.empty(values, np.float32)
             return cls._of(np.array(values, dtypes.default_dtype().numpy), cls)
-        return cls._of(np.empty(data, dtypes.default_dtype().numpy), cls)
+        return cls._of(np.empty(data or 0, dtypes.default_dtype().numpy), cls)
 
     @classmethod
     def _of(cls, array, kind=None) -> "Tensor":

@@ -65,6 +65,12 @@ def array_of(x: Any) -> Any:
     return Wrapped(array.like, array.offset, array.device, x) if type(array) is Wrapped else array
 
 
+def within(x: Any) -> Wrapped:
+    """What stands in a wrapper."""
+    array: Wrapped = x._array
+    return array
+
+
 def no_memory() -> NoMemory:
     """The complaint about a number of a wrapper."""
     return NoMemory(

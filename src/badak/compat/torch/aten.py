@@ -40,11 +40,14 @@ class OpOverloadPacket:
     def __repr__(self) -> str:
         return f"<OpOverloadPacket(op='{self}')>"
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, OpOverloadPacket) and str(self) == str(other)
+    def __reduce__(self) -> Any:
+        return packet, (self.__name__, self._namespace)
 
-    def __hash__(self) -> int:
-        return hash(str(self))
+
+@cache
+def packet(name: str, namespace: str = "aten") -> OpOverloadPacket:
+    """The one object for an operation: programs ask `func.overloadpacket is torch.ops.aten.mul`."""
+    return OpOverloadPacket(name, namespace)
 
 
 def _public(name: str) -> Callable | None:
@@ -271,9 +274,9 @@ def _layer_norm(x: Any, shape: list, w: Any, b: Any, eps: float) -> tuple:
 RUNS: dict[str, Callable] = {
     "native_layer_norm": _layer_norm,
     "getitem": operator.getitem,
-    "view": lambda x, size: x.view(*size) if size else x.reshape(()),
+    "view": lambda x, size: x.view(tuple(size)),
     "_unsafe_view": lambda x, size: x.reshape(tuple(size)),
-    "expand": lambda x, size, implicit=False: x.expand(*size),
+    "expand": lambda x, size, implicit=False: x.expand(tuple(size)),
     "permute": lambda x, dims: x.permute(*dims) if dims else x,
     "split_with_sizes": lambda x, sizes, dim=0: x.split(list(sizes), dim),
     "split": lambda x, size, dim=0: x.split(size, dim),
@@ -320,4 +323,4 @@ def called(name: str, function: Callable, args: tuple, kwargs: dict) -> Called:
         if name == "matmul":
             ranks = tuple(x.dim() for x in args)
             name = {(2, 2): "mm", (3, 3): "bmm", (2, 1): "mv", (1, 1): "dot"}.get(ranks, name)
-    return Called(overload(OpOverloadPacket(name), how), run, args, kwargs)
+    return Called(overload(packet(name), how), run, args, kwargs)

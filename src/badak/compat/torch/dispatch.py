@@ -50,7 +50,8 @@ class TorchDispatchMode(Observer):
 
     def _ask(self, name: str, plain: Callable, args: tuple, kwargs: dict, again: Callable | None, keeps: bool = True) -> Any:
         """What the mode gives. plain(): the result as tensors; again: what gives it for other arguments."""
-        told, made = called(name, again or _no_other, args, kwargs), []
+        made: list[Any] = []
+        told = called(name, again or _no_other, args, kwargs)
 
         def run(*given: Any, **named: Any) -> Any:
             same = len(given) == len(told.args) and all(map(_is, given, told.args))

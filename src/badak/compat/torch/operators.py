@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
 from badak.autograd import Function, no_grad
-from badak.compat.torch.aten import OpOverloadPacket
+from badak.compat.torch.aten import OpOverloadPacket, packet
 from badak.core.errors import ArgumentError, NotSupportedError, StateError, tr
 from badak.core.modes import modes
 from badak.core.public_api import MissingName
@@ -127,7 +127,7 @@ class Namespace:
     def __getattr__(self, name: str) -> "Operator | OpOverloadPacket | Missing":
         found = OPERATORS.get(f"{self._name}::{name}")
         if found is None and self._name == "aten" and not name.startswith("__"):
-            return OpOverloadPacket(name)
+            return packet(name)
         if found is None and self._name in _OF_PYTORCH and wants_placeholder():
             return Missing(f"ops.{self._name}.{name}")
         if found is None:

@@ -5,9 +5,11 @@ import os
 from typing import Any
 
 from badak import kernels
+from badak.compat.torch import deterministic
 from badak.core.errors import ArgumentError, tr
 from badak.tensor import device as Device
 from badak.tensor.dtypes import check_device, entered
+from badak.tensor.meta_storage import filled
 
 _PRECISIONS = ("highest", "high", "medium")
 _settings: dict[str, Any] = {
@@ -32,8 +34,18 @@ def get_float32_matmul_precision() -> str:
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
-    """Remember the wish; badak is deterministic anyway: the same input gives the same bits on any number of threads."""
+    """Remember the wish; badak is deterministic anyway: the same input gives the same bits on any number of threads.
+
+    What empty() and its kin give is NaN then, or the largest integer, as in PyTorch.
+    """
     _settings["deterministic"], _settings["warn_only"] = bool(mode), bool(warn_only)
+    if mode and not filled:
+        filled.append(_fills)
+
+
+def _fills() -> bool:
+    """Whether memory that nobody has written to is filled: torch.utils.deterministic.fill_uninitialized_memory."""
+    return bool(_settings["deterministic"]) and bool(deterministic.fill_uninitialized_memory)
 
 
 def are_deterministic_algorithms_enabled() -> bool:

@@ -32,7 +32,7 @@ from badak.tensor.double_backward.saved import SavedAgain
 from badak.tensor.double_backward.walk import backpropagate, walk
 from badak.tensor.layouts import order_asked, strided
 from badak.tensor.meta_storage import description
-from badak.tensor.wrapped import NoMemory, Wrapped, answers, answers_itself, is_wrapper, walks
+from badak.tensor.wrapped import NoMemory, Wrapped, answers, answers_itself, is_wrapper, walks, within
 
 _WITHOUT_GRADIENT = frozenset(
     "detach zeros_like ones_like empty_like full_like rand_like randn_like randint_like new_zeros new_ones new_empty new_full "
@@ -173,7 +173,9 @@ def _answer(told: Called) -> Any:
             for mode in reversed([each for each in modes.observers if hasattr(type(each), "__torch_dispatch__")]):
                 return mode.answer(overload, tuple(kinds), args, kwargs)
             for kind in kinds:
-                result = kind.__torch_dispatch__(overload, tuple(kinds), args, kwargs)
+                result = kind.__torch_dispatch__(  # type: ignore[attr-defined]
+                    overload, tuple(kinds), args, kwargs
+                )
                 if result is not NotImplemented:
                     return result
     finally:
@@ -195,21 +197,21 @@ def _of_sizes(name: str, function: Callable, args: tuple, kwargs: dict) -> Any:
 
     def twin(value: Any) -> Any:
         if isinstance(value, Tensor) and is_wrapper(value):
-            return twins.setdefault(id(value), Tensor._like_meta(value._array.like))
+            return twins.setdefault(id(value), Tensor._like_meta(within(value).like))
         if isinstance(value, dict):
             return {key: twin(each) for key, each in value.items()}
         return type(value)(map(twin, value)) if type(value) in (list, tuple) else value
 
     if name == "set_":
         x, source = args[0], args[1]
-        like = source._array.like if is_wrapper(source) else source._described
+        like = within(source).like if is_wrapper(source) else source._described
         if like is None:
             like = description(source._array.shape, source._array.dtype, source._array.strides)
         x._array = Wrapped(like, x._array.offset, x._array.device)
         return x
     made = _public(function, name)(*twin(args), **twin(kwargs))
     if args and isinstance(args[0], Tensor) and id(args[0]) in twins and name.endswith("_"):
-        args[0]._array.like = twins[id(args[0])]._described
+        within(args[0]).like = twins[id(args[0])]._described
         return args[0]
     return made
 

@@ -68,7 +68,7 @@ TABLE = {
         methods="H mH real=Real imag=Imag",
     ),
     "tensor.convert": Names(
-        both="clone",
+        both="clone dequantize",
         methods=("to type type_as float double half bfloat16 cfloat cdouble long int short char byte bool cpu cuda contiguous"),
     ),
     "tensor.copies": Names(
@@ -156,7 +156,7 @@ TABLE = {
     "tensor.linalg.older": Names(both="cholesky cross det inverse logdet matrix_power pinverse qr slogdet svd"),
     "tensor.linalg.products": Names(
         both=("addbmm addmm addmv addr baddbmm bmm dot ger inner kron matmul mm mv outer trace vdot"),
-        functions="chain_matmul",
+        functions="chain_matmul _int_mm",
         in_place="addmm_ addmv_ addbmm_ baddbmm_ addr_",
     ),
     "tensor.numbers": Names(

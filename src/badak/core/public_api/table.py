@@ -112,6 +112,7 @@ PLACES = {
     "badak.utils.hooks": "badak.autograd.hooks",
     "badak.cond": "badak.compat.torch.control.cond",
     "badak.utils.benchmark": "badak.compat.torch.benchmark",
+    "badak.utils.deterministic": "badak.compat.torch.deterministic",
     "badak.utils.dlpack": "badak.compat.torch.dlpack",
     "badak.utils.checkpoint": "badak.compat.torch.checkpoint",
     "badak.utils.tensorboard": "badak.compat.torch.tensorboard",

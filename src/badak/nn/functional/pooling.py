@@ -140,13 +140,17 @@ def _max_pool(input, kernel_size, stride, padding, dilation, ceil_mode, return_i
 
 def _avg_pool(input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor, axes: int, where: str) -> Tensor:
     x, batched = with_batch(_range(tensor(input, where), axes), axes, where)
-    if not x.is_floating_point():
+    whole = x.dtype is int64
+    if not x.is_floating_point() and not whole:
         raise not_floating(where, x)
     kernel, stride, padding = _window(kernel_size, stride, padding, axes, where)
     out = _output(x, kernel, stride, padding, (1,) * axes, ceil_mode, where)
     if divisor == 0:
         raise ArgumentError(tr("{}: divisor must be not zero", where), "divisor_override=None")
     counts = np.array(divisor) if divisor else _counts(x.shape[2:], kernel, stride, padding, out, count_include_pad)
+    if whole:  # sums, divided as integers are in C
+        sums = apply(AvgPool, x.double(), kernel=kernel, stride=stride, padding=padding, out=out, counts=np.array(1.0))
+        return _laid(sums.div(Tensor._of(np.asarray(counts, np.float64)), rounding_mode="trunc").to(int64), x, batched)
     y = apply(AvgPool, x, kernel=kernel, stride=stride, padding=padding, out=out, counts=counts)
     return _laid(y, x, batched)
 

@@ -1,6 +1,9 @@
 """Products of vectors and matrices."""
 
+import numpy as np
+
 from badak.core.errors import ArgumentError, DTypeError, NotSupportedError, ShapeError, tr
+from badak.core.events import pure
 from badak.core.modes import modes
 from badak.kernels.half import BFLOAT16
 from badak.ops._check import unlike_factors
@@ -10,6 +13,7 @@ from badak.tensor.apply import apply
 from badak.tensor.arithmetic import add, mul, sub
 from badak.tensor.casting import in_half
 from badak.tensor.concat import stack
+from badak.tensor.dtypes import int8, uint8
 from badak.tensor.linalg.einsum import tensordot
 from badak.tensor.promote import into, not_a_tensor
 from badak.tensor.reduce import sum
@@ -80,6 +84,22 @@ def mm(input, mat2, *, out=None) -> Tensor:
     _dims("mm", input, 2, "self")
     _dims("mm", mat2, 2, "mat2")
     return matmul(input, mat2, out=out)
+
+
+@pure
+def _int_mm(input, mat2) -> Tensor:
+    """The matrix product of 8-bit integers, (M, K) and (K, N), in int32."""
+    _dims("_int_mm", input, 2, "self")
+    _dims("_int_mm", mat2, 2, "mat2")
+    for name, x in (("self", input), ("mat2", mat2)):
+        if x.dtype not in (int8, uint8):
+            raise DTypeError(tr("_int_mm: expected {} dtype to be int8 or uint8 but got {}", name, x.dtype), "x.to(badak.int8)")
+    if input.shape[1] != mat2.shape[0]:
+        raise ShapeError(
+            tr("_int_mm: self.size(1) needs to match mat2.size(0) but got {} and {}", input.shape[1], mat2.shape[0]), "x.T"
+        )
+    exact = input._array.astype(np.float64) @ mat2._array.astype(np.float64)  # whose products are whole, and sums below 2^53
+    return Tensor._of(exact.astype(np.int64).astype(np.int32))
 
 
 def bmm(input, mat2, *, out=None) -> Tensor:
