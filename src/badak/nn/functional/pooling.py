@@ -14,6 +14,7 @@ from badak.tensor import Tensor, apply, arange
 from badak.tensor.casting import in_full
 from badak.tensor.concat import cat
 from badak.tensor.convert import as_images
+from badak.tensor.dtypes import int64
 from badak.tensor.upcast import in_float32
 
 __all__ = [
