@@ -5,6 +5,7 @@ from collections.abc import Callable
 from badak.autograd import no_grad
 from badak.core import events
 from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, tr
+from badak.nn.parameter import Parameter
 from badak.nn.tree import Tree
 from badak.tensor import Tensor, float16, float32, float64
 from badak.tensor import bfloat16 as bfloat16_
@@ -13,6 +14,7 @@ from badak.tensor import dtype as dtype_type
 from badak.tensor.dtypes import check_device, to_dtype
 from badak.tensor.layouts import channels_last, channels_last_3d
 from badak.tensor.storage import share
+from badak.tensor.wrapped import is_wrapper, swap
 
 
 class Moving(Tree):
@@ -28,7 +30,10 @@ class Moving(Tree):
                 if parameter is None:
                     continue
                 grad, parameter.grad = parameter.grad, None
-                parameter.data = fn(parameter.data)
+                if is_wrapper(parameter):
+                    swap(parameter, Parameter(fn(parameter.detach()), parameter.requires_grad))
+                else:
+                    parameter.data = fn(parameter.data)
                 if grad is not None:
                     parameter.grad = fn(grad)
             for name, buffer in self._buffers.items():

@@ -26,8 +26,8 @@ from badak.tensor.wrapped import is_wrapper, within
 _RESHAPING = frozenset("unsqueeze_ squeeze_ transpose_ t_ swapaxes_ swapdims_ resize_ set_".split())
 _FILLED = frozenset("empty ones zeros rand randn".split())  # what they hold is nothing to a tensor without values
 _TAKEN = frozenset(
-    """__getitem__ __matmul__ bmm conv1d conv2d conv3d embedding gather index_add index_copy index_select linear matmul mm mv scatter
-    scatter_add take take_along_dim to""".split()
+    """__getitem__ __matmul__ bmm conv1d conv2d conv3d embedding gather index_add index_copy index_select linear matmul mm mv
+    scatter scatter_add take take_along_dim to""".split()
 )  # by PyTorch, of a meta tensor with real ones
 _inside = threading.local()
 

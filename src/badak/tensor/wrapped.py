@@ -5,12 +5,13 @@ whoever asks for the numbers meets `NoMemory`: the call goes to the class as a w
 """
 
 from collections.abc import Callable
+from sys import getrefcount
 from typing import Any
 
 import numpy as np
 
-from badak.core.errors import NoDataError, tr
-from badak.tensor.attributes import held_by
+from badak.core.errors import GraphError, NoDataError, tr
+from badak.tensor.attributes import held_by, slots_of
 
 answers: list[Callable] = []  # what gives a call to the class of a wrapper: `compat/torch/wrapper.py` puts it here
 walks: list[Callable] = []  # whether a graph has a wrapper; the walk back through it. As well
@@ -63,6 +64,27 @@ def array_of(x: Any) -> Any:
     """The array of a tensor; that of a wrapper leads back to it."""
     array = x._array
     return Wrapped(array.like, array.offset, array.device, x) if type(array) is Wrapped else array
+
+
+def swap(a: Any, b: Any) -> None:
+    """Let each of two tensors become the other."""
+    for x in (a, b):
+        end = held_by(x).get("_leaf_end")
+        if end is not None and getrefcount(end[0]) > 2:  # the pair's, and this call's
+            raise GraphError(
+                "swap_tensors: a graph waits for the gradient of one of the tensors", "backward() first, or no forward before it"
+            )
+        held_by(x).pop("_leaf_end", None)
+    slots = [slots_of(x) for x in (a, b)]
+    held = [dict(held_by(x)) for x in (a, b)]
+    a.__class__, b.__class__ = b.__class__, a.__class__
+    for x, old, new, attributes in ((a, slots[0], slots[1], held[1]), (b, slots[1], slots[0], held[0])):
+        held_by(x).clear()
+        held_by(x).update(attributes)
+        for name in old.keys() - new.keys():
+            delattr(x, name)
+        for name, value in new.items():
+            setattr(x, name, value)
 
 
 def within(x: Any) -> Wrapped:

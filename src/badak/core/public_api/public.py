@@ -290,7 +290,11 @@ TABLE = {
     ),
     "compat.torch.amp.grad_scaler": Names(functions="GradScaler"),
     "compat.torch.amp.autocast_mode": Names(
-        functions=("get_autocast_cpu_dtype get_autocast_gpu_dtype is_autocast_cache_enabled is_autocast_cpu_enabled"),
+        functions=(
+            "autocast_decrement_nesting autocast_increment_nesting clear_autocast_cache get_autocast_cpu_dtype "
+            "get_autocast_gpu_dtype is_autocast_cache_enabled is_autocast_cpu_enabled set_autocast_cache_enabled "
+            "set_autocast_cpu_dtype set_autocast_cpu_enabled set_autocast_dtype set_autocast_enabled"
+        ),
     ),
     "compat.torch": Names(
         functions=(

@@ -2,7 +2,7 @@
 
 import functools
 
-from badak.core.errors import ArgumentError, tr, warn_once
+from badak.core.errors import ArgumentError, ArgumentTypeError, tr, warn_once
 from badak.core.modes import anywhere, modes
 from badak.tensor import Tensor, dtypes
 from badak.tensor.casting import Casting
@@ -93,8 +93,86 @@ def is_autocast_available(device_type: str) -> bool:
 
 
 def is_autocast_enabled(device_type: str | None = None) -> bool:
-    """Whether this stands within a block of autocast; of the one for CUDA unless a device is named, which is never open."""
-    return device_type == "cpu" and modes.casting is not None
+    """Whether this stands within a block of autocast; of the one for CUDA unless a device is named, which does nothing here."""
+    return modes.casting is not None if device_type == "cpu" else _asked.get(device_type or "cuda", False)
+
+
+_asked: dict[str, bool] = {}  # what set_autocast_enabled was given for devices that are not there
+_nested = [0]
+
+
+def set_autocast_enabled(device_type: str | bool, enabled: bool | None = None) -> None:
+    """Begin autocast without a block, or end it: set_autocast_enabled("cpu", True). Without a device it is said of CUDA.
+
+    Args:
+        device_type: "cpu"; another device changes nothing
+        enabled: whether products are computed in 16 bits from now on
+
+    Example:
+        >>> badak.set_autocast_enabled("cpu", False)
+    """
+    device, wanted = ("cuda", device_type) if enabled is None else (device_type, enabled)
+    if not isinstance(device, str) or not isinstance(wanted, bool):
+        raise ArgumentTypeError(
+            tr("set_autocast_enabled: expected a device and a bool; got {!r}, {!r}", device_type, enabled), '("cpu", True)'
+        )
+    if device != "cpu":
+        _asked[device] = wanted
+    elif wanted is not (modes.casting is not None):
+        modes.casting = Casting(_DEFAULTS["cpu"], True) if wanted else None
+        anywhere.casting += 1  # and never less: a block may end after it
+
+
+def set_autocast_dtype(device_type: str, dtype) -> None:
+    """The dtype of autocast from now on where a block names none.
+
+    Args:
+        device_type: "cpu"; another device is remembered
+        dtype: bfloat16 or float16
+
+    Example:
+        >>> badak.set_autocast_dtype("cpu", badak.bfloat16)
+    """
+    if device_type == "cpu" and dtype not in _HALVES:
+        raise ArgumentError(tr("Currently, AutocastCPU only support Bfloat16 or Float16 as the autocast_cpu_dtype; got {}", dtype),
+                            "badak.bfloat16")  # fmt: skip
+    _DEFAULTS[device_type] = dtype
+    if device_type == "cpu" and modes.casting is not None:
+        modes.casting = Casting(dtype, modes.casting.keep)
+
+
+def set_autocast_cpu_enabled(enabled: bool) -> None:
+    """set_autocast_enabled("cpu", enabled)."""
+    set_autocast_enabled("cpu", enabled)
+
+
+def set_autocast_cpu_dtype(dtype) -> None:
+    """set_autocast_dtype("cpu", dtype)."""
+    set_autocast_dtype("cpu", dtype)
+
+
+def set_autocast_cache_enabled(enabled: bool) -> None:
+    """Whether a parameter is cast once for the block that is open."""
+    if modes.casting is not None:
+        modes.casting = Casting(modes.casting.kind, bool(enabled))
+
+
+def clear_autocast_cache() -> None:
+    """Forget the parameters that were cast in the block that is open."""
+    if modes.casting is not None:
+        modes.casting = Casting(modes.casting.kind, modes.casting.keep)
+
+
+def autocast_increment_nesting() -> int:
+    """One block more, as programs count that open them by hand."""
+    _nested[0] += 1
+    return _nested[0]
+
+
+def autocast_decrement_nesting() -> int:
+    """One block less."""
+    _nested[0] -= 1
+    return _nested[0]
 
 
 def get_autocast_dtype(device_type: str):
