@@ -131,3 +131,26 @@ def test_compiled_steps_run_as_they_are_within_a_block():
         assert step(x).dtype is badak.float32
         with badak.autocast("cpu"):
             assert step(x).dtype is badak.bfloat16
+
+
+def test_autocast_without_a_block():
+    found = []
+    for lib in (badak, torch):
+        x, words = lib.ones(2, 2), []
+        lib.set_autocast_enabled("cpu", True)
+        lib.set_autocast_dtype("cpu", lib.float16)
+        try:
+            words += [
+                (x @ x).dtype,
+                lib.is_autocast_enabled("cpu"),
+                lib.get_autocast_dtype("cpu"),
+                lib.autocast_increment_nesting(),
+            ]
+            with lib.autocast("cpu"):
+                words.append((x @ x).dtype)
+            words += [lib.is_autocast_enabled("cpu"), lib.autocast_decrement_nesting()]
+        finally:
+            lib.set_autocast_enabled("cpu", False)
+            lib.set_autocast_dtype("cpu", lib.bfloat16)
+        found.append([str(word).rpartition(".")[2] for word in [*words, (x @ x).dtype]])
+    assert found[0] == found[1]

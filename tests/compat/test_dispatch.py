@@ -128,3 +128,16 @@ def test_the_fake_mode_that_is_entered_is_found():
     with FakeTensorMode() as mode:
         assert active_fake_mode() is mode and detect_fake_mode() is mode
     assert active_fake_mode() is None
+
+
+def test_a_mode_sees_pools():
+    for lib, mode in ((badak, TorchDispatchMode), (torch, TheirMode)):
+
+        class Plain(mode):
+            def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+                return func(*args, **(kwargs or {}))
+
+        x = lib.arange(64.0).reshape(1, 1, 4, 4, 4)
+        with Plain():
+            made = lib.nn.functional.max_pool3d(x, 2), lib.nn.functional.avg_pool2d(x[0], 2)
+        assert [tuple(y.shape) for y in made] == [(1, 1, 2, 2, 2), (1, 4, 2, 2)] and made[0].sum().item() == 336.0

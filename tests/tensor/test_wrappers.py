@@ -1,6 +1,8 @@
 """Tensors without memory, whose class answers for what is done to them: what it is asked for, and what comes of it."""
 
 import copy
+import gc
+import importlib
 
 import numpy as np
 import pytest
@@ -212,3 +214,35 @@ def test_a_mistake_is_explained():
         (x * 2).add_(1)
     with pytest.raises(GraphError, match="swap_tensors"):
         x.data = badak.ones(2)
+
+
+def test_tensors_change_places():
+    for lib in LIBRARIES:
+        x, y = lib.zeros(1), lib.nn.Parameter(lib.ones(2))
+        y.word = "said"
+        lib.utils.swap_tensors(x, y)
+        assert (type(x).__name__, x.tolist(), x.word, x.requires_grad) == ("Parameter", [1, 1], "said", True)
+        assert (type(y).__name__, y.tolist(), y.requires_grad) == ("Tensor", [0], False)
+    waiting = badak.ones(1, requires_grad=True)
+    made = waiting * 2
+    with pytest.raises(GraphError, match="a graph waits"):
+        badak.utils.swap_tensors(waiting, badak.ones(1))
+    assert made.item() == 2.0
+    kind = pair_of(badak)
+    layer = badak.nn.Linear(3, 2)
+    layer.weight = weight = badak.nn.Parameter(kind(badak.ones(2, 3), badak.zeros(2, 3)))
+    layer.double()
+    assert layer.weight is weight and weight.a.dtype is badak.float64 is weight.dtype
+
+
+def test_dictionaries_of_tensors_that_may_go():
+    for lib in LIBRARIES:
+        weak = importlib.import_module("badak.compat.torch.weak" if lib is badak else "torch.utils.weak")
+        x, y = lib.ones(2), lib.ones(2)
+        known = weak.WeakTensorKeyDictionary({x: 1})
+        known[y] = 2
+        assert (len(known), known[x], known[y], lib.ones(2) in known) == (2, 1, 2, False)
+        seen = weak.TensorWeakRef(y)
+        del x
+        gc.collect()
+        assert len(known) == 1 and seen() is y and next(iter(known)) is y

@@ -65,6 +65,8 @@ def load_legacy(
     spare = [file.getbuffer().nbytes]
 
     def persistent(said: Any) -> Any:
+        if encoding == "bytes" and type(said) is tuple:
+            said = tuple(each.decode("ascii", "replace") if type(each) is bytes else each for each in said)
         dtype, key, location, count = described(said, where)
         if key not in storages:
             spare[0] -= count * dtype.itemsize

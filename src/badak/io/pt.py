@@ -105,7 +105,7 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
         map_location: 'cpu', or anything that leads there: a device, a dict, or a function of (storage, location); 'meta'
             gives tensors without memory
         pickle_module: pickle: as weights_only=False where that is not given
-        **pickle_load_args: encoding= of texts that Python 2 wrote
+        **pickle_load_args: encoding= of texts that Python 2 wrote; "bytes" leaves them as they are
         weights_only: True (and None, without a pickle_module): tensors, plain values, and what
             `serialization.add_safe_globals` allows. False: also data classes of the standard library, and whole modules and
             plain classes that the running program has defined or imported: made empty, then given their attributes. No mode
@@ -128,8 +128,8 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
         other = getattr(pickle_module, "__name__", repr(pickle_module))
         raise NotSupportedError(tr("load: badak reads pickles itself, not with {}", other), "leave pickle_module out")
     encoding = pickle_load_args.get("encoding", "utf-8")
-    if encoding not in CODECS:  # which are for what Python 2 wrote
-        raise NotSupportedError(tr("load: encoding={!r}: not one of {}", encoding, CODECS), "encoding='latin1'")
+    if encoding not in (*CODECS, "bytes"):  # which are for what Python 2 wrote
+        raise NotSupportedError(tr("load: encoding={!r}: not one of {}", encoding, (*CODECS, "bytes")), "encoding='latin1'")
     restore = _restore(map_location)
     strict = pickle_module is None if weights_only is None else bool(weights_only)
     if isinstance(f, str | os.PathLike):

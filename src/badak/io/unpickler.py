@@ -357,9 +357,12 @@ def _pair(machine: Unpickler, argument: Any) -> None:
     machine.fill([key, value])
 
 
-def _text(machine: Unpickler, argument: Any) -> str:
+def _text(machine: Unpickler, argument: Any) -> str | bytes:
     """A text of Python 2, which is bytes."""
-    return argument.encode("latin1").decode(machine.encoding) if type(argument) is str else argument
+    if type(argument) is not str:
+        return argument  # type: ignore[no-any-return]
+    raw = argument.encode("latin1")
+    return raw if machine.encoding == "bytes" else raw.decode(machine.encoding)
 
 
 VALUES = (

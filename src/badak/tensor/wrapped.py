@@ -70,7 +70,7 @@ def swap(a: Any, b: Any) -> None:
     """Let each of two tensors become the other."""
     for x in (a, b):
         end = held_by(x).get("_leaf_end")
-        if end is not None and getrefcount(end[0]) > 2:  # the pair's, and this call's
+        if end is not None and getrefcount(end) > 3:  # of the dict, of this name and of this call
             raise GraphError(
                 "swap_tensors: a graph waits for the gradient of one of the tensors", "backward() first, or no forward before it"
             )
