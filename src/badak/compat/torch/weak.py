@@ -15,7 +15,7 @@ class WeakIdRef(weakref.ref):
 
     def __init__(self, key: Any, callback: Any = None):
         self._id = id(key)
-        super().__init__(key, callback)
+        super().__init__(key, callback)  # type: ignore[call-arg]
 
     def __hash__(self) -> int:
         return self._id
@@ -29,7 +29,8 @@ class WeakIdKeyDictionary(MutableMapping):
     """A dict whose keys are objects, by identity; an entry is gone with its key."""
 
     def __init__(self, dict: Any = None, ref_type: Any = WeakIdRef):  # noqa: A002  (PyTorch's name)
-        self.ref_type, self.data = ref_type, {}
+        self.ref_type = ref_type
+        self.data: Any = {}
         self.update(dict or {})
 
     def _ref(self, key: Any) -> Any:
