@@ -174,8 +174,7 @@ def _new(make, size, options, *value) -> Tensor:
     wanted = default_dtype() if dtype is None else to_dtype(dtype)
     if make is np.empty and unfilled.on:
         return _finish(description(shape, wanted.numpy), options)
-    if make is np.empty and filled:
-        make = new_memory
+    make = new_memory if make is np.empty and filled else make
     return _finish(make(shape, *value, wanted.numpy), options)
 
 

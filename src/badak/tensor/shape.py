@@ -23,19 +23,11 @@ def sizes(given, **named) -> tuple:
     if named:
         raise ArgumentTypeError(tr("got an unexpected keyword argument '{}'", [*named][-1]), "reshape(3, 2)")
     if not given:
-        raise no_sizes("")
+        raise ArgumentTypeError('missing 1 required positional argument: "size"', "(2, 3), or (()) for a single number")
     if len(given) == 1 and type(given[0]) is not int:
         one = given[0]
         given = one if isinstance(one, (tuple, list)) else one.tolist() if np.ndim(one) else (one,)
-    for n in given:
-        if type(n) is not int:
-            return tuple(map(as_int, given))
-    return tuple(given)
-
-
-def no_sizes(name: str) -> ArgumentTypeError:
-    """The complaint about a call that says no size at all: () is said as one argument."""
-    return ArgumentTypeError(tr('{}() missing 1 required positional argument: "size"', name), "(2, 3), or (()) for a single number")
+    return tuple([n if type(n) is int else as_int(n) for n in given])
 
 
 def _reshaped(op, x: Tensor, shape) -> Tensor:

@@ -6,7 +6,6 @@ above: a node remembers the call. Its backward goes to the class as the operatio
 formula, as one function, "aten.sort_backward.default", which computes the call again.
 """
 
-import importlib
 import threading
 from collections.abc import Callable, Iterator
 from functools import cache, partial
@@ -15,24 +14,19 @@ from typing import Any
 import numpy as np
 
 import badak
-from badak.autograd.differentiate import grad
-from badak.compat.torch.aten import RUNS, Called, OpOverload, called
+from badak.compat.torch.aten import RUNS, Called, called
 from badak.compat.torch.tracing.forms import form_of
 from badak.compat.torch.tracing.sizes import name_of
+from badak.compat.torch.wrapper_gradients import asking, in_graph, recorded, tensors_in, walk_back
 from badak.core.errors import ArgumentTypeError, DeviceError, GraphError, NotSupportedError, tr
 from badak.core.modes import anywhere, modes
 from badak.core.public_api import overriding
 from badak.core.public_api.explain import guarded
-from badak.ops.op import NotRecordable, Saved
 from badak.tensor import Tensor, dtypes
-from badak.tensor.apply import apply, record, wrapped_run
-from badak.tensor.attributes import held_by, slots_of
-from badak.tensor.double_backward.array import Recorded, tensor_of
-from badak.tensor.double_backward.saved import SavedAgain
-from badak.tensor.double_backward.walk import backpropagate, walk
+from badak.tensor.apply import apply, wrapped_run
 from badak.tensor.layouts import order_asked, strided
 from badak.tensor.meta_storage import description
-from badak.tensor.wrapped import NoMemory, Wrapped, answers, answers_itself, is_wrapper, walks, within
+from badak.tensor.wrapped import Wrapped, answers, answers_itself, is_wrapper, walks, within
 
 _WITHOUT_GRADIENT = frozenset(
     "detach zeros_like ones_like empty_like full_like rand_like randn_like randint_like new_zeros new_ones new_empty new_full "
@@ -139,7 +133,7 @@ def call(name: str, function: Callable, args: tuple, kwargs: dict, op: Any = Non
         return parts()
     told = called(name, function, args, kwargs)
     packet = told.overload.overloadpacket.__name__
-    wanted = modes.grad and packet not in _WITHOUT_GRADIENT and any(x.requires_grad for x in _tensors((args, kwargs)))
+    wanted = modes.grad and packet not in _WITHOUT_GRADIENT and any(x.requires_grad for x in tensors_in((args, kwargs)))
     if wanted and packet.endswith("_"):
         raise GraphError(
             tr("{}: badak's wrappers are not changed in place where gradients are recorded", told.overload), "the out-of-place form"
@@ -147,7 +141,7 @@ def call(name: str, function: Callable, args: tuple, kwargs: dict, op: Any = Non
     result = _answer(told)
     if packet.endswith("_"):
         return told.args[0]
-    return _recorded(told, result, op) if wanted else result
+    return recorded(told, result, op) if wanted else result
 
 
 def _private(name: str, function: Callable) -> Callable:
@@ -301,230 +295,8 @@ _PARTS: dict[str, Callable] = {
 }
 
 
-# ---------------------------------------------------------------- gradients
-
-
-def _tensors(values: Any) -> Iterator[Tensor]:
-    for value in values:
-        if isinstance(value, Tensor):
-            yield value
-        elif isinstance(value, dict):
-            yield from _tensors(value.values())
-        elif isinstance(value, list | tuple):
-            yield from _tensors(value)
-
-
-def _replaced(value: Any, by: dict[int, Tensor]) -> Any:
-    """A nest with other tensors in place of some."""
-    if isinstance(value, Tensor):
-        return by.get(id(value), value)
-    if isinstance(value, dict):
-        return {key: _replaced(each, by) for key, each in value.items()}
-    return type(value)(_replaced(each, by) for each in value) if type(value) in (list, tuple) else value
-
-
-def _recorded(told: Called, result: Any, op: Any) -> Any:
-    """The results with a node that remembers the call."""
-    overload, _, args, kwargs = told
-    inputs = list({id(x): x for x in _tensors((args, kwargs))}.values())
-    outputs = result if isinstance(result, tuple | list) else (result,)
-    fresh = [_apart(y, inputs) for y in outputs]
-    if any(isinstance(y, Tensor) and (y.is_floating_point() or y.is_complex()) for y in fresh):
-        saved = _Call(told, inputs, fresh, op)
-        edges = [x._edge() for x in inputs]
-        record(_Dispatched(overload), saved, edges, [y if isinstance(y, Tensor) else None for y in fresh])
-    if hasattr(outputs, "_fields"):
-        return type(outputs)(*fresh)
-    return type(outputs)(fresh) if isinstance(result, tuple | list) else fresh[0]
-
-
-def _apart(y: Any, inputs: list) -> Any:
-    """A result, or a new tensor of the same, where it is one of the inputs."""
-    if not any(y is x for x in inputs):
-        return y
-    if not is_wrapper(y):
-        return Tensor._of(y._array)
-    made: Any = object.__new__(type(y))
-    held_by(made).update(vars(y))
-    for name, value in slots_of(y).items():
-        setattr(made, name, value)
-    made._array = y._array
-    return made
-
-
-class _Call:
-    """What a node remembers: the call, its tensors and its results."""
-
-    def __init__(self, told: Called, inputs: list, outputs: list, op: Any):
-        self.told, self.op = told, op
-        self.needs = tuple(x.requires_grad for x in inputs)
-        self.values = [_plain(x) for x in inputs]  # without history, which the edges have
-        self.outputs = [_plain(y) if isinstance(y, Tensor) else y for y in outputs]
-        by = {id(x): value for x, value in zip(inputs, self.values)}
-        if op is not None:
-            self.op = op[0], tuple(None if x is None else by.get(id(x), x) for x in op[1]), op[2]
-        self.told = told._replace(args=_replaced(told.args, by), kwargs=_replaced(told.kwargs, by))
-
-
-def _plain(x: Tensor) -> Tensor:
-    """The tensor without its history."""
-    return _apart(x, [x])
-
-
-class _Dispatched:
-    """The operation of such a node, as the walks call it."""
-
-    owns_grads = view = False
-    overwrites, again, light_for, thins = "", (), (), None
-    saves_no_tensors = False
-    saved_functions: dict = {}
-
-    def __init__(self, overload: OpOverload):
-        self.name = self.__name__ = overload.overloadpacket.__name__
-
-    def of_tensors(self, saved: _Call, *dys: Tensor | None) -> tuple:
-        """The gradients of the inputs: of a formula, or of the call made again."""
-        if saved.op is not None:
-            try:
-                return _by_formula(saved, dys)
-            except (NotRecordable, NoMemory, TypeError, ValueError, AttributeError, LookupError):
-                pass
-        return _by_call(saved, dys)
-
-
-def _by_call(saved: _Call, dys: tuple) -> tuple:
-    """The gradients by a function of its own, which runs the call again on the tensors that are wrapped."""
-    overload, function, args, kwargs = saved.told
-    places = {id(x): i for i, x in enumerate(saved.values)}
-    higher = modes.grad
-
-    def backward(dys: list, inputs: list) -> list:
-        leaves = [x.detach().requires_grad_() if need else x for x, need in zip(inputs, saved.needs)]
-        by = {key: leaves[i] for key, i in places.items()}
-        before, modes.grad = modes.grad, True
-        try:
-            made = function(*_replaced(args, by), **_replaced(kwargs, by))
-            outputs = made if isinstance(made, tuple | list) else (made,)
-            pairs = [(y, dy) for y, dy in zip(outputs, dys) if dy is not None and isinstance(y, Tensor) and y.requires_grad]
-            wanted = [x for x, need in zip(leaves, saved.needs) if need]
-            if not pairs:
-                return [None] * len(wanted)
-            return list(grad([y for y, _ in pairs], wanted, [dy for _, dy in pairs], allow_unused=True, create_graph=higher))
-        finally:
-            modes.grad = before
-
-    found = iter(_private(f"{overload.overloadpacket.__name__}_backward", backward)(list(dys), saved.values))
-    return tuple(next(found) if need else None for need in saved.needs)
-
-
-class _Again(SavedAgain):
-    """What the forward would have saved: of arrays without numbers, so that an input or an output is found, and nothing else."""
-
-    def __init__(self, op: Any, inputs: tuple, outputs: list, attributes: dict, needs: tuple):
-        self._op, self.needs = op, needs
-        self._attributes = attributes
-        arrays = [None if x is None else _sizes(x) for x in inputs]
-        self._saved = Saved(needs)
-        made = op.forward(self._saved, *arrays, **attributes)
-        results = made if type(made) is tuple else (made,)
-        self._known = [(array, x) for array, x in [*zip(arrays, inputs), *zip(results, outputs)] if array is not None]
-
-    def array(self, name: str) -> Any:
-        return getattr(self._saved, name)
-
-    def __getattr__(self, name: str) -> Any:
-        value = getattr(self._saved, name)
-        if isinstance(value, np.ndarray):
-            found = next((x for array, x in self._known if array is value), None)
-            if found is None:
-                raise NotRecordable(f"its {name}")
-            return Recorded(found)
-        if isinstance(value, np.generic | float | complex) and not any(value is each for each in self._attributes.values()):
-            raise NotRecordable(f"its {name}")
-        return value
-
-
-def _sizes(x: Tensor) -> np.ndarray:
-    """An array like that of a tensor, without its numbers."""
-    array: Any = x._array
-    return description(array.shape, array.dtype, array.strides) if array.size else np.empty(array.shape, array.dtype)
-
-
-def _by_formula(saved: _Call, dys: tuple) -> tuple:
-    """The gradients by the backward of the operation, each step of which is asked for."""
-    op, inputs, attributes = saved.op
-    if op.saved_functions or op.saved_constants or op.sized_by_values:
-        raise NotRecordable(op.name)
-    places = {id(x): i for i, x in enumerate(saved.values)}
-    needs = tuple(x is not None and saved.needs[places[id(x)]] for x in inputs)
-    again = _Again(op, inputs, saved.outputs, attributes, needs)
-    made = (op.double_backward or op.backward)(again, *[None if dy is None else Recorded(dy) for dy in dys])
-    made = made if type(made) is tuple else (made,)
-    found: list = [None] * len(saved.values)
-    for x, need, dx in zip(inputs, needs, made, strict=True):
-        if need and dx is not None:
-            at, dx = places[id(x)], tensor_of(dx)
-            found[at] = dx if found[at] is None else found[at] + dx
-    return tuple(found)
-
-
-def in_graph(outputs: Any, gradients: Any) -> bool:
-    """Whether a wrapper is met on the way back from these."""
-    if any(isinstance(x, Tensor) and is_wrapper(x) for x in (*outputs, *gradients)):
-        return True
-    seen = {edge[0] for y in outputs if (edge := y._edge()) is not None}
-    pending = list(seen)
-    while pending:
-        node = pending.pop()
-        if type(getattr(node, "op", None)) is _Dispatched:
-            return True
-        new = {edge[0] for edge in node.edges if edge is not None} - seen
-        seen |= new
-        pending += new
-    return False
-
-
-def walk_back(outputs: Any, gradients: Any, retain_graph: Any, create_graph: bool, targets: Any = None) -> Any:
-    """The walk back through a graph with wrappers: over tensors."""
-    roots = []
-    for y, dy in zip(outputs, gradients, strict=True):
-        edge = y._edge()
-        if edge is None:
-            raise importlib.import_module("badak.tensor.missing_grad").complaint(y)
-        if dy is None:
-            if y.numel() != 1:
-                raise GraphError(
-                    tr("grad can be implicitly created only for scalar outputs; this one has shape {}", tuple(y.shape)),
-                    "reduce it (loss.mean()), or pass backward(gradient=...) of that shape",
-                )
-            dy = importlib.import_module("badak").ones_like(y)
-        roots.append((edge, dy))
-    if create_graph:
-        return backpropagate(roots, retain_graph is None or bool(retain_graph), targets)
-    before, modes.grad = modes.grad, False
-    try:
-        return walk(roots, bool(retain_graph), targets, _gradients)
-    finally:
-        modes.grad = before
-
-
-def _gradients(node: Any, dys: list) -> tuple:
-    """The gradients of a node's inputs, as tensors."""
-    if hasattr(node.op, "of_tensors"):
-        node.check()
-        return node.op.of_tensors(node.saved, *dys)
-    node.check()
-
-    def backward(*dys: Any) -> Any:
-        made = node.op.backward(node.saved, *[None if dy is None else dy._array for dy in dys])
-        return [None if dx is None else Tensor._of(np.asarray(dx)) for dx in (made if type(made) is tuple else (made,))]
-
-    if any(dy is not None and is_wrapper(dy) for dy in dys):
-        return tuple(_private(f"{node.op.name}_backward", backward)(*dys))
-    return tuple(backward(*dys))
-
-
 answers.append(of_function)
 wrapped_run.append(of_op)
 walks.extend((in_graph, walk_back))
 overriding.wrappers.extend((has_wrapper, whole))
+asking.append(_private)

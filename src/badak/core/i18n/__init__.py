@@ -107,8 +107,8 @@ def tr(template: str, *values: object) -> Message:
     parts = [words[0]]
     for word, (at, form) in zip(words[1:], holes):
         value = values[at]
-        if type(value) in (list, tuple) and len(value) > 2 * _SHOWN:  # a million tensors take minutes to print
-            value = value[:_SHOWN] + value[-_SHOWN:]
+        if isinstance(value, list | tuple) and len(value) > 2 * _SHOWN:  # a million tensors take minutes to print
+            value = type(value)([*value[:_SHOWN], *value[-_SHOWN:]])
         parts += value if not form and (type(value) is str or isinstance(value, Message)) else (form or "{}").format(value), word
     return Message("".join(parts), tuple(parts))
 

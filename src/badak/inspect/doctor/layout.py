@@ -159,9 +159,9 @@ def joined(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> No
         if module is not None:  # of a test, batch by batch
             watch.answers[y.__array_interface__["data"][0]] = outputs[0], module
     if modes.grad and watch.rounds < FIRST and watch.stack and y.ndim > 1 and attributes.get("axis", 0) in (-1, y.ndim - 1):
-        known = [(x._node, a) for x, a in zip(inputs, arrays) if x is not None and x._node is not None and 8 < a.size < 1 << 20]
-        for i, (node, a) in enumerate(known):
-            if any(node is not other and np.array_equal(a, b) and np.ptp(a) > 0 for other, b in known[:i]):
+        parts = [(x._node, a) for x, a in zip(inputs, arrays) if x is not None and x._node is not None and 8 < a.size < 1 << 20]
+        for i, (node, a) in enumerate(parts):
+            if any(node is not other and np.array_equal(a, b) and np.ptp(a) > 0 for other, b in parts[:i]):
                 note(watch, "twice", a.shape, y.shape)
     if modes.grad and outputs[0]._node is not None and outputs[0]._array.ndim == 3 and attributes.get("axis", 0) in (1, -2):
         behind_it = {id(behind(x, EMBEDDED)) for x in inputs[1:] if x is not None and x._node is not None}

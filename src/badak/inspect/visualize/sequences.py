@@ -39,7 +39,7 @@ def sequences_of(model: Any, batch: Batch, trace: Trace, attended: list[Attended
     kind = kind_of(
         model,
         batch,
-        Shown(trace.attentions, trace.lookups, sides, labels_in(trace), outputs, triangles_in(trace)),
+        Shown(trace.attentions, trace.lookups, sides, labels_in(trace), outputs, *triangles_in(trace)),
         said,
     )
     if kind.kind == UNKNOWN:  # what is seen is that all see all

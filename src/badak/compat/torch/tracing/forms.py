@@ -192,11 +192,9 @@ def _max_pool(x: Any, kernel: tuple, stride: tuple, padding: tuple, dilation: tu
 
 def _avg_pool(x: Any, kernel: tuple, stride: tuple, padding: tuple, **way: Any) -> Call:
     if "out" in way:
-        way = {k: v for k, v in of_windows(AvgPool, x.shape[2:], kernel, stride, padding, **way).items() if k not in _SPANS}
+        way = of_windows(AvgPool, x.shape[2:], kernel, stride, padding, **way)
+        del way["kernel"], way["stride"], way["padding"]
     return _means(x, kernel, stride, padding, **way)
-
-
-_SPANS = ("kernel", "stride", "padding")
 
 
 def _means(
