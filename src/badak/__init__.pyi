@@ -128,6 +128,7 @@ from badak.tensor.complex import real as real
 from badak.tensor.complex import view_as_complex as view_as_complex
 from badak.tensor.complex import view_as_real as view_as_real
 from badak.tensor.convert import clone as clone
+from badak.tensor.convert import dequantize as dequantize
 from badak.tensor.copies import narrow_copy as narrow_copy
 from badak.tensor.copies import unsafe_chunk as unsafe_chunk
 from badak.tensor.copies import unsafe_split as unsafe_split
@@ -392,6 +393,7 @@ from badak.tensor.linalg.products import outer as outer
 from badak.tensor.linalg.products import trace as trace
 from badak.tensor.linalg.products import vdot as vdot
 from badak.tensor.linalg.products import chain_matmul as chain_matmul
+from badak.tensor.linalg.products import _int_mm as _int_mm
 from badak.tensor.numbers import copysign as copysign
 from badak.tensor.numbers import deg2rad as deg2rad
 from badak.tensor.numbers import fmax as fmax
@@ -656,10 +658,18 @@ from badak.compat.torch.checks import sym_not as sym_not
 from badak.compat.torch.checks import sym_sum as sym_sum
 from badak.compat.torch.checks import typename as typename
 from badak.compat.torch.amp.grad_scaler import GradScaler as GradScaler
+from badak.compat.torch.amp.autocast_mode import autocast_decrement_nesting as autocast_decrement_nesting
+from badak.compat.torch.amp.autocast_mode import autocast_increment_nesting as autocast_increment_nesting
+from badak.compat.torch.amp.autocast_mode import clear_autocast_cache as clear_autocast_cache
 from badak.compat.torch.amp.autocast_mode import get_autocast_cpu_dtype as get_autocast_cpu_dtype
 from badak.compat.torch.amp.autocast_mode import get_autocast_gpu_dtype as get_autocast_gpu_dtype
 from badak.compat.torch.amp.autocast_mode import is_autocast_cache_enabled as is_autocast_cache_enabled
 from badak.compat.torch.amp.autocast_mode import is_autocast_cpu_enabled as is_autocast_cpu_enabled
+from badak.compat.torch.amp.autocast_mode import set_autocast_cache_enabled as set_autocast_cache_enabled
+from badak.compat.torch.amp.autocast_mode import set_autocast_cpu_dtype as set_autocast_cpu_dtype
+from badak.compat.torch.amp.autocast_mode import set_autocast_cpu_enabled as set_autocast_cpu_enabled
+from badak.compat.torch.amp.autocast_mode import set_autocast_dtype as set_autocast_dtype
+from badak.compat.torch.amp.autocast_mode import set_autocast_enabled as set_autocast_enabled
 from badak.compat.torch import autocast as autocast
 from badak.compat.torch import get_autocast_dtype as get_autocast_dtype
 from badak.compat.torch import is_autocast_enabled as is_autocast_enabled

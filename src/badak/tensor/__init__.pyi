@@ -86,6 +86,7 @@ from badak.tensor.complex import real as real
 from badak.tensor.complex import view_as_complex as view_as_complex
 from badak.tensor.complex import view_as_real as view_as_real
 from badak.tensor.convert import clone as clone
+from badak.tensor.convert import dequantize as dequantize
 from badak.tensor.copies import narrow_copy as narrow_copy
 from badak.tensor.copies import unsafe_chunk as unsafe_chunk
 from badak.tensor.copies import unsafe_split as unsafe_split
@@ -350,6 +351,7 @@ from badak.tensor.linalg.products import outer as outer
 from badak.tensor.linalg.products import trace as trace
 from badak.tensor.linalg.products import vdot as vdot
 from badak.tensor.linalg.products import chain_matmul as chain_matmul
+from badak.tensor.linalg.products import _int_mm as _int_mm
 from badak.tensor.numbers import copysign as copysign
 from badak.tensor.numbers import deg2rad as deg2rad
 from badak.tensor.numbers import fmax as fmax

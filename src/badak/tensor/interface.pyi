@@ -416,6 +416,8 @@ class Methods:
         """deg2rad, in place."""
     def dense_dim(self) -> _int:
         """How many dims are dense."""
+    def dequantize(self) -> Tensor:
+        """The numbers in float32: no tensor of badak is quantized."""
     def det(self, *, out=None) -> Tensor:
         """The determinant of each matrix."""
     def diag(self, diagonal: _int = 0) -> Tensor:

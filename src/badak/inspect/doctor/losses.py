@@ -113,7 +113,7 @@ def told(watch: "Watch", y: np.ndarray) -> str:
         return ""
     for x in watch.given_now[1:]:
         if x.ndim == 3 and x.shape[:2] == y.shape and x.shape[2] > 1 and (x == y[:, :, None]).all(axis=(0, 1)).any():
-            return "beside"
+            return "next to"
     for calls in watch.parts_given.values():
         known = [(x, i) for i, x in enumerate(calls) if x is not None]
         if len(calls) == y.shape[1] and len(known) > 2 and all(len(x) == len(y) and (x == y[:, i]).all() for x, i in known):

@@ -24,7 +24,7 @@ class LabelGiven(Diagnosis):
     def look(self, visit: "Visit") -> Iterator[Finding]:
         pairs = visit.watch.given.pairs
         for at, several in visit.watch.given.told.items():
-            if len(several) >= 3 and all(each == "beside" for each in several):
+            if len(several) >= 3 and all(each == "next to" for each in several):
                 yield self.found(
                     at,
                     tr("one of the numbers that are given for each step ahead is the one that is asked for, in all {} batches that "
