@@ -343,6 +343,25 @@ def test_what_libraries_ask_a_loader_for():
         list(ours.ChainDataset([Numbers(4)]))
 
 
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_derived_loader_says_whether_it_collates(workers):
+    """torchtuples hands whole batches of indices to its datasets in this way."""
+
+    def batches(package):
+        class Whole(package.DataLoader):
+            _auto_collation = property(lambda self: False)
+            _index_sampler = property(lambda self: self.batch_sampler)
+
+        class OneByOne(package.DataLoader):
+            _auto_collation = property(lambda self: False)
+
+        kinds = (Whole, OneByOne)
+        data = Numbers(7)
+        return [list(kind(data, 3, collate_fn=str, num_workers=workers, **(FORKED if workers else {}))) for kind in kinds]
+
+    assert batches(ours) == batches(theirs)
+
+
 def test_a_stream_has_no_order_to_choose():
     for options in (dict(shuffle=True), dict(sampler=[1]), dict(batch_sampler=[[1]])):
         with pytest.raises(ArgumentError, match="DataLoader with IterableDataset"):

@@ -119,7 +119,7 @@ class DataLoader(Generic[T_co]):
 
     @property
     def _index_sampler(self):
-        return self.sampler if self.batch_sampler is None else self.batch_sampler
+        return self.batch_sampler if self._auto_collation else self.sampler
 
     def __len__(self) -> int:
         """Batches in an epoch; for an iterable dataset an estimate from the dataset's own length."""
@@ -172,7 +172,7 @@ class DataLoader(Generic[T_co]):
         return or_default(self.generator).seed64()
 
     def _recipe(self, base_seed: int) -> Recipe:
-        return Recipe(self.dataset, self.batch_sampler is not None, self.collate_fn, self.drop_last, self.worker_init_fn,
+        return Recipe(self.dataset, self._auto_collation, self.collate_fn, self.drop_last, self.worker_init_fn,
                       base_seed, self.num_workers)  # fmt: skip
 
 
@@ -189,7 +189,7 @@ class _BaseDataLoaderIter:
 
     def _begin(self, loader):
         loader._draw_base_seed()  # read by workers only, but drawn by PyTorch in either case
-        self._fetcher = fetcher_of(loader.dataset, loader.batch_sampler is not None, loader.collate_fn, loader.drop_last)
+        self._fetcher = fetcher_of(loader.dataset, loader._auto_collation, loader.collate_fn, loader.drop_last)
 
     def _skip(self, batches: int) -> None:
         for index in itertools.islice(self._numbers, batches):
