@@ -1,6 +1,7 @@
 """Public signatures of nn, nn.functional and optim against PyTorch's; every difference has its reason here."""
 
 import inspect
+import operator
 
 import pytest
 import torch
@@ -69,3 +70,13 @@ def test_signature_is_that_of_pytorch(name, ours, theirs):
         assert problems, f"{name} agrees now: take it out of EXCEPTIONS"
     else:
         assert not problems
+
+
+CLASSES = "nn.Linear nn.Conv2d optim.Adam optim.SGD optim.lr_scheduler.OneCycleLR utils.data.DataLoader distributions.Normal"
+
+
+@pytest.mark.parametrize("name", CLASSES.split())
+def test_getfullargspec_names_what_a_constructor_takes(name):
+    ours, theirs = (operator.attrgetter(name)(lib) for lib in (badak, torch))
+    assert inspect.getfullargspec(ours.__init__).args == inspect.getfullargspec(theirs.__init__).args
+    assert inspect.getfullargspec(ours).args == inspect.getfullargspec(theirs).args

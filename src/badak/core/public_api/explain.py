@@ -93,6 +93,8 @@ def guarded(function: Callable, space: str, name: str | None = None) -> Callable
     public.__module__, public.__explained__ = space, True  # type: ignore[attr-defined]
     if own_out is False:
         public.__signature__ = with_out(signature(function))  # type: ignore[attr-defined]
+    elif function.__name__ == "__init__":  # of constructors alone: for all functions it costs a sixth of the import
+        public.__signature__ = signature(function)  # type: ignore[attr-defined]  # for inspect.getfullargspec
     return public
 
 
