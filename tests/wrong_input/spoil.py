@@ -51,7 +51,7 @@ def _of_tensor(x: Tensor) -> Iterator[tuple[str, Any]]:
     yield "one number", badak.ones(()).to(x.dtype)
     for dtype in (badak.float32, badak.int64, badak.bool, badak.complex64, badak.bfloat16, badak.uint8):
         if dtype != x.dtype:
-            yield str(dtype), badak.ones(*flat.shape).to(dtype)
+            yield str(dtype), badak.ones(flat.shape).to(dtype)
     yield "numpy", np.asarray(flat.float().numpy() if x.dtype == badak.bfloat16 else flat.numpy())
     yield "list", flat.tolist() if x.dtype != badak.bfloat16 else flat.float().tolist()
     yield "number", 3

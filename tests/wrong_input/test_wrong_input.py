@@ -22,6 +22,8 @@ from tests.wrong_input.spoil import spoiled
 pytestmark = pytest.mark.slow
 
 SILENT = {  # public names that take no tensor: settings, switches, files, other programs' doors
+    *"autocast_decrement_nesting autocast_increment_nesting clear_autocast_cache set_autocast_cache_enabled".split(),
+    *"set_autocast_cpu_dtype set_autocast_cpu_enabled set_autocast_dtype set_autocast_enabled".split(),
     "are_deterministic_algorithms_enabled", "audit", "compile", "fork_rng", "from_dlpack", "frombuffer",
     "get_autocast_cpu_dtype", "get_autocast_dtype", "from_file",
     "get_autocast_gpu_dtype", "is_anomaly_enabled", "is_autocast_cache_enabled", "is_autocast_cpu_enabled", "is_storage",

@@ -33,7 +33,6 @@ from badak.optim.settings import number
 from badak.optim.state import check_memory
 from badak.tensor import Tensor
 from badak.tensor.apply import wrapped_run
-from badak.tensor.double_backward.array import Recorded, tensor_of
 from badak.tensor.sparse.create import coalesce
 from badak.tensor.sparse.layout import CooTensor
 from badak.tensor.wrapped import is_wrapper
@@ -115,6 +114,7 @@ class Elementwise(Declared):
 
     def _step_wrappers(self) -> None:
         """The update of the parameters that have no memory: in operations, which go to their classes."""
+        recorded = importlib.import_module("badak.tensor.double_backward.array")
         for group in self.param_groups:
             for p in [p for p in group["params"] if p._grad is not None and (is_wrapper(p) or is_wrapper(p._grad))]:
                 new = self._begin(p, group)
@@ -123,11 +123,11 @@ class Elementwise(Declared):
                 scalars = self.scalars(group, step, *[state[name]._array for name in self.NUMBERS])
                 held = [p, *[state[name] if name else None for name in names]]
                 with no_grad():
-                    seen = [None if x is None else Recorded(x) for x in held]
-                    made = self.update(seen[0], Recorded(p._grad), *seen[1:], *scalars)
+                    seen = [None if x is None else recorded.Recorded(x) for x in held]
+                    made = self.update(seen[0], recorded.Recorded(p._grad), *seen[1:], *scalars)
                     for x, y in zip(held, made):
                         if x is not None:
-                            x.copy_(tensor_of(y))
+                            x.copy_(recorded.tensor_of(y))
 
     def _update_sparse(self, p: Tensor, g: Any, group: dict[str, Any]) -> None:
         """Change p by a coalesced gradient."""

@@ -5,7 +5,6 @@ import os
 from typing import Any
 
 from badak import kernels
-from badak.compat.torch import deterministic
 from badak.core.errors import ArgumentError, tr
 from badak.tensor import device as Device
 from badak.tensor.dtypes import check_device, entered
@@ -45,7 +44,9 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
 
 def _fills() -> bool:
     """Whether memory that nobody has written to is filled: torch.utils.deterministic.fill_uninitialized_memory."""
-    return bool(_settings["deterministic"]) and bool(deterministic.fill_uninitialized_memory)
+    return (
+        bool(_settings["deterministic"]) and importlib.import_module("badak.compat.torch.deterministic").fill_uninitialized_memory
+    )
 
 
 def are_deterministic_algorithms_enabled() -> bool:

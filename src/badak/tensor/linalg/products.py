@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, DTypeError, NotSupportedError, ShapeError, tr
+from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, NotSupportedError, ShapeError, tr
 from badak.core.events import pure
 from badak.core.modes import modes
 from badak.kernels.half import BFLOAT16
@@ -89,9 +89,12 @@ def mm(input, mat2, *, out=None) -> Tensor:
 @pure
 def _int_mm(input, mat2) -> Tensor:
     """The matrix product of 8-bit integers, (M, K) and (K, N), in int32."""
-    _dims("_int_mm", input, 2, "self")
-    _dims("_int_mm", mat2, 2, "mat2")
     for name, x in (("self", input), ("mat2", mat2)):
+        if not isinstance(x, Tensor):
+            raise ArgumentTypeError(
+                tr("{}(): argument '{}' must be Tensor, not {}", "_int_mm", name, type(x).__name__), "badak.tensor(x)"
+            )
+        _dims("_int_mm", x, 2, name)
         if x.dtype not in (int8, uint8):
             raise DTypeError(tr("_int_mm: expected {} dtype to be int8 or uint8 but got {}", name, x.dtype), "x.to(badak.int8)")
     if input.shape[1] != mat2.shape[0]:
