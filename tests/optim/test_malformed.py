@@ -250,7 +250,7 @@ JUNK = st.one_of(
     st.just({}),
     st.just([1.0, 2.0]),
     st.just({"a": 1}),
-    st.builds(lambda shape: badak.zeros(*shape), st.sampled_from([(), (1,), (2, 3), (3, 2), (4,), (0,)])),
+    st.builds(lambda shape: badak.zeros(shape), st.sampled_from([(), (1,), (2, 3), (3, 2), (4,), (0,)])),
     st.builds(lambda: badak.zeros(2, 3, dtype=badak.int64)),
     st.builds(lambda: badak.full((), math.nan)),
     st.builds(object),

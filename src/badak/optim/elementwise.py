@@ -193,7 +193,7 @@ class Elementwise(Declared):
             start = self.SLOTS[name].start
             value = number(group[start]) if start else 0
             begun = complex(value, value) if p._array.dtype.kind == "c" else value
-            if is_wrapper(p):
+            if wrapped_run and is_wrapper(p):
                 state[name] = importlib.import_module("badak").zeros_like(p) + begun
             else:
                 state[name] = Tensor._of(np.full_like(p._array, begun))

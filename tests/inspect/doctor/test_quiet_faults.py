@@ -338,3 +338,19 @@ def test_weights_without_values_disturb_no_diagnosis(inside):
             optimizer.step()
     assert "BADAK-201" in [finding.code for finding in visit.checkup.findings]
     assert isinstance(elsewhere[0].weight, nn.UninitializedParameter)
+
+
+@pytest.mark.parametrize("handed", [False, True])
+def test_a_state_that_is_not_handed_on(handed):
+    rnn, head = nn.GRU(4, 8, batch_first=True), nn.Linear(8, 3)
+
+    def loss(step):
+        x, state, made = badak.randn(6, 5, 4), None, []
+        for t in range(5):
+            y, new = rnn(x[:, t : t + 1], state)
+            state = new if handed else None
+            made.append(head(y[:, 0]))
+        return F.cross_entropy(badak.stack(made, 1).reshape(-1, 3), badak.randint(0, 3, (30,)))
+
+    found = checked(nn.ModuleList([rnn, head]), loss)
+    assert ("BADAK-264" in codes(found)) != handed, found

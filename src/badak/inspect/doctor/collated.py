@@ -136,7 +136,7 @@ def order_of(rows: np.ndarray, texts: list[np.ndarray]) -> np.ndarray | None:
 def begins_with(row: np.ndarray, text: np.ndarray) -> bool:
     """Whether a row begins with what an example holds, or does so behind a start."""
     n, text = len(text), text.astype(row.dtype)
-    return n > 1 and n <= len(row) and (np.array_equal(row[:n], text) or np.array_equal(row[1 : n + 1], text))
+    return n <= len(row) and (np.array_equal(row[:n], text) or n > 1 and np.array_equal(row[1 : n + 1], text))
 
 
 def apart(x: Any, names: dict[str, Any]) -> list[Any]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from badak.core.modes import modes
 from badak.inspect.doctor.facts import Fed, Shaped, Turned
-from badak.inspect.doctor.names import line
+from badak.inspect.doctor.names import line, within
 
 if TYPE_CHECKING:
     from badak.inspect.doctor.watch import Watch
@@ -220,7 +220,7 @@ def _again(watch: "Watch", inputs: Any, arrays: Any) -> None:
     if known is None or edge is None or from_node(edge[0], WEIGHED) is not made or known[2].shape != arrays[0].shape:
         return
     last, dim = arrays[0].ndim - 1, known[1] % arrays[0].ndim
-    if dim != last and known[2].shape[dim] > 1 and len(watch.open.turned) < MOST:
+    if dim != last and known[2].shape[dim] > 1 and len(watch.open.turned) < MOST and within("badak.distributions"):
         sums = known[2].sum(axis=last)
         watch.open.turned.append(Turned(known[0], known[1], known[2].shape, float(sums.min()), float(sums.max()), True))
 

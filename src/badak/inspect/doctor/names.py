@@ -47,6 +47,16 @@ def road() -> tuple[int, ...]:
     return tuple(lines)
 
 
+def within(package: str) -> bool:
+    """Whether a function of this package of badak calls, below the program's own line."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and is_own(frame.f_code):
+        if frame.f_globals.get("__name__", "").startswith(package):
+            return True
+        frame = frame.f_back
+    return False
+
+
 def said() -> str:
     """The text of the line that `line` names."""
     frame: FrameType | None = sys._getframe(1)
