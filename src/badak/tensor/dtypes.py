@@ -389,3 +389,10 @@ class iinfo:  # noqa: N801
 
     def __repr__(self) -> str:
         return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"
+
+
+def no_sizes(named: dict) -> ArgumentTypeError:
+    """The complaint about a call that says no size, or says it by another name."""
+    if named:
+        return ArgumentTypeError(tr("got an unexpected keyword argument '{}'", [*named][-1]), "reshape(3, 2)")
+    return ArgumentTypeError('missing 1 required positional argument: "size"', "(2, 3), or (()) for a single number")

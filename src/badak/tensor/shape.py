@@ -6,28 +6,29 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, IndexOutOfRangeError, ShapeError, tr
+from badak.core.errors import ArgumentError, DTypeError, IndexOutOfRangeError, ShapeError, tr
 from badak.ops import rearrange
 from badak.ops import shape as ops
 from badak.ops._broadcast import stretched
 from badak.ops._check import axis_of
 from badak.ops.index import Select
 from badak.tensor.apply import apply, see
-from badak.tensor.dtypes import Size, int64
+from badak.tensor.dtypes import Size, int64, no_sizes
 from badak.tensor.dtypes import dtype as DType
 from badak.tensor.tensor import Tensor
 
 
 def sizes(given, **named) -> tuple:
     """(2, 3), ((2, 3),) or ([2, 3],) as (2, 3)."""
-    if named:
-        raise ArgumentTypeError(tr("got an unexpected keyword argument '{}'", [*named][-1]), "reshape(3, 2)")
-    if not given:
-        raise ArgumentTypeError('missing 1 required positional argument: "size"', "(2, 3), or (()) for a single number")
+    if named or not given:
+        raise no_sizes(named)
     if len(given) == 1 and type(given[0]) is not int:
         one = given[0]
         given = one if isinstance(one, (tuple, list)) else one.tolist() if np.ndim(one) else (one,)
-    return tuple([n if type(n) is int else as_int(n) for n in given])
+    for n in given:
+        if type(n) is not int:
+            return tuple(map(as_int, given))
+    return tuple(given)
 
 
 def _reshaped(op, x: Tensor, shape) -> Tensor:
