@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 
 from badak.core.errors import ArgumentError, ArgumentTypeError, ShapeError, tr
-from badak.core.modes import anywhere
+from badak.core.modes import modes
 from badak.core.public_api import overriding
 from badak.nn import functional as F
 from badak.nn import init
@@ -148,7 +148,7 @@ class RNNBase(_Weights):
         if input.dim() not in (2, 3):
             raise ShapeError(tr("{}: Expected input to be 2D or 3D, got {}D instead", type(self).__name__, input.dim()), None)
         kind = self.weight_ih_l0.dtype
-        if input.dtype is not kind and not anywhere.casting:
+        if input.dtype is not kind and modes.casting is None:
             raise ArgumentTypeError(
                 tr("RNN input dtype ({}) does not match weight dtype ({}).", input.dtype, kind), f"x.to({kind})"
             )

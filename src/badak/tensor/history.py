@@ -65,7 +65,7 @@ class History(About):
                 "subgraph that doesn't require differentiation use var_no_grad = var.detach().",
                 "x.detach()",
             )
-        if anywhere.casting and self._described is None and type(self._array) is Batched:
+        if anywhere.casting and self._described is None and type(held_by(self).get("_array")) is Batched:
             self._array.full.requires_grad_(requires_grad)
         elif self._requires_grad != bool(requires_grad):
             events.redefine(self, tr("requires_grad_ of a tensor"))
@@ -266,7 +266,7 @@ class History(About):
             >>> badak.ones(2, requires_grad=True).detach().requires_grad
             False
         """
-        if anywhere.casting and type(self._array) is Batched:
+        if anywhere.casting and type(held_by(self).get("_array")) is Batched:
             return self._array.detached(self._of)
         twin = self._of(self._array)
         twin._version_counter = self._watch()
@@ -288,7 +288,7 @@ class History(About):
             return self._like_meta(self._described)
         if is_wrapper(self):
             return self.detach()
-        if anywhere.casting and type(self._array) is Batched:
+        if anywhere.casting and type(held_by(self).get("_array")) is Batched:
             return self._array.detached(self._of)
         twin = self._of(self._array)
         events.alias(twin, self)

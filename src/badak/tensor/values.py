@@ -8,6 +8,7 @@ import numpy as np
 from badak.core import events
 from badak.core.errors import ArgumentError, ArgumentTypeError, GraphError, ShapeError, tr
 from badak.core.modes import anywhere, modes
+from badak.tensor.attributes import held_by
 from badak.tensor.batched import Batched, no_number
 from badak.tensor.history import History
 from badak.tensor.notebook import html_of
@@ -21,7 +22,7 @@ class Values(History):
     def _read(self, how: str) -> None:
         """Say that a value goes to Python, which a replay would not see."""
         events.read(how)
-        if anywhere.casting and self._described is None and type(self._array) is Batched:
+        if anywhere.casting and self._described is None and type(held_by(self).get("_array")) is Batched:
             raise no_number(how)
 
     def numpy(self, *, force: bool = False) -> np.ndarray:
@@ -175,7 +176,7 @@ class Values(History):
         return str(self)
 
     def __repr__(self, **options) -> str:
-        if anywhere.casting and self._described is None and type(self._array) is Batched:
+        if anywhere.casting and self._described is None and type(held_by(self).get("_array")) is Batched:
             return f"Batched({self._array.level.size} examples of {tuple(self.shape)}, {self.dtype})"
         if self._described is None:
             self._read("str()")

@@ -25,7 +25,7 @@ _CARRIERS = (  # what carries a call and computes nothing of its own: arguments,
     "badak.core.events", "badak.core.modes",
     "badak.core.public_api", "badak.core.errors", "badak.tensor.tensor", "badak.tensor.returns", "badak.compiler",
     "badak.tensor.convert", "badak.tensor.upcast", "badak.tensor.meta", "badak.inspect.introspection", "badak.core.signals",
-    "badak.nn.module",
+    "badak.nn.module", "badak.compat.torch.wrapper",
     "badak.autograd", "badak.tensor.anomaly", "badak.tensor.values", "badak.tensor.casting", "badak.nn.parameter", "badak.nn.tree",
     "badak.nn.functional.mask_warnings", "badak.nn.attention_checks", "badak.nn.transformer_checks", "badak.optim.settings",
 )  # fmt: skip
