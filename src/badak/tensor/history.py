@@ -65,8 +65,8 @@ class History(About):
                 "subgraph that doesn't require differentiation use var_no_grad = var.detach().",
                 "x.detach()",
             )
-        if anywhere.casting and self._described is None and type(held_by(self).get("_array")) is Batched:
-            self._array.full.requires_grad_(requires_grad)
+        if anywhere.casting and self._described is None and type(array := held_by(self).get("_array")) is Batched:
+            array.full.requires_grad_(requires_grad)
         elif self._requires_grad != bool(requires_grad):
             events.redefine(self, tr("requires_grad_ of a tensor"))
         self._requires_grad = bool(requires_grad)
@@ -266,8 +266,8 @@ class History(About):
             >>> badak.ones(2, requires_grad=True).detach().requires_grad
             False
         """
-        if anywhere.casting and type(held_by(self).get("_array")) is Batched:
-            return self._array.detached(self._of)
+        if anywhere.casting and type(array := held_by(self).get("_array")) is Batched:
+            return array.detached(self._of)
         twin = self._of(self._array)
         twin._version_counter = self._watch()
         events.alias(twin, self)
@@ -288,8 +288,8 @@ class History(About):
             return self._like_meta(self._described)
         if is_wrapper(self):
             return self.detach()
-        if anywhere.casting and type(held_by(self).get("_array")) is Batched:
-            return self._array.detached(self._of)
+        if anywhere.casting and type(array := held_by(self).get("_array")) is Batched:
+            return array.detached(self._of)
         twin = self._of(self._array)
         events.alias(twin, self)
         return twin

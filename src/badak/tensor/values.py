@@ -176,8 +176,8 @@ class Values(History):
         return str(self)
 
     def __repr__(self, **options) -> str:
-        if anywhere.casting and self._described is None and type(held_by(self).get("_array")) is Batched:
-            return f"Batched({self._array.level.size} examples of {tuple(self.shape)}, {self.dtype})"
+        if anywhere.casting and self._described is None and type(array := held_by(self).get("_array")) is Batched:
+            return f"Batched({array.level.size} examples of {tuple(self.shape)}, {self.dtype})"
         if self._described is None:
             self._read("str()")
         return format_tensor(self)
