@@ -169,7 +169,6 @@ def test_a_program_that_logs_at_debug_gets_no_bytecodes(tmp_path):
 
 @pytest.mark.slow
 def test_linear_algebra_of_scipy_is_loaded_by_programs_that_ask_numba_for_it():
-    pytest.importorskip("scipy")
     code = f"""
 import sys
 {SMALL}

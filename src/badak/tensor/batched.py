@@ -51,7 +51,37 @@ def no_number(how: str) -> NoNumber:
     )
 
 
-class Batched:
+class Standin:
+    """What looks like the array `like`, and has no numbers; `complaint` makes what is raised for whoever asks for one."""
+
+    __slots__ = ()
+    like: np.ndarray
+
+    shape = property(lambda self: self.like.shape)
+    dtype = property(lambda self: self.like.dtype)
+    ndim = property(lambda self: self.like.ndim)
+    size = property(lambda self: self.like.size)
+    nbytes = property(lambda self: self.like.nbytes)
+    itemsize = property(lambda self: self.like.itemsize)
+    strides = property(lambda self: self.like.strides)
+    flags = property(lambda self: self.like.flags)
+
+    def complaint(self) -> Exception:
+        raise NotImplementedError
+
+    def __getattr__(self, name: str) -> Any:
+        raise self.complaint()
+
+    def _refuse(self, *args: Any, **named: Any) -> Any:
+        raise self.complaint()
+
+    __array__ = __array_ufunc__ = __array_function__ = __getitem__ = __setitem__ = __len__ = __iter__ = __bool__ = _refuse
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __and__ = __or__ = __invert__ = __neg__ = _refuse
+    __hash__ = object.__hash__
+
+
+class Batched(Standin):
     """The arrays of `level.size` examples: `full` is a tensor, its first axis counts them."""
 
     __slots__ = ("full", "level", "like")
@@ -62,14 +92,8 @@ class Batched:
         self.full, self.level = full, level
         self.like: np.ndarray = like[0, ...] if len(like) else np.empty(like.shape[1:], like.dtype)  # one example
 
-    shape = property(lambda self: self.like.shape)
-    dtype = property(lambda self: self.like.dtype)
-    ndim = property(lambda self: self.like.ndim)
-    size = property(lambda self: self.like.size)
-    nbytes = property(lambda self: self.like.nbytes)
-    itemsize = property(lambda self: self.like.itemsize)
-    strides = property(lambda self: self.like.strides)
-    flags = property(lambda self: self.like.flags)
+    def complaint(self) -> Exception:
+        return Unbatched.at(self.level)
 
     def reshape(self, *shape: Any, copy: bool | None = None) -> "Batched":
         shape = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
@@ -90,14 +114,3 @@ class Batched:
             source, to = (a % self.ndim + 1 for a in args[1:])
             return Batched(self.full.detach().movedim(source, to), self.level)
         raise Unbatched.at(self.level)
-
-    def __getattr__(self, name: str) -> Any:
-        raise Unbatched.at(self.level)
-
-    def _refuse(self, *args: Any, **named: Any) -> Any:
-        raise Unbatched.at(self.level)
-
-    __array__ = __array_ufunc__ = __getitem__ = __setitem__ = __len__ = __iter__ = __bool__ = _refuse
-    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __and__ = __or__ = __invert__ = __neg__ = _refuse
-    __hash__ = object.__hash__

@@ -395,4 +395,4 @@ def no_sizes(named: dict) -> ArgumentTypeError:
     """The complaint about a call that says no size, or says it by another name."""
     if named:
         return ArgumentTypeError(tr("got an unexpected keyword argument '{}'", [*named][-1]), "reshape(3, 2)")
-    return ArgumentTypeError('missing 1 required positional argument: "size"', "(2, 3), or (()) for a single number")
+    return ArgumentTypeError('missing 1 required positional argument: "size"', "x.view(2, 3), or x.view(()) for a single number")

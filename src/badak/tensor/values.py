@@ -42,7 +42,7 @@ class Values(History):
         """
         self._read("numpy")
         if is_wrapper(self):
-            raise ArgumentTypeError(".numpy() is not supported for tensor subclasses.", "of a tensor in it")
+            raise ArgumentTypeError(".numpy() is not supported for tensor subclasses.", "x.numpy() of what it wraps")
         if self.requires_grad and not force and modes.grad:
             raise GraphError(
                 "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.",
@@ -105,7 +105,9 @@ class Values(History):
         self._read("tolist")
         if is_wrapper(self):
             kind = type(self).__name__
-            raise ArgumentTypeError(tr(".tolist() is not supported for tensor subclasses, got {}", kind), "of a tensor in it")
+            raise ArgumentTypeError(
+                tr(".tolist() is not supported for tensor subclasses, got {}", kind), "x.tolist() of what it wraps"
+            )
         return self._array.tolist()
 
     def __float__(self) -> float:

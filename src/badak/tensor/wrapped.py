@@ -12,6 +12,7 @@ import numpy as np
 
 from badak.core.errors import GraphError, NoDataError, tr
 from badak.tensor.attributes import held_by, slots_of
+from badak.tensor.batched import Standin
 
 answers: list[Callable] = []  # what gives a call to the class of a wrapper: `compat/torch/wrapper.py` puts it here
 walks: list[Callable] = []  # whether a graph has a wrapper; the walk back through it. As well
@@ -25,7 +26,7 @@ class NoMemory(NoDataError):
         return answers[0](function, name, args, kwargs)
 
 
-class Wrapped:
+class Wrapped(Standin):
     """The array that a wrapper would have, on this device. of: the wrapper, where the array goes from one function to the next."""
 
     __slots__ = ("like", "offset", "device", "of")
@@ -33,25 +34,8 @@ class Wrapped:
     def __init__(self, like: np.ndarray, offset: int, device: Any, of: Any = None):
         self.like, self.offset, self.device, self.of = like, offset, device, of
 
-    shape = property(lambda self: self.like.shape)
-    dtype = property(lambda self: self.like.dtype)
-    ndim = property(lambda self: self.like.ndim)
-    size = property(lambda self: self.like.size)
-    nbytes = property(lambda self: self.like.nbytes)
-    itemsize = property(lambda self: self.like.itemsize)
-    strides = property(lambda self: self.like.strides)
-    flags = property(lambda self: self.like.flags)
-
-    def __getattr__(self, name: str) -> Any:
-        raise no_memory()
-
-    def _refuse(self, *args: Any, **named: Any) -> Any:
-        raise no_memory()
-
-    __array__ = __array_ufunc__ = __array_function__ = __getitem__ = __setitem__ = __len__ = __iter__ = __bool__ = _refuse
-    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __and__ = __or__ = __invert__ = __neg__ = _refuse
-    __hash__ = object.__hash__
+    def complaint(self) -> Exception:
+        return no_memory()
 
 
 def answers_itself(cls: type, tensor: type) -> bool:

@@ -4,6 +4,7 @@ from typing import Any
 
 from badak.core.errors import ArgumentTypeError, tr
 from badak.core.public_api import door as _door
+from badak.core.public_api import guard_names as _guard_names
 from badak.tensor import Tensor
 from badak.tensor.wrapped import swap
 
@@ -53,4 +54,5 @@ def get_swap_module_params_on_conversion() -> bool:
     return _wishes["swap"]
 
 
+_guard_names(globals(), "badak.__future__")
 __getattr__ = _door("badak.__future__")

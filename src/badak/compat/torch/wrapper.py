@@ -24,6 +24,7 @@ from badak.core.public_api import overriding
 from badak.core.public_api.explain import guarded
 from badak.tensor import Tensor, dtypes
 from badak.tensor.apply import apply, wrapped_run
+from badak.tensor.create import _shape
 from badak.tensor.layouts import order_asked, strided
 from badak.tensor.meta_storage import description
 from badak.tensor.wrapped import Wrapped, answers, answers_itself, is_wrapper, walks, within
@@ -64,7 +65,7 @@ def make(cls: type, size: Any, strides: Any, storage_offset: Any, memory_format:
             "size=, strides= and dtype= alone",
         )
     kind = (dtypes.default_dtype() if dtype is None else dtypes.to_dtype(dtype)).numpy
-    shape = tuple(int(n) for n in size)
+    shape = _shape((size,), {})
     steps = None if strides is None else tuple(step * kind.itemsize for step in strides)
     like = description(shape, kind, steps)
     if steps is None and order_asked(memory_format, len(shape)) == "channels":

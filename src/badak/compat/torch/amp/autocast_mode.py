@@ -133,6 +133,10 @@ def set_autocast_dtype(device_type: str, dtype) -> None:
     Example:
         >>> badak.set_autocast_dtype("cpu", badak.bfloat16)
     """
+    if not isinstance(device_type, str):
+        raise ArgumentTypeError(
+            tr("set_autocast_dtype: expected the name of a device; got {!r}", device_type), '("cpu", badak.bfloat16)'
+        )
     if device_type == "cpu" and dtype not in _HALVES:
         raise ArgumentError(tr("Currently, AutocastCPU only support Bfloat16 or Float16 as the autocast_cpu_dtype; got {}", dtype),
                             "badak.bfloat16")  # fmt: skip
