@@ -4,17 +4,22 @@ In causal attention the key and the value of a token depend on nothing that come
 S tokens remembered, a new one costs one position of every layer and S products of its query; without them, S + 1 positions.
 """
 
+import functools
 import weakref
 from collections.abc import Callable
 
 import numpy as np
 
+from badak import kernels
 from badak.core import events
 from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, GraphError, IndexOutOfRangeError, ShapeError, expect, tr
 from badak.core.modes import anywhere, modes
 from badak.nn.functional.multi_head import Visible, attend
 from badak.nn.mask import AnyMask, Mask, StartsMask
+from badak.ops.attention import PagedAttention
+from badak.ops.embedding import Embedding
 from badak.tensor import Tensor, arange, int64
+from badak.tensor.apply import apply
 
 
 class KeyValueCache:
@@ -67,10 +72,14 @@ class KeyValueCache:
             layers=layers,
             max_length=max_length,
         )
-        self.max_length, self._length = max_length, 0
+        self.max_length = max_length
+        self._ends = np.zeros((layers, 1))  # up to which token each layer has kept them, in a dtype that kernels copy
+        self._layers = np.arange(layers)[:, None]  # their numbers
+        self._place, self._after = Tensor._of(np.empty(1, np.int64)), Tensor._of(np.empty((1, 1)))
+        self._spans: dict[tuple[int, int], np.ndarray] = {}  # (rows, window): the first key of a new token, and the end, of each row
+        self._stand_at(0)
         self._begun = False  # whether something was read
         self._kept: list = [None] * layers  # a pair of tensors for each layer, once there is something to keep
-        self._ends = (0,) * layers  # up to which token each layer has kept them
         self._beside: list = [None] * layers  # keys and values of what stands next to the text, where there is something
         self.memory: Tensor | None = None  # of which they were made: a copy, with the rows that were taken
         self._axis, self._origins = 0, np.zeros(0, np.int64)  # where it has its batch; which of its first rows each row is
@@ -79,6 +88,12 @@ class KeyValueCache:
 
     def __len__(self) -> int:
         return len(self._kept)
+
+    def _stand_at(self, length: int) -> None:
+        """So many tokens are read. A recorded step finds in these arrays where the next one stands, and what it sees."""
+        self._length, self._place._array[0], self._after._array[0] = length, length, length + 1
+        for (_, window), span in self._spans.items():
+            span[0], span[1] = max(length + 1 - window, 0) if window else 0, length + 1
 
     @property
     def length(self) -> int:
@@ -101,7 +116,11 @@ class KeyValueCache:
         watched = anywhere.has_observers and modes.observer is not None
         events.state_read(self, "changes")
         _expect_space(self, k)
-        for mine, new in zip(self._tensors(layer, k, v), (k, v)):
+        kept = self._tensors(layer, k, v, window)
+        span = self._spans.get((len(k), window))
+        if watched and keep is None and p == 0 and k.shape[2] == 1 and span is not None and not modes.casting:
+            return self._attend_alone(layer, q, kept, (k, v), span)
+        for mine, new in zip(kept, (k, v)):
             (store if watched else _store)(mine, new, self)
         if not watched:
             self._reached(layer, k.shape[2])
@@ -113,6 +132,13 @@ class KeyValueCache:
             events.state_read(self, "_length")
             return self._look(layer, q, keep, p, window)
         return self._look_again(layer, q, keep, None, window)
+
+    def _attend_alone(self, layer: int, q: Tensor, kept: tuple, new: tuple[Tensor, Tensor], span: np.ndarray) -> Tensor:
+        """The same for one token, as calls of kernels that find its place in an array: a replay needs no Python for them."""
+        for mine, x in zip(kept, new):
+            _put(mine, x, self._place._array, 2)
+        _put(Tensor._of(self._ends), self._after, self._layers[layer], 0)
+        return apply(PagedAttention, q, *kept, table=_own_rows(len(q)), firsts=span[0], ends=span[1])  # each row is a page
 
     def _look(self, layer: int, q: Tensor, keep: AnyMask | None, p: float, window: int) -> Tensor:
         """The attention of q to what a layer has kept, q's own keys included."""
@@ -141,7 +167,9 @@ class KeyValueCache:
         """The rows of a table of positions (S, ...) for the next `tokens`. IndexOutOfRangeError where it has none for them."""
         if modes.grad and table.requires_grad:
             raise _no_history()
-        return self._rows(table, tokens) if anywhere.has_observers and modes.observer is not None else _rows_of(self, table, tokens)
+        if not (anywhere.has_observers and modes.observer is not None):
+            return _rows_of(self, table, tokens)
+        return apply(Embedding, table, self._place) if tokens == 1 and table.dim() == 2 else self._rows(table, tokens)
 
     @events.state(alone=True)
     def _rows(self, table: Tensor, tokens: int) -> Tensor:
@@ -222,7 +250,7 @@ class KeyValueCache:
     def _take(self, rows: Tensor) -> None:
         for layer, kept in enumerate(self._kept):
             if kept is not None:
-                self._kept[layer] = tuple(self._taken(x, rows, self._ends[layer]) for x in kept)
+                self._kept[layer] = tuple(self._taken(x, rows, int(self._ends[layer, 0])) for x in kept)
         if self.memory is None:
             return
         origins = self._origins[rows._array]
@@ -238,6 +266,8 @@ class KeyValueCache:
         new = x[:, :, :end].index_select(0, rows)
         if len(new) != len(x):
             self.changes += 1
+            for window in {window for _, window in self._spans}:
+                self._span(len(new), window)
             x = _empty(new, x.shape[2])
         x._array[:, :, :end] = new._array
         return x
@@ -247,20 +277,21 @@ class KeyValueCache:
         self._reached(layer, tokens)
 
     def _reached(self, layer: int, tokens: int) -> None:
-        self._ends = (*self._ends[:layer], self._length + tokens, *self._ends[layer + 1 :])
+        self._ends[layer] = self._length + tokens
 
     @events.state(alone=True)
     def _advance(self, tokens: int) -> None:
-        behind = min(range(len(self)), key=self._ends.__getitem__)
-        if not 0 <= tokens <= self._ends[behind] - self._length:
+        behind = int(self._ends.argmin())
+        more = int(self._ends[behind, 0]) - self._length
+        if not 0 <= tokens <= more:
             raise IndexOutOfRangeError(
                 tr("KeyValueCache.advance: {} tokens after the first {}, but layer {} has kept {} of them", tokens, self._length,
-                   behind, max(self._ends[behind] - self._length, 0)),
+                   behind, max(more, 0)),
                 tr("attend(layer, q, k, v) in each of the {} layers first", len(self))
                 if tokens > 0
                 else "rewind(length) goes back",
             )  # fmt: skip
-        self._length += tokens
+        self._stand_at(self._length + tokens)
         self._begun = self._length > 0
 
     @events.state(alone=True)
@@ -269,23 +300,29 @@ class KeyValueCache:
             raise IndexOutOfRangeError(
                 tr("KeyValueCache.rewind: length {} of {} read", length, self._length), tr("length in 0..{}", self._length)
             )
-        self._length, self._ends = length, tuple(min(end, length) for end in self._ends)
+        self._stand_at(length)
+        np.minimum(self._ends, length, out=self._ends)
         self._begun = length > 0
 
-    def _tensors(self, layer: int, k: Tensor, v: Tensor) -> tuple:
+    def _tensors(self, layer: int, k: Tensor, v: Tensor, window: int) -> tuple:
         """What a layer keeps, made if these are its first keys and values, or the first of a text that is not like the last."""
         self._expect_layer(layer)
         kept = self._kept[layer]
         if kept is None or (not self._begun and not all(_is_like(x._array, new) for x, new in zip(kept, (k, v)))):
-            self._begin(layer, k, v)
+            self._begin(layer, k, v, window)
         keys, values = self._kept[layer]
         _check(keys._array, k, "key")
         _check(values._array, v, "value")
         return keys, values
 
+    def _span(self, rows: int, window: int) -> None:
+        self._spans.setdefault((rows, window), np.empty((2, rows), np.int64))
+        self._stand_at(self._length)
+
     @events.state
-    def _begin(self, layer: int, k: Tensor, v: Tensor) -> None:
+    def _begin(self, layer: int, k: Tensor, v: Tensor, window: int) -> None:
         self.changes += 1
+        self._span(len(k), window)
         self._kept[layer] = _empty(k, self.max_length), _empty(v, self.max_length)
 
     @events.state
@@ -333,6 +370,14 @@ def _expect_same(memory: Tensor, kept: Tensor) -> None:
         )
 
 
+@functools.lru_cache(64)
+def _own_rows(rows: int) -> np.ndarray:
+    """The pages of texts where each has one row of a batch."""
+    table = np.arange(rows)[:, None]
+    table.flags.writeable = False
+    return table
+
+
 def _nobody() -> None:
     """What a reference to nothing gives."""
 
@@ -371,6 +416,12 @@ def _store(kept: Tensor, new: Tensor, cache: KeyValueCache) -> None:
 
 
 store = events.writes(_store)
+
+
+@events.writes(capturable=True)
+def _put(kept: Tensor, new: Tensor, index: np.ndarray, dim: int) -> None:
+    """Put a slice into what is kept, where the index says."""
+    kernels.of(kept._array).index_copy(kept._array, dim, index, new._array)
 
 
 def _is_like(kept, new: Tensor) -> bool:

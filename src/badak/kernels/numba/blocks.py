@@ -13,7 +13,7 @@ from badak.kernels.numba.codegen.compile import JIT, kernel
 from badak.kernels.numba.codegen.integers import VNNI, VNNI_FEATURES, WIDENED
 from badak.kernels.numba.codegen.registers import REGISTER
 from badak.kernels.numba.cpu_dispatch import Way, Ways
-from badak.kernels.numba.embedding import out_of_range
+from badak.kernels.numba.embedding import flat_ids, out_of_range
 from badak.kernels.numba.simd.block_tiles import DOWN, begin_part_tiles, multiply_parts
 from badak.kernels.numba.simd.blocks import (
     GROUP,
@@ -320,7 +320,7 @@ def embedding_blocks(w, ids, form, size):
     """The numbers of rows of w, which is in blocks; see `reference`."""
     if not JIT or not w.size or not ids.size:
         return plain_embedding_blocks(w, ids, form, size)
-    return _numbers(w, ids.astype(np.int64).ravel(), form, size).reshape(*ids.shape, size)
+    return _numbers(w, flat_ids(ids), form, size).reshape(*ids.shape, size)
 
 
 def dequantize_blocks(w, form, size):

@@ -52,7 +52,7 @@ def embedding(w, ids):
     if not w.flags.c_contiguous:
         return reference.embedding(w, ids)
     rows, channels = w.shape
-    index, wrong = _flat(ids), np.zeros(1, np.int64)
+    index, wrong = flat_ids(ids), np.zeros(1, np.int64)
     y = np.empty((index.size, channels), w.dtype)
     step = rows_per_block(channels)
     gather_rows(-(-index.size // step), y.size * 0.3, y, w, index, step, wrong)
@@ -63,7 +63,7 @@ def embedding(w, ids):
 
 def embedding_backward(dy, ids, rows, padding_idx=None, scale_grad_by_freq=False):
     """dw (rows, C): the sum of dy over the places where an id stands, in their order."""
-    index, wrong = _flat(ids), np.zeros(1, np.int64)
+    index, wrong = flat_ids(ids), np.zeros(1, np.int64)
     channels = dy.shape[-1]
     dw = np.empty((rows, channels), value_dtype(dy.dtype))
     step = max(64, -(-channels // 8))
@@ -97,7 +97,7 @@ def index_copy(x, dim, index, source):
     if not unit or not 1 < x.ndim <= 4 or dim == x.ndim - 1 or source.dtype != x.dtype or _repeats(index):
         reference.index_copy(x, dim, index, source)
         return
-    ids, wrong = _flat(index), np.zeros(1, np.int64)
+    ids, wrong = flat_ids(index), np.zeros(1, np.int64)
     ahead = (slice(None), *(None,) * (4 - x.ndim))
     into, given = (np.moveaxis(each, dim, 0)[ahead] for each in (x, source))
     replace_rows(ids.size, source.size * 0.3, into, given, ids, wrong)
@@ -110,7 +110,7 @@ def _repeats(index):
     return index.size > 1 and np.unique(index).size < index.size
 
 
-def _flat(ids):
+def flat_ids(ids):
     """ids as contiguous int64 (N,)."""
     return ids.ravel() if ids.dtype == np.int64 else ids.astype(np.int64).ravel()
 

@@ -46,7 +46,7 @@ def paged_attention(q, k, v, table, firsts, ends):
     if width == 0 or (q.itemsize == 2 and width % 2) or any(x.strides[-1] != x.itemsize for x in (q, k, v)):
         return rows_alone(attention, q, k, v, table, firsts, ends)
     out = heads_like(q, v.shape[3])
-    work = int((ends - firsts).sum()) * k.shape[1] * (width + v.shape[3]) // 3
+    work = table.size * k[0].size * (1 + v.shape[3] // width) // 3  # of all that the pages hold: a kept call serves longer texts
     together = heads_of_a_task(q, k)
     tasks = batch * heads // together
     attention_in_pages(tasks, work, out, q, k, v, table, firsts, ends, _scale(None, q), way_of_scores(q), together)
