@@ -14,7 +14,7 @@ from badak.compiler.common_subexpressions import CommonSubexpressions
 from badak.compiler.entries import Backward, Call, Copy, Entry, Forward, Grads, Prepared, Sum, Ufunc, results_in
 from badak.compiler.frames import Frames, unseen
 from badak.compiler.memory import Gradients, room_to_record
-from badak.compiler.native import KernelLog, native_calls, read_by
+from badak.compiler.native import KernelLog, native_calls, read_by, reads_only
 from badak.compiler.native import written_by as written_by_calls
 from badak.compiler.provenance import Provenance, arrays_in
 from badak.compiler.snapshot import MOST
@@ -227,7 +227,8 @@ class Recorder(Observer):
                 self._meet(x)
         if not self.trouble:
             if effect.kind in ("writes", "state"):
-                self.surroundings.look_again(target)
+                for changed in (target, *(kept[1] if kept and kept[0] is None else ())):
+                    self.surroundings.look_again(changed)
             getattr(self, f"_{effect.kind}")(effect, args, kwargs, result, calls, kept)
         return result
 
@@ -271,8 +272,11 @@ class Recorder(Observer):
         if not effect.alone:
             self.repeats.forget()
             self._wrote(written_by(effect, args, kwargs))
-        if kept and calls and all(map(self._pins_grad, kept[1])):
-            entry: Entry = Prepared(effect.function, args, kwargs, made, kept[0], calls)
+        if kept and kept[0] is None:
+            entry: Entry = Call(effect.function, args, kwargs, made)
+            entry.calls = calls if calls and reads_only(calls, [*kept[1], *results_in([args, list(kwargs.values())])]) else None
+        elif kept and calls and all(map(self._pins_grad, kept[1])):
+            entry = Prepared(effect.function, args, kwargs, made, kept[0], calls)
         else:
             entry = Call(effect.function, args, kwargs, made)
         self._add(entry, "call", name, what, made)

@@ -74,6 +74,16 @@ def read_by(calls):
                 yield x
 
 
+def reads_only(calls, known) -> bool:
+    """Whether all that the calls read is in the memory of these arrays, read-only, or written by calls before."""
+    ready = {id(holder_of(array)) for array in known}
+    for call in calls:
+        if any(id(holder_of(array)) not in ready and not is_read_only(array) for array in read_by([call])):
+            return False
+        ready |= {id(holder_of(array)) for array in written_by([call])}
+    return True
+
+
 def written_by(calls):
     """The arrays that calls write."""
     for kernel, _, _, arguments in calls:

@@ -125,11 +125,9 @@ class StateSnapshot:
     def look_again(self, only=None) -> None:
         """Take what there is now for what has to stay. only: an object with its arrays, or an array."""
         if not isinstance(only, np.ndarray | type(None)):
-            parts = list(held_by(only).values())
-            parts += [part for each in parts if type(each) is dict for part in each.values()]
-            for part in parts:
-                if is_a(part, np.ndarray | Tensor):
-                    self.look_again(part._array if is_a(part, Tensor) else part)
+            for part in held_by(only).values():
+                if is_a(part, np.ndarray):
+                    self.look_again(part)
         only = memory_of(only) if is_a(only, np.ndarray) else only
         for where, array, _ in self._arrays(only):
             self._note(array, where)

@@ -282,6 +282,7 @@ def state(function=None, *, alone: bool = False, prepared=None):
     prepared(*args, **kwargs) is asked after a recorded call. It gives None, or a pair (prepare, leaves): prepare() does all of
     the next call but its kernel calls, which are then played again on the same arrays, and gives True; or it gives False,
     having done nothing, where they would no longer be the right ones. leaves: the tensors whose .grad these calls read.
+    Or a pair (None, arrays): the kernel calls alone do all of the next call, where they read its arguments and these arrays.
     """
     return _observed("state", function, prepared=prepared, alone=alone)
 

@@ -7,11 +7,11 @@ import numpy as np
 from badak.kernels.reference._arrays import Array
 
 
-def rows_alone(attend: Callable, q: Array, k: Array, v: Array, table: Array, firsts: Array, ends: Array) -> Array:
+def rows_alone(attend: Callable, q: Array, k: Array, v: Array, table: Array, at: Array, window: int) -> Array:
     """`paged_attention` by the `attend` of each text, its keys and values laid side by side."""
     rows = []
-    for b, (first, end) in enumerate(zip(firsts, ends)):
-        keys, values = (gathered(x, table[b], int(end))[:, :, int(first) :] for x in (k, v))
+    for b, end in enumerate((at[:, 0] + 1).tolist()):
+        keys, values = (gathered(x, table[b], end)[:, :, max(end - window, 0) if window else 0 :] for x in (k, v))
         rows.append(attend(q[b : b + 1], keys, values)[0])
     return np.concatenate(rows)
 

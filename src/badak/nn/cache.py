@@ -16,7 +16,6 @@ from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, Grap
 from badak.core.modes import anywhere, modes
 from badak.nn.functional.multi_head import Visible, attend
 from badak.nn.mask import AnyMask, Mask, StartsMask
-from badak.ops.attention import PagedAttention
 from badak.ops.embedding import Embedding
 from badak.tensor import Tensor, arange, int64
 from badak.tensor.apply import apply
@@ -73,10 +72,9 @@ class KeyValueCache:
             max_length=max_length,
         )
         self.max_length = max_length
-        self._ends = np.zeros((layers, 1))  # up to which token each layer has kept them, in a dtype that kernels copy
-        self._layers = np.arange(layers)[:, None]  # their numbers
-        self._place, self._after = Tensor._of(np.empty(1, np.int64)), Tensor._of(np.empty((1, 1)))
-        self._spans: dict[tuple[int, int], np.ndarray] = {}  # (rows, window): the first key of a new token, and the end, of each row
+        self._ends = np.zeros((1, 1, layers, 1))  # up to which token each layer has kept them, in a dtype that kernels copy
+        self._place, self._after = np.empty(1, np.int64), np.empty((1, 1, 1, 1))  # of the next token, and the number after it
+        self._at = np.empty((1, 1), np.int64)  # its place in each row
         self._stand_at(0)
         self._begun = False  # whether something was read
         self._kept: list = [None] * layers  # a pair of tensors for each layer, once there is something to keep
@@ -90,10 +88,14 @@ class KeyValueCache:
         return len(self._kept)
 
     def _stand_at(self, length: int) -> None:
-        """So many tokens are read. A recorded step finds in these arrays where the next one stands, and what it sees."""
-        self._length, self._place._array[0], self._after._array[0] = length, length, length + 1
-        for (_, window), span in self._spans.items():
-            span[0], span[1] = max(length + 1 - window, 0) if window else 0, length + 1
+        """So many tokens are read. A recorded step finds in these arrays where the next one stands."""
+        self._length = length
+        self._place[:], self._at[:], self._after[:] = length, length, length + 1
+
+    def _expect_rows(self, rows: int) -> None:
+        """There are so many rows now."""
+        if len(self._at) != rows:
+            self._at = np.full((rows, 1), self._length)
 
     @property
     def length(self) -> int:
@@ -116,10 +118,9 @@ class KeyValueCache:
         watched = anywhere.has_observers and modes.observer is not None
         events.state_read(self, "changes")
         _expect_space(self, k)
-        kept = self._tensors(layer, k, v, window)
-        span = self._spans.get((len(k), window))
-        if watched and keep is None and p == 0 and k.shape[2] == 1 and span is not None and not modes.casting:
-            return self._attend_alone(layer, q, kept, (k, v), span)
+        kept = self._tensors(layer, k, v)
+        if watched and keep is None and p == 0 and k.shape[2] == 1:
+            return self._attend_alone(layer, q, k, v, window)
         for mine, new in zip(kept, (k, v)):
             (store if watched else _store)(mine, new, self)
         if not watched:
@@ -133,12 +134,19 @@ class KeyValueCache:
             return self._look(layer, q, keep, p, window)
         return self._look_again(layer, q, keep, None, window)
 
-    def _attend_alone(self, layer: int, q: Tensor, kept: tuple, new: tuple[Tensor, Tensor], span: np.ndarray) -> Tensor:
-        """The same for one token, as calls of kernels that find its place in an array: a replay needs no Python for them."""
-        for mine, x in zip(kept, new):
-            _put(mine, x, self._place._array, 2)
-        _put(Tensor._of(self._ends), self._after, self._layers[layer], 0)
-        return apply(PagedAttention, q, *kept, table=_own_rows(len(q)), firsts=span[0], ends=span[1])  # each row is a page
+    def _memory(self, layer: int) -> tuple[np.ndarray, ...]:
+        """What the kernels of `_attend_alone` read and write: keys, values, the pages of each row, and where tokens stand."""
+        keys, values = self._kept[layer]
+        return keys._array, values._array, _own_rows(len(self._at)), self._at, self._after, self._ends
+
+    @events.state(alone=True, prepared=lambda self, layer, *given: (None, self._memory(layer)))
+    def _attend_alone(self, layer: int, q: Tensor, k: Tensor, v: Tensor, window: int) -> Tensor:
+        """The same for one token of each row, a page each, as calls of kernels that find its place in an array."""
+        keys, values, table, at, after, ends = self._memory(layer)
+        kernel = kernels.of(q._array)
+        for mine, new in ((keys, k._array), (values, v._array), (ends, after)):
+            kernel.fill_pages(mine, new, *((table, at) if mine is not ends else (_own_rows(1), _number(layer))))
+        return Tensor._of(kernel.paged_attention(q._array, keys, values, table, at, window))
 
     def _look(self, layer: int, q: Tensor, keep: AnyMask | None, p: float, window: int) -> Tensor:
         """The attention of q to what a layer has kept, q's own keys included."""
@@ -169,7 +177,7 @@ class KeyValueCache:
             raise _no_history()
         if not (anywhere.has_observers and modes.observer is not None):
             return _rows_of(self, table, tokens)
-        return apply(Embedding, table, self._place) if tokens == 1 and table.dim() == 2 else self._rows(table, tokens)
+        return apply(Embedding, table, Tensor._of(self._place)) if tokens == 1 and table.dim() == 2 else self._rows(table, tokens)
 
     @events.state(alone=True)
     def _rows(self, table: Tensor, tokens: int) -> Tensor:
@@ -250,7 +258,7 @@ class KeyValueCache:
     def _take(self, rows: Tensor) -> None:
         for layer, kept in enumerate(self._kept):
             if kept is not None:
-                self._kept[layer] = tuple(self._taken(x, rows, int(self._ends[layer, 0])) for x in kept)
+                self._kept[layer] = tuple(self._taken(x, rows, int(self._ends[0, 0, layer, 0])) for x in kept)
         if self.memory is None:
             return
         origins = self._origins[rows._array]
@@ -266,8 +274,7 @@ class KeyValueCache:
         new = x[:, :, :end].index_select(0, rows)
         if len(new) != len(x):
             self.changes += 1
-            for window in {window for _, window in self._spans}:
-                self._span(len(new), window)
+            self._expect_rows(len(new))
             x = _empty(new, x.shape[2])
         x._array[:, :, :end] = new._array
         return x
@@ -277,12 +284,12 @@ class KeyValueCache:
         self._reached(layer, tokens)
 
     def _reached(self, layer: int, tokens: int) -> None:
-        self._ends[layer] = self._length + tokens
+        self._ends[0, 0, layer] = self._length + tokens
 
     @events.state(alone=True)
     def _advance(self, tokens: int) -> None:
         behind = int(self._ends.argmin())
-        more = int(self._ends[behind, 0]) - self._length
+        more = int(self._ends.min()) - self._length
         if not 0 <= tokens <= more:
             raise IndexOutOfRangeError(
                 tr("KeyValueCache.advance: {} tokens after the first {}, but layer {} has kept {} of them", tokens, self._length,
@@ -304,25 +311,21 @@ class KeyValueCache:
         np.minimum(self._ends, length, out=self._ends)
         self._begun = length > 0
 
-    def _tensors(self, layer: int, k: Tensor, v: Tensor, window: int) -> tuple:
+    def _tensors(self, layer: int, k: Tensor, v: Tensor) -> tuple:
         """What a layer keeps, made if these are its first keys and values, or the first of a text that is not like the last."""
         self._expect_layer(layer)
         kept = self._kept[layer]
         if kept is None or (not self._begun and not all(_is_like(x._array, new) for x, new in zip(kept, (k, v)))):
-            self._begin(layer, k, v, window)
+            self._begin(layer, k, v)
         keys, values = self._kept[layer]
         _check(keys._array, k, "key")
         _check(values._array, v, "value")
         return keys, values
 
-    def _span(self, rows: int, window: int) -> None:
-        self._spans.setdefault((rows, window), np.empty((2, rows), np.int64))
-        self._stand_at(self._length)
-
     @events.state
-    def _begin(self, layer: int, k: Tensor, v: Tensor, window: int) -> None:
+    def _begin(self, layer: int, k: Tensor, v: Tensor) -> None:
         self.changes += 1
-        self._span(len(k), window)
+        self._expect_rows(len(k))
         self._kept[layer] = _empty(k, self.max_length), _empty(v, self.max_length)
 
     @events.state
@@ -372,10 +375,18 @@ def _expect_same(memory: Tensor, kept: Tensor) -> None:
 
 @functools.lru_cache(64)
 def _own_rows(rows: int) -> np.ndarray:
-    """The pages of texts where each has one row of a batch."""
-    table = np.arange(rows)[:, None]
-    table.flags.writeable = False
-    return table
+    """The pages of texts where each has one row of a batch, (B, 1)."""
+    return _fixed(np.arange(rows)[:, None])
+
+
+@functools.lru_cache(1000)
+def _number(number: int) -> np.ndarray:
+    return _fixed(np.array([[number]]))
+
+
+def _fixed(array: np.ndarray) -> np.ndarray:
+    array.flags.writeable = False
+    return array
 
 
 def _nobody() -> None:
@@ -416,12 +427,6 @@ def _store(kept: Tensor, new: Tensor, cache: KeyValueCache) -> None:
 
 
 store = events.writes(_store)
-
-
-@events.writes(capturable=True)
-def _put(kept: Tensor, new: Tensor, index: np.ndarray, dim: int) -> None:
-    """Put a slice into what is kept, where the index says."""
-    kernels.of(kept._array).index_copy(kept._array, dim, index, new._array)
 
 
 def _is_like(kept, new: Tensor) -> bool:

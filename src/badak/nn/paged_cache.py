@@ -74,30 +74,36 @@ class PagedCache(KeyValueCache):
     def __init__(self, pool: PagePool, tables: Sequence[np.ndarray], lengths: Sequence[int], tokens: int):
         super().__init__(len(pool.layers), pool.pages * PAGE)
         self.pool = pool
+        self._stands: dict[tuple[int, int], tuple[np.ndarray, np.ndarray]] = {}
         self.stand(tables, lengths, tokens)
 
     def stand(self, tables: Sequence[np.ndarray], lengths: Sequence[int], tokens: int) -> None:
         """The next T tokens are of these texts."""
-        self.lengths = np.array(lengths, np.int64)
-        self.table = np.zeros((len(tables), max(map(len, tables))), np.int64)
+        shape = len(tables), tokens
+        stand = self._stands.get(shape) or (np.zeros((shape[0], self.pool.pages), np.int64), np.empty(shape, np.int64))
+        if tokens == 1:  # these stay where they are, for steps that are recorded
+            self._stands[shape] = stand
+        self.table, self.at = stand
+        self.at[:] = np.array(lengths, np.int64)[:, None] + np.arange(tokens)  # (B, T)
         for row, pages in zip(self.table, tables):
             row[: len(pages)] = pages
-        self.at = self.lengths[:, None] + np.arange(tokens)  # (B, T)
-        self.pages = np.take_along_axis(self.table, self.at // PAGE, axis=1)
 
-    @events.state(alone=True)
+    def _pages(self, layer: int, k: Tensor, v: Tensor) -> tuple[np.ndarray, ...]:
+        """What `attend` reads and writes."""
+        return *self.pool.of(layer, k._array, v._array), self.table, self.at
+
+    @events.state(alone=True, prepared=lambda self, layer, q, k, v, *more, **named: (None, self._pages(layer, k, v)))
     def attend(
         self, layer: int, q: Tensor, k: Tensor, v: Tensor, p: float = 0.0, keep: AnyMask | None = None, window: int = 0
     ) -> Tensor:
         """Keep k, v (B, G, T, D), and let each query see what its text has kept: (B, H, T, E). See `KeyValueCache.attend`."""
-        keys, values = self.pool.of(layer, k._array, v._array)
+        keys, values, table, at = self._pages(layer, k, v)
+        kernel = kernels.of(q._array)
         for mine, new in ((keys, k), (values, v)):
-            mine[self.pages, :, self.at % PAGE] = new._array.transpose(0, 2, 1, 3)
-        ends = self.lengths + q.shape[2]
+            kernel.fill_pages(mine, new._array, table, at)
         if q.shape[2] == 1:
-            firsts = np.maximum(ends - window, 0) if window else np.zeros_like(ends)
-            return Tensor._of(kernels.of(q._array).paged_attention(q._array, keys, values, self.table, firsts, ends))
-        return self._look_at_each(layer, q, (keys, values), ends.tolist(), window)
+            return Tensor._of(kernel.paged_attention(q._array, keys, values, table, at, window))
+        return self._look_at_each(layer, q, (keys, values), (at[:, -1] + 1).tolist(), window)
 
     def _look_at_each(self, layer: int, q: Tensor, kept: tuple[np.ndarray, np.ndarray], ends: list[int], window: int) -> Tensor:
         rows = []
@@ -119,7 +125,7 @@ class PagedCache(KeyValueCache):
     @events.state(alone=True)
     def expect_within(self, limit: int, tokens: int, complaint: Callable[[int, int, KeyValueCache], Exception]) -> None:
         """Raise complaint(length, limit, self) where a text would be longer than `limit`."""
-        self._length = int(self.lengths.max())
+        self._length = int(self.at[:, 0].max())
         if self._length + tokens > limit:
             raise complaint(self._length + tokens, limit, self)
 

@@ -87,28 +87,6 @@ class Attention(Op):
         return made if len(made) > 1 else made[0]
 
 
-class PagedAttention(Op):
-    """out = softmax(q k^T / sqrt(D)) v of a single query for each text, to keys and values that lie in pages.
-
-    q (B, H, 1, D), k (P, G, N, D), v (P, G, N, E): key j of text b lies in page table[b, j // N] at j % N, and its query sees the
-    keys firsts[b] <= j < ends[b]. There is no gradient. A replay of a compiled step reads what these arrays say then.
-    """
-
-    supports_bf16 = True
-    capturable = True
-
-    @staticmethod
-    def flops(inputs, outputs, attributes) -> Count:
-        """q k^T and weights v, of the keys that are seen."""
-        q, k, v = inputs[:3]
-        seen = int((attributes["ends"] - attributes["firsts"]).sum())
-        return 2 * q.shape[1] * seen * (k.shape[3] + v.shape[3]), {}
-
-    @staticmethod
-    def forward(save, q, k, v, table, firsts, ends):
-        return kernels.of(q).paged_attention(q, k, v, table, firsts, ends)
-
-
 def _look_for_blind_queries(lse) -> None:
     """Warn, once, of queries that see no key: their log-sum-exp is that of nothing."""
     blind = (lse == -np.inf).any(axis=1)  # (B, T)

@@ -58,6 +58,7 @@ from badak.kernels.numba.matmul import matmul as matmul
 from badak.kernels.numba.mixed import add_mixed as add_mixed
 from badak.kernels.numba.optimizer import update_all as update_all
 from badak.kernels.numba.optimizer import update_kept as update_kept
+from badak.kernels.numba.paged_attention import fill_pages as fill_pages
 from badak.kernels.numba.paged_attention import paged_attention as paged_attention
 from badak.kernels.numba.random import c_function as c_function
 from badak.kernels.numba.random import random_bernoulli as random_bernoulli
