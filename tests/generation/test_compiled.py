@@ -78,6 +78,17 @@ def test_a_replay_stops_at_the_end_of_the_room():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("kind", ["gpt", "llama"])
+def test_a_token_is_played_without_python_between_its_layers(kind):
+    pytest.importorskip("numba", reason="the Numba kernels are an extra")
+    model, cache = model_of(kind), nn.KeyValueCache(2, CONTEXT)
+    step = badak.compile(lambda ids: model(ids, cache), fullgraph=True)
+    with badak.no_grad():
+        for place in range(4):
+            step(badak.tensor([[place]]))
+    assert len(step.recordings[0].steps) == 4  # whether there is room, the layers, the count of tokens, the logits
+
+
 def test_two_chunks_in_one_step_stand_behind_each_other():
     model = model_of("gpt")
 

@@ -16,9 +16,7 @@ from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, Grap
 from badak.core.modes import anywhere, modes
 from badak.nn.functional.multi_head import Visible, attend
 from badak.nn.mask import AnyMask, Mask, StartsMask
-from badak.ops.embedding import Embedding
 from badak.tensor import Tensor, arange, int64
-from badak.tensor.apply import apply
 
 
 class KeyValueCache:
@@ -115,7 +113,7 @@ class KeyValueCache:
         """
         if modes.grad and (q.requires_grad or k.requires_grad or v.requires_grad):
             raise _no_history()
-        watched = anywhere.has_observers and modes.observer is not None
+        watched = _is_watched()
         events.state_read(self, "changes")
         _expect_space(self, k)
         kept = self._tensors(layer, k, v)
@@ -139,13 +137,19 @@ class KeyValueCache:
         keys, values = self._kept[layer]
         return keys._array, values._array, _own_rows(len(self._at)), self._at, self._after, self._ends
 
-    @events.state(alone=True, prepared=lambda self, layer, *given: (None, self._memory(layer)))
+    @events.state(alone=True, prepared=lambda self, layer, *given: None if _is_watched() else (None, self._memory(layer)))
     def _attend_alone(self, layer: int, q: Tensor, k: Tensor, v: Tensor, window: int) -> Tensor:
         """The same for one token of each row, a page each, as calls of kernels that find its place in an array."""
+        _expect_space(self, k)
+        if _is_watched():  # by others than a recorder, for whom this is one thing
+            for kept, new in zip(self._kept[layer], (k, v)):
+                _store(kept, new, self)
+            return self._look_again(layer, q, None, None, window)
         keys, values, table, at, after, ends = self._memory(layer)
         kernel = kernels.of(q._array)
-        for mine, new in ((keys, k._array), (values, v._array), (ends, after)):
-            kernel.fill_pages(mine, new, *((table, at) if mine is not ends else (_own_rows(1), _number(layer))))
+        kernel.fill_pages(keys, k._array, table, at)
+        kernel.fill_pages(values, v._array, table, at)
+        kernel.fill_pages(ends, after, _own_rows(1), _number(layer))
         return Tensor._of(kernel.paged_attention(q._array, keys, values, table, at, window))
 
     def _look(self, layer: int, q: Tensor, keep: AnyMask | None, p: float, window: int) -> Tensor:
@@ -175,13 +179,14 @@ class KeyValueCache:
         """The rows of a table of positions (S, ...) for the next `tokens`. IndexOutOfRangeError where it has none for them."""
         if modes.grad and table.requires_grad:
             raise _no_history()
-        if not (anywhere.has_observers and modes.observer is not None):
-            return _rows_of(self, table, tokens)
-        return apply(Embedding, table, Tensor._of(self._place)) if tokens == 1 and table.dim() == 2 else self._rows(table, tokens)
+        return self._rows(table, tokens) if _is_watched() else _rows_of(self, table, tokens)
 
-    @events.state(alone=True)
+    @events.state(alone=True, prepared=lambda self, table, tokens: (None, (self._place,)) if tokens == 1 else None)
     def _rows(self, table: Tensor, tokens: int) -> Tensor:
-        return _rows_of(self, table, tokens).clone()  # for a replay writes over what it made
+        rows = _rows_of(self, table, tokens)
+        if tokens == 1 and table.dim() == 2:  # by a kernel that finds the place in an array
+            return Tensor._of(kernels.of(table._array).embedding(table._array, self._place))
+        return rows.clone()  # for a replay writes over what it made
 
     @events.state(alone=True)
     def places(self, tokens: int) -> Tensor:
@@ -191,8 +196,7 @@ class KeyValueCache:
     def seen(self, starts: Tensor, tokens: int) -> AnyMask | None:
         """Which keys the next `tokens` see where the text of each row begins at `starts` (B,)."""
         mask = StartsMask(starts)
-        watched = anywhere.has_observers and modes.observer is not None
-        return mask if watched else mask.keep(tokens, self._length + tokens)
+        return mask if _is_watched() else mask.keep(tokens, self._length + tokens)
 
     @events.state(alone=True)
     def expect_within(self, limit: int, tokens: int, complaint: Callable[[int, int, "KeyValueCache"], Exception]) -> None:
@@ -352,6 +356,11 @@ class KeyValueCache:
 
     def __repr__(self) -> str:
         return f"KeyValueCache(layers={len(self)}, max_length={self.max_length}, length={self._length})"
+
+
+def _is_watched() -> bool:
+    """Whether what happens is recorded, or followed."""
+    return bool(anywhere.has_observers and modes.observer is not None)
 
 
 def _no_history() -> GraphError:

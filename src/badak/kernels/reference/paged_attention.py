@@ -3,8 +3,6 @@
 Source: Kwon et al., "Efficient Memory Management for Large Language Model Serving with PagedAttention", 2023.
 """
 
-import numpy as np
-
 from badak.kernels.pages import rows_alone
 from badak.kernels.reference._arrays import Array
 from badak.kernels.reference.attention import attention
@@ -17,9 +15,3 @@ def paged_attention(q: Array, k: Array, v: Array, table: Array, at: Array, windo
     unless that is 0. The values are those of `attention` of that text alone.
     """
     return rows_alone(attention, q, k, v, table, at, window)
-
-
-def fill_pages(x: Array, source: Array, table: Array, at: Array) -> None:
-    """Put source[b, :, t], source (B, G, T, D), to place at[b, t] of text b, in pages x (P, G, N, D)."""
-    size = x.shape[2]
-    x[np.take_along_axis(table, at // size, axis=1), :, at % size] = source.transpose(0, 2, 1, 3)
