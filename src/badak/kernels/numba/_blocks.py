@@ -4,26 +4,66 @@ import math
 
 import numpy as np
 
+from badak.kernels import LARGE
 from badak.kernels.half import BFLOAT16
 from badak.kernels.memory_format import turn
+from badak.kernels.numba.codegen.arrays import unit_stride
 from badak.kernels.numba.codegen.compile import kernel
+from badak.kernels.numba.threadpool.parallel import call_log, parallel
+from badak.kernels.numba.threadpool.pool import team
 
 BLOCK = 16_384  # elements of a block: 64 KiB of float32, in the second cache together with its result
 PARTS = 32  # most partial sums of a sum over rows
+_COPIED = 4 * LARGE  # elements: asking for the kernel takes 15 us, in which NumPy copies half of them
+_COPY = 0.3  # nanoseconds of one core per element that is copied
 NOTHING = {np.dtype(t): np.empty(0, t) for t in (np.float32, np.float64, BFLOAT16)}  # what stands for an absent vector
 
 
 def flat(x):
     """x as one contiguous axis; a copy only where it is not contiguous already."""
-    return np.ascontiguousarray(x).reshape(-1)
+    return contiguous(x).reshape(-1)
 
 
 def as_rows(x):
     """x (..., C) as contiguous (N, C)."""
-    if x.ndim != 2:
-        shape = x.shape
-        x = x.reshape(math.prod(shape[:-1]), shape[-1])
-    return x if x.flags.c_contiguous else np.ascontiguousarray(x)
+    x = contiguous(x)
+    return x if x.ndim == 2 else x.reshape(math.prod(x.shape[:-1]), x.shape[-1])
+
+
+def contiguous(x):
+    """x, or a copy that is row-major: by all threads, and in a recorded step by a kernel, which needs no Python then."""
+    if x.flags.c_contiguous:
+        return x
+    if x.ndim > 4 or x.strides[-1] != x.itemsize or x.dtype not in NOTHING or not copies(x.size):
+        return np.ascontiguousarray(x)
+    y = np.empty(x.shape, x.dtype)
+    if x.size:
+        copy(y, x)
+    return y
+
+
+def copies(size):
+    """Whether `copy_rows` is to copy so many elements."""
+    return call_log.log is not None or (size >= _COPIED and team.size > 1)
+
+
+@parallel("X4 V4 i")
+def copy_rows(task, y, x, rows):
+    """`rows` rows of y (I, J, K, C) = x; the last axis of both is contiguous."""
+    every = y.shape[0] * y.shape[1] * y.shape[2]
+    for row in range(task * rows, min((task + 1) * rows, every)):
+        batch, k = divmod(row, y.shape[2])
+        i, j = divmod(batch, y.shape[1])
+        target, source = unit_stride(y[i, j, k]), unit_stride(x[i, j, k])
+        for c in range(target.size):
+            target[c] = source[c]
+
+
+def copy(y, x):
+    """y = x, of at most four axes, the last one without gaps."""
+    y, x = (each[(None,) * (4 - each.ndim)] for each in (y, x))
+    rows = rows_per_block(y.shape[3])
+    copy_rows(-(-math.prod(y.shape[:3]) // rows), y.size * _COPY, y, x, rows)
 
 
 def blocks_of(size):
@@ -53,7 +93,7 @@ def of_one(run, x, cost, *constants):
     if not x.flags.c_contiguous and (turned := turn(x.shape, x)):
         return of_one(run, x.transpose(turned[0]), cost, *constants).transpose(turned[1])
     y = np.empty(x.shape, x.dtype)
-    run(blocks_of(x.size), x.size * cost, y.ravel(), x.ravel(), *constants)  # ravel copies what is not contiguous
+    run(blocks_of(x.size), x.size * cost, y.ravel(), flat(x), *constants)
     return y
 
 
@@ -63,5 +103,5 @@ def of_two(run, dy, x, cost, *constants):
         axes, back = turned
         return of_two(run, dy.transpose(axes), x.transpose(axes), cost, *constants).transpose(back)
     dx = np.empty(x.shape, x.dtype)
-    run(blocks_of(x.size), x.size * cost, dx.ravel(), dy.ravel(), x.ravel(), *constants)
+    run(blocks_of(x.size), x.size * cost, dx.ravel(), flat(dy), flat(x), *constants)
     return dx
