@@ -91,6 +91,14 @@ def summed(dy, size):
     return (dy.sum(axis=axes, keepdims=True) if axes else dy).reshape(size)
 
 
+def reshaped_as(dy, shape):
+    """dy in another shape: a view, or where none shows it a copy by a kernel."""
+    try:
+        return dy.reshape(shape, copy=False)
+    except ValueError:
+        return kernels.of(dy).contiguous(dy).reshape(shape)
+
+
 def zeros(shape, like):
     """Zeros of like's dtype: a constant where that records what is done to it."""
     return np.zeros_like(like, shape=shape)

@@ -40,10 +40,13 @@ class Clone(Moving, Op):
     """y = x in memory of its own, as x lies, or in the `order` "rows" or "channels" (images with channels innermost);   dx = dy."""
 
     owns_grads = False
+    capturable = True
 
     @staticmethod
     def forward(save, x, order=None):
-        return copied(x) if order is None else x.copy() if order == "rows" else channels_innermost(x)
+        if order == "channels":
+            return channels_innermost(x)
+        return kernels.of(x).contiguous(x) if order and not x.flags.c_contiguous else copied(x)
 
     @staticmethod
     def backward(saved, dy):

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from badak.ops._broadcast import by_rows, elementwise, zeros
+from badak import kernels
+from badak.ops._broadcast import by_rows, elementwise, reshaped_as, zeros
 from badak.ops.along import IndexAdd
 from badak.ops.batching import aligned, along, reshaped
 from badak.ops.op import Moving, Op
@@ -12,16 +13,17 @@ class Reshape(Moving, Op):
     """y = x in another shape, where no view can show it;   dx = dy in x's shape."""
 
     owns_grads = False
+    capturable = True
     batching = staticmethod(reshaped)
 
     @staticmethod
     def forward(save, x, shape):
         save.shape = x.shape
-        return x.reshape(shape)
+        return kernels.of(x).contiguous(x).reshape(shape)
 
     @staticmethod
     def backward(saved, dy):
-        return dy.reshape(saved.shape)
+        return reshaped_as(dy, saved.shape)
 
 
 class Flip(Moving, Op):

@@ -7,7 +7,7 @@ import numpy as np
 
 from badak import kernels
 from badak.kernels.memory_format import empty, turn
-from badak.ops._broadcast import summing, unbroadcast, zeros
+from badak.ops._broadcast import reshaped_as, summing, unbroadcast, zeros
 from badak.ops.along import IndexAdd
 from badak.ops.batching import aligned, along, reshaped
 from badak.ops.concat import Cat, Stack
@@ -20,6 +20,7 @@ class View(Op):
 
     owns_grads = False
     view = True
+    capturable = True
     batching = staticmethod(reshaped)
 
     @staticmethod
@@ -29,7 +30,7 @@ class View(Op):
 
     @staticmethod
     def backward(saved, dy):
-        return dy.reshape(saved.shape)
+        return reshaped_as(dy, saved.shape)
 
 
 class Transpose(Op):

@@ -8,6 +8,7 @@ from typing import Any as _Any
 from badak.core.errors import tr
 from badak.kernels import reference as _reference
 from badak.kernels.by_name import found as _found
+from badak.kernels.numba._blocks import contiguous as contiguous
 from badak.kernels.numba._memory import keep_freed_memory as _keep_freed_memory
 from badak.kernels.numba.activation import gelu as gelu
 from badak.kernels.numba.activation import gelu_backward as gelu_backward

@@ -16,6 +16,11 @@ def concatenate(xs: Sequence[Array], axis: int) -> Array:
     return np.concatenate(xs, axis)
 
 
+def contiguous(x: Array) -> Array:
+    """x, or a copy that is row-major."""
+    return np.ascontiguousarray(x)
+
+
 def side_by_side(xs: Sequence[Array], axis: int) -> np.ndarray:
     """An empty array for them."""
     shape = list(xs[0].shape)
