@@ -152,3 +152,26 @@ def test_numbers_that_fit_nowhere_say_so():
 def test_complex_numbers_have_no_order(name):
     with pytest.raises(BadakError, match=f"{name}: complex numbers have no order\nfix: x.abs"):
         getattr(bk, name)(bk.ones(2), 1j)
+
+
+class Rate(float):
+    """A number of a class of the program's."""
+
+
+class Count(int):
+    """The same for integers, as every IntEnum is."""
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x, f, i: x * f, lambda x, f, i: f - x, lambda x, f, i: x.long() * f, lambda x, f, i: x.half() / f,
+        lambda x, f, i: x.bfloat16() ** i, lambda x, f, i: x.bool() * i, lambda x, f, i: x.addcmul(x, x, value=f),
+        lambda x, f, i: x.addcdiv(x, x + 1, value=f), lambda x, f, i: x.norm(f), lambda x, f, i: x.new_full((i,), f),
+        lambda x, f, i: x.clamp(f), lambda x, f, i: x.add(x, alpha=f), lambda x, f, i: x.masked_fill(x > f, f),
+    ],
+)  # fmt: skip
+def test_a_number_of_a_class_of_the_program_is_a_number_of_pythons(call):
+    found, expected = (call(lib.arange(6.0).reshape(2, 3), Rate(1.5), Count(2)) for lib in (bk, torch))
+    assert str(found.dtype).split(".")[1] == str(expected.dtype).split(".")[1]
+    np.testing.assert_allclose(found.double().numpy(), expected.double().numpy(), rtol=1e-6)

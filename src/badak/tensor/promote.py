@@ -81,8 +81,15 @@ def operand(x, where: str):
     if isinstance(x, np.ndarray):
         return Tensor._of(x)
     if isinstance(x, _PYTHON):
-        return x
+        return plain(x)
     raise ArgumentTypeError(tr("{}: expected a Tensor or a number; got {}", where, kind.__name__), "badak.tensor(data) makes one")
+
+
+def plain(x):
+    """A number of a class of the program's that derives from Python's, as Python's: NumPy would compute with its own dtype."""
+    if isinstance(x, complex):
+        return complex(x.real, x.imag)
+    return float.__float__(x) if isinstance(x, float) else int.__int__(x)
 
 
 def not_a_tensor(name: str, x) -> ArgumentTypeError:
@@ -95,6 +102,8 @@ def number(x: Tensor, c):
     """(x, c): x in the dtype that x and the number c have together, c fit to be computed with."""
     if isinstance(c, np.generic):
         c = c.item()  # NumPy would compute with its dtype
+    elif type(c) not in _PYTHON and isinstance(c, _PYTHON):
+        c = plain(c)
     kind = x._array.dtype.kind
     if (kind == "f" or kind == "V") and type(c) is not complex:  # bfloat16 is of kind V
         return x, c

@@ -26,7 +26,7 @@ from badak.tensor.concat import cat
 from badak.tensor.convert import cast
 from badak.tensor.elementwise import maximum, minimum
 from badak.tensor.pointwise import sqrt
-from badak.tensor.promote import into
+from badak.tensor.promote import into, plain
 from badak.tensor.shape import movedim
 from badak.tensor.tensor import Tensor
 from badak.tensor.upcast import in_float32
@@ -339,7 +339,7 @@ def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None) -> Tenso
     x = input if dtype is None else cast(input, dtypes.to_dtype(dtype))
     if x._array.dtype.kind in "iub":
         raise DTypeError(tr("norm: expected a floating or complex dtype; got {}", x.dtype), "x.float()")
-    return _reduced(ops.Norm, x, dim, keepdim, None, out, p=2 if p in ("fro", None) else p)
+    return _reduced(ops.Norm, x, dim, keepdim, None, out, p=2 if p in ("fro", None) else plain(p) if isinstance(p, float) else p)
 
 
 def _nuclear(input, dim, keepdim: bool) -> Tensor:
