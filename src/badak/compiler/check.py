@@ -11,7 +11,8 @@ from collections import deque
 
 import numpy as np
 
-from badak.compiler.snapshot import NUMBERS, Attribute, StateSnapshot
+from badak.autograd.hooks import of_all
+from badak.compiler.snapshot import Attribute, StateSnapshot, is_number, slots_of
 from badak.core.errors import ArgumentError, GraphError, tr
 from badak.tensor import Tensor
 from badak.tensor.attributes import held_by, is_a
@@ -36,7 +37,8 @@ def checked(function, plan, args, kwargs, tensors):
     plan.replays += 1
     if plan.replays % EVERY:
         return plan.replay(tensors)
-    before = State([function, args, kwargs, default_generator, *plan.met])
+    everywhere = [own[name] for own, name in of_all]
+    before = State([function, args, kwargs, default_generator, *everywhere, *plan.met])
     expected, raised = _outcome(lambda: function(*args, **kwargs))
     after = before.now()
     before.restore()
@@ -144,10 +146,13 @@ def _put_back(container, held) -> None:
 
 
 def _put_back_attributes(container, held) -> None:
-    own = held_by(container)
+    own, slots = held_by(container), slots_of[type(container)]
     if is_a(own, dict):
         own.clear()
-        own.update(held)
+        own.update((name, value) for name, value in held if name not in slots)
+    for name, value in held:
+        if name in slots:
+            object.__setattr__(container, name, value)
 
 
 def _key(name):
@@ -162,7 +167,7 @@ def _bits(value):
         return _bits(value._array), value._requires_grad
     if is_a(value, np.ndarray):
         return value.shape, str(value.dtype), value.tobytes()
-    return repr(value) if is_a(value, NUMBERS) else None
+    return repr(value) if is_number[type(value)] else None
 
 
 def _than(expected, found) -> str:

@@ -17,6 +17,7 @@ from badak.compiler.plan import ALSO_NAMED, SHARED, Plan
 from badak.core.errors import GraphError, tr, warn_once
 from badak.core.memory import give_back
 from badak.core.modes import modes
+from badak.core.public_api import overriding
 
 _MOST = 16  # recordings that one function keeps: of different shapes, say
 _WATCHED = 256  # ways to call it that are counted
@@ -60,6 +61,7 @@ class Compiled:
             or modes.anomaly
             or modes.casting is not None
             or modes.replaced
+            or (overriding.active and (overriding.state.modes or overriding.state.without_classes))
             or (self._leaves_graph and modes.grad)
         )
         if plain or not self._turn.acquire(blocking=False):

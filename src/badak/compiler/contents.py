@@ -5,6 +5,7 @@ import decimal
 import functools
 import gc
 import operator
+import re
 import sys
 import types
 import weakref
@@ -15,20 +16,21 @@ from typing import Any, Generic
 import numpy as np
 
 from badak.autograd.node import Node, Version
-from badak.compiler.frames import is_program
+from badak.compiler.frames import is_program, within
 from badak.compiler.places import Place, dict_of, is_consumed
 from badak.compiler.pure import written_in_python
-from badak.compiler.snapshot import NUMBERS, ByKind
+from badak.compiler.snapshot import NUMBERS, ByKind, is_number
 from badak.core import events
 from badak.core.public_api.homes import home
 from badak.tensor.attributes import is_a
 
-# what never changes, and leads nowhere
-ENDS = (
+_ENDS = (
     *NUMBERS, type(Ellipsis), type(NotImplemented), types.CodeType, np.number, np.bool_, np.character, np.datetime64, np.ufunc,
     range, Node, Version, types.GetSetDescriptorType, types.MemberDescriptorType, types.WrapperDescriptorType,
     types.MethodDescriptorType, types.ClassMethodDescriptorType, type(vars(namedtuple("_", "x"))["x"]),
 )  # fmt: skip
+# whether things of this kind never change, and lead nowhere
+is_end = ByKind(lambda kind: issubclass(kind, _ENDS) and is_number[kind] == issubclass(kind, NUMBERS))
 # types in C that only hold others: what they hold is all that there is to them
 HOLDERS: Any = (
     types.MethodType, types.BuiltinFunctionType, types.MethodWrapperType, functools.partial, types.MappingProxyType, property,
@@ -36,6 +38,7 @@ HOLDERS: Any = (
     functools._lru_cache_wrapper, operator.attrgetter, operator.itemgetter, operator.methodcaller, BaseException,
     type(functools.cmp_to_key(int)), types.UnionType, slice,
 )  # fmt: skip
+_SCANNER: type = type(re.compile("").scanner(""))  # type: ignore[attr-defined]  # what finditer goes by
 _IMMUTABLE_IN_C = "datetime decimal re _struct zoneinfo _ast _sre fractions uuid badak torch numpy ml_dtypes numba".split()
 NOTHING_ELSE = frozenset({
     list, dict, set, deque, OrderedDict, *HOLDERS, weakref.ref, ContextVar, types.CellType, np.ndarray, np.void, bytearray,
@@ -83,7 +86,7 @@ def functions_of(value: Any) -> list:
 
 
 def is_immutable(kind: type) -> bool:
-    return str(kind.__module__).split(".")[0] in _IMMUTABLE_IN_C
+    return str(kind.__module__).split(".")[0] in _IMMUTABLE_IN_C and kind is not _SCANNER
 
 
 def slots_of(kind: type) -> list[str]:
@@ -95,7 +98,7 @@ def parts_of(thing: Any, where: str, place: Place | None) -> list:
     if is_a(thing, dict):
         items = list(dict.items(thing))
         found = [(f"{where}[{key!r}]" if type(key) in (int, str) else where, part) for key, part in items]
-        return found + [(where, key) for key, _ in items if not is_a(key, NUMBERS)]
+        return found + [(where, key) for key, _ in items if not is_number[type(key)]]
     for kind in (list, tuple, deque, set, frozenset):
         if is_a(thing, kind):
             return [(f"{where}[{i}]", part) for i, part in enumerate(kind.__iter__(thing))]
@@ -114,7 +117,8 @@ def parts_of(thing: Any, where: str, place: Place | None) -> list:
     if is_a(thing, types.GeneratorType):
         return []
     if is_a(thing, HOLDERS) or is_consumed(type(thing)):
-        return [(where, part) for part in gc.get_referents(thing) if part is not type(thing)]
+        parts = within(thing) if is_consumed(type(thing)) else gc.get_referents(thing)
+        return [(where, part) for part in parts if part is not type(thing)]
     return []
 
 

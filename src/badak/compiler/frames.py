@@ -252,9 +252,15 @@ def _keep(value, found: dict[int, Any]) -> None:
     if id(value) not in found:
         found[id(value)] = value
         if issubclass(type(value), Iterator) and type(value) is not types.GeneratorType:
-            for part in gc.get_referents(value):
+            for part in within(value):
                 if not _passes(part):
                     _keep(part, found)
+
+
+def within(iterator) -> list:
+    """What an iterator goes through. Tuples of its own are not looked at: they may have gaps, in which no object stands."""
+    parts = gc.get_referents(iterator)
+    return [each for part in parts for each in (gc.get_referents(part) if type(part) is tuple else [part])]
 
 
 _PACKED = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS

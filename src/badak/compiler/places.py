@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.compiler.snapshot import ByKind, same
+from badak.compiler.snapshot import ByKind, is_number, same
 from badak.tensor.attributes import held_by, is_a
 
 MISSING = object()
@@ -273,9 +273,20 @@ def _position(thing: Any) -> Any:
             return repr(thing.bit_generator.state)
         if is_a(thing, np.random.BitGenerator):
             return repr(thing.state)
-        if not is_a(thing, types.GeneratorType):
-            return repr(thing.__reduce__()[2:])
+        kind = next(each for each in type(thing).__mro__ if "__reduce__" in vars(each))
+        if kind.__module__ in _TELL:
+            return _told(vars(kind)["__reduce__"](thing)[1:])
     return MISSING
+
+
+_TELL = "builtins", "itertools", "collections", "_collections", "array"  # whose iterators say all by `__reduce__`
+
+
+def _told(state: Any) -> Any:
+    """What an iterator says of itself, of which parts are made anew whenever it is asked."""
+    if type(state) in (tuple, list):
+        return tuple(map(_told, state))
+    return repr(state) if is_number[type(state)] or type(state) is range else id(state)
 
 
 _EMPTY: dict = {}

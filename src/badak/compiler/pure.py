@@ -34,7 +34,8 @@ _PURE_OF = {
     "sys": frozenset({"intern", "exc_info", "is_finalizing", "exception"}),
     "posix": frozenset({"fspath", "_path_normpath", "_path_splitroot_ex"}),
 }
-_COUNTS = frozenset({"getweakrefcount", "getweakrefs"})  # what is kept elsewhere
+# what is kept elsewhere, and how much an iterator has left
+_COUNTS = frozenset({"getweakrefcount", "getweakrefs", "length_hint"})
 # methods of these read and change their object alone, which is compared
 _OBJECTS: Any = (
     int, float, complex, str, bytes, bytearray, tuple, list, dict, set, frozenset, deque, OrderedDict, defaultdict, range, slice,
@@ -44,6 +45,7 @@ _OBJECTS: Any = (
     type({}.keys()),
     type({}.values()), type({}.items()), types.BuiltinFunctionType, object,
 )  # fmt: skip
+_MOVES = frozenset({"__next__", "__iter__"})  # of an iterator, of which it is seen where it has come to
 _DATES = (datetime.date, datetime.time, datetime.timedelta, datetime.tzinfo)
 _CLOCKS = frozenset({"now", "today", "utcnow"})
 
@@ -64,7 +66,7 @@ def impure(function) -> str:
     if name == "__subclasses__":
         return "__subclasses__"
     base = defined_in_c(kind)
-    if base in _OBJECTS or base.__name__.endswith("iterator") or issubclass(kind, Tensor):
+    if base in _OBJECTS or (base.__name__.endswith("iterator") and name in _MOVES) or issubclass(kind, Tensor):
         return ""
     return f"{kind.__module__}.{kind.__qualname__}.{name}".removeprefix("builtins.")
 

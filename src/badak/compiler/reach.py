@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from badak.autograd.hooks import of_all
 from badak.compiler import contents, places
 from badak.compiler.answers import Question
 from badak.compiler.code import FORMATS, Chain, Facts, facts, named_in_format
@@ -67,6 +68,8 @@ class Reached:
                 self._add(self._root, thing, where)
             for module in modules:
                 self._add(self._root, module, type(module).__name__)
+            for own, name in of_all:
+                self._put(places.Mapping(self._entry(own, name, name), name))
             for pool in self._pools.values():
                 self._begin(pool)
             self._class(Tensor)
@@ -150,7 +153,7 @@ class Reached:
         if id(thing) in pool.found:
             if not handed:
                 pool.handed.discard(id(thing))
-        elif not is_a(thing, contents.ENDS) and thing is not places.MISSING and thing is not vars(builtins):
+        elif not contents.is_end[type(thing)] and thing is not places.MISSING and thing is not vars(builtins):
             pool.found[id(thing)] = thing
             if handed:
                 pool.handed.add(id(thing))
@@ -161,7 +164,11 @@ class Reached:
         while self._weak and not self.trouble:
             pool, where, thing = self._weak.pop()
             kept = any(id(thing) in each.found and id(thing) not in each.handed for each in (self._root, *self._pools.values()))
-            if not kept and not is_a(thing, (*contents.ENDS, types.FunctionType, type, types.ModuleType, Tensor)):
+            if (
+                not kept
+                and not contents.is_end[type(thing)]
+                and not is_a(thing, (types.FunctionType, type, types.ModuleType, Tensor))
+            ):
                 self.trouble = f"it can reach {where}, to which a weak reference alone leads: it may be gone before the next call"
             self._add(pool, thing, where)
             self._walk()
@@ -226,6 +233,8 @@ class Reached:
                 self._put(places.Opaque(thing, where))
         if contents.is_module(thing):
             self._module(thing)
+        if "param_groups" in (own := places.dict_of(thing)):
+            self._optimizer(own, where)
         for each in kind.__mro__:
             self._class(each)
         if pool.names & contents.OF_CLASSES:
@@ -259,7 +268,7 @@ class Reached:
 
     def _attribute(self, thing: Any, name: str, where: str) -> list:
         """All that may be meant by thing.name, whose places are noted."""
-        if is_a(thing, contents.ENDS):
+        if contents.is_end[type(thing)]:
             return []
         if is_a(thing, Tensor):  # what a program has set on it, and what it is; values are announced
             own, kept = held_by(thing), contents.TOLD.get(name)
@@ -333,9 +342,8 @@ class Reached:
         self._put(places.TypeOf(module, name))
         for attribute, part in own.items():
             if attribute in contents.MODULE_PARTS:
-                if part or attribute == "_modules":
-                    self._entry(own, attribute, name)
-                    self._put(places.place_of(part, f"an attribute of {name}"))
+                self._entry(own, attribute, name)
+                self._put(places.place_of(part, f"an attribute of {name}"))
             elif attribute not in type(module)._bookkeeping:  # hooks and the mode, of which a module tells
                 self._entry(own, attribute, f"{name}.{attribute}")
                 if is_a(part, dict | list | set | deque):
@@ -349,6 +357,15 @@ class Reached:
                 self._put(places.ClassEntry(kind, f"{kind.__name__}.forward", "forward"))
                 self._function(self._root, forward, f"{kind.__name__}.forward")
                 break
+
+    def _optimizer(self, own: dict, where: str) -> None:
+        """Which parameters an optimizer has, in which groups: whose settings may change, every step reads them anew."""
+        where = f"{where}.param_groups"
+        groups = self._entry(own, "param_groups", where)
+        self._put(places.place_of(groups, where))
+        for group in groups if is_a(groups, list) else ():
+            if is_a(group, dict):
+                self._put(places.place_of(self._entry(group, "params", f'{where}["params"]'), f'{where}["params"]'))
 
     def _function(self, pool: Pool, f: types.FunctionType, where: str) -> None:
         if id(f) not in self._linked:

@@ -20,6 +20,7 @@ import numpy as np
 
 from badak.autograd.node import Node, Version
 from badak.compiler.provenance import Living
+from badak.compiler.pure import written_in_python
 from badak.core.errors import tr
 from badak.core.public_api.homes import home
 from badak.tensor import Tensor
@@ -214,9 +215,12 @@ class ByKind(dict):
         return found
 
 
+# whether things of this kind are numbers or texts and nothing else: those of a class of the program's may have attributes
+is_number = ByKind(lambda kind: issubclass(kind, NUMBERS) and not written_in_python(kind))
+# whether the walk ends at things of this kind
 _ends = ByKind(
-    lambda kind: issubclass(kind, _ENDS) and not issubclass(kind, np.void)
-)  # whether the walk ends at things of this kind
+    lambda kind: issubclass(kind, _ENDS) and not issubclass(kind, np.void) and is_number[kind] == issubclass(kind, NUMBERS)
+)
 
 
 class Attribute(str):
@@ -293,7 +297,7 @@ def _is_replay(thing) -> bool:
 
 def _attributes(thing) -> Held | None:
     """What stands in the __dict__ and the slots of an object; None for nothing."""
-    own, slots = held_by(thing), _slots[type(thing)]
+    own, slots = held_by(thing), slots_of[type(thing)]
     names, values = (list(own), list(own.values())) if is_a(own, dict) else ([], [])
     if not slots and not is_a(thing, Tensor | dict):
         return Held(values, names, type(own) is dict) if names else None
@@ -311,7 +315,7 @@ def _slots_of(kind: type) -> tuple[str, ...]:
     return tuple(name for name in names if not name.startswith("__"))
 
 
-_slots = ByKind(_slots_of)
+slots_of = ByKind(_slots_of)
 
 
 def _is_filled(cell) -> bool:
@@ -348,8 +352,8 @@ def _parts(where: str, thing, held: Held | None) -> list:
 
 
 def same(one, two) -> bool:
-    """Whether two values are the same object, or equal numbers or texts to the last bit."""
-    return one is two or (type(one) is type(two) and is_a(one, NUMBERS) and repr(one) == repr(two))
+    """Whether two values are the same object, or equal numbers or texts to the last bit: two NaN are not, as for Python."""
+    return one is two or (type(one) is type(two) and is_number[type(one)] and repr(one) == repr(two) and one == two)
 
 
 def _alike(before, now) -> bool:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from badak.autograd import is_grad_enabled
-from badak.autograd.hooks import RemovableHandle, function
+from badak.autograd.hooks import RemovableHandle, function, of_all
 from badak.core import events
 from badak.core.errors import ArgumentTypeError, BadakWarning, GraphError, tr
 from badak.nn.members import Members
@@ -41,6 +41,7 @@ class _Everywhere:
         """Let the tables lie in this namespace from now on."""
         place.update(self.place | {f"_global_{kind}_registration_hooks": table for kind, table in self.registration.items()})
         self.place = place
+        of_all.extend((place, f"_global_{name}_hooks") for name in _TABLES)
 
     @property
     def forward(self) -> dict[int, Callable]:

@@ -28,6 +28,7 @@ from badak.autograd.grad_mode import no_grad
 from badak.core.errors import NotSupportedError, tr
 from badak.core.public_api import overriding
 from badak.kernels.update import Update
+from badak.optim import private
 from badak.optim.optimizer import Declared, begin_number, count, loss_of
 from badak.optim.settings import number
 from badak.optim.state import check_memory
@@ -160,7 +161,7 @@ class Elementwise(Declared):
         return prepare
 
     def _has_step_hooks(self) -> bool:
-        return bool(self._hooks.get(tr("step pre")) or self._hooks.get(tr("step post")))
+        return bool(self._hooks.get(tr("step pre")) or self._hooks.get(tr("step post")) or private.before or private.after)
 
     def _ready(self) -> list[Any]:
         """The groups, each followed by its parameters that have gradients."""
