@@ -12,7 +12,13 @@ from pathlib import Path
 
 import badak
 from badak.core.errors import BadakError
-from tests.inspect.audit import held_out_faults, held_out_faults_fifth, held_out_faults_fourth, held_out_faults_third
+from tests.inspect.audit import (
+    held_out_faults,
+    held_out_faults_fifth,
+    held_out_faults_fourth,
+    held_out_faults_sixth,
+    held_out_faults_third,
+)
 
 PLACE = Path(__file__).parent / "heldout"
 NAMES = sorted(path.stem for path in PLACE.glob("*.py"))
@@ -319,7 +325,7 @@ EDITS: dict[str, list[tuple]] = {
         ("training flag inverted", "modes", "", "h = self.block2(h)", "h = self.block2(h) if self.training else h"),
     ],
 }  # fmt: skip
-EDITS |= held_out_faults.EDITS | held_out_faults_third.EDITS | held_out_faults_fourth.EDITS | held_out_faults_fifth.EDITS
+EDITS |= held_out_faults.EDITS | held_out_faults_third.EDITS | held_out_faults_fourth.EDITS | held_out_faults_fifth.EDITS | held_out_faults_sixth.EDITS
 
 
 def text_of(name: str, fault: str = "") -> str:
