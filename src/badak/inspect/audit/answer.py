@@ -53,17 +53,19 @@ class Losses(Observer):
 
     def __init__(self) -> None:
         self.labels: list[np.ndarray] = []
+        self.scores: list[np.ndarray] = []  # that they are compared with
 
     def on_op(self, op, saved, inputs, arrays, attributes, outputs) -> None:
         if op in (CrossEntropy, NLL, MSE) and arrays[1] is not None:
             self.labels.append(arrays[1].copy())
+            self.scores.append(arrays[0].copy())
 
 
-def asked_by(loss: Callable, graph: Graph) -> list[np.ndarray]:
+def asked_by(loss: Callable, graph: Graph) -> Losses:
     """What a loss compares answers with; nothing where it cannot be asked twice."""
     with Losses() as seen, no_grad(), suppress(Exception):
         loss(graph.result)
-    return seen.labels
+    return seen
 
 
 def triangles_in(graph: Graph) -> tuple[list[int], list[int]]:

@@ -56,6 +56,8 @@ def change(a: np.ndarray, b: np.ndarray) -> float:
         return np.inf
     if same(a, b):
         return 0.0
+    if a.dtype.kind == "c":
+        a, b = (np.stack([x.real, x.imag]) for x in (a, b))
     a, b = a.astype(np.float64), b.astype(np.float64)
     fine = np.isfinite(a) & np.isfinite(b)
     if not np.array_equal(fine, np.isfinite(a) | np.isfinite(b)):
@@ -79,8 +81,9 @@ def along(shape: tuple, places: Places, rows: int) -> Iterator[tuple[tuple, int,
                 yield (*shape[:axis], length, rows, *shape[axis + 1 :]), axis, first
 
 
-def before(a: np.ndarray, b: np.ndarray, t: int, places: Places, rows: int) -> bool | None:
+def before(a: np.ndarray, b: np.ndarray, t: int, places: Places, rows: int, tolerance: float = 0.0) -> bool | None:
     """Whether nothing before position t differs."""
+    alike = (lambda x, y: near(x, y, tolerance)) if tolerance else same
     if same(a, b):
         return True
     if a.shape != b.shape:
@@ -92,7 +95,7 @@ def before(a: np.ndarray, b: np.ndarray, t: int, places: Places, rows: int) -> b
         looked = True
         moved = first if a.dtype.kind in "fc" else max(first, 0)  # ids may be those of the text, before they were moved
         early = (slice(None),) * axis + (slice(0, t - moved),)
-        if same(a.reshape(shape)[early], b.reshape(shape)[early]):
+        if alike(a.reshape(shape)[early], b.reshape(shape)[early]):
             return True
     return False if looked else None
 

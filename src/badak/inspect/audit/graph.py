@@ -245,6 +245,7 @@ class Asked(NamedTuple):
     k: Ran
     queries: np.ndarray  # as the product has them, (..., T, D)
     keys: np.ndarray | None  # (..., S, D); None where that cannot be told
+    path: str = ""
 
 
 class Mixer(NamedTuple):
@@ -290,6 +291,23 @@ def mixers(graph: Graph) -> list[Mixer]:
             core, below = product_after(run, consumers), scores_of(run)
             if core is not None and below is not None:
                 found.append(by_hand(run, core, below))
+    return found
+
+
+def products(graph: Graph) -> list[Asked]:
+    """Queries and keys of scores that meet no softmax, such as those of a retention: no weights have a part in them, and what they
+    become adds up something else of the text."""
+    consumers, found = graph.consumers(), []
+    for run in graph.runs:
+        if run.op not in PRODUCTS or any(run.parameters[:2]) or not all(each is not None and each.reads for each in run.sources[:2]):
+            continue
+        asked = asked_by(run)
+        if asked.keys is None or asked.queries is None or asked.queries.ndim < 4 or asked.queries.shape[-1] != asked.keys.shape[-1]:
+            continue
+        core = product_after(run, consumers)
+        weights = 0 if core is not None and core.inputs[0] is not None and core.inputs[0].shape == run.output.shape else 1
+        if core is not None and core.sources[1 - weights] is not None and core.inputs[weights].shape == run.output.shape:  # type: ignore[union-attr]
+            found.append(asked._replace(path=run.path))
     return found
 
 

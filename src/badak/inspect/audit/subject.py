@@ -10,10 +10,10 @@ import numpy as np
 from badak.autograd import enable_grad, no_grad
 from badak.compiler import Compiled
 from badak.core.errors import ArgumentError, BadakError, tr
-from badak.inspect.audit.answer import asked_by, labels_in, main_answer, moved, places_of, sink_of, triangles_in, verdict
+from badak.inspect.audit.answer import Losses, asked_by, labels_in, main_answer, moved, places_of, sink_of, triangles_in, verdict
 from badak.inspect.audit.axes import batch_axis
 from badak.inspect.audit.batch import Batch, like
-from badak.inspect.audit.compare import Places, along, change, same
+from badak.inspect.audit.compare import ROUNDING, Places, along, change
 from badak.inspect.audit.graph import Graph, Ran, mixers
 from badak.inspect.audit.kind import Kind, Shown, kind_of, part_of, texts_of
 from badak.inspect.audit.localize import Clean, begins
@@ -23,6 +23,7 @@ from badak.inspect.audit.preserve_state import random_states, speaking
 from badak.inspect.audit.ready import normalises_batches, wake, without_dropout
 from badak.inspect.audit.watch import Watch, arrays_of
 from badak.nn import Module
+from badak.ops.fourier import Fourier, InverseRealFourier, RealFourier
 from badak.optim import Optimizer
 from badak.tensor import Tensor
 
@@ -46,6 +47,7 @@ class Neighbours(NamedTuple):
 
 
 NO_NUMBERS = tr("its outputs are NaN")
+FREQUENCIES = (Fourier, RealFourier, InverseRealFourier)
 
 
 class Subject:
@@ -80,7 +82,8 @@ class Subject:
             )  # fmt: skip
         self.invented = self._fill_up(pad)
         self.reference = self._first()
-        labels = labels or (asked_by(loss, self.reference) if loss is not None else [])
+        self.asked = asked_by(loss, self.reference) if loss is not None else Losses()  # what its loss compares
+        labels = labels or self.asked.labels
         self.batch.batch_axis = self._batch_axis(labels)
         self._find(said, pad, labels)
         if self.rows == 1 and self._more_rows():
@@ -133,7 +136,8 @@ class Subject:
             return False
         for shape, axis, first in along(a.shape, self.places[name], self.rows):
             x, y = (np.moveaxis(each.reshape(shape), axis, 0) for each in (a, b))
-            if same(x[: t - first], y[: t - first]) and not same(x[t + 1 - first :], y[t + 1 - first :]):
+            early, late = change(x[: t - first], y[: t - first]), change(x[t + 1 - first :], y[t + 1 - first :])
+            if early <= self.rounding < late:
                 return True
         return False
 
@@ -335,6 +339,11 @@ class Subject:
     def length(self, name: str | None = None) -> int:
         """Positions of a text; of the one that the model answers."""
         return self.batch.leaves[name or self.kind.text].array.shape[1 - self.batch.batch_axis]
+
+    @property
+    def rounding(self) -> float:
+        """How much every position may differ where one has changed, by rounding: in frequencies all of a text come together."""
+        return ROUNDING if any(issubclass(run.op, FREQUENCIES) for run in self.reference.runs) else 0.0
 
     @property
     def causal(self) -> bool:

@@ -7,10 +7,11 @@ import numpy as np
 from badak.core.errors import tr
 from badak.inspect.audit.compare import ROUNDING, change, kept
 from badak.inspect.audit.graph import Graph
-from badak.inspect.audit.localize import begins
+from badak.inspect.audit.localize import Clean, begins
 from badak.inspect.audit.ready import normalises_batches
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import Neighbours, NotApplicable, Subject
+from badak.inspect.audit.watch import Watch
 
 
 class BatchLeak:
@@ -34,20 +35,23 @@ class BatchLeak:
         if subject.clean(watch, clean):
             return []
         subject.leaks_rows = True
-        begin = begins(subject.reference.calls, watch.calls, clean)
-        gaps = [_gap(a, b, row, subject.rows) for a, b in zip(subject.reference.outputs, watch.outputs)]
-        largest = max(gaps, default=0.0)
-        how = tr("of the output changes by up to {:.2g} of its size", largest) if largest else tr("changes within the model")
-        return [
-            Finding(
-                "batch",
-                begin.path,
-                tr("with other texts in the other rows, row {} {}", row, how),
-                tr("look for a mean, a norm, a softmax or a reshape over the axis of the batch"),
-                {"row kept": row, "rows changed": subject.rows - 1, "largest change": largest},
-                begin.between,
-            )
-        ]
+        return [leak(subject, watch, clean, row)]
+
+
+def leak(subject: Subject, watch: Watch, clean: Clean, row: int) -> Finding:
+    """Where a row that was kept begins to differ."""
+    begin = begins(subject.reference.calls, watch.calls, clean)
+    gaps = [_gap(a, b, row, subject.rows) for a, b in zip(subject.reference.outputs, watch.outputs)]
+    largest = max(gaps, default=0.0)
+    how = tr("of the output changes by up to {:.2g} of its size", largest) if largest else tr("changes within the model")
+    return Finding(
+        "batch",
+        begin.path,
+        tr("with other texts in the other rows, row {} {}", row, how),
+        tr("look for a mean, a norm, a softmax or a reshape over the axis of the batch"),
+        {"row kept": row, "rows changed": subject.rows - 1, "largest change": largest},
+        begin.between,
+    )
 
 
 def shapes(graph: Graph) -> list[tuple]:

@@ -37,7 +37,7 @@ class FutureLeak:
             return [Finding("future", "", cause, SHIFT)]
         middle = length // 2 + int(subject.rng.integers(0, max(1, length // 4)))
         watch = subject.forward(subject.batch.with_({name: changed(subject, name, middle)}))
-        clean = partial(before, t=middle, places=places, rows=subject.rows)
+        clean = partial(before, t=middle, places=places, rows=subject.rows, tolerance=subject.rounding)
         if not subject.clean(watch, clean):
             subject.leaks_future = True
             return [finding(subject, middle, watch.outputs, begins(subject.reference.calls, watch.calls, clean))]
@@ -45,7 +45,7 @@ class FutureLeak:
         last = length - 1
         batch = subject.batch.with_({name: changed(subject, name, last)})
         outputs = subject.plain(batch)
-        clean = partial(before, t=last, places=places, rows=subject.rows)
+        clean = partial(before, t=last, places=places, rows=subject.rows, tolerance=subject.rounding)
         if judged(subject.reference.outputs, outputs, but_totals(clean)) is False:
             subject.leaks_future = True
             begin = begins(subject.reference.calls, subject.forward(batch).calls, clean)
@@ -78,8 +78,10 @@ def wrong_shift(subject: Subject) -> int | None:
             continue
         read = look.indices if axis == 0 else look.indices.T
         padding = next((each for each in subject.padding.values() if each.shape == read.shape), None)
-        for loss in given_losses(subject.reference):
-            if (asked := compared(loss, read.shape, axis)) is None:
+        within = [(*loss.inputs[:2], whole_of(loss, read.shape, axis)) for loss in given_losses(subject.reference)]
+        given = [(scores, y, subject.reference.outputs[subject.answer or 0]) for scores, y in zip(subject.asked.scores, subject.asked.labels)]
+        for scores, answers, whole in (*within, *given):
+            if (asked := compared(scores, answers, whole, read.shape, axis)) is None:
                 continue
             labels, rows, at = asked
             fine = labels >= 0
@@ -101,19 +103,29 @@ def agrees(read: np.ndarray, labels: np.ndarray, rows: np.ndarray, at: np.ndarra
     return bool(known.any()) and bool((read[rows[known], at[known] + shift] == labels[known]).all())
 
 
-def compared(loss: Ran, shape: tuple, axis: int) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """(labels, row, place) of each answer in a loss over tokens; None where it cannot be told of which place each is."""
-    scores, labels = loss.inputs[:2]
+def whole_of(loss: Ran, shape: tuple, axis: int) -> np.ndarray | None:
+    """The answers for a whole text that a loss was given, or parts of it."""
+    whole, order = loss.sources[0], shape if axis == 0 else shape[::-1]
+    words = loss.inputs[0].shape[1:2] if loss.inputs[0] is not None else ()
+    while whole is not None and (whole.output.shape[:2] != order or whole.output.shape[-1:] != words):
+        whole = whole.sources[0] if whole.moves and whole.sources else None
+    return None if whole is None else whole.output
+
+
+def compared(
+    scores: np.ndarray | None, labels: np.ndarray | None, whole: np.ndarray | None, shape: tuple, axis: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """(labels, row, place) of each answer in a loss over tokens; None where it cannot be told of which place each is.
+
+    whole: the answers for all places.
+    """
     if scores is None or labels is None or labels.dtype.kind not in "iu" or scores.ndim < 2:
         return None
     scores = np.moveaxis(scores, 1, -1).reshape(-1, scores.shape[1])  # (N, V), (B, V, T)
-    whole = loss.sources[0]
     order = shape if axis == 0 else shape[::-1]
-    while whole is not None and (whole.output.shape[:2] != order or whole.output.shape[-1] != scores.shape[1]):
-        whole = whole.sources[0] if whole.moves and whole.sources else None
-    if whole is None or whole.output.ndim != 3 or len(scores) != labels.size:
+    if whole is None or whole.ndim != 3 or whole.shape != (*order, scores.shape[1]) or len(scores) != labels.size:
         return None
-    answers = [row.tobytes() for row in np.ascontiguousarray(whole.output.reshape(-1, scores.shape[1]))]
+    answers = [row.tobytes() for row in np.ascontiguousarray(whole.reshape(-1, scores.shape[1]))]
     times = Counter(answers)
     once = {row: i for i, row in enumerate(answers) if times[row] == 1}  # padding may have the same answer everywhere
     found = np.array([once.get(row.tobytes(), -1) for row in np.ascontiguousarray(scores)])

@@ -9,10 +9,10 @@ import numpy as np
 from badak.core.errors import tr
 from badak.inspect.audit.answer import verdict
 from badak.inspect.audit.batch import Batch
-from badak.inspect.audit.compare import along, batches, change
+from badak.inspect.audit.compare import along, batches, change, kept
 from badak.inspect.audit.graph import HIDDEN, Graph, Mixer, Ran, mixers, scores_of
 from badak.inspect.audit.localize import begins, match
-from badak.inspect.audit.probes.batch import circle
+from badak.inspect.audit.probes.batch import circle, leak
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NO_NUMBERS, NotApplicable, Subject
 from badak.inspect.audit.watch import Watch
@@ -176,10 +176,30 @@ def rows_apart(subject: Subject) -> Finding | None:
     alike = partial(rows_alike, one=one, two=two, rows=subject.rows)
     if verdict(near_by.watch, near_by.watch, lambda a, b: alike(b)) is not False:
         return None
+    if leak := first_row_reads(subject):
+        return leak
     begin = begins(near_by.watch.calls, near_by.watch.calls, lambda a, b: alike(b))
     cause = tr("rows {} and {} hold the same text and give different outputs: positions are counted along the batch", two, one)
     fix = tr("count along the axis of the text: (B, T, C) + table[:T], or (T, B, C) + table[:T, None]; look at batch_first")
     return Finding("order", begin.path, cause, fix, between=begin.between)
+
+
+def first_row_reads(subject: Subject) -> Finding | None:
+    """The first row that reads the others, where the one in the middle does not, as with rows in the opposite order."""
+    changed = {}
+    for name in subject.texts:
+        where = np.ones(subject.ids(name).shape, bool)
+        where[0] = False
+        changed[name] = subject.other_tokens(name, where)
+    try:
+        watch = subject.forward(subject.batch.with_(changed))
+        clean = partial(kept, row=0, rows=subject.rows)
+        if not changed or subject.clean(watch, clean):
+            return None
+    except NotApplicable:
+        return None
+    subject.leaks_rows = True
+    return leak(subject, watch, clean, 0)
 
 
 def rows_alike(x: np.ndarray, one: int, two: int, rows: int) -> bool | None:

@@ -1,5 +1,6 @@
 """Padding leak: what stands in the places of padding, and how many of them there are, changes nothing elsewhere."""
 
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -9,7 +10,7 @@ from badak.inspect.audit.batch import Batch
 from badak.inspect.audit.compare import change, pairs, real, shortened
 from badak.inspect.audit.kind import reads
 from badak.inspect.audit.localize import Begin, Clean, begins
-from badak.inspect.audit.padding import mask_left_out
+from badak.inspect.audit.padding import at_one_end, mask_left_out
 from badak.inspect.audit.probes.order import rows_apart
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject
@@ -28,6 +29,8 @@ class PaddingLeak:
     def ask(self, subject: Subject) -> list[Finding]:
         masks = {name: mask for name, mask in subject.padding.items() if mask.any() and not mask.all()}
         if not masks:
+            if (found := self.of_series(subject)) is not None:
+                return found
             raise NotApplicable(
                 tr("no padding is known: audit(..., pad=ID) says which id it is, and the batch needs some"), moot=True
             )
@@ -41,7 +44,22 @@ class PaddingLeak:
         found = found or self.beside(subject, masks)
         if found or subject.leaks_rows or rows_apart(subject):
             return found
-        return self.other_amount(subject, masks) or []
+        return self.other_amount(subject, masks) or self.of_series(subject) or []
+
+    def of_series(self, subject: Subject) -> list[Finding] | None:
+        """Other numbers where a mask of the batch hides the ends of a series, as of sounds; None where there is none such."""
+        for name, hidden in hidden_ends(subject):
+            clean = partial(real, paddings=[hidden])
+            try:
+                watch = subject.forward(subject.batch.with_({name: subject.other_values(name, np.nonzero(hidden))}))
+                if subject.clean(watch, clean, moves=False):
+                    return []
+            except NotApplicable:
+                return None
+            begin = begins(subject.reference.calls, watch.calls, clean)
+            what = tr("with other numbers where a mask hides the end of {}", name)
+            return [finding(subject, begin, what, subject.reference.outputs, watch.outputs, {name: hidden})]
+        return None
 
     def beside(self, subject: Subject, masks: dict) -> list[Finding]:
         """Padding of other texts that the same table is asked for, as of a second sentence; where a row has one answer."""
@@ -111,6 +129,20 @@ class PaddingLeak:
                 new.append(b)
         less = max(before - now for before, now in lengths.items())
         return [finding(subject, begin, tr("with {} places of padding less", less), old, new, dict(zip(masks, left)))]
+
+
+def hidden_ends(subject: Subject) -> Iterator[tuple[str, np.ndarray]]:
+    """(name, (B, S), True where hidden) of each series of numbers (B, S, F) whose ends a mask (B, S) of the batch hides."""
+    for name, leaf in subject.batch.leaves.items():
+        if leaf.array.dtype.kind != "f" or leaf.array.ndim != 3 or subject.batch.batch_axis:
+            continue
+        for other in subject.batch.leaves.values():
+            m = other.array
+            if m.shape != leaf.array.shape[:2] or m.dtype.kind not in "biu" or len(np.unique(m)) != 2 or other.name in subject.texts:
+                continue
+            for hidden in (m == m.min(), m == m.max()):
+                if at_one_end(hidden) and not hidden[:, 0].any():
+                    yield name, hidden
 
 
 def behind_states(subject: Subject, watch: Watch, clean: Clean) -> Begin:

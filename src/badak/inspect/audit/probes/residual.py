@@ -197,11 +197,18 @@ def stack(path: str) -> str:
 def modules(graph: Graph) -> list[Part]:
     """The modules of several maps that the blocks of a stack hold, and that give what has the shape of what they take."""
     blocks = {call.index: call for call in graph.calls if block(call.path) == call.path != ""}
+    paths = {call.path for call in blocks.values()}
     alike = Counter((stack(call.path), type(call.module)) for call in blocks.values())
+    within = [call for call in graph.calls if block(call.path) not in {"", call.path, *paths}]  # of lists of parts: no module calls them
+    alike.update((stack(call.path), call.path.removeprefix(block(call.path)), type(call.module)) for call in within)
     found = []
     for call in graph.calls:
         parent = call.parent
-        if parent is None or parent.index not in blocks or alike[stack(parent.path), type(parent.module)] < 2:
+        if parent is not None and block(call.path) not in paths and block(parent.path) != block(call.path):
+            few = alike[stack(call.path), call.path.removeprefix(block(call.path)), type(call.module)] < 2
+        else:
+            few = parent is None or parent.index not in blocks or alike[stack(parent.path), type(parent.module)] < 2
+        if few:
             continue
         if not call.outputs or not call.inputs or call.inputs[0].shape != call.outputs[0].shape or call.outputs[0].ndim < 2:
             continue
@@ -212,7 +219,8 @@ def modules(graph: Graph) -> list[Part]:
             if source is not None and source.reads and call.index not in source.calls
         ]  # fmt: skip
         if len(cores) > 1 and given:
-            normed = any(isinstance(each, LayerNorm | RMSNorm) for each in parent.module.children())
+            holder = parent.module if parent is not None and parent.index in blocks else call.module
+            normed = any(isinstance(each, LayerNorm | RMSNorm) for each in holder.children())
             found.append(Part("module", cores, given, call.path, normed))
     return found
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from badak.core.errors import tr
-from badak.inspect.audit.graph import Ran, mixers, through
+from badak.inspect.audit.graph import Ran, mixers, products, through
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NO_NUMBERS, NotApplicable, Subject
 from badak.ops.linear import AddMM, Linear
@@ -47,23 +47,25 @@ class Rotary:
             raise NotApplicable(NO_NUMBERS, moot=True)
         found, seen, looked = [], set(), False
         rows = alike(subject)
-        for mixer in mixers(subject.reference):
-            for asked in mixer.asked:
-                if asked.keys is None or asked.queries.ndim < 4 or mixer.path in seen:
+        several = [(mixer.path, mixer.asked) for mixer in mixers(subject.reference)]
+        several = several or [(asked.path, [asked]) for asked in products(subject.reference)]
+        for path, scores in several:
+            for asked in scores:
+                if asked.keys is None or asked.queries.ndim < 4 or path in seen:
                     continue
                 queries, keys = (x.reshape(len(x), -1, *x.shape[-2:]) for x in (asked.queries, asked.keys))  # groups of heads
                 q, k = turned(asked.q, queries, rows), turned(asked.k, keys, rows)
                 looked = looked or q is not None or k is not None
                 if (q is None) != (k is None) and projected(asked.q if q is None else asked.k):
-                    seen.add(mixer.path)
-                    found.append(one_side(mixer.path, "keys" if k is None else "queries"))
-                elif q is not None and k is not None and (what := wrong(subject, mixer.path, q, k)):
-                    seen.add(mixer.path)
-                    found.append(Finding("rotary", mixer.path, what[0], FIX, what[1]))
+                    seen.add(path)
+                    found.append(one_side(path, "keys" if k is None else "queries"))
+                elif q is not None and k is not None and (what := wrong(subject, path, q, k)):
+                    seen.add(path)
+                    found.append(Finding("rotary", path, what[0], FIX, what[1]))
                 elif q is None and k is None and by_heads(asked.q, queries, rows):
                     looked = True
-                    seen.add(mixer.path)
-                    found.append(Finding("rotary", mixer.path, BY_HEADS, AXIS))
+                    seen.add(path)
+                    found.append(Finding("rotary", path, BY_HEADS, AXIS))
         if not looked:
             raise NotApplicable(tr("queries and keys are not turned by their positions"), moot=True)
         return found
