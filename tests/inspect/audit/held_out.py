@@ -16,6 +16,7 @@ from tests.inspect.audit import (
     held_out_faults,
     held_out_faults_fifth,
     held_out_faults_fourth,
+    held_out_faults_seventh,
     held_out_faults_sixth,
     held_out_faults_third,
 )
@@ -325,7 +326,7 @@ EDITS: dict[str, list[tuple]] = {
         ("training flag inverted", "modes", "", "h = self.block2(h)", "h = self.block2(h) if self.training else h"),
     ],
 }  # fmt: skip
-EDITS |= held_out_faults.EDITS | held_out_faults_third.EDITS | held_out_faults_fourth.EDITS | held_out_faults_fifth.EDITS | held_out_faults_sixth.EDITS
+EDITS |= held_out_faults.EDITS | held_out_faults_third.EDITS | held_out_faults_fourth.EDITS | held_out_faults_fifth.EDITS | held_out_faults_sixth.EDITS | held_out_faults_seventh.EDITS
 
 
 def text_of(name: str, fault: str = "") -> str:

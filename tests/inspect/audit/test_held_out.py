@@ -20,8 +20,6 @@ KNOWN = {  # not found
     ("spectrum", "no positions"),  # the ends of its convolutions tell it something
     ("whisperlike", "sound without places"),
     ("windowed", "values turned as well"),  # some do it on purpose
-    ("groupedchat", "groups and heads exchanged"),  # the heads of a group stand elsewhere, and no sum tells
-    ("griddet", "pairs of another kind"),  # of two axes
     ("griddet", "dense head asks the registers"),  # says that the order does not matter
     ("tableformer", "categories not read"),
     ("tableformer", "numbers not read"),  # says the model itself

@@ -36,6 +36,13 @@ class Heads:
             else:
                 continue
             found.append(Finding("heads", mixer.path, cause, FIX))
+        for mixer in mixers(subject.reference):
+            if (groups := groups_of(mixer)) is not None:
+                looked = True
+                if any(group != slot // (len(groups) // len({*groups.values()})) for slot, group in groups.items()):
+                    order = ", ".join(str(groups[slot]) for slot in sorted(groups))
+                    cause = tr("query heads read heads {} of keys: head h reads h % G, where h // (H / G) is meant", order)
+                    found.append(Finding("heads", mixer.path, cause, GROUPS))
         consumers, known = subject.reference.consumers(), {each.module for each in found}
         for mixer in mixers(subject.reference):
             if mixer.path not in known and (each := turned(mixer, consumers)) is not None:
@@ -45,6 +52,25 @@ class Heads:
         if not looked and not found:
             raise NotApplicable(tr("no two heads share keys"), moot=True)
         return found
+
+
+def groups_of(mixer: Mixer) -> dict[int, int] | None:
+    """{head of queries, as it stands in the width: head of keys that it reads} of queries (B, G, H / G, T, D), or with these two
+    exchanged; None where they are laid out otherwise, or are more than what a map gives."""
+    q, k = mixer.queries, mixer.keys
+    if q.ndim != 5 or k is None or k.ndim != 5 or (k.shape[1] == 1) == (k.shape[2] == 1) or 1 in q.shape[1:3]:
+        return None
+    laid = taken_apart(mixer.q, q.reshape(len(q), -1, *q.shape[3:]))
+    if laid is None:
+        return None
+    parts = laid.reshape(*laid.shape[:2], -1, q.shape[-1])
+    heads = [(i, j) for i in range(q.shape[1]) for j in range(q.shape[2])]
+    found = {}
+    for i, j in heads:
+        slot = next((h for h in range(len(heads)) if np.array_equal(parts[:, :, h], q[:, i, j])), None)
+        if slot is not None:
+            found[slot] = i if k.shape[2] == 1 else j
+    return found if len(found) == len(heads) else None
 
 
 def turned(mixer: Mixer, consumers: dict) -> Finding | None:
@@ -111,6 +137,7 @@ def laid_out(run: Ran, consumers: dict) -> Iterator[Ran]:
             yield from laid_out(each, consumers)
 
 
+GROUPS = tr("q.view(B, T, G, H // G, D): the heads of a group stand side by side")
 SPLIT = tr("x.view(B, T, H, D).transpose(1, 2), not x.view(B, H, T, D)")
 CHANNELS = tr("x.flatten(2).transpose(1, 2), not x.reshape(B, -1, C)")
 MERGED = tr("x.transpose(1, 2).reshape(B, T, H * D), not x.reshape(B, T, H * D)")

@@ -30,10 +30,12 @@ class Turn(NamedTuple):
 
 
 class Turned(NamedTuple):
-    """The turns at the second and at the last position, and where each number stood before it was turned."""
+    """The turns at the second, the last, and the last position but one (where two axes of a picture differ), and where each
+    number stood before it was turned."""
 
     first: Turn
     last: Turn
+    beside: Turn
     order: np.ndarray
 
 
@@ -117,9 +119,9 @@ def wrong(subject: Subject, path: str, q: Turned, k: Turned) -> tuple[str, dict]
     """(what is wrong, numbers) of the turns of queries and keys at two positions; None where nothing is."""
     if not np.array_equal(q.order, k.order):
         return "the numbers of queries and those of keys are laid out in another order, so that others meet", {}
-    for which, (first, last, _) in (("queries", q), ("keys", k)):
+    for which, (first, last, beside, _) in (("queries", q), ("keys", k)):
         moving = ~last.still
-        for turn in (first, last):
+        for turn in (first, beside, last):
             if not rotation(turn, moving):
                 bad = int((moving & ~pairwise(turn)).sum())
                 return (
@@ -209,8 +211,8 @@ def compared(x: np.ndarray, y: np.ndarray) -> Turned | None:
         return None
     if x.shape[-1] < 2 or any(len(np.unique(x[:, :, t].reshape(-1, x.shape[-1]), axis=0)) < LEAST for t in (1, x.shape[2] - 1)):
         return None
-    first, last = (turn_at(x[:, :, t] * factor, y[:, :, t]) for t in (1, x.shape[2] - 1))
-    return Turned(first, last, order)
+    first, beside, last = (turn_at(x[:, :, t] * factor, y[:, :, t]) for t in (1, x.shape[2] - 2, x.shape[2] - 1))
+    return Turned(first, last, beside, order)
 
 
 def laid_out(x: np.ndarray, y: np.ndarray) -> np.ndarray | None:
