@@ -326,7 +326,14 @@ EDITS: dict[str, list[tuple]] = {
         ("training flag inverted", "modes", "", "h = self.block2(h)", "h = self.block2(h) if self.training else h"),
     ],
 }  # fmt: skip
-EDITS |= held_out_faults.EDITS | held_out_faults_third.EDITS | held_out_faults_fourth.EDITS | held_out_faults_fifth.EDITS | held_out_faults_sixth.EDITS | held_out_faults_seventh.EDITS
+EDITS |= (
+    held_out_faults.EDITS
+    | held_out_faults_third.EDITS
+    | held_out_faults_fourth.EDITS
+    | held_out_faults_fifth.EDITS
+    | held_out_faults_sixth.EDITS
+    | held_out_faults_seventh.EDITS
+)
 
 
 def text_of(name: str, fault: str = "") -> str:

@@ -59,7 +59,7 @@ EDITS: dict[str, list[tuple]] = {
         ("gate not read", "gradients", "blocks.0.mixer", "y = (v * x0).transpose(1, 2)", "y = v.transpose(1, 2)"),
         ("filter of nothing", "order gradients", "blocks.0.mixer", "v = fft_conv(v * x1, self.filter(n), self.filter.skip)", "v = v * x1 * self.filter.skip[:, None]", "3 * d, 3, padding=2", "3 * d, 1, padding=0"),
         ("no residual mixer", "residual", "blocks.0", "x = x + self.mixer(self.norm1(x))", "x = self.mixer(self.norm1(x))"),
-        ("no residual mlp", "residual", "blocks.0", "x = x + self.mlp(self.norm2(x))", "x = self.mlp(self.norm2(x))"),
+        ("no residual mlp", "residual", "blocks.0", "return x + self.mlp(self.norm2(x))", "return self.mlp(self.norm2(x))"),
         ("targets not moved", "future", "", '"targets": text[:, 1:]', '"targets": text[:, :-1]'),
         ("tie lost", "ties", "lm_head wte", "self.lm_head.weight = self.wte.weight", "self.lm_head.weight = nn.Parameter(self.wte.weight.detach().clone())"),
         ("norm over the text", "future", "", "logits = self.lm_head(self.ln_f(x))", "logits = self.lm_head(self.ln_f(x) - self.ln_f(x).mean(1, keepdim=True))"),

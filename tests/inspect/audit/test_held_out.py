@@ -23,6 +23,9 @@ KNOWN = {  # not found
     ("griddet", "dense head asks the registers"),  # says that the order does not matter
     ("tableformer", "categories not read"),
     ("tableformer", "numbers not read"),  # says the model itself
+    ("performer", "sum over the heads"),  # sums of random features, whose weights nobody sees
+    ("queryformer", "text sees all"),  # these two ask for their kind instead
+    ("queryformer", "mask not handed on"),
 }
 MISSED_ONCE = [
     ("annotated", "source's padding in the encoder"),  # texts with vocabularies of their own
@@ -94,6 +97,17 @@ MISSED_ONCE = [
     ("crossenc", "places times nothing"),  # a pair of texts, and one number
     ("griddet", "registers alike"),
     ("griddet", "whole head without effect"),
+    ("groupedchat", "groups and heads exchanged"),  # groups of an einsum
+    ("griddet", "pairs of another kind"),  # of two axes, which are alike on the diagonal
+    ("retention", "keys not turned"),  # decays for a softmax
+    ("retention", "targets not moved"),  # what loss= compares
+    ("longconv", "targets not moved"),  # what comes together in the frequencies is rounded
+    ("performer", "no residual ff"),  # blocks that are lists of parts
+    ("melody", "padding of sounds in the encoder"),  # a mask of numbers
+    ("musicrel", "distances of the rows of a batch"),  # the row in the middle reads itself
+    ("spatialgate", "no residual"),  # maps of the block itself
+    ("queryformer", "mask one too far"),  # a prefix before the text
+    ("queryformer", "queries all alike"),  # the last forward
 ]
 EVERY = [(name, edit[0]) for name in NAMES for edit in EDITS[name] if (name, edit[0]) not in KNOWN]
 

@@ -15,6 +15,7 @@ from badak.ops.attention import Attention
 from badak.ops.cast import Cast
 from badak.ops.einsum import Contract
 from badak.ops.embedding import Embedding
+from badak.ops.fourier import Fourier, InverseRealFourier, RealFourier
 from badak.ops.matmul import MatMul
 from badak.ops.op import Op
 from badak.ops.softmax import Softmax
@@ -195,6 +196,10 @@ class Graph(Watch):
                 self._made.pop(id(args[0]._array))
         return result
 
+    def in_frequencies(self) -> bool:
+        """Whether a part of it is computed there."""
+        return any(run.op in (Fourier, RealFourier, InverseRealFourier) for run in self.runs)
+
     def consumers(self) -> dict[int, list[Ran]]:
         """Number of a run -> those that read what it made."""
         found: dict[int, list[Ran]] = {}
@@ -299,7 +304,11 @@ def products(graph: Graph) -> list[Asked]:
     become adds up something else of the text."""
     consumers, found = graph.consumers(), []
     for run in graph.runs:
-        if run.op not in PRODUCTS or any(run.parameters[:2]) or not all(each is not None and each.reads for each in run.sources[:2]):
+        if (
+            run.op not in PRODUCTS
+            or any(run.parameters[:2])
+            or not all(each is not None and each.reads for each in run.sources[:2])
+        ):
             continue
         asked = asked_by(run)
         if asked.keys is None or asked.queries is None or asked.queries.ndim < 4 or asked.queries.shape[-1] != asked.keys.shape[-1]:

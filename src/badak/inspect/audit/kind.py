@@ -209,6 +209,10 @@ def _causal(model: Module, batch: Batch, texts: list[str], shown: Shown) -> str:
     own = [seen for seen in shown.attentions if seen.keep.shape[-1] == seen.keep.shape[-2] and seen.keep.shape[-1] in lengths]
     if not own:  # several of each position in turn: states and actions
         own = [seen for seen in shown.attentions if seen.keep.shape[-1] == seen.keep.shape[-2] in (2 * length, 3 * length)]
+    if not own:  # something stands before the text: a prefix that all may see
+        own = [seen for seen in shown.attentions if seen.keep.shape[-1] == seen.keep.shape[-2] > length]
+        lengths |= {seen.keep.shape[-1] for seen in own}
+        own = [seen._replace(keep=seen.keep[..., -length:, -length:]) for seen in own]
     hides = [seen for seen in own if seen.keep.shape[-1] > 1 and _hides(seen.keep)]
     if hides:
         return tr("{} of {} self-attentions hide what follows", len(hides), len(own))

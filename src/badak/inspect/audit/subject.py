@@ -20,10 +20,9 @@ from badak.inspect.audit.localize import Clean, begins
 from badak.inspect.audit.padding import filled_up, find_padding, mask_leaves, pad_ids
 from badak.inspect.audit.past import remembers
 from badak.inspect.audit.preserve_state import random_states, speaking
-from badak.inspect.audit.ready import normalises_batches, wake, without_dropout
+from badak.inspect.audit.ready import normalises_batches, rows_in, wake, without_dropout
 from badak.inspect.audit.watch import Watch, arrays_of
 from badak.nn import Module
-from badak.ops.fourier import Fourier, InverseRealFourier, RealFourier
 from badak.optim import Optimizer
 from badak.tensor import Tensor
 
@@ -47,7 +46,6 @@ class Neighbours(NamedTuple):
 
 
 NO_NUMBERS = tr("its outputs are NaN")
-FREQUENCIES = (Fourier, RealFourier, InverseRealFourier)
 
 
 class Subject:
@@ -75,6 +73,8 @@ class Subject:
         self.compiled_calls = 0
         model.eval()
         self.woken = wake(model, self.rng)
+        self.rows_of_zeros = rows_in(model, self.woken)
+        self.kept_back = len(self.rows_of_zeros[:1])  # forwards for the probe that comes last and needs one
         if self.woken:
             self.notes.append(
                 tr("parameters of zeros alone ({}, e.g. {}): small random numbers stood in for them, "
@@ -223,7 +223,7 @@ class Subject:
 
     def afford(self, count: int) -> None:
         """Raise NotApplicable where that many forwards are more than the audit may make."""
-        if self.forwards + count > self.most:
+        if self.forwards + count > self.most - self.kept_back:
             raise NotApplicable(tr("{} forwards are made; forwards={} would allow for it", self.forwards, self.forwards + count))
 
     def _first(self) -> Graph:
@@ -343,7 +343,7 @@ class Subject:
     @property
     def rounding(self) -> float:
         """How much every position may differ where one has changed, by rounding: in frequencies all of a text come together."""
-        return ROUNDING if any(issubclass(run.op, FREQUENCIES) for run in self.reference.runs) else 0.0
+        return ROUNDING if self.reference.in_frequencies() else 0.0
 
     @property
     def causal(self) -> bool:

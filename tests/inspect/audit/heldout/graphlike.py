@@ -1,4 +1,4 @@
-"""Molecules as Graphormer takes them: atoms with degrees, a bias for each distance and for bonds, a virtual node, padding atoms of id 0."""
+"""Molecules as Graphormer takes them: degrees, a bias for each distance and bond, a virtual node, atoms of id 0 for padding."""
 
 import badak as torch
 from badak import nn

@@ -24,7 +24,9 @@ class Filter(nn.Module):
         f = torch.linspace(1e-4, bands - 1, bands)[None]
         self.register_buffer("z", torch.cat([t, torch.cos(f * w), -torch.sin(f * w)], dim=-1))
         self.register_buffer("t", t)
-        self.net = nn.Sequential(nn.Linear(1 + 2 * bands, order), nn.SiLU(), nn.Linear(order, order), nn.SiLU(), nn.Linear(order, d))
+        self.net = nn.Sequential(
+            nn.Linear(1 + 2 * bands, order), nn.SiLU(), nn.Linear(order, order), nn.SiLU(), nn.Linear(order, d)
+        )
         self.rates = nn.Parameter(torch.linspace(1.0, 6.0, d))
         self.skip = nn.Parameter(torch.randn(d))
 
@@ -68,8 +70,7 @@ class Block(nn.Module):
 
     def forward(self, x):
         x = x + self.mixer(self.norm1(x))
-        x = x + self.mlp(self.norm2(x))
-        return x
+        return x + self.mlp(self.norm2(x))
 
 
 class HyenaLM(nn.Module):

@@ -1,4 +1,4 @@
-"""Frames of sound to notes: an encoder with buckets of distances, a decoder that asks it by einsum, gated maps, RMS norms (T5 1.1 by hand)."""
+"""Frames of sound to notes: buckets of distances, a decoder that asks the encoder by einsum, gated maps, RMS norms (T5 1.1)."""
 
 import math
 
@@ -66,7 +66,11 @@ class Attend(nn.Module):
 class Gated(nn.Module):
     def __init__(self, d):
         super().__init__()
-        self.wi_0, self.wi_1, self.wo = (nn.Linear(d, 2 * d, bias=False), nn.Linear(d, 2 * d, bias=False), nn.Linear(2 * d, d, bias=False))
+        self.wi_0, self.wi_1, self.wo = (
+            nn.Linear(d, 2 * d, bias=False),
+            nn.Linear(d, 2 * d, bias=False),
+            nn.Linear(2 * d, d, bias=False),
+        )
 
     def forward(self, x):
         return self.wo(F.gelu(self.wi_0(x)) * self.wi_1(x))

@@ -1,4 +1,4 @@
-"""Notes one after the other, as the Music Transformer writes them: distances by a relative shift of q E^T, post norms, no other places."""
+"""Notes one after the other, as the Music Transformer writes them: distances by a relative shift of q E^T, post norms."""
 
 import math
 

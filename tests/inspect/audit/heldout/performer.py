@@ -1,4 +1,4 @@
-"""A tagger of proteins with random features (Performer): positive kernels, two sums, padding taken out of the keys, rows of types."""
+"""A tagger of proteins with random features (Performer): positive kernels, two sums, padding taken out of the keys."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Transformer-XL by hand: (T, B), a memory of the segment before, distances with the biases u and v, the relative shift, post norms."""
+"""Transformer-XL by hand: (T, B), a memory of the segment before, distances with the biases u and v, a relative shift."""
 
 import badak as torch
 from badak import nn

@@ -9,10 +9,8 @@ from badak.core.errors import tr
 from badak.inspect.audit.graph import mixers
 from badak.inspect.audit.probes.ties import correlation
 from badak.inspect.audit.report import Finding
-from badak.inspect.audit.subject import NotApplicable, Subject
-from badak.nn.conv import _ConvNd
+from badak.inspect.audit.subject import Subject
 from badak.nn.embedding import Embedding
-from badak.nn.linear import Linear
 
 COPIED = 0.95  # correlation
 LEAST = 16  # numbers that a matrix has to have
@@ -42,7 +40,7 @@ class Copies:
 
 def queries_alike(subject: Subject) -> list[Finding]:
     """Learned queries that start alike: their answers, and their gradients, are the same, so they stay one."""
-    modules, found = dict(subject.model.named_modules()), []
+    found = []
     looked_up = {look.path for look in subject.reference.lookups}
     for which, p in subject.model.named_parameters():
         if p.dim() > 1 and p.shape[-2] > 1 and p.requires_grad and np.any(p._array) and (p._array == p._array[..., :1, :]).all():
@@ -52,17 +50,16 @@ def queries_alike(subject: Subject) -> list[Finding]:
                     "all {} rows of {} are equal, and what asks gives the same for each: they stay alike", p.shape[-2], which
                 )
                 found.append(Finding("copies", path, cause, tr("draw them at random: nn.Parameter(torch.randn(n, d) * 0.02)")))
-    for which in subject.woken:
-        p, owner = subject.model.get_parameter(which), modules[which.rpartition(".")[0]]
-        if p.dim() < 2 or p.shape[-2] < 2 or isinstance(owner, Linear | _ConvNd) or which.rpartition(".")[0] in looked_up:
+    subject.kept_back = 0
+    for which in subject.rows_of_zeros:
+        if which.rpartition(".")[0] in looked_up:
             continue
+        p = subject.model.get_parameter(which)
         awake = p.detach().clone()
         with no_grad():
             p.copy_(awake[..., :1, :].expand_as(awake))
         try:
             watch = subject.facts(subject.batch)
-        except NotApplicable:
-            break
         finally:
             with no_grad():
                 p.copy_(awake)

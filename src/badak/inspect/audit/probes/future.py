@@ -79,7 +79,10 @@ def wrong_shift(subject: Subject) -> int | None:
         read = look.indices if axis == 0 else look.indices.T
         padding = next((each for each in subject.padding.values() if each.shape == read.shape), None)
         within = [(*loss.inputs[:2], whole_of(loss, read.shape, axis)) for loss in given_losses(subject.reference)]
-        given = [(scores, y, subject.reference.outputs[subject.answer or 0]) for scores, y in zip(subject.asked.scores, subject.asked.labels)]
+        given = [
+            (scores, y, subject.reference.outputs[subject.answer or 0])
+            for scores, y in zip(subject.asked.scores, subject.asked.labels)
+        ]
         for scores, answers, whole in (*within, *given):
             if (asked := compared(scores, answers, whole, read.shape, axis)) is None:
                 continue

@@ -138,7 +138,12 @@ def hidden_ends(subject: Subject) -> Iterator[tuple[str, np.ndarray]]:
             continue
         for other in subject.batch.leaves.values():
             m = other.array
-            if m.shape != leaf.array.shape[:2] or m.dtype.kind not in "biu" or len(np.unique(m)) != 2 or other.name in subject.texts:
+            if (
+                m.shape != leaf.array.shape[:2]
+                or m.dtype.kind not in "biu"
+                or len(np.unique(m)) != 2
+                or other.name in subject.texts
+            ):
                 continue
             for hidden in (m == m.min(), m == m.max()):
                 if at_one_end(hidden) and not hidden[:, 0].any():

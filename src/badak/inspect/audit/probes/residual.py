@@ -2,16 +2,18 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import takewhile
 from typing import NamedTuple
 
 import numpy as np
 
+from badak import nn
 from badak.core.errors import tr
 from badak.inspect.audit.graph import PRODUCTS, Graph, Mixer, Ran, mixers, readers
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject
+from badak.inspect.audit.watch import Call
 from badak.nn.norm import LayerNorm, RMSNorm
 from badak.ops.activation import GELU, ReLU, SiLU
 from badak.ops.arithmetic import Add, Mul
@@ -198,10 +200,12 @@ def modules(graph: Graph) -> list[Part]:
     """The modules of several maps that the blocks of a stack hold, and that give what has the shape of what they take."""
     blocks = {call.index: call for call in graph.calls if block(call.path) == call.path != ""}
     paths = {call.path for call in blocks.values()}
-    alike = Counter((stack(call.path), type(call.module)) for call in blocks.values())
-    within = [call for call in graph.calls if block(call.path) not in {"", call.path, *paths}]  # of lists of parts: no module calls them
+    alike: Counter[tuple] = Counter((stack(call.path), type(call.module)) for call in blocks.values())
+    within = [
+        call for call in graph.calls if block(call.path) not in {"", call.path, *paths}
+    ]  # of lists of parts: no module calls them
     alike.update((stack(call.path), call.path.removeprefix(block(call.path)), type(call.module)) for call in within)
-    found = []
+    found = list(whole_blocks(graph, blocks.values(), alike))
     for call in graph.calls:
         parent = call.parent
         if parent is not None and block(call.path) not in paths and block(parent.path) != block(call.path):
@@ -223,6 +227,26 @@ def modules(graph: Graph) -> list[Part]:
             normed = any(isinstance(each, LayerNorm | RMSNorm) for each in holder.children())
             found.append(Part("module", cores, given, call.path, normed))
     return found
+
+
+def whole_blocks(graph: Graph, blocks: Iterable[Call], alike: Counter) -> Iterator[Part]:
+    """The blocks of a stack that have a norm and several maps of their own, none of them in a module that is a part by itself."""
+    for call in blocks:
+        module = call.module
+        own = [each for each in module.children() if isinstance(each, nn.Linear | nn.Conv1d)]
+        normed = any(isinstance(each, LayerNorm | RMSNorm) for each in module.children())
+        if alike[stack(call.path), type(module)] < 2 or len(own) < 2 or not normed or not call.inputs or not call.outputs:
+            continue
+        if call.inputs[0].shape != call.outputs[0].shape or call.outputs[0].ndim < 3:
+            continue
+        runs = [run for run in graph.runs if call.index in run.calls]
+        cores = [run for run in runs if run.op in (*MAPS, Conv) and any(run.parameters)]
+        given = [
+            source for run in runs for source in run.sources
+            if source is not None and source.reads and call.index not in source.calls
+        ]  # fmt: skip
+        if len(cores) > 1 and given:
+            yield Part("module", cores, given, call.path, True)
 
 
 def attentions(subject: Subject, graph: Graph) -> list[Part]:
