@@ -14,6 +14,7 @@ import badak
 from badak.core.errors import BadakError
 from tests.inspect.audit import (
     held_out_faults,
+    held_out_faults_eighth,
     held_out_faults_fifth,
     held_out_faults_fourth,
     held_out_faults_seventh,
@@ -333,6 +334,7 @@ EDITS |= (
     | held_out_faults_fifth.EDITS
     | held_out_faults_sixth.EDITS
     | held_out_faults_seventh.EDITS
+    | held_out_faults_eighth.EDITS
 )
 
 
