@@ -14,7 +14,6 @@ EDITS: dict[str, list[tuple]] = {
         ("no residual mlp", "residual", "blocks", "return x + gate2.unsqueeze(1)", "return gate2.unsqueeze(1)"),
         ("time of the other rows", "batch", "", "c = self.time(timestep_embedding(t, self.dim))", "c = self.time(timestep_embedding(t, self.dim)).roll(1, 0)"),
         ("heads not turned back", "heads batch padding order", "blocks", "(scores.softmax(dim=-1) @ v).transpose(1, 2).flatten(2)", "(scores.softmax(dim=-1) @ v).reshape(len(x), q.shape[2], -1)"),
-        ("gate detached", "gradients", "blocks", "gate2.unsqueeze(1) * self.mlp(", "gate2.unsqueeze(1) * self.mlp.requires_grad_(False)("),
         ("one block", "shared", "blocks", "nn.ModuleList([JointBlock(dim, heads) for _ in range(depth)])", "nn.ModuleList([JointBlock(dim, heads)] * depth)"),
     ],
     "complexrope": [

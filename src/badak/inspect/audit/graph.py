@@ -248,7 +248,7 @@ class Asked(NamedTuple):
 
     q: Ran
     k: Ran
-    queries: np.ndarray  # as the product has them, (..., T, D)
+    queries: Any  # as the product has them, (..., T, D); None with scores that are no product
     keys: np.ndarray | None  # (..., S, D); None where that cannot be told
     path: str = ""
 
@@ -320,14 +320,26 @@ def products(graph: Graph) -> list[Asked]:
     return found
 
 
-def by_hand(softmax: Ran, core: Ran, below: Ran) -> Mixer:
-    """The attention that a product, a softmax and a product are."""
+def additive(graph: Graph) -> list[Mixer]:
+    """The attentions within one text whose scores are no product, as of graphs: of their queries and keys nothing is known."""
+    consumers, found = graph.consumers(), []
+    for run in graph.runs:
+        square = run.op is Softmax and run.output.ndim > 2 and run.output.shape[-1] == run.output.shape[-2] > 2
+        core = product_after(run, consumers) if square and scores_of(run) is None else None
+        if core is not None and any(source is not None and source.reads for source in core.sources[:2] if source is not run):
+            found.append(by_hand(run, core, None))
+    return found
+
+
+def by_hand(softmax: Ran, core: Ran, below: Ran | None) -> Mixer:
+    """The attention that a product (or something else, where that is None), a softmax and a product are."""
     inside = {each.number for each in core.inside() if softmax in each.inside()} if core.op is Contract else set()
     side = 1
     if core.op is Contract and core.sources[1] is not None and core.sources[1].number in inside:
         side = 0
     values, mixed = (core.inputs[1], core.output) if core.op is MatMul else summed(core, side)
-    asked = [asked_by(each) for each in (below, *(each for each in summands(softmax) if each is not below))]
+    scores = [] if below is None else [below, *(each for each in summands(softmax) if each is not below)]
+    asked = [asked_by(each) for each in scores] or [Asked(softmax, softmax, None, None)]
     return Mixer(core, asked, core.sources[side] or softmax, values, mixed)
 
 

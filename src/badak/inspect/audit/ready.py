@@ -5,7 +5,6 @@ import numpy as np
 from badak.autograd import no_grad
 from badak.nn import Module
 from badak.nn.conv import _ConvNd
-from badak.nn.embedding import Embedding
 from badak.nn.linear import Linear
 from badak.tensor import Tensor
 
@@ -47,4 +46,4 @@ def normalises_batches(module: Module) -> bool:
 def rows_in(model: Module, names: list[str]) -> list[str]:
     """Those of some parameters that may be learned queries: of several rows, and no weights of a map."""
     found = [(name, model.get_parameter(name), model.get_submodule(name.rpartition(".")[0])) for name in names]
-    return [n for n, p, owner in found if p.dim() > 1 and p.shape[-2] > 1 and not isinstance(owner, Linear | _ConvNd | Embedding)]
+    return [n for n, p, owner in found if p.dim() > 1 and p.shape[-2] > 1 and not isinstance(owner, Linear | _ConvNd)]

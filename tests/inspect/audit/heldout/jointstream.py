@@ -64,6 +64,7 @@ class Joint(nn.Module):
         self.places = nn.Parameter(torch.randn(1, 20, dim) * 0.3)
         self.time = nn.Sequential(nn.Linear(dim, dim), nn.SiLU(), nn.Linear(dim, dim))
         self.blocks = nn.ModuleList([JointBlock(dim, heads) for _ in range(depth)])
+        self.pool = nn.Linear(dim, dim)
         self.norm, self.out = nn.LayerNorm(dim), nn.Linear(dim, 4 * channels)
 
     def forward(self, noisy, t, prompt):
@@ -73,6 +74,8 @@ class Joint(nn.Module):
         keep = torch.cat([prompt != 0, torch.ones(len(x), x.shape[1], dtype=torch.bool)], dim=1)
         for block in self.blocks:
             x, w = block(x, w, c, keep)
+        real = (prompt != 0).unsqueeze(-1)
+        x = x + self.pool((w * real).sum(dim=1, keepdim=True) / real.sum(dim=1, keepdim=True))
         y = self.out(self.norm(x)).view(len(x), self.side, self.side, 2, 2, self.channels)
         return torch.einsum("bhwpqc->bchpwq", y).reshape(noisy.shape)
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from badak.core.errors import tr
-from badak.inspect.audit.graph import PRODUCTS, Ran, product_after, scores_of
+from badak.inspect.audit.graph import PRODUCTS, Ran, additive, product_after, scores_of
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject
 from badak.ops.dropout import Dropout
@@ -23,8 +23,9 @@ class Axis:
 
     def ask(self, subject: Subject) -> list[Finding]:
         consumers, found, looked = subject.reference.consumers(), {}, False
+        others = {mixer.q.number for mixer in additive(subject.reference)}
         for run in subject.reference.runs:
-            if run.op is not Softmax or run.output.ndim < 2 or scores_of(run) is None:
+            if run.op is not Softmax or run.output.ndim < 2 or scores_of(run) is None and run.number not in others:
                 continue
             core = product_after(run, consumers)
             weights = None if core is None else weights_of(core, run)

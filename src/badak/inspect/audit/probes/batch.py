@@ -82,7 +82,7 @@ def neighbours_changed(subject: Subject) -> Neighbours:
     if not changed:
         raise NotApplicable(tr("nothing in the batch could be changed for some of its rows"))
     for name, leaf in subject.batch.leaves.items():
-        if name not in changed and leaf.integer and beside_a_text(subject, leaf.array):
+        if name not in changed and leaf.integer and (numbers_of_rows(subject, leaf.array) or beside_a_text(subject, leaf.array)):
             changed[name] = others_moved(leaf.array, subject.batch.batch_axis, row)
     twin = _twin(subject, changed, row)
     turned = rows - 1 if rows > 2 and row != rows - 1 and subject.texts else None
@@ -115,6 +115,11 @@ def beside_a_text(subject: Subject, x: np.ndarray) -> bool:
     """Whether integers say something of each place of a text, such as the letters of each word."""
     axes = {subject.batch.leaves[name].array.shape for name in subject.texts}
     return x.ndim > 1 and x.shape[:2] in axes and x.shape[0] != x.shape[1] and x.max(initial=0) > 1
+
+
+def numbers_of_rows(subject: Subject, x: np.ndarray) -> bool:
+    """Whether integers say something of each row, such as a time, and are no lengths of texts."""
+    return x.dtype.kind in "iu" and x.shape == (subject.rows,) and x.max(initial=0) > max(subject.primary.shape)
 
 
 def others_mixed(subject: Subject, x: np.ndarray, row: int) -> np.ndarray:

@@ -9,7 +9,7 @@ from badak.core.errors import tr
 from badak.inspect.audit.graph import mixers
 from badak.inspect.audit.probes.ties import correlation
 from badak.inspect.audit.report import Finding
-from badak.inspect.audit.subject import Subject
+from badak.inspect.audit.subject import NotApplicable, Subject
 from badak.nn.embedding import Embedding
 
 COPIED = 0.95  # correlation
@@ -60,6 +60,10 @@ def queries_alike(subject: Subject) -> list[Finding]:
             p.copy_(awake[..., :1, :].expand_as(awake))
         try:
             watch = subject.facts(subject.batch)
+        except NotApplicable:
+            if not found:
+                raise
+            break
         finally:
             with no_grad():
                 p.copy_(awake)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from badak.core.errors import tr
-from badak.inspect.audit.graph import Mixer, Ran, mixers
+from badak.inspect.audit.graph import Mixer, Ran, additive, mixers
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject
 from badak.ops.conv import Conv
@@ -44,7 +44,7 @@ class Heads:
                     cause = tr("query heads read heads {} of keys: head h reads h % G, where h // (H / G) is meant", order)
                     found.append(Finding("heads", mixer.path, cause, GROUPS))
         consumers, known = subject.reference.consumers(), {each.module for each in found}
-        for mixer in mixers(subject.reference):
+        for mixer in [*mixers(subject.reference), *additive(subject.reference)]:
             if mixer.path not in known and (each := turned(mixer, consumers)) is not None:
                 known.add(mixer.path)
                 found.append(each)
@@ -60,11 +60,20 @@ def groups_of(mixer: Mixer) -> dict[int, int] | None:
     q, k = mixer.queries, mixer.keys
     if q.ndim != 5 or k is None or k.ndim != 5 or (k.shape[1] == 1) == (k.shape[2] == 1) or 1 in q.shape[1:3]:
         return None
-    laid = taken_apart(mixer.q, q.reshape(len(q), -1, *q.shape[3:]))
-    if laid is None:
-        return None
-    parts = laid.reshape(*laid.shape[:2], -1, q.shape[-1])
     heads = [(i, j) for i in range(q.shape[1]) for j in range(q.shape[2])]
+    parts: np.ndarray | None = None
+    run: Ran | None = mixer.q
+    while run is not None:  # as they were before they were moved, (B, T, H, D) or (B, T, H D)
+        x = run.output
+        if (
+            x.size == q.size
+            and x.shape[:2] == (len(q), q.shape[3])
+            and x.shape[2:] in ((len(heads) * q.shape[-1],), (len(heads), q.shape[-1]))
+        ):
+            parts = x.reshape(*x.shape[:2], len(heads), q.shape[-1])
+        run = run.sources[0] if run.moves and run.sources else None
+    if parts is None:
+        return None
     found = {}
     for i, j in heads:
         slot = next((h for h in range(len(heads)) if np.array_equal(parts[:, :, h], q[:, i, j])), None)

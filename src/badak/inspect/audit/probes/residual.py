@@ -10,7 +10,7 @@ import numpy as np
 
 from badak import nn
 from badak.core.errors import tr
-from badak.inspect.audit.graph import PRODUCTS, Graph, Mixer, Ran, mixers, readers
+from badak.inspect.audit.graph import PRODUCTS, Graph, Mixer, Ran, additive, mixers, readers
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject
 from badak.inspect.audit.watch import Call
@@ -261,7 +261,7 @@ def attentions(subject: Subject, graph: Graph) -> list[Part]:
             found[-1].cores.append(each.core)
         else:
             found.append(Part("attention", [each.core], [each.q]))
-    return found
+    return found or [Part("attention", [each.core], [each.v]) for each in additive(graph) if each.v.reads]
 
 
 def beside(last: Part, each: Mixer) -> bool:

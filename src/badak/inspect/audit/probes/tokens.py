@@ -6,7 +6,7 @@ from badak.core.errors import tr
 from badak.inspect.audit.batch import LABEL_NAMES
 from badak.inspect.audit.kind import looked_up
 from badak.inspect.audit.localize import dies
-from badak.inspect.audit.probes.batch import holds_numbers
+from badak.inspect.audit.probes.batch import holds_numbers, numbers_of_rows
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject
 
@@ -98,6 +98,10 @@ def idle_inputs(subject: Subject) -> list[Finding]:
 
 def other_input(subject: Subject, which: str, x: np.ndarray, read: bool = True) -> np.ndarray | None:
     """Other numbers, or other tokens, of one input; None for masks, labels and what says more of a text."""
+    if not read and x.dtype == bool and x.any() and not x.all():  # a mask that nobody looks at
+        return np.logical_not(x)
+    if numbers_of_rows(subject, x):
+        return (x + 1 + x.max() // 2) % (x.max() + 1)
     if holds_numbers(x, subject.axis_of_rows(x), subject.rows):
         return subject.other_values(which, (slice(None),))
     if which in subject.texts:
