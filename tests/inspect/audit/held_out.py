@@ -17,6 +17,7 @@ from tests.inspect.audit import (
     held_out_faults_eighth,
     held_out_faults_fifth,
     held_out_faults_fourth,
+    held_out_faults_ninth,
     held_out_faults_seventh,
     held_out_faults_sixth,
     held_out_faults_third,
@@ -335,6 +336,7 @@ EDITS |= (
     | held_out_faults_sixth.EDITS
     | held_out_faults_seventh.EDITS
     | held_out_faults_eighth.EDITS
+    | held_out_faults_ninth.EDITS
 )
 
 
