@@ -23,6 +23,7 @@ KNOWN = {  # not found
     ("griddet", "dense head asks the registers"),  # says that the order does not matter
     ("tableformer", "categories not read"),
     ("tableformer", "numbers not read"),  # says the model itself
+    ("dictation", "sound without places"),
     ("performer", "sum over the heads"),  # sums of random features, whose weights nobody sees
     ("queryformer", "text sees all"),  # these two ask for their kind instead
     ("queryformer", "mask not handed on"),
@@ -108,6 +109,15 @@ MISSED_ONCE = [
     ("spatialgate", "no residual"),  # maps of the block itself
     ("queryformer", "mask one too far"),  # a prefix before the text
     ("queryformer", "queries all alike"),  # the last forward
+    ("complexrope", "heads and groups exchanged"),  # turned before they were grouped
+    ("citations", "edges not read"),  # a mask that nobody reads
+    ("citations", "softmax over heads"),  # scores that are no product
+    ("citations", "no residual map"),
+    ("citations", "heads as channels"),
+    ("jointstream", "time of the other rows"),  # a number of each row
+    ("jointstream", "time not read"),
+    ("dictation", "sound's end heard in the encoder"),  # lengths, and what is behind them is zeros
+    ("dictation", "lengths not halved"),
 ]
 EVERY = [(name, edit[0]) for name in NAMES for edit in EDITS[name] if (name, edit[0]) not in KNOWN]
 

@@ -26,7 +26,7 @@ class StarRater(nn.Module):
         super().__init__()
         self.PAD = 0
         self.word = nn.Embedding(n_words, width, padding_idx=0)
-        self.place = nn.Embedding(max_words + 1, width)
+        self.place = nn.Embedding(max_words, width)
         self.gather = nn.Parameter(torch.randn(width) * 0.4)
         self.layers = nn.ModuleList(EncoderLayer(width, heads) for _ in range(n_layers))
         self.final = nn.LayerNorm(width)
@@ -34,8 +34,8 @@ class StarRater(nn.Module):
 
     def forward(self, review):
         B, T = review.shape
-        x = torch.cat([self.word(review), self.gather.expand(B, 1, -1)], dim=1)
-        x = x + self.place(torch.arange(T + 1))
+        x = self.word(review) + self.place(torch.arange(T))
+        x = torch.cat([x, self.gather.expand(B, 1, -1)], dim=1)
         ignore = torch.cat([review == self.PAD, torch.zeros(B, 1, dtype=torch.bool)], dim=1)
         for layer in self.layers:
             x = layer(x, ignore)

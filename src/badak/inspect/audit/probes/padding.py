@@ -9,7 +9,7 @@ from badak.core.errors import tr
 from badak.inspect.audit.batch import Batch
 from badak.inspect.audit.compare import change, pairs, real, shortened
 from badak.inspect.audit.kind import reads
-from badak.inspect.audit.localize import Begin, Clean, begins
+from badak.inspect.audit.localize import Begin, Clean, begins, match
 from badak.inspect.audit.padding import at_one_end, mask_left_out
 from badak.inspect.audit.probes.order import rows_apart
 from badak.inspect.audit.report import Finding
@@ -53,7 +53,7 @@ class PaddingLeak:
             try:
                 watch = subject.forward(subject.batch.with_({name: subject.other_values(name, np.nonzero(hidden))}))
                 if subject.clean(watch, clean, moves=False):
-                    return []
+                    return shorter(subject, name, hidden)
             except NotApplicable:
                 return None
             begin = begins(subject.reference.calls, watch.calls, clean)
@@ -132,22 +132,64 @@ class PaddingLeak:
 
 
 def hidden_ends(subject: Subject) -> Iterator[tuple[str, np.ndarray]]:
-    """(name, (B, S), True where hidden) of each series of numbers (B, S, F) whose ends a mask (B, S) of the batch hides."""
+    """(name, (B, S), True where hidden) of each series of numbers (B, S, F) whose ends a mask (B, S) of the batch, or lengths (B,),
+    hide."""
     for name, leaf in subject.batch.leaves.items():
         if leaf.array.dtype.kind != "f" or leaf.array.ndim != 3 or subject.batch.batch_axis:
             continue
+        rows, longest = leaf.array.shape[:2]
         for other in subject.batch.leaves.values():
             m = other.array
-            if (
-                m.shape != leaf.array.shape[:2]
-                or m.dtype.kind not in "biu"
-                or len(np.unique(m)) != 2
-                or other.name in subject.texts
-            ):
+            if other.name in subject.texts or m.dtype.kind not in "biu":
+                continue
+            if m.shape == (rows,) and m.dtype.kind != "b" and m.max() == longest > m.min() > 0:
+                yield name, np.arange(longest) >= m[:, None]
+            if m.shape != (rows, longest) or len(np.unique(m)) != 2:
                 continue
             for hidden in (m == m.min(), m == m.max()):
                 if at_one_end(hidden) and not hidden[:, 0].any():
                     yield name, hidden
+
+
+def shorter(subject: Subject, name: str, hidden: np.ndarray) -> list[Finding]:
+    """The rows of a series that are hidden at their end, without as much of it as all of them have."""
+    tails = hidden.sum(axis=1)
+    rows, longest = np.flatnonzero(tails), hidden.shape[1]
+    less = int(tails[rows].min())
+    cut = {}
+    for which, leaf in subject.batch.leaves.items():
+        x = leaf.array[rows] if leaf.array.ndim and len(leaf.array) == subject.rows else leaf.array
+        if (
+            x.ndim > 1
+            and x.shape[1] == longest
+            and (which == name or leaf.array.shape == hidden.shape and which not in subject.texts)
+        ):
+            x = x[:, : longest - less]
+        cut[which] = np.ascontiguousarray(x)
+    try:
+        watch = subject.forward(subject.batch.with_(cut))
+    except NotApplicable:
+        return []
+    lengths, twins = {longest: longest - less}, match(subject.reference.calls, watch.calls)
+    for call, twin in ((each, twins[each.index]) for each in subject.reference.calls if each.index in twins):
+        for a, b in zip(call.outputs, twin.outputs):
+            lengths |= {n: now for n, now in zip(a.shape[1:], b.shape[1:]) if n > now} if a.ndim == b.ndim else {}
+    ends = (longest - tails)[rows, None]  # where what is heard ends, also among fewer places
+    left = [np.arange(now) >= np.ceil(ends * n / longest) for n, now in lengths.items()]
+
+    def clean(a: np.ndarray, b: np.ndarray) -> bool | None:
+        old = shortened(a, b.shape, rows, subject.rows, lengths, True)
+        return None if old is None else real(old, b, left, tolerance=1e-3)
+
+    try:
+        if subject.clean(watch, clean, moves=False):
+            return []
+    except NotApplicable:
+        return []
+    what = tr("with {} places of padding less", less)
+    olds = [(shortened(a, b.shape, rows, subject.rows, lengths, True), b) for a, b in zip(subject.reference.outputs, watch.outputs)]
+    both = [a for a, _ in olds if a is not None], [b for a, b in olds if a is not None]
+    return [finding(subject, begins(subject.reference.calls, watch.calls, clean), what, *both, {name: hidden})]
 
 
 def behind_states(subject: Subject, watch: Watch, clean: Clean) -> Begin:
