@@ -24,6 +24,9 @@ KNOWN = {  # not found
     ("tableformer", "categories not read"),
     ("tableformer", "numbers not read"),  # says the model itself
     ("dictation", "sound without places"),
+    ("hybrid", "padding attended"),  # these three are found further on
+    ("hybrid", "queries of padding hidden"),
+    ("luong", "padding asked"),
     ("performer", "sum over the heads"),  # sums of random features, whose weights nobody sees
     ("queryformer", "text sees all"),  # these two ask for their kind instead
     ("queryformer", "mask not handed on"),
