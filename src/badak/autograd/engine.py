@@ -100,11 +100,12 @@ def _let_go(node, uses, buffers) -> None:
 def frontier(roots, targets):
     """The nodes of the targets, and those that lie on a way from a root to a target, strictly above it."""
     goals = {node for node, _ in targets}
+    oldest = min((node.order for node in goals), default=0)  # what is older leads to none
     seen = {node for (node, _), _ in roots}
     pending = list(seen)
     while pending:
         for edge in pending.pop().edges:
-            if edge is not None and edge[0] not in seen:
+            if edge is not None and edge[0] not in seen and edge[0].order >= oldest:
                 seen.add(edge[0])
                 pending.append(edge[0])
     above: set = set()

@@ -12,10 +12,10 @@ def analytic(backward):
     """A backward written for real numbers, as that of an analytic function f of complex ones: dx = (f' dy*)*."""
 
     @wraps(backward)
-    def of_both(saved, dy):
-        if dy.dtype.kind != "c":
-            return backward(saved, dy)
-        found = backward(saved, dy.conj())
+    def of_both(saved, *dys):
+        if all(dy is None or dy.dtype.kind != "c" for dy in dys):
+            return backward(saved, *dys)
+        found = backward(saved, *(None if dy is None else dy.conj() for dy in dys))
         if type(found) is tuple:
             return tuple(None if dx is None else dx.conj() for dx in found)
         return found.conj()

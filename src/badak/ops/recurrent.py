@@ -6,6 +6,7 @@ gx (T, B, nH): the input's side of the gates. h0, c0 (B, H). w (nH, H), b (nH,) 
 from badak import kernels
 from badak.core.errors import ShapeError, tr
 from badak.ops._check import dtype_mismatch
+from badak.ops._complex import analytic
 from badak.ops.op import Count, Op
 
 
@@ -25,6 +26,7 @@ class LSTM(Op):
 
     flops = _flops(3)
     batching = None
+    saved_constants = ("gates",)
 
     @staticmethod
     def forward(save, gx, h0, c0, w, b, reverse=False, lengths=None):
@@ -34,9 +36,14 @@ class LSTM(Op):
         return y, h.copy(), c.copy()
 
     @staticmethod
+    @analytic
     def backward(saved, dy, dh, dc):
         backward = kernels.of(saved.w).lstm_backward
         return backward(dy, dh, dc, saved.h0, saved.c0, saved.w, saved.hs, saved.cs, saved.gates, *saved.at, saved.needs)
+
+    @staticmethod
+    def double_backward(saved, dy, dh, dc):
+        return kernels.of(saved.w).lstm_twice(saved, dy, dh, dc)
 
 
 class GRU(Op):
@@ -44,6 +51,7 @@ class GRU(Op):
 
     flops = _flops(2)
     batching = None
+    saved_constants = ("gates",)
 
     @staticmethod
     def forward(save, gx, h0, w, b, reverse=False, lengths=None):
@@ -53,8 +61,13 @@ class GRU(Op):
         return y, h.copy()
 
     @staticmethod
+    @analytic
     def backward(saved, dy, dh):
         return kernels.of(saved.w).gru_backward(dy, dh, saved.h0, saved.w, saved.hs, saved.gates, *saved.at, saved.needs)
+
+    @staticmethod
+    def double_backward(saved, dy, dh):
+        return kernels.of(saved.w).gru_twice(saved, dy, dh)
 
 
 class RNN(Op):
@@ -62,6 +75,7 @@ class RNN(Op):
 
     flops = _flops(2)
     batching = None
+    saved_constants = ("hs",)
 
     @staticmethod
     def forward(save, gx, h0, w, b, relu=False, reverse=False, lengths=None):
@@ -71,8 +85,13 @@ class RNN(Op):
         return y, h.copy()
 
     @staticmethod
+    @analytic
     def backward(saved, dy, dh):
         return kernels.of(saved.w).rnn_backward(dy, dh, saved.h0, saved.w, saved.hs, *saved.at, saved.needs)
+
+    @staticmethod
+    def double_backward(saved, dy, dh):
+        return kernels.of(saved.w).rnn_twice(saved, dy, dh)
 
 
 def _check(where: str, gx, h0, w, b, gates: int) -> None:

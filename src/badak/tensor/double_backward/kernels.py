@@ -20,6 +20,9 @@ from badak.ops.rearrange import RepeatInterleave
 from badak.ops.softmax import LogSoftmax, Softmax
 from badak.ops.windows import Fold, Unfold
 from badak.tensor.double_backward.array import Recorded, run, zeros
+from badak.tensor.double_backward.recurrent import gru_twice as gru_twice
+from badak.tensor.double_backward.recurrent import lstm_twice as lstm_twice
+from badak.tensor.double_backward.recurrent import rnn_twice as rnn_twice
 
 # ---------------------------------------------------------------- as they are
 

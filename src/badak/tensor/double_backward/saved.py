@@ -38,17 +38,18 @@ class SavedAgain:
             return value  # a size, a mask, an index; a number of NumPy's is the value of an array of shape ()
         place = _parameters(op).get(name)
         if place is not None:
-            return Recorded(self._input(place, value)) if place < len(self._node.edges) else value
+            return self.given(place, value) if place < len(self._node.edges) else value
         if name in op.saved_outputs:
             return Recorded(_joined(value, (self._node, op.saved_outputs[name])))
         raise NotRecordable(f"its {name}")
 
-    def _input(self, place: int, value) -> Tensor:
+    def given(self, place: int, value) -> Recorded:
+        """The value with the history of the input at this place."""
         tensor = _joined(value, self._node.edges[place])
         for version, _, number in self._node.watched or ():
             if number == place:
                 tensor._version_counter = version
-        return tensor
+        return Recorded(tensor)
 
 
 @cache

@@ -8,8 +8,9 @@ from badak.autograd.node import Leaf, Node
 from badak.core import events
 from badak.core.errors import GraphError, tr
 from badak.core.modes import modes
+from badak.ops.cast import Clone
 from badak.ops.op import NotRecordable
-from badak.tensor.double_backward.array import Recorded, tensor_of
+from badak.tensor.double_backward.array import Recorded, run, tensor_of
 from badak.tensor.double_backward.saved import SavedAgain
 from badak.tensor.tensor import Tensor
 
@@ -22,6 +23,17 @@ def backpropagate(roots, retain_graph: bool, targets=None):
         return walk(roots, retain_graph, targets, _gradients)
     finally:
         modes.grad = before
+
+
+def through(function, inputs, needs, dys) -> tuple:
+    """The gradients of the inputs by way of `function`, which says in operations what a forward computes of them."""
+    own = [None if x is None else run(Clone, x) for x in inputs]  # the ends of this walk, though one input be made of another
+    made = function(*own)
+    roots = [(y.tensor._edge(), dy.tensor) for y, dy in zip(made, dys, strict=True) if dy is not None and y.tensor.requires_grad]
+    wanted = [place for place, (x, need) in enumerate(zip(own, needs, strict=True)) if need and x.tensor.requires_grad]
+    found = walk(roots, True, [own[place].tensor._edge() for place in wanted], _gradients)
+    known = dict(zip(wanted, found, strict=True))
+    return tuple(Recorded(known[place]) if known.get(place) is not None else None for place in range(len(own)))
 
 
 def walk(roots, retain_graph, targets, of_node):
