@@ -11,7 +11,7 @@ import torch
 
 import badak
 from badak import nn, optim
-from badak.core.errors import ArgumentError, ArgumentTypeError, BadakWarning, NotSupportedError
+from badak.core.errors import ArgumentError, ArgumentTypeError, BadakWarning
 from badak.optim.optimizer import Optimizer, required
 from badak.tensor import Tensor
 from tests.optim.twins import both, leaf, run
@@ -147,8 +147,6 @@ def test_settings_outside_their_range_are_named(name, options, text):
 
 
 def test_what_cannot_apply_is_said():
-    with pytest.raises(NotSupportedError, match="differentiable=True asks for gradients through the update"):
-        optim.Adam([ones()], differentiable=True)
     with pytest.warns(BadakWarning, match="capturable=True .* has no effect on the CPU"):
         optim.Adam([ones()], capturable=True)
 

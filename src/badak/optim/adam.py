@@ -22,8 +22,7 @@ class Adam(Elementwise):
     Remembers `step` (t), `exp_avg` (m), `exp_avg_sq` (v) and with amsgrad `max_exp_avg_sq` for each parameter.
     foreach and fused are accepted and change nothing: the update is one kernel call for all parameters of a group;
     capturable has no effect on a CPU and says so. Raises ArgumentError for settings outside their range, ArgumentTypeError for
-    those
-    of another kind, NotSupportedError for differentiable=True.
+    those of another kind.
 
     Sources: Kingma and Ba 2015, "Adam: A Method for Stochastic Optimization", algorithm 1; Reddi, Kale and Kumar 2018,
     "On the Convergence of Adam and Beyond" (amsgrad).
@@ -37,7 +36,7 @@ class Adam(Elementwise):
         amsgrad: divide by the largest mean square so far
         foreach, fused, capturable: accepted; no effect
         maximize: go up instead of down
-        differentiable: refused
+        differentiable: record the step, so that gradients go through it
         decoupled_weight_decay: decay as in AdamW
 
     Example:

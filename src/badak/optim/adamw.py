@@ -25,7 +25,7 @@ class AdamW(Adam):
         amsgrad: divide by the largest mean square so far
         maximize: go up instead of down
         foreach, fused, capturable: accepted; no effect
-        differentiable: refused
+        differentiable: record the step, so that gradients go through it
 
     Raises:
         ArgumentError: for a setting outside its range

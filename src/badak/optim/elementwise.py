@@ -24,7 +24,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from badak import kernels
-from badak.autograd.grad_mode import no_grad
+from badak.autograd.grad_mode import enable_grad, no_grad
 from badak.core.errors import NotSupportedError, tr
 from badak.core.public_api import overriding
 from badak.kernels.update import Update
@@ -32,7 +32,7 @@ from badak.optim import private
 from badak.optim.optimizer import Declared, begin_number, count, loss_of
 from badak.optim.settings import number
 from badak.optim.state import check_memory
-from badak.tensor import Tensor
+from badak.tensor import Tensor, view_as_complex, view_as_real
 from badak.tensor.apply import wrapped_run
 from badak.tensor.sparse.create import coalesce
 from badak.tensor.sparse.layout import CooTensor
@@ -85,8 +85,13 @@ class Elementwise(Declared):
         loss = loss_of(closure)
         if CooTensor in overriding.active:
             self._step_sparse()
+        if self.defaults.get("differentiable"):
+            with enable_grad():
+                self._step_recorded(lambda p, g: not g.is_sparse)
+            return loss
         if wrapped_run:
-            self._step_wrappers()
+            with no_grad():
+                self._step_recorded(lambda p, g: is_wrapper(p) or is_wrapper(g))
         for batch in self._batches():
             scalars, arrays = batch.next_scalars(), batch.arrays
             adding = self._adding(batch.params)
@@ -113,22 +118,29 @@ class Elementwise(Declared):
                 self._update_sparse(p, coalesce(p._grad), group)
                 self._changed([p])
 
-    def _step_wrappers(self) -> None:
-        """The update of the parameters that have no memory: in operations, which go to their classes."""
+    def _step_recorded(self, chosen: Callable[[Tensor, Tensor], bool]) -> None:
+        """The update of chosen parameters in operations, which are recorded and go to the classes of wrappers."""
         recorded = importlib.import_module("badak.tensor.double_backward.array")
         for group in self.param_groups:
-            for p in [p for p in group["params"] if p._grad is not None and (is_wrapper(p) or is_wrapper(p._grad))]:
+            _refuse_slopes(type(self).__name__, group)
+            for p in [p for p in group["params"] if p._grad is not None and chosen(p, p._grad)]:
                 new = self._begin(p, group)
                 state, names = self.state[p], self._slots(group)
                 step = count(state["step"]._array) if self.COUNTS else 1 if new else 2
                 scalars = self.scalars(group, step, *[state[name]._array for name in self.NUMBERS])
                 held = [p, *[state[name] if name else None for name in names]]
-                with no_grad():
-                    seen = [None if x is None else recorded.Recorded(x) for x in held]
-                    made = self.update(seen[0], recorded.Recorded(p._grad), *seen[1:], *scalars)
-                    for x, y in zip(held, made):
-                        if x is not None:
-                            x.copy_(recorded.tensor_of(y))
+                copies = [None if x is None else x.clone() for x in (p, p._grad, *held[1:])]  # of what changes below
+                if p.is_complex():  # each part changes by itself
+                    copies = [None if x is None else view_as_real(x) for x in copies]
+                seen = [None if x is None else recorded.Recorded(x) for x in copies]
+                for x, y in zip(held, self._recorded(new, *seen, *scalars)):
+                    if x is not None:
+                        made = recorded.tensor_of(y)
+                        x.copy_(view_as_complex(made) if p.is_complex() else made)
+
+    def _recorded(self, new: bool, *given: Any) -> tuple[Any, ...]:
+        """What update gives, of recorded arrays. new: whether a slot has just begun."""
+        return self.update(*given)
 
     def _update_sparse(self, p: Tensor, g: Any, group: dict[str, Any]) -> None:
         """Change p by a coalesced gradient."""
@@ -138,7 +150,12 @@ class Elementwise(Declared):
         )
 
     def _kept_step(self) -> Callable[[], bool] | None:
-        if type(self).step is not Elementwise.step or self._has_step_hooks() or self._adding([*self._parameters()]):
+        if (
+            type(self).step is not Elementwise.step
+            or self.defaults.get("differentiable")
+            or self._has_step_hooks()
+            or self._adding([*self._parameters()])
+        ):
             return None
         batches = list(self._batches())
         kept = [kernels.of(batch.arrays[0]).update_kept(batch.memo, batch.grads) for batch in batches]
@@ -206,6 +223,18 @@ class Elementwise(Declared):
         needed += ["step"] * self.COUNTS + [*self.NUMBERS]
         shapes = dict.fromkeys(self.SLOTS, tuple(p.shape))
         check_memory(type(self).__name__, memory, p, needed, shapes, self.NUMBERS, more=not own)
+
+
+def _refuse_slopes(owner: str, group: dict[str, Any]) -> None:
+    """Raise where a setting wants a gradient: the steps take numbers."""
+    for name, value in group.items():
+        if name != "params" and any(
+            isinstance(x, Tensor) and x.requires_grad for x in (value if type(value) is tuple else (value,))
+        ):
+            raise NotSupportedError(
+                tr("{}: the setting '{}' wants a gradient, and an update takes its settings as numbers", owner, name),
+                tr("{}.detach()", name),
+            )
 
 
 class _Batch:

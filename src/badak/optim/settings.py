@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, BadakWarning, NotSupportedError, tr, warn_once
+from badak.core.errors import ArgumentError, ArgumentTypeError, BadakWarning, tr, warn_once
 from badak.nn.tree import listed, why_empty
 from badak.tensor import Tensor
 
@@ -117,18 +117,13 @@ CHECKS: dict[str, Check] = {  # of a setting that means the same in every optimi
 def check_implementation(owner: str, settings: dict[str, Any]) -> None:
     """The switches that choose among PyTorch's implementations; badak has one, and it is fused.
 
-    foreach and fused change no number there and nothing here. differentiable=True raises NotSupportedError; capturable=True,
-    which is about recording on a GPU, is told to be without effect.
+    foreach and fused change no number there and nothing here. capturable=True, which is about recording on a GPU, is told to
+    be without effect.
     """
     if settings.get("foreach") and settings.get("fused"):
         raise ArgumentError(
             tr("{}: `fused` and `foreach` cannot be `True` together", owner),
             "leave both out: badak's update is always fused",
-        )
-    if settings.get("differentiable"):
-        raise NotSupportedError(
-            tr("{}: differentiable=True asks for gradients through the update, which badak does not record", owner),
-            "differentiable=False",
         )
     if settings.get("capturable"):
         warn_once(

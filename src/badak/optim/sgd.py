@@ -23,7 +23,7 @@ class SGD(Elementwise):
     foreach and fused are accepted and change nothing: the update is one kernel call for all parameters of a group.
     A sparse gradient changes the rows that it names; the memory of momentum is sparse then.
     Raises ArgumentError for settings outside their range, ArgumentTypeError for those of another kind, NotSupportedError for
-    differentiable=True, and for weight_decay with a sparse gradient.
+    weight_decay with a sparse gradient.
 
     Sources: Robbins and Monro 1951; momentum as in Sutskever, Martens, Dahl and Hinton 2013, "On the importance of
     initialization and momentum in deep learning", with lr outside m as in PyTorch.
@@ -37,7 +37,7 @@ class SGD(Elementwise):
         nesterov: look ahead
         maximize: go up instead of down
         foreach, fused: accepted; no effect
-        differentiable: refused
+        differentiable: record the step, so that gradients go through it
 
     Example:
         >>> w = nn.Parameter(badak.tensor([1.0]))
@@ -87,6 +87,14 @@ class SGD(Elementwise):
             return fma(-lr, g, p), None
         buffer = fma(rest, g, m * momentum)
         return fma(-lr, fma(momentum, buffer, g) if nesterov != 0 else buffer, p), buffer
+
+    def _recorded(self, new: bool, p, g, m, *scalars: float):
+        if m is None or not new:
+            return self.update(p, g, m, *scalars)
+        sign, decay, lr, momentum, _, nesterov = scalars
+        g = sign * g + decay * p
+        buffer = type(g)(g.tensor.detach())  # the first one is a constant, as in PyTorch
+        return p - lr * (g + momentum * buffer if nesterov else buffer), buffer
 
     def _update_sparse(self, p: Tensor, g: Any, group: dict[str, Any]) -> None:
         g = -g if group["maximize"] else g

@@ -9,7 +9,7 @@ import numpy as np
 from badak.kernels import reference
 from badak.ops._complex import analytic
 from badak.ops.op import Op
-from badak.tensor.double_backward.array import Recorded, run
+from badak.tensor.double_backward.array import run
 from badak.tensor.double_backward.walk import through
 
 
@@ -115,7 +115,7 @@ def _order(gx, reverse: bool):
     return range(len(gx))[::-1] if reverse else range(len(gx))
 
 
-def _stacked(outputs, reverse: bool) -> Recorded:
+def _stacked(outputs, reverse: bool):
     return np.concatenate([y[None] for y in (outputs[::-1] if reverse else outputs)])
 
 

@@ -27,7 +27,7 @@ def backpropagate(roots, retain_graph: bool, targets=None):
 
 def through(function, inputs, needs, dys) -> tuple:
     """The gradients of the inputs by way of `function`, which says in operations what a forward computes of them."""
-    own = [None if x is None else run(Clone, x) for x in inputs]  # the ends of this walk, though one input be made of another
+    own: list = [None if x is None else run(Clone, x) for x in inputs]  # the ends of this walk, though one input be made of another
     made = function(*own)
     roots = [(y.tensor._edge(), dy.tensor) for y, dy in zip(made, dys, strict=True) if dy is not None and y.tensor.requires_grad]
     wanted = [place for place, (x, need) in enumerate(zip(own, needs, strict=True)) if need and x.tensor.requires_grad]
