@@ -1029,3 +1029,37 @@ def test_a_gradient_of_a_class_of_the_program_is_taken_by_its_values(lib):
     y.register_hook(lambda dy: dy.as_subclass(Labelled))
     y.sum().backward()
     assert type(y.grad) is lib.Tensor and y.grad.tolist() == [1, 1]
+
+
+HEARD = {
+    "unbind": lambda lib, x: x.unbind(),
+    "split": lambda lib, x: x.split(2),
+    "tensor_split": lambda lib, x: x.tensor_split(2),
+    "svd": lambda lib, x: lib.linalg.svd(x[:2, :2])[:2],
+    "LSTMCell": lambda lib, x: lib.nn.LSTMCell(3, 2)(x),
+}
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+@pytest.mark.parametrize("name", HEARD)
+def test_a_hook_hears_of_no_gradient_as_pytorchs_does(name, create_graph):
+    heard = []
+    for lib in (torch, badak):
+        x = lib.tensor([[1.0, 2, 3], [3, 1, 0], [0, 1, 2], [5, 1, 1]], requires_grad=True)
+        first, second = HEARD[name](lib, x)[:2]
+        told: list = []
+        first.register_hook(told.append)
+        if first.dim():
+            first.retain_grad()
+        if name == "svd" and create_graph:
+            continue  # which has no second derivative here
+        lib.autograd.grad(second.sum(), x, create_graph=create_graph)
+        heard.append((told, None if first.grad is None else first.grad.tolist()))
+    assert not heard or heard[0] == heard[1]
+
+
+def test_a_hook_cannot_make_a_gradient_of_none():
+    first, second, *_ = badak.ones(3, requires_grad=True).unbind()
+    first.register_hook(lambda dy: badak.ones(()))
+    with pytest.raises(errors.GraphError, match="can't replace a None gradient with a non-None value"):
+        second.backward()

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import warnings
 from collections import OrderedDict
 
 import pytest
@@ -414,6 +415,40 @@ def test_a_backward_hook_replaces_the_gradient_of_the_inputs():
     power.register_full_backward_hook(lambda module, dxs, dys: (dxs[0],))
     with pytest.raises(RuntimeError, match="invalid number of grad, got 1, but expected 2"):
         power(x, 2).backward()
+
+
+HOOKS = "full_backward_hook", "full_backward_pre_hook", "backward_hook"
+
+
+@pytest.mark.parametrize("name", HOOKS)
+def test_backward_hooks_of_a_dict_are_called_or_missed_as_pytorchs_are(name):
+    told = []
+    for lib in (badak, torch):
+
+        class Named(lib.nn.Module):
+            def forward(self, x):
+                return {"note": "no tensor", "sum": (x * 2).sum()}
+
+        module, seen = Named(), []
+        getattr(module, f"register_{name}")(lambda module, *dys, seen=seen: seen.append(dys[-1][0].item()))
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            module(lib.ones(2, requires_grad=True))["sum"].backward()
+        told.append((seen, [str(each.message) for each in said if "For backward hooks to be called" in str(each.message)]))
+    assert told[0] == told[1]
+    assert told[0][0] == ([1.0] if name == "backward_hook" else [])
+
+
+def test_a_gradient_that_does_not_come_through_the_output_is_not_told():
+    told = []
+    for lib in (badak, torch):
+        module, seen = lib.nn.Tanh(), []
+        module.register_full_backward_hook(lambda module, dxs, dys, seen=seen: seen.append(dxs[0].item()))
+        x = lib.tensor(0.5, requires_grad=True)
+        (g,) = lib.autograd.grad(module(x), x, create_graph=True)
+        g.backward()
+        told.append(([pytest.approx(each) for each in seen], x.grad.item()))
+    assert len(told[0][0]) == len(told[1][0]) and told[0][1] == pytest.approx(told[1][1])
 
 
 def test_hooks_leave_values_and_gradients_alone():

@@ -135,9 +135,9 @@ def _run_hooks(node, gradients) -> None:
     events.user_code(tr("a gradient has a hook"))
     for slot, hooks in node.hooks.items():
         shown = gradients[2 * slot]
-        if shown is None:
+        if shown is None and getattr(node.op, "apart", False):
             continue
-        for hook in list(hooks.values()):
+        for hook in list(hooks.values()):  # with None too, of an output that nothing depends on
             shown = hook(shown)
         if shown is not gradients[2 * slot]:  # a hook may have kept it: others are not to write there
             gradients[2 * slot], gradients[2 * slot + 1] = _array_of(shown), True

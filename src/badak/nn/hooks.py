@@ -10,7 +10,7 @@ A module without hooks pays four dictionary tests per call and nothing else.
 
 import warnings
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from badak.autograd import is_grad_enabled
@@ -97,7 +97,9 @@ def register_module_full_backward_hook(hook: Callable) -> RemovableHandle:
     return RemovableHandle(EVERYWHERE.backward, function(hook))
 
 
-register_module_backward_hook = register_module_full_backward_hook
+def register_module_backward_hook(hook: Callable) -> RemovableHandle:
+    """As `register_module_full_backward_hook`, and also where the output is a dict or a list, of its first tensor."""
+    return RemovableHandle(EVERYWHERE.backward, _Older(function(hook)))
 
 
 def register_module_parameter_registration_hook(hook: Callable) -> RemovableHandle:
@@ -163,11 +165,11 @@ class Hooks(Members):
         return RemovableHandle(self._backward_hooks, function(hook), prepend, owner=self)
 
     def register_backward_hook(self, hook: Callable) -> RemovableHandle:
-        """As `register_full_backward_hook`.
+        """As `register_full_backward_hook`, and also where the output is a dict or a list, of its first tensor.
 
         Parity: PyTorch keeps the older meaning here (the gradients of the last operation only), deprecated; not in badak.
         """
-        return self.register_full_backward_hook(hook)
+        return self.register_full_backward_hook(_Older(function(hook)))
 
     def _call_with_hooks(self, args: tuple, kwargs: dict) -> object:
         events.user_code(tr("{} has hooks", type(self).__name__))
@@ -217,6 +219,16 @@ class Hooks(Members):
         return hook(self, args, kwargs, output) if with_kwargs else hook(self, args, output)
 
 
+class _Older:
+    """A hook of register_backward_hook."""
+
+    def __init__(self, hook: Callable):
+        self.hook = hook
+
+    def __call__(self, *given: Any) -> Any:
+        return self.hook(*given)
+
+
 def _chosen(*tables: tuple[dict, bool]) -> tuple[dict, ...]:
     """The tables that are wanted."""
     return tuple(table for table, wanted in tables if wanted)
@@ -239,6 +251,9 @@ class BackwardWatch:
 
     def outputs(self, output: object) -> object:
         """The output, where it is a tensor or a tuple, led through `Observe`."""
+        if not isinstance(output, Tensor | tuple):
+            self._nested(output)
+            return output
         if isinstance(output, tuple):
             observed, self._outputs = _observed(output, self._on_grad_output)
             self._output_count = len(output)
@@ -246,6 +261,23 @@ class BackwardWatch:
         observed, self._outputs = _observed((output,), self._on_grad_output)
         self._output_count = 1
         return observed[0]
+
+    def _nested(self, output: object) -> None:
+        """Watch the first tensor of a dict or list for the hooks of register_backward_hook; say that others are not called."""
+        module = self._module
+        hooks = (*EVERYWHERE.backward.values(), *module._backward_hooks.values())
+        if EVERYWHERE.backward_pre or module._backward_pre_hooks or not all(type(hook) is _Older for hook in hooks):
+            warnings.warn(
+                "For backward hooks to be called, module output should be a Tensor or a tuple of Tensors but received "
+                f"{type(output)}",
+                UserWarning,
+                stacklevel=4,
+            )
+            return
+        first = next((x for x in _tensors((output,)) if x.requires_grad), None)
+        if first is not None:
+            self._outputs, self._output_count = (0,), 1
+            first.register_hook(lambda dy: self._on_grad_output((dy,))[0])
 
     def _on_grad_output(self, grads: tuple) -> tuple:
         grad_output = _spread(grads, self._outputs, self._output_count)
@@ -263,13 +295,24 @@ class BackwardWatch:
         return tuple(grad_output[i] for i in self._outputs)
 
     def _on_grad_input(self, grads: tuple) -> tuple:
+        if self._grad_output is None:  # a gradient that has not come through the output, as of a gradient
+            return grads
         found = _spread(grads, self._inputs, len(self._args))
         grad_input = tuple(zeros(**told) if grad is None and told else grad for grad, told in zip(found, self._args))  # as PyTorch
         for hook in (*EVERYWHERE.backward.values(), *self._module._backward_hooks.values()):
             replaced = hook(self._module, grad_input, self._grad_output)
             if replaced is not None:
                 grad_input = _as_tuple(replaced, len(self._args), tr("Backward hook"))
+        self._grad_output = None
         return tuple(grad_input[i] for i in self._inputs)
+
+
+def _tensors(values: Any) -> Iterator[Tensor]:
+    for value in values.values() if isinstance(values, dict) else values:
+        if isinstance(value, Tensor):
+            yield value
+        elif isinstance(value, dict | list | tuple):
+            yield from _tensors(value)
 
 
 def _some(returned: object) -> bool:

@@ -24,6 +24,7 @@ class Attention(Op):
     """
 
     supports_bf16 = True
+    apart = True
     saved_constants = ("lse",)
     capturable = True  # apart from the warning about blind queries
 

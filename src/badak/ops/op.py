@@ -70,6 +70,7 @@ class Op:
     ufunc: Any = None  # the function of NumPy that the forward is, if it is one without attributes
     view = False  # True: the output shares memory with input 0; so its numbers only move, and nothing of them is kept
     pointwise = False  # True: y[i] depends on x[i] alone (`ops/pointwise.py`)
+    apart = False  # True: PyTorch makes its outputs one by one, so that no hook of one hears of a gradient of another
     data_movement = False  # True: numbers go from place to place as they are, so that 16-bit floats need not become wider first
     supports_bf16 = False  # True: takes bfloat16 as it is, computes in float32 and rounds once; other 16-bit floats are made wider
     saves_no_tensors = False  # True: backward needs no array, so that a graph may go back through it more than once, as in PyTorch

@@ -26,6 +26,7 @@ class LSTM(Op):
 
     flops = _flops(3)
     batching = None
+    apart = True
     saved_constants = ("gates",)
 
     @staticmethod
@@ -51,6 +52,7 @@ class GRU(Op):
 
     flops = _flops(2)
     batching = None
+    apart = True
     saved_constants = ("gates",)
 
     @staticmethod
@@ -75,6 +77,7 @@ class RNN(Op):
 
     flops = _flops(2)
     batching = None
+    apart = True
     saved_constants = ("hs",)
 
     @staticmethod

@@ -244,7 +244,7 @@ class History(About):
 
         def keep(dy):
             tensor = reference()
-            if tensor is None or tensor._kept_by is not token:
+            if dy is None or tensor is None or tensor._kept_by is not token:
                 return
             if tensor._base is None or tensor._made_at == tensor._base._rebased:  # else a new history waits for who asks
                 mine = dy if dy._node is not None else (dy if dy.is_sparse else tensor._of(dy._array)).clone()
@@ -328,13 +328,15 @@ class _TensorHook:
         """The tensor that comes after this hook: all hooks of a gradient see one, with what they set on it."""
         if type(gradient) is Rows:
             gradient = Rows.as_tensor(gradient)
-        given = gradient if isinstance(gradient, History) else self._tensor_of(gradient)
-        return self.of_tensor(given)
+        known = gradient is None or isinstance(gradient, History)
+        return self.of_tensor(gradient if known else self._tensor_of(gradient))
 
     def of_tensor(self, given):
         changed = self.hook(given)
         if changed is None:
             return given
+        if given is None:
+            raise GraphError("can't replace a None gradient with a non-None value", "return None where the gradient is None")
         if not isinstance(changed, History):
             raise ArgumentTypeError(
                 tr("hook: expected Tensor, but got {}", type(changed).__name__), "a hook returns a gradient, or None to keep it"

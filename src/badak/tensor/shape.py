@@ -475,11 +475,10 @@ def tensor_split(input, indices_or_sections, dim: int = 0) -> tuple:
                 tr("number of sections must be larger than 0, got {}", indices_or_sections), "tensor_split(x, 1) is x in one piece"
             )
         small, larger = divmod(n, indices_or_sections)
-        return split(input, [small + (k < larger) for k in range(indices_or_sections)], dim)
-    ends = [min(max(as_int(i) + (n if as_int(i) < 0 else 0), 0), n) for i in indices_or_sections]
-    if sorted(ends) == ends:
-        return split(input, [b - a for a, b in zip([0, *ends], [*ends, n])], dim)
-    before = (slice(None),) * dim  # pieces that begin before the last one ends
+        ends = [k * small + min(k, larger) for k in range(1, indices_or_sections)]
+    else:
+        ends = [min(max(as_int(i) + (n if as_int(i) < 0 else 0), 0), n) for i in indices_or_sections]
+    before = (slice(None),) * dim
     return tuple(see(Select, input, key=(*before, slice(a, max(a, b)))) for a, b in zip([0, *ends], [*ends, n]))
 
 

@@ -78,9 +78,10 @@ def _add(waiting, heap, node, slot: int, dy: Tensor) -> None:
 
 def _hooked(node, gradients):
     for slot, hooks in (node.hooks or {}).items():
+        if gradients[slot] is None and getattr(node.op, "apart", False):
+            continue
         for hook in list(hooks.values()):
-            if gradients[slot] is not None:
-                gradients[slot] = hook.of_tensor(gradients[slot])
+            gradients[slot] = hook.of_tensor(gradients[slot])
     return gradients
 
 
