@@ -186,3 +186,17 @@ def test_embedding_with_max_norm_refuses_ids_before_it_shortens_rows(ids):
     with pytest.raises(badak.core.errors.IndexOutOfRangeError, match="Embedding has 5 rows"):
         F.embedding(badak.tensor(ids), table, max_norm=1.0)
     assert bool((table == 9).all())
+
+
+@pytest.mark.parametrize("shape", [(2, 0, 6), (0, 6)])
+def test_a_convolution_of_no_channels_has_none_as_pytorchs(shape):
+    found = []
+    for lib in (badak, torch):
+        x, w, b = (lib.ones(*each, requires_grad=True) for each in (shape, (8, 0, 3), (8,)))
+        y = lib.nn.functional.conv1d(x, w, b, padding=1, stride=2)
+        y.sum().backward()
+        found.append((tuple(y.shape), tuple(x.grad.shape), tuple(w.grad.shape), b.grad.tolist()))
+    assert found[0] == found[1]
+    for lib in (badak, torch):
+        with pytest.raises(RuntimeError, match="expected weight to be at least 1 at dimension 0"):
+            lib.nn.functional.conv_transpose1d(lib.ones(2, 0, 6), lib.ones(0, 8, 3))

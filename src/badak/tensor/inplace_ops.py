@@ -17,7 +17,7 @@ from badak.ops._check import axis_of
 from badak.tensor import arithmetic, shape
 from badak.tensor.data import fit
 from badak.tensor.index import as_slice, check_index_copy, index_copy
-from badak.tensor.inplace import changed_, read_only, write_
+from badak.tensor.inplace import changed_, read_only, refuse_leaf, write_
 from badak.tensor.layouts import order_asked, preserve_format
 from badak.tensor.meta_storage import filled, new_memory, unfilled
 from badak.tensor.promote import can_cast, operand
@@ -164,6 +164,8 @@ def swap_shape(function, name: str):
                 tr("{}: badak does not change the shape of a tensor with a history in place", name),
                 f"x = x.{name[:-1]}(...)",
             )
+        if modes.grad:
+            refuse_leaf(input)
         seen = function(input.detach(), *args, **named)
         events.redefine(input, tr("{} of a tensor", name))
         input._array = seen._array

@@ -23,7 +23,7 @@ from badak.tensor.random import get_rng_state, set_rng_state
 from badak.tensor.tensor import Tensor
 from badak.tensor.wrapped import is_wrapper, within
 
-_RESHAPING = frozenset("unsqueeze_ squeeze_ transpose_ t_ swapaxes_ swapdims_ resize_ set_".split())
+_RESHAPING = frozenset("unsqueeze_ squeeze_ transpose_ t_ swapaxes_ swapdims_ resize_ set_ as_strided_".split())
 _FILLED = frozenset("empty ones zeros rand randn".split())  # what they hold is nothing to a tensor without values
 _TAKEN = frozenset(
     """__getitem__ __matmul__ bmm conv1d conv2d conv3d embedding gather index_add index_copy index_select linear matmul mm mv

@@ -13,7 +13,7 @@ from badak.tensor.values import Values
 
 METHODS = OPERATORS | public.methods()
 for _name, _file, _ in public.listed("in_place", "in_place_both"):
-    _make = swap_shape if _file == "tensor.shape" else twin
+    _make = swap_shape if _file == "tensor.shape" or _name == "as_strided_" else twin
     METHODS[_name] = _make(public.found(_file, _name[:-1]), _name)
 
 _OWN = {name: method for base in (History, About, Values) for name, method in vars(base).items() if name[0] != "_"}

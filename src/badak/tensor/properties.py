@@ -145,10 +145,6 @@ class About(Methods):
         """Whether it was made under inference_mode()."""
         return self._inference
 
-    def is_neg(self) -> bool:
-        """Whether its numbers wait to be negated: never, -x is computed at once."""
-        return False
-
     def is_distributed(self) -> bool:
         return False
 

@@ -101,6 +101,13 @@ TABLE = {
             "int6 int7 qint32 qint8 quint2x4 quint4x2 quint8 uint1 uint2 uint3 uint4 uint5 uint6 uint7"
         ),
     ),
+    "tensor.private": Names(
+        both="_neg_view is_neg",
+        functions=(
+            "_add_relu _addmm_activation _chunk_cat _masked_softmax _unsafe_index _unsafe_index_put _unsafe_masked_index "
+            "_unsafe_masked_index_put_accumulate"
+        ),
+    ),
     "tensor.random_ops": Names(functions="binomial poisson _standard_gamma=gamma _sample_dirichlet=dirichlet"),
     "tensor.elementwise": Names(
         both=(
@@ -209,6 +216,7 @@ TABLE = {
         both=("as_strided as_strided_scatter diagonal_scatter index_reduce put scatter_reduce select_scatter slice_scatter"),
         functions="segment_reduce",
         in_place="index_reduce_ put_ scatter_reduce_",
+        in_place_both="as_strided_",
     ),
     "tensor.shape": Names(
         both=(

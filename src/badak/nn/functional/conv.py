@@ -133,7 +133,7 @@ def _conv(input, weight, bias, stride, padding, dilation, groups: int, axes: int
     if groups < 1:
         raise ArgumentError(tr("{}: non-positive groups is not supported; got {}", where, groups), "groups=1")
     y = apply(Conv, x, weight, bias, stride=stride, padding=padding, dilation=dilation, groups=groups)
-    y = _laid(y, x, weight)
+    y = _laid(y, x, weight) if x.shape[1] else y[:, :0]  # of no channels PyTorch makes none, whatever the weight says
     return y if batched else y.squeeze(0)
 
 
@@ -167,6 +167,11 @@ def _conv_transpose(input, weight, bias, stride, padding, output_padding, groups
                "stride={}, dilation={}", where, extra, stride, dilation),
             None,
         )  # fmt: skip
+    if not weight.shape[0]:
+        raise ShapeError(
+            tr("{}: expected weight to be at least 1 at dimension 0, but got weight of size {}", where, tuple(weight.shape)),
+            "a layer with in_channels >= 1",
+        )
     y = apply(
         ConvTranspose, x, weight, bias, stride=stride, padding=padding, dilation=dilation, output_padding=extra, groups=groups
     )

@@ -19,7 +19,9 @@ from badak.tensor.upcast import in_float32
 
 __all__ = [
     "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "adaptive_max_pool1d", "adaptive_max_pool2d",
-    "adaptive_max_pool3d", "avg_pool1d", "avg_pool2d", "avg_pool3d", "max_pool1d", "max_pool2d", "max_pool3d",
+    "adaptive_max_pool3d", "adaptive_max_pool1d_with_indices", "adaptive_max_pool2d_with_indices",
+    "adaptive_max_pool3d_with_indices", "avg_pool1d", "avg_pool2d", "avg_pool3d", "max_pool1d", "max_pool2d", "max_pool3d",
+    "max_pool1d_with_indices", "max_pool2d_with_indices", "max_pool3d_with_indices",
 ]  # fmt: skip
 
 
@@ -215,6 +217,42 @@ def adaptive_mean(input, output_size, axes: int, where: str) -> Tensor:
             parts = [x.narrow(axis, start, count).mean(axis, keepdim=True) for start, count in _cuts(n, size)]
             x = cat(parts, axis) if parts else x.narrow(axis, 0, 0)
     return _laid(x, given, batched)
+
+
+def max_pool1d_with_indices(
+    input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode: bool = False, return_indices: bool = False
+):
+    """As max_pool1d, with the places."""
+    return max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode, True)
+
+
+def max_pool2d_with_indices(
+    input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode: bool = False, return_indices: bool = False
+):
+    """As max_pool2d, with the places."""
+    return max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode, True)
+
+
+def max_pool3d_with_indices(
+    input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode: bool = False, return_indices: bool = False
+):
+    """As max_pool3d, with the places."""
+    return max_pool3d(input, kernel_size, stride, padding, dilation, ceil_mode, True)
+
+
+def adaptive_max_pool1d_with_indices(input, output_size, return_indices: bool = False):
+    """As adaptive_max_pool1d, with the places."""
+    return adaptive_max_pool1d(input, output_size, True)
+
+
+def adaptive_max_pool2d_with_indices(input, output_size, return_indices: bool = False):
+    """As adaptive_max_pool2d, with the places."""
+    return adaptive_max_pool2d(input, output_size, True)
+
+
+def adaptive_max_pool3d_with_indices(input, output_size, return_indices: bool = False):
+    """As adaptive_max_pool3d, with the places."""
+    return adaptive_max_pool3d(input, output_size, True)
 
 
 def _adaptive_max(input, output_size, return_indices: bool, axes: int, where: str):
