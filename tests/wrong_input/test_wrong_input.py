@@ -41,6 +41,7 @@ NUMBER = "a number may stand in the place of a tensor"
 COMPLETE = "the result is complete before it is written, so out= may share memory with an input"
 ACCEPTED = {  # what PyTorch refuses and badak takes, because it has a meaning
     "index_select": "an out= whose numbers share memory is copied for badak, and then they do not",
+    "kthvalue": "an out= whose numbers share memory is copied for badak, and then they do not",
     **dict.fromkeys(("atan2", "clamp_max", "clamp_min", "eq", "fmod", "ge", "gt", "le", "lt", "ne", "rsub"), NUMBER),
     **dict.fromkeys(("copysign", "gcd", "heaviside", "igamma", "igammac", "lcm", "ldexp"), NUMBER),
     **dict.fromkeys(("logical_and", "logical_or", "logical_xor"), NUMBER),
