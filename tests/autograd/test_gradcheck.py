@@ -143,3 +143,13 @@ def test_forward_mode_is_checked_where_it_is_asked_for():
             badak.autograd.gradcheck(Twice.apply, (x, 3), check_forward_ad=True, check_backward_ad=backward)
     with pytest.raises(TypeError, match="unexpected keyword argument 'check_all'"):
         badak.autograd.gradcheck(badak.sin, x, check_all=True)
+
+
+@pytest.mark.parametrize("options", [{}, {"fast_mode": True}, {"check_forward_ad": True}], ids=str)
+def test_single_floats_are_warned_of(options):
+    for lib in (torch, badak):
+        x = lib.tensor([1.0, 2.0], requires_grad=True)
+        with pytest.warns(UserWarning, match="Input #0 requires gradient and is not a double precision"):
+            assert lib.autograd.gradcheck(lambda x: x * 2, x, eps=0.25, atol=1e-3, **options)
+        with pytest.warns(UserWarning), pytest.raises(RuntimeError, match="Jacobian mismatch|analytical"):
+            lib.autograd.gradcheck(lambda x: x**2 + x.detach() * 100, x, **options)

@@ -240,3 +240,43 @@ def test_what_is_overwritten_gets_a_gradient_of_0_and_not_none(name):
 def test_what_requires_a_gradient_cannot_be_resized():
     with pytest.raises(GraphError, match="cannot resize variables that require grad\nfix: x.detach"):
         bk.ones(3, requires_grad=True).resize_(2)
+
+
+SEVERAL = {
+    "unbind": lambda x: x.unbind()[0],
+    "split": lambda x: x.split(2)[1],
+    "chunk": lambda x: x.chunk(2)[0],
+    "a view of a piece": lambda x: x.split(2)[0][0],
+    "iter": lambda x: next(iter(x)),
+}
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_one_of_several_views_is_not_changed_while_gradients_are_recorded(name):
+    words = "This view is the output of a function that returns multiple views"
+    for lib in (torch, bk):
+        x = lib.ones(4, 4, requires_grad=True).clone()
+        with pytest.raises(RuntimeError, match=words):
+            SEVERAL[name](x).mul_(2)
+        with pytest.raises(RuntimeError, match=words):
+            SEVERAL[name](lib.ones(4, 4)).mul_(lib.ones((), requires_grad=True))
+        piece = SEVERAL[name](x)
+        x.mul_(2)
+        with pytest.raises(RuntimeError, match=words):
+            piece.sum()
+        with lib.no_grad():
+            SEVERAL[name](x).mul_(2)
+        SEVERAL[name](lib.ones(4, 4)).mul_(2)
+
+
+@pytest.mark.parametrize("cut", ["unsafe_chunk", "unsafe_split", "tensor_split"])
+def test_unsafe_pieces_and_slices_may_be_changed(cut):
+    found = []
+    for lib in (torch, bk):
+        x = lib.arange(8.0).reshape(4, 2).requires_grad_()
+        y = x * 1
+        getattr(lib, cut)(y, 2)[1].mul_(3)
+        if cut == "tensor_split":  # which changes y as well
+            (y**2).sum().backward()
+        found.append((y.tolist(), x.grad if x.grad is None else x.grad.tolist()))
+    assert found[0] == found[1]

@@ -185,6 +185,12 @@ class _UserOp:
         if modes.slopes and self.function.jvp is not Function.jvp:
             return self._by_slopes(ctx, dys)
         backward = self.function.vjp if self.function.backward is Function.backward else self.function.backward
+        if self.function.backward is not Function.backward and self.function.vjp is not Function.vjp:
+            raise GraphError(
+                "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only implement one of "
+                "them.",
+                "backward, without vjp",
+            )
         made = backward(ctx, *(self._given(dy, i, ctx) for i, dy in enumerate(dys)))
         made = made if isinstance(made, tuple) else (made,)
         expected = len(ctx.needs_input_grad)

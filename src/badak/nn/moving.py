@@ -5,7 +5,7 @@ from collections.abc import Callable
 from badak.autograd import no_grad
 from badak.core import events
 from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, tr
-from badak.nn.parameter import Parameter
+from badak.nn.parameter import Parameter, is_lazy
 from badak.nn.tree import Tree
 from badak.tensor import Tensor, float16, float32, float64
 from badak.tensor import bfloat16 as bfloat16_
@@ -96,6 +96,8 @@ class Moving(Tree):
 
     def share_memory(self):
         """Move every parameter, gradient and buffer into memory that other processes see."""
+        for each in filter(is_lazy, (*self.parameters(), *self.buffers())):
+            each.share_memory_()  # which says why not
         every: list[Tensor] = []
         self._apply(lambda t: every.append(t) or t)
         share(every)

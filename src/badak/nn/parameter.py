@@ -156,6 +156,14 @@ class UninitializedTensorMixin:
             "call `forward` with a first input, which gives the shape",
         )
 
+    def share_memory_(self) -> "Tensor":
+        """Refused: there is no memory yet."""
+        raise ArgumentError(
+            "Can't share memory on an uninitialized parameter or buffer. Call `forward()` to initialize the parameters before "
+            "calling `module.share_memory()`.",
+            "module(x) first",
+        )
+
     def __getattr__(self, name: str):
         if name == "_array":
             raise ArgumentError(

@@ -69,6 +69,7 @@ class Op:
     steps = False  # True: a function of steps, whose slope is 0 (almost) everywhere
     ufunc: Any = None  # the function of NumPy that the forward is, if it is one without attributes
     view = False  # True: the output shares memory with input 0; so its numbers only move, and nothing of them is kept
+    pieces = False  # True: its outputs are views that PyTorch lets nobody change in place where gradients are recorded
     pointwise = False  # True: y[i] depends on x[i] alone (`ops/pointwise.py`)
     apart = False  # True: PyTorch makes its outputs one by one, so that no hook of one hears of a gradient of another
     data_movement = False  # True: numbers go from place to place as they are, so that 16-bit floats need not become wider first

@@ -102,6 +102,7 @@ class Split(Op):
     """y_k = the k-th piece of x along `axis`, of sizes[k];   dx = the dy_k side by side, 0 for missing ones."""
 
     view = True
+    pieces = True
     capturable = True
 
     @staticmethod
@@ -163,6 +164,7 @@ class Unbind(Op):
     """
 
     view = True
+    pieces = True
 
     @staticmethod
     def forward(save, x, axis):

@@ -270,12 +270,24 @@ def in_function(name: str, slot: int, what: str = "is being modified inplace") -
     )  # fmt: skip
 
 
+def of_pieces(name: str, slot: int, what: str = "is being modified inplace") -> GraphError:
+    """The complaint about a change of one of several views that an operation gave."""
+    return GraphError(
+        tr("Output {} of {} is a view and {}. This view is the output of a function that returns multiple views. Such functions do "
+           "not allow the output views to be modified inplace. You should replace the inplace operation by an out-of-place one.",
+           slot, name, what),
+        "x[i], or x.narrow(...), which may be changed",
+    )  # fmt: skip
+
+
 def replay(base: Tensor, steps) -> Tensor:
     """The view of `base` that these steps lead to."""
     seen = base
     for op, attributes, slot in steps:
         if op is IN_FUNCTION:
             raise in_function(attributes["name"], slot, tr("its base or another view of its base has been modified inplace"))
+        if op.pieces:
+            raise of_pieces(op.name, slot, tr("its base or another view of its base has been modified inplace"))
         made = apply(op, seen, **attributes)
         seen = made[slot] if type(made) is tuple else made
     return seen

@@ -1,6 +1,7 @@
 """Views under names that promise a copy, and splits that promise nothing: PyTorch's words for the same shapes."""
 
 from collections.abc import Callable
+from itertools import accumulate
 
 from badak.core.errors import ShapeError, tr
 from badak.tensor import shape
@@ -65,18 +66,23 @@ view_copy = _copying(_view, "view_copy")
 
 
 def unsafe_chunk(input, chunks: int, dim: int = 0):
-    """As chunk: there is nothing unsafe about it here."""
-    return shape.chunk(input, chunks, dim)
+    """As chunk, and a piece may be changed in place where gradients are recorded."""
+    return _slices(input, shape.chunk(input.detach(), chunks, dim), dim)
 
 
 def unsafe_split(tensor, split_size, dim: int = 0):
-    """As split."""
-    return shape.split(tensor, split_size, dim)
+    """As split, and a piece may be changed in place where gradients are recorded."""
+    return _slices(tensor, shape.split(tensor.detach(), split_size, dim), dim)
 
 
 def unsafe_split_with_sizes(input, split_sizes, dim: int = 0):
-    """As split_with_sizes."""
-    return shape.split_with_sizes(input, split_sizes, dim)
+    """As split_with_sizes, and a piece may be changed in place where gradients are recorded."""
+    return _slices(input, shape.split_with_sizes(input.detach(), split_sizes, dim), dim)
+
+
+def _slices(x: Tensor, pieces: tuple, dim: int) -> tuple:
+    """The pieces as slices of x: tensor_split's."""
+    return shape.tensor_split(x, tuple(accumulate(piece.shape[dim] for piece in pieces[:-1])), dim)
 
 
 def sum_to_size(input, *size) -> Tensor:

@@ -13,7 +13,7 @@ from badak.kernels.half import converted
 from badak.ops.copy_slices import Replaced, WriteView
 from badak.ops.op import Saved
 from badak.tensor import vmap
-from badak.tensor.apply import IN_FUNCTION, apply, in_function, record
+from badak.tensor.apply import IN_FUNCTION, apply, in_function, of_pieces, record
 from badak.tensor.batched import Batched
 from badak.tensor.meta_storage import unfilled
 from badak.tensor.tensor import Tensor
@@ -25,7 +25,7 @@ def write_(x: Tensor, value: Tensor, name: str) -> Tensor:
         return vmap.write(x, value, write_, name)
     recording = modes.grad and (x.requires_grad or value.requires_grad)
     if recording or (modes.grad and x._base is not None):
-        refuse_leaf(x)
+        refuse_leaf(x, recording)
     if recording:
         _keep_original(value, x)
     array = x._array
@@ -63,7 +63,7 @@ put = events.writes(elementwise=True)(_put)
 def changed_(x: Tensor, name: str) -> Tensor:
     """Note that x's values were changed directly, where no history is involved."""
     if modes.grad and (x._base is not None or x.requires_grad):
-        refuse_leaf(x)
+        refuse_leaf(x, x.requires_grad)
     x._watch().bump(name)
     return x
 
@@ -82,15 +82,18 @@ def _keep_original(value: Tensor, x: Tensor) -> None:
             node.watched = [entry for entry in node.watched if entry[0] is not version]
 
 
-def refuse_leaf(x: Tensor) -> None:
+def refuse_leaf(x: Tensor, recording: bool = True) -> None:
     """Raise where it is a leaf that requires a gradient, or a view of one: what is changed would have no gradient.
 
-    A view without a history of a tensor with one, made under no_grad(), is refused as well: the change would be in no graph.
+    A view without a history of a tensor with one, made under no_grad(), is refused as well: the change would be in no graph. And
+    so is one of several views that one operation gave, where the change is recorded.
     """
     base = x if x._base is None else x._base
     for step, attributes, slot in x._view_steps:
         if step is IN_FUNCTION:
             raise in_function(attributes["name"], slot)
+        if recording and step.pieces:
+            raise of_pieces(step.name, slot)
     if base._requires_grad and base._node is None:
         what = tr("a leaf Variable that requires grad") if base is x else tr("a view of a leaf Variable that requires grad")
         raise GraphError(

@@ -58,12 +58,25 @@ def pad(input, pad, mode: str = "constant", value=None) -> Tensor:
             tr("Padding size {} is not supported for {}D input tensor.", len(pad), len(shape)),
             tr("{} numbers, with 0 for the dims that stay, or x.unsqueeze(0)", 2 * max(len(shape) - 2, 1)),
         )
+    if mode != "circular":
+        expect_some(input, len(pad) // 2)
     takes = [(a, _rows(n, p[0], p[1], mode)) for a, (n, p) in enumerate(zip(shape, pairs)) if p != (0, 0)]
     if not takes:
         return input.clone()
     input = input if mode == "circular" else in_full(input)
     y = apply(ops.PadBy, input, takes=tuple(takes))
     return y if mode == "circular" else as_images(y, input)
+
+
+def expect_some(x: Tensor, axes: int) -> None:
+    """Raise ShapeError where x (C, ...) or (N, C, ...), which ends with so many axes, has no numbers, though it has examples."""
+    own = x._array.shape[-axes - 1 :]
+    if axes and 0 in own:
+        raise ShapeError(
+            tr("Expected {}D or {}D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, but "
+               "got: {}", axes + 1, axes + 2, list(x._array.shape)),
+            "an input with channels",
+        )  # fmt: skip
 
 
 def _need_some_left(a: int, n: int, before: int, after: int, mode: str) -> None:

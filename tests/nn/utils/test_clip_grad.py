@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+import badak
 from badak.core.errors import ArgumentError, BadakWarning
 from badak.nn.utils import clip_grad as ours
 from badak.tensor import Tensor
@@ -156,3 +157,14 @@ def test_wrong_arguments_are_named_and_change_nothing(call, text):
         call(p)
     assert str(caught.value).startswith(text) and "\nfix: " in str(caught.value)
     np.testing.assert_array_equal(p.grad._array, before)
+
+
+@pytest.mark.parametrize("p", [-0.1, -1.0, -3.5])
+@pytest.mark.parametrize("values", [[math.inf] * 3, [math.inf, 1.0], [0.0, 2.0], [1.0, 2.0]])
+def test_norms_of_negative_order_are_pytorchs(p, values):
+    norms = []
+    for lib in (badak, torch):
+        w = lib.ones(len(values), requires_grad=True)
+        w.grad = lib.tensor(values)
+        norms.append(lib.nn.utils.clip_grad_norm_([w], 1.0, norm_type=p).item())
+    assert norms[0] == pytest.approx(norms[1])

@@ -56,8 +56,7 @@ def _p_norm(x: Array, p: float) -> float:
         return float(x.max() if p > 0 else x.min())
     if p == 2:
         return float(np.sqrt(np.add.reduce(x * x)))
-    total = np.add.reduce(x**p)
-    return float(total ** (1 / p)) if total or p > 0 else 0.0
+    return float(np.add.reduce(x**p) ** (1 / p))  # infinite where p < 0 and all is
 
 
 def clip_kept(grads: Sequence[Array], p: float = 2.0) -> bool:

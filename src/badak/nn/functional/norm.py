@@ -113,6 +113,11 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5) -> Tensor:
                tuple(x.shape), num_groups),
             "num_groups that divides the size of dim 1",
         )  # fmt: skip
+    if x.numel() == num_groups:
+        raise ArgumentError(
+            tr("Expected more than 1 value per channel when training, got input size {}", list(x.shape)),
+            "fewer groups, or a larger input",
+        )
     if _in_float32_parameters(x, weight, bias, (float16, bfloat16)):
         return group_norm(x.float(), num_groups, weight, bias, eps).to(x.dtype)
     N, C = x.shape[:2]

@@ -14,6 +14,7 @@ from badak.ops.windows import Fold, Unfold
 from badak.tensor import Tensor, apply, from_numpy, uint8
 from badak.tensor.convert import as_images
 from badak.tensor.once_more import once_more
+from badak.tensor.pad import expect_some
 from badak.tensor.upcast import in_float32
 
 __all__ = ["fold", "interpolate", "pixel_shuffle", "pixel_unshuffle", "unfold", "upsample"]
@@ -26,6 +27,7 @@ def unfold(input, kernel_size, dilation=1, padding=0, stride=1) -> Tensor:
     x, batched = with_batch(tensor(input, "unfold"), 2, "unfold")
     kernel, dilation = sizes(kernel_size, 2, "unfold", "kernel_size"), sizes(dilation, 2, "unfold", "dilation")
     padding, stride = sizes(padding, 2, "unfold", "padding"), sizes(stride, 2, "unfold", "stride")
+    expect_some(x, 2)
     out = windows(x.shape[2:], kernel, stride, padding, dilation)
     y = apply(Unfold, x, kernel=kernel, stride=stride, padding=padding, dilation=dilation, out=out)
     y = y.reshape(x.shape[0], x.shape[1] * math.prod(kernel), math.prod(out))
@@ -35,6 +37,7 @@ def unfold(input, kernel_size, dilation=1, padding=0, stride=1) -> Tensor:
 def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1) -> Tensor:
     """Columns (N, C prod(kernel), L) added up into an image (N, C, *output_size): the adjoint of `unfold`."""
     x, batched = with_batch(tensor(input, "fold"), 1, "fold")
+    expect_some(x, 1)
     size, kernel = sizes(output_size, 2, "fold", "output_size"), sizes(kernel_size, 2, "fold", "kernel_size")
     dilation, padding = sizes(dilation, 2, "fold", "dilation"), sizes(padding, 2, "fold", "padding")
     stride = sizes(stride, 2, "fold", "stride")
