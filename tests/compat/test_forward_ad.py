@@ -64,3 +64,19 @@ def test_outside_of_a_level_there_are_none():
         ours.make_dual(badak.ones(1), badak.ones(1))
     with pytest.raises(GraphError, match="no level was entered"):
         ours.exit_dual_level()
+
+
+def test_a_dual_number_sees_the_memory_of_its_value_as_pytorchs():
+    told = []
+    for lib in (badak, torch):
+        ad = lib.autograd.forward_ad
+        value, slope, part = lib.arange(4.0), lib.ones(4), lib.arange(5.0)[:4]
+        with ad.dual_level():
+            dual = ad.make_dual(value, slope)
+            primal, tangent = ad.unpack_dual(dual)
+            same = [tangent is slope, primal is dual, primal.data_ptr() == value.data_ptr() == dual.data_ptr()]
+            dual.mul_(3)
+            changed = [value.tolist(), ad.unpack_dual(dual).tangent.tolist()]
+            same.append(ad.unpack_dual(ad.make_dual(part, slope)).tangent is slope)  # whose memory is larger
+        told.append((same, changed))
+    assert told[0] == told[1] == ([True, False, True, False], [[0, 3, 6, 9], [3, 3, 3, 3]])

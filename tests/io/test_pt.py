@@ -533,3 +533,12 @@ def test_a_pickle_module_is_asked_for_more_than_weights_as_in_pytorch():
         file.seek(0)
         with pytest.raises(pickle.UnpicklingError):
             lib.load(file, pickle_module=None, weights_only=True)
+
+
+def test_an_archive_is_known_by_how_it_begins():
+    for lib in (torch, badak):
+        file = io.BytesIO()
+        lib.save(lib.ones(2), file)
+        for content, known in ((file.getvalue(), True), (b"PK\x05\x06" + bytes(100), False), (b"", False)):
+            given = io.BytesIO(content)
+            assert lib.serialization._is_zipfile(given) is known and given.tell() == 0

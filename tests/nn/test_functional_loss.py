@@ -348,3 +348,21 @@ def test_shapes_that_do_not_fit_are_refused_as_in_pytorch(name):
         else:
             assert_close(mine, expected, terms=20)
     assert not other
+
+
+OPTIONS = [
+    {}, {"chunking_method": "aspect_ratio:2"}, {"chunking_method": None, "batch_chunk_size": 3}, {"chunking_method": "aspect_ratio:0"},
+    {"chunking_method": "auto:1"}, {"acc_policy": "x"}, {"batch_chunk_size": 0}, {"acc_dtype": "int32"}, {"acc_dtype": "float32"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_options_of_linear_cross_entropy_are_checked_as_pytorchs(options):
+    told = []
+    for lib in (badak, torch):
+        given = {key: getattr(lib, value) if key == "acc_dtype" else value for key, value in options.items()}
+        try:
+            told.append(repr(lib.nn.LinearCrossEntropyOptions(**given)).replace("badak.", "torch."))
+        except ValueError as error:
+            told.append(str(error)[:30])
+    assert told[0] == told[1]

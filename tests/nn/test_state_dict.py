@@ -1,5 +1,8 @@
 """state_dict both ways between the two libraries, hooks around it, and what is said when it does not fit."""
 
+import copy
+import gc
+import weakref
 from collections import OrderedDict
 
 import pytest
@@ -217,3 +220,18 @@ def test_a_prefix_is_consumed_in_place():
     ours = story(badak, nn.modules.utils.consume_prefix_in_state_dict_if_present)
     theirs = story(torch, torch.nn.modules.utils.consume_prefix_in_state_dict_if_present)
     assert ours == theirs
+
+
+def test_a_hook_does_not_keep_its_module():
+    module = nn.Linear(2, 2)
+    module.register_load_state_dict_pre_hook(lambda module, *others: seen.append(module))
+    seen: list = []
+    twin, gone = copy.deepcopy(module), weakref.ref(module)
+    gc.disable()
+    try:
+        del module
+        assert gone() is None
+    finally:
+        gc.enable()
+    twin.load_state_dict(nn.Linear(2, 2).state_dict())
+    assert seen == [twin]

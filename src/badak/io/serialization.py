@@ -1,5 +1,7 @@
 """torch.serialization's names: save, load, and the list of classes that the user vouches for."""
 
+from typing import Any
+
 from badak.io import allowed
 from badak.io.pt import load as load
 from badak.io.pt import save as save
@@ -36,3 +38,11 @@ class safe_globals:  # noqa: N801  (PyTorch's name)
     def __exit__(self, *exc: object) -> None:
         allowed.vouched().clear()
         allowed.vouched().update(self._before)
+
+
+def _is_zipfile(f: Any) -> bool:
+    """Whether a file that is open for reading begins, where it stands, as an archive does; it stands there afterwards."""
+    start = f.tell()
+    begins = f.read(4)
+    f.seek(start)
+    return begins == b"PK\x03\x04"

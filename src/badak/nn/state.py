@@ -4,6 +4,7 @@ Keys are paths: "layers.0.linear1.weight". A state_dict is an ordered dict with 
 `_version` of every module by path, so that a later version of a layer can read what an earlier one wrote.
 """
 
+import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -216,7 +217,17 @@ class _WithModule:
     """A hook with its module as first argument; an object and not a closure, so that a copied module hooks the copy."""
 
     def __init__(self, hook: Callable, module: State):
-        self.hook, self.module = hook, module
+        self.hook, self._module = hook, weakref.ref(module)
+
+    @property
+    def module(self) -> Any:
+        return self._module()
+
+    def __getstate__(self) -> tuple:
+        return self.hook, self.module
+
+    def __setstate__(self, state: tuple) -> None:
+        self.hook, self._module = state[0], weakref.ref(state[1])
 
     def __call__(self, *args):
         return self.hook(self.module, *args)

@@ -11,11 +11,12 @@ from badak.compat.torch.func import _leaf, _slopes
 from badak.core.errors import ArgumentTypeError, GraphError, ShapeError, tr
 from badak.core.modes import modes
 from badak.core.public_api import door as _door
-from badak.tensor import Tensor
+from badak.ops.observe import Observe
+from badak.tensor import Tensor, apply
 
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
 _current_level = -1  # PyTorch's name for the number of the level that is open
-_levels: list[list[tuple[Tensor, Tensor]]] = []  # of each level, the dual numbers that were made: (value, slope)
+_levels: list[list["_Dual"]] = []  # of each level, the dual numbers that were made
 
 
 class UnpackedDualTensor(NamedTuple):
@@ -23,6 +24,19 @@ class UnpackedDualTensor(NamedTuple):
 
     primal: Tensor
     tangent: Tensor | None
+
+
+class _Dual(NamedTuple):
+    """A dual number: where its gradient ends, its slope, and the tensor that a program has, with its history."""
+
+    leaf: Tensor
+    slope: Tensor
+    seen: Tensor
+    node: Any
+
+    def is_whole(self, x: Tensor) -> bool:
+        """Whether x is this number, and not changed."""
+        return x is self.leaf or x is self.seen and x._node is self.node
 
 
 class dual_level:  # noqa: N801  (PyTorch's name)
@@ -63,7 +77,7 @@ def exit_dual_level(*, level: int | None = None) -> None:
     _current_level = -1
 
 
-def _expect(function: Callable) -> list[tuple[Tensor, Tensor]]:
+def _expect(function: Callable) -> list[_Dual]:
     if not _levels:
         raise GraphError(tr("{}: expected to be within a level of dual numbers", function.__name__), "with dual_level(): ...")
     if not modes.grad:
@@ -74,13 +88,13 @@ def _expect(function: Callable) -> list[tuple[Tensor, Tensor]]:
 
 
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
-    """The value with the slope `tangent`.
+    """The value with the slope `tangent`, which is copied where it lies in memory unlike the value.
 
     Args:
         tensor: floats
         tangent: of tensor's shape and dtype
 
-    Returns: tensor of the same values
+    Returns: tensor that sees the memory of `tensor`
 
     Raises:
         GraphError: outside of a level, or within no_grad()
@@ -94,9 +108,24 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
                tangent.dtype),
             "torch.ones_like(x)",
         )  # fmt: skip
-    dual = _leaf(tensor)
-    pairs.append((dual, tangent))
-    return dual.clone()  # no leaf: it may be changed in place
+    leaf = _leaf(tensor)
+    seen = apply(Observe, leaf, observer=_same)[0]  # the same memory; no leaf and no view: it may be changed in place
+    seen._version_counter = tensor._watch()
+    pairs.append(_Dual(leaf, tangent if _lies_alike(tensor, tangent) else tangent.clone(), seen, seen._node))
+    return seen
+
+
+def _same(*dys: Any) -> tuple:
+    return dys
+
+
+_same.of_tensors = lambda dys: dys  # type: ignore[attr-defined]
+
+
+def _lies_alike(x: Tensor, y: Tensor) -> bool:
+    """Whether both have the same steps and the same place, in as much memory."""
+    where = [(each.stride(), each.storage_offset(), each.untyped_storage().nbytes()) for each in (x, y)]
+    return where[0] == where[1] or not x.numel()
 
 
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
@@ -106,10 +135,10 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     if not _levels:
         return UnpackedDualTensor(tensor, None)
     pairs = _expect(unpack_dual)
-    found = next((tangent for dual, tangent in pairs if dual is tensor), None)
+    found = next((dual.slope for dual in pairs if dual.is_whole(tensor)), None)
     if found is None and tensor.requires_grad and pairs:
-        found = _slopes([tensor], [dual for dual, _ in pairs], True)([tangent for _, tangent in pairs])[0]
-    return UnpackedDualTensor(tensor, found)
+        found = _slopes([tensor], [dual.leaf for dual in pairs], True)([dual.slope for dual in pairs])[0]
+    return UnpackedDualTensor(tensor.view_as(tensor), found)
 
 
 __getattr__ = _door("badak.autograd.forward_ad")
