@@ -4,7 +4,7 @@ import pytest
 import torch
 
 import badak
-from badak.core.errors import ArgumentError, DTypeError, ShapeError
+from badak.core.errors import ArgumentError, DTypeError, GraphError, ShapeError
 
 X = [[-2.0, -1.0, 0.5], [1.0, 2.0, 3.0]]
 CALLS = {
@@ -53,6 +53,8 @@ def test_values_and_gradients_are_pytorchs(name):
 def test_nothing_waits_to_be_negated():
     x = badak.ones(2)
     assert not badak.is_neg(x._neg_view()) and not x.is_neg()
+    with pytest.raises(GraphError, match="x = x.clone()"):
+        x._neg_view().mul_(2)
 
 
 def test_masks_that_do_not_fit_are_refused():

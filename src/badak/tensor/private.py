@@ -17,8 +17,10 @@ from badak.tensor.tensor import Tensor
 
 
 def _neg_view(input) -> Tensor:
-    """-x, computed at once: no view, as PyTorch's is."""
-    return neg(input)
+    """-x, computed at once. What is written into PyTorch's changes x; so this one can only be read."""
+    y = neg(input)
+    y._array.flags.writeable = False
+    return y
 
 
 def is_neg(input) -> bool:
