@@ -280,3 +280,38 @@ def test_unsafe_pieces_and_slices_may_be_changed(cut):
             (y**2).sum().backward()
         found.append((y.tolist(), x.grad if x.grad is None else x.grad.tolist()))
     assert found[0] == found[1]
+
+
+BY_PLACE = {
+    "index_copy_": lambda x, index, part: x.index_copy_(0, index, part),
+    "index_add_": lambda x, index, part: x.index_add_(0, index, part),
+    "index_put_": lambda x, index, part: x.index_put_((index,), part),
+    "index_reduce_": lambda x, index, part: x.index_reduce_(0, index, part, "amax"),
+    "put_": lambda x, index, part: x.put_(index, part),
+    "scatter_": lambda x, index, part: x.scatter_(0, index, part),
+    "scatter_add_": lambda x, index, part: x.scatter_add_(0, index, part),
+    "scatter_reduce_": lambda x, index, part: x.scatter_reduce_(0, index, part, "sum"),
+}
+
+
+@pytest.mark.parametrize("name", BY_PLACE)
+@pytest.mark.filterwarnings("ignore:index_reduce:UserWarning")
+def test_what_is_written_by_place_does_not_lie_where_it_is_written(name):
+    for lib in (torch, bk):
+        x, index = lib.arange(6), lib.tensor([2, 1, 0])
+        with pytest.raises(RuntimeError, match="some elements of the input tensor and the written-to"):
+            BY_PLACE[name](x, index, x[:3])
+        with pytest.raises(
+            RuntimeError, match="some elements of the input tensor and the written-to tensor refer to a single memory"
+        ):
+            BY_PLACE[name](index, index, lib.tensor([5, 6, 7]))
+        assert BY_PLACE[name](x, index, x[:3].clone()) is x
+
+
+def test_rows_are_copied_from_between_those_that_are_written():
+    for rows in (3, 3000):
+        whole = bk.arange(8.0 * rows).reshape(2 * rows, 4)
+        expected = whole.clone()
+        expected[0::2].index_copy_(0, bk.arange(rows).flip(0), whole[0::2].clone())
+        whole[0::2].index_copy_(0, bk.arange(rows).flip(0), whole[0::2])
+        assert bk.equal(whole, expected)

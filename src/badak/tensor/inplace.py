@@ -4,6 +4,9 @@
 the base gets a node that replaces the slice, and every view of that memory takes its history again when next asked.
 """
 
+from collections.abc import Iterable
+from typing import Any
+
 import numpy as np
 
 from badak.core import events
@@ -14,6 +17,7 @@ from badak.ops.copy_slices import Replaced, WriteView
 from badak.ops.op import Saved
 from badak.tensor import vmap
 from badak.tensor.apply import IN_FUNCTION, apply, in_function, of_pieces, record
+from badak.tensor.attributes import held_by
 from badak.tensor.batched import Batched
 from badak.tensor.meta_storage import unfilled
 from badak.tensor.tensor import Tensor
@@ -105,6 +109,26 @@ def refuse_leaf(x: Tensor, recording: bool = True) -> None:
             "A view was created in no_grad mode and is being modified inplace with grad mode enabled.",
             "the view outside of no_grad(), or the change within it",
         )
+
+
+def refuse_overlap(x: Tensor, others: Iterable[Any], name: str) -> None:
+    """Raise where one of the tensors that say what is written, or where, sees the memory of x itself; with gaps, nobody knows."""
+    array = held_by(x).get("_array")
+    for other in others:
+        if isinstance(other, list | tuple):
+            refuse_overlap(x, other, name)
+        elif isinstance(other, Tensor) and _overlap(array, held_by(other).get("_array")):
+            raise GraphError(
+                tr("{}: unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
+                   "memory location. Please clone() the tensor before performing the operation.", name),
+                tr("x.{}(...) of other.clone()", name),
+            )  # fmt: skip
+
+
+def _overlap(a: Any, b: Any) -> bool:
+    """Whether two arrays without gaps have memory in common."""
+    both = type(a) is type(b) is np.ndarray and np.may_share_memory(a, b)
+    return both and all(each.flags.c_contiguous or each.flags.f_contiguous for each in (a, b))
 
 
 def read_only(name: str) -> GraphError:

@@ -17,7 +17,7 @@ from badak.ops._check import axis_of
 from badak.tensor import arithmetic, shape
 from badak.tensor.data import fit
 from badak.tensor.index import as_slice, check_index_copy, index_copy
-from badak.tensor.inplace import changed_, read_only, refuse_leaf, write_
+from badak.tensor.inplace import changed_, read_only, refuse_leaf, refuse_overlap, write_
 from badak.tensor.layouts import order_asked, preserve_format
 from badak.tensor.meta_storage import filled, new_memory, unfilled
 from badak.tensor.promote import can_cast, operand
@@ -34,10 +34,17 @@ def store(x: Tensor, y: Tensor, name: str) -> Tensor:
     return write_(x, y, name)
 
 
+_BY_PLACE = frozenset("index_add_ index_fill_ index_put_ index_reduce_ put_ scatter_ scatter_add_ scatter_reduce_".split())
+
+
 def twin(function, name: str):
     """The in-place form of a function: its result goes into its first argument."""
 
+    by_place = name in _BY_PLACE
+
     def in_place(input, *args, **named) -> Tensor:
+        if by_place:
+            refuse_overlap(input, (*args, *named.values()), name)
         return store(input, function(input, *args, **named), name)
 
     in_place.__name__ = in_place.__qualname__ = name
@@ -140,11 +147,13 @@ def index_copy_(input, dim: int, index, source) -> Tensor:
         return input
     source = as_slice(input, source)
     check_index_copy(input, dim, index, source)
+    refuse_overlap(input, (index, source), "index_copy_")
     if modes.grad and (input.requires_grad or source.requires_grad):
         return store(input, index_copy(input, dim, index, source), "index_copy_")
     if not input._array.flags.writeable:
         raise read_only("index_copy_")
-    _replace_slices(input, dim, index, source)
+    apart = not np.may_share_memory(input._array, source._array)
+    _replace_slices(input, dim, index, source if apart else source.clone())
     return input
 
 
