@@ -1063,3 +1063,24 @@ def test_a_hook_cannot_make_a_gradient_of_none():
     first.register_hook(lambda dy: badak.ones(()))
     with pytest.raises(errors.GraphError, match="can't replace a None gradient with a non-None value"):
         second.backward()
+
+
+@pytest.mark.parametrize("mode", ["all", "any"])
+def test_a_hook_of_several_gradients_is_called_once_for_each_backward_as_pytorchs(mode):
+    told = []
+    for lib in (badak, torch):
+        a, b, c = (lib.ones(2, requires_grad=True) for _ in range(3))
+        x = a * 2
+        heard: list = []
+        tell = lambda gs, heard=heard: heard.append([g is None or g.tolist() for g in ([gs] if mode == "any" else gs)])
+        handle = lib.autograd.graph.register_multi_grad_hook((a, b, x), tell, mode=mode)
+        (a * b).sum().backward()  # reaches two of three
+        (x * b * c).sum().backward(retain_graph=True)
+        c.sum().backward()
+        x.sum().backward()
+        handle.remove()
+        a.sum().backward()
+        told.append(heard)
+    if mode == "all":
+        assert told[0] == told[1]
+    assert len(told[0]) == len(told[1]) == 3

@@ -7,11 +7,12 @@ which lead nowhere, come last.
 """
 
 from contextlib import contextmanager
+from functools import wraps
 from heapq import heappop, heappush
 
 import numpy as np
 
-from badak.autograd.node import Leaf, Node
+from badak.autograd.node import Leaf, Node, now
 from badak.core import events
 from badak.core.errors import tr
 from badak.core.modes import anywhere, modes
@@ -20,6 +21,36 @@ from badak.kernels import of as kernels_of
 from badak.ops.rows import Rows
 
 
+def under_way(walk):
+    """A walk from roots to targets, which is known while it lasts."""
+
+    @wraps(walk)
+    def walking(roots, retain_graph: bool = False, targets=None, *rest):
+        before, modes.walk = modes.walk, (now(), roots, targets)
+        try:
+            return walk(roots, retain_graph, targets, *rest)
+        finally:
+            modes.walk = before
+
+    return walking
+
+
+def goes_through() -> set:
+    """The nodes that the walk under way visits."""
+    _, roots, targets = modes.walk
+    if targets is not None:
+        goals, above = frontier(roots, targets)
+        return goals | above
+    seen = {node for (node, _), _ in roots}
+    pending = list(seen)
+    while pending:
+        new = {edge[0] for edge in pending.pop().edges if edge is not None} - seen
+        seen |= new
+        pending += new
+    return seen
+
+
+@under_way
 def backpropagate(roots, retain_graph: bool = False, targets=None):
     """Send each root's gradient back through the graph.
 

@@ -6,9 +6,11 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from badak.autograd import saved
+from badak.autograd.engine import goes_through
 from badak.autograd.hooks import RemovableHandle, function
 from badak.autograd.saved import saved_tensors_hooks as saved_tensors_hooks
 from badak.core.errors import ArgumentError, StateError, tr
+from badak.core.modes import modes
 from badak.core.public_api import door as _door
 from badak.tensor import Tensor
 from badak.tensor.grad_fn import GradFn, grad_fn
@@ -107,26 +109,21 @@ def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable, *, mode: s
     if mode not in ("all", "any"):
         raise ArgumentError(tr("Expects mode to be one of 'all', 'any' but got {}", mode), 'mode="all"')
     function(fn)
-    state: dict[str, Any] = {
-        "grads": [None] * len(tensors),
-        "left": sum(t.requires_grad for t in tensors),
-        "lock": threading.Lock(),
-    }
-    count = state["left"]
+    known = threading.local()  # of the backward under way: itself, the gradients that have come, how many are still to come
+    nodes = [t._edge()[0] for t in tensors if t.requires_grad]
     handles = []
 
-    def arrived(i: int, grad: Tensor) -> None:
-        with state["lock"]:
-            state["grads"][i] = grad
-            state["left"] -= 1
-            first, last = state["left"] == count - 1, state["left"] == 0
-            grads = list(state["grads"])
-            if last:
-                state["grads"], state["left"] = [None] * len(tensors), count
+    def arrived(i: int, grad: Tensor | None) -> None:
+        first = getattr(known, "walk", None) != modes.walk[0]
+        if first:
+            visited = goes_through()
+            known.walk, known.grads, known.left = modes.walk[0], [None] * len(tensors), sum(node in visited for node in nodes)
+        known.grads[i] = grad
+        known.left -= 1
         if mode == "any" and first:
             fn(grad)
-        elif mode == "all" and last:
-            fn(grads)
+        elif mode == "all" and not known.left:
+            fn(known.grads)
 
     for i, t in enumerate(tensors):
         if t.requires_grad:

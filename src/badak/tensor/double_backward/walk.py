@@ -3,7 +3,7 @@
 from contextlib import nullcontext
 from heapq import heappop, heappush
 
-from badak.autograd.engine import asked_for, frontier
+from badak.autograd.engine import asked_for, frontier, under_way
 from badak.autograd.node import Leaf, Node
 from badak.core import events
 from badak.core.errors import GraphError, tr
@@ -36,6 +36,7 @@ def through(function, inputs, needs, dys) -> tuple:
     return tuple(Recorded(known[place]) if known.get(place) is not None else None for place in range(len(own)))
 
 
+@under_way
 def walk(roots, retain_graph, targets, of_node):
     """The same. of_node(node, gradients): the gradients of its inputs."""
     waiting: dict = {}  # node: a gradient for each of its outputs, None where none has come
