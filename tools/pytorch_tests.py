@@ -137,7 +137,7 @@ Written by `tools/pytorch_tests.py`.
 The test files of PyTorch {known["release"]} were run on the CPU by PyTorch {known["torch"]} and by `badak run -m pytest`, with the
 helpers of tests that PyTorch {known["torch"]} brings. Counted are the tests that pass on PyTorch, some of every file ("one test
 of"), chosen by their names. What the older files ask of names that are gone, of a GPU or of a compiler fails or is skipped on
-PyTorch, and is not counted. A test that takes more than 20 s fails, on both sides. Tests that ask whether oneDNN or
+PyTorch, and is not counted. A test that computes for more than 20 s fails, on both sides. Tests that ask whether oneDNN or
 NNPACK, libraries of PyTorch's, computes a convolution are skipped on badak and not counted; how many stands next to the others.
 
 | file | one test of | pass on PyTorch | of these on badak | share | a name is missing | number | other error | oneDNN | run on |
