@@ -33,6 +33,7 @@ WITHOUT = {"_refs|python_ref": "they ask of `torch._refs`, PyTorch's second impl
 REASONS = [
     ("test_conj_imag_view", "badak computes a conjugate at once: it is no view, and has no negative bit"),
     ("test_conj_neg_view_numpy", "badak computes a conjugate at once: it is no view, and has no negative bit"),
+    ("test_neg_view", "what _neg_view gives is computed at once: it is no view, and can only be read"),
     ("math_view", "what _neg_view gives is computed at once: it is no view, and can only be read"),
     ("test_unfold_view", "windows of unfold show memory of others, and can only be read"),
     ("test_strides_propagation", "along dims of size 1 a result has other steps in memory"),
