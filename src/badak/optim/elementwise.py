@@ -178,7 +178,7 @@ class Elementwise(Declared):
         return prepare
 
     def _has_step_hooks(self) -> bool:
-        return bool(self._hooks.get(tr("step pre")) or self._hooks.get(tr("step post")) or private.before or private.after)
+        return bool(self._hooks.get("step pre") or self._hooks.get("step post") or private.before or private.after)
 
     def _ready(self) -> list[Any]:
         """The groups, each followed by its parameters that have gradients."""

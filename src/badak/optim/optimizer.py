@@ -86,10 +86,10 @@ class Optimizer:
 
     def state_dict(self) -> dict[str, Any]:
         """{"state": {number: ...}, "param_groups": [...]}, parameters by number, in PyTorch's form."""
-        for hook in self._hooked(tr("state_dict pre")):
+        for hook in self._hooked("state_dict pre"):
             hook(self)
         made = pack(self.state, self.param_groups)
-        for hook in self._hooked(tr("state_dict post")):
+        for hook in self._hooked("state_dict post"):
             made = hook(self, made) or made
         return made
 
@@ -99,38 +99,38 @@ class Optimizer:
         The groups must have the same sizes; parameters are matched by their order. Raises OptimizerStateError otherwise.
         """
         state_dict = dict(state_dict) if isinstance(state_dict, dict) else state_dict
-        for hook in self._hooked(tr("load_state_dict pre")):
+        for hook in self._hooked("load_state_dict pre"):
             state_dict = hook(self, state_dict) or state_dict
         groups = load_groups(state_dict, self.param_groups, type(self).__name__)
         state = load_state(state_dict["state"], state_dict["param_groups"], groups, type(self).__name__, self.NUMBERS)
         self._check_loaded(state, groups)
         self.__setstate__({"state": state, "param_groups": groups})
-        for hook in self._hooked(tr("load_state_dict post")):
+        for hook in self._hooked("load_state_dict post"):
             hook(self)
 
     def register_step_pre_hook(self, hook: Callable) -> RemovableHandle:
         """Call hook(optimizer, args, kwargs) before each step; it may return new (args, kwargs)."""
-        return self._register(tr("step pre"), hook)
+        return self._register("step pre", hook)
 
     def register_step_post_hook(self, hook: Callable) -> RemovableHandle:
         """Call hook(optimizer, args, kwargs) after each step."""
-        return self._register(tr("step post"), hook)
+        return self._register("step post", hook)
 
     def register_state_dict_pre_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
         """Call hook(optimizer) before state_dict()."""
-        return self._register(tr("state_dict pre"), hook, prepend)
+        return self._register("state_dict pre", hook, prepend)
 
     def register_state_dict_post_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
         """Call hook(optimizer, state_dict) after state_dict(); it may return another one."""
-        return self._register(tr("state_dict post"), hook, prepend)
+        return self._register("state_dict post", hook, prepend)
 
     def register_load_state_dict_pre_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
         """Call hook(optimizer, state_dict) before load_state_dict(); it may return another one."""
-        return self._register(tr("load_state_dict pre"), hook, prepend)
+        return self._register("load_state_dict pre", hook, prepend)
 
     def register_load_state_dict_post_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
         """Call hook(optimizer) after load_state_dict()."""
-        return self._register(tr("load_state_dict post"), hook, prepend)
+        return self._register("load_state_dict post", hook, prepend)
 
     def _register(self, moment: str, hook: Callable, prepend: bool = False) -> RemovableHandle:
         return RemovableHandle(self._hooks.setdefault(moment, {}), function(hook), prepend)

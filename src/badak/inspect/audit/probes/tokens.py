@@ -8,7 +8,7 @@ from badak.inspect.audit.kind import looked_up
 from badak.inspect.audit.localize import dies
 from badak.inspect.audit.probes.batch import holds_numbers, numbers_of_rows
 from badak.inspect.audit.report import Finding
-from badak.inspect.audit.subject import NotApplicable, Subject
+from badak.inspect.audit.subject import NoForwardLeft, NotApplicable, Subject
 
 SEGMENTS = 8  # tables with so few rows say what kind a token is of
 KEPT = tr("look for what keeps the input from the output: a product with 0, a clamp, a constant, an index")
@@ -82,6 +82,10 @@ def idle_inputs(subject: Subject) -> list[Finding]:
                 if other is not None:
                     other[..., :first] = leaf.array[..., :first]
                 watch = None if other is None else subject.forward(subject.batch.with_({which: other}))
+            except NoForwardLeft:
+                if not found:
+                    raise
+                break
             except NotApplicable:
                 break
             if watch and all(np.array_equal(a, b, equal_nan=True) for a, b in zip(subject.reference.outputs, watch.outputs)):
