@@ -66,3 +66,24 @@ def test_gradients_go_through_a_change_of_format():
     x = badak.ones(1, 2, 2, 2).requires_grad_()
     (x.to(memory_format=badak.channels_last) * 3).sum().backward()
     assert x.grad.eq(3).all()
+
+
+COPIES = {
+    "tensor": lambda lib, v: lib.tensor(v),
+    "in another dtype": lambda lib, v: lib.tensor(v, dtype=lib.float32),
+    "of a tensor": lambda lib, v: lib.tensor(lib.from_numpy(v)),
+    "new_tensor": lambda lib, v: lib.ones(1).new_tensor(v),
+    "asarray": lambda lib, v: lib.asarray(v, copy=True),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", COPIES)
+def test_a_copy_of_an_array_lies_in_memory_as_the_array(name):
+    a = np.arange(24.0).reshape(2, 3, 4)
+    for v in (a.T, np.asfortranarray(a), a[:, ::2].transpose(2, 0, 1), a[:, :, ::2], np.broadcast_to(a[:1], (2, 3, 4)).T):
+        ours, theirs = COPIES[name](badak, v), COPIES[name](torch, v)
+        assert ours.stride() == theirs.stride()
+        np.testing.assert_array_equal(ours.numpy(), theirs.numpy())
+        ours[0] = 99.0
+        assert v.max() < 24

@@ -6,7 +6,7 @@ import numpy as np
 
 from badak.core import events
 from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, NotSupportedError, ShapeError, tr, warn_once
-from badak.kernels.memory_format import channels_innermost, laid
+from badak.kernels.memory_format import channels_innermost, copied, laid
 from badak.tensor import dtypes
 from badak.tensor.data import as_array, fit, unlike_storage
 from badak.tensor.dtypes import CPU, Size, check_place, default_dtype, to_dtype
@@ -49,7 +49,7 @@ def tensor(data, *, dtype=None, device=None, requires_grad: bool = False, pin_me
     if hasattr(data, "untyped"):
         made = _of_storage(data, dtype)
         return made.requires_grad_() if requires_grad else made
-    made = Tensor._of(np.array(as_array(data, None if dtype is None else to_dtype(dtype).numpy), order="C"))
+    made = Tensor._of(copied(np.asarray(as_array(data, None if dtype is None else to_dtype(dtype).numpy))))
     if not isinstance(data, Tensor | np.ndarray):
         events.constant(made._array)
     return made.requires_grad_() if requires_grad else made
