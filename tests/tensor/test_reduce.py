@@ -153,3 +153,16 @@ def test_a_second_dim_is_not_taken_for_keepdim(name):
         "keepdim must be a bool, but got 1 of type int",
         "fix: x.sum((0, 1)) reduces two dims; x.sum(0, keepdim=True) keeps one",
     ]
+
+
+@pytest.mark.parametrize("dim", [0, 1, 2])
+@pytest.mark.parametrize("name", ["cumsum", "cumprod", "logcumsumexp"])
+def test_what_runs_along_an_axis_is_carried_on_in_float64(name, dim):
+    """As in PyTorch, so that 1 - pmf.cumsum() does not depend on how many entries there are."""
+    numbers = np.random.default_rng(0).uniform(0.5, 1.5, (40, 50, 60)).astype(np.float32)
+    x = bk.tensor(numbers, requires_grad=True)
+    y, wide = getattr(x, name)(dim), getattr(bk.tensor(numbers).double(), name)(dim)
+    np.testing.assert_array_equal(y.detach().numpy(), wide.float().numpy())
+    if name == "cumsum":
+        y.backward(bk.tensor(numbers))
+        np.testing.assert_array_equal(x.grad.numpy(), bk.tensor(numbers).double().flip(dim).cumsum(dim).flip(dim).float().numpy())

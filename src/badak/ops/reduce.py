@@ -9,6 +9,7 @@ import numpy as np
 
 from badak import kernels
 from badak.kernels import elementary
+from badak.kernels.reference.running import running
 from badak.ops._broadcast import by_rows, quiet
 from badak.ops._complex import analytic
 from badak.ops.batching import stacked
@@ -295,7 +296,7 @@ def _norm(x, p, axis, keepdims):
 
 def _sum_from_here(x, axis):
     """Entry i is the sum of entries i, i + 1, ... to the end."""
-    return np.flip(np.cumsum(np.flip(x, axis), axis=axis, dtype=x.dtype), axis)
+    return np.flip(running(np.cumsum, np.flip(x, axis), axis), axis)
 
 
 class CumSum(Op):
@@ -312,7 +313,7 @@ class CumSum(Op):
         save.axis = axis
         if x.ndim and axis in (-1, x.ndim - 1):
             return kernels.of(x).cumsum(x)
-        return np.cumsum(x, axis=axis, dtype=x.dtype)
+        return running(np.cumsum, x, axis)
 
     @staticmethod
     @quiet
@@ -321,7 +322,7 @@ class CumSum(Op):
 
     @staticmethod
     def double_backward(saved, dy):
-        return np.flip(np.cumsum(np.flip(dy, saved.axis), saved.axis), saved.axis)
+        return _sum_from_here(dy, saved.axis)
 
 
 class CumProd(Op):
@@ -336,7 +337,7 @@ class CumProd(Op):
     @by_rows
     def forward(save, x, axis):
         save.x, save.axis = x, axis
-        save.y = y = np.cumprod(x, axis=axis, dtype=x.dtype)
+        save.y = y = running(np.cumprod, x, axis)
         return y
 
     @staticmethod
@@ -347,7 +348,7 @@ class CumProd(Op):
         one, zero = x.dtype.type(1), x.dtype.type(0)
         zeros = np.cumsum(x == 0, axis=axis)  # how many zeros up to here
         first = (x == 0) & (zeros == 1)
-        without = np.cumprod(np.where(first, one, x), axis=axis, dtype=x.dtype)
+        without = running(np.cumprod, np.where(first, one, x), axis)
         before = _sum_from_here(dy * saved.y, axis) / np.where(x == 0, one, x)
         at = _sum_from_here(np.where(zeros > 0, dy * without, zero), axis)
         return np.where(zeros == 0, before, np.where(first, at, zero))

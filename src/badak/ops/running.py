@@ -3,6 +3,7 @@
 import numpy as np
 
 from badak.kernels import elementary
+from badak.kernels.reference.running import running
 from badak.ops._broadcast import by_rows, quiet, zeros
 from badak.ops.along import ScatterAdd
 from badak.ops.concat import Stack
@@ -78,7 +79,7 @@ class LogCumSumExp(Op):
     @by_rows
     def forward(save, x, axis):
         save.x, save.axis = x, axis
-        save.y = y = np.logaddexp.accumulate(x, axis=axis)
+        save.y = y = running(np.logaddexp.accumulate, x, axis)
         return y
 
     @staticmethod

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, tr
+from badak.core.errors import ArgumentError, ArgumentTypeError, tr, warn_once
 from badak.tensor import Tensor, as_tensor, dtypes, empty, randint, view_as_real
 
 _TOLERANCES = {  # rtol, atol; of everything else 0
@@ -41,7 +41,20 @@ def assert_close(
         raise AssertionError(told if msg is None else msg(told) if callable(msg) else msg)
 
 
-assert_allclose = assert_close
+_OLD_TOLERANCES = {"float16": (1e-3, 1e-3), "float32": (1e-4, 1e-5), "float64": (1e-5, 1e-8)}
+
+
+def assert_allclose(
+    actual: Any, expected: Any, rtol: float | None = None, atol: float | None = None, equal_nan: bool = True, msg: str = ""
+) -> None:
+    """assert_close as it was before PyTorch 1.12: NaN is close to NaN, of any dtypes, and float32 to 1e-4 and 1e-5."""
+    warn_once(tr("assert_allclose"), "`torch.testing.assert_allclose()` is deprecated since 1.12", "torch.testing.assert_close(a, b)")
+    a = as_tensor(actual)
+    b = as_tensor(expected) if isinstance(expected, Tensor) else as_tensor(expected, a.dtype)
+    if rtol is None and atol is None:
+        known = [_OLD_TOLERANCES.get(str(x.dtype).rpartition(".")[2], (0.0, 0.0)) for x in (a, b)]
+        rtol, atol = map(max, zip(*known))
+    assert_close(a, b, rtol=rtol, atol=atol, equal_nan=equal_nan, check_dtype=False, msg=msg or None)
 
 
 def _told(actual: Any, expected: Any, rules: tuple, place: str) -> str:

@@ -12,7 +12,7 @@ def cumsum_rows(task, y, x, rows):
     """y[n, i] = y[n, i - 1] + x[n, i] for `rows` values of n."""
     for n in range(task * rows, min((task + 1) * rows, x.shape[0])):
         source, target = x[n], y[n]
-        total = x.dtype.type(-0.0)  # -0 + x is x, of either zero too
+        total = np.float64(-0.0)  # -0 + x is x, of either zero too
         for i in range(len(source)):
             total = total + source[i]
             target[i] = total
