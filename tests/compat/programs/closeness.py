@@ -1,12 +1,14 @@
 """torch.testing: what is close, what is said where it is not, and tensors to try things on."""
 
+import warnings
+
 import torch
-from torch.testing import assert_close, make_tensor
+from torch.testing import assert_allclose, assert_close, make_tensor
 
 
-def said(*values, **options):
+def said(*values, by=assert_close, **options):
     try:
-        assert_close(*values, **options)
+        by(*values, **options)
         print("close")
     except (ValueError, TypeError):
         print("raises")
@@ -31,6 +33,12 @@ said(x, x + 0.1, rtol=0.1)
 said(x, x.double(), check_dtype=False)
 said(x, x + 1, msg="another text")
 said(x, x + 1, msg=lambda text: "before: " + text.splitlines()[0])
+with warnings.catch_warnings(category=FutureWarning, action="ignore"):
+    nan = torch.tensor([float("nan"), 1])
+    for a, b in ((nan, nan), (x, x + 5e-5), (x, x + 1e-2), (x, x.double()), (x.half(), x + 9e-4), ([1.0], x[:1]), (x, [1, 2, 3])):
+        said(a, b, by=assert_allclose)
+    said(x, x + 0.1, 0, 0.2, by=assert_allclose)
+    said(nan, nan, equal_nan=False, by=assert_allclose)
 for kind in (torch.float32, torch.float64, torch.int64, torch.int8, torch.uint8, torch.bool, torch.complex64, torch.bfloat16):
     torch.manual_seed(0)
     print(make_tensor((2, 2), dtype=kind, device="cpu"), make_tensor(3, dtype=kind, device="cpu", exclude_zero=True))

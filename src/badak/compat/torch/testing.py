@@ -1,12 +1,13 @@
 """`torch.testing`: whether two tensors are close, told as PyTorch tells it, and tensors to try things on."""
 
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, tr, warn_once
+from badak.core.errors import ArgumentError, ArgumentTypeError, tr
 from badak.tensor import Tensor, as_tensor, dtypes, empty, randint, view_as_real
 
 _TOLERANCES = {  # rtol, atol; of everything else 0
@@ -48,7 +49,11 @@ def assert_allclose(
     actual: Any, expected: Any, rtol: float | None = None, atol: float | None = None, equal_nan: bool = True, msg: str = ""
 ) -> None:
     """assert_close as it was before PyTorch 1.12: NaN is close to NaN, of any dtypes, and float32 to 1e-4 and 1e-5."""
-    warn_once(tr("assert_allclose"), "`torch.testing.assert_allclose()` is deprecated since 1.12", "torch.testing.assert_close(a, b)")
+    warnings.warn(
+        "`torch.testing.assert_allclose()` is deprecated since 1.12. Please use `torch.testing.assert_close()` instead.",
+        FutureWarning,
+        stacklevel=2,
+    )
     a = as_tensor(actual)
     b = as_tensor(expected) if isinstance(expected, Tensor) else as_tensor(expected, a.dtype)
     if rtol is None and atol is None:
