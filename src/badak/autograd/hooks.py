@@ -2,6 +2,7 @@
 
 import weakref
 from collections.abc import Callable
+from typing import Any
 
 from badak.core import events
 from badak.core.errors import ArgumentTypeError, tr
@@ -12,16 +13,30 @@ of_all: list[tuple[dict, str]] = []  # (namespace, name) of each table of hooks 
 class RemovableHandle:
     """What registering a hook gives back: `remove()` takes the hook away; as a context manager it does so at the end.
 
+    hook: left out by programs that put it into `hooks` at the handle's `id` themselves.
     owner: the tensor or module that it hangs on, where a recorded step may have met that and is then to be recorded again.
     flags: more tables in which the hook has an entry, by the same id.
+    extra_dict: one more table, or a list of them, from which `remove()` takes the entry, too.
     """
 
     next_id = 0
 
-    def __init__(self, hooks: dict, hook: object, prepend: bool = False, owner: object = None, flags: tuple[dict, ...] = ()):
-        self.id, self._hooks, self._flags = RemovableHandle.next_id, hooks, flags
+    def __init__(
+        self,
+        hooks: dict,
+        hook: object = None,
+        prepend: bool = False,
+        owner: object = None,
+        flags: tuple[dict, ...] = (),
+        *,
+        extra_dict: Any = None,
+    ):
+        extra = [extra_dict] if isinstance(extra_dict, dict) else extra_dict or ()
+        self.id, self._hooks, self._flags = RemovableHandle.next_id, hooks, (*flags, *extra)
         RemovableHandle.next_id += 1
         self._owner = None if owner is None else weakref.ref(owner)
+        if hook is None:
+            return
         self._tell(tr("a hook was registered"))
         others = dict(hooks) if prepend else {}
         for key in others:

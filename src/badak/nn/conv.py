@@ -183,7 +183,7 @@ class Conv3d(_Conv):
         return F.conv3d(x, weight, bias, self.stride, padding, self.dilation, self.groups)
 
 
-class _ConvTranspose(_ConvNd):
+class _ConvTransposeNd(_ConvNd):
     transposed = True
 
     def __init__(
@@ -224,7 +224,7 @@ class _ConvTranspose(_ConvNd):
         return extra
 
 
-class ConvTranspose1d(_ConvTranspose):
+class ConvTranspose1d(_ConvTransposeNd):
     """The gradient of Conv1d in its input, as a layer: x (N, C, O) -> (N, M, L), w (C, M/groups, K)."""
 
     axes = 1
@@ -234,7 +234,7 @@ class ConvTranspose1d(_ConvTranspose):
         return F.conv_transpose1d(input, self.weight, self.bias, self.stride, self.padding, extra, self.groups, self.dilation)
 
 
-class ConvTranspose2d(_ConvTranspose):
+class ConvTranspose2d(_ConvTransposeNd):
     """As ConvTranspose1d over two axes."""
 
     axes = 2
@@ -244,7 +244,7 @@ class ConvTranspose2d(_ConvTranspose):
         return F.conv_transpose2d(input, self.weight, self.bias, self.stride, self.padding, extra, self.groups, self.dilation)
 
 
-class ConvTranspose3d(_ConvTranspose):
+class ConvTranspose3d(_ConvTransposeNd):
     """As ConvTranspose1d over three axes."""
 
     axes = 3

@@ -6,7 +6,7 @@ from badak.nn.module import Module
 from badak.tensor import Tensor
 
 
-class _Dropout(Module):
+class _DropoutNd(Module):
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()
         if not 0 <= p <= 1:
@@ -17,7 +17,7 @@ class _Dropout(Module):
         return f"p={self.p}, inplace={self.inplace}"
 
 
-class Dropout(_Dropout):
+class Dropout(_DropoutNd):
     """Training: y = x k / (1 - p) with k = 0 with probability p, else 1, for each value. Evaluation: y = x.
 
     Source: Srivastava et al. 2014, "Dropout: a simple way to prevent neural networks from overfitting".
@@ -40,28 +40,28 @@ class Dropout(_Dropout):
         return F.dropout(input, self.p, self.training, self.inplace)
 
 
-class Dropout1d(_Dropout):
+class Dropout1d(_DropoutNd):
     """As Dropout, one k for each channel: x (B, C, T) or (C, T)."""
 
     def forward(self, input: Tensor) -> Tensor:
         return F.dropout1d(input, self.p, self.training, self.inplace)
 
 
-class Dropout2d(_Dropout):
+class Dropout2d(_DropoutNd):
     """As Dropout, one k for each channel: x (B, C, H, W) or (C, H, W)."""
 
     def forward(self, input: Tensor) -> Tensor:
         return F.dropout2d(input, self.p, self.training, self.inplace)
 
 
-class Dropout3d(_Dropout):
+class Dropout3d(_DropoutNd):
     """As Dropout, one k for each channel: x (B, C, D, H, W) or (C, D, H, W)."""
 
     def forward(self, input: Tensor) -> Tensor:
         return F.dropout3d(input, self.p, self.training, self.inplace)
 
 
-class AlphaDropout(_Dropout):
+class AlphaDropout(_DropoutNd):
     """Dropout that keeps mean 0 and variance 1 behind SELU: dropped values become SELU's lower limit, then all are rescaled.
 
     Source: Klambauer et al. 2017, "Self-normalizing neural networks".
@@ -71,7 +71,7 @@ class AlphaDropout(_Dropout):
         return F.alpha_dropout(input, self.p, self.training)
 
 
-class FeatureAlphaDropout(_Dropout):
+class FeatureAlphaDropout(_DropoutNd):
     """As AlphaDropout, one choice for each channel: x (B, C, ...)."""
 
     def forward(self, input: Tensor) -> Tensor:

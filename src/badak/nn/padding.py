@@ -35,7 +35,7 @@ class _Pad(Module):
         return f"{self.padding}"
 
 
-class _ConstantPad(_Pad):
+class _ConstantPadNd(_Pad):
     mode = "constant"
 
     def __init__(self, padding, value: Any) -> None:
@@ -49,25 +49,25 @@ class _ConstantPad(_Pad):
         return f"padding={self.padding}, value={self.value}"
 
 
-class ConstantPad1d(_ConstantPad):
+class ConstantPad1d(_ConstantPadNd):
     """x (N, C, L) with `value` around it."""
 
     axes = 1
 
 
-class ConstantPad2d(_ConstantPad):
+class ConstantPad2d(_ConstantPadNd):
     """x (N, C, H, W) with `value` around it."""
 
     axes = 2
 
 
-class ConstantPad3d(_ConstantPad):
+class ConstantPad3d(_ConstantPadNd):
     """x (N, C, D, H, W) with `value` around it."""
 
     axes = 3
 
 
-class _ZeroPad(_ConstantPad):
+class _ZeroPad(_ConstantPadNd):
     def __init__(self, padding) -> None:
         super().__init__(padding, 0.0)
 
@@ -87,64 +87,67 @@ class ZeroPad3d(_ZeroPad, ConstantPad3d):
     """x (N, C, D, H, W) with zeros around it."""
 
 
-class ReflectionPad1d(_Pad):
+class _ReflectionPadNd(_Pad):
+    mode = "reflect"
+
+
+class ReflectionPad1d(_ReflectionPadNd):
     """x (N, C, L) with its mirror image around it, the edge itself not repeated."""
 
     axes = 1
-    mode = "reflect"
 
 
-class ReflectionPad2d(_Pad):
+class ReflectionPad2d(_ReflectionPadNd):
     """x (N, C, H, W) with its mirror image around it, the edge itself not repeated."""
 
     axes = 2
-    mode = "reflect"
 
 
-class ReflectionPad3d(_Pad):
+class ReflectionPad3d(_ReflectionPadNd):
     """x (N, C, D, H, W) with its mirror image around it, the edge itself not repeated."""
 
     axes = 3
-    mode = "reflect"
 
 
-class ReplicationPad1d(_Pad):
+class _ReplicationPadNd(_Pad):
+    mode = "replicate"
+
+
+class ReplicationPad1d(_ReplicationPadNd):
     """x (N, C, L) with its edge repeated around it."""
 
     axes = 1
-    mode = "replicate"
 
 
-class ReplicationPad2d(_Pad):
+class ReplicationPad2d(_ReplicationPadNd):
     """x (N, C, H, W) with its edge repeated around it."""
 
     axes = 2
-    mode = "replicate"
 
 
-class ReplicationPad3d(_Pad):
+class ReplicationPad3d(_ReplicationPadNd):
     """x (N, C, D, H, W) with its edge repeated around it."""
 
     axes = 3
-    mode = "replicate"
 
 
-class CircularPad1d(_Pad):
+class _CircularPadNd(_Pad):
+    mode = "circular"
+
+
+class CircularPad1d(_CircularPadNd):
     """x (N, C, L) going round: before its start stands its end."""
 
     axes = 1
-    mode = "circular"
 
 
-class CircularPad2d(_Pad):
+class CircularPad2d(_CircularPadNd):
     """x (N, C, H, W) going round: before its start stands its end."""
 
     axes = 2
-    mode = "circular"
 
 
-class CircularPad3d(_Pad):
+class CircularPad3d(_CircularPadNd):
     """x (N, C, D, H, W) going round: before its start stands its end."""
 
     axes = 3
-    mode = "circular"

@@ -7,7 +7,7 @@ from badak.nn.module import Module
 from badak.tensor import Tensor
 
 
-class _MaxPool(Module):
+class _MaxPoolNd(Module):
     def __init__(
         self, kernel_size, stride=None, padding=0, dilation=1, return_indices: bool = False, ceil_mode: bool = False
     ) -> None:
@@ -25,14 +25,14 @@ class _MaxPool(Module):
         )
 
 
-class MaxPool1d(_MaxPool):
+class MaxPool1d(_MaxPoolNd):
     """The largest number of each window of x (N, C, L); the stride is kernel_size unless given."""
 
     def forward(self, input: Tensor):
         return F.max_pool1d(input, *self._arguments())
 
 
-class MaxPool2d(_MaxPool):
+class MaxPool2d(_MaxPoolNd):
     """The largest number of each window of x (N, C, H, W); the stride is kernel_size unless given.
 
     Args:
@@ -54,14 +54,19 @@ class MaxPool2d(_MaxPool):
         return F.max_pool2d(input, *self._arguments())
 
 
-class MaxPool3d(_MaxPool):
+class MaxPool3d(_MaxPoolNd):
     """The largest number of each window of x (N, C, D, H, W); the stride is kernel_size unless given."""
 
     def forward(self, input: Tensor):
         return F.max_pool3d(input, *self._arguments())
 
 
-class AvgPool1d(Module):
+class _AvgPoolNd(Module):
+    def extra_repr(self) -> str:
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+class AvgPool1d(_AvgPoolNd):
     """The mean of each window of x (N, C, L); the stride is kernel_size unless given."""
 
     def __init__(self, kernel_size, stride=None, padding=0, ceil_mode: bool = False, count_include_pad: bool = True) -> None:
@@ -73,11 +78,8 @@ class AvgPool1d(Module):
     def forward(self, input: Tensor) -> Tensor:
         return F.avg_pool1d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad)
 
-    def extra_repr(self) -> str:
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
 
-
-class _AvgPool(Module):
+class _AvgPool(_AvgPoolNd):
     def __init__(
         self,
         kernel_size,
@@ -100,8 +102,6 @@ class _AvgPool(Module):
             self.count_include_pad,
             self.divisor_override,
         )
-
-    extra_repr = AvgPool1d.extra_repr
 
 
 class AvgPool2d(_AvgPool):
@@ -133,7 +133,7 @@ class AvgPool3d(_AvgPool):
         return F.avg_pool3d(input, *self._arguments())
 
 
-class _AdaptiveAvgPool(Module):
+class _AdaptiveAvgPoolNd(Module):
     def __init__(self, output_size) -> None:
         super().__init__()
         self.output_size = output_size
@@ -142,28 +142,28 @@ class _AdaptiveAvgPool(Module):
         return f"output_size={self.output_size}"
 
 
-class AdaptiveAvgPool1d(_AdaptiveAvgPool):
+class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
     """The means of `output_size` windows that cover x (N, C, L)."""
 
     def forward(self, input: Tensor) -> Tensor:
         return F.adaptive_avg_pool1d(input, self.output_size)
 
 
-class AdaptiveAvgPool2d(_AdaptiveAvgPool):
+class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
     """The means of `output_size` windows that cover x (N, C, H, W); None keeps an axis."""
 
     def forward(self, input: Tensor) -> Tensor:
         return F.adaptive_avg_pool2d(input, self.output_size)
 
 
-class AdaptiveAvgPool3d(_AdaptiveAvgPool):
+class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
     """The means of `output_size` windows that cover x (N, C, D, H, W); None keeps an axis."""
 
     def forward(self, input: Tensor) -> Tensor:
         return F.adaptive_avg_pool3d(input, self.output_size)
 
 
-class _AdaptiveMaxPool(Module):
+class _AdaptiveMaxPoolNd(Module):
     def __init__(self, output_size, return_indices: bool = False) -> None:
         super().__init__()
         self.output_size, self.return_indices = output_size, return_indices
@@ -172,28 +172,28 @@ class _AdaptiveMaxPool(Module):
         return f"output_size={self.output_size}"
 
 
-class AdaptiveMaxPool1d(_AdaptiveMaxPool):
+class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
     """The maxima of `output_size` windows that cover x (N, C, L)."""
 
     def forward(self, input: Tensor):
         return F.adaptive_max_pool1d(input, self.output_size, self.return_indices)
 
 
-class AdaptiveMaxPool2d(_AdaptiveMaxPool):
+class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
     """The maxima of `output_size` windows that cover x (N, C, H, W)."""
 
     def forward(self, input: Tensor):
         return F.adaptive_max_pool2d(input, self.output_size, self.return_indices)
 
 
-class AdaptiveMaxPool3d(_AdaptiveMaxPool):
+class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
     """The maxima of `output_size` windows that cover x (N, C, D, H, W)."""
 
     def forward(self, input: Tensor):
         return F.adaptive_max_pool3d(input, self.output_size, self.return_indices)
 
 
-class _LPPool(Module):
+class _LPPoolNd(Module):
     def __init__(self, norm_type: float, kernel_size, stride=None, ceil_mode: bool = False) -> None:
         super().__init__()
         self.norm_type, self.kernel_size, self.stride, self.ceil_mode = norm_type, kernel_size, stride, ceil_mode
@@ -205,28 +205,28 @@ class _LPPool(Module):
         return f"norm_type={self.norm_type}, kernel_size={self.kernel_size}, stride={self.stride}, ceil_mode={self.ceil_mode}"
 
 
-class LPPool1d(_LPPool):
+class LPPool1d(_LPPoolNd):
     """The p-norm of each window of x (N, C, L); see nn.functional.lp_pool1d."""
 
     def forward(self, input: Tensor) -> Tensor:
         return F.lp_pool1d(input, *self._arguments())
 
 
-class LPPool2d(_LPPool):
+class LPPool2d(_LPPoolNd):
     """The p-norm of each window of x (N, C, H, W)."""
 
     def forward(self, input: Tensor) -> Tensor:
         return F.lp_pool2d(input, *self._arguments())
 
 
-class LPPool3d(_LPPool):
+class LPPool3d(_LPPoolNd):
     """The p-norm of each window of x (N, C, D, H, W)."""
 
     def forward(self, input: Tensor) -> Tensor:
         return F.lp_pool3d(input, *self._arguments())
 
 
-class _MaxUnpool(Module):
+class _MaxUnpoolNd(Module):
     axes = 0
 
     def __init__(self, kernel_size, stride=None, padding=0) -> None:
@@ -238,7 +238,7 @@ class _MaxUnpool(Module):
     extra_repr = AvgPool1d.extra_repr
 
 
-class MaxUnpool1d(_MaxUnpool):
+class MaxUnpool1d(_MaxUnpoolNd):
     """What MaxPool1d took back to its places, 0 elsewhere: x (N, C, O) and indices -> (N, C, L)."""
 
     axes = 1
@@ -247,7 +247,7 @@ class MaxUnpool1d(_MaxUnpool):
         return F.max_unpool1d(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 
 
-class MaxUnpool2d(_MaxUnpool):
+class MaxUnpool2d(_MaxUnpoolNd):
     """As MaxUnpool1d over two axes."""
 
     axes = 2
@@ -256,7 +256,7 @@ class MaxUnpool2d(_MaxUnpool):
         return F.max_unpool2d(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 
 
-class MaxUnpool3d(_MaxUnpool):
+class MaxUnpool3d(_MaxUnpoolNd):
     """As MaxUnpool1d over three axes."""
 
     axes = 3

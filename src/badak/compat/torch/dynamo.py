@@ -42,6 +42,11 @@ def set_logs(**levels) -> None:
     """Nothing is logged: `step.fallback_reason` says why a step was not replayed."""
 
 
+def list_backends(exclude_tags=("debug", "experimental")) -> list[str]:
+    """What torch.compile can be told; badak has one compiler, of PyTorch's usual name."""
+    return ["inductor"]
+
+
 class OptimizedModule(Module):
     """What PyTorch's compiler makes of a module; badak's gives back the module itself, so nothing is one."""
 

@@ -48,6 +48,7 @@ PLACES = {
     "badak.distributions": "badak.distributions",
     "badak.distributions.relaxed_bernoulli": "badak.distributions.mixed",
     "badak.distributions.relaxed_categorical": "badak.distributions.mixed",
+    "badak._segment_reduce": "badak.tensor.scatter.segment_reduce",
     "badak._subclasses": "badak.compat.torch.dispatch",
     "badak._subclasses.fake_tensor": "badak.compat.torch.dispatch",
     "badak._ops": "badak.compat.torch.dispatch",
@@ -77,12 +78,16 @@ PLACES = {
     "badak.nn.modules.adaptive": "badak.nn.adaptive",
     "badak.nn.modules.batchnorm": "badak.nn.batch_norm",
     "badak.nn.modules.conv": "badak.nn.conv",
+    "badak.nn.modules.dropout": "badak.nn.dropout",
+    "badak.nn.modules.instancenorm": "badak.nn.batch_norm",
     "badak.nn.modules.lazy": "badak.nn.lazy",
     "badak.nn.modules.linear": "badak.nn.linear",
     "badak.nn.modules.loss": "badak.nn.loss",
     "badak.nn.modules.module": "badak.nn.module",
     "badak.nn.modules.module.RemovableHandle": "badak.autograd.hooks.RemovableHandle",
     "badak.nn.modules.module._IncompatibleKeys": "badak.nn.state._IncompatibleKeys",
+    "badak.nn.modules.padding": "badak.nn.padding",
+    "badak.nn.modules.pooling": "badak.nn.pooling",
     "badak.nn.modules.rnn": "badak.nn.recurrent",
     "badak.nn.modules.transformer": "badak.nn.transformer",
     "badak.nn.modules.utils": "badak.nn.utils.tuples",
@@ -139,14 +144,25 @@ _WHOLE = {  # badak's modules that serve as several of PyTorch's: the place of t
     ),
     "badak.nn": (
         "nn.modules",
-        "activation channelshuffle container distance dropout flatten fold instancenorm normalization pixelshuffle "
-        "pooling sparse upsampling",
+        "activation channelshuffle container distance flatten fold normalization pixelshuffle sparse upsampling",
     ),
 }
 PLACES |= {f"badak.{room}.{a}": ours for ours, (room, names) in _WHOLE.items() for a in names.split()}
 _LAZY = {"batchnorm": "BatchNorm1d BatchNorm2d BatchNorm3d", "linear": "Linear"}
+_LAZY["instancenorm"] = "InstanceNorm1d InstanceNorm2d InstanceNorm3d"
 _LAZY["conv"] = "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d"
 PLACES |= {f"badak.nn.modules.{a}.Lazy{b}": f"badak.nn.lazy.Lazy{b}" for a, names in _LAZY.items() for b in names.split()}
+
+_PARTS = {  # helpers of PyTorch's own layers, which copies of these import
+    "nn.functional": "_canonical_mask _in_projection _in_projection_packed _mha_shape_check _none_or_dtype _verify_batch_size "
+    "_verify_spatial_size",
+    "nn.modules.transformer": "_detect_is_causal_mask _generate_square_subsequent_mask _get_activation_fn _get_clones _get_seq_len",
+    "nn.modules.utils": "_list_with_default _reverse_repeat_tuple",
+    "nn.utils.rnn": "invert_permutation",
+}
+PLACES |= {
+    f"badak.{room}.{name}": f"badak.compat.torch.nn_parts.{name}" for room, names in _PARTS.items() for name in names.split()
+}
 
 INSTEAD = {  # what PyTorch has and badak has not: what serves in its place
     "linalg.ldl_factor": "linalg.lu_factor, or linalg.eigh of a symmetric matrix",
