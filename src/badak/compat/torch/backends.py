@@ -27,6 +27,13 @@ def _yes(*args, **kwargs) -> bool:
     return True
 
 
+flags_frozen = _no  # the flags may be set outside of `with flags():`
+
+
+def disable_global_flags() -> None:
+    """In PyTorch flags can then be set by `with flags():` only."""
+
+
 class _Attention:
     """Which attention kernels may run: remembered. badak has one, which gives the same result as all of them."""
 

@@ -59,6 +59,8 @@ PLACES = {
     "badak.distributed.distributed_c10d": "badak.distributed",
     "badak.distributed.distributed_c10d._get_default_group": "badak.distributed.group.chosen",
     "badak.futures": "badak.distributed.futures",
+    "badak.fake_quantize_per_channel_affine": "badak.compat.torch.fake_quantize.fake_quantize_per_channel_affine",
+    "badak.fake_quantize_per_tensor_affine": "badak.compat.torch.fake_quantize.fake_quantize_per_tensor_affine",
     "badak.fx": "badak.compat.torch.fx",
     "badak.hub": "badak.compat.torch.hub",
     "badak.jit": "badak.compat.torch.jit",
