@@ -1,6 +1,7 @@
 """Module: what is registered, what is found again, what hooks see, what moves."""
 
 import copy
+import math
 import pickle
 import warnings
 from collections import OrderedDict
@@ -625,3 +626,18 @@ def test_gradients_that_hooks_have_seen_are_differentiated_again():
         dx.sum().backward()
         found.append((dx.tolist(), x.grad.tolist(), layer.weight.grad.tolist()))
     assert found[0] == found[1]
+
+
+def test_functions_of_the_library_as_attributes_of_a_class_take_no_self():
+    for lib in (badak, torch):
+
+        class Net(lib.nn.Module):
+            act, product, forward_of = lib.tanh, lib.conv2d, lib.nn.Linear.forward
+            own = lambda self, x: x + 1  # noqa: E731
+
+        net = Net()
+        made = net.act(net.product(lib.ones(1, 1, 2, 2), weight=lib.ones(1, 1, 1, 1)))
+        assert made.sum().item() == pytest.approx(4 * math.tanh(1))
+        assert net.own(1) == 2
+        net.weight, net.bias = lib.ones(1, 1), None
+        assert net.forward_of(lib.ones(1)).item() == 1

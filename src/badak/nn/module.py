@@ -12,6 +12,7 @@ what a module can do is walking over these three dicts:
 
 from collections import OrderedDict
 from collections.abc import Callable
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from badak.compiler import Compiled
@@ -52,6 +53,13 @@ class Module(Moving, State, Hooks):
 
     _bookkeeping = frozenset((*HOOKS, *MEMBERS, "_non_persistent_buffers_set", "training"))
     dump_patches = False
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """A function of badak's among the attributes, `act = badak.tanh`, takes no self, as PyTorch's, which are built in."""
+        super().__init_subclass__(**options)
+        for name, value in list(vars(cls).items()):
+            if type(value) is FunctionType and "." not in value.__qualname__ and hasattr(value, "__explained__"):
+                setattr(cls, name, staticmethod(value))
 
     def __init__(self, *args, **kwargs) -> None:
         if args or kwargs:
