@@ -43,10 +43,17 @@ class OpOverloadPacket:
     def __reduce__(self) -> Any:
         return packet, (self.__name__, self._namespace)
 
+    def __deepcopy__(self, memo: Any) -> "OpOverloadPacket":
+        return self  # programs copy tables whose keys they are
 
-@cache
+
 def packet(name: str, namespace: str = "aten") -> OpOverloadPacket:
     """The one object for an operation: programs ask `func.overloadpacket is torch.ops.aten.mul`."""
+    return _packet(name, namespace)
+
+
+@cache
+def _packet(name: str, namespace: str) -> OpOverloadPacket:
     return OpOverloadPacket(name, namespace)
 
 
@@ -98,6 +105,9 @@ class OpOverload:
 
     def __reduce__(self) -> Any:
         return overload, (self.overloadpacket, self._overloadname)
+
+    def __deepcopy__(self, memo: Any) -> "OpOverload":
+        return self
 
 
 @cache

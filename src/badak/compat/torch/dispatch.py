@@ -1,13 +1,16 @@
 """`torch.utils._python_dispatch`: modes that see each operation, with names such as "aten.add.Tensor"; and fake tensors.
 
-A mode is an observer of the thread (`core/events.py`). It is told of badak's operations: a linear layer is one
-("aten.linear.default", which PyTorch cuts into two), and what NumPy makes without one, such as zeros(3), it does not see.
+A mode is an observer of the thread (`core/events.py`). It is told of badak's operations, linear layers and products of many
+matrices in the pieces that PyTorch cuts them into ("aten.t.default", "aten.addmm.default"); what NumPy makes without an operation,
+such as zeros(3), it does not see.
 """
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from badak.autograd.grad_mode import no_grad
 from badak.compat.torch.aten import OpOverload, called
 from badak.compat.torch.core import is_traceable_wrapper_subclass as is_traceable_wrapper_subclass
 from badak.compat.torch.tracing.forms import form_of
@@ -17,7 +20,7 @@ from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedErro
 from badak.core.events import Observer
 from badak.core.modes import modes
 from badak.core.public_api import door as _door
-from badak.tensor import Tensor
+from badak.tensor import Tensor, addmm, broadcast_shapes
 from badak.tensor import device as device_type
 from badak.tensor.wrapped import array_of
 
@@ -92,10 +95,44 @@ class TorchDispatchMode(Observer):
                 return tuple(map(Tensor._of, made)) if type(made) is tuple else Tensor._of(made)
 
             name = op.name if function is None else function.__name__
-            result = self._ask(name, plain, tuple(args), kwargs, function)
+            result = self._in_pieces(name, args)
+            if result is None:
+                result = self._ask(name, plain, tuple(args), kwargs, function)
+            else:
+                plain()  # for what the backward needs
             return tuple(map(array_of, result)) if isinstance(result, tuple | list) else array_of(result)
 
         return dispatched
+
+    def _in_pieces(self, name: str, args: Any) -> Tensor | None:
+        """What the mode gives for a linear layer or a product of many matrices; None for all else, and where two modes are on."""
+        if name not in ("linear", "matmul") or len(_get_current_dispatch_mode_stack()) > 1:
+            return None
+
+        def ask(piece: str, function: Callable, *given: Any) -> Any:
+            return self._ask(piece, lambda: function(*given), given, {}, function, keeps=False)
+
+        def view(x: Tensor, *shape: int) -> Tensor:
+            return x if tuple(x.shape) == shape else ask("reshape", Tensor.reshape, x, shape)
+
+        x, w, b = (*args, None)[:3]
+        with no_grad():
+            if name == "linear" and x.dim() > 1:
+                rows = view(x, -1, x.shape[-1]) if x.dim() > 2 else x
+                turned = ask("t", Tensor.t, w)
+                made = ask("mm", Tensor.mm, rows, turned) if b is None else ask("addmm", addmm, b, rows, turned)
+                return view(made, *x.shape[:-1], w.shape[0])
+            if name == "matmul" and x.dim() > 2 and w.dim() == 2:
+                made = ask("mm", Tensor.mm, view(x, -1, x.shape[-1]), w)
+                return view(made, *x.shape[:-1], w.shape[-1])
+            if name == "matmul" and min(x.dim(), w.dim()) > 1 and max(x.dim(), w.dim()) > 3:
+                batch = broadcast_shapes(x.shape[:-2], w.shape[:-2])
+                many = [
+                    view(ask("expand", Tensor.expand, each, (*batch, *each.shape[-2:])), math.prod(batch), *each.shape[-2:])
+                    for each in (x, w)
+                ]
+                return view(ask("bmm", Tensor.bmm, *many), *batch, x.shape[-2], w.shape[-1])
+        return None
 
     def on_backward_enter(self, node, backward: Callable) -> Callable:
         def dispatched(saved, *dys):
