@@ -59,7 +59,7 @@ def segment_reduce(
 
     Args:
         data: (..., L, ...), floats
-        reduce: "sum", "mean", "max", "min" or "prod"
+        reduce: "sum", "mean", "max", "min" or "prod"; "amax" and "amin" are max and min
         lengths: (..., n), integers: how long each segment is; the dims before are those of data
         indices: PyTorch has it not yet either
         offsets: (..., n + 1) in place of lengths: where each segment begins, and the last ends
@@ -77,6 +77,7 @@ def segment_reduce(
         >>> badak.segment_reduce(badak.tensor([1.0, 2.0, 3.0]), "max", lengths=badak.tensor([2, 1])).tolist()
         [2.0, 3.0]
     """
+    reduce = {"amax": "max", "amin": "min"}.get(reduce, reduce)
     if reduce not in _EMPTY:
         raise ArgumentError(
             tr("segment_reduce: reduce argument must be sum, mean, max, min or prod; got {!r}", reduce), "reduce='sum'"
