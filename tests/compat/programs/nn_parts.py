@@ -102,3 +102,21 @@ hooks[handle.id], flags[handle.id] = print, True
 handle.remove()
 print(hooks, flags, handle.id < RemovableHandle(hooks, extra_dict=[flags]).id)
 print(torch._segment_reduce(torch.arange(4.0), "sum", offsets=torch.tensor([0, 1, 4])))
+
+inner, image = torch._C._nn, torch.arange(32.0).reshape(1, 2, 4, 4) / 8
+for name in "elu gelu glu hardsigmoid hardswish hardtanh leaky_relu log_sigmoid mish relu6 silu softplus softshrink".split():
+    print(name, round(getattr(inner, name)(image - 2).sum().item(), 3))
+for name, more in (
+    ("upsample_nearest2d", ()),
+    ("_upsample_nearest_exact2d", ()),
+    ("upsample_bilinear2d", (True,)),
+    ("upsample_bicubic2d", (False,)),
+):
+    print(name, round(getattr(inner, name)(image, (3, 6), *more).square().sum().item(), 3))
+print(round(inner._upsample_bilinear2d_aa(image, (2, 2), False).square().sum().item(), 3))
+print(inner.upsample_nearest2d(image, None, (2.0, 1.5)).shape, inner.upsample_linear1d(image[0], [7], False).shape)
+print(
+    inner.linear(image, torch.ones(3, 4)).sum().item(),
+    inner.adaptive_avg_pool2d(image, (1, 2)).tolist(),
+    inner.avg_pool2d(image, 2).shape,
+)
