@@ -73,7 +73,9 @@ SUITES = {
         options="--timeout 120",
     ),
     "diffusers-schedulers": Suite("tests/schedulers", path="src", repository="huggingface/diffusers@v0.40.0"),
+    "entmax": Suite("entmax", repository="deep-spin/entmax@c2bec6d"),
     "gpytorch": Suite("test", repository="cornellius-gp/gpytorch@v1.15.2"),
+    "higher": Suite("tests", repository="facebookresearch/higher@15a247a"),
     "ignite": Suite(
         "tests/ignite/engine tests/ignite/handlers tests/ignite/metrics",
         repository="pytorch/ignite@v0.5.5",
@@ -85,6 +87,10 @@ SUITES = {
         " ".join(f"keras/src/layers/{name}" for name in "activations attention core merging normalization regularization".split()),
         repository="keras-team/keras@v3.15.1",
         environment={"KERAS_BACKEND": "torch"},
+    ),
+    "kornia": Suite(
+        "tests/losses " + " ".join(f"tests/filters/test_{name}.py" for name in "blur gaussian sobel".split()),
+        repository="kornia/kornia@b4f5a78a1",
     ),
     "lm-evaluation-harness": Suite(
         " ".join(
@@ -107,6 +113,23 @@ SUITES = {
         + " tests/data tests/eval tests/hf_olmo",
         repository="allenai/OLMo@v0.6.0",
     ),
+    "monai": Suite(
+        "tests/losses/test_*.py tests/losses/*/test_*.py",
+        repository="Project-MONAI/MONAI@d388d1c6f",
+        options="--timeout 60 --ignore tests/losses/test_perceptual_loss.py",
+    ),
+    "neuraloperator": Suite(
+        " ".join(
+            f"neuralop/layers/tests/test_{name}.py"
+            for name in "attention_layer fno_block padding resample spectral_convolution".split()
+        )
+        + " neuralop/losses",
+        repository="neuraloperator/neuraloperator@93d3f063",
+    ),
+    "nflows": Suite("tests", repository="bayesiains/nflows@5d22344"),
+    "normalizing-flows": Suite(
+        "normflows", repository="VincentStimper/normalizing-flows@c6616b1", options="-o python_files=*_test.py"
+    ),
     "open_clip": Suite(
         " ".join(
             f"tests/test_{name}.py" for name in "loss modern_text num_shards params retrieval_metrics siglip_chunked_loss".split()
@@ -126,8 +149,11 @@ SUITES = {
         environment={"HF_ENDPOINT": "nowhere://"},  # its tests ask the hub in spite of HF_HUB_OFFLINE, and wait
         options="-o addopts=",
     ),
+    "ptflops": Suite("tests", repository="sovrasov/flops-counter.pytorch@d612c75"),
+    "pycox": Suite("tests", repository="havakv/pycox@v0.3.0"),
     "pyro": Suite("tests/params tests/poutine tests/nn", repository="pyro-ppl/pyro@1.9.1"),
     "pyro-distributions": Suite("tests/distributions/test_[a-q]*.py", repository="pyro-ppl/pyro@1.9.1"),
+    "pytorch-crf": Suite("tests", repository="kmkurn/pytorch-crf@623e340", options="-o addopts="),
     "pytorch-lightning": Suite(
         "tests/tests_fabric/utilities "
         + " ".join(f"tests/tests_pytorch/{name}" for name in "utilities core trainer callbacks loops checkpointing tuner".split()),
@@ -141,13 +167,21 @@ SUITES = {
             "test_utils tests_pytorch/checkpointing/test_legacy_checkpoints".split()
         ),
     ),
+    "pytorch-metric-learning": Suite(
+        "tests/losses tests/distances tests/reducers",
+        repository="KevinMusgrave/pytorch-metric-learning@216a792",
+        environment={"TEST_DEVICE": "cpu", "TEST_DTYPES": "float32,float64"},
+        options="--timeout 60",
+    ),
     "pytorch_optimizer": Suite("tests", repository="kozistr/pytorch_optimizer@v3.9.0"),
     "skorch": Suite("skorch/tests", repository="skorch-dev/skorch@v1.4.0", options="-o addopts="),
     "tinygrad": Suite("test/backend/test_ops.py", repository="tinygrad/tinygrad@v0.13.0"),  # badak as what it is compared with
+    "torch_geometric": Suite("test/nn/conv/test_[a-g]*.py test/nn/norm", repository="pyg-team/pytorch_geometric@5c6461b23"),
     "torchdiffeq": Suite("tests/*_tests.py", repository="rtqichen/torchdiffeq@master"),
     "torchmetrics": Suite(
         "tests/unittests/bases", path="src", repository="Lightning-AI/torchmetrics@v1.9.0", options="-o addopts="
     ),
+    "torchtuples": Suite("tests", repository="havakv/torchtuples@v0.2.2"),
     "TransformerLens": Suite(
         "tests/unit",
         repository="TransformerLensOrg/TransformerLens@v3.5.0",
