@@ -74,6 +74,7 @@ SUITES = {
     ),
     "diffusers-schedulers": Suite("tests/schedulers", path="src", repository="huggingface/diffusers@v0.40.0"),
     "entmax": Suite("entmax", repository="deep-spin/entmax@c2bec6d"),
+    "fvcore": Suite("tests/test_*.py tests/param_scheduler", repository="facebookresearch/fvcore@3378afe"),
     "gpytorch": Suite("test", repository="cornellius-gp/gpytorch@v1.15.2"),
     "higher": Suite("tests", repository="facebookresearch/higher@15a247a"),
     "ignite": Suite(
