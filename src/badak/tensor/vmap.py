@@ -98,14 +98,14 @@ def _flat(value) -> Iterator[Any]:
         yield value
 
 
-def _mapped(value, function):
+def mapped(value, function):
     """The containers with function(part) for each part."""
     if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*[_mapped(part, function) for part in value])
+        return type(value)(*[mapped(part, function) for part in value])
     if type(value) in (list, tuple):
-        return type(value)([_mapped(part, function) for part in value])
+        return type(value)([mapped(part, function) for part in value])
     if type(value) is dict:
-        return {key: _mapped(part, function) for key, part in value.items()}
+        return {key: mapped(part, function) for key, part in value.items()}
     return function(value)
 
 
@@ -159,7 +159,7 @@ def _one_by_one(function: Callable, args, kwargs, level: Level):
 
 
 def _called(function: Callable, args, kwargs, of_one: Callable):
-    return function(*_mapped(tuple(args), of_one), **_mapped(kwargs, of_one))
+    return function(*mapped(tuple(args), of_one), **mapped(kwargs, of_one))
 
 
 def _side_by_side(made: list, level: Level):
@@ -177,6 +177,11 @@ def _side_by_side(made: list, level: Level):
 
 
 batched_run.append(_run)
+
+
+def innermost(args) -> Level | None:
+    """The innermost vmap whose examples one of the arguments, or of their parts, has."""
+    return _innermost(_flat(list(args)))
 
 
 # ---------------------------------------------------------------- one function
@@ -282,7 +287,7 @@ class _Vmap(Observer):
         if effect.elementwise and level_of(kwargs.get("out")) is None:
             ndim = max((len(x.shape) for x in args if isinstance(x, Tensor)), default=0)
             made = function(*[aligned(_full(x), ndim) if level_of(x) is level else x for x in args], **kwargs)
-            return None if made is None else _mapped(made, lambda y: wrap(y, level))
+            return None if made is None else mapped(made, lambda y: wrap(y, level))
         if effect.along and level_of(args[0]) is level and isinstance(args[0], Tensor) and args[0].ndim:
             given: Any = signature(effect.function).bind(*args, **kwargs).arguments
             axes = given.pop("axis", None)
@@ -294,7 +299,7 @@ class _Vmap(Observer):
         if effect.along and type(args[0]) is Batched and args[0].ndim and level_of(args[0]) is level:
             place, moved = effect.function.__code__.co_varnames.index(effect.along), list(args)
             moved[0], moved[place] = _full(args[0])._array, args[place] % args[0].ndim + 1
-            return _mapped(function(*moved, **kwargs), lambda y: Batched(Tensor._of(y), level))
+            return mapped(function(*moved, **kwargs), lambda y: Batched(Tensor._of(y), level))
         raise Unbatched.at(level)
 
 

@@ -1,0 +1,121 @@
+"""A Function within vmap, its gradients and slopes, against PyTorch: with a rule that is made, and with one of its own."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+import torch
+
+import badak
+from badak.core.errors import GraphError
+
+RNG = np.random.default_rng(0)
+X, W = (RNG.standard_normal(shape).astype(np.float32) for shape in ((3, 2), (2,)))
+
+
+def functions(lib):
+    class Made(lib.autograd.Function):
+        generate_vmap_rule = True
+
+        @staticmethod
+        def forward(x, w, k):
+            return k * x * w, x + w, (x > 0).to(x.dtype)
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.save_for_backward(*inputs[:2])
+            ctx.save_for_forward(*inputs[:2])
+            ctx.mark_non_differentiable(output[2])
+            ctx.k, ctx.sign = inputs[2], output[2]
+
+        @staticmethod
+        def backward(ctx, dy, dz, nothing):
+            x, w = ctx.saved_tensors
+            return ctx.k * dy * w + dz, ctx.k * dy * x + dz, None
+
+        @staticmethod
+        def jvp(ctx, dx, dw, dk):
+            x, w = ctx.saved_tensors
+            return ctx.k * (dx * w + dw * x), dx + dw, None
+
+    class Own(Made):
+        generate_vmap_rule = False
+
+        @staticmethod
+        def vmap(info, dims, x, w, k):
+            assert info.randomness == "error"
+            x, w = (a.expand(info.batch_size, *a.shape) if d is None else a.movedim(d, 0) for a, d in zip((x, w), dims))
+            return Own.apply(x, w, k), 0
+
+    class Clamp(lib.autograd.Function):  # its backward gives what is broadcast, and None for a gradient that has not come
+        generate_vmap_rule = True
+
+        @staticmethod
+        def forward(x, w):
+            return x.clamp(min=0) * w, x * 1
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.save_for_backward(*inputs, output[0])
+            ctx.set_materialize_grads(False)
+
+        @staticmethod
+        def backward(ctx, dy, none):
+            x, w, y = ctx.saved_tensors
+            assert none is None
+            return dy * w * (x > 0), (dy * x.clamp(min=0)).sum(0, keepdim=True)
+
+    return Made, Own, Clamp
+
+
+def one(function, k=2.0):
+    def of(x, w):
+        y, z, _ = function.apply(x, w, k)
+        return (y * z).sum()
+
+    return of
+
+
+CASES = {
+    "gradient": lambda f, f_: f.vmap(f.grad(f_, (0, 1)), (0, None)),
+    "of all": lambda f, f_: f.grad(lambda x, w: f.vmap(f_, (0, None))(x, w).sum(), (0, 1)),
+    "hessian": lambda f, f_: f.vmap(f.hessian(f_, (0, 1)), (0, None)),
+    "slope": lambda f, f_: lambda x, w: f.vmap(lambda x: f.jvp(lambda x: f_(x, w), (x,), (x,))[1])(x),
+    "forward": lambda f, f_: f.vmap(f.jacfwd(f_, 1), (0, None)),
+    "nested": lambda f, f_: lambda x, w: f.vmap(f.vmap(f.grad(f_, 1)), (0, None))(x, w),
+    "other dims": lambda f, f_: lambda x, w: f.vmap(f.grad(f_), (1, None), 1)(x.T, w),
+}
+
+
+@pytest.mark.parametrize("own", [False, True])
+@pytest.mark.parametrize("name", CASES)
+def test_gradients_go_through(name, own):
+    found = []
+    for lib in (torch, badak):
+        made = CASES[name](lib.func, one(functions(lib)[own]))(lib.tensor(X), lib.tensor(W))
+        found.append([leaf.numpy() for leaf in lib.utils._pytree.tree_flatten(made)[0]])
+    assert len(found[0]) == len(found[1])
+    for theirs, ours in zip(*found):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("at", [0, 1])
+def test_gradients_of_what_is_broadcast_and_of_leaves(at):
+    found = []
+    for lib in (torch, badak):
+        clamp = functions(lib)[2]
+        x, w = lib.tensor(X, requires_grad=True), lib.tensor(W[:1], requires_grad=True)
+        lib.func.vmap(partial(lambda x, clamp, w: clamp.apply(x, w)[0], clamp=clamp, w=w), at, at)(x).square().sum().backward()
+        found.append((x.grad.numpy(), w.grad.numpy()))
+    for theirs, ours in zip(*found):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-5)
+
+
+def test_two_rules_and_half_an_answer_are_refused():
+    made, own, _ = functions(badak)
+    x, w = badak.tensor(X), badak.tensor(W)
+    both = type("Both", (own,), {"generate_vmap_rule": True})
+    half = type("Half", (made,), {"generate_vmap_rule": False, "vmap": staticmethod(lambda info, dims, *args: args[0])})
+    for function, cause in ((both, "Both: generate_vmap_rule=True, and it has a vmap"), (half, "return a tuple of two")):
+        with pytest.raises(GraphError, match=cause):
+            badak.func.vmap(lambda x, f=function: f.apply(x, w, 1.0)[0])(x)
