@@ -326,7 +326,8 @@ def _of_examples(function, level, args, kwargs) -> Any:
     if function.vmap is Function.vmap:
         own = {"function": function} | ({} if function.jvp is Function.jvp else {"jvp": staticmethod(_slopes_of_examples)})
         batched = [batching.level_of(a) is level for a in args]
-        made = type(function.__name__, (_Generated,), own).apply(level, batched, kwargs, *(_bare(a, level) for a in args))
+        generated: Any = type(function.__name__, (_Generated,), own)
+        made = generated.apply(level, batched, kwargs, *(_bare(a, level) for a in args))
         return batching.mapped(made, lambda y: _wrapped(y, level))
     if function.generate_vmap_rule:
         raise GraphError(
@@ -350,7 +351,7 @@ def _placed(y, dim, level) -> Any:
     return _wrapped(y if dim is None else y.movedim(dim, 0), None if dim is None else level)
 
 
-def _bare(x, level) -> Any:
+def _bare(x, level: Any) -> Any:
     """The tensor of all examples of this vmap; what has none, as it is."""
     return batching.expose(x, level) if batching.level_of(x) is level else x
 
@@ -412,7 +413,7 @@ class _Generated(Function):
             return None, None, None, *map(partial(_gradient, level), made, ctx.batched, ctx.shapes)
 
 
-def _gradient(level, g, batched: bool, shape) -> Tensor | None:
+def _gradient(level: Any, g, batched: bool, shape) -> Tensor | None:
     """A gradient of all examples; of an argument that all of them share, their sum."""
     if not isinstance(g, Tensor) or shape is None:
         return g
