@@ -119,3 +119,22 @@ def test_two_rules_and_half_an_answer_are_refused():
     for function, cause in ((both, "Both: generate_vmap_rule=True, and it has a vmap"), (half, "return a tuple of two")):
         with pytest.raises(GraphError, match=cause):
             badak.func.vmap(lambda x, f=function: f.apply(x, w, 1.0)[0])(x)
+
+
+def test_hooks_of_tensors_see_the_gradient_of_one_example():
+    found = []
+    for lib in (torch, badak):
+        shapes = []
+
+        def tripled(x, shapes=shapes):
+            y = x * 2
+            y.register_hook(lambda dy: (shapes.append(tuple(dy.shape)), dy * 3)[1])
+            y.register_hook(lambda dy: None)
+            return y.square().sum()
+
+        f, x = lib.func, lib.tensor(X)
+        made = [f.vmap(f.grad(tripled))(x), f.vmap(f.vmap(f.grad(tripled)))(x)]
+        found.append(([each.numpy() for each in made], shapes))
+    for theirs, ours in zip(found[0][0], found[1][0]):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-6)
+    assert found[0][1] == found[1][1]

@@ -1,5 +1,6 @@
 """Where a tensor came from: its node in the graph, its gradient, and what an in-place change does to both."""
 
+import importlib
 import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -216,7 +217,10 @@ class History(About):
 
     def register_hook(self, hook):
         """Call hook(grad) when the gradient of this tensor is there; what it returns (not None) replaces it."""
-        edge, hook = self._edge(), function(hook)
+        hook = function(hook)
+        if type(self._array) is Batched:
+            return importlib.import_module("badak.tensor.vmap").hook_on_all(self, hook)
+        edge = self._edge()
         if edge is None:
             raise GraphError("cannot register a hook on a tensor that doesn't require gradient", "x.requires_grad_() first")
 

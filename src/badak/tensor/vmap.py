@@ -352,6 +352,19 @@ def real_of(x: Tensor) -> Tensor:
     return x
 
 
+def hook_on_all(x: Tensor, hook: Callable) -> Any:
+    """A hook of the gradient of one example, on the tensor of all of them: it runs within a vmap."""
+    level = level_of(x)
+    assert level is not None
+
+    def of_all(dy: Tensor) -> Tensor | None:
+        with examples(level.size, level.randomness) as again:
+            made = hook(wrap(dy, again))
+            return None if made is None else expose(made, again)
+
+    return _full(x).register_hook(of_all)
+
+
 def levels_of(xs) -> list[Level]:
     """The vmaps under way whose examples one of the tensors has, from the outermost in."""
     return [level for level in modes.batching if any(on_level(x, level) for x in xs)]
