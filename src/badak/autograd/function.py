@@ -1,10 +1,9 @@
 """Function: an operation that a user writes, over tensors."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import partial, wraps
-from typing import Any, NamedTuple
+import importlib
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
 
 import numpy as np
 
@@ -136,13 +135,13 @@ class Function:
         """Run forward and record it, so that backward runs in its turn."""
         level = batching.innermost(args) if modes.batching else None
         if level is not None:
-            return _of_examples(cls, level, args, kwargs)
+            return importlib.import_module("badak.autograd.vmapped").of_examples(cls, level, args, kwargs)
         ctx = FunctionContext()
         needs = tuple(modes.grad and isinstance(a, Tensor) and a.requires_grad for a in args)
         ctx.needs_input_grad = needs
         edges = [a._edge() if need else None for a, need in zip(args, needs)]
         with no_grad():
-            made = _forward(cls, ctx, args, kwargs)
+            made = run_forward(cls, ctx, args, kwargs)
         outputs = made if isinstance(made, tuple) else (made,)
         for x in ctx._dirty:
             x._watch().bump(cls.__name__)
@@ -155,7 +154,7 @@ class Function:
         return outputs if isinstance(made, tuple) else outputs[0]
 
 
-def _forward(function, ctx, args, kwargs) -> Any:
+def run_forward(function, ctx, args, kwargs) -> Any:
     if function.setup_context is Function.setup_context:
         return function.forward(ctx, *args, **kwargs)
     made = function.forward(*args, **kwargs)
@@ -163,8 +162,13 @@ def _forward(function, ctx, args, kwargs) -> Any:
     return made
 
 
-def _backward(function, ctx, dys, expected: int) -> tuple:
+def run_backward(function, ctx, dys, expected: int) -> tuple:
     """What the user's backward gives: a gradient, or None, for each argument."""
+    if function.backward is not Function.backward and function.vjp is not Function.vjp:
+        raise GraphError(
+            "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only implement one of them.",
+            "backward, without vjp",
+        )
     backward = function.vjp if function.backward is Function.backward else function.backward
     made = backward(ctx, *dys)
     made = made if isinstance(made, tuple) else (made,)
@@ -219,7 +223,7 @@ class _UserOp:
         if modes.slopes and self.function.jvp is not Function.jvp:
             return self._by_slopes(ctx, dys)
         given = [self._given(dy, i, ctx) for i, dy in enumerate(dys)]
-        made = _backward(self.function, ctx, given, len(ctx.needs_input_grad))
+        made = run_backward(self.function, ctx, given, len(ctx.needs_input_grad))
         return tuple(self._fitted(grad, i) for i, grad in enumerate(made))
 
     def _by_slopes(self, ctx, dys):
@@ -309,136 +313,6 @@ def _record(function, ctx, args, edges, outputs):
         if y._kept_by is not None:
             y._keep_here()
     return tuple(made)
-
-
-# ---------------------------------------------------------------- within vmap
-
-
-class VmapInfo(NamedTuple):
-    """What a Function's vmap is told: how many examples there are, and what random numbers are to each of them."""
-
-    batch_size: int
-    randomness: str
-
-
-def _of_examples(function, level, args, kwargs) -> Any:
-    """What apply gives where arguments have the examples of a vmap."""
-    if function.vmap is Function.vmap:
-        own = {"function": function} | ({} if function.jvp is Function.jvp else {"jvp": staticmethod(_slopes_of_examples)})
-        batched = [batching.level_of(a) is level for a in args]
-        generated: Any = type(function.__name__, (_Generated,), own)
-        made = generated.apply(level, batched, kwargs, *(_bare(a, level) for a in args))
-        return batching.mapped(made, lambda y: _wrapped(y, level))
-    if function.generate_vmap_rule:
-        raise GraphError(
-            tr("{}: generate_vmap_rule=True, and it has a vmap of its own", function.__name__), "one of the two says what vmap does"
-        )
-    dims = batching.mapped(args, lambda a: 0 if batching.level_of(a) is level else None)
-    full = batching.mapped(args, lambda a: _bare(a, level))
-    made = function.vmap(VmapInfo(level.size, level.randomness), dims, *full, **kwargs)
-    if not isinstance(made, tuple) or len(made) != 2:
-        raise GraphError(
-            tr("Expected the vmap staticmethod of {} to return a tuple of two, (output, out_dims)", function.__name__),
-            "return y, 0",
-        )
-    return _placed(*made, level)
-
-
-def _placed(y, dim, level) -> Any:
-    """Outputs of a user's vmap with the examples that they have in `dim`."""
-    if isinstance(y, tuple | list):
-        return type(y)([_placed(part, dim[i] if isinstance(dim, tuple | list) else dim, level) for i, part in enumerate(y)])
-    return _wrapped(y if dim is None else y.movedim(dim, 0), None if dim is None else level)
-
-
-def _bare(x, level: Any) -> Any:
-    """The tensor of all examples of this vmap; what has none, as it is."""
-    return batching.expose(x, level) if batching.level_of(x) is level else x
-
-
-def _wrapped(x, level) -> Any:
-    return batching.wrap(x, level) if isinstance(x, Tensor) and level is not None else x
-
-
-@dataclass
-class _All:
-    """A tensor of all examples, where a context keeps one of each."""
-
-    full: Tensor
-
-
-class _InnerContext(FunctionContext):
-    """`ctx` within the vmap; what it saves, the context around it saves."""
-
-    def save_for_backward(self, *tensors) -> None:
-        self._saved = tensors
-
-
-class _Generated(Function):
-    """A Function for all examples: its forward and backward run within the vmap. Its subclass names the function."""
-
-    function: Any
-
-    @classmethod
-    def forward(cls, ctx, level, batched, kwargs, *args):
-        inner = _InnerContext()
-        inner.needs_input_grad = ctx.needs_input_grad[3:]
-        given = [_wrapped(a, level) if each else a for a, each in zip(args, batched)]
-        made = _forward(cls.function, inner, given, kwargs)
-        full = {id(a): b for a, b in zip(given, args)}
-        outputs = made if isinstance(made, tuple) else (made,)
-        for y in (*outputs, *inner._saved, *inner._saved_forward, *inner._dirty):
-            if isinstance(y, Tensor) and id(y) not in full:
-                full[id(y)] = _bare(y, level)
-        for y in outputs:
-            if isinstance(y, Tensor) and batching.level_of(y) is not level:
-                full[id(y)] = y.expand(level.size, *y.shape)
-        ctx.save_for_backward(*(full.get(id(x), x) for x in inner._saved))
-        ctx.save_for_forward(*(full.get(id(x), x) for x in inner._saved_forward))
-        ctx.mark_dirty(*(full[id(x)] for x in inner._dirty))
-        ctx.mark_non_differentiable(*(full[id(y)] for y in outputs if id(y) in inner._not_differentiable))
-        ctx.set_materialize_grads(inner._materialize)
-        ctx.function, ctx.level, ctx.batched = cls.function, level, batched
-        ctx.shapes = [a.shape if isinstance(a, Tensor) else None for a in given]
-        ctx.kept = [batching.level_of(x) is level for x in inner._saved]
-        ctx.kept_forward = [batching.level_of(x) is level for x in inner._saved_forward]
-        own = {name: value for name, value in vars(inner).items() if not name.startswith("_")}
-        ctx.own = batching.mapped(own, lambda x: _All(_bare(x, level)) if batching.level_of(x) is level else x)
-        return tuple(full.get(id(y), y) for y in outputs) if isinstance(made, tuple) else full.get(id(made), made)
-
-    @classmethod
-    def backward(cls, ctx, *dys):
-        with _within(ctx) as (inner, level):
-            made = _backward(cls.function, inner, [_wrapped(dy, level) for dy in dys], len(ctx.batched))
-            return None, None, None, *map(partial(_gradient, level), made, ctx.batched, ctx.shapes)
-
-
-def _gradient(level: Any, g, batched: bool, shape) -> Tensor | None:
-    """A gradient of all examples; of an argument that all of them share, their sum."""
-    if not isinstance(g, Tensor) or shape is None:
-        return g
-    g = g if g.shape == shape else g.sum_to_size(shape)
-    if batched:
-        return batching.expose(g, level)
-    return batching.expose(g, level).sum(0) if batching.level_of(g) is level else g
-
-
-def _slopes_of_examples(ctx, *vs) -> Any:
-    with _within(ctx) as (inner, level):
-        inner._in_jvp = True
-        made = ctx.function.jvp(inner, *(_wrapped(v, level) if each else v for v, each in zip(vs[3:], ctx.batched)))
-        return batching.mapped(made, lambda y: batching.expose(y, level) if isinstance(y, Tensor) else y)
-
-
-@contextmanager
-def _within(ctx) -> Iterator[tuple[_InnerContext, Any]]:
-    """A vmap over the examples of which ctx is, and the user's context within it."""
-    with batching.examples(ctx.level.size, ctx.level.randomness) as level:
-        inner = _InnerContext()
-        vars(inner).update(batching.mapped(ctx.own, lambda x: batching.wrap(x.full, level) if type(x) is _All else x))
-        kept = zip(ctx.saved_tensors, ctx.kept_forward if ctx._in_jvp else ctx.kept)
-        inner._saved = inner._saved_forward = tuple(_wrapped(x, level) if each else x for x, each in kept)
-        yield inner, level
 
 
 class _Once(Function):
