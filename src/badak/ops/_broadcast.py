@@ -93,6 +93,8 @@ def summed(dy, size):
 
 def reshaped_as(dy, shape):
     """dy in another shape: a view, or where none shows it a copy by a kernel."""
+    if type(dy) is not ndarray or dy.flags.c_contiguous:
+        return dy.reshape(shape)
     try:
         return dy.reshape(shape, copy=False)
     except ValueError:
