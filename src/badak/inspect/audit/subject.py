@@ -35,10 +35,6 @@ class NotApplicable(Exception):
         self.moot = moot
 
 
-class NoForwardLeft(NotApplicable):
-    """As many forwards are made as the audit may make."""
-
-
 class Neighbours(NamedTuple):
     """A forward in which rows changed: `row` was kept, `twin` got the text of it, `turned` its own tokens in another order."""
 
@@ -228,7 +224,7 @@ class Subject:
     def afford(self, count: int) -> None:
         """Raise NotApplicable where that many forwards are more than the audit may make."""
         if self.forwards + count > self.most - self.kept_back:
-            raise NoForwardLeft(tr("{} forwards are made; forwards={} would allow for it", self.forwards, self.forwards + count))
+            raise NotApplicable(tr("{} forwards are made; forwards={} would allow for it", self.forwards, self.forwards + count))
 
     def _first(self) -> Graph:
         before = random_states()
