@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from tests.inspect.doctor import (
+    classroom_faults_eighth,
     classroom_faults_fifth,
     classroom_faults_fourth,
     classroom_faults_later,
@@ -541,7 +542,7 @@ EDITS = {
     ],
 }  # fmt: skip
 EDITS |= classroom_faults_later.EDITS | classroom_faults_third.EDITS | classroom_faults_fourth.EDITS | classroom_faults_fifth.EDITS
-EDITS |= classroom_faults_sixth.EDITS | classroom_faults_seventh.EDITS
+EDITS |= classroom_faults_sixth.EDITS | classroom_faults_seventh.EDITS | classroom_faults_eighth.EDITS
 
 
 def spoiled(name: str) -> list[tuple[str, str, str]]:
