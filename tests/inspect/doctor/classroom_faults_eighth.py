@@ -133,7 +133,7 @@ EDITS: dict[str, list[tuple]] = {
     ],
     "survive": [
         ("sigmoid before the loss", "BADAK-202", "return self.head(self.body(x))", "return torch.sigmoid(self.head(self.body(x)))"),
-        ("label as input", "BADAK-258", "np.concatenate([(numeric - mean) / std, dummies], axis=1)", "np.concatenate([(numeric - mean) / std, dummies, interval[:, None] / 5 - 1], axis=1)"),
+        ("interval among the inputs", "BADAK-258", "np.concatenate([(numeric - mean) / std, dummies], axis=1)", "np.concatenate([(numeric - mean) / std, dummies, interval[:, None] / 5 - 1], axis=1)"),
         ("columns not scaled", "BADAK-223", "[(numeric - mean) / std, dummies]", "[numeric, dummies]"),
         ("validated on training", "BADAK-238", "DataLoader(as_dataset(val_idx), batch_size=125)", "DataLoader(as_dataset(train_idx[:250]), batch_size=125)"),
         ("best by reference", "BADAK-259", "copy.deepcopy(model.state_dict())", "model.state_dict()"),

@@ -18,6 +18,7 @@ from badak.inspect.doctor.diagnoses.tests import TestedOnTrain
 from badak.inspect.doctor.facts import Tested
 from badak.inspect.doctor.names import line, road
 from badak.inspect.doctor.rows import share, signatures
+from badak.optim.optimizer import is_step
 
 if TYPE_CHECKING:
     from badak.inspect.doctor.session import Visit
@@ -170,3 +171,40 @@ class LateTests(Observer):
         found = [finding for every in self.tested.values() if every and (finding := judge.judged(visit, every)) is not None]
         for finding in [*found[:1], *OtherData().look(visit)]:
             visit.add(finding)
+
+
+class NextTraining(Observer):
+    """Waits, behind a training in which nothing was found, for an optimizer that had no part in it; `begin` watches what it does."""
+
+    on = True
+
+    def __init__(self, visit: "Visit", patience: float, enough: Callable[[], None], begin: Callable[[], None]):
+        self.enough, self.begin = enough, begin
+        self._known = {*visit.watch.optimizers}
+        self._until = thread_time() + patience, perf_counter() + WAITS * patience
+        events.watch(self)
+
+    def on_optimizer(self, optimizer) -> None:
+        self.other()
+
+    def on_call(self, effect, args, kwargs, proceed):
+        if not is_step(effect, args) or id(args[0]) in self._known:
+            return proceed(*args, **kwargs)
+        result = proceed(*args, **kwargs)
+        self.other()
+        return result
+
+    def on_module_enter(self, module, args, kwargs) -> None:
+        if thread_time() > self._until[0] or perf_counter() > self._until[1]:
+            self.enough()
+
+    def other(self) -> None:
+        if self.on:
+            self.end()
+            self.begin()
+
+    def end(self) -> None:
+        """Wait no longer."""
+        if self.on:
+            self.on = False
+            events.watch(self, False)

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from types import CodeType, FrameType
 from typing import Any
 
+from badak import optim
 from badak.core.errors import PACKAGE, tr
 from badak.nn import Module, Parameter
 from badak.nn.parameter import is_lazy
@@ -160,6 +161,23 @@ def tests_at_the_end() -> bool:
             behind |= isinstance(line, (ast.For, ast.While, ast.If)) and (".step(" in text or bool(names & training))
             behind |= isinstance(line, (ast.Expr, ast.Assign)) and bool(names & training)
     return False
+
+
+def trains_again() -> bool:
+    """Whether the program that was started makes several optimizers, or one in a function that it calls several times."""
+    try:
+        tree = ast.parse(own_text())
+    except (SyntaxError, ValueError):
+        return False
+    calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    names = [func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "") for func in calls]
+    makes = [name for name in names if isinstance(vars(optim).get(name), type)]
+    making = [
+        node.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef) and any(name in ast.unparse(node) for name in makes)
+    ]
+    return len(makes) > 1 or any(names.count(name) > 1 for name in making)
 
 
 ASKS = re.compile(r"no_grad|inference_mode|\.eval\(\)")

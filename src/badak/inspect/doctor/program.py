@@ -7,10 +7,11 @@ from pathlib import Path
 
 from badak.compat.torch.run import prepared
 from badak.core.errors import ArgumentError, tr
-from badak.inspect.doctor.eval_check import LateTests, Lookout
+from badak.inspect.doctor.diagnoses.start import BadStart
+from badak.inspect.doctor.eval_check import LateTests, Lookout, NextTraining
 from badak.inspect.doctor.facts import Step
 from badak.inspect.doctor.model_check import asked
-from badak.inspect.doctor.names import tests_at_the_end
+from badak.inspect.doctor.names import tests_at_the_end, trains_again
 from badak.inspect.doctor.report import Checkup, Finding
 from badak.inspect.doctor.rows import says_test
 from badak.inspect.doctor.session import Visit
@@ -29,22 +30,47 @@ class _Stopping(Visit):
     goes_on = False
     tests = False  # whether the program's text speaks of tests
     behind: LateTests | None = None
+    waiting: NextTraining | None = None
+    next: "_Stopping | None" = None  # what watches a second training, as of a student behind its teacher's
 
     def step_ended(self, step: Step) -> None:
         super().step_ended(step)
-        if self.done and not self.goes_on and not (self.lookout is not None and self.lookout.on):
+        if not self.done or self.goes_on:
+            return
+        if not self.checkup.findings and not self.before and trains_again():
+            self.waiting = NextTraining(self, PATIENCE, _stop, self.follow)
+        if self.lookout is None or not self.lookout.on:
             self.late()
 
     def late(self) -> None:
         """What is tested behind the training is looked at, where the program does so; else it ends."""
-        if self.checkup.findings or self.behind is not None or not tests_at_the_end():
+        if self.checkup.findings or self.behind is not None:
             raise _Enough
-        self.behind = LateTests(self, PATIENCE, _stop)
+        if tests_at_the_end():
+            self.behind = LateTests(self, PATIENCE, _stop)
+        elif self.waiting is None:
+            raise _Enough
+
+    def follow(self) -> None:
+        """Another optimizer comes after this training: what it does is watched as a training of its own."""
+        self.end_late()
+        if self.checkup.findings:
+            raise _Enough
+        self.next = _Stopping(self.wanted, None, True, self.checkup.subject)
+        self.next.tests, self.next.before, self.next.hidden = self.tests, {*self.trained}, {BadStart.code}
+        self.next.__enter__()
+
+    def end_late(self) -> None:
+        for each in (self.waiting, self.behind, self.lookout):
+            if each is not None:
+                each.end()
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         super().__exit__(kind, error, trace)
-        if self.behind is not None:
-            self.behind.end()
+        self.end_late()
+        if self.next is not None:
+            self.next.__exit__(kind, error, trace)
+            self.checkup.findings += self.next.checkup.findings
 
     def asked(self) -> list[Finding]:
         return asked(self)
@@ -79,9 +105,9 @@ def examined(program: str, arguments: list[str], is_module: bool = False, steps:
         except SystemExit as error:
             end = tr("ended with exit code {}", error.code) if error.code else end
         except Exception as error:
-            visit.error = error
+            (visit.next or visit).error = error
             end = tr("failed with {},", name_of(error))
-            if visit.done and not checkup.findings:
+            if visit.done and not checkup.findings and visit.next is None:
                 raise
         if not visit.done:
             visit.end()

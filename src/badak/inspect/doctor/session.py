@@ -40,6 +40,7 @@ class Visit:
         self.done = False
         self.lookout: Lookout | None = None
         self.hidden: set[str] = set()  # codes of what follows from what was found
+        self.before: set[int] = set()  # parameters (their id) that a training before this one had
         self._part: list[Step] | None = None  # the steps that are judged, where that is not all of them
         self._started = 0.0
 
@@ -152,7 +153,7 @@ class Visit:
     def trained(self) -> set[int]:
         """The parameters (their id) that some optimizer holds, also one that has made no step yet."""
         optimizers = [*self.watch.optimizers.values(), *(x for x in self.alive if isinstance(x, Optimizer))]
-        return {id(p) for x in optimizers if "param_groups" in x.__dict__ for p in x._parameters()}
+        return self.before | {id(p) for x in optimizers if "param_groups" in x.__dict__ for p in x._parameters()}
 
     def by_optimizer(self) -> list[list[Step]]:
         """The steps of each optimizer, where a program has several."""
