@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from badak.core.modes import modes
-from badak.inspect.doctor import layout
+from badak.inspect.doctor import layout, rewards
 from badak.inspect.doctor.facts import Divergence
 from badak.inspect.doctor.names import line
 
@@ -52,6 +52,8 @@ def difference(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -
     y, node = outputs[0]._array, outputs[0]._node
     if node is None or not modes.grad or y.size < 2 or len(watch.pairs) >= MOST or len(inputs) != 2:
         return
+    if inputs[0]._node is not None and inputs[1]._node is not None:
+        rewards.target(watch, inputs[0], inputs[1])
     for x, other in ((0, 1), (1, 0)):
         if inputs[x]._node is not None and arrays[x].shape == y.shape and is_data(inputs[other], y):
             watch.pairs[id(node)] = Pair(node, "difference", inputs[x]._node, arrays[x], arrays[other])
@@ -67,6 +69,8 @@ def product(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> N
         layout.scaled(watch, inputs, arrays)
     if node is None or not modes.grad or y.size < 2 or len(watch.pairs) >= MOST or len(inputs) != 2:
         return
+    if inputs[0]._node is not None and inputs[1]._node is not None and y.ndim < 3:
+        rewards.advantage(watch, inputs)
     for x, other in ((0, 1), (1, 0)):
         below = layout.behind(inputs[x], LOGARITHM) if inputs[x]._node is not None and is_data(inputs[other], y) else None
         labels = arrays[other]

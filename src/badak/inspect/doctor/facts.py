@@ -50,6 +50,10 @@ class Loss:
     pull: float | None = None  # the largest gradient that it gave its answers, times their number, by the one that it got
     label_mass: tuple[float, float] | None = None  # the same of labels that are probabilities
     blanks: int = 0  # labels that are the blank of ctc_loss
+    maker: Any = None  # the model that gave its first input, behind what turns the sign, where there are several optimizers
+    sign: int = 1  # whether that turned it
+    each: float | None = None  # the mean of what was not reduced
+    cosines: bool = False  # its first input was made of products of rows of length 1
 
 
 @dataclass
@@ -270,6 +274,7 @@ class Step:
     dropped: list[str] = field(default_factory=list)  # where dropout was at work in eval mode, outside of a layer of its own
     scheduled: list[tuple[str, bool]] = field(default_factory=list)  # a schedule moved on: where, and between backward and step
     begun: list[Begun] = field(default_factory=list)
+    moving: list[tuple[str, str]] = field(default_factory=list)  # "target" or "advantage" that has a graph: its line
     mirrored: list[tuple[str, str, tuple[int, ...]]] = field(default_factory=list)  # "data", "labels" or "graph": line, shape
     seeded: bool = False
     divergences: list[Divergence] = field(default_factory=list)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from badak.core.modes import modes
-from badak.inspect.doctor import composed, layout
+from badak.inspect.doctor import composed, layout, rewards
 from badak.inspect.doctor.facts import Loss
 from badak.inspect.doctor.names import line
 from badak.tensor import Tensor
@@ -52,8 +52,15 @@ def loss(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None
         seen.laid = laid_from(arrays[1]) or watch.laid.get(seen.labels_at, (None, ()))[1]
         if watch.open.number == 1:
             _measure(seen, op.name, x, arrays[1])
+            seen.cosines = of_cosines(watch, inputs[0]._node)
     if op.name == "bce_with_logits" and x.size == len(x) > 1 and ((arrays[1] == 0) | (arrays[1] == 1)).all():
         seen.binary = arrays[1].ravel().copy()
+    if op.name == "mse" and inputs[1]._node is not None:
+        rewards.target(watch, inputs[0], inputs[1])
+    if len(watch.optimizers) > 1 and inputs[0]._node is not None:
+        seen.maker, seen.sign = rewards.maker(watch, inputs[0]._node)
+    if seen.value is None and seen.grad and y.size:
+        seen.each = float(y.mean())
     if op.name == "ctc_loss":
         x = x.reshape(-1, classes)
         seen.rows = len(arrays[3])
@@ -190,6 +197,21 @@ def _measure(seen: Loss, kind: str, x: np.ndarray, target: np.ndarray) -> None:
         seen.nats = float((total - z[np.arange(len(rows)), target[rows]]).mean())
 
 
+def of_cosines(watch: "Watch", node: Any) -> bool:
+    """Whether numbers are made, one by one, of products of rows whose norm was divided out: how far they spread is a temperature."""
+    pending, left = [node], 32
+    while pending and left:
+        node, left = pending.pop(), left - 1
+        below = [edge[0] for edge in getattr(node, "edges", ()) if edge is not None and hasattr(edge[0], "op")]
+        if getattr(node, "name", "") in ("matmul", "linear", "addmm", "contract"):
+            sides = [layout.from_node(each, ("clone", "cast", "scale")) for each in below]
+            if len(sides) > 1 and all(each is not None and each.name == "div" for each in sides):
+                return True
+        else:
+            pending += below
+    return False
+
+
 def scalar(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
     """One number that is a mean, or a sum, may be a loss that no operation is named for."""
     if inputs[0]._node is not None:
@@ -213,6 +235,9 @@ def scalar(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> No
         watch._losses[id(outputs[0]._node)] = outputs[0]._node, seen
     elif op.name == "mean":
         seen = Loss("mean", line(), float(outputs[0]._array), len(arrays[0]) if arrays[0].ndim else 1, 1, True)
+        if len(watch.optimizers) > 1:
+            seen.maker, seen.sign = rewards.maker(watch, inputs[0]._node)
+            seen.made_by = inputs[0]._node.name
         watch.open.scalars.append(seen)
         watch._losses[id(outputs[0]._node)] = outputs[0]._node, seen
 

@@ -116,7 +116,8 @@ def averages(node: ast.AST) -> bool:
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         inner = node.func.value
         twice = isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute) and inner.func.attr == "mul_"
-        return node.func.attr == "lerp_" or (node.func.attr == "add_" and twice)
+        copies = node.func.attr == "copy_" and bool(node.args) and isinstance(node.args[0], ast.BinOp)
+        return node.func.attr == "lerp_" or copies or (node.func.attr == "add_" and twice)
     if not isinstance(node, ast.Assign):
         return False
     target = node.targets[0]

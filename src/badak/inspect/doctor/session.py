@@ -18,6 +18,7 @@ from badak.inspect.doctor.eval_check import Lookout
 from badak.inspect.doctor.facts import Call, Size, Step
 from badak.inspect.doctor.names import Names, living, weights_of
 from badak.inspect.doctor.report import Checkup, Finding
+from badak.inspect.doctor.text import Told, told
 from badak.inspect.doctor.watch import Watch
 from badak.nn import Embedding, Module
 from badak.optim import Optimizer
@@ -134,6 +135,11 @@ class Visit:
     def alive(self) -> list[Any]:
         """The modules, optimizers and scalers that there are."""
         return living(Module, Optimizer, GradScaler)
+
+    @cached_property
+    def text(self) -> list[Told]:
+        """What the program's text tells by itself."""
+        return told() if self.watch.steps else []
 
     @property
     def loaders(self) -> list[DataLoader]:

@@ -302,7 +302,9 @@ class Watch(Recorder):
                     if kind:
                         self.broken = f"the backward of {node.name}", node.line, kind, self.open.number
         _, loss = self._losses.pop(id(node), (None, None))
-        if loss is not None and dys[0] is not None and np.size(dys[0]) == 1:
+        if loss is not None and loss.each is not None and dys[0] is not None:
+            loss.scale = float(np.sum(dys[0]))
+        elif loss is not None and dys[0] is not None and np.size(dys[0]) == 1:
             loss.scale = float(np.asarray(dys[0]).reshape(()))
             self.open.backs[-1].scales.append((loss.place, loss.scale, loss.mean))
             if loss.kind in PULLED and loss.scale and dxs[0] is not None:

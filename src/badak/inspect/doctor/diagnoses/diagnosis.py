@@ -1,6 +1,8 @@
 """What a diagnosis is. A new one: a class in a file of its own here, a line in `__init__.py`, a plant in its tests."""
 
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from badak.inspect.doctor.report import Finding
@@ -19,6 +21,11 @@ class Diagnosis:
     def look(self, visit: "Visit") -> Iterator[Finding]:
         """Yield what is wrong; nothing where a diagnosis is asked in another way, as that of `--overfit`."""
         return iter(())
+
+    def told(self, visit: "Visit", kind: str) -> Iterator[Finding]:
+        """The first of what the text of the program tells of this kind."""
+        for each in [each for each in visit.text if each.kind == kind][:1]:
+            yield self.found(f"{Path(sys.argv[0]).name}:{each.line}", each.cause, each.fix)
 
     def found(self, place: str, cause: str, fix: str, **numbers: Any) -> Finding:
         """A finding of this diagnosis."""

@@ -24,6 +24,7 @@ class OtherData(Diagnosis):
     title = "tested with data that was prepared otherwise"
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
+        yield from self.told(visit, "prepared")
         given = visit.watch.given
         chosen = visit.watch.chosen  # what it sees hangs on what it does
         for (key, part, _), tested in given.tested.items():

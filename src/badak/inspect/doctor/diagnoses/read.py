@@ -19,6 +19,7 @@ class ReadWrongly(Diagnosis):
     title = "a test reads the answers wrongly"
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
+        yield from self.told(visit, "read")
         losses = [loss for step in visit.steps for loss in step.trained]
         read = [each for step in [*visit.steps, visit.watch.open] for each in step.read]
         if losses and all(loss.kind in BINARY for loss in losses):

@@ -31,7 +31,7 @@ class RateVanishes(Diagnosis):
                 yield self.found(place, tr("ReduceLROnPlateau is told the loss of each batch: {}", said), fix)
                 return
             turned, fallen = _beyond(visit), len(still) >= 3 or len(low) >= 5
-            factor = 1.0 if fallen or turned else _steady(visit, steps, rates)
+            factor = 1.0 if fallen or turned else min(_steady(visit, steps, rates), _stairs(visit, rates))
             if not (fallen or turned or factor < 1.0) or len(rates) < 5 or peak > rates[0] * 1e3 > 0:
                 continue
             at = (still or [steps[i] for i in low] or steps)[0]
@@ -55,6 +55,20 @@ def _steady(visit: "Visit", steps: "list[Step]", rates: list[float]) -> float:
         return 1.0
     factors = [b / a for a, b in zip(last, last[1:])]
     return factors[0] if max(factors) <= 0.9 + 1e-6 and max(factors) - min(factors) < 1e-3 else 1.0
+
+
+def _stairs(visit: "Visit", rates: list[float]) -> float:
+    """By what factor a StepLR that is called for each batch takes the rate down in a step, where it goes down several times, and to a
+    third and less, in one epoch; else 1.0."""
+    count = max(map(batches, visit.loaders), default=0)
+    times = sum(len(step.scheduled) for step in visit.steps)
+    falls = [b < a for a, b in zip(rates, rates[1:])]
+    for schedule in visit.watch.schedules.values():
+        size, gamma = getattr(schedule, "step_size", 0), getattr(schedule, "gamma", 1.0)
+        each = type(schedule).__name__ == "StepLR" and 0 < size < count and 0 < gamma < 1 and times >= 0.9 * len(visit.steps)
+        if each and sum(falls) >= 3 and gamma ** (count / size) <= 1 / 3:
+            return gamma ** (1 / size)
+    return 1.0
 
 
 def given_to(steps: "list[Step]") -> set[tuple]:

@@ -34,6 +34,7 @@ class NobodyReads(Diagnosis):
         yield from self.weights(visit)
         yield from self.best(visit)
         yield from self.groups(visit)
+        yield from self.told(visit, "setting")
 
     def names(self, visit: "Visit") -> Iterator[tuple[str, str]]:
         """Names next to requires_grad, of parameters and modules."""

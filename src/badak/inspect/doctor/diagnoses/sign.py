@@ -3,10 +3,15 @@ from typing import TYPE_CHECKING
 
 from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.diagnoses.moving import REWARDS
+from badak.inspect.doctor.names import own_text, weights_of
 from badak.inspect.doctor.report import Finding
 
 if TYPE_CHECKING:
+    from badak.inspect.doctor.facts import Step
     from badak.inspect.doctor.session import Visit
+
+NUMBERS = {"mse", "difference"}
 
 
 class Maximised(Diagnosis):
@@ -18,14 +23,23 @@ class Maximised(Diagnosis):
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
         yield from self._divergence(visit)
-        rounds = [step for step in visit.rounds if step.trained]
-        if len(visit.watch.optimizers) != 1 or len(rounds) < 8:
-            return
+        yield from self._reward(visit)
+        for steps in visit.by_optimizer():
+            rounds = [step for step in steps if step.fresh and (step.trained or step.scalars)]
+            if len(rounds) >= 8:
+                yield from self._turned(visit, rounds)
+
+    def _turned(self, visit: "Visit", rounds: "list[Step]") -> Iterator[Finding]:
+        """A loss that cannot be below 0 is made larger by the optimizer of the very model whose loss it is."""
         places: dict[str, list[tuple[float, float]]] = {}
+        several = len(visit.watch.optimizers) > 1
+        held = {id(p) for p in rounds[0].optimizer._parameters()}
         for step in rounds:
-            for loss in step.trained:
-                if loss.scale and loss.value is not None:
-                    places.setdefault(loss.place, []).append((loss.scale, loss.value))
+            for loss in [*step.trained, *(each for each in step.scalars if each.made_by == "relu")]:
+                value = loss.each if loss.value is None else loss.value
+                own = not several or loss.maker is not None and any(id(p) in held for p in weights_of(loss.maker))
+                if loss.scale and value is not None and own:
+                    places.setdefault(loss.place, []).append((loss.scale, value))
         for place, several in places.items():
             values = [value for _, value in several]
             sizes, quarter = [abs(value) for value in values], len(values) // 4
@@ -37,6 +51,28 @@ class Maximised(Diagnosis):
                        "{:.3g} to {:.3g}", len(several), len(several), values[0], values[-1]),
                     tr("loss.backward(), without the minus; optimizers go down"),
                     first=values[0], last=values[-1],
+                )  # fmt: skip
+                return
+
+    def _reward(self, visit: "Visit") -> Iterator[Finding]:
+        """What a critic foretells of rewards is made smaller by the optimizer of an actor."""
+        critics: dict[int, set[str]] = {}  # models (their id), and of what kind their own losses are
+        for steps in visit.by_optimizer() if len(visit.watch.optimizers) > 1 and REWARDS.search(own_text()) else ():
+            held = {id(p) for p in steps[0].optimizer._parameters()}
+            for loss in (loss for step in steps for loss in step.trained if loss.maker is not None and loss.scale):
+                if any(id(p) in held for p in weights_of(loss.maker)):
+                    critics.setdefault(id(loss.maker), set()).add(loss.kind)
+        for steps in visit.by_optimizer() if critics else ():
+            held = {id(p) for p in steps[0].optimizer._parameters()}
+            scalars = [loss for step in steps for loss in step.scalars if loss.maker is not None and loss.scale]
+            own = [x for x in scalars if critics.get(id(x.maker), {""}) <= NUMBERS and not any(id(p) in held for p in weights_of(x.maker))]
+            if len(own) >= 5 and all(loss.scale * loss.sign > 0 for loss in own):
+                yield self.found(
+                    own[0].place,
+                    tr("in all {} steps the optimizer makes what {} foretells of the rewards smaller, from {:.3g} to {:.3g}", len(own),
+                       type(own[0].maker).__name__, own[0].value, own[-1].value),
+                    tr("loss = -critic(state, actor(state)).mean(): rewards are to be large"),
+                    steps=len(own),
                 )  # fmt: skip
                 return
 

@@ -9,6 +9,8 @@ from badak.inspect.doctor.report import Finding
 if TYPE_CHECKING:
     from badak.inspect.doctor.session import Visit
 
+COLD = 20.0  # how far cosines spread that are multiplied by more than any temperature asks for
+
 
 class BadStart(Diagnosis):
     """A model that has learnt nothing should know that: its loss is ln V. Far above it guesses with confidence."""
@@ -25,6 +27,8 @@ class BadStart(Diagnosis):
             if loss.nats is None or loss.classes < 2 or loss.made_by in ("softmax", "sigmoid") or loss.place in said:
                 continue
             if loss.kind == "nll" and loss.made_by != "log_softmax":
+                continue
+            if loss.cosines and loss.spread < COLD:
                 continue
             even = log(loss.classes)
             if loss.nats > max(self.margin + even, self.margin * even) and loss.spread > 2:

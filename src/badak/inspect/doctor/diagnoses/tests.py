@@ -22,6 +22,7 @@ class TestedOnTrain(Diagnosis):
     title = "tested on what it was trained on"
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
+        yield from self.told(visit, "chosen")
         models: dict[int, list[Tested]] = {}
         for step in [*visit.steps, visit.watch.open]:
             for tested in step.tested:

@@ -1,0 +1,47 @@
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from badak.core.errors import tr
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.names import own_text
+from badak.inspect.doctor.report import Finding
+
+if TYPE_CHECKING:
+    from badak.inspect.doctor.session import Visit
+
+LEAST = 4  # steps
+REWARDS = re.compile(r"reward", re.IGNORECASE)
+
+
+class MovingTarget(Diagnosis):
+    """What answers should come to, or what they are weighed by, gets a gradient, too: it comes to meet them, instead of standing."""
+
+    code = "BADAK-265"
+    title = "a target that learns, too"
+
+    def look(self, visit: "Visit") -> Iterator[Finding]:
+        if not REWARDS.search(own_text()):
+            return
+        for steps in visit.by_optimizer():
+            for kind in ("target", "advantage"):
+                seen = [place for step in steps for each, place in step.moving[:1] if each == kind]
+                if len(seen) < LEAST or 2 * len(seen) < len(steps):
+                    continue
+                if kind == "target":
+                    yield self.found(
+                        seen[0],
+                        tr("in {} steps the reward and what a model foretells of the next state, which answers are compared with, "
+                           "has a graph: the answers of the next state are pulled towards those of this one", len(seen)),
+                        tr("with torch.no_grad(): around the target, or target.detach()"),
+                        steps=len(seen),
+                    )  # fmt: skip
+                else:
+                    yield self.found(
+                        seen[0],
+                        tr("in {} steps the advantage that the logarithm of a probability is multiplied by has a graph: the critic "
+                           "learns to make the policy's loss small", len(seen)),
+                        tr("advantage.detach() in the loss of the policy"),
+                        steps=len(seen),
+                    )  # fmt: skip
+                return

@@ -1,0 +1,80 @@
+"""What is measured of trainings by rewards: targets and advantages that have a graph, critics that an actor makes smaller."""
+
+from typing import TYPE_CHECKING, Any
+
+from badak.core.modes import modes
+from badak.inspect.doctor import layout
+from badak.inspect.doctor.names import line
+
+if TYPE_CHECKING:
+    from badak.inspect.doctor.watch import Watch
+
+MOST = 16  # of a step
+ROWS_STAY = "clone cast scale div_by stack cat index index_select neg shift select".split()
+LOGARITHM = "gather log_softmax logsumexp log".split()  # of the probability of what was done
+SIGNS = "neg scale shift sub_from relu clamp".split()
+
+
+def first_of(node: Any) -> Any:
+    """The node that its first input with a graph was made by."""
+    return next((edge[0] for edge in node.edges if edge is not None and hasattr(edge[0], "op")), None)
+
+
+def with_data(node: Any, names: tuple[str, ...]) -> bool:
+    """Whether something is, behind what moves and scales rows, a sum or a difference of data and of what has a graph."""
+    for _ in range(10):
+        if node is None:
+            return False
+        known = [edge is not None for edge in node.edges]
+        if node.name in names and len(known) == 2 and any(known) and not all(known):
+            return True
+        if not node.op.view and node.name not in (*ROWS_STAY, "sub", "div", "mul"):
+            return False
+        node = first_of(node)
+    return False
+
+
+def is_logarithm(node: Any) -> bool:
+    """Whether something is the logarithm of the probability of what was done, or how often it is done now to what it was."""
+    for _ in range(10):
+        if node is None:
+            return False
+        if node.name in LOGARITHM:
+            return True
+        if not node.op.view and node.name not in (*ROWS_STAY, "exp", "sub", "sum"):
+            return False
+        node = first_of(node)
+    return False
+
+
+def target(watch: "Watch", answers: Any, labels: Any) -> None:
+    """Note answers that are compared with a sum of data and of what has a graph, too."""
+    if answers._node is not None and labels._node is not None and modes.grad and len(watch.open.moving) < MOST:
+        if with_data(labels._node, ("add",)):
+            watch.open.moving.append(("target", line()))
+
+
+def advantage(watch: "Watch", inputs: Any) -> None:
+    """Note the logarithm of a probability times data less what has a graph."""
+    if not modes.grad or len(watch.open.moving) >= MOST:
+        return
+    a, b = (x._node for x in inputs)
+    for one, other in ((a, b), (b, a)):
+        if is_logarithm(one) and not is_logarithm(other) and with_data(other, ("sub", "sub_from")):
+            watch.open.moving.append(("advantage", line()))
+            return
+
+
+def maker(watch: "Watch", node: Any) -> tuple[Any, int]:
+    """(the model that gave something, behind what turns its sign, 1 or -1); (None, 1) where none did."""
+    sign = 1
+    for _ in range(8):
+        if node is None:
+            break
+        if (found := watch._made.get(node)) is not None:
+            return found, sign
+        if not node.op.view and node.name not in (*ROWS_STAY, *SIGNS, "add", "sub", "min", "minimum"):
+            break
+        sign = -sign if node.name in ("neg", "sub_from") else sign
+        node = first_of(node)
+    return None, 1

@@ -1,0 +1,166 @@
+"""What the text of a program tells by itself: results that are thrown away, loops that do the same each time, how tests count."""
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from badak.core.errors import tr
+from badak.inspect.doctor.names import own_text
+from badak.inspect.doctor.rows import says_test
+
+CALLED = frozenset("zero_grad step backward eval train".split())  # of a training, without arguments
+FUNCTIONS = frozenset(
+    "relu gelu softmax log_softmax sigmoid tanh dropout normalize cat stack bmm matmul clamp where flip roll squeeze unsqueeze "
+    "transpose permute reshape flatten einsum layer_norm interpolate pad one_hot".split()
+)
+METHODS = frozenset(
+    "detach clamp squeeze unsqueeze transpose permute reshape masked_fill softmax log_softmax sigmoid relu tanh contiguous "
+    "permutation dropna fillna drop_duplicates reset_index sort_values astype".split()
+)
+LAYERS = re.compile(r"(^|\.)(Dropout\d?d?|ReLU|GELU|SiLU|Tanh|Sigmoid|Softmax|LayerNorm|LeakyReLU|ELU)$")
+PLACES = frozenset("torch F functional np numpy".split())
+LOADER = re.compile(r"loader|_dl$|^dl$", re.IGNORECASE)
+
+
+class Told(NamedTuple):
+    """What is wrong with a line, and how it is mended. kind: which diagnosis says it."""
+
+    kind: str  # "setting", "read", "chosen", "prepared"
+    line: int
+    cause: str
+    fix: str
+
+
+def told() -> list[Told]:
+    """What the text of the program that was started tells; nothing where it is not to be had."""
+    try:
+        tree = ast.parse(own_text())
+    except (SyntaxError, ValueError):
+        return []
+    return [*thrown_away(tree), *same_each_time(tree), *shares(tree), *chosen(tree), *prepared(tree)]
+
+
+def thrown_away(tree: ast.Module) -> Iterator[Told]:
+    """A method that is named and not called, and functions without effect whose result nobody takes."""
+    layers = {ast.unparse(each.targets[0]) for each in ast.walk(tree) if isinstance(each, ast.Assign) and is_layer(each.value)}
+    for node in ast.walk(tree):
+        value = node.value if isinstance(node, ast.Expr) else None
+        if isinstance(value, ast.Attribute) and value.attr in CALLED:
+            text = ast.unparse(value)
+            yield Told("setting", node.lineno, tr("{} is named and not called: nothing is done", text), f"{text}()")
+        elif isinstance(value, ast.Call) and not any(each.arg in ("inplace", "out") for each in value.keywords):
+            name, holder = "", value.func
+            if isinstance(value.func, ast.Attribute):
+                name, holder = value.func.attr, value.func.value
+            place = ast.unparse(holder).rpartition(".")[2]
+            pure = name in FUNCTIONS if place in PLACES else name in METHODS
+            if pure or ast.unparse(value.func) in layers:
+                text = ast.unparse(value)[:60]
+                yield Told(
+                    "setting", node.lineno, tr("what {} gives is thrown away, and nothing else comes of it", text), f"x = {text}"
+                )
+
+
+def is_layer(value: ast.expr) -> bool:
+    """Whether something is a layer that only computes: no batch norm, nothing in place."""
+    return isinstance(value, ast.Call) and bool(LAYERS.search(ast.unparse(value.func))) and "inplace" not in ast.unparse(value)
+
+
+def same_each_time(tree: ast.Module) -> Iterator[Told]:
+    """A loop over the places of something that takes the same place each time, or calls the same layer of several."""
+    for loop in (node for node in ast.walk(tree) if isinstance(node, ast.For)):
+        over = loop.iter
+        if not isinstance(over, ast.Call) or ast.unparse(over.func) != "range" or not isinstance(loop.target, ast.Name):
+            continue
+        body = [node for line in loop.body for node in ast.walk(line)]
+        name, count = loop.target.id, ast.unparse(over)
+        if name.startswith("_") or any(isinstance(node, ast.Name) and node.id == name for node in body):
+            continue
+        for node in body:
+            layer = isinstance(node, ast.Call) and isinstance(node.func, ast.Subscript)
+            taken = node.func if layer else node  # type: ignore[attr-defined]
+            if not isinstance(taken, ast.Subscript) or not isinstance(taken.ctx, ast.Load) or not fixed(taken.slice):
+                continue
+            held = ast.unparse(taken.value)
+            if layer or re.search(rf"\blen\({re.escape(held)}\)|(?<![\w.]){re.escape(held)}\.(shape\[|size\()", count):
+                yield Told(
+                    "setting", node.lineno,
+                    tr("the loop over {} never reads {}, and takes {} each time", count, name, ast.unparse(taken)),
+                    tr("put {} into the index", name),
+                )  # fmt: skip
+                break
+
+
+def fixed(index: ast.expr) -> bool:
+    """Whether an index is one place, or one column of all rows, and hangs on nothing."""
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    plain = [each for each in parts if not isinstance(each, ast.Slice)]
+    return len(plain) == 1 and isinstance(plain[0], ast.Constant) and isinstance(plain[0].value, int)
+
+
+def shares(tree: ast.Module) -> Iterator[Told]:
+    """Right answers that are counted row by row and divided by how many batches there are, or the other way round."""
+    for scope in (node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.Module))):
+        kinds: dict[str, set[str]] = {}
+        for node in ast.walk(scope):
+            if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add) and isinstance(node.target, ast.Name):
+                text = ast.unparse(node.value)
+                if "==" in text or ".eq(" in text:
+                    kinds.setdefault(node.target.id, set()).add("mean" if "mean(" in text or "/" in text else "sum")
+        for node in ast.walk(scope):
+            if not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)):
+                continue
+            over = ast.unparse(node.right)
+            rows = re.fullmatch(r"len\([\w.\[\]'\"]*?(\w+)(\['?\"?\w+'?\"?\])?\)", over)
+            names = {each.id for each in ast.walk(node.left) if isinstance(each, ast.Name)}
+            for name in (each for each in names if len(kinds.get(each, ())) == 1) if rows else ():
+                by_batches = bool(LOADER.search(rows[1]))  # type: ignore[index]
+                if by_batches and kinds[name] == {"sum"}:
+                    what = tr("{} counts right rows, and is divided by {}, which is the number of batches", name, over)
+                    yield Told("read", node.lineno, what, f"{over[:-1]}.dataset)")
+                elif rows[1] == "dataset" and kinds[name] == {"mean"}:  # type: ignore[index]
+                    what = tr("{} adds up the share of right answers of each batch, and is divided by {}, the number of rows", name,
+                              over)  # fmt: skip
+                    yield Told("read", node.lineno, what, tr("divide by the number of batches"))
+
+
+TRAINED = re.compile(r"train|^loss$|^running_loss$|^epoch_loss$|^total_loss$")
+BEST = re.compile(r"best", re.IGNORECASE)
+
+
+def chosen(tree: ast.Module) -> Iterator[Told]:
+    """The best weights are chosen by the training's own loss, and what the test gives is only shown."""
+    for loop in (node for node in ast.walk(tree) if isinstance(node, (ast.For, ast.While))):
+        stored = {x.id for x in ast.walk(loop) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)}
+        tests = {each for each in stored if says_test(each) and re.search(r"loss|acc|score|mse|mae|err|f1|auc", each)}
+        for test in (node for node in ast.walk(loop) if isinstance(node, ast.If) and isinstance(node.test, ast.Compare)):
+            sides = [test.test.left, *test.test.comparators]  # type: ignore[attr-defined]
+            texts = [re.sub(r"\.item\(\)$", "", ast.unparse(each)) for each in sides]
+            keeps = any("state_dict(" in ast.unparse(line) or "save(" in ast.unparse(line) for line in test.body)
+            if keeps and tests and len(texts) == 2 and any(map(BEST.search, texts)):
+                other = next((each for each in texts if not BEST.search(each)), "")
+                if TRAINED.search(other) and not says_test(other):
+                    yield Told(
+                        "chosen", test.lineno,
+                        tr("the best weights are chosen by {}, which the training itself gives, and {} is only shown", other,
+                           sorted(tests)[0]),
+                        tr("choose by what the validation gives"),
+                    )  # fmt: skip
+
+
+def prepared(tree: ast.Module) -> Iterator[Told]:
+    """A scaler that is fitted anew to the data of the test, next to one of the training's."""
+    fits = [
+        (node, ast.unparse(node.func.value), ast.unparse(node.args[0]))
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("fit_transform", "fit")
+        and node.args
+    ]  # fmt: skip
+    for node, scaler, data in fits:
+        if says_test(data) and any(other == scaler and not says_test(each) for _, other, each in fits):
+            yield Told(
+                "prepared", node.lineno,
+                tr("{} is fitted again, to {}: the test is scaled otherwise than what was learnt from", scaler, data),
+                f"{scaler}.transform({data})",
+            )  # fmt: skip
