@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from badak.core.modes import modes
-from badak.inspect.doctor import composed, layout, losses
+from badak.inspect.doctor import composed, layout, losses, rewards
 from badak.inspect.doctor.facts import Attended, Begun, Fed, Lookup, Picked, Rectified, Shaped, Step
 from badak.inspect.doctor.names import line
 from badak.nn import Module, Parameter
@@ -345,6 +345,7 @@ SENSES = {
     **dict.fromkeys(("mean", "sum"), losses.scalar),
     **dict.fromkeys(("lstm", "gru", "rnn"), recurrent),
     "shift": losses.constant,
+    "scale": rewards.scaled,
     "relu": rectifier,
     "attention": attention,
     "softmax": softmax,

@@ -67,10 +67,14 @@ def product(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> N
         layout.stretched(watch, op, saved, inputs, arrays, attributes, outputs)
     if node is not None and watch.looks_closely and modes.grad and len(inputs) == 2:
         layout.scaled(watch, inputs, arrays)
-    if node is None or not modes.grad or y.size < 2 or len(watch.pairs) >= MOST or len(inputs) != 2:
+    if node is None or not modes.grad or len(inputs) != 2:
         return
     if inputs[0]._node is not None and inputs[1]._node is not None and y.ndim < 3:
         rewards.advantage(watch, inputs)
+    elif y.ndim < 3:
+        rewards.weighed(watch, inputs, arrays, node)
+    if y.size < 2 or len(watch.pairs) >= MOST:
+        return
     for x, other in ((0, 1), (1, 0)):
         below = layout.behind(inputs[x], LOGARITHM) if inputs[x]._node is not None and is_data(inputs[other], y) else None
         labels = arrays[other]

@@ -274,6 +274,7 @@ class Step:
     dropped: list[str] = field(default_factory=list)  # where dropout was at work in eval mode, outside of a layer of its own
     scheduled: list[tuple[str, bool]] = field(default_factory=list)  # a schedule moved on: where, and between backward and step
     begun: list[Begun] = field(default_factory=list)
+    weighed: list[tuple[str, float]] = field(default_factory=list)  # logarithms of probabilities times data: line, gradient
     moving: list[tuple[str, str]] = field(default_factory=list)  # "target" or "advantage" that has a graph: its line
     mirrored: list[tuple[str, str, tuple[int, ...]]] = field(default_factory=list)  # "data", "labels" or "graph": line, shape
     seeded: bool = False

@@ -78,3 +78,33 @@ def maker(watch: "Watch", node: Any) -> tuple[Any, int]:
         sign = -sign if node.name in ("neg", "sub_from") else sign
         node = first_of(node)
     return None, 1
+
+
+def weighed(watch: "Watch", inputs: Any, arrays: Any, node: Any) -> None:
+    """Note the logarithm of a probability times data: by which sign it is differentiated tells whether it is made likelier."""
+    if not modes.grad or len(watch.weighed) >= 256:
+        return
+    for x, other in ((0, 1), (1, 0)):
+        plain = inputs[other] is None or inputs[other]._node is None and not inputs[other]._requires_grad
+        if plain and inputs[x]._node is not None and arrays[x].size == arrays[other].size and is_logarithm(inputs[x]._node):
+            watch.weighed[id(node)] = node, line(), turns(inputs[x]._node)
+            return
+
+
+def scaled(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+    """One logarithm times a number, of one thing that was done."""
+    if outputs[0]._node is not None and outputs[0]._array.size == 1 and modes.grad and len(watch.weighed) < 256:
+        if is_logarithm(inputs[0]._node):
+            watch.weighed[id(outputs[0]._node)] = outputs[0]._node, line(), turns(inputs[0]._node)
+
+
+def turns(node: Any) -> int:
+    """-1 where the sign of a logarithm was turned on the way, else 1."""
+    sign = 1
+    for _ in range(10):
+        if node is None or node.name in LOGARITHM:
+            break
+        second = node.name == "sub" and len(node.edges) == 2 and node.edges[0] is None
+        sign = -sign if second or node.name in ("neg", "sub_from") else sign
+        node = first_of(node)
+    return sign

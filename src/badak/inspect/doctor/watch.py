@@ -35,7 +35,7 @@ _BREAKS = None, True
 PULLED = "cross_entropy cross_entropy_soft nll bce_with_logits mse kl_div".split()  # losses whose gradients are looked at
 OF_A_STEP = (
     "_losses across normed flat laid told times computed answers pairs sums masked divergences masked_from _passed "
-    "parts_given _held_now"
+    "parts_given _held_now weighed"
 ).split()  # what is known of a step alone
 SAMPLED = (1, 2, 3)  # steps in which what costs more is measured; and 10, 30, 50, ...
 
@@ -87,6 +87,7 @@ class Watch(Recorder):
         self.pairs: dict[int, composed.Pair] = {}  # answers and labels of this step, by the node of what they differ by
         self.sums: list[composed.Sum] = []
         self.divergences: dict[int, Divergence] = {}  # by their node
+        self.weighed: dict[int, tuple[Any, str, int]] = {}  # logarithms of probabilities times data: line, sign
         self.masked: dict[int, Any] = {}  # scores of attention that zeros and ones were added to, by their node
         self._passed: set[int] = set()  # numbers that a gradient has gone through, by their node
         self._recorded = True  # whether the call that is under way began with a graph
@@ -293,6 +294,8 @@ class Watch(Recorder):
             self._passed.add(id(node))
         if self.divergences and (known := self.divergences.get(id(node))) is not None:
             known.pull = (known.pull or 0.0) + float(np.sum(dys[0])) * known.total
+        if self.weighed and (told := self.weighed.get(id(node))) is not None and len(self.open.weighed) < 256:
+            self.open.weighed.append((told[1], told[2] * float(np.sum(dys[0]))))
         if not self._losses and not self.looks_closely:
             return
         if self.looks_closely and self.broken is None and self._senses.get(node.op, _BREAKS)[1]:

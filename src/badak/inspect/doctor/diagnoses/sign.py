@@ -6,6 +6,7 @@ from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.diagnoses.moving import REWARDS
 from badak.inspect.doctor.names import own_text, weights_of
 from badak.inspect.doctor.report import Finding
+from badak.inspect.doctor.text import weight_of
 
 if TYPE_CHECKING:
     from badak.inspect.doctor.facts import Step
@@ -24,6 +25,7 @@ class Maximised(Diagnosis):
     def look(self, visit: "Visit") -> Iterator[Finding]:
         yield from self._divergence(visit)
         yield from self._reward(visit)
+        yield from self._unlikely(visit)
         for steps in visit.by_optimizer():
             rounds = [step for step in steps if step.fresh and (step.trained or step.scalars)]
             if len(rounds) >= 8:
@@ -73,6 +75,29 @@ class Maximised(Diagnosis):
                        type(own[0].maker).__name__, own[0].value, own[-1].value),
                     tr("loss = -critic(state, actor(state)).mean(): rewards are to be large"),
                     steps=len(own),
+                )  # fmt: skip
+                return
+
+    def _unlikely(self, visit: "Visit") -> Iterator[Finding]:
+        """What was rewarded is made less likely."""
+        if not visit.watch.chosen and not any(step.weighed for step in visit.steps) or not REWARDS.search(own_text()):
+            return
+        by: dict[str, list[float]] = {}
+        for step in visit.rounds:
+            for place, gradient in step.weighed:
+                by.setdefault(place, []).append(gradient)
+        steps = {place: sum(any(at == place for at, _ in step.weighed) for step in visit.rounds) for place in by}
+        for place, several in by.items():
+            number, known = place.rpartition(":")[2], [each for each in several if each]
+            if steps[place] < 3 or not known or not number.isdigit() or not (sign := weight_of(int(number))):
+                continue
+            if all(each * sign > 0 for each in known):
+                yield self.found(
+                    place,
+                    tr("in {} steps the logarithm of the probability of what was done, times what it was worth, is made smaller: what "
+                       "is rewarded becomes less likely", steps[place]),
+                    tr("loss = -(log_prob * advantage).mean()"),
+                    steps=steps[place],
                 )  # fmt: skip
                 return
 
