@@ -11,6 +11,7 @@ from badak.core import events
 from badak.core.events import Observer
 from badak.core.modes import modes
 from badak.inspect.doctor.collectors import is_random
+from badak.inspect.doctor.composed import memory
 from badak.inspect.doctor.diagnoses.data import SameBatch
 from badak.inspect.doctor.diagnoses.modes import EvalForgotten, TrainForgotten
 from badak.inspect.doctor.diagnoses.other_data import OtherData
@@ -18,6 +19,7 @@ from badak.inspect.doctor.diagnoses.tests import TestedOnTrain
 from badak.inspect.doctor.facts import Tested
 from badak.inspect.doctor.names import line, road
 from badak.inspect.doctor.rows import share, signatures
+from badak.tensor import Tensor
 from badak.optim.optimizer import is_step
 
 if TYPE_CHECKING:
@@ -128,6 +130,7 @@ class LateTests(Observer):
         self._until = thread_time() + patience, perf_counter() + WAITS * patience  # of its own time, whatever else runs
         calls = [call for step in visit.steps for call in step.calls if call.grad and visit.learns(call.module)]
         self.models = {id(call.module): call for call in calls}
+        self.made: dict[int, object] = {}  # what models gave, by its memory
         self.wrong: dict[int, list[tuple[str, np.ndarray | None]]] = {}  # calls in train mode: the line, the rows
         self.tested: dict[tuple[int, ...], list[Tested]] = {}
         self.known = {(model, way) for model, _, way in visit.watch.given.tested}
@@ -142,7 +145,8 @@ class LateTests(Observer):
         if modes.grad or id(module) not in self.models:
             return
         watch, place, way = self.visit.watch, line(), road()
-        if (id(module), way) in self.known:
+        own = any(isinstance(x, Tensor) and memory(x._array) in self.made for x in args)  # no data
+        if own or (id(module), way) in self.known:
             return
         watch.given.called(module, args, kwargs, grad=False)
         several = self.tested.setdefault(way, [])
@@ -153,6 +157,8 @@ class LateTests(Observer):
 
     def on_module_exit(self, module, output, error=None) -> None:
         self.deep = max(0, self.deep - 1)
+        if not self.deep and isinstance(output, Tensor) and len(self.made) < 256:
+            self.made[memory(output._array)] = output
 
     def end(self) -> None:
         """Say what is wrong, and look no longer."""

@@ -52,6 +52,7 @@ class Loss:
     blanks: int = 0  # labels that are the blank of ctc_loss
     maker: Any = None  # the model that gave its first input, behind what turns the sign, where there are several optimizers
     sign: int = 1  # whether that turned it
+    print: float = 0.0  # a number made of its first input: equal answers, equal numbers
     each: float | None = None  # the mean of what was not reduced
     cosines: bool = False  # its first input was made of products of rows of length 1
 

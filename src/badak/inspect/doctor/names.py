@@ -18,6 +18,7 @@ from badak.nn import Module, Parameter
 from badak.nn.parameter import is_lazy
 
 LOADER = re.compile(r"(te|test|va|val|valid|validation|dev|eval)_?(loader|dl|dataloader|iter|iterator|generator)$", re.IGNORECASE)
+SET = re.compile(r"^(x_?)?(test|val|valid|dev|held)_?(set|data|ds|x|rows|texts|sessions|images|inputs|sentences|pairs)$", re.IGNORECASE)
 _LIBRARIES = f"{os.sep}site-packages{os.sep}"
 _known: dict[CodeType, str] = {}  # "" for code of badak
 
@@ -111,6 +112,17 @@ def never_called() -> list[tuple[str, int]]:
     return found
 
 
+def averages_two() -> bool:
+    """Whether the program that was started has a loop over the weights of two models by pairs, and averages them in it."""
+    try:
+        tree = ast.parse(own_text())
+    except (SyntaxError, ValueError):
+        return False
+    loops = [node for node in ast.walk(tree) if isinstance(node, ast.For)]
+    pairs = [each for each in loops if ast.unparse(each.iter).startswith("zip(") and ast.unparse(each.iter).count("parameters()") == 2]
+    return any(averages(node) for each in pairs for node in ast.walk(each))
+
+
 def averages(node: ast.AST) -> bool:
     """Whether a line moves one tensor towards another, or writes rows into a tensor of self."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
@@ -138,7 +150,7 @@ def held_back() -> list[str]:
     except (SyntaxError, ValueError):
         return []
     names = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
-    return [name for name in dict.fromkeys(names) if LOADER.match(name) and not is_read(name)]
+    return [name for name in dict.fromkeys(names) if (LOADER.match(name) or SET.search(name)) and not is_read(name)]
 
 
 def tests_at_the_end() -> bool:

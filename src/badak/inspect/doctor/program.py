@@ -7,6 +7,7 @@ from pathlib import Path
 
 from badak.compat.torch.run import prepared
 from badak.core.errors import ArgumentError, tr
+from badak.inspect.doctor.diagnoses.mixed import LabelsMixed
 from badak.inspect.doctor.diagnoses.start import BadStart
 from badak.inspect.doctor.eval_check import LateTests, Lookout, NextTraining
 from badak.inspect.doctor.facts import Step
@@ -73,7 +74,7 @@ class _Stopping(Visit):
             self.checkup.findings += self.next.checkup.findings
 
     def asked(self) -> list[Finding]:
-        return asked(self)
+        return [*LabelsMixed().mirrored_alone(self), *asked(self)]
 
     def looks_out(self) -> Lookout:
         """A first test is waited for, of a model with dropout or where the program speaks of tests; or the program ends."""

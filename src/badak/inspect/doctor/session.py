@@ -159,7 +159,7 @@ class Visit:
     def trained(self) -> set[int]:
         """The parameters (their id) that some optimizer holds, also one that has made no step yet."""
         optimizers = [*self.watch.optimizers.values(), *(x for x in self.alive if isinstance(x, Optimizer))]
-        return self.before | {id(p) for x in optimizers if "param_groups" in x.__dict__ for p in x._parameters()}
+        return {id(p) for x in optimizers if "param_groups" in x.__dict__ for p in x._parameters()}
 
     def by_optimizer(self) -> list[list[Step]]:
         """The steps of each optimizer, where a program has several."""
@@ -217,7 +217,7 @@ class Visit:
             id(p): p
             for top in self.names.tops
             for p in weights_of(top)
-            if (p.requires_grad or id(p) in watch.wanted) and id(p) not in watch.reached
+            if (p.requires_grad or id(p) in watch.wanted) and id(p) not in watch.reached and id(p) not in self.before
         }
         return {key: p for key, p in known.items() if id(self.names.owners[key]) in used and (key in trained or failed)}
 

@@ -97,6 +97,8 @@ class Watch(Recorder):
         self.masked_from: dict[int, np.ndarray] = {}  # memory of rows that a mask picked: what from
         self._caller: Module | None = None
         self._made: WeakKeyDictionary[Any, Module] = WeakKeyDictionary()  # a node that a model gave, and which
+        self.takers: dict[int, set[int]] = {}  # the models (their id) that what a model gives goes into
+        self.plain: set[int] = set()  # models (their id) that were given what no other one gave
         self.makers: dict[int, Module] = {}  # what they give goes into other models
         self.random: dict[int, Module] = {}  # called, and dropout was at work in it
         self.schedules: dict[int, Any] = {}
@@ -169,7 +171,7 @@ class Watch(Recorder):
             content = collectors.content(args, kwargs, self._held)
             whole = self.picked.get(content[0][0], 0) if content else 0
             self.rows.train(args, kwargs, id(module))
-        elif len(self.open.tested) < 256 and (tested := self.rows.test(args, kwargs, line(), id(module))) is not None:
+        elif not own and len(self.open.tested) < 256 and (tested := self.rows.test(args, kwargs, line(), id(module))) is not None:
             self.open.tested.append(tested)
         self.open.calls.append(Call(module, line(), modes.grad, module.training, known[1], content, whole))
 
@@ -195,10 +197,15 @@ class Watch(Recorder):
 
     def _fed_by(self, module: Module, args: tuple) -> None:
         """Note the model whose output, as it is, goes into another one."""
+        own = False
         for x in args:
             maker = self._made.get(x._node) if isinstance(x, Tensor) and x._node is not None else None
             if maker is not None and maker is not module:
                 self.makers[id(maker)] = maker
+                self.takers.setdefault(id(maker), set()).add(id(module))
+                own = True
+        if not own:
+            self.plain.add(id(module))
         self._caller = module
 
     # the forward

@@ -6,7 +6,7 @@ import numpy as np
 from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.given import shapes_of
-from badak.inspect.doctor.names import weights_of
+from badak.inspect.doctor.names import averages_two, weights_of
 from badak.inspect.doctor.report import Finding
 from badak.nn import Module
 from badak.nn.parameter import is_lazy
@@ -59,6 +59,14 @@ class NoAverage(Diagnosis):
             if 2 * sum(n >= LEAST for n in times) < len(own) or len(own) < 2:
                 continue
             like = [m for m in modules.values() if m is not model and type(m) is type(model) and shapes_of(m) == shapes_of(model)]
+            if not like and all(each is not None for each in map(given.history, own)) and averages_two():
+                yield self.found(
+                    "",
+                    tr("{} is averaged with itself, {} times: what should be its copy is the model", type(model).__name__, max(times)),
+                    tr("copy.deepcopy(model) makes one that moves by itself"),
+                    times=max(times),
+                )
+                return
             idle = [m for m in like if not any(id(p) in visit.trained or given.history(p) is not None for p in weights_of(m))]
             if idle and len(idle) == len(like):
                 yield self.found(

@@ -19,6 +19,15 @@ class FutureSeen(Diagnosis):
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
         steps = [step for step in visit.rounds[:3] if step.attended and step.trained]
+        if len(steps) > 1 and all(is_causal(step) is False and asks_by_table(step) for step in steps):
+            yield self.found(
+                steps[0].trained[0].place,
+                tr("in {} of {} batches what answers are compared with is looked up for the next token of the text, and none of "
+                   "{} attentions hides what comes after a query", len(steps), len(steps), len(steps[0].attended)),
+                tr("a causal mask: is_causal=True, or generate_square_subsequent_mask(T) as mask"),
+                attentions=len(steps[0].attended),
+            )  # fmt: skip
+            return
         for place in sorted({loss.place for step in steps for loss in step.trained}):
             pairs = [(step, loss) for step in steps for loss in step.trained if loss.place == place]
             if len(pairs) < 2 or any(is_causal(step) is not False for step, _ in pairs):
@@ -41,6 +50,17 @@ class FutureSeen(Diagnosis):
                     attentions=len(steps[0].attended),
                 )  # fmt: skip
                 return
+
+
+def asks_by_table(step: Step) -> bool:
+    """Whether no loss has labels, and a table that was asked for a text is asked for the next token of each of its places, too."""
+    asked = [lookup for lookup in step.lookups if lookup.ids.ndim == 2 and lookup.ids.size]
+    if any(loss.target is not None for loss in step.trained) or len(asked) < 2:
+        return False
+    text = asked[0].ids
+    square = any(a.size == (text.shape[1],) * 2 for a in step.attended)
+    others = [each.ids for each in asked[1:] if each.rows == asked[0].rows and each.ids.shape == text.shape]
+    return square and any(next_token(text, ids, 0) for ids in others)
 
 
 def _seen_steps(visit: "Visit", place: str) -> int:

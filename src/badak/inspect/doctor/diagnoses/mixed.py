@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from badak.core.errors import tr
+from badak.inspect.doctor.augmented import asked
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.facts import Loss, Picked, Step
 from badak.inspect.doctor.report import Finding
@@ -102,6 +103,20 @@ class LabelsMixed(Diagnosis):
                 tr("mirror both: x.flip(-1), y.flip(-1)"),
                 steps=len(steps),
             )  # fmt: skip
+
+    def mirrored_alone(self, visit: "Visit") -> Iterator[Finding]:
+        """A dataset mirrors pictures by chance, and what it has for each of their places stays as it was."""
+        for loader in visit.loaders:
+            told = [mirrored for _, mirrored in asked(loader.dataset) if mirrored is not None]
+            if len(told) >= 3 and not any(told):
+                yield self.found(
+                    next((call.place for step in visit.steps for call in step.calls), ""),
+                    tr("{} gives pictures that are mirrored by chance, and what is asked for each of their places never is ({} times)",
+                       type(loader.dataset).__name__, len(told)),
+                    tr("mirror both: x.flip(-1), y.flip(-1)"),
+                    times=len(told),
+                )  # fmt: skip
+                return
 
     def rows_moved(self, visit: "Visit") -> Iterator[Finding]:
         """All rows that the model is given are put in another order, and their labels are not."""

@@ -64,7 +64,8 @@ class EvalForgotten(Diagnosis):
 
     def judges(self, visit: "Visit", module: "Module") -> bool:
         """Whether what a module gives is judged: one whose output only goes into another model draws pictures, say."""
-        return visit.learns(module) and not (id(module) in visit.watch.makers and len(visit.tested) < 2)
+        takers = visit.watch.takers.get(id(module), set())  # a head that is given nothing else belongs to it
+        return visit.learns(module) and (not takers & visit.watch.plain or len(visit.tested) > 1)
 
     def late(self, visit: "Visit", module: "Module", place: str) -> Finding:
         """The finding where the first test came after the steps that were watched."""

@@ -39,6 +39,7 @@ class OddLabels(Diagnosis):
         models = {id(call.module) for call in calls if any(id(p) in held for p in weights_of(call.module))} or {0}
         yield from self.blank(losses)
         yield from self.both(visit)
+        yield from self.opposite(visit)
         asked = [loss for loss in losses if asks_for_one(loss)]
         alike = [found for place in dict.fromkeys(loss.place for loss in asked) if (found := self.one_label(asked, place))]
         labels = {found.numbers["label"] for found in alike}
@@ -79,6 +80,28 @@ class OddLabels(Diagnosis):
                 tr("torch.where(label == 1, p, 1 - p), or y * p.log() + (1 - y) * (1 - p).log()"),
                 times=len(several),
             )
+
+    def opposite(self, visit: "Visit") -> Iterator[Finding]:
+        """The same answers are asked for ones by one line and for zeros by another, in each step."""
+        rounds = [step for step in visit.rounds if step.trained]
+        found = []
+        for step in rounds:
+            asked: dict[tuple, list[Loss]] = {}
+            for loss in step.trained:
+                if loss.kind in ("bce", "bce_with_logits") and loss.labels is not None and loss.rows > 3 and loss.size:
+                    asked.setdefault((loss.size, loss.rows, loss.labels.shape, loss.print), []).append(loss)
+            for several in asked.values():
+                kinds = {float(loss.labels.flat[0]) for loss in several if np.ptp(loss.labels) == 0}  # type: ignore[union-attr, arg-type]
+                if {0.0, 1.0} <= kinds:
+                    found.append(several)
+        if len(found) >= 5 and len(found) >= len(rounds) - 1:
+            yield self.found(
+                found[0][-1].place,
+                tr("in {} steps the same answers are asked for ones at {} and for zeros at {}: nothing can be learnt of both",
+                   len(found), found[0][0].place, found[0][-1].place),
+                tr("look at what is the wrong pair: it is made of the right one"),
+                steps=len(found),
+            )  # fmt: skip
 
     def one_row(self, place: str, losses: list[Loss]) -> Finding | None:
         """All rows of a batch are asked for the same numbers, and the next batch for others."""

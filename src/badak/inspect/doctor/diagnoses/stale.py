@@ -6,6 +6,7 @@ from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.names import own_text
 from badak.inspect.doctor.report import Finding
+from badak.nn import Module
 
 if TYPE_CHECKING:
     from badak.inspect.doctor.facts import Step
@@ -58,7 +59,7 @@ class StaleOptimizer(Diagnosis):
     title = "the optimizer does not have all weights"
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
-        trained, names, reached = visit.trained, visit.names.parameters, visit.watch.reached
+        trained, names, reached = visit.trained | visit.before, visit.names.parameters, visit.watch.reached
         outside = [p for key, p in reached.items() if key in names and key not in trained and p.requires_grad]
         orphans = [
             p for optimizer in visit.watch.optimizers.values() for p in optimizer._parameters()
@@ -87,7 +88,8 @@ class StaleOptimizer(Diagnosis):
     def loose(self, visit: "Visit") -> Iterator[Finding]:
         """Tensors of no module that get a gradient in each step, and that neither an optimizer has nor the program writes."""
         watch = visit.watch
-        known = {id(p) for top in visit.names.tops for module in top.modules() for p in vars(module).values()}
+        every = {id(m): m for m in visit.alive if isinstance(m, Module)} | {id(m): m for t in visit.names.tops for m in t.modules()}
+        known = {id(p) for module in every.values() for p in vars(module).values()}
         lost = [
             p for key, p in watch.reached.items()
             if key not in visit.trained and key not in visit.names.parameters and key not in known and p.numel() > 1

@@ -17,23 +17,23 @@ class LayersNotRegistered(Diagnosis):
 
     code = "BADAK-211"
     title = "layers that the model does not know"
-    explains = ("BADAK-209", "BADAK-217")
+    explains = ("BADAK-206", "BADAK-209", "BADAK-212", "BADAK-217")
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
         yield from self._tensors(visit)
         trained, reached = visit.trained, visit.watch.reached
         by: dict[tuple[int, str], list[Module]] = {}
         owners: dict[int, Module] = {}
-        for module, caller in visit.watch.inside.values():
-            if id(module) in visit.names.modules:
-                continue
+        inside = [pair for pair in visit.watch.inside.values() if id(pair[0]) not in visit.names.modules]
+        inside += [(top, owner) for top in visit.names.tops if (owner := in_a_list(visit, top)) is not None]
+        for module, caller in inside:
             own = [p for p in module.parameters() if p.requires_grad]
             if own and not any(id(p) in trained for p in own) and all(id(p) in reached for p in own):
                 by.setdefault((id(caller), _attribute(caller, module)), []).append(module)
                 owners[id(caller)] = caller
         for (key, name), modules in by.items():
             owner = owners[key]
-            if id(owner) not in visit.names.modules:  # is lost itself: said of what lost it
+            if id(owner) not in visit.names.modules and owner not in visit.alive:  # is lost itself: said of what lost it
                 continue
             count = sum(p.numel() for module in modules for p in module.parameters())
             yield self.found(
@@ -47,7 +47,8 @@ class LayersNotRegistered(Diagnosis):
 
     def _tensors(self, visit: "Visit") -> Iterator[Finding]:
         """Tensors that want a gradient and are no parameters."""
-        for module in (each for top in visit.names.tops for each in top.modules()):
+        alone = [each for each in visit.alive if isinstance(each, Module) and id(each) not in visit.names.modules]
+        for module in (*(each for top in visit.names.tops for each in top.modules()), *alone):
             for name, value in vars(module).items():
                 if isinstance(value, Tensor) and id(value) in visit.watch.reached and id(value) not in visit.trained:
                     yield self.found(
@@ -57,6 +58,11 @@ class LayersNotRegistered(Diagnosis):
                         f"self.{name} = nn.Parameter(...)",
                         weights=value.numel(),
                     )  # fmt: skip
+
+
+def in_a_list(visit: "Visit", module: Module) -> Module | None:
+    """The module that holds this one in a plain list, where a method of it, and not its forward, calls this one."""
+    return next((each for each in visit.alive if isinstance(each, Module) and each is not module and _attribute(each, module)), None)
 
 
 def _attribute(owner: Module, module: Module) -> str:

@@ -1,0 +1,57 @@
+"""What a dataset gives when one example is asked for several times: pictures that are mirrored, and whether their labels are, too."""
+
+import random
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from badak.tensor import Tensor
+from badak.tensor.random import default_generator
+
+TIMES, EXAMPLES, FAR = 8, 6, 1 << 18  # asked, examples, numbers of a picture
+
+
+def parts(example: Any) -> list[np.ndarray]:
+    """The arrays of an example, in their order."""
+    if isinstance(example, dict):
+        example = tuple(example.values())
+    every = example if isinstance(example, (tuple, list)) else (example,)
+    return [x._array if isinstance(x, Tensor) else np.asarray(x) for x in every if isinstance(x, (Tensor, np.ndarray, int, float))]
+
+
+def is_picture(x: np.ndarray) -> bool:
+    return x.ndim in (2, 3) and x.dtype.kind == "f" and min(x.shape[-2:]) > 3 and x.size <= FAR
+
+
+def mirrored(a: np.ndarray, b: np.ndarray) -> int:
+    """Along which of the last two axes one picture is the mirror of another that it does not equal; 0 where it is not."""
+    if a.shape != b.shape or np.array_equal(a, b):
+        return 0
+    return next((axis for axis in (-1, -2) if np.array_equal(np.flip(a, axis), b)), 0)
+
+
+def asked(dataset: Any) -> list[tuple[int, bool | None]]:
+    """(axis, whether what is asked for each place is mirrored as well; None where nothing is) for each mirrored answer of a dataset.
+
+    All that was drawn by it is given back: the program goes on with the numbers that it would have had.
+    """
+    found: list[tuple[int, bool | None]] = []
+    states = random.getstate(), np.random.get_state(), default_generator.get_state()
+    try:
+        with suppress(Exception):  # a dataset of the program's own may be anything
+            for i in range(min(EXAMPLES, len(dataset))):
+                first = parts(dataset[i])
+                if not first or not is_picture(first[0]):
+                    break
+                for _ in range(TIMES - 1):
+                    other = parts(dataset[i])
+                    if axis := mirrored(first[0], other[0]):
+                        places = [(a, b) for a, b in zip(first[1:], other[1:]) if a.shape[-2:] == first[0].shape[-2:]]
+                        moves = [(a, b) for a, b in places if not np.array_equal(a, np.flip(a, axis))]
+                        found.append((axis, all(np.array_equal(np.flip(a, axis), b) for a, b in moves) if moves else None))
+    finally:
+        random.setstate(states[0])
+        np.random.set_state(states[1])
+        default_generator.set_state(states[2])
+    return found
