@@ -1,4 +1,4 @@
-"""What a dataset gives when one example is asked for several times: pictures that are mirrored, and whether their labels are, too."""
+"""What a dataset gives when one example is asked for several times: pictures that are mirrored, and their labels or not."""
 
 import random
 from contextlib import suppress
@@ -32,7 +32,7 @@ def mirrored(a: np.ndarray, b: np.ndarray) -> int:
 
 
 def asked(dataset: Any) -> list[tuple[int, bool | None]]:
-    """(axis, whether what is asked for each place is mirrored as well; None where nothing is) for each mirrored answer of a dataset.
+    """(axis, whether what is asked for each place is mirrored as well; None where nothing is) for each mirrored answer.
 
     All that was drawn by it is given back: the program goes on with the numbers that it would have had.
     """

@@ -275,6 +275,8 @@ def softmax(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> N
     if x.ndim == 2 and watch.stack and modes.grad and watch.rounds < FIRST and len(watch.open.pointed) < 64 and (x <= HIDDEN).any():
         watch.open.pointed.append(Attended(watch.stack[-1], line(), (x > HIDDEN)[:, None], 0.0, size=(1, x.shape[1])))
     last = dim in (-1, x.ndim - 1)
+    if watch.stack and modes.grad and watch.rounds < FIRST and x.ndim > 1 and len(watch.open.filled) < 64:
+        on_padding(watch, outputs[0]._array, dim % x.ndim)
     if x.ndim >= 2 and outputs[0]._node is not None and watch.rounds < FIRST:
         watch.across[id(outputs[0]._node)] = line(), dim, outputs[0]._array
     if watch.rounds >= FIRST or not modes.grad or x.ndim < 3 or not last or not watch.stack or len(watch.open.attended) > 64:
@@ -285,6 +287,25 @@ def softmax(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> N
     seen = None if keep.all() else keep
     added = id(layout.behind(inputs[0], SCALED)) in watch.masked
     watch.open.attended.append(Attended(watch.stack[-1], line(), seen, _sharpness(weights, some > HIDDEN), added, x.shape[-2:]))
+
+
+def on_padding(watch: "Watch", weights: np.ndarray, dim: int) -> None:
+    """Note how much of weights over the places of a text goes to what fills it up, by the index that the table says is padding."""
+    for lookup in watch.open.lookups[:4]:
+        ids, filler = lookup.ids, getattr(lookup.module, "padding_idx", None)
+        if (
+            filler is None
+            or ids.ndim != 2
+            or ids.shape[0] < 4
+            or weights.shape[0] != ids.shape[0]
+            or weights.shape[dim] != ids.shape[1]
+        ):
+            continue
+        if weights.size == ids.size and dim or weights.ndim == 3 and dim == 2:
+            rows = weights.reshape(ids.shape) if weights.size == ids.size else weights.mean(axis=1)
+            share = rows[ids == filler].sum() / len(ids)
+            watch.open.filled.append((line(), float(share)))
+            return
 
 
 def dropped(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:

@@ -19,8 +19,8 @@ from badak.inspect.doctor.diagnoses.tests import TestedOnTrain
 from badak.inspect.doctor.facts import Tested
 from badak.inspect.doctor.names import line, road
 from badak.inspect.doctor.rows import share, signatures
-from badak.tensor import Tensor
 from badak.optim.optimizer import is_step
+from badak.tensor import Tensor
 
 if TYPE_CHECKING:
     from badak.inspect.doctor.session import Visit
@@ -180,7 +180,7 @@ class LateTests(Observer):
 
 
 class NextTraining(Observer):
-    """Waits, behind a training in which nothing was found, for an optimizer that had no part in it; `begin` watches what it does."""
+    """Waits, behind a training in which nothing was found, for another optimizer; `begin` watches what it does."""
 
     on = True
 

@@ -52,6 +52,7 @@ class Loss:
     blanks: int = 0  # labels that are the blank of ctc_loss
     maker: Any = None  # the model that gave its first input, behind what turns the sign, where there are several optimizers
     sign: int = 1  # whether that turned it
+    halves: bool = False  # its second half has the same answers as the first one, and zeros for labels where that has ones
     print: float = 0.0  # a number made of its first input: equal answers, equal numbers
     each: float | None = None  # the mean of what was not reduced
     cosines: bool = False  # its first input was made of products of rows of length 1
@@ -276,6 +277,7 @@ class Step:
     scheduled: list[tuple[str, bool]] = field(default_factory=list)  # a schedule moved on: where, and between backward and step
     begun: list[Begun] = field(default_factory=list)
     weighed: list[tuple[str, float]] = field(default_factory=list)  # logarithms of probabilities times data: line, gradient
+    filled: list[tuple[str, float]] = field(default_factory=list)  # weights over a text with nothing hidden: line, share of padding
     moving: list[tuple[str, str]] = field(default_factory=list)  # "target" or "advantage" that has a graph: its line
     mirrored: list[tuple[str, str, tuple[int, ...]]] = field(default_factory=list)  # "data", "labels" or "graph": line, shape
     seeded: bool = False

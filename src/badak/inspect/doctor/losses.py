@@ -101,6 +101,9 @@ def compared(watch: "Watch", seen: Loss, x: np.ndarray, y: np.ndarray) -> None:
         return
     seen.labels = y.copy()
     seen.size = float(np.sqrt(square(x) / x.size))
+    half = len(x) // 2 if x.ndim == y.ndim == 1 and len(x) == len(y) else 0
+    if half > 3 and 2 * half == len(x) and y[0] == 1 and y[-1] == 0 and np.array_equal(x[:half], x[half:]):
+        seen.halves = bool((y[:half] == 1).all() and (y[half:] == 0).all())
     seen.print = float(x.flat[0]) + 3.0 * float(x.flat[-1])
     seen.level = x.ndim == 2 and x.shape[1] > 1 and bool((x == x[:, :1]).all())
     if x.ndim and len(x) > 3 and y.shape[:1] == x.shape[:1]:
@@ -158,6 +161,9 @@ def picked_logs(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) 
     seen.mass = float(mass.min()), float(mass.max())
     below(seen, inputs[0])
     watch.open.losses.append(seen)
+    if not watch.chosen:  # else it hangs on what it was worth
+        seen.each, seen.sign = -float(outputs[0]._array.mean()), -1
+        watch._losses[id(outputs[0]._node)] = outputs[0]._node, seen
 
 
 def below(seen: Loss, x: Tensor) -> None:
@@ -199,7 +205,7 @@ def _measure(seen: Loss, kind: str, x: np.ndarray, target: np.ndarray) -> None:
 
 
 def of_cosines(watch: "Watch", node: Any) -> bool:
-    """Whether numbers are made, one by one, of products of rows whose norm was divided out: how far they spread is a temperature."""
+    """Whether numbers are made, one by one, of products of rows of length 1: how far they spread is a temperature."""
     pending, left = [node], 32
     while pending and left:
         node, left = pending.pop(), left - 1
@@ -238,7 +244,7 @@ def scalar(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> No
         seen = Loss("mean", line(), float(outputs[0]._array), len(arrays[0]) if arrays[0].ndim else 1, 1, True)
         if len(watch.optimizers) > 1:
             seen.maker, seen.sign = rewards.maker(watch, inputs[0]._node)
-            seen.made_by = inputs[0]._node.name
+        seen.made_by = "hinge" if rewards.is_hinge(inputs[0]._node) else ""
         watch.open.scalars.append(seen)
         watch._losses[id(outputs[0]._node)] = outputs[0]._node, seen
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from badak.core.errors import tr
 from badak.inspect.audit.questions import ask_all
 from badak.inspect.audit.report import TITLES
 from badak.inspect.audit.report import Finding as Audited
@@ -37,6 +38,18 @@ def asked(visit: "Visit") -> list[Finding]:
             if found:
                 return [told(visit, each, place, modules) for each in found]
     return []
+
+
+def padding_weighed(visit: "Visit") -> list[Finding]:
+    """Weights by which what a recurrent layer made of a text is added up, and that padding has its share of."""
+    steps = [step for step in visit.rounds[:3] if step.filled]
+    several = [share for step in steps for _, share in step.filled]
+    if len(steps) < 3 or max(several) < 0.02 or min(several) < 0.002:
+        return []
+    cause = tr("weights over the places of texts give {:.0%} to what fills the texts up, in the mean of {} batches",
+               sum(several) / len(several), len(steps))  # fmt: skip
+    fix = tr('scores.masked_fill(ids == PAD, float("-inf")) before the softmax')
+    return [Finding("BADAK-302", TITLES["padding"], steps[0].filled[0][0], cause, fix, {"share": max(several)})]
 
 
 def told_lengths(args: tuple, kwargs: dict) -> bool:

@@ -9,16 +9,20 @@ import re
 import sys
 import textwrap
 from collections.abc import Iterable
+from contextlib import suppress
 from types import CodeType, FrameType
 from typing import Any
 
 from badak import optim
-from badak.core.errors import PACKAGE, tr
+from badak.core.errors import PACKAGE, BadakError, tr
 from badak.nn import Module, Parameter
 from badak.nn.parameter import is_lazy
 
 LOADER = re.compile(r"(te|test|va|val|valid|validation|dev|eval)_?(loader|dl|dataloader|iter|iterator|generator)$", re.IGNORECASE)
-SET = re.compile(r"^(x_?)?(test|val|valid|dev|held)_?(set|data|ds|x|rows|texts|sessions|images|inputs|sentences|pairs)$", re.IGNORECASE)
+SET = re.compile(
+    r"^x_?(test|val|valid|dev|te)$|^(x_?)?(test|val|valid|dev|held)_?(set|data|ds|x|rows|texts|sessions|images|inputs|sentences|pairs)$",
+    re.IGNORECASE,
+)
 _LIBRARIES = f"{os.sep}site-packages{os.sep}"
 _known: dict[CodeType, str] = {}  # "" for code of badak
 
@@ -119,7 +123,9 @@ def averages_two() -> bool:
     except (SyntaxError, ValueError):
         return False
     loops = [node for node in ast.walk(tree) if isinstance(node, ast.For)]
-    pairs = [each for each in loops if ast.unparse(each.iter).startswith("zip(") and ast.unparse(each.iter).count("parameters()") == 2]
+    pairs = [
+        each for each in loops if ast.unparse(each.iter).startswith("zip(") and ast.unparse(each.iter).count("parameters()") == 2
+    ]
     return any(averages(node) for each in pairs for node in ast.walk(each))
 
 
@@ -150,7 +156,20 @@ def held_back() -> list[str]:
     except (SyntaxError, ValueError):
         return []
     names = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
-    return [name for name in dict.fromkeys(names) if (LOADER.match(name) or SET.search(name)) and not is_read(name)]
+    held = [name for name in dict.fromkeys(names) if LOADER.match(name) or SET.search(name)]
+    return [name for name in held if not is_read(name) or SET.search(name) and only_prepared(tree, name)]
+
+
+def only_prepared(tree: ast.Module, name: str) -> bool:
+    """Whether a name is read by lines alone that give it something new, as those that scale a table."""
+    own = [node for node in ast.walk(tree) if isinstance(node, ast.Assign) and name in named(node.targets, ast.Store)]
+    inside = sum(named([node.value], ast.Load).count(name) for node in own)
+    return inside == named([tree], ast.Load).count(name)
+
+
+def named(nodes: Iterable[ast.AST], context: type) -> list[str]:
+    """The names that lines read, or write."""
+    return [x.id for node in nodes for x in ast.walk(node) if isinstance(x, ast.Name) and isinstance(x.ctx, context)]
 
 
 def tests_at_the_end() -> bool:
@@ -285,3 +304,11 @@ def assigned_at(module: Module, attribute: str) -> str:
             if isinstance(target, ast.Attribute) and isinstance(target.ctx, ast.Store) and target.attr == attribute:
                 return f"{file}:{first + target.lineno - 1}"
     return ""
+
+
+def name_of(error: BaseException) -> str:
+    """The first line of what an error says."""
+    with suppress(Exception):
+        text = error.cause if isinstance(error, BadakError) else f"{type(error).__name__}: {error}"
+        return (text.splitlines() or [type(error).__name__])[0][:300]
+    return type(error).__name__

@@ -16,11 +16,10 @@ from badak.core.errors import ArgumentError, BadakError
 from badak.core.i18n import say, tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.losses import square
-from badak.inspect.doctor.names import Names, living, weights_of
+from badak.inspect.doctor.names import Names, living, name_of, weights_of
 from badak.inspect.doctor.recorder import Recorder, Whole
 from badak.inspect.doctor.report import Checkup, Finding
 from badak.inspect.doctor.tape import Tape
-from badak.inspect.doctor.watch import name_of
 from badak.nn import Module
 from badak.nn.parameter import is_lazy
 

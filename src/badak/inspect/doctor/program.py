@@ -8,15 +8,15 @@ from pathlib import Path
 from badak.compat.torch.run import prepared
 from badak.core.errors import ArgumentError, tr
 from badak.inspect.doctor.diagnoses.mixed import LabelsMixed
+from badak.inspect.doctor.diagnoses.other_data import OtherData
 from badak.inspect.doctor.diagnoses.start import BadStart
 from badak.inspect.doctor.eval_check import LateTests, Lookout, NextTraining
 from badak.inspect.doctor.facts import Step
-from badak.inspect.doctor.model_check import asked
-from badak.inspect.doctor.names import tests_at_the_end, trains_again
+from badak.inspect.doctor.model_check import asked, padding_weighed
+from badak.inspect.doctor.names import name_of, tests_at_the_end, trains_again
 from badak.inspect.doctor.report import Checkup, Finding
 from badak.inspect.doctor.rows import says_test
 from badak.inspect.doctor.session import Visit
-from badak.inspect.doctor.watch import name_of
 
 PATIENCE = 5.0  # seconds in which a first test is waited for after the steps
 
@@ -74,7 +74,7 @@ class _Stopping(Visit):
             self.checkup.findings += self.next.checkup.findings
 
     def asked(self) -> list[Finding]:
-        return [*LabelsMixed().mirrored_alone(self), *asked(self)]
+        return [*LabelsMixed().mirrored_alone(self), *OtherData().mirrored(self), *padding_weighed(self)] or asked(self)
 
     def looks_out(self) -> Lookout:
         """A first test is waited for, of a model with dropout or where the program speaks of tests; or the program ends."""
@@ -110,8 +110,9 @@ def examined(program: str, arguments: list[str], is_module: bool = False, steps:
             end = tr("failed with {},", name_of(error))
             if visit.done and not checkup.findings and visit.next is None:
                 raise
-        if not visit.done:
-            visit.end()
+        for each in (visit, visit.next):
+            if each is not None and not each.done:
+                each.end()
     if checkup.findings:
         return checkup
     if not checkup.steps:

@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING, Any
 
 from badak.core.modes import modes
-from badak.inspect.doctor import layout
 from badak.inspect.doctor.names import line
+from badak.tensor import Tensor
 
 if TYPE_CHECKING:
     from badak.inspect.doctor.watch import Watch
@@ -13,6 +13,14 @@ MOST = 16  # of a step
 ROWS_STAY = "clone cast scale div_by stack cat index index_select neg shift select".split()
 LOGARITHM = "gather log_softmax logsumexp log".split()  # of the probability of what was done
 SIGNS = "neg scale shift sub_from relu clamp".split()
+
+
+class Heads:
+    """takers: the models (their id) that what a model gives goes into; plain: those that are given what no other one gave."""
+
+    def __init__(self) -> None:
+        self.takers: dict[int, set[int]] = {}
+        self.plain: set[int] = set()
 
 
 def first_of(node: Any) -> Any:
@@ -108,3 +116,21 @@ def turns(node: Any) -> int:
         sign = -sign if second or node.name in ("neg", "sub_from") else sign
         node = first_of(node)
     return sign
+
+
+def is_hinge(node: Any) -> bool:
+    """Whether something is a ReLU of a sum or a difference, as of a margin and a score: it is no layer's."""
+    below = first_of(node) if node.name in ("relu", "clamp") else None
+    return below is not None and below.name in ("shift", "sub_from", "sub", "add")
+
+
+def fed_by(watch: "Watch", module: Any, args: tuple) -> None:
+    """Note the model whose output, as it is, goes into another one, and who is given what no model gave."""
+    own = False
+    for x in args:
+        maker = watch._made.get(x._node) if isinstance(x, Tensor) and x._node is not None else None
+        if maker is not None and maker is not module:
+            watch.heads.takers.setdefault(id(maker), set()).add(id(module))
+            own = True
+    if not own:
+        watch.heads.plain.add(id(module))

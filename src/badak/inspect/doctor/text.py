@@ -45,7 +45,9 @@ def thrown_away(tree: ast.Module) -> Iterator[Told]:
     """A method that is named and not called, and functions without effect whose result nobody takes."""
     layers = {ast.unparse(each.targets[0]) for each in ast.walk(tree) if isinstance(each, ast.Assign) and is_layer(each.value)}
     for node in ast.walk(tree):
-        value = node.value if isinstance(node, ast.Expr) else None
+        if not isinstance(node, ast.Expr):
+            continue
+        value = node.value
         if isinstance(value, ast.Attribute) and value.attr in CALLED:
             text = ast.unparse(value)
             yield Told("setting", node.lineno, tr("{} is named and not called: nothing is done", text), f"{text}()")
@@ -78,14 +80,14 @@ def same_each_time(tree: ast.Module) -> Iterator[Told]:
         if name.startswith("_") or any(isinstance(node, ast.Name) and node.id == name for node in body):
             continue
         for node in body:
-            layer = isinstance(node, ast.Call) and isinstance(node.func, ast.Subscript)
-            taken = node.func if layer else node  # type: ignore[attr-defined]
+            layer = isinstance(node, ast.Call)
+            taken = node.func if isinstance(node, ast.Call) else node
             if not isinstance(taken, ast.Subscript) or not isinstance(taken.ctx, ast.Load) or not fixed(taken.slice):
                 continue
             held = ast.unparse(taken.value)
             if layer or re.search(rf"\blen\({re.escape(held)}\)|(?<![\w.]){re.escape(held)}\.(shape\[|size\()", count):
                 yield Told(
-                    "setting", node.lineno,
+                    "setting", taken.lineno,
                     tr("the loop over {} never reads {}, and takes {} each time", count, name, ast.unparse(taken)),
                     tr("put {} into the index", name),
                 )  # fmt: skip
@@ -180,7 +182,8 @@ def weight_of(line: int) -> int:
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) and node.lineno <= line <= (node.end_lineno or 0):
             for side in (node.left, node.right):
                 minus = isinstance(side, ast.UnaryOp) and isinstance(side.op, ast.USub)
-                name = re.sub(r"(\.detach\(\)|\[.*\]|\.(squeeze|unsqueeze|view|reshape)\(.*\))+$", "", ast.unparse(side.operand if minus else side))  # type: ignore[attr-defined]
+                text = ast.unparse(side.operand if isinstance(side, ast.UnaryOp) else side)
+                name = re.sub(r"(\.detach\(\)|\[.*\]|\.(squeeze|unsqueeze|view|reshape)\(.*\))+$", "", text)
                 if WORTH.search(name):
                     turned = re.search(rf"(?<![\w.]){re.escape(name)}\s*=\s*-", own_text())
                     signs.add(0 if turned else -1 if minus else 1)

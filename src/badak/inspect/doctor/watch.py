@@ -4,7 +4,6 @@ A step ends with the step() of an optimizer.
 """
 
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any
 from weakref import WeakKeyDictionary, ref
 
@@ -12,16 +11,16 @@ import numpy as np
 
 from badak.autograd.node import Node, now
 from badak.compat.torch.first_call import being_made
-from badak.core.errors import BadakError
 from badak.core.events import Effect
 from badak.core.modes import modes
 from badak.core.tracing import Recorder
 from badak.data import DataLoader
-from badak.inspect.doctor import collectors, composed, losses
+from badak.inspect.doctor import collectors, composed, losses, rewards
 from badak.inspect.doctor.doors import DOORS, draws_told, loads_told, seeds_told, shuffles_told
 from badak.inspect.doctor.facts import CUTS, HELD, Back, Call, Cut, Divergence, Read, Size, Step
 from badak.inspect.doctor.given import Given
 from badak.inspect.doctor.names import line
+from badak.inspect.doctor.rewards import Heads
 from badak.inspect.doctor.rows import Rows
 from badak.nn import Module
 from badak.nn.parameter import is_lazy
@@ -97,16 +96,13 @@ class Watch(Recorder):
         self.masked_from: dict[int, np.ndarray] = {}  # memory of rows that a mask picked: what from
         self._caller: Module | None = None
         self._made: WeakKeyDictionary[Any, Module] = WeakKeyDictionary()  # a node that a model gave, and which
-        self.takers: dict[int, set[int]] = {}  # the models (their id) that what a model gives goes into
-        self.plain: set[int] = set()  # models (their id) that were given what no other one gave
-        self.makers: dict[int, Module] = {}  # what they give goes into other models
         self.random: dict[int, Module] = {}  # called, and dropout was at work in it
         self.schedules: dict[int, Any] = {}
         self.built: list[Optimizer] = []  # while it was watched
         self.rows = Rows()
         self.loaders: dict[int, DataLoader] = {}  # that gave batches; others may be left of what ran before
         self.collated: list[bool | None] = []  # of batches: whether labels lie in the order of their rows
-        self.given = Given()
+        self.given, self.heads = Given(), Heads()
         self._before_that = True  # whether what costs more was measured in the round before
         self._made_by: dict[int, int] = {}  # steps of each optimizer
         self._sums: dict[int, int] = {}  # order of a number: how many sums of other steps it holds
@@ -160,7 +156,8 @@ class Watch(Recorder):
         self.called[id(module)] = module
         self.frozen = None
         self.given_now = [x._array for x in args if isinstance(x, Tensor) and x._node is None]
-        self._fed_by(module, args)
+        rewards.fed_by(self, module, args)
+        self._caller = module
         self._recorded = modes.grad
         content, whole = (), 0
         own = any(isinstance(x, Tensor) and x._array.__array_interface__["data"][0] in self.computed for x in args)
@@ -194,19 +191,6 @@ class Watch(Recorder):
         _, module = self.answers.get(a.__array_interface__["data"][0], (None, None))
         if module is not None and a.size and a.dtype.kind == "f" and len(self.open.read) < 64:
             self.open.read.append(Read(id(module), line(), a.shape, limit, axis, float(a.min()), float(a.max())))
-
-    def _fed_by(self, module: Module, args: tuple) -> None:
-        """Note the model whose output, as it is, goes into another one."""
-        own = False
-        for x in args:
-            maker = self._made.get(x._node) if isinstance(x, Tensor) and x._node is not None else None
-            if maker is not None and maker is not module:
-                self.makers[id(maker)] = maker
-                self.takers.setdefault(id(maker), set()).add(id(module))
-                own = True
-        if not own:
-            self.plain.add(id(module))
-        self._caller = module
 
     # the forward
 
@@ -313,7 +297,7 @@ class Watch(Recorder):
                         self.broken = f"the backward of {node.name}", node.line, kind, self.open.number
         _, loss = self._losses.pop(id(node), (None, None))
         if loss is not None and loss.each is not None and dys[0] is not None:
-            loss.scale = float(np.sum(dys[0]))
+            loss.scale = float(np.sum(dys[0])) * (loss.sign if loss.kind == "picked" else 1)
         elif loss is not None and dys[0] is not None and np.size(dys[0]) == 1:
             loss.scale = float(np.asarray(dys[0]).reshape(()))
             self.open.backs[-1].scales.append((loss.place, loss.scale, loss.mean))
@@ -415,11 +399,3 @@ class Watch(Recorder):
         if self.rounds == HELD and step.fresh:
             self.held = collectors.still_there(self.steps[:-1])
         self._ended(step)
-
-
-def name_of(error: BaseException) -> str:
-    """The first line of what an error says."""
-    with suppress(Exception):
-        text = error.cause if isinstance(error, BadakError) else f"{type(error).__name__}: {error}"
-        return (text.splitlines() or [type(error).__name__])[0][:300]
-    return type(error).__name__

@@ -17,7 +17,13 @@ def shapes(n):
     phase = torch.rand(n, 1, 1) * 6.28
     a, b = grid.view(1, -1, 1), grid.view(1, 1, -1)
     waves = torch.stack(
-        [(0.8 * a + phase).sin().expand(n, IMG, IMG), (0.8 * b + phase).sin().expand(n, IMG, IMG), (0.6 * (a + b) + phase).sin(), (0.6 * (a - b) + phase).sin()], 1
+        [
+            (0.8 * a + phase).sin().expand(n, IMG, IMG),
+            (0.8 * b + phase).sin().expand(n, IMG, IMG),
+            (0.6 * (a + b) + phase).sin(),
+            (0.6 * (a - b) + phase).sin(),
+        ],
+        1,
     )
     x = waves[torch.arange(n), y] + 0.1 * torch.randn(n, IMG, IMG)
     return x.unsqueeze(1), y

@@ -10,7 +10,9 @@ torch.manual_seed(33)
 class Body(nn.Module):
     def __init__(self, width=24):
         super().__init__()
-        self.blocks = nn.ModuleList([nn.Sequential(nn.Linear(8 if i == 0 else width, width), nn.LayerNorm(width), nn.SiLU()) for i in range(3)])
+        self.blocks = nn.ModuleList(
+            [nn.Sequential(nn.Linear(8 if i == 0 else width, width), nn.LayerNorm(width), nn.SiLU()) for i in range(3)]
+        )
 
     def forward(self, x):
         for block in self.blocks:
@@ -46,7 +48,7 @@ for stage in range(4):
             p.requires_grad = True
         optimizer.add_param_group({"params": block.parameters(), "lr": 3e-3 / 2.5**stage})
     restarts = torch.optim.lr_scheduler.CosineAnnealingWarmRestarts(optimizer, T_0=10)
-    for step in range(20):
+    for _ in range(20):
         x, y = task(new_way)
         loss = F.cross_entropy(head(body(x)), y)
         optimizer.zero_grad(set_to_none=True)

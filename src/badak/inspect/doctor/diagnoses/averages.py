@@ -62,7 +62,11 @@ class NoAverage(Diagnosis):
             if not like and all(each is not None for each in map(given.history, own)) and averages_two():
                 yield self.found(
                     "",
-                    tr("{} is averaged with itself, {} times: what should be its copy is the model", type(model).__name__, max(times)),
+                    tr(
+                        "{} is averaged with itself, {} times: what should be its copy is the model",
+                        type(model).__name__,
+                        max(times),
+                    ),
                     tr("copy.deepcopy(model) makes one that moves by itself"),
                     times=max(times),
                 )

@@ -3,8 +3,8 @@ from typing import TYPE_CHECKING
 
 from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.names import name_of
 from badak.inspect.doctor.report import Finding
-from badak.inspect.doctor.watch import name_of
 
 if TYPE_CHECKING:
     from badak.inspect.doctor.session import Visit

@@ -96,7 +96,7 @@ class SameIds(Diagnosis):
                     by.setdefault(id(lookup.module), []).append(lookup)
         for several in by.values():
             first = several[0].ids.reshape(-1)[:1]
-            rows = [lookup.ids for lookup in several if lookup.ids.ndim == 1 and len(lookup.ids) >= LEAST]
+            rows = [lookup.ids for lookup in several if lookup.ids.size == len(lookup.ids) >= LEAST]
             if len(rows) < len(several) or len(rows) < LEAST or several[0].rows < WIDE or any((ids != first).any() for ids in rows):
                 continue
             count = sum(map(len, rows))

@@ -111,7 +111,7 @@ class LabelsMixed(Diagnosis):
             if len(told) >= 3 and not any(told):
                 yield self.found(
                     next((call.place for step in visit.steps for call in step.calls), ""),
-                    tr("{} gives pictures that are mirrored by chance, and what is asked for each of their places never is ({} times)",
+                    tr("{} gives pictures that are mirrored by chance, and what is asked for each place never is ({} times)",
                        type(loader.dataset).__name__, len(told)),
                     tr("mirror both: x.flip(-1), y.flip(-1)"),
                     times=len(told),

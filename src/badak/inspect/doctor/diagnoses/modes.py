@@ -50,7 +50,9 @@ class EvalForgotten(Diagnosis):
             dropped = id(module) in watch.random and any(
                 getattr(m, "p", 0) for m in module.modules() if "Dropout" in type(m).__name__
             )
-            learned = any(id(p) in watch.reached for p in own) or any(x.module() is module and x.any for x in watch.given.loaded)
+            learned = any(id(p) in watch.reached or id(p) in visit.before for p in own) or any(
+                x.module() is module and x.any for x in watch.given.loaded
+            )
             twins = [m for m in watch.called.values() if m is not module and shapes_of(m) == shapes_of(module)]
             if dropped and learned and not twins and len(calls) >= len(visit.rounds) >= 5 and not any(id(p) in held for p in own):
                 yield self.found(
@@ -64,8 +66,8 @@ class EvalForgotten(Diagnosis):
 
     def judges(self, visit: "Visit", module: "Module") -> bool:
         """Whether what a module gives is judged: one whose output only goes into another model draws pictures, say."""
-        takers = visit.watch.takers.get(id(module), set())  # a head that is given nothing else belongs to it
-        return visit.learns(module) and (not takers & visit.watch.plain or len(visit.tested) > 1)
+        takers = visit.watch.heads.takers.get(id(module), set())  # a head that is given nothing else belongs to it
+        return visit.learns(module) and (not takers & visit.watch.heads.plain or len(visit.tested) > 1)
 
     def late(self, visit: "Visit", module: "Module", place: str) -> Finding:
         """The finding where the first test came after the steps that were watched."""
@@ -96,7 +98,8 @@ class TrainForgotten(Diagnosis):
             late = next((i for i, (_, training, _) in enumerate(modes) if not training), None)
             if late == 0 and (first is None or first.grad or first.training):  # tested before the first step?
                 continue
-            if late is None or len(modes) - late < 2 or any(training for _, training, _ in modes[late:]):
+            between = [c for step in visit.steps for c in step.calls if c.module is module and not c.grad and not c.training]
+            if late is None or len(modes) - late < (1 if between else 2) or any(training for _, training, _ in modes[late:]):
                 continue
             early = visit.watch.turned_early.get(module)
             turned = [early] if early else []

@@ -15,7 +15,7 @@ REWARDS = re.compile(r"reward", re.IGNORECASE)
 
 
 class MovingTarget(Diagnosis):
-    """What answers should come to, or what they are weighed by, gets a gradient, too: it comes to meet them, instead of standing."""
+    """What answers should come to, or what they are weighed by, gets a gradient, too: it comes to meet them."""
 
     code = "BADAK-265"
     title = "a target that learns, too"

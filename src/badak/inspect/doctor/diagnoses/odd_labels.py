@@ -90,6 +90,7 @@ class OddLabels(Diagnosis):
             for loss in step.trained:
                 if loss.kind in ("bce", "bce_with_logits") and loss.labels is not None and loss.rows > 3 and loss.size:
                     asked.setdefault((loss.size, loss.rows, loss.labels.shape, loss.print), []).append(loss)
+            found += [[loss, loss] for loss in step.trained if loss.halves][:1]
             for several in asked.values():
                 kinds = {float(loss.labels.flat[0]) for loss in several if np.ptp(loss.labels) == 0}  # type: ignore[union-attr, arg-type]
                 if {0.0, 1.0} <= kinds:

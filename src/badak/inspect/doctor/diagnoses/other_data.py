@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from badak.core.errors import tr
+from badak.data import Subset
+from badak.inspect.doctor.augmented import asked
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.given import Rows
 from badak.inspect.doctor.report import Finding
@@ -73,6 +75,20 @@ class OtherData(Diagnosis):
                     tr("make the ids of both by one vocabulary and one tokenizer"),
                 )  # fmt: skip
                 return
+
+    def mirrored(self, visit: "Visit") -> Iterator[Finding]:
+        """A dataset of its own for tests mirrors pictures by chance, as that of the training does."""
+        sets = {id(loader.dataset): loader.dataset for loader in visit.loaders}
+        if len(sets) > 1 and visit.watch.given.tested and not any(isinstance(each, Subset) for each in sets.values()):
+            if all(len(asked(each)) >= 3 for each in sets.values()):
+                yield self.found(
+                    next((t.place for step in [*visit.steps, visit.watch.open] for t in step.tested), ""),
+                    tr(
+                        "all {} datasets mirror pictures by chance, also that of the test, which is another one each time",
+                        len(sets),
+                    ),
+                    tr("without chance in tests: the same picture each time"),
+                )
 
 
 def renumbered(a: np.ndarray, b: np.ndarray) -> bool:

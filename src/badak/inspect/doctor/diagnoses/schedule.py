@@ -58,8 +58,8 @@ def _steady(visit: "Visit", steps: "list[Step]", rates: list[float]) -> float:
 
 
 def _stairs(visit: "Visit", rates: list[float]) -> float:
-    """By what factor a StepLR that is called for each batch takes the rate down in a step, where it goes down several times, and to a
-    third and less, in one epoch; else 1.0."""
+    """By what factor a StepLR that is called for each batch takes the rate down in a step, where it goes down several times, and
+    to a third and less, in one epoch; else 1.0."""
     count = max(map(batches, visit.loaders), default=0)
     times = sum(len(step.scheduled) for step in visit.steps)
     falls = [b < a for a, b in zip(rates, rates[1:])]

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from badak.inspect.doctor.session import Visit
 
 NUMBERS = {"mse", "difference"}
+LOGARITHMS = ("kl_div", "nll")  # below 0 where they are given something else than logarithms and probabilities
 
 
 class Maximised(Diagnosis):
@@ -20,7 +21,7 @@ class Maximised(Diagnosis):
 
     code = "BADAK-254"
     title = "the loss is maximised"
-    explains = ("BADAK-213", "BADAK-219")
+    explains = ("BADAK-213", "BADAK-219", "BADAK-220")
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
         yield from self._divergence(visit)
@@ -37,20 +38,20 @@ class Maximised(Diagnosis):
         several = len(visit.watch.optimizers) > 1
         held = {id(p) for p in rounds[0].optimizer._parameters()}
         for step in rounds:
-            for loss in [*step.trained, *(each for each in step.scalars if each.made_by == "relu")]:
+            for loss in [*step.trained, *(each for each in step.scalars if each.made_by == "hinge")]:
                 value = loss.each if loss.value is None else loss.value
-                own = not several or loss.maker is not None and any(id(p) in held for p in weights_of(loss.maker))
-                if loss.scale and value is not None and own:
+                mine = not several or loss.maker is not None and any(id(p) in held for p in weights_of(loss.maker))
+                if loss.scale and value is not None and mine and not (loss.scale > 0 and loss.kind in LOGARITHMS):
                     places.setdefault(loss.place, []).append((loss.scale, value))
-        for place, several in places.items():
-            values = [value for _, value in several]
+        for place, pairs in places.items():
+            values = [value for _, value in pairs]
             sizes, quarter = [abs(value) for value in values], len(values) // 4
             rises = quarter and min(sizes[-quarter:]) > max(sizes[:quarter])  # -log p falls without end, too
-            if len(several) >= len(rounds) - 1 and all(scale * value < 0 for scale, value in several) and rises:
+            if len(pairs) >= len(rounds) - 1 and all(scale * value < 0 for scale, value in pairs) and rises:
                 yield self.found(
                     place,
                     tr("in {} of {} steps this loss is made smaller with the wrong sign: it goes from "
-                       "{:.3g} to {:.3g}", len(several), len(several), values[0], values[-1]),
+                       "{:.3g} to {:.3g}", len(pairs), len(pairs), values[0], values[-1]),
                     tr("loss.backward(), without the minus; optimizers go down"),
                     first=values[0], last=values[-1],
                 )  # fmt: skip
@@ -67,12 +68,16 @@ class Maximised(Diagnosis):
         for steps in visit.by_optimizer() if critics else ():
             held = {id(p) for p in steps[0].optimizer._parameters()}
             scalars = [loss for step in steps for loss in step.scalars if loss.maker is not None and loss.scale]
-            own = [x for x in scalars if critics.get(id(x.maker), {""}) <= NUMBERS and not any(id(p) in held for p in weights_of(x.maker))]
-            if len(own) >= 5 and all(loss.scale * loss.sign > 0 for loss in own):
+            own = [
+                x
+                for x in scalars
+                if critics.get(id(x.maker), {""}) <= NUMBERS and not any(id(p) in held for p in weights_of(x.maker))
+            ]
+            if len(own) >= 5 and all((loss.scale or 0.0) * loss.sign > 0 for loss in own):
                 yield self.found(
                     own[0].place,
-                    tr("in all {} steps the optimizer makes what {} foretells of the rewards smaller, from {:.3g} to {:.3g}", len(own),
-                       type(own[0].maker).__name__, own[0].value, own[-1].value),
+                    tr("in all {} steps the optimizer makes what {} foretells of the rewards smaller, from {:.3g} to {:.3g}",
+                       len(own), type(own[0].maker).__name__, own[0].value, own[-1].value),
                     tr("loss = -critic(state, actor(state)).mean(): rewards are to be large"),
                     steps=len(own),
                 )  # fmt: skip
@@ -94,8 +99,8 @@ class Maximised(Diagnosis):
             if all(each * sign > 0 for each in known):
                 yield self.found(
                     place,
-                    tr("in {} steps the logarithm of the probability of what was done, times what it was worth, is made smaller: what "
-                       "is rewarded becomes less likely", steps[place]),
+                    tr("in {} steps the logarithm of the probability of what was done, times what it was worth, is made smaller: "
+                       "what is rewarded becomes less likely", steps[place]),
                     tr("loss = -(log_prob * advantage).mean()"),
                     steps=steps[place],
                 )  # fmt: skip

@@ -62,7 +62,9 @@ class LayersNotRegistered(Diagnosis):
 
 def in_a_list(visit: "Visit", module: Module) -> Module | None:
     """The module that holds this one in a plain list, where a method of it, and not its forward, calls this one."""
-    return next((each for each in visit.alive if isinstance(each, Module) and each is not module and _attribute(each, module)), None)
+    return next(
+        (each for each in visit.alive if isinstance(each, Module) and each is not module and _attribute(each, module)), None
+    )
 
 
 def _attribute(owner: Module, module: Module) -> str:
