@@ -104,7 +104,7 @@ EDITS: dict[str, list[tuple]] = {
         ("embedding detached", "BADAK-209", "margin(embedding, yb)", "margin(embedding.detach(), yb)"),
         ("centres are no parameter", "BADAK-211", "self.weight = nn.Parameter(torch.empty(classes, EMB))", "self.weight = torch.empty(classes, EMB, requires_grad=True)"),
         ("queries in bytes", "BADAK-257", "backbone(x_query) @", "backbone(x_query * 255) @"),
-        ("tested on training", "BADAK-238", "        similarity = backbone(x_query) @ backbone(x_gallery).t()\n        nearest = similarity.argmax(dim=1)\n", "        similarity = backbone(x_train[::20]) @ backbone(x_train[1::20]).t()\n        nearest = similarity.argmax(dim=1)\n        return (nearest == torch.arange(PEOPLE)).float().mean().item()\n"),
+        ("tested on training", "BADAK-238", "        similarity = backbone(x_query) @ backbone(x_gallery).t()\n        nearest = similarity.argmax(dim=1)\n", "        similarity = backbone(x_train[::20]) @ backbone(x_train[1::20]).t()\n        nearest = similarity.argmax(dim=1)\n        backbone.train()\n        return (nearest == torch.arange(PEOPLE)).float().mean().item()\n"),
         ("rate halved each batch", "BADAK-236", "torch.optim.lr_scheduler.LinearLR(optimizer, start_factor=0.1, total_iters=5)", "torch.optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.5)"),
         ("seed in the loop", "BADAK-222", "    order = torch.randperm(len(x_train), generator=gen)\n    for start in range(0, len(order) - 31, 32):\n", "    for start in range(0, len(x_train) - 31, 32):\n        torch.manual_seed(1)\n        order, start = torch.randperm(len(x_train)), 0\n"),
         ("no scale", "", "s=12.0", "s=1.0"),

@@ -354,3 +354,65 @@ def test_a_state_that_is_not_handed_on(handed):
 
     found = checked(nn.ModuleList([rnn, head]), loss)
     assert ("BADAK-264" in codes(found)) != handed, found
+
+
+@pytest.mark.parametrize("kind", ["target", "advantage"])
+@pytest.mark.parametrize("apart", [False, True])
+def test_a_target_of_rewards_that_learns(kind, apart, monkeypatch):
+    monkeypatch.setattr("badak.inspect.doctor.diagnoses.moving.own_text", lambda: "rewards = play(policy)")
+    model = nn.Sequential(nn.Linear(4, 16), nn.Tanh(), nn.Linear(16, 3))
+
+    def loss(step):
+        state, after, reward = badak.randn(12, 4), badak.randn(12, 4), badak.randn(12)
+        if kind == "target":
+            value = reward + 0.9 * model(after)[:, 0]
+            return F.mse_loss(model(state)[:, 0], value.detach() if apart else value)
+        logits, action = model(state), badak.randint(0, 2, (12, 1))
+        advantage = reward - logits[:, 2]
+        chosen = F.log_softmax(logits[:, :2], dim=1).gather(1, action).squeeze(1)
+        return -(chosen * (advantage.detach() if apart else advantage)).mean() + advantage.pow(2).mean()
+
+    found = checked(model, loss)
+    assert ("BADAK-265" in codes(found)) != apart, found
+
+
+@pytest.mark.parametrize("right", [False, True])
+def test_what_is_rewarded_is_made_less_likely(right, monkeypatch):
+    for name in ("sign", "moving"):
+        monkeypatch.setattr(f"badak.inspect.doctor.diagnoses.{name}.own_text", lambda: "rewards = play(policy)")
+    monkeypatch.setattr("badak.inspect.doctor.diagnoses.sign.weight_of", lambda line: 1)
+    model = nn.Linear(4, 2)
+
+    def loss(step):
+        state, returns = badak.randn(12, 4), badak.randn(12)
+        chosen = F.log_softmax(model(state), dim=1).gather(1, badak.randint(0, 2, (12, 1))).squeeze(1)
+        return -(chosen * returns).mean() if right else (chosen * returns).mean()
+
+    found = checked(model, loss)
+    assert ("BADAK-254" in codes(found)) != right, found
+
+
+@pytest.mark.parametrize("right", [False, True])
+def test_a_hinge_and_what_is_not_reduced_made_larger(right):
+    score, net = nn.Linear(6, 1), nn.Linear(6, 3)
+    sign = 1 if right else -1
+    hinge = checked(score, lambda step: sign * F.relu(1.0 - score(badak.ones(8, 6) + 0.1 * badak.randn(8, 6))).mean(), 12)
+    assert ("BADAK-254" in codes(hinge)) != right, hinge
+
+    x = badak.randn(16, 6)
+
+    def each(step):
+        return sign * F.cross_entropy(net(x), x[:, :3].argmax(1), reduction="none").sum() / 16
+
+    assert ("BADAK-254" in codes(checked(net, each, 12))) != right
+
+
+def test_cosines_times_a_temperature_may_start_high():
+    table = nn.Parameter(F.normalize(badak.randn(24, 16), dim=1))
+    model = nn.Linear(10, 16)
+
+    def loss(step):
+        rows = F.normalize(model(badak.randn(32, 10)), dim=1)
+        return F.cross_entropy(16.0 * (rows @ F.normalize(table, dim=1).t()), badak.randint(0, 24, (32,)))
+
+    assert "BADAK-210" not in codes(checked(model, loss))
