@@ -13,7 +13,7 @@ collated.py    whether what puts a batch together keeps rows and labels in one o
 layout.py      what is measured of shapes: views, columns and rows that meet, tables along an axis
 doors.py       what is noted of functions that change state: clipping, schedules, seeds
 rows.py        the rows that a model was trained on, and those that it is tested on
-rewards.py     trainings by rewards: targets and advantages that have a graph, critics
+rewards.py     training by rewards: targets and advantages that have a graph, critics
 augmented.py   a dataset asked several times for one example: pictures that are mirrored
 text.py        what the text of a program tells by itself
 eval_check.py  the first test after the watch, and a second training

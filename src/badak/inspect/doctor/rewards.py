@@ -1,4 +1,4 @@
-"""What is measured of trainings by rewards: targets and advantages that have a graph, critics that an actor makes smaller."""
+"""What is measured of training by rewards: targets and advantages that have a graph, critics that an actor makes smaller."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -24,7 +24,7 @@ LOADER = re.compile(r"loader|_dl$|^dl$", re.IGNORECASE)
 
 
 class Told(NamedTuple):
-    """What is wrong with a line, and how it is mended. kind: which diagnosis says it."""
+    """What is wrong with a line, and how to fix it. kind: which diagnosis says it."""
 
     kind: str  # "setting", "read", "chosen", "prepared"
     line: int
@@ -152,7 +152,7 @@ def chosen(tree: ast.Module) -> Iterator[Told]:
 
 
 def prepared(tree: ast.Module) -> Iterator[Told]:
-    """A scaler that is fitted anew to the data of the test, next to one of the training's."""
+    """A scaler that is fitted again to the data of the test, next to one of the training's."""
     fits = [
         (node, ast.unparse(node.func.value), ast.unparse(node.args[0]))
         for node in ast.walk(tree)
