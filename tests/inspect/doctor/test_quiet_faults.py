@@ -3,6 +3,7 @@
 import io
 import re
 
+import numpy as np
 import pytest
 
 import badak
@@ -416,3 +417,33 @@ def test_cosines_times_a_temperature_may_start_high():
         return F.cross_entropy(16.0 * (rows @ F.normalize(table, dim=1).t()), badak.randint(0, 24, (32,)))
 
     assert "BADAK-210" not in codes(checked(model, loss))
+
+
+@pytest.mark.parametrize("right", [False, True])
+def test_a_column_of_answers_compared_with_a_row_of_labels(right):
+    model = nn.Linear(6, 1)
+
+    def loss(step):
+        x, y = badak.randn(16, 6), badak.randint(0, 2, (16,))
+        with badak.no_grad():
+            guess = (model(x) > 0).long()
+            badak.eq(guess.squeeze(-1) if right else guess, y).float().mean()
+            badak.eq(y.unsqueeze(1), y).float().mean()  # who has the label of whom
+        return F.binary_cross_entropy_with_logits(model(x).squeeze(-1), y.float())
+
+    found = checked(model, loss)
+    assert ("BADAK-263" in codes(found)) != right, found
+
+
+@pytest.mark.parametrize("anew", [False, True])
+def test_numbers_of_numpy_drawn_by_the_same_seed_in_each_step(anew):
+    model, numbers, kind = nn.Linear(6, 3), np.random.RandomState(0), np.random.RandomState
+
+    def loss(step):
+        draw = np.random.RandomState(1) if anew else numbers
+        assert isinstance(draw, np.random.RandomState) and isinstance(draw, kind)
+        x = badak.tensor(draw.randn(16, 6).astype("f"))
+        return F.cross_entropy(model(x), x[:, :3].argmax(1))
+
+    assert ("BADAK-222" in codes(checked(model, loss))) == anew
+    assert np.random.RandomState is kind

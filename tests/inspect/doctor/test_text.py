@@ -76,3 +76,29 @@ def test_data_for_tests_that_is_only_prepared(monkeypatch):
     assert names.held_back() == ["X_test"]
     monkeypatch.setattr(names, "own_text", lambda: "X_test = load()\nX_test = (X_test - mean) / std\ntest(X_test)")
     assert names.held_back() == []
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        ("for p in body.parameters():\n    p.requires_grad == False", "for p in body.parameters():\n    p.requires_grad = False"),
+        ("schedule = StepLR(optimizer, 3)", "schedule = StepLR(optimizer, 3)\nschedule.step()"),
+        ("self.sched = optim.lr_scheduler.CosineAnnealingLR(o, 9)", "sched = CosineAnnealingLR(o, 9)\ntrain(model, sched)"),
+        ("def forward(self, x):\n    h = self.norm(x)\n    return self.out(x)",
+         "def forward(self, x):\n    h = self.norm(x)\n    return self.out(h)"),
+        ("def forward(self, x):\n    h = self.one(x)\n    h = self.two(x)\n    return h",
+         "def forward(self, x):\n    h = self.one(x)\n    h = self.two(h)\n    return h"),
+        ("for x, y in loader:\n    right += hits(x, y)\n    return right",
+         "for x, y in loader:\n    right += hits(x, y)\nreturn_(right)"),
+        ("for xb, yb in train_loader:\n    loss(model(X), Y).backward()",
+         "for xb, yb in train_loader:\n    loss(model(xb), Y).backward()"),
+    ],
+)  # fmt: skip
+def test_a_line_does_nothing(monkeypatch, wrong, right):
+    assert told(monkeypatch, wrong) == ["setting"]
+    assert told(monkeypatch, right) == []
+
+
+def test_branches_and_first_examples_are_right(monkeypatch):
+    assert not told(monkeypatch, "def forward(self, x):\n    h = self.a(x)\n    if self.deep:\n        h = self.b(x)\n    return h")
+    assert not told(monkeypatch, "def first(loader):\n    for x, y in loader:\n        x = x + 1\n        return x")

@@ -14,6 +14,7 @@ from badak.core.modes import modes
 from badak.data.collate import default_collate
 from badak.data.fetch import MapFetcher
 from badak.data.loader import _BaseDataLoaderIter
+from badak.inspect.doctor import layout
 from badak.inspect.doctor.collated import apart, in_order
 from badak.inspect.doctor.composed import memory
 from badak.inspect.doctor.facts import Clip
@@ -60,11 +61,22 @@ def compared(watch: "Watch", effect: Any, args: tuple, kwargs: dict, proceed: Ca
     result = proceed(*args, **kwargs)
     x, limit = (*args, None, None)[:2]
     if isinstance(x, Tensor) and isinstance(result, Tensor) and x._node is None and not x._requires_grad and x._array.size > 1:
+        if isinstance(limit, Tensor) and effect.function.__name__ == "eq" and not modes.grad:
+            column_and_row(watch, x._array, limit._array)
         if isinstance(limit, int | float):
             watch.read(x._array, float(limit))
         if modes.grad and len(watch.told) < 16:
             watch.told[memory(result._array)] = result._array, x._array
     return result
+
+
+def column_and_row(watch: "Watch", a: np.ndarray, b: np.ndarray) -> None:
+    """Note answers (B, 1) that are compared with labels (B,): each with all. What was made a column on purpose is a view."""
+    column, row = (a, b) if a.ndim == 2 else (b, a)
+    n = len(column) if column.ndim == 2 else 0
+    on_purpose = isinstance(column.base, np.ndarray) and column.base.ndim == 1
+    if n > 3 and column.shape == (n, 1) and row.shape == (n,) and not on_purpose:
+        layout.note(watch, "compared", a.shape, b.shape)
 
 
 def largest(watch: "Watch", effect: Any, args: tuple, kwargs: dict, proceed: Callable) -> Any:
@@ -88,7 +100,20 @@ def seeded(watch: "Watch", effect: Any, args: tuple, kwargs: dict, proceed: Call
     return proceed(*args, **kwargs)
 
 
-SEEDS = (random, "seed"), (np.random, "seed"), (np.random, "default_rng")
+SEEDS = (random, "seed"), (np.random, "seed"), (np.random, "default_rng"), (np.random, "RandomState")
+
+
+def like_class(kind: type, makes: Callable) -> type:
+    """What stands in for a class: called, it does what `makes` does; asked, its instances are those of the class."""
+
+    class Kind(type):
+        def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+            return makes(*args, **kwargs)
+
+        def __instancecheck__(cls, x: Any) -> bool:
+            return isinstance(x, kind)
+
+    return Kind(kind.__name__, (), {})
 
 
 def seeds_told(watch: "Watch") -> Callable[[], None]:
@@ -100,7 +125,7 @@ def seeds_told(watch: "Watch") -> Callable[[], None]:
             watch.open.seeded |= bool(args or kwargs)
             return function(*args, **kwargs)
 
-        return seeding
+        return seeding if not isinstance(function, type) else like_class(function, seeding)
 
     for holder, name, function in plain:
         setattr(holder, name, told(function))

@@ -51,6 +51,7 @@ class Loss:
     label_mass: tuple[float, float] | None = None  # the same of labels that are probabilities
     blanks: int = 0  # labels that are the blank of ctc_loss
     maker: Any = None  # the model that gave its first input, behind what turns the sign, where there are several optimizers
+    fake: bool = False  # it judged what another model made, without its graph
     sign: int = 1  # whether that turned it
     halves: bool = False  # its second half has the same answers as the first one, and zeros for labels where that has ones
     print: float = 0.0  # a number made of its first input: equal answers, equal numbers

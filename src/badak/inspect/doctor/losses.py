@@ -243,7 +243,7 @@ def scalar(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> No
     elif op.name == "mean":
         seen = Loss("mean", line(), float(outputs[0]._array), len(arrays[0]) if arrays[0].ndim else 1, 1, True)
         if len(watch.optimizers) > 1:
-            seen.maker, seen.sign = rewards.maker(watch, inputs[0]._node)
+            seen.maker, seen.sign, seen.fake = rewards.judged(watch, inputs[0]._node)
         seen.made_by = "hinge" if rewards.is_hinge(inputs[0]._node) else ""
         watch.open.scalars.append(seen)
         watch._losses[id(outputs[0]._node)] = outputs[0]._node, seen

@@ -1,6 +1,7 @@
 """What is measured of training by rewards: targets and advantages that have a graph, critics that an actor makes smaller."""
 
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from badak.core.modes import modes
 from badak.inspect.doctor.names import line
@@ -21,6 +22,8 @@ class Heads:
     def __init__(self) -> None:
         self.takers: dict[int, set[int]] = {}
         self.plain: set[int] = set()
+        self.fake = False  # whether the call that is under way is given what another model made, without its graph
+        self.fakes: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()  # a node that a model gave: the same of its call
 
 
 def first_of(node: Any) -> Any:
@@ -75,17 +78,23 @@ def advantage(watch: "Watch", inputs: Any) -> None:
 
 def maker(watch: "Watch", node: Any) -> tuple[Any, int]:
     """(the model that gave something, behind what turns its sign, 1 or -1); (None, 1) where none did."""
+    found, sign, _ = judged(watch, node)
+    return found, sign
+
+
+def judged(watch: "Watch", node: Any) -> tuple[Any, int, bool]:
+    """The same, and whether that call was given what another model made, without its graph."""
     sign = 1
     for _ in range(8):
         if node is None:
             break
         if (found := watch._made.get(node)) is not None:
-            return found, sign
+            return found, sign, watch.heads.fakes.get(node, False)
         if not node.op.view and node.name not in (*ROWS_STAY, *SIGNS, "add", "sub", "min", "minimum"):
             break
         sign = -sign if node.name in ("neg", "sub_from") else sign
         node = first_of(node)
-    return None, 1
+    return None, 1, False
 
 
 def weighed(watch: "Watch", inputs: Any, arrays: Any, node: Any) -> None:
@@ -132,5 +141,7 @@ def fed_by(watch: "Watch", module: Any, args: tuple) -> None:
         if maker is not None and maker is not module:
             watch.heads.takers.setdefault(id(maker), set()).add(id(module))
             own = True
+    arrays = [x._array.__array_interface__["data"][0] for x in args if isinstance(x, Tensor) and x._node is None]
+    watch.heads.fake = any(memory in watch.computed for memory in arrays)
     if not own:
         watch.heads.plain.add(id(module))

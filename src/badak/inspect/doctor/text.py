@@ -3,11 +3,12 @@
 import ast
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from badak.core.errors import tr
+from badak.inspect.doctor.idle import idle
 from badak.inspect.doctor.names import own_text
 from badak.inspect.doctor.rows import says_test
+from badak.inspect.doctor.told import Told
 
 CALLED = frozenset("zero_grad step backward eval train".split())  # of a training, without arguments
 FUNCTIONS = frozenset(
@@ -23,22 +24,13 @@ PLACES = frozenset("torch F functional np numpy".split())
 LOADER = re.compile(r"loader|_dl$|^dl$", re.IGNORECASE)
 
 
-class Told(NamedTuple):
-    """What is wrong with a line, and how to fix it. kind: which diagnosis says it."""
-
-    kind: str  # "setting", "read", "chosen", "prepared"
-    line: int
-    cause: str
-    fix: str
-
-
 def told() -> list[Told]:
     """What the text of the program that was started tells; nothing where it is not to be had."""
     try:
         tree = ast.parse(own_text())
     except (SyntaxError, ValueError):
         return []
-    return [*thrown_away(tree), *same_each_time(tree), *shares(tree), *chosen(tree), *prepared(tree)]
+    return [*thrown_away(tree), *idle(tree), *same_each_time(tree), *shares(tree), *chosen(tree), *prepared(tree)]
 
 
 def thrown_away(tree: ast.Module) -> Iterator[Told]:

@@ -180,6 +180,7 @@ class Watch(Recorder):
                 self.answers[y._array.__array_interface__["data"][0]] = y, self._caller
         if isinstance(y, Tensor) and y._node is not None and self._caller is not None:
             self._made[y._node] = self._caller
+            self.heads.fakes[y._node] = self.heads.fake
 
     def reseeded(self, args: tuple) -> None:
         """A generator is given a seed."""

@@ -20,6 +20,14 @@ class ReadWrongly(Diagnosis):
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
         yield from self.told(visit, "read")
+        for shaped in [x for step in [*visit.steps, visit.watch.open] for x in step.shaped if x.kind == "compared"][:1]:
+            n = max(*shaped.a, *shaped.b)
+            yield self.found(
+                shaped.place,
+                tr("{} == {} is ({}, {}): each answer is compared with the labels of all rows", shaped.a, shaped.b, n, n),
+                tr("prediction.squeeze(-1) == labels"),
+                rows=n,
+            )
         losses = [loss for step in visit.steps for loss in step.trained]
         read = [each for step in [*visit.steps, visit.watch.open] for each in step.read]
         if losses and all(loss.kind in BINARY for loss in losses):

@@ -27,6 +27,7 @@ class Maximised(Diagnosis):
         yield from self._divergence(visit)
         yield from self._reward(visit)
         yield from self._unlikely(visit)
+        yield from self._same_way(visit)
         for steps in visit.by_optimizer():
             rounds = [step for step in steps if step.fresh and (step.trained or step.scalars)]
             if len(rounds) >= 8:
@@ -80,6 +81,32 @@ class Maximised(Diagnosis):
                        len(own), type(own[0].maker).__name__, own[0].value, own[-1].value),
                     tr("loss = -critic(state, actor(state)).mean(): rewards are to be large"),
                     steps=len(own),
+                )  # fmt: skip
+                return
+
+    def _same_way(self, visit: "Visit") -> Iterator[Finding]:
+        """A generator and its critic move the critic's score of what was generated in one direction."""
+        if len(visit.watch.optimizers) != 2:
+            return
+        ways: dict[tuple[int, bool], list[float]] = {}  # critic, whether it is its own step: the gradients of the score
+        places: dict[int, str] = {}
+        for step in (each for each in visit.steps if each.fresh):
+            held = {id(p) for p in step.optimizer._parameters()}
+            for loss in (each for each in step.scalars if each.maker is not None and each.scale):
+                own = any(id(p) in held for p in weights_of(loss.maker))
+                if own == loss.fake:  # of its own step what was generated; of the other's all
+                    ways.setdefault((id(loss.maker), own), []).append(loss.scale * loss.sign)  # type: ignore[operator]
+                    places.setdefault(id(loss.maker), "" if own else loss.place)
+                    places[id(loss.maker)] = places[id(loss.maker)] if own else loss.place
+        for critic, place in places.items():
+            mine, other = ways.get((critic, True), []), ways.get((critic, False), [])
+            if min(len(mine), len(other)) >= 4 and len({each > 0 for each in (*mine, *other)}) == 1:
+                yield self.found(
+                    place,
+                    tr("the score of what is generated is moved in one direction by both optimizers, in {} and in {} steps: the "
+                       "generator helps its critic", len(mine), len(other)),
+                    tr("loss_g = -critic(generator(z)).mean(), where the critic makes that score small"),
+                    steps=len(other),
                 )  # fmt: skip
                 return
 

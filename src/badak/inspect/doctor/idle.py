@@ -1,0 +1,104 @@
+"""Lines of a program that do nothing, or less than they look like: told from its text alone."""
+
+import ast
+import re
+from collections.abc import Iterator
+
+from badak.core.errors import tr
+from badak.inspect.doctor.told import Told
+from badak.optim import lr_scheduler
+
+BATCHES = re.compile(r"loader|_dl\b|^dl\b|batches|dataset|_iter\b", re.IGNORECASE)
+
+
+def idle(tree: ast.Module) -> Iterator[Told]:
+    """All of them."""
+    text = ast.unparse(tree)
+    yield from compared_only(tree)
+    yield from never_moved(tree, text)
+    for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
+        if function.name == "forward":
+            yield from never_read(function)
+    for loop in (node for node in ast.walk(tree) if isinstance(node, ast.For)):
+        yield from ends_at_once(loop)
+        yield from not_of_the_batch(loop)
+
+
+def compared_only(tree: ast.Module) -> Iterator[Told]:
+    """x == y as a line of its own, where x = y was meant."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Compare) and isinstance(node.value.ops[0], ast.Eq):
+            what = ast.unparse(node.value)
+            yield Told("setting", node.lineno, tr("{} compares, and sets nothing", what), what.replace("==", "=", 1))
+
+
+def never_moved(tree: ast.Module, text: str) -> Iterator[Told]:
+    """A schedule of the learning rate that is made, and that nothing is done with."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and len(node.targets) == 1:
+            kind = ast.unparse(node.value.func).rpartition(".")[2]
+            name = ast.unparse(node.targets[0]).rpartition(".")[2]
+            if isinstance(vars(lr_scheduler).get(kind), type) and len(re.findall(rf"\b{re.escape(name)}\b", text)) == 1:
+                yield Told(
+                    "setting", node.lineno, tr("{} is made, and its step() is never called: the rate stays as it is", kind),
+                    f"{name}.step()",
+                )  # fmt: skip
+
+
+def never_read(function: ast.FunctionDef) -> Iterator[Told]:
+    """What a line of a forward computes gets a name that is not read before it is given something else, or the end."""
+    reads = [node for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
+    for block in (getattr(node, "body", None) for node in ast.walk(function)):
+        for i, line in enumerate(block if isinstance(block, list) else ()):
+            if not isinstance(line, ast.Assign) or len(line.targets) != 1 or not isinstance(line.targets[0], ast.Name):
+                continue
+            name, calls = line.targets[0].id, isinstance(line.value, ast.Call)
+            if not calls or name.startswith("_") or any(isinstance(node, ast.Lambda) for node in ast.walk(line.value)):
+                continue
+            rest = [node for later in block[i + 1 :] for node in mentions(later, name)]  # type: ignore[index]
+            over = bool(rest) and rest[0] == "Store"
+            if over or not any(node.id == name for node in reads):
+                yield Told(
+                    "setting", line.lineno,
+                    tr("{} is computed, and not read before it is given something else", name) if over else
+                    tr("{} is computed, and nobody reads it", name),
+                    tr("read it in the next line, or leave it out"),
+                )  # fmt: skip
+
+
+def mentions(line: ast.stmt, name: str) -> list[str]:
+    """ "Load" and "Store" of a name in the order in which a plain line does them; all others read it first, to be sure."""
+    kinds = [type(node.ctx).__name__ for node in ast.walk(line) if isinstance(node, ast.Name) and node.id == name]
+    return sorted(kinds) if isinstance(line, ast.Assign) else ["Load"] * bool(kinds)
+
+
+def ends_at_once(loop: ast.For) -> Iterator[Told]:
+    """A loop over batches whose last line leaves it: return or break stands one step too far in."""
+    over = ast.unparse(loop.iter)
+    last = loop.body[-1]
+    skips = any(isinstance(node, ast.Continue) for node in ast.walk(loop))
+    if len(loop.body) > 1 and isinstance(last, (ast.Return, ast.Break)) and BATCHES.search(over) and not skips:
+        text = " ".join(ast.unparse(line) for line in loop.body[:-1])
+        if re.search(r"\+=|\.append\(|backward\(", text):  # it gathers something
+            yield Told(
+                "setting", last.lineno,
+                tr("the loop over {} is left in its first round: {} stands in it", over, ast.unparse(last).split()[0]),
+                tr("one step less far in, behind the loop"),
+            )  # fmt: skip
+
+
+def not_of_the_batch(loop: ast.For) -> Iterator[Told]:
+    """A loop over batches that trains, and never reads what the batch holds."""
+    if not BATCHES.search(ast.unparse(loop.iter)) or "enumerate" in ast.unparse(loop.iter):
+        return
+    first = loop.target.elts[0] if isinstance(loop.target, ast.Tuple) else loop.target
+    body = [node for line in loop.body for node in ast.walk(line)]
+    trains = any(isinstance(node, ast.Attribute) and node.attr == "backward" for node in body)
+    if not trains or not isinstance(first, ast.Name) or first.id.startswith("_"):
+        return
+    if not any(isinstance(node, ast.Name) and node.id == first.id for node in body):
+        yield Told(
+            "setting", loop.lineno,
+            tr("{} of each batch of {} is never read in the loop that trains", first.id, ast.unparse(loop.iter)),
+            tr("give the model {}, not what stands outside of the loop", first.id),
+        )  # fmt: skip
