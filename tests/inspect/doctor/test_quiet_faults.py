@@ -447,3 +447,21 @@ def test_numbers_of_numpy_drawn_by_the_same_seed_in_each_step(anew):
 
     assert ("BADAK-222" in codes(checked(model, loss))) == anew
     assert np.random.RandomState is kind
+
+
+@pytest.mark.parametrize("labels", ["both", "mixed", "first", "other"])
+def test_rows_that_are_mixed_and_labels_that_are_not(labels):
+    model, data, kinds = nn.Linear(6, 3), badak.randn(64, 6), badak.randint(0, 3, (64,))
+
+    def loss(step):
+        some = badak.randperm(64)[:16]
+        x, y, other = data[some], kinds[some], badak.randperm(16)
+        logits, z = model(0.7 * x + 0.3 * x[other]), y[other]
+        if labels == "both":
+            return 0.7 * F.cross_entropy(logits, y) + 0.3 * F.cross_entropy(logits, z)
+        if labels == "mixed":
+            return F.cross_entropy(logits, 0.7 * F.one_hot(y, 3).float() + 0.3 * F.one_hot(z, 3).float())
+        return F.cross_entropy(logits, y if labels == "first" else z)
+
+    found = checked(model, loss)
+    assert ("BADAK-256" in codes(found)) == (labels in ("first", "other")), found

@@ -148,7 +148,24 @@ def picked(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> No
                 watch.rows.picked(x, rows)
             watch._held.append(y)
             memory, source = (each.__array_interface__["data"][0] for each in (y, x))
-            watch.open.picked.append(Picked(memory, len(x), rows.copy(), source))
+            both = (y, x) if x.dtype.kind == "f" and y.shape == x.shape and x.ndim > 1 else (None, None)
+            watch.open.picked.append(Picked(memory, len(x), rows.copy(), source, *both))
+
+
+def mixed_rows(watch: "Watch", args: tuple) -> None:
+    """Note where what a model is given is, row by row, a mixture of the rows of data and of the same rows in another order."""
+    x: Any = next((x._array for x in args if isinstance(x, Tensor) and x._node is None and x._array.ndim > 1), None)
+    for each in watch.open.picked if x is not None and x.dtype.kind == "f" and not watch.open.mixes else ():
+        if each.made is None or each.made.shape != x.shape or not each.whole:
+            continue
+        moved = np.flatnonzero(each.rows != np.arange(len(each.rows)))[:4]
+        a, b, y = (v[moved].reshape(len(moved), -1).astype(np.float64) for v in (each.base, each.made, x))
+        far = np.square(a - b).sum(axis=1)
+        if len(moved) and (far > 0).all():
+            share = ((y - b) * (a - b)).sum(axis=1) / far
+            rest = np.abs(y - b - share[:, None] * (a - b)).max()
+            if rest < 1e-4 * np.abs(a - b).max() and ((share > 0.01) & (share < 0.99)).all():
+                watch.open.mixes.append(each)
 
 
 def turned(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:

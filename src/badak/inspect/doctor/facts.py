@@ -67,6 +67,8 @@ class Picked:
     of: int
     rows: np.ndarray
     source: int  # the memory that they were picked from
+    made: Any = None  # of numbers, all rows in another order: what was made, and what of
+    base: Any = None
 
     @property
     def whole(self) -> bool:
@@ -279,6 +281,7 @@ class Step:
     begun: list[Begun] = field(default_factory=list)
     weighed: list[tuple[str, float]] = field(default_factory=list)  # logarithms of probabilities times data: line, gradient
     filled: list[tuple[str, float]] = field(default_factory=list)  # weights over a text with nothing hidden: line, share of padding
+    mixes: list[Picked] = field(default_factory=list)  # rows in another order that are mixed with the rows themselves
     moving: list[tuple[str, str]] = field(default_factory=list)  # "target" or "advantage" that has a graph: its line
     mirrored: list[tuple[str, str, tuple[int, ...]]] = field(default_factory=list)  # "data", "labels" or "graph": line, shape
     seeded: bool = False

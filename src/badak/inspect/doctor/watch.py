@@ -164,6 +164,7 @@ class Watch(Recorder):
         if not own:  # what another model made is no data
             self.given.called(module, args, kwargs, modes.grad)
         if modes.grad:
+            collectors.mixed_rows(self, args)
             self.open.tested = self.rows.taught(args, kwargs, self.open.tested)
             content = collectors.content(args, kwargs, self._held)
             whole = self.picked.get(content[0][0], 0) if content else 0

@@ -39,6 +39,7 @@ class LabelsMixed(Diagnosis):
             return
         yield from self.mirrored(visit)
         yield from self.beside(visit)
+        yield from self.mixture(visit)
         yield from self.rows_moved(visit)
         yield from self.shuffled(visit)
         steps = [step for step in visit.rounds if step.trained]
@@ -102,6 +103,18 @@ class LabelsMixed(Diagnosis):
                    len(visit.rounds)),
                 tr("mirror both: x.flip(-1), y.flip(-1)"),
                 steps=len(steps),
+            )  # fmt: skip
+
+    def mixture(self, visit: "Visit") -> Iterator[Finding]:
+        """Rows are mixed with the same rows in another order, and the labels of one of both alone are asked for."""
+        rounds = [step for step in visit.rounds if step.mixes and step.trained]
+        if len(rounds) >= 4 and all(labels_of_one(step) for step in rounds):
+            yield self.found(
+                rounds[0].trained[0].place,
+                tr("in {} steps the model is given rows that are mixed with others, and is asked for the labels of one of both "
+                   "alone", len(rounds)),
+                tr("loss = share * criterion(out, y) + (1 - share) * criterion(out, y[other])"),
+                steps=len(rounds),
             )  # fmt: skip
 
     def mirrored_alone(self, visit: "Visit") -> Iterator[Finding]:
@@ -196,6 +209,15 @@ def mixed(step: Step, loss: Loss) -> Picked | None:
         return None
     apart = [each for each in others if each.of == picked.of and each.source != picked.source]  # of one text labels are neighbours
     return picked if picked.whole or apart else None
+
+
+def labels_of_one(step: Step) -> bool:
+    """Whether labels were picked as the rows that were mixed in, and all losses ask for these, or for what they were picked of."""
+    for mixed_in in step.mixes:
+        own = [x for x in step.picked if x.source != mixed_in.source and np.array_equal(x.rows, mixed_in.rows)]
+        asked = {loss.labels_at for loss in step.trained}
+        return any(asked in ({x.memory}, {x.source}) for x in own)
+    return False
 
 
 def sliced(step: Step, loss: Loss) -> Picked | None:
