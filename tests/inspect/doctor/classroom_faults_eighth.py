@@ -1,4 +1,4 @@
-"""Mistakes in twelve programs more of the classroom, each written before the doctor had seen any of them."""
+"""Mistakes in fourteen programs more of the classroom, each written before the doctor had seen any of them."""
 
 # ruff: noqa: E501  (what is sought stands in one line)
 EDITS: dict[str, list[tuple]] = {
@@ -227,5 +227,45 @@ EDITS: dict[str, list[tuple]] = {
         ("student learns of one batch of the teacher", "", "            soft = F.softmax(teacher(xb) / T, dim=1)", "            soft = F.softmax(teacher(X_train[: len(xb)]) / T, dim=1)"),
         ("soft answers without a temperature", "", "logits / T", "logits"),
         ("evaluation counted by batches", "", "teacher.eval()\nstudent", "teacher.eval\nstudent"),
+    ],
+    "heartbeats": [
+        ("softmax at the end", "BADAK-202", "return self.fc(h.mean(dim=2))", "return self.fc(h.mean(dim=2)).softmax(dim=1)"),
+        ("relu at the end", "BADAK-248", "return self.fc(h.mean(dim=2))", "return torch.relu(self.fc(h.mean(dim=2)))"),
+        ("weights of what is frequent", "BADAK-260", "counts.sum() / (KINDS * counts)", "counts * KINDS / counts.sum()"),
+        ("not scaled", "BADAK-223", "signals = (signals - mu) / sigma", "signals = signals * 500"),
+        ("test not scaled", "BADAK-257", "signals = (signals - mu) / sigma", "signals[tr] = (signals[tr] - mu) / sigma"),
+        ("validated on training", "BADAK-238", "loader_of(tr, True), loader_of(va), loader_of(te)", "loader_of(tr, True), loader_of(tr), loader_of(te)"),
+        ("best by reference", "BADAK-259", "{k: v.clone() for k, v in net.state_dict().items()}", "net.state_dict()"),
+        ("schedule each batch", "BADAK-236", "        running_loss += loss.item()\n", "        running_loss += loss.item()\n        scheduler.step()\n"),
+        ("labels sorted apart", "BADAK-256", "torch.from_numpy(labels[idx])", "torch.from_numpy(labels[np.sort(idx)])"),
+        ("residual cut", "BADAK-209", "self.skip(x))", "self.skip(x).detach())"),
+        ("only the last layer learns", "BADAK-212", "torch.optim.SGD(net.parameters(), lr=0.05", "torch.optim.SGD(net.fc.parameters(), lr=0.05"),
+        ("losses as graphs", "BADAK-232", "running_loss += loss.item()", "running_loss += loss"),
+        ("largest among the rows", "BADAK-263", "net(x).argmax(dim=1)", "net(x).argmax(dim=0)[y]"),
+        ("second convolution reads the first input", "", "h = self.bn2(self.conv2(h))", "h = self.bn2(self.conv2(self.skip(x)) if self.conv1.stride[0] == 1 else self.conv2(self.skip(x)))"),
+        ("divided by batches", "", "return correct / len(loader.dataset), confusion", "return correct / len(loader), confusion"),
+        ("schedule never steps", "", "    scheduler.step()\n", ""),
+        ("left after the first batch", "", "    return correct / len(loader.dataset), confusion", "            return correct / len(loader.dataset), confusion"),
+        ("mean over the channels", "", "return self.fc(h.mean(dim=2))", "return self.fc(h.mean(dim=1, keepdim=True).expand_as(h).mean(dim=2))"),
+    ],
+    "moods": [
+        ("sigmoid before the loss", "BADAK-202", "return self.out(self.dropout(summary)).squeeze(1)", "return torch.sigmoid(self.out(self.dropout(summary)).squeeze(1))"),
+        ("logits with a threshold of probabilities", "BADAK-263", "probability = torch.sigmoid(model(ids, lengths))", "probability = model(ids, lengths)"),
+        ("padding seen", "BADAK-302", "        scores = scores.masked_fill(ids == 0, -1e9)\n", ""),
+        ("only padding seen", "BADAK-227", "ids == 0, -1e9", "ids != 0, -1e9"),
+        ("softmax over texts", "BADAK-230", "scores.softmax(dim=1)", "scores.softmax(dim=0)"),
+        ("stretched", "BADAK-241", "return self.out(self.dropout(summary)).squeeze(1)", "return self.out(self.dropout(summary))", "loss_function(logits, y)", "((logits.sigmoid() - y) ** 2).mean()"),
+        ("tested on training", "BADAK-238", "for b in range(0, len(test), batch_size):\n            rows = test[b : b + batch_size]", "for b in range(0, len(test), batch_size):\n            rows = train[b : b + batch_size]"),
+        ("embedding in no optimizer", "BADAK-212", "torch.optim.Adam(model.parameters(), lr=3e-3)", "torch.optim.Adam([*model.lstm.parameters(), *model.attn.parameters(), *model.out.parameters()], lr=3e-3)"),
+        ("words unknown in the test", "BADAK-257", "vocab.get(w, 1)", "vocab.get(w.upper(), 1)"),
+        ("labels of others", "BADAK-256", "y = torch.tensor([float(mood) for _, mood in rows])", "y = torch.tensor([float(mood) for _, mood in rows]).roll(1)"),
+        ("no step", "BADAK-246", "        opt.step()\n", ""),
+        ("clipped away", "BADAK-234", "model.parameters(), 5.0)", "model.parameters(), 5e-6)"),
+        ("summary cut", "BADAK-209", "self.dropout(summary)", "self.dropout(summary.detach())"),
+        ("answers and labels of (B, 1) and (B)", "", "((probability > 0.5).long() == y)", "((probability.unsqueeze(1) > 0.5).long() == y)"),
+        ("eval without a call", "", "    model.eval()\n    hits", "    model.eval\n    hits"),
+        ("dropout thrown away", "", "emb = self.dropout(self.embedding(ids))", "emb = self.embedding(ids)\n        self.dropout(emb)"),
+        ("lengths of the longest", "", "lengths = torch.tensor([len(words) for words, _ in rows])\n        y", "lengths = torch.full((len(rows),), ids.size(1))\n        y"),
+        ("all words unknown", "", "[vocab[w] for w in words]", "[vocab.get(w, 1) % 2 for w in words]"),
     ],
 }  # fmt: skip
