@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable
 from time import perf_counter, thread_time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,10 +15,13 @@ from badak.inspect.doctor.composed import memory
 from badak.inspect.doctor.diagnoses.data import SameBatch
 from badak.inspect.doctor.diagnoses.modes import EvalForgotten, TrainForgotten
 from badak.inspect.doctor.diagnoses.other_data import OtherData
+from badak.inspect.doctor.diagnoses.read import ReadWrongly
 from badak.inspect.doctor.diagnoses.tests import TestedOnTrain
+from badak.inspect.doctor.doors import DOORS
 from badak.inspect.doctor.facts import Tested
 from badak.inspect.doctor.names import line, road
 from badak.inspect.doctor.rows import share, signatures
+from badak.nn import Module
 from badak.optim.optimizer import is_step
 from badak.tensor import Tensor
 
@@ -68,8 +71,9 @@ class Lookout(Observer):
             self.on = False
             events.watch(self, False)
             events.grad_mode_listeners.remove(self._grad_mode_set)
-            for diagnosis in (TestedOnTrain, OtherData) if self.tested else ():
-                for finding in diagnosis().look(self.visit) if diagnosis.code not in self.visit.hidden else ():
+            said = self.visit.hidden | {finding.code for finding in self.visit.checkup.findings}
+            for diagnosis in (TestedOnTrain, OtherData, ReadWrongly) if self.tested else ():
+                for finding in diagnosis().look(self.visit) if diagnosis.code not in said else ():
                     self.visit.add(finding)
             known = {finding.code for finding in self.visit.checkup.findings}
             for finding in SameBatch().seeds(self.visit) if SameBatch.code not in known else ():
@@ -78,10 +82,12 @@ class Lookout(Observer):
     def on_call(self, effect, args, kwargs, proceed):
         if effect.function.__name__ == "reseed":
             self.visit.watch.reseeded(args)
-        return proceed(*args, **kwargs)
+        return reads(self.visit, effect, args, kwargs, proceed)
 
     def on_module_exit(self, module, output, error=None) -> None:
         self.deep = max(0, self.deep - 1)
+        if not self.deep:
+            gave(self.visit, module, output)
 
     def on_module_enter(self, module, args, kwargs) -> None:
         self.deep += 1
@@ -115,6 +121,23 @@ class Lookout(Observer):
         self.end()
         if self.enough is not None:
             self.enough()
+
+
+READS = frozenset("eq gt ge lt le along".split())
+
+
+def reads(visit: "Visit", effect: Any, args: tuple, kwargs: dict, proceed: Callable) -> Any:
+    """Note how a test reads what a model gave."""
+    name = effect.function.__name__
+    if name in READS and not modes.grad:
+        return DOORS[name](visit.watch, effect, args, kwargs, proceed)
+    return proceed(*args, **kwargs)
+
+
+def gave(visit: "Visit", module: Module, output: Any) -> None:
+    """Note what a model gave in a test."""
+    if not modes.grad and isinstance(output, Tensor) and output._node is None and len(visit.watch.answers) < 256:
+        visit.watch.answers[memory(output._array)] = output, module
 
 
 WAITS = 6  # times as long a program may take for what it does not compute
@@ -159,6 +182,10 @@ class LateTests(Observer):
         self.deep = max(0, self.deep - 1)
         if not self.deep and isinstance(output, Tensor) and len(self.made) < 256:
             self.made[memory(output._array)] = output
+            gave(self.visit, module, output)
+
+    def on_call(self, effect, args, kwargs, proceed):
+        return reads(self.visit, effect, args, kwargs, proceed)
 
     def end(self) -> None:
         """Say what is wrong, and look no longer."""
@@ -175,7 +202,9 @@ class LateTests(Observer):
                 visit.add(EvalForgotten().late(visit, self.models[key].module, several[0][0]))
         judge = TestedOnTrain()
         found = [finding for every in self.tested.values() if every and (finding := judge.judged(visit, every)) is not None]
-        for finding in [*found[:1], *OtherData().look(visit)]:
+        said = {finding.code for finding in visit.checkup.findings}
+        more = [found[:1], OtherData().look(visit), ReadWrongly().look(visit)]
+        for finding in [each for several in more for each in several if each.code not in said]:
             visit.add(finding)
 
 

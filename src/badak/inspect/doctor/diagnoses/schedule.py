@@ -54,7 +54,9 @@ def _steady(visit: "Visit", steps: "list[Step]", rates: list[float]) -> float:
     if len(last) <= STEADY or min(last) <= 0.0 or len(given_to(steps)) < 3 or max(map(batches, loaders), default=0) < 3:
         return 1.0
     factors = [b / a for a, b in zip(last, last[1:])]
-    return factors[0] if max(factors) <= 0.9 + 1e-6 and max(factors) - min(factors) < 1e-3 else 1.0
+    usual = max(factors)  # one for an epoch may come on top of those for its batches
+    alike = [each for each in factors if usual - each < 1e-3]
+    return usual if usual <= 0.9 + 1e-6 and len(alike) >= 0.8 * len(factors) else 1.0
 
 
 def _stairs(visit: "Visit", rates: list[float]) -> float:

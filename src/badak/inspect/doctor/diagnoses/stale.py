@@ -13,14 +13,15 @@ if TYPE_CHECKING:
     from badak.inspect.doctor.session import Visit
 
 LATER = re.compile(
-    r"pre_?train|\bload(_|\b|\w*\()|freez|frozen|prob(e|ing)\b|fine.?tun|transfer|reservoir|teacher|perceptual|attack|requires_grad_\((?!True|\))|requires_grad\s*=\s*(?!True)|\blora|adapter",
+    r"pre_?train|\bload(?!er)(_|\b|\w*\()|freez|frozen|prob(e|ing)\b|fine.?tun|transfer|reservoir|teacher|perceptual|attack|requires_grad_\((?!True|\))|requires_grad\s*=\s*(?!True)|\blora|adapter",
     re.IGNORECASE,
 )  # a program that says so may leave weights to themselves
+BEST = re.compile(r"load_state_dict\(\w*best\w*(\[[^\]]*\])?\)", re.IGNORECASE)  # what it kept itself is no body of others
 
 
 def alone(visit: "Visit", outside: list[Any]) -> bool:
     """Whether weights that were drawn here and get gradients are left to themselves: a body that was trained before may rest."""
-    given, text = visit.watch.given, own_text()
+    given, text = visit.watch.given, BEST.sub("", own_text())
     return (
         bool(outside)
         and bool(text)
