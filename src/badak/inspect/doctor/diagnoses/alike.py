@@ -23,10 +23,11 @@ class AllAlike(Diagnosis):
     explains = ("BADAK-217",)
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
+        still = visit.with_zero_gradient()  # a part is multiplied by 0: the answers are alike for that
         for place in dict.fromkeys(loss.place for step in visit.steps for loss in step.trained):
             own = [loss for step in visit.steps for loss in step.trained if loss.place == place and loss.classes > 1]
             every = [loss for step in visit.steps for loss in step.trained if loss.place == place and loss.labels is not None]
-            if len(every) >= LEAST + 2 and all(loss.one_answer and not loss.one_target for loss in every):
+            if not still and len(every) >= LEAST + 2 and all(loss.one_answer and not loss.one_target for loss in every):
                 yield self.found(
                     place,
                     tr(
