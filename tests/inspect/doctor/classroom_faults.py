@@ -448,7 +448,7 @@ EDITS = {
         ("not normalised", "BADAK-223", "train, test = (train - mean) / std, (test - mean) / std", "train, test = train * 30 + 300, test * 30 + 300"),
         ("stretched", "", "loss = criterion(prediction, train_y[batch])", "loss = criterion(prediction, train_y[batch].squeeze(-1)[:, None])"),
         ("batch second", "", "64, 0.1, batch_first=True)", "64, 0.1)", "mask=mask, is_causal=True", "mask=None"),
-        ("prediction detached", "BADAK-209", "prediction = model(train_x[batch])", "with torch.no_grad(): prediction = model(train_x[batch])\n        prediction.requires_grad_()"),
+        ("prediction detached", "BADAK-226", "prediction = model(train_x[batch])", "with torch.no_grad(): prediction = model(train_x[batch])\n        prediction.requires_grad_()"),
         ("one window", "BADAK-222", "prediction = model(train_x[batch])", "batch = torch.arange(40)\n        prediction = model(train_x[batch])"),
         ("mask inverted", "BADAK-227", "mask=mask, is_causal=True", "mask=mask.T"),
         ("copied layers", "", "opt = torch", "model.enc.layers[1] = model.enc.layers[0]\nopt = torch"),
