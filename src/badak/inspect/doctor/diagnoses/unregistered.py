@@ -33,7 +33,7 @@ class LayersNotRegistered(Diagnosis):
                 owners[id(caller)] = caller
         for (key, name), modules in by.items():
             owner = owners[key]
-            if id(owner) not in visit.names.modules and owner not in visit.alive:  # is lost itself: said of what lost it
+            if id(owner) not in visit.names.modules:  # is lost itself: said of what lost it
                 continue
             count = sum(p.numel() for module in modules for p in module.parameters())
             yield self.found(
