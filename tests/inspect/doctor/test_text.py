@@ -95,7 +95,7 @@ def test_data_for_tests_that_is_only_prepared(monkeypatch):
     ],
 )  # fmt: skip
 def test_a_line_does_nothing(monkeypatch, wrong, right):
-    assert told(monkeypatch, wrong) == ["setting"]
+    assert told(monkeypatch, wrong) in (["setting"], ["unread"])
     assert told(monkeypatch, right) == []
 
 

@@ -59,7 +59,7 @@ def never_read(function: ast.FunctionDef) -> Iterator[Told]:
             over = bool(rest) and rest[0] == "Store"
             if over or not any(node.id == name for node in reads):
                 yield Told(
-                    "setting", line.lineno,
+                    "unread", line.lineno,
                     tr("{} is computed, and not read before it is given something else", name) if over else
                     tr("{} is computed, and nobody reads it", name),
                     tr("read it in the next line, or leave it out"),

@@ -14,6 +14,7 @@ from badak.data import DataLoader
 from badak.inspect.doctor.collectors import is_random
 from badak.inspect.doctor.diagnoses import DIAGNOSES
 from badak.inspect.doctor.diagnoses.gradients import NeverLearns
+from badak.inspect.doctor.diagnoses.settings import NobodyReads
 from badak.inspect.doctor.eval_check import Lookout
 from badak.inspect.doctor.facts import Call, Size, Step
 from badak.inspect.doctor.names import Names, living, weights_of
@@ -87,7 +88,7 @@ class Visit:
             report.why.append(tr("no optimizer.step() was seen, so there was little to judge"))
         report.findings += self.diagnosed()
         if not report.findings and self.error is None:
-            report.findings += self.asked() or list(NeverLearns().never_called(self))
+            report.findings += self.asked() or [*NeverLearns().never_called(self)] or [*NobodyReads().told(self, "unread")]
         if not self.quiet:
             (self.file or sys.stderr).write(f"{report}\n")
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 class Told(NamedTuple):
     """What is wrong with a line, and how to fix it. kind: which diagnosis says it."""
 
-    kind: str  # "setting", "read", "chosen", "prepared"
+    kind: str  # "setting", "unread", "read", "chosen", "prepared"
     line: int
     cause: str
     fix: str
