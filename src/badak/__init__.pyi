@@ -31,10 +31,13 @@ from badak import distributed as distributed
 from badak import distributions as distributions
 from badak.compat.torch import export as export
 from badak.compat.torch import func as func
+from badak.compat.torch.fake_quantize import fake_quantize_per_channel_affine as fake_quantize_per_channel_affine
+from badak.compat.torch.fake_quantize import fake_quantize_per_tensor_affine as fake_quantize_per_tensor_affine
 from badak.compat.torch import fx as fx
 from badak.compat.torch import hub as hub
 from badak.compat.torch import jit as jit
 from badak.compat.torch import library as library
+from badak.compat.torch import masked as masked
 from badak.compat.torch.devices import mps as mps
 from badak.compat.torch import multiprocessing as multiprocessing
 from badak.compat.torch import onnx as onnx
@@ -255,6 +258,16 @@ from badak.tensor.dtypes import uint4 as uint4
 from badak.tensor.dtypes import uint5 as uint5
 from badak.tensor.dtypes import uint6 as uint6
 from badak.tensor.dtypes import uint7 as uint7
+from badak.tensor.private import _neg_view as _neg_view
+from badak.tensor.private import is_neg as is_neg
+from badak.tensor.private import _add_relu as _add_relu
+from badak.tensor.private import _addmm_activation as _addmm_activation
+from badak.tensor.private import _chunk_cat as _chunk_cat
+from badak.tensor.private import _masked_softmax as _masked_softmax
+from badak.tensor.private import _unsafe_index as _unsafe_index
+from badak.tensor.private import _unsafe_index_put as _unsafe_index_put
+from badak.tensor.private import _unsafe_masked_index as _unsafe_masked_index
+from badak.tensor.private import _unsafe_masked_index_put_accumulate as _unsafe_masked_index_put_accumulate
 from badak.tensor.random_ops import binomial as binomial
 from badak.tensor.random_ops import poisson as poisson
 from badak.tensor.random_ops import gamma as __standard_gamma_
@@ -769,6 +782,8 @@ def ldexp_(input: Tensor, *args: Any, **options: Any) -> Tensor:
     """ldexp, in place."""
 def rad2deg_(input: Tensor, *args: Any, **options: Any) -> Tensor:
     """rad2deg, in place."""
+def as_strided_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """as_strided, in place."""
 def logit_(input: Tensor, *args: Any, **options: Any) -> Tensor:
     """logit, in place."""
 def tanh_(input: Tensor, *args: Any, **options: Any) -> Tensor:

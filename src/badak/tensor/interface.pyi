@@ -150,6 +150,8 @@ class Methods:
         """Say of a COO tensor that its places are in order, none twice."""
     def _indices(self) -> Tensor:
         """(sparse dims, count): the places of a COO tensor, coalesced or not."""
+    def _neg_view(self) -> Tensor:
+        """-x, computed at once. What is written into PyTorch's changes x; so this one can only be read."""
     def _nnz(self) -> _int:
         """How many values a sparse tensor holds."""
     def _values(self) -> Tensor:
@@ -254,6 +256,8 @@ class Methods:
         """The indices of the entries that are not 0: (count, dims)."""
     def as_strided(self, size, stride, storage_offset: _int | None = None) -> Tensor:
         """A view of the memory of input: entry i lies at storage_offset + i . stride, counted in entries from where the memory begins."""
+    def as_strided_(self, size, stride, storage_offset: _int | None = None) -> Tensor:
+        """as_strided, in place."""
     def as_strided_scatter(self, src, size, stride, storage_offset=None) -> Tensor:
         """input with the entries that as_strided shows replaced by src."""
     def asin(self, *, out=None) -> Tensor:
@@ -627,6 +631,8 @@ class Methods:
         """Whether the places of a COO tensor are known to be in order, none twice."""
     def is_conj(self) -> _bool:
         """False: a conjugate is computed at once here."""
+    def is_neg(self) -> _bool:
+        """False: -x is computed at once here."""
     def is_nonzero(self) -> _bool:
         """Whether the one value is not 0."""
     def is_same_size(self, other) -> _bool:
@@ -1129,11 +1135,11 @@ class Methods:
     def unique_consecutive(self, return_inverse: _bool = False, return_counts: _bool = False, dim=None) -> Any:
         """The values with runs of equal ones (slices along dim, if given) shortened to one."""
     def unsafe_chunk(self, chunks: _int, dim: _int = 0) -> Any:
-        """As chunk: there is nothing unsafe about it here."""
+        """As chunk, and a piece may be changed in place where gradients are recorded."""
     def unsafe_split(self, split_size, dim: _int = 0) -> Any:
-        """As split."""
+        """As split, and a piece may be changed in place where gradients are recorded."""
     def unsafe_split_with_sizes(self, split_sizes, dim: _int = 0) -> Any:
-        """As split_with_sizes."""
+        """As split_with_sizes, and a piece may be changed in place where gradients are recorded."""
     def unsqueeze(self, dim: _int) -> Tensor:
         """A new dim of size 1 before dim `dim`; a view."""
     def unsqueeze_(self, dim: _int) -> Tensor:
