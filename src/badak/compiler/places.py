@@ -283,7 +283,7 @@ _TELL = "builtins", "itertools", "collections", "_collections", "array"  # whose
 
 
 def _told(state: Any) -> Any:
-    """What an iterator says of itself, of which parts are made anew whenever it is asked."""
+    """What an iterator says of itself, of which parts are made again whenever it is asked."""
     if type(state) in (tuple, list):
         return tuple(map(_told, state))
     return repr(state) if is_number[type(state)] or type(state) is range else id(state)

@@ -359,7 +359,7 @@ class Reached:
                 break
 
     def _optimizer(self, own: dict, where: str) -> None:
-        """Which parameters an optimizer has, in which groups: whose settings may change, every step reads them anew."""
+        """Which parameters an optimizer has, in which groups: whose settings may change, every step reads them again."""
         where = f"{where}.param_groups"
         groups = self._entry(own, "param_groups", where)
         self._put(places.place_of(groups, where))

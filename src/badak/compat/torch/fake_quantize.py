@@ -52,7 +52,7 @@ def fake_quantize_per_channel_affine(
     Args:
         input: floats, any shape
         scale: (C,)
-        zero_point: (C,), whole numbers
+        zero_point: (C,), integers
         axis: the dim of C entries
         quant_min: the smallest q
         quant_max: the largest q
