@@ -83,7 +83,6 @@ from badak.nn.linear import Identity as Identity
 from badak.nn.linear import Linear as Linear
 from badak.nn.linear import NonDynamicallyQuantizableLinear as NonDynamicallyQuantizableLinear
 from badak.nn.linear import Unflatten as Unflatten
-from badak.nn.linear_cross_entropy_options import LinearCrossEntropyOptions as LinearCrossEntropyOptions
 from badak.nn.loss import BCELoss as BCELoss
 from badak.nn.loss import BCEWithLogitsLoss as BCEWithLogitsLoss
 from badak.nn.loss import CosineEmbeddingLoss as CosineEmbeddingLoss

@@ -9,7 +9,7 @@ import numpy as np
 
 from badak import kernels
 from badak.kernels import elementary
-from badak.kernels.reference.running import running
+from badak.kernels.reference._arrays import running
 from badak.ops._broadcast import by_rows, quiet
 from badak.ops._complex import analytic
 from badak.ops.batching import stacked

@@ -3,7 +3,7 @@
 import numpy as np
 
 from badak.kernels import elementary
-from badak.kernels.reference.running import running
+from badak.kernels.reference._arrays import running
 from badak.ops._broadcast import by_rows, quiet, zeros
 from badak.ops.along import ScatterAdd
 from badak.ops.concat import Stack

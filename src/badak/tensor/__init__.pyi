@@ -78,6 +78,8 @@ from badak.tensor.complex import conj_physical as conj_physical
 from badak.tensor.complex import resolve_conj as resolve_conj
 from badak.tensor.complex import resolve_neg as resolve_neg
 from badak.tensor.complex import is_conj as is_conj
+from badak.tensor.complex import is_neg as is_neg
+from badak.tensor.complex import _neg_view as _neg_view
 from badak.tensor.complex import angle as angle
 from badak.tensor.complex import complex as complex
 from badak.tensor.complex import imag as imag
@@ -213,16 +215,6 @@ from badak.tensor.dtypes import uint4 as uint4
 from badak.tensor.dtypes import uint5 as uint5
 from badak.tensor.dtypes import uint6 as uint6
 from badak.tensor.dtypes import uint7 as uint7
-from badak.tensor.private import _neg_view as _neg_view
-from badak.tensor.private import is_neg as is_neg
-from badak.tensor.private import _add_relu as _add_relu
-from badak.tensor.private import _addmm_activation as _addmm_activation
-from badak.tensor.private import _chunk_cat as _chunk_cat
-from badak.tensor.private import _masked_softmax as _masked_softmax
-from badak.tensor.private import _unsafe_index as _unsafe_index
-from badak.tensor.private import _unsafe_index_put as _unsafe_index_put
-from badak.tensor.private import _unsafe_masked_index as _unsafe_masked_index
-from badak.tensor.private import _unsafe_masked_index_put_accumulate as _unsafe_masked_index_put_accumulate
 from badak.tensor.random_ops import binomial as binomial
 from badak.tensor.random_ops import poisson as poisson
 from badak.tensor.random_ops import gamma as __standard_gamma_

@@ -4,6 +4,7 @@ from badak.core.errors import DTypeError, ShapeError, tr
 from badak.ops import complex as ops
 from badak.ops._check import expect_real
 from badak.tensor.apply import apply, see
+from badak.tensor.arithmetic import neg
 from badak.tensor.dtypes import float32, float64
 from badak.tensor.pointwise import atan2
 from badak.tensor.promote import floating, into, not_a_tensor, same
@@ -57,6 +58,18 @@ def resolve_conj(input) -> Tensor:
     if not isinstance(input, Tensor):
         raise not_a_tensor("resolve_conj", input)
     return input
+
+
+def _neg_view(input) -> Tensor:
+    """-x, computed at once. What is written into PyTorch's changes x; so this one can only be read."""
+    y = neg(input)
+    y._array.flags.writeable = False
+    return y
+
+
+def is_neg(input) -> bool:
+    """False: -x is computed at once here."""
+    return False
 
 
 def resolve_neg(input) -> Tensor:

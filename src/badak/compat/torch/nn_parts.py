@@ -10,7 +10,7 @@ from badak.nn import functional as F
 from badak.nn.containers import ModuleList
 from badak.nn.module import Module
 from badak.nn.transformer_parts import activation_of as _get_activation_fn
-from badak.tensor import Tensor, arange, empty_like, full, zeros_like
+from badak.tensor import Tensor, full, zeros_like
 from badak.tensor.dtypes import bool_
 
 __all__ = ["_get_activation_fn"]
@@ -164,10 +164,3 @@ def _list_with_default(out_size: Any, defaults: Sequence[int]) -> Any:
 def _reverse_repeat_tuple(t: Sequence, n: int) -> tuple:
     """The entries from the last to the first, each n times: the padding of a convolution as F.pad has it."""
     return tuple(x for x in reversed(t) for _ in range(n))
-
-
-def invert_permutation(permutation: Tensor | None) -> Tensor | None:
-    """The permutation that undoes it."""
-    if permutation is None:
-        return None
-    return empty_like(permutation).scatter_(0, permutation, arange(permutation.numel(), dtype=permutation.dtype))

@@ -63,7 +63,7 @@ TABLE = {
         ),
     ),
     "tensor.complex": Names(
-        both="adjoint conj conj_physical resolve_conj resolve_neg is_conj angle",
+        both="adjoint conj conj_physical resolve_conj resolve_neg is_conj is_neg _neg_view angle",
         functions="complex imag polar real view_as_complex view_as_real",
         methods="H mH real=Real imag=Imag",
     ),
@@ -99,13 +99,6 @@ TABLE = {
             "iinfo int=int32 int16 int32 int64 int8 long=int64 set_default_dtype short=int16 Size uint16 uint32 "
             "uint64 uint8 bits16 bits1x8 bits2x4 bits4x2 bits8 complex32 chalf=complex32 float4_e2m1fn_x2 int1 int2 int3 int4 int5 "
             "int6 int7 qint32 qint8 quint2x4 quint4x2 quint8 uint1 uint2 uint3 uint4 uint5 uint6 uint7"
-        ),
-    ),
-    "tensor.private": Names(
-        both="_neg_view is_neg",
-        functions=(
-            "_add_relu _addmm_activation _chunk_cat _masked_softmax _unsafe_index _unsafe_index_put _unsafe_masked_index "
-            "_unsafe_masked_index_put_accumulate"
         ),
     ),
     "tensor.random_ops": Names(functions="binomial poisson _standard_gamma=gamma _sample_dirichlet=dirichlet"),

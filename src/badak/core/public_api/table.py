@@ -13,12 +13,13 @@ PLACES = {
     "badak._C": "badak.compat.torch.core",
     "badak._C._functorch": "badak.compat.torch.core",
     "badak._C._nn": "badak.compat.torch.core_nn",
+    "badak.nn.LinearCrossEntropyOptions": "badak.compat.torch.linear_cross_entropy_options.LinearCrossEntropyOptions",
     "badak.Future": "badak.distributed.futures.Future",
     "badak.SymBool": "badak.compat.torch.core.SymBool",
     "badak.SymFloat": "badak.compat.torch.core.SymFloat",
     "badak.SymInt": "badak.compat.torch.core.SymInt",
     "badak.Tag": "badak.compat.torch.core.Tag",
-    "badak._VF": "badak",
+    "badak._VF": "badak.compat.torch._vf",
     "badak._custom_ops": "badak.compat.torch.library",
     "badak._dynamo": "badak.compat.torch.dynamo",
     "badak._functorch": "badak.compat.torch.dynamo",
@@ -160,11 +161,16 @@ _PARTS = {  # helpers of PyTorch's own layers, which copies of these import
     "_verify_spatial_size",
     "nn.modules.transformer": "_detect_is_causal_mask _generate_square_subsequent_mask _get_activation_fn _get_clones _get_seq_len",
     "nn.modules.utils": "_list_with_default _reverse_repeat_tuple",
-    "nn.utils.rnn": "invert_permutation",
 }
 PLACES |= {
     f"badak.{room}.{name}": f"badak.compat.torch.nn_parts.{name}" for room, names in _PARTS.items() for name in names.split()
 }
+
+_PRIVATE = (
+    "_add_relu _addmm_activation _chunk_cat _masked_softmax _unsafe_index _unsafe_index_put _unsafe_masked_index "
+    "_unsafe_masked_index_put_accumulate"
+)
+PLACES |= {f"badak.{name}": f"badak.compat.torch.private.{name}" for name in _PRIVATE.split()}
 
 INSTEAD = {  # what PyTorch has and badak has not: what serves in its place
     "linalg.ldl_factor": "linalg.lu_factor, or linalg.eigh of a symmetric matrix",

@@ -142,3 +142,11 @@ def recordable(function: Callable[..., Any]) -> Callable[..., Any]:
 def rows(x: Array) -> Array:
     """x (..., C) as (N, C); also where an axis has size 0."""
     return x.reshape(math.prod(x.shape[:-1]), x.shape[-1])
+
+
+@quiet
+def running(function: Callable[..., Array], x: Array, axis: int) -> Array:
+    """np.cumsum or the like of x along axis, in x's dtype."""
+    if type(x) is not np.ndarray or x.dtype.kind not in "fc":
+        return function(x, axis=axis, dtype=x.dtype)
+    return function(x, axis=axis, dtype=np.result_type(x.dtype, np.float64)).astype(x.dtype, copy=False)

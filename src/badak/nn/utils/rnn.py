@@ -6,7 +6,7 @@ from badak.core.errors import ArgumentError, tr
 from badak.nn.utils.packing import PackedSequence as PackedSequence
 from badak.nn.utils.packing import pack_padded_sequence as pack_padded_sequence
 from badak.nn.utils.packing import pad_packed_sequence as pad_packed_sequence
-from badak.tensor import Tensor, full
+from badak.tensor import Tensor, arange, empty_like, full
 
 
 def pad_sequence(
@@ -45,3 +45,10 @@ def pack_sequence(sequences: list[Tensor], enforce_sorted: bool = True) -> Packe
 def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
     """The sequences of a packed one: the inverse of `pack_sequence`."""
     return unpad_sequence(*pad_packed_sequence(packed_sequences))
+
+
+def invert_permutation(permutation: Tensor | None) -> Tensor | None:
+    """The permutation that undoes it."""
+    if permutation is None:
+        return None
+    return empty_like(permutation).scatter_(0, permutation, arange(permutation.numel(), dtype=permutation.dtype))

@@ -7,25 +7,13 @@ from badak.core.errors import ArgumentError, DTypeError, ShapeError, tr
 from badak.ops._check import axis_of
 from badak.ops.activation import GELU
 from badak.tensor.apply import apply
-from badak.tensor.arithmetic import add, neg
+from badak.tensor.arithmetic import add
 from badak.tensor.concat import cat
 from badak.tensor.elementwise import masked_fill, relu, softmax
 from badak.tensor.getset import getitem
 from badak.tensor.index import index_put
 from badak.tensor.linalg.products import addmm
 from badak.tensor.tensor import Tensor
-
-
-def _neg_view(input) -> Tensor:
-    """-x, computed at once. What is written into PyTorch's changes x; so this one can only be read."""
-    y = neg(input)
-    y._array.flags.writeable = False
-    return y
-
-
-def is_neg(input) -> bool:
-    """False: -x is computed at once here."""
-    return False
 
 
 def _add_relu(input, other, *, alpha=1) -> Tensor:
