@@ -90,10 +90,12 @@ def block(task, x):
 
 def of_one(run, x, cost, *constants):
     """A fresh y with run(y, x) done; cost: nanoseconds of one core per element."""
-    if not x.flags.c_contiguous and (turned := turn(x.shape, x)):
-        return of_one(run, x.transpose(turned[0]), cost, *constants).transpose(turned[1])
+    if not x.flags.c_contiguous:
+        if turned := turn(x.shape, x):
+            return of_one(run, x.transpose(turned[0]), cost, *constants).transpose(turned[1])
+        x = contiguous(x)
     y = np.empty(x.shape, x.dtype)
-    run(blocks_of(x.size), x.size * cost, y.ravel(), flat(x), *constants)
+    run(blocks_of(x.size), x.size * cost, y.ravel(), x.ravel(), *constants)
     return y
 
 
