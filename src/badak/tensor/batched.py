@@ -56,6 +56,7 @@ class Standin:
 
     __slots__ = ()
     like: np.ndarray
+    complaint: Callable[[], Exception]
 
     shape = property(lambda self: self.like.shape)
     dtype = property(lambda self: self.like.dtype)
@@ -65,9 +66,6 @@ class Standin:
     itemsize = property(lambda self: self.like.itemsize)
     strides = property(lambda self: self.like.strides)
     flags = property(lambda self: self.like.flags)
-
-    def complaint(self) -> Exception:
-        raise NotImplementedError
 
     def __getattr__(self, name: str) -> Any:
         raise self.complaint()

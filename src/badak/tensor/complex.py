@@ -62,6 +62,8 @@ def resolve_conj(input) -> Tensor:
 
 def _neg_view(input) -> Tensor:
     """-x, computed at once. What is written into PyTorch's changes x; so this one can only be read."""
+    if not isinstance(input, Tensor):
+        raise not_a_tensor("_neg_view", input)
     y = neg(input)
     y._array.flags.writeable = False
     return y
@@ -69,6 +71,8 @@ def _neg_view(input) -> Tensor:
 
 def is_neg(input) -> bool:
     """False: -x is computed at once here."""
+    if not isinstance(input, Tensor):
+        raise not_a_tensor("is_neg", input)
     return False
 
 

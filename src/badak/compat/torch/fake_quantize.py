@@ -4,6 +4,7 @@ from typing import Any
 
 from badak.autograd import Function
 from badak.core.errors import ArgumentError, IndexOutOfRangeError, ShapeError, tr
+from badak.core.public_api import guard_names as _guard_names
 from badak.tensor import Tensor, as_tensor
 
 
@@ -89,3 +90,6 @@ def _of(input: Tensor, scale: Tensor, zero_point: Tensor, low: int, high: int) -
     if ((zero_point < low) | (zero_point > high)).any():
         raise ArgumentError("`zero_point` must be between `quant_min` and `quant_max`.", "zero_point=0")
     return _FakeQuantize.apply(input, scale, zero_point, low, high)
+
+
+_guard_names(globals(), "badak")

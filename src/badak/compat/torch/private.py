@@ -4,6 +4,7 @@ import math
 from typing import Any
 
 from badak.core.errors import ArgumentError, DTypeError, ShapeError, tr
+from badak.core.public_api import guard_names as _guard_names
 from badak.ops._check import axis_of
 from badak.ops.activation import GELU
 from badak.tensor.apply import apply
@@ -14,6 +15,17 @@ from badak.tensor.getset import getitem
 from badak.tensor.index import index_put
 from badak.tensor.linalg.products import addmm
 from badak.tensor.tensor import Tensor
+
+__all__ = [
+    "_add_relu",
+    "_addmm_activation",
+    "_chunk_cat",
+    "_masked_softmax",
+    "_unsafe_index",
+    "_unsafe_index_put",
+    "_unsafe_masked_index",
+    "_unsafe_masked_index_put_accumulate",
+]
 
 
 def _add_relu(input, other, *, alpha=1) -> Tensor:
@@ -93,3 +105,6 @@ def _chunk_cat(tensors, dim: int, num_chunks: int, *, out=None) -> Tensor:
         padded = cat([x, x.new_zeros(missing)], dim)
         made.append(padded.reshape(*x.shape[:dim], num_chunks, -1))
     return cat(made, dim + 1) if out is None else out.copy_(cat(made, dim + 1))
+
+
+_guard_names(globals(), "badak")

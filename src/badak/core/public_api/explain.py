@@ -183,7 +183,8 @@ def guard_names(names: dict[str, Any], space: str) -> None:
     """Guard all functions among the public names of a module: what a package lists, what a file defines or has in __all__."""
     lists, listed = "__path__" in names, names.get("__all__", ())
     for name, value in names.items():
-        if type(value) is FunctionType and name[0] != "_" and not hasattr(value, "__explained__"):
+        public = name[0] != "_" or name in listed
+        if type(value) is FunctionType and public and not hasattr(value, "__explained__"):
             if lists or name in listed or value.__module__ == names["__name__"]:
                 names[name] = guarded(value, space, name)
 

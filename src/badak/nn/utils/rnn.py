@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from badak.core.errors import ArgumentError, tr
+from badak.core.public_api import guard_names as _guard_names
 from badak.nn.utils.packing import PackedSequence as PackedSequence
 from badak.nn.utils.packing import pack_padded_sequence as pack_padded_sequence
 from badak.nn.utils.packing import pad_packed_sequence as pad_packed_sequence
@@ -52,3 +53,6 @@ def invert_permutation(permutation: Tensor | None) -> Tensor | None:
     if permutation is None:
         return None
     return empty_like(permutation).scatter_(0, permutation, arange(permutation.numel(), dtype=permutation.dtype))
+
+
+_guard_names(globals(), __name__)
