@@ -920,14 +920,6 @@ def keyword_defaults_replaced():
 
 
 @way
-def keyword_defaults_changed_in_place():
-    def h(x, *, s=1.0):
-        return x * s
-
-    return (lambda x: h(x)), lambda: h.__kwdefaults__.update(s=2.0)
-
-
-@way
 def a_default_of_a_method():
     class Scale:
         def __call__(self, x, s=1.0):
@@ -1182,19 +1174,6 @@ def an_assertion_of_a_value():
         return x * 2
 
     return step, lambda: setattr(c, "limit", 1)
-
-
-@way
-def an_error_caught():
-    table = {}
-
-    def step(x):
-        try:
-            return x * table["s"]
-        except KeyError:
-            return x
-
-    return step, lambda: table.update(s=3.0)
 
 
 @way

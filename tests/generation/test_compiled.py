@@ -4,7 +4,7 @@ import pytest
 
 import badak
 from badak import models, nn
-from badak.core.errors import IndexOutOfRangeError
+from badak.core.errors import IndexOutOfRangeError, ShapeError
 from badak.generation import GenerationConfig, generate
 
 V, CONTEXT = 23, 40
@@ -87,6 +87,39 @@ def test_a_token_is_played_without_python_between_its_layers(kind):
         for place in range(4):
             step(badak.tensor([[place]]))
     assert len(step.recordings[0].steps) == 4  # whether there is room, the layers, the count of tokens, the logits
+
+
+@pytest.mark.parametrize("strided", ["q", "k", "v", "qkv"])
+def test_a_replay_keeps_keys_and_values_that_lie_scattered(strided):
+    def step(x, cache):
+        q, k, v = (turned(factor * x) if name in strided else factor * x for name, factor in zip("qkv", (1, 2, 3)))
+        y = cache.attend(0, q, k, v)
+        cache.advance(1)
+        return y
+
+    def turned(x):  # the same, its last axis with steps of two numbers
+        return badak.cat([x, x], dim=2).transpose(2, 3).contiguous().transpose(2, 3)[:, :, :1]
+
+    cache, twin = nn.KeyValueCache(1, 8), nn.KeyValueCache(1, 8)
+    compiled = badak.compile(lambda x: step(x, cache), fullgraph=True)
+    with badak.no_grad():
+        for _ in range(8):
+            x = badak.randn(1, 2, 1, 4)
+            assert bits(compiled(x)) == bits(step(x, twin))
+
+
+def test_a_recorded_token_is_cast_and_refused_as_any_other():
+    model, cache, twin = model_of("llama"), nn.KeyValueCache(2, CONTEXT), nn.KeyValueCache(2, CONTEXT)
+    step = badak.compile(lambda ids: model(ids, cache))
+    with badak.no_grad(), badak.autocast("cpu", dtype=badak.bfloat16):
+        for place in range(5):
+            ids = badak.tensor([[place]])
+            assert step(ids).tolist() == model(ids, twin).tolist()
+    for wrong in ((1, 3, 1, 4), (1, 2, 1, 5), (2, 2, 1, 4)):
+        cache = nn.KeyValueCache(1, CONTEXT)
+        attend = badak.compile(lambda q, k, cache=cache: cache.attend(0, q, k, k))
+        with badak.no_grad(), pytest.raises(ShapeError):
+            attend(badak.ones(wrong), badak.ones(1, 2, 1, 4))
 
 
 def test_two_chunks_in_one_step_stand_behind_each_other():

@@ -117,7 +117,7 @@ class KeyValueCache:
         events.state_read(self, "changes")
         _expect_space(self, k)
         kept = self._tensors(layer, k, v)
-        if watched and keep is None and p == 0 and k.shape[2] == 1:
+        if watched and keep is None and p == 0 and _asks_alone(q._array, k._array, v._array):
             return self._attend_alone(layer, q, k, v, window)
         for mine, new in zip(kept, (k, v)):
             (store if watched else _store)(mine, new, self)
@@ -426,6 +426,18 @@ def _rows_of(cache: KeyValueCache, table: Tensor, tokens: int) -> Tensor:
             "a table for longer texts, or the end of the text without a cache",
         )
     return table[start:end]
+
+
+def _asks_alone(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> bool:
+    """Whether q (B, H, 1, D) is one query for each text to keys like k (B, G, 1, D), and nobody has a say in its attention.
+
+    What does not fit, attention refuses.
+    """
+    if modes.casting is not None or modes.replaced or q.ndim != 4 or not q.dtype == k.dtype == v.dtype:
+        return False
+    (batch, heads, queries, size), groups = q.shape, k.shape[1]
+    same = k.shape[0] == batch and k.shape[2] == queries == 1 and k.shape[3] == size
+    return same and groups > 0 and heads % groups == 0 and v.shape[:2] == k.shape[:2]
 
 
 def _store(kept: Tensor, new: Tensor, cache: KeyValueCache) -> None:

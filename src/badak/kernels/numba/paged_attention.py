@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from badak.kernels import reference
 from badak.kernels.memory_format import heads_like
 from badak.kernels.numba.attention import _scale, attention, way_of_scores
 from badak.kernels.numba.codegen.arrays import unit_stride
@@ -74,10 +73,9 @@ def fill_pages_of(task, x, source, table, at, wrong):
 
 
 def fill_pages(x, source, table, at):
-    """See `reference.fill_pages`."""
-    if any(each.strides[-1] != each.itemsize for each in (x, source)) or x.dtype != source.dtype:
-        reference.fill_pages(x, source, table, at)
-        return
+    """See `reference.fill_pages`. Always by a kernel: a recorded step takes its calls for all that is done."""
+    if source.dtype != x.dtype or source.strides[-1] != source.itemsize:
+        source = np.ascontiguousarray(source, x.dtype)
     wrong = np.zeros(1, np.int64)
     fill_pages_of(len(at), source.size * 0.3, x, source, table, at, wrong)
     if wrong[0]:

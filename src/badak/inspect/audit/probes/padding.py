@@ -111,11 +111,7 @@ class PaddingLeak:
             subject.notes.append(tr("other vectors stood in the places of padding, and it was not made less: {}", why))
             return None
         first = subject.batch.batch_axis == 0
-
-        def clean(a: np.ndarray, b: np.ndarray) -> bool | None:
-            old = shortened(a, b.shape, rows, subject.rows, lengths, first)
-            return None if old is None else real(old, b, left, tolerance=1e-3)
-
+        clean = as_shorter(subject, rows, lengths, left, first)
         try:
             if subject.clean(watch, clean, moves=False):
                 return []
@@ -176,11 +172,7 @@ def shorter(subject: Subject, name: str, hidden: np.ndarray) -> list[Finding]:
             lengths |= {n: now for n, now in zip(a.shape[1:], b.shape[1:]) if n > now} if a.ndim == b.ndim else {}
     ends = (longest - tails)[rows, None]  # where what is heard ends, also among fewer places
     left = [np.arange(now) >= np.ceil(ends * n / longest) for n, now in lengths.items()]
-
-    def clean(a: np.ndarray, b: np.ndarray) -> bool | None:
-        old = shortened(a, b.shape, rows, subject.rows, lengths, True)
-        return None if old is None else real(old, b, left, tolerance=1e-3)
-
+    clean = as_shorter(subject, rows, lengths, left, True)
     try:
         if subject.clean(watch, clean, moves=False):
             return []
@@ -190,6 +182,16 @@ def shorter(subject: Subject, name: str, hidden: np.ndarray) -> list[Finding]:
     olds = [(shortened(a, b.shape, rows, subject.rows, lengths, True), b) for a, b in zip(subject.reference.outputs, watch.outputs)]
     both = [a for a, _ in olds if a is not None], [b for a, b in olds if a is not None]
     return [finding(subject, begins(subject.reference.calls, watch.calls, clean), what, *both, {name: hidden})]
+
+
+def as_shorter(subject: Subject, rows: np.ndarray, lengths: dict[int, int], left: list[np.ndarray], first: bool) -> Clean:
+    """What compares an output with that of some of the rows with fewer places, where none of padding is left."""
+
+    def clean(a: np.ndarray, b: np.ndarray) -> bool | None:
+        old = shortened(a, b.shape, rows, subject.rows, lengths, first)
+        return None if old is None else real(old, b, left, tolerance=1e-3)
+
+    return clean
 
 
 def behind_states(subject: Subject, watch: Watch, clean: Clean) -> Begin:

@@ -216,17 +216,20 @@ def modules(graph: Graph) -> list[Part]:
             continue
         if not call.outputs or not call.inputs or call.inputs[0].shape != call.outputs[0].shape or call.outputs[0].ndim < 2:
             continue
-        runs = [run for run in graph.runs if call.index in run.calls]
-        cores = [run for run in runs if run.op in (*MAPS, Conv) and any(run.parameters)]
-        given = [
-            source for run in runs for source in run.sources
-            if source is not None and source.reads and call.index not in source.calls
-        ]  # fmt: skip
+        cores, given = maps_of(graph, call)
         if len(cores) > 1 and given:
             holder = parent.module if parent is not None and parent.index in blocks else call.module
             normed = any(isinstance(each, LayerNorm | RMSNorm) for each in holder.children())
             found.append(Part("module", cores, given, call.path, normed))
     return found
+
+
+def maps_of(graph: Graph, call: Call) -> tuple[list[Ran], list[Ran]]:
+    """The maps with weights that a call runs, and what it is given."""
+    runs = [run for run in graph.runs if call.index in run.calls]
+    cores = [run for run in runs if run.op in (*MAPS, Conv) and any(run.parameters)]
+    sources = (source for run in runs for source in run.sources)
+    return cores, [each for each in sources if each is not None and each.reads and call.index not in each.calls]
 
 
 def whole_blocks(graph: Graph, blocks: Iterable[Call], alike: Counter) -> Iterator[Part]:
@@ -239,12 +242,7 @@ def whole_blocks(graph: Graph, blocks: Iterable[Call], alike: Counter) -> Iterat
             continue
         if call.inputs[0].shape != call.outputs[0].shape or call.outputs[0].ndim < 3:
             continue
-        runs = [run for run in graph.runs if call.index in run.calls]
-        cores = [run for run in runs if run.op in (*MAPS, Conv) and any(run.parameters)]
-        given = [
-            source for run in runs for source in run.sources
-            if source is not None and source.reads and call.index not in source.calls
-        ]  # fmt: skip
+        cores, given = maps_of(graph, call)
         if len(cores) > 1 and given:
             yield Part("module", cores, given, call.path, True)
 
