@@ -134,12 +134,115 @@ class See:
             return self.model(pixel_values=self.pictures).logits[0, 0].item()
 
 
+class Fit:
+    """Lightning's Trainer takes a small convolutional network through 32 batches of 64 pictures."""
+
+    def __init__(self, tiny: bool):
+        import torch
+        from lightning import LightningModule, Trainer
+        from torch import nn
+
+        class Classifier(LightningModule):
+            def __init__(self, width: int):
+                super().__init__()
+                self.layers = nn.Sequential(
+                    nn.Conv2d(1, width, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2),
+                    nn.Conv2d(width, 2 * width, 3, padding=1), nn.BatchNorm2d(2 * width), nn.ReLU(), nn.MaxPool2d(2),
+                    nn.Flatten(), nn.Dropout(0.1), nn.Linear(2 * width * 49, 10),
+                )  # fmt: skip
+
+            def training_step(self, batch, index):
+                pictures, classes = batch
+                self.loss = nn.functional.cross_entropy(self.layers(pictures), classes)
+                self.log("loss", self.loss)
+                return self.loss
+
+            def configure_optimizers(self):
+                return torch.optim.SGD(self.parameters(), 1e-2, momentum=0.9)
+
+        self.model, self.trainer = Classifier(4 if tiny else 32), Trainer
+        count = 128 if tiny else 2048
+        data = torch.utils.data.TensorDataset(torch.randn(count, 1, 28, 28), torch.randint(0, 10, (count,)))
+        self.loader = torch.utils.data.DataLoader(data, batch_size=64, shuffle=True)
+
+    def step(self) -> float:
+        """The last loss."""
+        quiet = dict.fromkeys(("logger", "enable_checkpointing", "enable_progress_bar", "enable_model_summary"), False)
+        self.trainer(accelerator="cpu", devices=1, max_epochs=1, **quiet).fit(self.model, self.loader)
+        return self.model.loss.item()
+
+
+class Denoise:
+    """diffusers' UNet2DModel learns to find the noise in pictures."""
+
+    def __init__(self, tiny: bool):
+        import torch
+        from diffusers import DDPMScheduler, UNet2DModel
+
+        channels = (32, 32) if tiny else (64, 128, 256)
+        kinds = len(channels) - 1
+        self.model = UNet2DModel(
+            32, 3, 3, layers_per_block=1 if tiny else 2, block_out_channels=channels,
+            down_block_types=("DownBlock2D",) * kinds + ("AttnDownBlock2D",),
+            up_block_types=("AttnUpBlock2D",) + ("UpBlock2D",) * kinds,
+        )  # fmt: skip
+        self.pictures, self.scheduler = torch.randn(4, 3, 32, 32), DDPMScheduler()
+        self.optimizer = torch.optim.AdamW(self.model.parameters(), 1e-4)
+
+    def step(self) -> float:
+        """The loss."""
+        import torch
+
+        noise, times = torch.randn_like(self.pictures), torch.randint(0, 1000, (4,))
+        found = self.model(self.scheduler.add_noise(self.pictures, noise, times), times).sample
+        loss = torch.nn.functional.mse_loss(found, noise)
+        loss.backward()
+        self.optimizer.step()
+        self.optimizer.zero_grad()
+        return loss.item()
+
+
+class Match:
+    """open_clip's ViT-B-32 learns which text goes with which picture."""
+
+    def __init__(self, tiny: bool):
+        import torch
+
+        name_of_nms(torch)
+        from open_clip import ClipLoss, create_model, tokenize
+
+        self.model = create_model("ViT-S-32-alt" if tiny else "ViT-B-32").train()
+        self.pictures = torch.randn(8, 3, 224, 224)
+        self.texts = tokenize(
+            [f"a picture of {count} {thing}" for count in ("one", "two") for thing in "cats dogs tea sea".split()]
+        )
+        self.optimizer, self.loss = torch.optim.AdamW(self.model.parameters(), 1e-5), ClipLoss()
+
+    def step(self) -> float:
+        """The loss."""
+        loss = self.loss(*self.model(self.pictures, self.texts))
+        loss.backward()
+        self.optimizer.step()
+        self.optimizer.zero_grad()
+        return loss.item()
+
+
+def name_of_nms(torch: Any) -> None:
+    """Let torchvision, which open_clip imports, be imported where it is built for another PyTorch: it asks for this name."""
+    if "badak" not in torch.__file__:
+        for name in ("nms", "qnms"):
+            torch.library.define(f"torchvision::{name}", "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+
+
 WORKS = {
     "minilm": ("encode 1,000 sentences, all-MiniLM-L6-v2", Encode),
     "gpt2": ("write 128 tokens, GPT-2 (124 M parameters)", Write),
     "bert": ("fine-tune BERT-base, 8 x 128", Tune),
     "vit": ("ViT-B/16, forward of 4 pictures", See),
     "llama": ("train a Llama, width 512, 8 layers, 4 x 128", Pretrain),
+    "lightning": ("Lightning's Trainer, 32 steps of a convolutional network, 64 x 28 x 28", Fit),
+    "unet": ("train diffusers' UNet2DModel, 4 x 32 x 32", Denoise),
+    "clip": ("train open_clip's ViT-B-32, 8 pairs", Match),
 }
 
 

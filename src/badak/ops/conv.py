@@ -9,6 +9,8 @@ weight as (G, M/G, J):
 
 import math
 
+import numpy as np
+
 from badak import kernels
 from badak.core.errors import ShapeError, tr
 from badak.ops._check import dtype_mismatch, unlike_filters, unlike_scalars
@@ -26,16 +28,16 @@ class Conv(Op):
     def forward(save, x, w, b, stride, padding, dilation, groups=1):
         _check(x, w, b, groups)
         out = output_size(x.shape[2:], w.shape[2:], stride, padding, dilation)
-        save.x, save.w, save.at, save.groups, save.out = x, w, (stride, padding, dilation), groups, out
-        y = kernels.of(x).matmul(_weight(w, groups), _columns(x, w, save.at, groups, out))
-        y = y.reshape(x.shape[0], w.shape[0], *out)
-        return y if b is None else y + b.reshape(-1, *(1,) * len(out))
+        save.x, save.w, save.at, save.groups = x, w, (stride, padding, dilation), groups
+        return _plus(kernels.of(x).conv(x, w, save.at, groups, out), b)
 
     @staticmethod
     @analytic
     def backward(saved, dy):
-        x, w, groups = saved.x, saved.w, saved.groups
-        return _backward(saved.needs, dy, x, w, saved.at, groups, saved.out)
+        x, w, at, groups = saved.x, saved.w, saved.at, saved.groups
+        dx = kernels.of(dy).conv_dx(dy, w, at, groups, x.shape[2:]) if saved.needs[0] else None
+        dw = kernels.of(dy).conv_dw(dy, x, w.shape, at, groups) if saved.needs[1] else None
+        return dx, dw, _db(dy) if saved.needs[2] else None
 
     @staticmethod
     def batching(run, op, xs, batched, attributes):
@@ -74,55 +76,20 @@ class ConvTranspose(Op):
             (n - 1) * s - 2 * p + d * (k - 1) + extra + 1
             for n, k, s, p, d, extra in zip(x.shape[2:], w.shape[2:], stride, padding, dilation, output_padding)
         )
-        y = _dx(x, w, save.at, groups, size)
-        return y if b is None else y + b.reshape(-1, *(1,) * len(size))
+        return _plus(kernels.of(x).conv_dx(x, w, save.at, groups, size), b)
 
     @staticmethod
     @analytic
     def backward(saved, dy):
-        x, w, groups = saved.x, saved.w, saved.groups
-        cols = _columns(dy, w, saved.at, groups, x.shape[2:])
-        matmul = kernels.of(dy).matmul
-        dx = matmul(_weight(w, groups), cols).reshape(x.shape) if saved.needs[0] else None
-        dw = _dw(matmul, _grouped(x, groups), cols).reshape(w.shape) if saved.needs[1] else None
+        x, w, at, groups = saved.x, saved.w, saved.at, saved.groups
+        dx = kernels.of(dy).conv(dy, w, at, groups, x.shape[2:]) if saved.needs[0] else None
+        dw = kernels.of(dy).conv_dw(x, dy, w.shape, at, groups) if saved.needs[1] else None
         return dx, dw, _db(dy) if saved.needs[2] else None
 
 
-def _backward(needs, dy, x, w, at, groups, out):
-    dx = _dx(dy, w, at, groups, x.shape[2:]) if needs[0] else None
-    dw = None
-    if needs[1]:
-        dw = _dw(kernels.of(dy).matmul, _grouped(dy, groups), _columns(x, w, at, groups, out)).reshape(w.shape)
-    return dx, dw, _db(dy) if needs[2] else None
-
-
-def _weight(w, groups: int):
-    """(G, M/G, J)"""
-    return w.reshape(groups, w.shape[0] // groups, math.prod(w.shape[1:]))
-
-
-def _grouped(y, groups: int):
-    """(N, M, *O) as (N, G, M/G, L)"""
-    return y.reshape(y.shape[0], groups, y.shape[1] // groups, math.prod(y.shape[2:]))
-
-
-def _columns(x, w, at, groups: int, out):
-    """The windows of x, (N, G, J, L)"""
-    cols = kernels.of(x).unfold(x, w.shape[2:], *at, out)
-    return cols.reshape(x.shape[0], groups, math.prod(w.shape[1:]), math.prod(out))
-
-
-def _dx(dy, w, at, groups: int, size):
-    cols = kernels.of(dy).matmul(_weight(w, groups).swapaxes(1, 2), _grouped(dy, groups))  # (N, G, J, L)
-    channels = groups * w.shape[1]
-    return kernels.of(dy).fold(cols.reshape(dy.shape[0], channels, *w.shape[2:], *dy.shape[2:]), size, *at)
-
-
-def _dw(matmul, dy, cols):
-    """sum_n dy cols^T as one product for each group: (G, M/G, N L) (G, N L, J)"""
-    N, G, rows, L = dy.shape
-    left = dy.transpose(1, 2, 0, 3).reshape(G, rows, N * L)
-    return matmul(left, cols.transpose(1, 0, 3, 2).reshape(G, N * L, cols.shape[2]))
+def _plus(y, b):
+    """y + b of each channel, in the memory of y."""
+    return y if b is None else kernels.of(y).arithmetic(np.add, y, b.reshape(-1, *(1,) * (y.ndim - 2)), y)
 
 
 def _db(dy):

@@ -37,6 +37,9 @@ from badak.kernels.numba.codegen.compile import FOLDER as _FOLDER
 from badak.kernels.numba.codegen.registers import describe as _describe_products
 from badak.kernels.numba.compare_words import WordList as WordList
 from badak.kernels.numba.concat import concatenate as concatenate
+from badak.kernels.numba.conv import conv as conv
+from badak.kernels.numba.conv import conv_dw as conv_dw
+from badak.kernels.numba.conv import conv_dx as conv_dx
 from badak.kernels.numba.cpu_dispatch import describe as _describe_ways
 from badak.kernels.numba.cross_entropy import cross_entropy as cross_entropy
 from badak.kernels.numba.cross_entropy import cross_entropy_backward as cross_entropy_backward
@@ -84,6 +87,10 @@ from badak.kernels.numba.threadpool.parallel import call_log as call_log
 from badak.kernels.numba.threadpool.parallel import warmup as warmup
 from badak.kernels.numba.threadpool.pool import get_num_threads as get_num_threads
 from badak.kernels.numba.threadpool.pool import set_num_threads as set_num_threads
+from badak.kernels.numba.windows import fold as fold
+from badak.kernels.numba.windows import max_pool as max_pool
+from badak.kernels.numba.windows import max_pool_backward as max_pool_backward
+from badak.kernels.numba.windows import unfold as unfold
 
 _keep_freed_memory()
 

@@ -4,14 +4,17 @@ Those of the plain set that make new arrays and write into none are taken as the
 """
 
 import math
+import sys
 
 import numpy as np
 
 from badak.kernels import elementary, reference
+from badak.kernels.reference.conv import _columns, _products
 from badak.kernels.reference.cross_entropy import _coefficients, _seen
 from badak.ops.activation import Sigmoid
 from badak.ops.along import IndexAdd
 from badak.ops.concat import Cat
+from badak.ops.conv import Conv, ConvTranspose
 from badak.ops.dropout import Dropout
 from badak.ops.index import IndexPut
 from badak.ops.matmul import MatMul
@@ -70,6 +73,22 @@ def unfold(x, kernel, stride, padding, dilation, out):
 
 def fold(cols, size, stride, padding, dilation):
     return run(Fold, cols, size=size, stride=stride, padding=padding, dilation=dilation)
+
+
+def conv(x, w, at, groups: int, out):
+    return run(Conv, x, w, None, stride=at[0], padding=at[1], dilation=at[2], groups=groups)
+
+
+def conv_dx(dy, w, at, groups: int, size):
+    """The transposed convolution, with as much more at the end as the windows leave out."""
+    least = [(o - 1) * s - 2 * p + d * (k - 1) + 1 for o, k, s, p, d in zip(dy.shape[2:], w.shape[2:], *at)]
+    more = tuple(n - each for n, each in zip(size, least))
+    return run(ConvTranspose, dy, w, None, stride=at[0], padding=at[1], dilation=at[2], output_padding=more, groups=groups)
+
+
+def conv_dw(dy, x, shape, at, groups: int):
+    cols = _columns(sys.modules[__name__], x, shape, at, groups, dy.shape[2:])
+    return _products(matmul, dy, cols, groups).reshape(*shape)
 
 
 def embedding_backward(dy, ids, rows: int, padding_idx=None, scale_grad_by_freq: bool = False):

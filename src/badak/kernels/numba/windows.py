@@ -1,0 +1,237 @@
+"""Windows that slide over up to three axes: cut out, put back, their maximum and their mean. A task owns whole channels.
+
+`at` holds for each axis D, H, W (those that are missing have one entry): the size of x, of a window, its stride, padding,
+dilation, and the number of windows.
+"""
+
+import math
+
+import numpy as np
+
+from badak.kernels import reference
+from badak.kernels.numba._blocks import contiguous, rows_per_block
+from badak.kernels.numba.codegen.arrays import unit_stride
+from badak.kernels.numba.codegen.compile import exact
+from badak.kernels.numba.threadpool.parallel import parallel_exact
+
+SIZE, WINDOW, STRIDE, PADDING, DILATION, OUT = range(6)
+
+
+@exact
+def place(at, axis, k):
+    """(first and last + 1 of the windows whose place k lies inside along an axis, where that of the first window lies)."""
+    size, stride, out = at[SIZE, axis], at[STRIDE, axis], at[OUT, axis]
+    start = k * at[DILATION, axis] - at[PADDING, axis]
+    first = min(max((-start + stride - 1) // stride, 0), out)
+    last = min(max((size - start + stride - 1) // stride, first), out)
+    return first, last, start
+
+
+@parallel_exact("W4 R3 Ri2 i")
+def unfold_channels(task, cols, x, at, step):
+    """cols[n, c, k, o] = x[n, c, o stride - padding + k dilation] of `step` channels; 0 outside."""
+    wide, lines, across, stride = at[OUT, 2], at[SIZE, 1], at[SIZE, 2], at[STRIDE, 2]
+    for channel in range(task * step, min((task + 1) * step, x.shape[0] * x.shape[1])):
+        n, c = divmod(channel, x.shape[1])
+        for k in range(cols.shape[2]):
+            rest, kw = divmod(k, at[WINDOW, 2])
+            kd, kh = divmod(rest, at[WINDOW, 1])
+            d0, d1, d = place(at, 0, kd)
+            h0, h1, h = place(at, 1, kh)
+            w0, w1, w = place(at, 2, kw)
+            for od in range(at[OUT, 0]):
+                for oh in range(at[OUT, 1]):
+                    begin = (od * at[OUT, 1] + oh) * wide
+                    target = unit_stride(cols[n, c, k])[begin : begin + wide]
+                    if not (d0 <= od < d1 and h0 <= oh < h1) or w0 == w1:
+                        for o in range(target.size):
+                            target[o] = 0
+                        continue
+                    begin = ((od * at[STRIDE, 0] + d) * lines + oh * at[STRIDE, 1] + h) * across + w + w0 * stride
+                    source = x[n, c, begin:]
+                    for o in range(w0):
+                        target[o] = 0
+                    for o in range(target.size - w1):
+                        target[w1 + o] = 0
+                    inside = target[w0:w1]
+                    if stride == 1:
+                        for o in range(inside.size):
+                            inside[o] = source[o]
+                    else:
+                        for o in range(inside.size):
+                            inside[o] = source[o * stride]
+
+
+@parallel_exact("W3 R4 Ri2 i")
+def fold_channels(task, x, cols, at, step):
+    """x = 0, then x[n, c, o stride - padding + k dilation] += cols[n, c, k, o] for k = 0, 1, ... of `step` channels."""
+    wide, lines, across, stride = at[OUT, 2], at[SIZE, 1], at[SIZE, 2], at[STRIDE, 2]
+    for channel in range(task * step, min((task + 1) * step, x.shape[0] * x.shape[1])):
+        n, c = divmod(channel, x.shape[1])
+        whole = x[n, c]
+        for i in range(whole.size):
+            whole[i] = 0
+        for k in range(cols.shape[2]):
+            rest, kw = divmod(k, at[WINDOW, 2])
+            kd, kh = divmod(rest, at[WINDOW, 1])
+            d0, d1, d = place(at, 0, kd)
+            h0, h1, h = place(at, 1, kh)
+            w0, w1, w = place(at, 2, kw)
+            for od in range(d0, d1):
+                for oh in range(h0, h1):
+                    begin = (od * at[OUT, 1] + oh) * wide
+                    given = unit_stride(cols[n, c, k])[begin + w0 : begin + w1]
+                    begin = ((od * at[STRIDE, 0] + d) * lines + oh * at[STRIDE, 1] + h) * across + w + w0 * stride
+                    target = x[n, c, begin:]
+                    if stride == 1:
+                        for o in range(given.size):
+                            target[o] += given[o]
+                    else:
+                        for o in range(given.size):
+                            target[o * stride] += given[o]
+
+
+@exact
+def inside(at, axis, o):
+    """(first and last + 1 of the places of window o that lie in x, where its place 0 lies)."""
+    start, apart = o * at[STRIDE, axis] - at[PADDING, axis], at[DILATION, axis]
+    first = max((-start + apart - 1) // apart, 0)
+    return first, min((at[SIZE, axis] - start + apart - 1) // apart, at[WINDOW, axis]), start
+
+
+@exact
+def max_line(y, index, x, at, od, oh):
+    """A line of `max_channels`, one window after the other."""
+    d0, d1, d = inside(at, 0, od)
+    h0, h1, h = inside(at, 1, oh)
+    for ow in range(at[OUT, 2]):
+        w0, w1, w = inside(at, 2, ow)
+        best, where = x.dtype.type(-np.inf), -1
+        for kd in range(d0, d1):
+            for kh in range(h0, h1):
+                begin = ((d + kd * at[DILATION, 0]) * at[SIZE, 1] + h + kh * at[DILATION, 1]) * at[SIZE, 2] + w
+                for kw in range(w0, w1):
+                    place = begin + kw * at[DILATION, 2]
+                    value = x[place]
+                    better = (value > best) | (value != value) | (where < 0)
+                    best, where = value if better else best, place if better else where
+        y[ow], index[ow] = best, where
+
+
+@parallel_exact("W3 Wi3 R3 Ri2 i")
+def max_channels(task, y, index, x, at, step):
+    """The largest entry of each window of `step` channels, the first of equals, NaN if there is one, and its place."""
+    wide, lines, across, stride = at[OUT, 2], at[SIZE, 1], at[SIZE, 2], at[STRIDE, 2]
+    best, best_at = np.empty(wide, y.dtype), np.empty(wide, np.int32)  # of one line; int32, so that it fits vectors of best
+    for channel in range(task * step, min((task + 1) * step, x.shape[0] * x.shape[1])):
+        n, c = divmod(channel, x.shape[1])
+        for line in range(at[OUT, 0] * at[OUT, 1]):
+            od, oh = divmod(line, at[OUT, 1])
+            if stride > 1:
+                max_line(y[n, c, line * wide :], index[n, c, line * wide :], x[n, c], at, od, oh)
+                continue
+            for o in range(wide):
+                best[o] = -np.inf
+                best_at[o] = -1
+            for k in range(at[WINDOW, 0] * at[WINDOW, 1] * at[WINDOW, 2]):
+                rest, kw = divmod(k, at[WINDOW, 2])
+                kd, kh = divmod(rest, at[WINDOW, 1])
+                d = od * at[STRIDE, 0] - at[PADDING, 0] + kd * at[DILATION, 0]
+                h = oh * at[STRIDE, 1] - at[PADDING, 1] + kh * at[DILATION, 1]
+                if not (0 <= d < at[SIZE, 0] and 0 <= h < lines):
+                    continue
+                w0, w1, w = place(at, 2, kw)
+                begin = np.int32((d * lines + h) * across + w + w0)
+                source, most, where = x[n, c, begin:], best[w0:w1], best_at[w0:w1]
+                for o in range(most.size):
+                    value = source[o]
+                    better = (value > most[o]) | (value != value) | (where[o] < 0)
+                    most[o] = value if better else most[o]
+                    where[o] = begin + np.int32(o) if better else where[o]
+            target, places = y[n, c, line * wide :], index[n, c, line * wide :]
+            for o in range(wide):
+                target[o] = best[o]
+                places[o] = best_at[o]
+
+
+@parallel_exact("W3 R3 Ri3 i")
+def spread_channels(task, dx, dy, index, step):
+    """dx = 0, then dx[n, c, index[n, c, o]] += dy[n, c, o] for o = 0, 1, ... of `step` channels."""
+    for channel in range(task * step, min((task + 1) * step, dx.shape[0] * dx.shape[1])):
+        n, c = divmod(channel, dx.shape[1])
+        target, given, where = dx[n, c], dy[n, c], index[n, c]
+        for i in range(target.size):
+            target[i] = 0
+        for o in range(given.size):
+            target[where[o]] += given[o]
+
+
+def unfold(x, kernel, stride, padding, dilation, out):
+    """cols (N, C, *K, *O), the windows of x; see `reference.unfold`."""
+    if not _taken(x, kernel, out):
+        return reference.unfold(x, kernel, stride, padding, dilation, out)
+    n, c = x.shape[:2]
+    cols = np.empty((n, c, *kernel, *out), x.dtype)
+    flat = cols.reshape(n, c, math.prod(kernel), math.prod(out))
+    at, step = _geometry(x.shape[2:], kernel, stride, padding, dilation, out), rows_per_block(flat[0, 0].size)
+    unfold_channels(-(-n * c // step), cols.size * 0.3, flat, _flat(x), at, step)
+    return cols
+
+
+def fold(cols, size, stride, padding, dilation):
+    """x (N, C, *size), each entry of cols added where `unfold` takes it from; see `reference.fold`."""
+    axes = len(size)
+    kernel, out = cols.shape[2 : 2 + axes], cols.shape[2 + axes :]
+    if not _taken(cols, kernel, out) or not math.prod(size):
+        return reference.fold(cols, size, stride, padding, dilation)
+    n, c = cols.shape[:2]
+    flat, x = contiguous(cols).reshape(n, c, math.prod(kernel), math.prod(out)), np.empty((n, c, *size), cols.dtype)
+    at, step = _geometry(size, kernel, stride, padding, dilation, out), rows_per_block(flat[0, 0].size)
+    fold_channels(-(-n * c // step), cols.size * 0.4, x.reshape(n, c, math.prod(size)), flat, at, step)
+    return x
+
+
+def max_pool(x, kernel, stride, padding, dilation, out):
+    """y, index (N, C, *O): the largest entry of each window and its place; see `reference.max_pool`."""
+    if not _taken(x, kernel, out):
+        return reference.max_pool(x, kernel, stride, padding, dilation, out)
+    n, c = x.shape[:2]
+    y, index = np.empty((n, c, *out), x.dtype), np.empty((n, c, *out), np.int64)
+    at, places = _geometry(x.shape[2:], kernel, stride, padding, dilation, out), math.prod(out)
+    step = rows_per_block(places * math.prod(kernel))
+    work = y.size * math.prod(kernel)
+    max_channels(-(-n * c // step), work, y.reshape(n, c, places), index.reshape(n, c, places), _flat(x), at, step)
+    return y, index
+
+
+def max_pool_backward(dy, index, size):
+    """dx (N, C, *size): each dy goes to the entry that was the largest."""
+    if not dy.size or dy.dtype.char not in "fd":
+        return reference.max_pool_backward(dy, index, size)
+    n, c = dy.shape[:2]
+    dx, where = np.empty((n, c, *size), dy.dtype), _flat(index)
+    step = rows_per_block(max(where.shape[2], math.prod(size)))
+    spread_channels(-(-n * c // step), dy.size * 1.5, dx.reshape(n, c, math.prod(size)), _flat(dy), where, step)
+    return dx
+
+
+def _taken(x, kernel, out):
+    """Whether the kernels take these windows; places in an image are int32."""
+    return (
+        math.prod(x.shape[2:]) < 2**31
+        and len(kernel) <= 3
+        and x.dtype.char in "fd"
+        and x.size > 0 < math.prod(kernel) * math.prod(out)
+    )
+
+
+def _flat(x):
+    """x (N, C, *S) as (N, C, prod(S)), row-major."""
+    return contiguous(x).reshape(*x.shape[:2], math.prod(x.shape[2:]))
+
+
+def _geometry(*facts):
+    """The facts of each axis, those of missing axes first."""
+    missing = 3 - len(facts[0])
+    fill = (1, 1, 1, 0, 1, 1)
+    return np.array([(value,) * missing + tuple(fact) for value, fact in zip(fill, facts)], np.int64)
