@@ -94,9 +94,10 @@ def fold_channels(task, x, cols, at, step):
 @exact
 def inside(at, axis, o):
     """(first and last + 1 of the places of window o that lie in x, where its place 0 lies)."""
-    start, apart = o * at[STRIDE, axis] - at[PADDING, axis], at[DILATION, axis]
-    first = max((-start + apart - 1) // apart, 0)
-    return first, min((at[SIZE, axis] - start + apart - 1) // apart, at[WINDOW, axis]), start
+    start, apart, count = o * at[STRIDE, axis] - at[PADDING, axis], at[DILATION, axis], at[WINDOW, axis]
+    if start >= 0 and start + (count - 1) * apart < at[SIZE, axis]:  # all of it: no division
+        return 0, count, start
+    return max((-start + apart - 1) // apart, 0), min((at[SIZE, axis] - start + apart - 1) // apart, count), start
 
 
 @exact
@@ -104,17 +105,26 @@ def max_line(y, index, x, at, od, oh):
     """A line of `max_channels`, one window after the other."""
     d0, d1, d = inside(at, 0, od)
     h0, h1, h = inside(at, 1, oh)
+    lines, across, apart = at[SIZE, 1], at[SIZE, 2], at[DILATION, 2]  # read once: what is written to index might be `at`, too
+    down, along, window, stride, padding = at[DILATION, 0], at[DILATION, 1], at[WINDOW, 2], at[STRIDE, 2], at[PADDING, 2]
     for ow in range(at[OUT, 2]):
-        w0, w1, w = inside(at, 2, ow)
+        w = ow * stride - padding
+        w0, w1 = 0, window
+        if w < 0 or w + (window - 1) * apart >= across:
+            w0, w1, _ = inside(at, 2, ow)
         best, where = x.dtype.type(-np.inf), -1
+        if d0 < d1 and h0 < h1 and w0 < w1:
+            where = ((d + d0 * down) * lines + h + h0 * along) * across + w + w0 * apart
         for kd in range(d0, d1):
             for kh in range(h0, h1):
-                begin = ((d + kd * at[DILATION, 0]) * at[SIZE, 1] + h + kh * at[DILATION, 1]) * at[SIZE, 2] + w
+                begin = ((d + kd * down) * lines + h + kh * along) * across + w
                 for kw in range(w0, w1):
-                    place = begin + kw * at[DILATION, 2]
+                    place = begin + kw * apart
                     value = x[place]
-                    better = (value > best) | (value != value) | (where < 0)
-                    best, where = value if better else best, place if better else where
+                    where = place if value > best else where  # four choices, and no jump that a CPU would guess wrong
+                    where = place if value != value else where
+                    best = value if value > best else best
+                    best = value if value != value else best
         y[ow], index[ow] = best, where
 
 
