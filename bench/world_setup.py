@@ -62,10 +62,10 @@ def badak_needs() -> list[str]:
 
 
 def folder_bytes(package: str) -> int:
-    """Of all files of a package."""
+    """Of all files of a package, without the kernels that were compiled there."""
     spec = importlib.util.find_spec(package)
     assert spec is not None and spec.origin is not None
-    return sum(size_of(path) for path in Path(spec.origin).parent.rglob("*"))
+    return sum(size_of(path) for path in Path(spec.origin).parent.rglob("*") if not path.match("jit-*/*"))
 
 
 def size_of(path: Path) -> int:

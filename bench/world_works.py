@@ -207,8 +207,6 @@ class Match:
 
     def __init__(self, tiny: bool):
         import torch
-
-        name_of_nms(torch)
         from open_clip import ClipLoss, create_model, tokenize
 
         self.model = create_model("ViT-S-32-alt" if tiny else "ViT-B-32").train()
@@ -225,13 +223,6 @@ class Match:
         self.optimizer.step()
         self.optimizer.zero_grad()
         return loss.item()
-
-
-def name_of_nms(torch: Any) -> None:
-    """Let torchvision, which open_clip imports, be imported where it is built for another PyTorch: it asks for this name."""
-    if "badak" not in torch.__file__:
-        for name in ("nms", "qnms"):
-            torch.library.define(f"torchvision::{name}", "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
 
 
 WORKS = {
@@ -265,6 +256,14 @@ def without_badak() -> None:
     sys.modules["badak"] = package
 
 
+def name_operations_of_torchvision() -> None:
+    """Let a torchvision be imported that was built for another PyTorch: open_clip asks it for nothing else."""
+    import torch
+
+    for name in ("nms", "qnms") if importlib.util.find_spec("torchvision") else ():
+        torch.library.define(f"torchvision::{name}", "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+
+
 def main(library: str) -> None:
     """Serve one library."""
     os.environ |= {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "error", "TOKENIZERS_PARALLELISM": "false"}
@@ -273,6 +272,8 @@ def main(library: str) -> None:
     from badak.inspect.profiling.worker import serve
 
     prepare(library)
+    if library == "torch":
+        name_operations_of_torchvision()
     serve(build)
 
 

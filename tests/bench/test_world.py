@@ -53,7 +53,7 @@ def test_what_is_installed_counts_the_packages_that_the_library_needs():
 
 @pytest.mark.thin(1)
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["bert", "gpt2", "vit", "llama"])
+@pytest.mark.parametrize("name", ["bert", "gpt2", "vit", "llama", "lightning", "unet"])
 def test_both_libraries_compute_the_same(name, tmp_path):
     """One step each of the shrunk program, one thread."""
     out = tmp_path / "world.json"
