@@ -13,13 +13,13 @@ from time import perf_counter
 from typing import NamedTuple
 
 from llvmlite import ir
-from numba import float32 as FLOAT32
 from numba import njit
 
 from badak.kernels.numba import cpu_dispatch
 from badak.kernels.numba.codegen.amx import Tiles, Wide, has
+from badak.kernels.numba.codegen.instructions import LIKE, instruction
 from badak.kernels.numba.codegen.internals import cgutils
-from badak.kernels.numba.codegen.registers import REGISTER, ROWS, Vectors, instruction, returns
+from badak.kernels.numba.codegen.registers import FLOAT32, REGISTER, ROWS, Vectors
 
 _SUMS = 3 * ROWS  # with two registers more they fill a CPU's 32, or 16
 _SECONDS = 4e-3  # of a round, roughly
@@ -100,15 +100,12 @@ def loop(name: str):
     """The compiled loop: loop(x, count) takes `count` turns."""
     unit = UNITS[name]
 
-    @instruction
-    def turned(typingctx, x, count):
-        def codegen(context, builder, signature, values):
-            sums = unit.emit(builder, *values)
-            while len(sums) > 1:  # all are used, or the compiler would leave them out
-                sums = [builder.fadd(sums[0], sums[1]), *sums[2:]]
-            return builder.extract_element(sums[0], ir.IntType(32)(0))
-
-        return returns(FLOAT32, [x], 1), codegen
+    @instruction(1, gives=LIKE)
+    def turned(builder, x, count):
+        sums = unit.emit(builder, x, count)
+        while len(sums) > 1:  # all are used, or the compiler would leave them out
+            sums = [builder.fadd(sums[0], sums[1]), *sums[2:]]
+        return builder.extract_element(sums[0], ir.IntType(32)(0))
 
     return njit("float32(float32, int64)", nogil=True)(lambda x, count: turned(x, count))
 

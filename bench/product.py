@@ -6,7 +6,8 @@ Each stage fills c (M, N) with a (M, K) times b (K, N), float32; `python -m benc
 import numpy as np
 from numba import njit
 
-from badak.kernels.numba.codegen.registers import I64, REGISTER, ROWS, Vectors, instruction, returns
+from badak.kernels.numba.codegen.instructions import instruction
+from badak.kernels.numba.codegen.registers import I64, REGISTER, ROWS, Vectors
 
 DEEP, WIDE = 64, 128  # of a block of b: 32 KiB, for the first cache
 TILE = 3 * REGISTER // 4  # columns of a tile: three registers
@@ -99,31 +100,25 @@ def eight(a, b, c):
                         out[j] += x * block[k, j]
 
 
-@instruction
-def tile(typingctx, like, depth, a, panel, c, c_row):
+@instruction(1)
+def tile(builder, like, depth, a, panel, c, c_row):
     """c[i, j] += sum_k a[k, i] panel[k, j] for ROWS rows and three registers of columns; the sums stay in registers.
 
     What is written here is not Python that runs, but LLVM's instructions, emitted once. a, panel and c are addresses.
     """
+    v = Vectors(builder, like.type)
+    places = [(i, j) for i in range(ROWS) for j in range(3)]
 
-    def codegen(context, builder, signature, values):
-        _, depth, a, panel, c, c_row = values
-        v = Vectors(builder, signature.args[0])
-        places = [(i, j) for i in range(ROWS) for j in range(3)]
+    def turn(k, sums):
+        row = builder.add(panel, builder.mul(k, I64(3 * REGISTER)))
+        right = [v.load(row, j * REGISTER) for j in range(3)]
+        start = builder.add(a, builder.mul(k, I64(4 * ROWS)))
+        left = [v.number(builder.add(start, I64(4 * i))) for i in range(ROWS)]
+        return [v.fma(left[i], right[j], total) for (i, j), total in zip(places, sums)]
 
-        def turn(k, sums):
-            row = builder.add(panel, builder.mul(k, I64(3 * REGISTER)))
-            right = [v.load(row, j * REGISTER) for j in range(3)]
-            start = builder.add(a, builder.mul(k, I64(4 * ROWS)))
-            left = [v.number(builder.add(start, I64(4 * i))) for i in range(ROWS)]
-            return [v.fma(left[i], right[j], total) for (i, j), total in zip(places, sums)]
-
-        for (i, j), total in zip(places, v.repeat(depth, [v.zero] * len(places), turn)):
-            row = builder.add(c, builder.mul(c_row, I64(i)))
-            v.store(builder.fadd(v.load(row, j * REGISTER), total), row, j * REGISTER)
-        return context.get_dummy_value()
-
-    return returns(None, [like], 5), codegen
+    for (i, j), total in zip(places, v.repeat(depth, [v.zero] * len(places), turn)):
+        row = builder.add(c, builder.mul(c_row, I64(i)))
+        v.store(builder.fadd(v.load(row, j * REGISTER), total), row, j * REGISTER)
 
 
 @fused

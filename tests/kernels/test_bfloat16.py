@@ -8,7 +8,8 @@ from tests.kernels.twin import fast_kernels
 
 fast = fast_kernels()
 from badak.kernels.numba.codegen.compile import overload  # noqa: E402
-from badak.kernels.numba.codegen.registers import FLOAT32, I64, Vectors, instruction, returns  # noqa: E402
+from badak.kernels.numba.codegen.instructions import instruction  # noqa: E402
+from badak.kernels.numba.codegen.registers import FLOAT32, I64, Vectors  # noqa: E402
 from badak.kernels.numba.threadpool.parallel import parallel  # noqa: E402
 
 HALF = np.dtype(ml_dtypes.bfloat16)
@@ -102,24 +103,18 @@ def test_another_dtype_of_16_bits_is_not_taken_for_it():
         narrow(1, 0, y, np.ones(3, np.float16))
 
 
-@instruction
-def _scale(typingctx, y, x, size, number):
+@instruction()
+def _scale(builder, y, x, size, number):
     """In registers: y = x times a number, y and x bfloat16 at addresses."""
+    v = Vectors(builder, FLOAT32)
+    whole = builder.udiv(size, I64(v.lanes))
+    factor = v.number(number, half=True)
 
-    def codegen(context, builder, signature, values):
-        v = Vectors(builder, FLOAT32)
-        y, x, size, number = values
-        whole = builder.udiv(size, I64(v.lanes))
-        factor = v.number(number, half=True)
+    def some(at, mask):
+        v.store(builder.fmul(v.load(x, at, mask, half=True), factor), y, at, mask, half=True)
 
-        def some(at, mask):
-            v.store(builder.fmul(v.load(x, at, mask, half=True), factor), y, at, mask, half=True)
-
-        v.repeat(whole, [], lambda i, carried: some(builder.mul(i, I64(2 * v.lanes)), None) or [])
-        some(builder.mul(whole, I64(2 * v.lanes)), v.first(builder.sub(size, builder.mul(whole, I64(v.lanes)))))
-        return context.get_dummy_value()
-
-    return returns(None, (), 4), codegen
+    v.repeat(whole, [], lambda i, carried: some(builder.mul(i, I64(2 * v.lanes)), None) or [])
+    some(builder.mul(whole, I64(2 * v.lanes)), v.first(builder.sub(size, builder.mul(whole, I64(v.lanes)))))
 
 
 def scale(y, x, number):

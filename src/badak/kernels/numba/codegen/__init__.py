@@ -1,6 +1,7 @@
 """The only folder that names Numba and LLVM: what the kernels are compiled with.
 
 compile, parts, cache   how functions are compiled, and where they are kept on disk
+instructions        how an instruction of LLVM becomes a function that kernels call
 drivers, linking    what runs a kernel; what compiled code calls by a name
 floats, arrays      instructions that Numba lacks
 internals           the one file that names private parts of Numba

@@ -6,8 +6,8 @@ import platform
 
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic
 
+from badak.kernels.numba.codegen.instructions import instruction
 from badak.kernels.numba.codegen.internals import cgutils
 
 __all__ = ["INT64", "atomic_add", "atomic_load", "atomic_store", "call", "pause", "pointer_to", "swap_if"]
@@ -20,69 +20,41 @@ def pointer_to(builder, address):
     return builder.inttoptr(address, INT64.as_pointer())
 
 
-@intrinsic
-def atomic_load(typingctx, address):
+@instruction(gives=types.int64)
+def atomic_load(builder, address):
     """The number at the address."""
-
-    def codegen(context, builder, signature, values):
-        return builder.load_atomic(pointer_to(builder, values[0]), "seq_cst", 8)
-
-    return types.int64(types.int64), codegen
+    return builder.load_atomic(pointer_to(builder, address), "seq_cst", 8)
 
 
-@intrinsic
-def atomic_store(typingctx, address, value):
+@instruction()
+def atomic_store(builder, address, value):
     """Write the number at the address."""
-
-    def codegen(context, builder, signature, values):
-        builder.store_atomic(values[1], pointer_to(builder, values[0]), "seq_cst", 8)
-        return context.get_dummy_value()
-
-    return types.void(types.int64, types.int64), codegen
+    builder.store_atomic(value, pointer_to(builder, address), "seq_cst", 8)
 
 
-@intrinsic
-def atomic_add(typingctx, address, value):
+@instruction()
+def atomic_add(builder, address, value):
     """Add to the number at the address."""
-
-    def codegen(context, builder, signature, values):
-        builder.atomic_rmw("add", pointer_to(builder, values[0]), values[1], "seq_cst")
-        return context.get_dummy_value()
-
-    return types.void(types.int64, types.int64), codegen
+    builder.atomic_rmw("add", pointer_to(builder, address), value, "seq_cst")
 
 
-@intrinsic
-def swap_if(typingctx, address, expected, value):
+@instruction(gives=types.boolean)
+def swap_if(builder, address, expected, value):
     """Write the number at the address if it is the expected one; whether it was."""
-
-    def codegen(context, builder, signature, values):
-        pair = builder.cmpxchg(pointer_to(builder, values[0]), values[1], values[2], "seq_cst", "seq_cst")
-        return builder.extract_value(pair, 1)
-
-    return types.boolean(types.int64, types.int64, types.int64), codegen
+    pair = builder.cmpxchg(pointer_to(builder, address), expected, value, "seq_cst", "seq_cst")
+    return builder.extract_value(pair, 1)
 
 
-@intrinsic
-def call(typingctx, function, record, thread):
+@instruction()
+def call(builder, function, record, thread):
     """Call the C function void f(int64, int64) at an address."""
-
-    def codegen(context, builder, signature, values):
-        kind = ir.FunctionType(ir.VoidType(), [INT64, INT64])
-        builder.call(builder.inttoptr(values[0], kind.as_pointer()), values[1:])
-        return context.get_dummy_value()
-
-    return types.void(types.int64, types.int64, types.int64), codegen
+    kind = ir.FunctionType(ir.VoidType(), [INT64, INT64])
+    builder.call(builder.inttoptr(function, kind.as_pointer()), [record, thread])
 
 
-@intrinsic
-def pause(typingctx):
+@instruction()
+def pause(builder):
     """Tell the core that this is a waiting loop."""
-
-    def codegen(context, builder, signature, values):
-        if platform.machine().lower() in ("x86_64", "amd64"):
-            kind = ir.FunctionType(ir.VoidType(), [])
-            builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.sse2.pause"), [])
-        return context.get_dummy_value()
-
-    return types.void(), codegen
+    if platform.machine().lower() in ("x86_64", "amd64"):
+        kind = ir.FunctionType(ir.VoidType(), [])
+        builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.sse2.pause"), [])

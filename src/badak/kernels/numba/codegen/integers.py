@@ -2,7 +2,6 @@
 
 # mypy: disable-error-code="attr-defined,call-arg"
 
-import numba
 from llvmlite import ir
 
 from badak.kernels.numba.codegen.amx import has
@@ -81,7 +80,7 @@ class Bytes(Vectors):
     """Registers of 8-bit numbers, and of sums of 32, one for each four of them."""
 
     def __init__(self, builder, way):
-        super().__init__(builder, numba.float32)
+        super().__init__(builder, F32)
         self.way, self.sums = way, ir.VectorType(I32, self.lanes)
         self.nothing = ir.Constant(self.sums, [0] * self.lanes)
         self.shift = ir.Constant(self.sums, [0x80808080 - (1 << 32)] * self.lanes)  # 128, 128, 128, 128

@@ -10,7 +10,7 @@ one by one. What is built with `Vectors` is compiled for the registers that this
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic, overload
+from numba.extending import overload
 
 from badak.kernels.numba.codegen.bfloat16 import rounded_bits, widened_bits
 from badak.kernels.numba.codegen.cpu import FEATURES
@@ -29,9 +29,7 @@ __all__ = [
     "TWO",
     "Vectors",
     "describe",
-    "instruction",
     "lanes",
-    "returns",
     "whole_registers",
 ]
 
@@ -79,12 +77,11 @@ class Loops:
 
 
 class Vectors(Loops):
-    """Vectors of `number` (a Numba type) that fill `size` bytes, one register unless told, and the instructions on them."""
+    """Vectors of an element (a type of LLVM) that fill `size` bytes, one register unless told, and the instructions on them."""
 
-    def __init__(self, builder, number, size=REGISTER):
+    def __init__(self, builder, element, size=REGISTER):
         super().__init__(builder)
-        self.bytes = number.bitwidth // 8
-        self.element = ir.FloatType() if self.bytes == 4 else ir.DoubleType()
+        self.element, self.bytes = element, 4 if element == FLOAT32 else 8
         self.lanes = size // self.bytes
         self.type, self.indices = ir.VectorType(self.element, self.lanes), ir.VectorType(I32, self.lanes)
         self.halves = ir.VectorType(I16, self.lanes)
@@ -232,14 +229,8 @@ class Vectors(Loops):
         return self.builder.call(cgutils.get_or_insert_function(self.builder.module, kind, full), values)
 
 
-instruction = intrinsic(prefer_literal=True)
-INT64, FLOAT32 = types.int64, types.float32
+INT64, FLOAT32 = types.int64, ir.FloatType()
 TWO, THREE, FOUR = (types.UniTuple(INT64, count) for count in (2, 3, 4))
-
-
-def returns(kind, arguments, int64s):
-    """The signature of an instruction: what it gives (None for nothing), and `int64s` addresses and sizes at the end."""
-    return (types.void if kind is None else kind)(*arguments, *[types.int64] * int64s)
 
 
 def lanes(like):

@@ -9,7 +9,8 @@ import numpy as np
 
 from badak.kernels.numba.codegen.bfloat16 import is_bfloat16, rounded_bits, widened_bits
 from badak.kernels.numba.codegen.compile import overload
-from badak.kernels.numba.codegen.registers import FLOAT32, I64, Vectors, instruction, returns
+from badak.kernels.numba.codegen.instructions import instruction
+from badak.kernels.numba.codegen.registers import FLOAT32, I64, Vectors
 
 __all__ = ["in_full", "numbers_in", "round_in_float32", "round_rows", "rounded_to", "summing", "widen_rows"]
 
@@ -20,33 +21,28 @@ def _move_rows(reading, writing, rounding=False):
     rounding: the numbers of y are those of bfloat16.
     """
 
-    @instruction
-    def move(typingctx, x, x_row, rows, columns, y, y_row):
-        def codegen(context, builder, signature, values):
-            x, x_row, rows, columns, y, y_row = values
-            v = Vectors(builder, FLOAT32)
-            whole = builder.udiv(columns, I64(v.lanes))
-            rest = builder.sub(columns, builder.mul(whole, I64(v.lanes)))
-            more = builder.zext(builder.icmp_signed(">", rest, I64(0)), I64)
+    @instruction()
+    def move(builder, x, x_row, rows, columns, y, y_row):
+        v = Vectors(builder, FLOAT32)
+        whole = builder.udiv(columns, I64(v.lanes))
+        rest = builder.sub(columns, builder.mul(whole, I64(v.lanes)))
+        more = builder.zext(builder.icmp_signed(">", rest, I64(0)), I64)
 
-            def register(i, j, mask):
-                source, target = (builder.add(start, builder.mul(i, step)) for start, step in ((x, x_row), (y, y_row)))
-                wide, narrow = (builder.mul(j, I64(item * v.lanes)) for item in (4, 2))
-                numbers = v.load(source, narrow if reading else wide, mask, reading)
-                if rounding:
-                    numbers = widened_bits(builder, rounded_bits(builder, numbers))
-                v.store(numbers, target, narrow if writing else wide, mask, writing)
-                return []
+        def register(i, j, mask):
+            source, target = (builder.add(start, builder.mul(i, step)) for start, step in ((x, x_row), (y, y_row)))
+            wide, narrow = (builder.mul(j, I64(item * v.lanes)) for item in (4, 2))
+            numbers = v.load(source, narrow if reading else wide, mask, reading)
+            if rounding:
+                numbers = widened_bits(builder, rounded_bits(builder, numbers))
+            v.store(numbers, target, narrow if writing else wide, mask, writing)
+            return []
 
-            def row(i, _):
-                v.repeat(whole, [], lambda j, _: register(i, j, None))
-                v.repeat(more, [], lambda _, __: register(i, whole, v.first(rest)))
-                return []
+        def row(i, _):
+            v.repeat(whole, [], lambda j, _: register(i, j, None))
+            v.repeat(more, [], lambda _, __: register(i, whole, v.first(rest)))
+            return []
 
-            v.repeat(rows, [], row)
-            return context.get_dummy_value()
-
-        return returns(None, [], 6), codegen
+        v.repeat(rows, [], row)
 
     return move
 

@@ -9,7 +9,8 @@ bfloat16 and 4 for float32, which is rounded to nearest even on the way. The ins
 # mypy: disable-error-code="call-arg"
 
 from badak.kernels.numba.codegen.amx import LINE, TILE, Tiles, Wide, has, stack
-from badak.kernels.numba.codegen.registers import I64, INT64, instruction, returns
+from badak.kernels.numba.codegen.instructions import instruction
+from badak.kernels.numba.codegen.registers import I64, INT64
 
 __all__ = [
     "K",
@@ -31,44 +32,32 @@ K = 32  # of a tile
 SIDE = 16  # its rows
 
 
-@instruction
-def pack_row(typingctx, item, x, count, y):
+@instruction(1)
+def pack_row(builder, item, x, count, y):
     """y[i // 32] = x[i] for i < count, of tiles that lie in twos, then zeros to the end of the last one: a row of each tile."""
+    w = Wide(builder)
 
-    def codegen(context, builder, signature, values):
-        w, item = Wide(builder), signature.args[0].literal_value
-        _, x, count, y = values
+    def piece(i, masked):
+        left = builder.sub(count, builder.mul(i, I64(K))) if masked else None
+        numbers = w.numbers(item, w.at(x, builder.mul(i, I64(K * item))), left)
+        w.store(numbers, w.at(y, builder.mul(i, I64(2 * TILE))))
+        return []
 
-        def piece(i, masked):
-            left = builder.sub(count, builder.mul(i, I64(K))) if masked else None
-            numbers = w.numbers(item, w.at(x, builder.mul(i, I64(K * item))), left)
-            w.store(numbers, w.at(y, builder.mul(i, I64(2 * TILE))))
-            return []
-
-        whole = builder.udiv(count, I64(K))
-        w.repeat(whole, [], lambda i, _: piece(i, False))
-        rest = builder.sub(builder.udiv(w.at(count, K - 1), I64(K)), whole)
-        w.repeat(rest, [], lambda i, _: piece(whole, True))
-        return context.get_dummy_value()
-
-    return returns(None, [item], 3), codegen
+    whole = builder.udiv(count, I64(K))
+    w.repeat(whole, [], lambda i, _: piece(i, False))
+    rest = builder.sub(builder.udiv(w.at(count, K - 1), I64(K)), whole)
+    w.repeat(rest, [], lambda i, _: piece(whole, True))
 
 
-@instruction
-def pack_pairs(typingctx, item, x, x_row, rows, columns, y):
+@instruction(1)
+def pack_pairs(builder, item, x, x_row, rows, columns, y):
     """A row of two tiles side by side: pairs of x[0, j], x[1, j] for j < columns <= 32; zeros where rows is 1."""
-
-    def codegen(context, builder, signature, values):
-        w, item = Wide(builder), signature.args[0].literal_value
-        _, x, x_row, rows, columns, y = values
-        both = builder.icmp_signed(">", rows, I64(1))
-        below = builder.select(both, builder.add(x, x_row), x)
-        counts = columns, builder.select(both, columns, I64(0))
-        for half, pairs in enumerate(w.pairs(item, x, below, counts)):
-            w.store(pairs, w.at(y, half * TILE))
-        return context.get_dummy_value()
-
-    return returns(None, [item], 5), codegen
+    w = Wide(builder)
+    both = builder.icmp_signed(">", rows, I64(1))
+    below = builder.select(both, builder.add(x, x_row), x)
+    counts = columns, builder.select(both, columns, I64(0))
+    for half, pairs in enumerate(w.pairs(item, x, below, counts)):
+        w.store(pairs, w.at(y, half * TILE))
 
 
 def _limited(builder, i, rows, count):
@@ -77,43 +66,31 @@ def _limited(builder, i, rows, count):
     return builder.select(there, I64(i), I64(0)), builder.select(there, count, I64(0))
 
 
-@instruction
-def turn_rows(typingctx, item, x, x_row, rows, count, y):
+@instruction(1)
+def turn_rows(builder, item, x, x_row, rows, count, y):
     """A tile of pairs from rows along k: y[k // 2, j, k % 2] = x[j, k] for j < rows <= 16, k < count, else zeros."""
-
-    def codegen(context, builder, signature, values):
-        w, item = Wide(builder), signature.args[0].literal_value
-        _, x, x_row, rows, count, y = values
-        square = []
-        for i in range(SIDE):
-            place, seen = _limited(builder, i, rows, count)
-            square.append(w.numbers(item, w.at(x, builder.mul(place, x_row)), seen))
-        for i, row in enumerate(w.turned(square)):
-            w.store(row, w.at(y, LINE * i))
-        return context.get_dummy_value()
-
-    return returns(None, [item], 5), codegen
+    w = Wide(builder)
+    square = []
+    for i in range(SIDE):
+        place, seen = _limited(builder, i, rows, count)
+        square.append(w.numbers(item, w.at(x, builder.mul(place, x_row)), seen))
+    for i, row in enumerate(w.turned(square)):
+        w.store(row, w.at(y, LINE * i))
 
 
-@instruction
-def turn_pairs(typingctx, item, x, x_row, rows, count, y):
+@instruction(1)
+def turn_pairs(builder, item, x, x_row, rows, count, y):
     """Two tiles in order from columns along k: y[i, k] = x[k, i] for k < rows <= 32, i < count <= 32, else zeros."""
-
-    def codegen(context, builder, signature, values):
-        w, item = Wide(builder), signature.args[0].literal_value
-        _, x, x_row, rows, count, y = values
-        squares = [[], []]
-        for pair in range(SIDE):
-            (above, seen), (below, seen_below) = (_limited(builder, 2 * pair + i, rows, count) for i in (0, 1))
-            places = [w.at(x, builder.mul(place, x_row)) for place in (above, below)]
-            for half, pairs in enumerate(w.pairs(item, *places, (seen, seen_below))):
-                squares[half].append(pairs)
-        for half, square in enumerate(squares):
-            for i, row in enumerate(w.turned(square)):
-                w.store(row, w.at(y, half * TILE + LINE * i))
-        return context.get_dummy_value()
-
-    return returns(None, [item], 5), codegen
+    w = Wide(builder)
+    squares = [[], []]
+    for pair in range(SIDE):
+        (above, seen), (below, seen_below) = (_limited(builder, 2 * pair + i, rows, count) for i in (0, 1))
+        places = [w.at(x, builder.mul(place, x_row)) for place in (above, below)]
+        for half, pairs in enumerate(w.pairs(item, *places, (seen, seen_below))):
+            squares[half].append(pairs)
+    for half, square in enumerate(squares):
+        for i, row in enumerate(w.turned(square)):
+            w.store(row, w.at(y, half * TILE + LINE * i))
 
 
 def _finisher(w, item, values):
@@ -138,87 +115,60 @@ def _finisher(w, item, values):
     return row
 
 
-@instruction
-def finish(typingctx, item, alpha, rows, columns, sums, sums_row, base, base_row, c, c_row):
+@instruction(2)
+def finish(builder, item, alpha, rows, columns, sums, sums_row, base, base_row, c, c_row):
     """c[i, j] = alpha sums[i, j] + base[i, j] for i < rows, j < columns <= 32: base and sums are float32, c may be rounded."""
-
-    def codegen(context, builder, signature, values):
-        w = Wide(builder)
-        _, alpha, rows, *others = values
-        row = _finisher(w, signature.args[0].literal_value, [alpha, *others])
-        w.repeat(rows, [], lambda i, _: row(i))
-        return context.get_dummy_value()
-
-    return returns(None, [item, alpha], 8), codegen
+    w = Wide(builder)
+    row = _finisher(w, item, [alpha, columns, sums, sums_row, base, base_row, c, c_row])
+    w.repeat(rows, [], lambda i, _: row(i))
 
 
-@instruction
-def tiles_on(typingctx):
+@instruction()
+def tiles_on(builder):
     """Let this thread use tile registers, until `tiles_off`. The process needs the system's permission first."""
-
-    def codegen(context, builder, signature, values):
-        if has("amx-tile"):
-            Tiles(builder).configure()
-        return context.get_dummy_value()
-
-    return returns(None, [], 0), codegen
+    if has("amx-tile"):
+        Tiles(builder).configure()
 
 
-@instruction
-def tiles_off(typingctx):
+@instruction()
+def tiles_off(builder):
     """Leave the tile registers."""
-
-    def codegen(context, builder, signature, values):
-        if has("amx-tile"):
-            Tiles(builder).release()
-        return context.get_dummy_value()
-
-    return returns(None, [], 0), codegen
+    if has("amx-tile"):
+        Tiles(builder).release()
 
 
-@instruction
-def tile_block(typingctx, down, across, a, b, count, begin, out, out_row, soon, soon_row, soon_rows):
+@instruction(2)
+def tile_block(builder, down, across, a, b, count, begin, out, out_row, soon, soon_row, soon_rows):
     """out = begin + a b in float32, for `down` x `across` tiles (literals, 1 or 2) and `count` tiles along k.
 
     begin: whether out is added to what is there. Four sums, two tiles of a and two of b are the eight registers. Meanwhile the
     caches are asked for the lines of `soon_rows` rows that will be written soon.
     """
-
-    def codegen(context, builder, signature, values):
-        if has("amx-bf16"):
-            _emit_tiles(builder, "tdpbf16ps", signature.args[0].literal_value, signature.args[1].literal_value, values[2:])
-        return context.get_dummy_value()
-
-    return returns(None, [down, across], 9), codegen
+    if has("amx-bf16"):
+        _emit_tiles(builder, "tdpbf16ps", down, across, [a, b, count, begin, out, out_row, soon, soon_row, soon_rows])
 
 
-@instruction
+@instruction(2)
 def tile_block_after(
-    typingctx, item, alpha, a, b, count, begin, out, out_row, soon, soon_row, soon_rows,
+    builder, item, alpha, a, b, count, begin, out, out_row, soon, soon_row, soon_rows,
     rows, columns, sums, sums_row, base, base_row, c, c_row,
 ):  # fmt: skip
     """`tile_block` for 2 x 2 tiles; meanwhile `finish` for what was multiplied before, whose rows may be none.
 
     Adding, rounding and writing take vector units and stores, which multiplying tiles leaves idle.
     """
+    if has("amx-bf16"):
+        w, block = Wide(builder), [a, b, count, begin, out, out_row, soon, soon_row, soon_rows]
+        row = _finisher(w, item, [alpha, columns, sums, sums_row, base, base_row, c, c_row])
+        share = builder.sdiv(builder.add(rows, builder.sub(count, I64(1))), count)
 
-    def codegen(context, builder, signature, values):
-        if has("amx-bf16"):
-            w, (_, alpha, *block), rows = Wide(builder), values[:11], values[11]
-            count = block[2]
-            row = _finisher(w, signature.args[0].literal_value, [alpha, *values[12:]])
-            share = builder.sdiv(builder.add(rows, builder.sub(count, I64(1))), count)
+        def meanwhile(done):
+            left = builder.sub(rows, done)
+            now = builder.select(builder.icmp_signed("<", left, share), left, share)
+            w.repeat(now, [], lambda i, _: row(builder.add(done, i)))
+            return builder.add(done, now)
 
-            def meanwhile(done):
-                left = builder.sub(rows, done)
-                now = builder.select(builder.icmp_signed("<", left, share), left, share)
-                w.repeat(now, [], lambda i, _: row(builder.add(done, i)))
-                return builder.add(done, now)
-
-            _emit_tiles(builder, "tdpbf16ps", 2, 2, block, meanwhile)
-        return context.get_dummy_value()
-
-    return returns(None, [item, alpha], 17), codegen
+        _emit_tiles(builder, "tdpbf16ps", 2, 2, block, meanwhile)
 
 
 _ASKED = 2  # lines asked for at each step along k
@@ -259,16 +209,11 @@ def _emit_tiles(builder, name, down, across, values, meanwhile=None):
         tiles.store(tile, place, out_row)
 
 
-@instruction
-def dot_block(typingctx, rows, across, a, b, count, begin, out, out_row):
+@instruction(2)
+def dot_block(builder, rows, across, a, b, count, begin, out, out_row):
     """`tile_block` for `rows` rows (a literal, 1 to 8) within one tile of a, in registers of 16 sums (AVX512_BF16)."""
-
-    def codegen(context, builder, signature, values):
-        if has("avx512bf16"):
-            _emit_dots(builder, signature.args[0].literal_value, signature.args[1].literal_value, values[2:])
-        return context.get_dummy_value()
-
-    return returns(None, [rows, across], 6), codegen
+    if has("avx512bf16"):
+        _emit_dots(builder, rows, across, [a, b, count, begin, out, out_row])
 
 
 def _emit_dots(builder, rows, across, values):
@@ -296,14 +241,10 @@ def _emit_dots(builder, rows, across, values):
         w.store(total, place)
 
 
-@instruction
-def scratch(typingctx):
+@instruction(gives=INT64)
+def scratch(builder):
     """The address of room on the stack for two times 32 x 32 sums and a row of zeros behind them, aligned to lines."""
-
-    def codegen(context, builder, signature, values):
-        w, start = Wide(builder), stack(builder, 8 * TILE + 2 * LINE)
-        for i in (0, 1):
-            w.store(w.nothing, w.at(start, 8 * TILE + LINE * i))
-        return start
-
-    return returns(INT64, [], 0), codegen
+    w, start = Wide(builder), stack(builder, 8 * TILE + 2 * LINE)
+    for i in (0, 1):
+        w.store(w.nothing, w.at(start, 8 * TILE + LINE * i))
+    return start

@@ -8,8 +8,9 @@ them; its sums of a part are exact, and then scaled and added to the total, part
 
 from badak.kernels.block_formats import TOGETHER
 from badak.kernels.numba.codegen.amx import LINE, Tiles, has, stack
+from badak.kernels.numba.codegen.instructions import instruction
 from badak.kernels.numba.codegen.integers import F32, I32
-from badak.kernels.numba.codegen.registers import I64, REGISTER, instruction, returns
+from badak.kernels.numba.codegen.registers import I64, REGISTER
 from badak.kernels.numba.simd.blocks import GROUP, Groups
 from badak.kernels.numba.simd.integers import AMX
 
@@ -21,16 +22,11 @@ _THERE = has("amx-tile", "amx-int8")
 _SHAPES = ((16, 64),) * 2 + ((16, 32),) * 2 + ((8, 64),) * 2 + ((16, 64),) * 2  # sums, inputs, weights
 
 
-@instruction
-def begin_part_tiles(typingctx):
+@instruction()
+def begin_part_tiles(builder):
     """The tiles of this thread, until `end_tiles`: 16 x 16 sums, 16 rows of 32 inputs, 8 of 64 bytes of a panel."""
-
-    def codegen(context, builder, signature, values):
-        if _THERE:
-            Tiles(builder).configure(_SHAPES)
-        return context.get_dummy_value()
-
-    return returns(None, [], 0), codegen
+    if _THERE:
+        Tiles(builder).configure(_SHAPES)
 
 
 def _part(b, x, number):
@@ -58,65 +54,59 @@ def _sums_in_registers(v, x, x_step, panel, scale, shifted):
     return sums
 
 
-@instruction
-def multiply_parts(typingctx, way, minima, x, x_step, panel, scales, less, parts, bias, y, y_step, rows, columns):
+@instruction(2)
+def multiply_parts(builder, way, minima, x, x_step, panel, scales, less, parts, bias, y, y_step, rows, columns):
     """y[r, n] = x[r] panel[:, n] + bias[n] for r < rows, n < columns <= 16; of DOWN rows, or 16 in tiles. minima 1: `less` are
     those of the weights.
     """
+    tiled, b, v = way == AMX, builder, Groups(builder, way)
+    if tiled and not _THERE:
+        return
+    count = 16 if tiled else DOWN
+    with_minima = bool(minima)
+    tiles, room = Tiles(b), stack(b, 1024 << AHEAD) if tiled else None
+    place_of = lambda number: b.add(room, b.mul(b.and_(number, I64((1 << AHEAD) - 1)), I64(1024)))
 
-    def codegen(context, builder, signature, values):
-        x, x_step, panel, scales, less, parts, bias, y, y_step, rows, columns = values[2:]
-        tiled, b, v = way.literal_value == AMX, builder, Groups(builder, way.literal_value)
-        if tiled and not _THERE:
-            return context.get_dummy_value()
-        count = 16 if tiled else DOWN
-        with_minima = bool(minima.literal_value)
-        tiles, room = Tiles(b), stack(b, 1024 << AHEAD) if tiled else None
-        place_of = lambda number: b.add(room, b.mul(b.and_(number, I64((1 << AHEAD) - 1)), I64(1024)))
+    def in_tiles(number, carried):
+        tiles.zero(0)
+        tiles.load(2, _part(b, x, number)[0], x_step)
+        tiles.load(4, b.add(panel, b.mul(number, I64(GROUP))), I64(LINE))
+        tiles.multiply("tdpbssd", 0, 2, 4)
+        tiles.store(0, place_of(number), I64(LINE))
+        return carried
 
-        def in_tiles(number, carried):
-            tiles.zero(0)
-            tiles.load(2, _part(b, x, number)[0], x_step)
-            tiles.load(4, b.add(panel, b.mul(number, I64(GROUP))), I64(LINE))
-            tiles.multiply("tdpbssd", 0, 2, 4)
-            tiles.store(0, place_of(number), I64(LINE))
-            return carried
+    def sums_of(number, at, scale):
+        if not tiled:
+            return _sums_in_registers(v, at, x_step, b.add(panel, b.mul(number, I64(GROUP))), scale, not with_minima)
+        later, last = b.add(number, I64(AHEAD)), b.sub(parts, I64(1))
+        in_tiles(b.select(b.icmp_signed("<", later, last), later, last), ())
+        return [v.load(b.add(place_of(number), I64(LINE * r)), v.ints) for r in range(count)]
 
-        def sums_of(number, at, scale):
-            if not tiled:
-                return _sums_in_registers(v, at, x_step, b.add(panel, b.mul(number, I64(GROUP))), scale, not with_minima)
-            later, last = b.add(number, I64(AHEAD)), b.sub(parts, I64(1))
-            in_tiles(b.select(b.icmp_signed("<", later, last), later, last), ())
-            return [v.load(b.add(place_of(number), I64(LINE * r)), v.ints) for r in range(count)]
-
-        def add_part(number, totals):
-            at, scale = _part(b, x, number)
-            sums = sums_of(number, at, scale)
-            line = b.mul(number, I64(LINE))
-            known = v.load(b.add(scales, line), v.floats)
-            lower = v.load(b.add(less, line), v.floats) if with_minima else None
-            made = []
-            for r, total in enumerate(totals):
-                place = b.add(scale, b.mul(x_step, I64(r)))
-                u = b.sitofp(sums[r], v.floats)
-                if lower is None:
-                    u = b.fmul(u, known)
-                else:
-                    off = b.fneg(b.fmul(_number(v, b.add(place, I64(LINE)), F32), lower))
-                    u = v.call("fma.v16f32", v.floats, u, known, off)
-                made.append(v.call("fma.v16f32", v.floats, u, _number(v, place, F32), total))
-            return made
-
-        if tiled:
-            begin = b.select(b.icmp_signed("<", parts, I64(AHEAD)), parts, I64(AHEAD))
-            v.registers.repeat(begin, [], in_tiles)
-        totals = v.registers.repeat(parts, [v.constant(v.floats, 0.0)] * count, add_part)
-        mask, some, nowhere = v.first(columns), b.icmp_signed("!=", bias, I64(0)), stack(b, 64)
-        added = v.load(b.select(some, bias, nowhere), v.floats, mask)
+    def add_part(number, totals):
+        at, scale = _part(b, x, number)
+        sums = sums_of(number, at, scale)
+        line = b.mul(number, I64(LINE))
+        known = v.load(b.add(scales, line), v.floats)
+        lower = v.load(b.add(less, line), v.floats) if with_minima else None
+        made = []
         for r, total in enumerate(totals):
-            inside = b.icmp_signed("<", I64(r), rows)
-            out = b.select(inside, b.add(y, b.mul(y_step, I64(r))), nowhere)
-            v.store(b.select(some, b.fadd(total, added), total), out, mask)
-        return context.get_dummy_value()
+            place = b.add(scale, b.mul(x_step, I64(r)))
+            u = b.sitofp(sums[r], v.floats)
+            if lower is None:
+                u = b.fmul(u, known)
+            else:
+                off = b.fneg(b.fmul(_number(v, b.add(place, I64(LINE)), F32), lower))
+                u = v.call("fma.v16f32", v.floats, u, known, off)
+            made.append(v.call("fma.v16f32", v.floats, u, _number(v, place, F32), total))
+        return made
 
-    return returns(None, [way, minima], 11), codegen
+    if tiled:
+        begin = b.select(b.icmp_signed("<", parts, I64(AHEAD)), parts, I64(AHEAD))
+        v.registers.repeat(begin, [], in_tiles)
+    totals = v.registers.repeat(parts, [v.constant(v.floats, 0.0)] * count, add_part)
+    mask, some, nowhere = v.first(columns), b.icmp_signed("!=", bias, I64(0)), stack(b, 64)
+    added = v.load(b.select(some, bias, nowhere), v.floats, mask)
+    for r, total in enumerate(totals):
+        inside = b.icmp_signed("<", I64(r), rows)
+        out = b.select(inside, b.add(y, b.mul(y_step, I64(r))), nowhere)
+        v.store(b.select(some, b.fadd(total, added), total), out, mask)

@@ -19,6 +19,7 @@ Addresses and strides are int64, in bytes.
 from badak.kernels.block_formats import FORMATS, TOGETHER
 from badak.kernels.numba.codegen.amx import Wide, has
 from badak.kernels.numba.codegen.bfloat16 import rounded_bits
+from badak.kernels.numba.codegen.instructions import instruction
 from badak.kernels.numba.codegen.integers import (
     BIT,
     F32,
@@ -32,7 +33,7 @@ from badak.kernels.numba.codegen.integers import (
     vector,
     widened_half,
 )
-from badak.kernels.numba.codegen.registers import I64, REGISTER, instruction, returns
+from badak.kernels.numba.codegen.registers import I64, REGISTER
 from badak.kernels.numba.simd.integers import _factors
 
 __all__ = ["GROUP", "INPUTS", "PAIRS", "PLAIN", "QUADS", "SCALES", "TAKEN", "Groups", "add_parts", "finish_rows",
@@ -198,169 +199,133 @@ class Groups(Sixteen):
         self.registers.ask(address, False)
 
 
-@instruction
-def quantize_part(typingctx, x, size, out, second, shift, scale, taken):
+@instruction()
+def quantize_part(builder, x, size, out, second, shift, scale, taken):
     """16 numbers at `out` and 16 at `second`: those of x, `size` at most, in steps of the scale; and shift times their sum as
     int32, the sum as float32 where shift is 0. Ties are rounded to even; an infinity or NaN makes the scale NaN, the numbers 0.
     """
-
-    def codegen(context, builder, signature, values):
-        x, size, out, second, shift, scale, taken = values
-        wide = Sixteen(builder)
-        b, bits = builder, wide.constant(wide.ints, 0x7FFFFFFF)
-        both = [wide.load(b.add(x, I64(64 * h)), wide.floats, wide.first(b.sub(size, I64(16 * h)))) for h in (0, 1)]
-        plain = [b.and_(b.bitcast(one, wide.ints), bits) for one in both]
-        larger = wide.call("smax.v16i32", wide.ints, *plain)
-        inverse, made = _factors(b, wide, wide.call("vector.reduce.smax.v16i32", I32, larger))
-        b.store(made, b.inttoptr(scale, F32.as_pointer()))
-        known, inverse = wide.splat(b.fcmp_ordered("==", made, made), wide.bits), wide.splat(inverse, wide.floats)
-        numbers = []
-        for one, place in zip(both, (out, second)):
-            one = b.select(known, one, wide.constant(wide.floats, 0.0))
-            near = wide.call("rint.v16f32", wide.floats, b.fmul(one, inverse))
-            numbers.append(b.fptosi(near, wide.ints))
-            wide.store(b.trunc(numbers[-1], wide.bytes), place)
-        total = wide.call("vector.reduce.add.v16i32", I32, b.add(*numbers))
-        shift = b.trunc(shift, I32)
-        whole = b.mul(total, shift)
-        bare = b.bitcast(b.sitofp(total, F32), I32)
-        b.store(b.select(b.icmp_signed("==", shift, I32(0)), bare, whole), b.inttoptr(taken, I32.as_pointer()))
-        return context.get_dummy_value()
-
-    return returns(None, [], 7), codegen
+    wide = Sixteen(builder)
+    b, bits = builder, wide.constant(wide.ints, 0x7FFFFFFF)
+    both = [wide.load(b.add(x, I64(64 * h)), wide.floats, wide.first(b.sub(size, I64(16 * h)))) for h in (0, 1)]
+    plain = [b.and_(b.bitcast(one, wide.ints), bits) for one in both]
+    larger = wide.call("smax.v16i32", wide.ints, *plain)
+    inverse, made = _factors(b, wide, wide.call("vector.reduce.smax.v16i32", I32, larger))
+    b.store(made, b.inttoptr(scale, F32.as_pointer()))
+    known, inverse = wide.splat(b.fcmp_ordered("==", made, made), wide.bits), wide.splat(inverse, wide.floats)
+    numbers = []
+    for one, place in zip(both, (out, second)):
+        one = b.select(known, one, wide.constant(wide.floats, 0.0))
+        near = wide.call("rint.v16f32", wide.floats, b.fmul(one, inverse))
+        numbers.append(b.fptosi(near, wide.ints))
+        wide.store(b.trunc(numbers[-1], wide.bytes), place)
+    total = wide.call("vector.reduce.add.v16i32", I32, b.add(*numbers))
+    shift = b.trunc(shift, I32)
+    whole = b.mul(total, shift)
+    bare = b.bitcast(b.sitofp(total, F32), I32)
+    b.store(b.select(b.icmp_signed("==", shift, I32(0)), bare, whole), b.inttoptr(taken, I32.as_pointer()))
 
 
-@instruction
-def scaled_parts(typingctx, code, way, many, w, step, count, groups, width, left, x, x_step, out, out_step):
+@instruction(3)
+def scaled_parts(builder, code, way, many, w, step, count, groups, width, left, x, x_step, out, out_step):
     """u of `groups` times 16 parts of `count` rows of weights, `left` of these parts there, with `many` rows of inputs: 16 float32
     of each row; a KiB further those of the next 16 parts, `out_step` further those with the next row of inputs. width: bytes of 16
     parts. A row of weights is read from its first byte to its last.
     """
+    form = next(one for one in FORMATS.values() if one.code == code)
+    v, b = Groups(builder, way), builder
 
-    def codegen(context, builder, signature, values):
-        w, step, count, groups, width, left, x, x_step, out, out_step = values[3:]
-        form = next(one for one in FORMATS.values() if one.code == code.literal_value)
-        v, b = Groups(builder, way.literal_value), builder
+    def row(i, carried):
+        first, place = b.add(w, b.mul(i, step)), b.add(out, b.mul(i, I64(_LINE)))
 
-        def row(i, carried):
-            first, place = b.add(w, b.mul(i, step)), b.add(out, b.mul(i, I64(_LINE)))
-
-            def group(j, carried):
-                start, to = b.add(first, b.mul(j, width)), b.add(place, b.mul(j, I64(1024)))
-                own = b.add(x, b.mul(j, I64(INPUTS)))
-                for line in range(0, reach(form), _LINE):
-                    v.ask(b.add(start, I64(_AHEAD + line)))
-                mask = v.first(b.sub(left, b.mul(j, I64(TOGETHER))))
-                numbers, scales = v.numbers(form, start), v.scales(form, start, mask)
-                for m in range(many.literal_value):
-                    inputs = b.add(own, b.mul(x_step, I64(m)))
-                    u = v.scaled(v.sums(form, numbers, inputs), v.load(b.add(inputs, I64(TAKEN)), v.ints), scales)
-                    v.store(u, b.add(to, b.mul(out_step, I64(m))))
-                return carried
-
-            v.registers.repeat(groups, [], group)
+        def group(j, carried):
+            start, to = b.add(first, b.mul(j, width)), b.add(place, b.mul(j, I64(1024)))
+            own = b.add(x, b.mul(j, I64(INPUTS)))
+            for line in range(0, reach(form), _LINE):
+                v.ask(b.add(start, I64(_AHEAD + line)))
+            mask = v.first(b.sub(left, b.mul(j, I64(TOGETHER))))
+            numbers, scales = v.numbers(form, start), v.scales(form, start, mask)
+            for m in range(many):
+                inputs = b.add(own, b.mul(x_step, I64(m)))
+                u = v.scaled(v.sums(form, numbers, inputs), v.load(b.add(inputs, I64(TAKEN)), v.ints), scales)
+                v.store(u, b.add(to, b.mul(out_step, I64(m))))
             return carried
 
-        v.registers.repeat(count, [], row)
-        return context.get_dummy_value()
+        v.registers.repeat(groups, [], group)
+        return carried
 
-    return returns(None, [code, way, many], 10), codegen
+    v.registers.repeat(count, [], row)
 
 
-@instruction
-def add_parts(typingctx, u, d, totals):
+@instruction()
+def add_parts(builder, u, d, totals):
     """totals[r] += u[r, part] d[part] for 16 parts in order and 16 rows r."""
-
-    def codegen(context, builder, signature, values):
-        u, d, totals = values
-        v = Sixteen(builder)
-        turned = Wide(builder).turned([v.load(builder.add(u, I64(64 * r)), v.floats) for r in range(16)])
-        total = v.load(totals, v.floats)
-        for part, column in enumerate(turned):
-            one = builder.load(builder.inttoptr(builder.add(d, I64(4 * part)), F32.as_pointer()))
-            total = v.call("fma.v16f32", v.floats, builder.bitcast(column, v.floats), v.splat(one, v.floats), total)
-        v.store(total, totals)
-        return context.get_dummy_value()
-
-    return returns(None, [], 3), codegen
+    v = Sixteen(builder)
+    turned = Wide(builder).turned([v.load(builder.add(u, I64(64 * r)), v.floats) for r in range(16)])
+    total = v.load(totals, v.floats)
+    for part, column in enumerate(turned):
+        one = builder.load(builder.inttoptr(builder.add(d, I64(4 * part)), F32.as_pointer()))
+        total = v.call("fma.v16f32", v.floats, builder.bitcast(column, v.floats), v.splat(one, v.floats), total)
+    v.store(total, totals)
 
 
-@instruction
-def finish_rows(typingctx, totals, bias, y, count):
+@instruction()
+def finish_rows(builder, totals, bias, y, count):
     """y[r] = totals[r] + bias[r] for r < count <= 16; bias 0: nothing is added."""
-
-    def codegen(context, builder, signature, values):
-        totals, bias, y, count = values
-        v = Sixteen(builder)
-        mask, some = v.first(count), builder.icmp_signed("!=", bias, I64(0))
-        total = v.load(totals, v.floats)
-        added = v.load(builder.select(some, bias, totals), v.floats, mask)
-        v.store(builder.select(some, builder.fadd(total, added), total), y, mask)
-        return context.get_dummy_value()
-
-    return returns(None, [], 4), codegen
+    v = Sixteen(builder)
+    mask, some = v.first(count), builder.icmp_signed("!=", bias, I64(0))
+    total = v.load(totals, v.floats)
+    added = v.load(builder.select(some, bias, totals), v.floats, mask)
+    v.store(builder.select(some, builder.fadd(total, added), total), y, mask)
 
 
-@instruction
-def unpack_parts(typingctx, code, signed, w, step, count, left, out, scales, minima):
+@instruction(2)
+def unpack_parts(builder, code, signed, w, step, count, left, out, scales, minima):
     """The numbers of 16 parts of `count` rows, 512 bytes for each, and their scales and minima, 16 float32 for each.
     signed: as they are; else without sign."""
+    form = next(one for one in FORMATS.values() if one.code == code)
+    v, b = Groups(builder, 0), builder
+    width = 16 if form.name == "q4_0" else 32
+    many = vector(I8, _LINE)
 
-    def codegen(context, builder, signature, values):
-        w, step, count, left, out, scales, minima = values[2:]
-        form = next(one for one in FORMATS.values() if one.code == code.literal_value)
-        v, b = Groups(builder, 0), builder
-        width = 16 if form.name == "q4_0" else 32
-        many = vector(I8, _LINE)
+    def less(register):
+        shifted = b.sub(b.bitcast(register, many), literal(many, [form.shift - (256 if form.shift > 127 else 0)] * _LINE))
+        return b.bitcast(shifted, v.ints) if signed and form.shift else register
 
-        def less(register):
-            shifted = b.sub(b.bitcast(register, many), literal(many, [form.shift - (256 if form.shift > 127 else 0)] * _LINE))
-            return b.bitcast(shifted, v.ints) if signed.literal_value and form.shift else register
+    def row(i, carried):
+        start, target = b.add(w, b.mul(i, step)), b.add(out, b.mul(i, I64(GROUP)))
+        for at, register in enumerate(map(less, v.numbers(form, start))):
+            for piece in range(_LINE // width):
+                part = at // 2 + 4 * piece if width == 16 else at + at // 4 * 4 + 4 * piece
+                lanes = range(piece * width // 4, (piece + 1) * width // 4)
+                place = b.add(target, I64(32 * part + (16 * (at % 2) if width == 16 else 0)))
+                v.store(v.shuffle(register, register, lanes), place)
+        for scales_of, place in zip(v.scales(form, start, v.first(left)), (scales, minima)):
+            v.store(scales_of, b.add(place, b.mul(i, I64(_LINE))))
+        return carried
 
-        def row(i, carried):
-            start, target = b.add(w, b.mul(i, step)), b.add(out, b.mul(i, I64(GROUP)))
-            for at, register in enumerate(map(less, v.numbers(form, start))):
-                for piece in range(_LINE // width):
-                    part = at // 2 + 4 * piece if width == 16 else at + at // 4 * 4 + 4 * piece
-                    lanes = range(piece * width // 4, (piece + 1) * width // 4)
-                    place = b.add(target, I64(32 * part + (16 * (at % 2) if width == 16 else 0)))
-                    v.store(v.shuffle(register, register, lanes), place)
-            for scales_of, place in zip(v.scales(form, start, v.first(left)), (scales, minima)):
-                v.store(scales_of, b.add(place, b.mul(i, I64(_LINE))))
-            return carried
-
-        v.registers.repeat(count, [], row)
-        return context.get_dummy_value()
-
-    return returns(None, [code, signed], 7), codegen
+    v.registers.repeat(count, [], row)
 
 
-@instruction
-def write_numbers(typingctx, item, less, raw, scales, minima, parts, out):
+@instruction(2)
+def write_numbers(builder, item, less, raw, scales, minima, parts, out):
     """The numbers of `parts` unpacked parts: raw scale, and where `less`, - minimum. item 4: float32, 2: rounded to bfloat16."""
+    v, b = Groups(builder, 0), builder
 
-    def codegen(context, builder, signature, values):
-        raw, scales, minima, parts, out = values[2:]
-        v, b = Groups(builder, 0), builder
+    def one(start, i):
+        return v.splat(b.load(b.inttoptr(b.add(start, b.mul(i, I64(4))), F32.as_pointer())), v.floats)
 
-        def one(start, i):
-            return v.splat(b.load(b.inttoptr(b.add(start, b.mul(i, I64(4))), F32.as_pointer())), v.floats)
+    def numbers_of(i, carried):
+        scale, halves = one(scales, i), []
+        for half in (0, 1):
+            whole = b.sext(v.load(b.add(raw, b.add(b.mul(i, I64(32)), I64(16 * half))), v.bytes), v.ints)
+            number = b.fmul(b.sitofp(whole, v.floats), scale)
+            halves.append(b.fsub(number, one(minima, i)) if less else number)
+        if item == 2:
+            halves = [Wide(b).rounded_two(*halves)] if _ROUNDS else [rounded_bits(b, number) for number in halves]
+        width = 32 * item
+        place = b.add(out, b.mul(i, I64(width)))
+        for at, made in enumerate(halves):
+            v.store(made, b.add(place, I64(width // len(halves) * at)))
+        return carried
 
-        def numbers_of(i, carried):
-            scale, halves = one(scales, i), []
-            for half in (0, 1):
-                whole = b.sext(v.load(b.add(raw, b.add(b.mul(i, I64(32)), I64(16 * half))), v.bytes), v.ints)
-                number = b.fmul(b.sitofp(whole, v.floats), scale)
-                halves.append(b.fsub(number, one(minima, i)) if less.literal_value else number)
-            if item.literal_value == 2:
-                halves = [Wide(b).rounded_two(*halves)] if _ROUNDS else [rounded_bits(b, number) for number in halves]
-            width = 32 * item.literal_value
-            place = b.add(out, b.mul(i, I64(width)))
-            for at, made in enumerate(halves):
-                v.store(made, b.add(place, I64(width // len(halves) * at)))
-            return carried
-
-        v.registers.repeat(parts, [], numbers_of)
-        return context.get_dummy_value()
-
-    return returns(None, [item, less], 5), codegen
+    v.registers.repeat(parts, [], numbers_of)

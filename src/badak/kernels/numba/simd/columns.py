@@ -9,7 +9,8 @@ in the order of the keys, so that hidden ones change no bit: with fast-math flag
 import numpy as np
 
 from badak.kernels.numba.codegen.floats import rounded
-from badak.kernels.numba.codegen.registers import I64, REGISTER, Vectors, instruction, returns
+from badak.kernels.numba.codegen.instructions import instruction
+from badak.kernels.numba.codegen.registers import I64, REGISTER, Vectors
 from badak.kernels.numba.simd.functions import exp, exp_lanes, log_lanes
 
 __all__ = ["softmax_columns", "softmax_columns_backward"]
@@ -32,73 +33,63 @@ def _by_register(v, rows, width, body):
     v.repeat(builder.sdiv(builder.add(width, I64(v.lanes - 1)), I64(v.lanes)), [], register)
 
 
-@instruction
-def _softmax_columns(typingctx, like, s, step, rows, width, lse):
-    def codegen(context, builder, signature, values):
-        _, s, step, rows, width, lse = values
-        v = Vectors(builder, signature.args[0])
-        least = v.constant(float("-inf"))
+@instruction(1)
+def _softmax_columns(builder, like, s, step, rows, width, lse):
+    v = Vectors(builder, like.type)
+    least = v.constant(float("-inf"))
 
-        def columns(offset, mask, down):
-            (top,) = down(step, [least], lambda at, top: [v.larger(top[0], v.load(s, at))])
-            shift = builder.select(builder.fcmp_ordered("==", top, least), v.zero, top)
+    def columns(offset, mask, down):
+        (top,) = down(step, [least], lambda at, top: [v.larger(top[0], v.load(s, at))])
+        shift = builder.select(builder.fcmp_ordered("==", top, least), v.zero, top)
 
-            def exponential(at, total):
-                e = exp_lanes(v, builder.fsub(v.load(s, at), shift))
-                v.store(e, s, at)
-                return [builder.fadd(total[0], e)]
+        def exponential(at, total):
+            e = exp_lanes(v, builder.fsub(v.load(s, at), shift))
+            v.store(e, s, at)
+            return [builder.fadd(total[0], e)]
 
-            (total,) = down(step, [v.zero], exponential)
-            one = v.constant(1)
-            total = builder.select(builder.fcmp_ordered("==", total, v.zero), one, total)  # 0: nothing to attend to
-            factor = builder.fdiv(one, total)
+        (total,) = down(step, [v.zero], exponential)
+        one = v.constant(1)
+        total = builder.select(builder.fcmp_ordered("==", total, v.zero), one, total)  # 0: nothing to attend to
+        factor = builder.fdiv(one, total)
 
-            def scaled(at, carried):
-                v.store(builder.fmul(v.load(s, at), factor), s, at)
-                return carried
+        def scaled(at, carried):
+            v.store(builder.fmul(v.load(s, at), factor), s, at)
+            return carried
 
-            down(step, [], scaled)
-            made = builder.fadd(top, log_lanes(v, total))
-            v.store(made, lse, offset, mask)
+        down(step, [], scaled)
+        made = builder.fadd(top, log_lanes(v, total))
+        v.store(made, lse, offset, mask)
 
-        _by_register(v, rows, width, columns)
-        return context.get_dummy_value()
-
-    return returns(None, [like], 5), codegen
+    _by_register(v, rows, width, columns)
 
 
-@instruction
-def _softmax_columns_backward(typingctx, like, s, grad, step, rows, width, lse):
-    def codegen(context, builder, signature, values):
-        _, s, grad, step, rows, width, lse = values
-        v = Vectors(builder, signature.args[0])
+@instruction(1)
+def _softmax_columns_backward(builder, like, s, grad, step, rows, width, lse):
+    v = Vectors(builder, like.type)
 
-        def columns(offset, mask, down):
-            saved = v.load(lse, offset, mask)
-            hidden = builder.fcmp_ordered("==", saved, v.constant(float("-inf")))
-            shift = builder.select(hidden, v.zero, saved)
+    def columns(offset, mask, down):
+        saved = v.load(lse, offset, mask)
+        hidden = builder.fcmp_ordered("==", saved, v.constant(float("-inf")))
+        shift = builder.select(hidden, v.zero, saved)
 
-            def exponential(at, carried):
-                e = exp_lanes(v, builder.fsub(v.load(s, at), shift))
-                v.store(e, s, at)
-                return [builder.fadd(carried[0], e), v.fma(e, v.load(grad, at), carried[1])]
+        def exponential(at, carried):
+            e = exp_lanes(v, builder.fsub(v.load(s, at), shift))
+            v.store(e, s, at)
+            return [builder.fadd(carried[0], e), v.fma(e, v.load(grad, at), carried[1])]
 
-            total, dot = down(step, [v.zero, v.zero], exponential)
-            factor = builder.fdiv(v.constant(1), builder.select(hidden, v.constant(1), total))
-            mean = builder.fmul(dot, factor)
+        total, dot = down(step, [v.zero, v.zero], exponential)
+        factor = builder.fdiv(v.constant(1), builder.select(hidden, v.constant(1), total))
+        mean = builder.fmul(dot, factor)
 
-            def centred(at, carried):
-                p = builder.fmul(v.load(s, at), factor)
-                v.store(p, s, at)
-                v.store(builder.fmul(p, builder.fsub(v.load(grad, at), mean)), grad, at)
-                return carried
+        def centred(at, carried):
+            p = builder.fmul(v.load(s, at), factor)
+            v.store(p, s, at)
+            v.store(builder.fmul(p, builder.fsub(v.load(grad, at), mean)), grad, at)
+            return carried
 
-            down(step, [], centred)
+        down(step, [], centred)
 
-        _by_register(v, rows, width, columns)
-        return context.get_dummy_value()
-
-    return returns(None, [like], 6), codegen
+    _by_register(v, rows, width, columns)
 
 
 def softmax_columns(s, width, lse):

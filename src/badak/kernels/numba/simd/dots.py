@@ -12,7 +12,8 @@ from badak.kernels.numba.codegen.amx import Wide, has
 from badak.kernels.numba.codegen.bfloat16 import is_bfloat16
 from badak.kernels.numba.codegen.compile import overload
 from badak.kernels.numba.codegen.floats import rounded
-from badak.kernels.numba.codegen.registers import FLOAT32, I32, I64, REGISTER, Vectors, instruction, returns
+from badak.kernels.numba.codegen.instructions import instruction
+from badak.kernels.numba.codegen.registers import FLOAT32, I32, I64, REGISTER, Vectors
 from badak.kernels.numba.simd.tiles import DEPTH, rows_from
 
 __all__ = ["TOGETHER", "ask_ahead", "dots", "tile_dots"]
@@ -122,104 +123,93 @@ def _emit(kind, rows, times=1):
     """
     registers = _GROUPS * times  # of sums of each row of x
 
-    @instruction
-    def several(typingctx, alpha, w, step, count, x, x_row, size, base, y, y_row):
-        def codegen(context, builder, signature, values):
-            alpha, w, step, count, x, x_row, size, base, y, y_row = values
-            v = Vectors(builder, FLOAT32 if kind else signature.args[0])
-            if kind in (_PAIRS, _TILES) and not has("avx512bf16"):
-                return context.get_dummy_value()
-            lanes, item, words = v.lanes, I64(v.bytes), _LINE // v.bytes
-            deep = {_NUMBERS: DEPTH, _HALVES: DEPTH // 2}.get(kind)
-            starts = rows_from(builder, w, registers * lanes, count, step)
-            groups = [starts[i : i + lanes] for i in range(0, registers * lanes, lanes)]
-            masks = [v.first(builder.sub(count, I64(lanes * group))) for group in range(registers)]
-            lines = [builder.add(x, builder.mul(x_row, I64(m))) for m in range(rows)]
+    @instruction(1)
+    def several(builder, alpha, w, step, count, x, x_row, size, base, y, y_row):
+        v = Vectors(builder, FLOAT32 if kind else alpha.type)
+        if kind in (_PAIRS, _TILES) and not has("avx512bf16"):
+            return
+        lanes, item, words = v.lanes, I64(v.bytes), _LINE // v.bytes
+        deep = {_NUMBERS: DEPTH, _HALVES: DEPTH // 2}.get(kind)
+        starts = rows_from(builder, w, registers * lanes, count, step)
+        groups = [starts[i : i + lanes] for i in range(0, registers * lanes, lanes)]
+        masks = [v.first(builder.sub(count, I64(lanes * group))) for group in range(registers)]
+        lines = [builder.add(x, builder.mul(x_row, I64(m))) for m in range(rows)]
 
-            def added(group, sums, at, column):
-                mine = zip(sums[group * rows :], lines)
-                sums[group * rows : (group + 1) * rows] = [_plus(v, kind, total, line, at, column) for total, line in mine]
+        def added(group, sums, at, column):
+            mine = zip(sums[group * rows :], lines)
+            sums[group * rows : (group + 1) * rows] = [_plus(v, kind, total, line, at, column) for total, line in mine]
 
-            def line(at, before):
-                sums = _begun(v, kind, before)
-                ask_ahead(v, starts, step, at, 1)
-                for offset in range(0, _LINE, _PART):
-                    for group in range(registers):
-                        for number, column in enumerate(v.columns(groups[group], builder.add(at, I64(offset)))):
-                            added(group, sums, builder.add(at, I64(offset + number * v.bytes)), column)
-                return _ended(v, kind, before, sums)
-
-            def word(at, before):
-                sums = list(zip(before[::2], before[1::2])) if kind == _TILES else list(before)
+        def line(at, before):
+            sums = _begun(v, kind, before)
+            ask_ahead(v, starts, step, at, 1)
+            for offset in range(0, _LINE, _PART):
                 for group in range(registers):
-                    added(group, sums, at, _column(v, groups[group], at))
-                return [each for pair in sums for each in pair] if kind == _TILES else sums
+                    for number, column in enumerate(v.columns(groups[group], builder.add(at, I64(offset)))):
+                        added(group, sums, builder.add(at, I64(offset + number * v.bytes)), column)
+            return _ended(v, kind, before, sums)
 
-            def piece(number, before):
-                first = builder.mul(number, I64(deep or 0))
-                left = builder.sub(size, first)
-                if deep:
-                    left = builder.select(builder.icmp_signed("<", left, I64(deep)), left, I64(deep))
-                whole = builder.sdiv(left, I64(words))
-                done = builder.add(first, builder.mul(whole, I64(words)))
-                at = lambda start, i, step: builder.mul(builder.add(start, builder.mul(i, I64(step))), item)
-                sums = v.repeat(whole, [v.zero] * len(before), lambda i, sums: line(at(first, i, words), sums))
-                sums = _left(v, kind, builder.srem(left, I64(words)), sums, lambda i, sums: word(at(done, i, 1), sums))
-                return [v.fma(total, v.splat(alpha), known) for total, known in zip(sums, before)]
+        def word(at, before):
+            sums = list(zip(before[::2], before[1::2])) if kind == _TILES else list(before)
+            for group in range(registers):
+                added(group, sums, at, _column(v, groups[group], at))
+            return [each for pair in sums for each in pair] if kind == _TILES else sums
 
-            base, some = _there(v, base, w)
-            before = [v.load(base, group * REGISTER, builder.and_(masks[group], some)) for group in range(registers)]
-            pieces = builder.sdiv(builder.add(size, I64(deep - 1)), I64(deep)) if deep else I64(1)
-            made = v.repeat(pieces, [each for each in before for _ in range(rows)], piece)
-            for number, total in enumerate(made):
-                group, m = divmod(number, rows)
-                v.store(total, builder.add(y, builder.mul(y_row, I64(m))), group * REGISTER, masks[group])
-            return context.get_dummy_value()
+        def piece(number, before):
+            first = builder.mul(number, I64(deep or 0))
+            left = builder.sub(size, first)
+            if deep:
+                left = builder.select(builder.icmp_signed("<", left, I64(deep)), left, I64(deep))
+            whole = builder.sdiv(left, I64(words))
+            done = builder.add(first, builder.mul(whole, I64(words)))
+            at = lambda start, i, step: builder.mul(builder.add(start, builder.mul(i, I64(step))), item)
+            sums = v.repeat(whole, [v.zero] * len(before), lambda i, sums: line(at(first, i, words), sums))
+            sums = _left(v, kind, builder.srem(left, I64(words)), sums, lambda i, sums: word(at(done, i, 1), sums))
+            return [v.fma(total, v.splat(alpha), known) for total, known in zip(sums, before)]
 
-        return returns(None, (alpha,), 9), codegen
+        base, some = _there(v, base, w)
+        before = [v.load(base, group * REGISTER, builder.and_(masks[group], some)) for group in range(registers)]
+        pieces = builder.sdiv(builder.add(size, I64(deep - 1)), I64(deep)) if deep else I64(1)
+        made = v.repeat(pieces, [each for each in before for _ in range(rows)], piece)
+        for number, total in enumerate(made):
+            group, m = divmod(number, rows)
+            v.store(total, builder.add(y, builder.mul(y_row, I64(m))), group * REGISTER, masks[group])
 
     return several
 
 
-@instruction
-def _crowded(typingctx, alpha, w, step, count, x, pairs, base, y):
+@instruction(1)
+def _crowded(builder, alpha, w, step, count, x, pairs, base, y):
     """One row of x, and rows of w that share places of the cache, of which half as many are read side by side: 2 `pairs` pieces of
     each, two at a time, a lane for each row and piece. (alpha, address of w, bytes from row to row, rows of w at most, of x, how
     many pairs of pieces, of base or 0, of y.)
     """
+    v = Vectors(builder, alpha.type)
+    half, piece = v.lanes // 2, DEPTH * v.bytes
+    rows = rows_from(builder, w, half, count, step)
+    starts = [*rows, *(builder.add(row, I64(piece)) for row in rows)]
+    order = [*range(half), *range(v.lanes + half, 2 * v.lanes)]
+    mask = v.first(count)
 
-    def codegen(context, builder, signature, values):
-        alpha, w, step, count, x, pairs, base, y = values
-        v = Vectors(builder, signature.args[0])
-        half, piece = v.lanes // 2, DEPTH * v.bytes
-        rows = rows_from(builder, w, half, count, step)
-        starts = [*rows, *(builder.add(row, I64(piece)) for row in rows)]
-        order = [*range(half), *range(v.lanes + half, 2 * v.lanes)]
-        mask = v.first(count)
+    def line(at, total):
+        ask_ahead(v, rows, step, at, 1)
+        ask_ahead(v, rows, step, builder.add(at, I64(piece)), 1)
+        for offset in range(0, _LINE, _PART):
+            for number, column in enumerate(v.columns(starts, builder.add(at, I64(offset)))):
+                place = builder.add(x, builder.add(at, I64(offset + number * v.bytes)))
+                both = v._shuffled(v.number(place), v.number(builder.add(place, I64(piece))), order)
+                total = v.fma(both, column, total)
+        return [total]
 
-        def line(at, total):
-            ask_ahead(v, rows, step, at, 1)
-            ask_ahead(v, rows, step, builder.add(at, I64(piece)), 1)
-            for offset in range(0, _LINE, _PART):
-                for number, column in enumerate(v.columns(starts, builder.add(at, I64(offset)))):
-                    place = builder.add(x, builder.add(at, I64(offset + number * v.bytes)))
-                    both = v._shuffled(v.number(place), v.number(builder.add(place, I64(piece))), order)
-                    total = v.fma(both, column, total)
-            return [total]
+    def pair(number, known):
+        first = builder.mul(number, I64(2 * piece))
+        lines = I64(piece // _LINE)
+        (total,) = v.repeat(lines, [v.zero], lambda i, sums: line(builder.add(first, builder.mul(i, I64(_LINE))), *sums))
+        second = v._shuffled(total, total, [*range(half, v.lanes), *range(half)])
+        return [v.fma(second, v.splat(alpha), v.fma(total, v.splat(alpha), *known))]
 
-        def pair(number, known):
-            first = builder.mul(number, I64(2 * piece))
-            lines = I64(piece // _LINE)
-            (total,) = v.repeat(lines, [v.zero], lambda i, sums: line(builder.add(first, builder.mul(i, I64(_LINE))), *sums))
-            second = v._shuffled(total, total, [*range(half, v.lanes), *range(half)])
-            return [v.fma(second, v.splat(alpha), v.fma(total, v.splat(alpha), *known))]
-
-        base, some = _there(v, base, w)
-        (made,) = v.repeat(pairs, [v.load(base, 0, builder.and_(mask, some))], pair)
-        v.store(made, y, 0, mask)
-        return context.get_dummy_value()
-
-    return returns(None, (alpha,), 7), codegen
+    base, some = _there(v, base, w)
+    (made,) = v.repeat(pairs, [v.load(base, 0, builder.and_(mask, some))], pair)
+    v.store(made, y, 0, mask)
 
 
 _SHAPES = (1, 1), (2, 1), (4, 1), (1, _TIMES)

@@ -3,7 +3,8 @@
 # mypy: disable-error-code="attr-defined,call-arg"
 
 from badak.kernels.numba.codegen.amx import LINE, TILE, Tiles, has
-from badak.kernels.numba.codegen.registers import I64, Loops, instruction, returns
+from badak.kernels.numba.codegen.instructions import instruction
+from badak.kernels.numba.codegen.registers import I64, Loops
 from badak.kernels.numba.simd.integers import BLOCK
 
 __all__ = ["begin_tiles", "end_tiles", "multiply_tiles"]
@@ -11,43 +12,28 @@ __all__ = ["begin_tiles", "end_tiles", "multiply_tiles"]
 _THERE = has("amx-tile", "amx-int8")  # elsewhere the instructions do nothing, and nobody comes this way
 
 
-@instruction
-def begin_tiles(typingctx):
+@instruction()
+def begin_tiles(builder):
     """The tiles of this thread, until `end_tiles`."""
-
-    def codegen(context, builder, signature, values):
-        if _THERE:
-            Tiles(builder).configure()
-        return context.get_dummy_value()
-
-    return returns(None, [], 0), codegen
+    if _THERE:
+        Tiles(builder).configure()
 
 
-@instruction
-def end_tiles(typingctx):
+@instruction()
+def end_tiles(builder):
     """No tiles any more, so that the system need not keep them."""
-
-    def codegen(context, builder, signature, values):
-        if _THERE:
-            Tiles(builder).release()
-        return context.get_dummy_value()
-
-    return returns(None, [], 0), codegen
+    if _THERE:
+        Tiles(builder).release()
 
 
-@instruction
-def multiply_tiles(typingctx, down, x, x_step, panel, panel_step, chunks, out):
+@instruction(1)
+def multiply_tiles(builder, down, x, x_step, panel, panel_step, chunks, out):
     """out[i, j] = sum_k x[i, k] panel[k, j] for `down` tiles of x (1 or 2), x_step bytes apart, and two panels.
 
     Rows of out are BLOCK numbers apart.
     """
-
-    def codegen(context, builder, signature, values):
-        if _THERE:
-            _multiply(builder, down.literal_value, *values[1:])
-        return context.get_dummy_value()
-
-    return returns(None, [down], 6), codegen
+    if _THERE:
+        _multiply(builder, down, x, x_step, panel, panel_step, chunks, out)
 
 
 def _multiply(builder, down, x, x_step, panel, panel_step, chunks, out):

@@ -12,7 +12,8 @@ import numpy as np
 
 from badak.kernels.numba.codegen.bfloat16 import is_bfloat16
 from badak.kernels.numba.codegen.floats import rounded
-from badak.kernels.numba.codegen.registers import I64, SUMS, Vectors, instruction, returns
+from badak.kernels.numba.codegen.instructions import LIKE, instruction
+from badak.kernels.numba.codegen.registers import I64, SUMS, Vectors
 from badak.kernels.numba.simd.functions import exp, exp_lanes
 
 __all__ = [
@@ -68,7 +69,7 @@ def _kept(v, mask, value, rest):
     return value if mask is None else v.builder.select(mask, value, rest)
 
 
-def _write(context, v, y, size, half, made):
+def _write(v, y, size, half, made):
     """Write y = made(number of the register's first place, mask) for each register of a row; for instructions that give nothing."""
 
     def body(place, mask, carried):
@@ -76,7 +77,6 @@ def _write(context, v, y, size, half, made):
         return []
 
     _sweep(v, size, body)
-    return context.get_dummy_value()
 
 
 def _of_half(emit):
@@ -86,22 +86,18 @@ def _of_half(emit):
 
 @_of_half
 def _largest(half):
-    @instruction
-    def largest(typingctx, like, x, size):
-        def codegen(context, builder, signature, values):
-            v = Vectors(builder, signature.args[0], SUMS)
-            _, x, size = values
-            least = v.constant(float("-inf"))
+    @instruction(1, gives=LIKE)
+    def largest(builder, like, x, size):
+        v = Vectors(builder, like.type, SUMS)
+        least = v.constant(float("-inf"))
 
-            def body(place, mask, top):
-                return [v.larger(top[0], _kept(v, mask, v.load(_at(v, x, place, half), mask=mask, half=half), least))]
+        def body(place, mask, top):
+            return [v.larger(top[0], _kept(v, mask, v.load(_at(v, x, place, half), mask=mask, half=half), least))]
 
-            tops = [top for (top,) in _sweep(v, size, body, [least], _TOGETHER)]
-            while len(tops) > 1:
-                tops = [v.larger(a, b) for a, b in zip(tops[::2], tops[1::2])]
-            return v.reduce(tops[0], v.larger)
-
-        return returns(like, [like], 2), codegen
+        tops = [top for (top,) in _sweep(v, size, body, [least], _TOGETHER)]
+        while len(tops) > 1:
+            tops = [v.larger(a, b) for a, b in zip(tops[::2], tops[1::2])]
+        return v.reduce(tops[0], v.larger)
 
     return largest
 
@@ -109,23 +105,19 @@ def _largest(half):
 def _emit_exp(half, writes):
     """The instruction that gives the sum of exp(x - shift), and writes the numbers of which it is made, not rounded."""
 
-    @instruction
-    def several(typingctx, like, shift, made, x, size):
-        def codegen(context, builder, signature, values):
-            v = Vectors(builder, signature.args[0], SUMS)
-            _, shift, made, x, size = values
-            shift = v.splat(shift)
+    @instruction(2, gives=LIKE)
+    def several(builder, like, shift, made, x, size):
+        v = Vectors(builder, like.type, SUMS)
+        shift = v.splat(shift)
 
-            def body(place, mask, total):
-                e = exp_lanes(v, builder.fsub(v.load(_at(v, x, place, half), mask=mask, half=half), shift))
-                if writes:
-                    v.store(e, _at(v, made, place, False), mask=mask)
-                return [builder.fadd(total[0], _kept(v, mask, e, v.zero))]
+        def body(place, mask, total):
+            e = exp_lanes(v, builder.fsub(v.load(_at(v, x, place, half), mask=mask, half=half), shift))
+            if writes:
+                v.store(e, _at(v, made, place, False), mask=mask)
+            return [builder.fadd(total[0], _kept(v, mask, e, v.zero))]
 
-            ((total,),) = _sweep(v, size, body, [v.zero])
-            return v.total(total)
-
-        return returns(like, [like, like], 3), codegen
+        ((total,),) = _sweep(v, size, body, [v.zero])
+        return v.total(total)
 
     return several
 
@@ -135,35 +127,27 @@ _exp_row, _exp_total = _of_half(lambda half: _emit_exp(half, True)), _of_half(la
 
 @_of_half
 def _scaled(half):
-    @instruction
-    def scaled(typingctx, like, factor, y, x, size):
-        def codegen(context, builder, signature, values):
-            v = Vectors(builder, signature.args[0], SUMS)
-            _, factor, y, x, size = values
-            factor = v.splat(factor)
-            made = lambda place, mask: builder.fmul(v.load(_at(v, x, place, False), mask=mask), factor)
-            return _write(context, v, y, size, half, made)
-
-        return returns(None, [like, like], 3), codegen
+    @instruction(2)
+    def scaled(builder, like, factor, y, x, size):
+        v = Vectors(builder, like.type, SUMS)
+        factor = v.splat(factor)
+        made = lambda place, mask: builder.fmul(v.load(_at(v, x, place, False), mask=mask), factor)
+        _write(v, y, size, half, made)
 
     return scaled
 
 
 @_of_half
 def _shifted(half):
-    @instruction
-    def shifted(typingctx, like, first, second, y, x, size):
-        def codegen(context, builder, signature, values):
-            v = Vectors(builder, signature.args[0], SUMS)
-            _, first, second, y, x, size = values
-            first, second = v.splat(first), v.splat(second)
+    @instruction(3)
+    def shifted(builder, like, first, second, y, x, size):
+        v = Vectors(builder, like.type, SUMS)
+        first, second = v.splat(first), v.splat(second)
 
-            def made(place, mask):
-                return builder.fsub(builder.fsub(v.load(_at(v, x, place, half), mask=mask, half=half), first), second)
+        def made(place, mask):
+            return builder.fsub(builder.fsub(v.load(_at(v, x, place, half), mask=mask, half=half), first), second)
 
-            return _write(context, v, y, size, half, made)
-
-        return returns(None, [like, like, like], 3), codegen
+        _write(v, y, size, half, made)
 
     return shifted
 
@@ -171,23 +155,19 @@ def _shifted(half):
 def _emit_total(half, squares):
     """The instruction that gives the sum of x, or of (x - m)^2."""
 
-    @instruction
-    def several(typingctx, like, m, x, size):
-        def codegen(context, builder, signature, values):
-            v = Vectors(builder, signature.args[0], SUMS)
-            _, m, x, size = values
-            m = v.splat(m)
+    @instruction(2, gives=LIKE)
+    def several(builder, like, m, x, size):
+        v = Vectors(builder, like.type, SUMS)
+        m = v.splat(m)
 
-            def body(place, mask, total):
-                number = v.load(_at(v, x, place, half), mask=mask, half=half)
-                if not squares:
-                    return [builder.fadd(total[0], number)]
-                d = _kept(v, mask, builder.fsub(number, m), v.zero)
-                return [v.fma(d, d, total[0])]
+        def body(place, mask, total):
+            number = v.load(_at(v, x, place, half), mask=mask, half=half)
+            if not squares:
+                return [builder.fadd(total[0], number)]
+            d = _kept(v, mask, builder.fsub(number, m), v.zero)
+            return [v.fma(d, d, total[0])]
 
-            return _sum(v, size, body)
-
-        return returns(like, [like, like], 2), codegen
+        return _sum(v, size, body)
 
     return several
 
@@ -201,40 +181,32 @@ def _sum(v, size, body):
 def _emit_products(half_a, half_b):
     """The instruction that gives the sum of a b; which of them is of bfloat16."""
 
-    @instruction
-    def several(typingctx, like, a, b, size):
-        def codegen(context, builder, signature, values):
-            v = Vectors(builder, signature.args[0], SUMS)
-            _, a, b, size = values
+    @instruction(1, gives=LIKE)
+    def several(builder, like, a, b, size):
+        v = Vectors(builder, like.type, SUMS)
 
-            def body(place, mask, total):
-                left = v.load(_at(v, a, place, half_a), mask=mask, half=half_a)
-                return [v.fma(left, v.load(_at(v, b, place, half_b), mask=mask, half=half_b), total[0])]
+        def body(place, mask, total):
+            left = v.load(_at(v, a, place, half_a), mask=mask, half=half_a)
+            return [v.fma(left, v.load(_at(v, b, place, half_b), mask=mask, half=half_b), total[0])]
 
-            return _sum(v, size, body)
-
-        return returns(like, [like], 3), codegen
+        return _sum(v, size, body)
 
     return several
 
 
 @_of_half
 def _slopes(half):
-    @instruction
-    def several(typingctx, like, m, r, dy, w, x, size):
-        def codegen(context, builder, signature, values):
-            v = Vectors(builder, signature.args[0], SUMS)
-            _, m, r, dy, w, x, size = values
-            m, r = v.splat(m), v.splat(r)
+    @instruction(3, gives=LIKE)
+    def several(builder, like, m, r, dy, w, x, size):
+        v = Vectors(builder, like.type, SUMS)
+        m, r = v.splat(m), v.splat(r)
 
-            def body(place, mask, total):
-                g = builder.fmul(v.load(_at(v, dy, place, half), mask=mask, half=half), v.load(_at(v, w, place, False), mask=mask))
-                h = builder.fmul(builder.fsub(v.load(_at(v, x, place, half), mask=mask, half=half), m), r)
-                return [v.fma(g, h, total[0])]
+        def body(place, mask, total):
+            g = builder.fmul(v.load(_at(v, dy, place, half), mask=mask, half=half), v.load(_at(v, w, place, False), mask=mask))
+            h = builder.fmul(builder.fsub(v.load(_at(v, x, place, half), mask=mask, half=half), m), r)
+            return [v.fma(g, h, total[0])]
 
-            return _sum(v, size, body)
-
-        return returns(like, [like, like, like], 4), codegen
+        return _sum(v, size, body)
 
     return several
 
@@ -246,22 +218,18 @@ _total, _squares = _of_half(lambda half: _emit_total(half, False)), _of_half(lam
 def _emit_normal(half, biased):
     """The instruction that writes y = (x - m) r w + b, or without b; w and b are never bfloat16."""
 
-    @instruction
-    def several(typingctx, like, m, r, y, x, w, b, size):
-        def codegen(context, builder, signature, values):
-            v = Vectors(builder, signature.args[0], SUMS)
-            _, m, r, y, x, w, b, size = values
-            m, r = v.splat(m), v.splat(r)
+    @instruction(3)
+    def several(builder, like, m, r, y, x, w, b, size):
+        v = Vectors(builder, like.type, SUMS)
+        m, r = v.splat(m), v.splat(r)
 
-            def made(place, mask):
-                number = v.load(_at(v, x, place, half), mask=mask, half=half)
-                h = builder.fmul(builder.fsub(number, m), r)
-                factor = v.load(_at(v, w, place, False), mask=mask)
-                return v.fma(h, factor, v.load(_at(v, b, place, False), mask=mask)) if biased else builder.fmul(h, factor)
+        def made(place, mask):
+            number = v.load(_at(v, x, place, half), mask=mask, half=half)
+            h = builder.fmul(builder.fsub(number, m), r)
+            factor = v.load(_at(v, w, place, False), mask=mask)
+            return v.fma(h, factor, v.load(_at(v, b, place, False), mask=mask)) if biased else builder.fmul(h, factor)
 
-            return _write(context, v, y, size, half, made)
-
-        return returns(None, [like, like, like], 5), codegen
+        _write(v, y, size, half, made)
 
     return several
 

@@ -1,7 +1,8 @@
 """One vector times a matrix whose rows are contiguous: sums of its rows, each row read once and in order."""
 
 from badak.kernels.numba.codegen.compile import overload
-from badak.kernels.numba.codegen.registers import I64, Vectors, instruction, returns
+from badak.kernels.numba.codegen.instructions import instruction
+from badak.kernels.numba.codegen.registers import I64, Vectors
 
 __all__ = ["add_rows"]
 
@@ -21,42 +22,37 @@ def _emit(rows, sums=1):
     to row, of y, bytes from row to row, their width). While one turn is computed, what later ones will read is asked for.
     """
 
-    @instruction
-    def several(typingctx, like, w, step, x, x_step, y, y_step, width):
-        def codegen(context, builder, signature, values):
-            v = Vectors(builder, signature.args[0])
-            _, w, step, x, x_step, y, y_step, width = values
-            starts = [builder.add(w, builder.mul(step, I64(row))) for row in range(rows)]
-            lines = [builder.add(x, builder.mul(x_step, I64(m))) for m in range(sums)]
-            results = [builder.add(y, builder.mul(y_step, I64(m))) for m in range(sums)]
-            factors = [[v.number(builder.add(line, I64(v.bytes * row))) for row in range(rows)] for line in lines]
-            whole = builder.udiv(width, I64(v.lanes))
-            rest = builder.sub(width, builder.mul(whole, I64(v.lanes)))
-            ahead = builder.mul(step, I64(rows))
-            ahead = builder.select(builder.icmp_signed("<", ahead, I64(_AHEAD)), I64(_AHEAD), ahead)
+    @instruction(1)
+    def several(builder, like, w, step, x, x_step, y, y_step, width):
+        v = Vectors(builder, like.type)
+        starts = [builder.add(w, builder.mul(step, I64(row))) for row in range(rows)]
+        lines = [builder.add(x, builder.mul(x_step, I64(m))) for m in range(sums)]
+        results = [builder.add(y, builder.mul(y_step, I64(m))) for m in range(sums)]
+        factors = [[v.number(builder.add(line, I64(v.bytes * row))) for row in range(rows)] for line in lines]
+        whole = builder.udiv(width, I64(v.lanes))
+        rest = builder.sub(width, builder.mul(whole, I64(v.lanes)))
+        ahead = builder.mul(step, I64(rows))
+        ahead = builder.select(builder.icmp_signed("<", ahead, I64(_AHEAD)), I64(_AHEAD), ahead)
 
-            def add(at, mask):
-                totals = [v.load(result, at, mask) for result in results]
-                for row, start in enumerate(starts):
-                    v.ask(builder.add(builder.add(start, ahead), at), write=False)
-                    numbers = v.load(start, at, mask)
-                    totals = [v.fma(factors[m][row], numbers, total) for m, total in enumerate(totals)]
-                for total, result in zip(totals, results):
-                    v.store(total, result, at, mask)
+        def add(at, mask):
+            totals = [v.load(result, at, mask) for result in results]
+            for row, start in enumerate(starts):
+                v.ask(builder.add(builder.add(start, ahead), at), write=False)
+                numbers = v.load(start, at, mask)
+                totals = [v.fma(factors[m][row], numbers, total) for m, total in enumerate(totals)]
+            for total, result in zip(totals, results):
+                v.store(total, result, at, mask)
 
-            def turn(i, carried):
-                add(builder.mul(i, I64(v.bytes * v.lanes)), None)
-                return carried
+        def turn(i, carried):
+            add(builder.mul(i, I64(v.bytes * v.lanes)), None)
+            return carried
 
-            def last(i, carried):
-                add(builder.mul(whole, I64(v.bytes * v.lanes)), v.first(rest))
-                return carried
+        def last(i, carried):
+            add(builder.mul(whole, I64(v.bytes * v.lanes)), v.first(rest))
+            return carried
 
-            v.repeat(whole, [], turn)
-            v.repeat(builder.zext(builder.icmp_signed(">", rest, I64(0)), I64), [], last)
-            return context.get_dummy_value()
-
-        return returns(None, (like,), 7), codegen
+        v.repeat(whole, [], turn)
+        v.repeat(builder.zext(builder.icmp_signed(">", rest, I64(0)), I64), [], last)
 
     return several
 

@@ -5,18 +5,8 @@ Addresses and strides are int64, in bytes.
 
 # mypy: disable-error-code="call-arg"
 
-from badak.kernels.numba.codegen.registers import (
-    FOUR,
-    I64,
-    INT64,
-    REGISTER,
-    ROWS,
-    THREE,
-    TWO,
-    Vectors,
-    instruction,
-    returns,
-)
+from badak.kernels.numba.codegen.instructions import instruction
+from badak.kernels.numba.codegen.registers import FOUR, I64, INT64, REGISTER, ROWS, THREE, TWO, Vectors
 
 __all__ = [
     "DEPTH",
@@ -85,8 +75,8 @@ def _sums(builder, v, width, a, a_row, a_column, rows, panel, fresh):
     return add
 
 
-@instruction
-def tile(typingctx, vectors, packing, alpha, rows, columns, depth, left, panel, source, begin, base, c, c_row, soon, ahead, beside):
+@instruction(3, [*[INT64] * 3, THREE, INT64, TWO, TWO, TWO, *[INT64] * 3, FOUR, TWO])
+def tile(builder, vectors, packing, alpha, rows, columns, depth, left, panel, source, begin, base, c, c_row, soon, ahead, beside):
     """c[i, j] = alpha (begin[i, j] + sum_k a[i, k] panel[k, j]) + base[i, j] for i < rows <= ROWS, j < columns <= vectors * lanes.
 
     The sums stay in registers: each k takes `vectors` loads of the panel and ROWS numbers of a for ROWS * vectors fused
@@ -100,138 +90,99 @@ def tile(typingctx, vectors, packing, alpha, rows, columns, depth, left, panel, 
     packing 1: the panel is written first, from the rows of b at `source` = (address, step), while its numbers are used; stores of
     lines that are not in the first cache take as long as that.
     """
+    v = Vectors(builder, alpha.type)
+    (a, a_row, a_column), source = _parts(builder, left), _parts(builder, source)
+    places = [(i, j) for i in range(ROWS) for j in range(vectors)]
+    masks = [None] * (vectors - 1) + [v.first(builder.sub(columns, I64((vectors - 1) * v.lanes)))]
+    add = _sums(builder, v, vectors, a, a_row, a_column, rows, panel, (*source, masks[-1]))
+    address, step, shift, lines = _parts(builder, ahead)
+    column, column_step = _parts(builder, beside)
+    lines_of_a = _TOGETHER * ROWS * v.bytes // _LINE
 
-    def codegen(context, builder, signature, values):
-        _, _, alpha, rows, columns, depth, left, panel, source, begin, base, c, c_row, soon, ahead, beside = values
-        v, width = Vectors(builder, signature.args[2]), vectors.literal_value
-        (a, a_row, a_column), source = _parts(builder, left), _parts(builder, source)
-        places = [(i, j) for i in range(ROWS) for j in range(width)]
-        masks = [None] * (width - 1) + [v.first(builder.sub(columns, I64((width - 1) * v.lanes)))]
-        add = _sums(builder, v, width, a, a_row, a_column, rows, panel, (*source, masks[-1]))
-        address, step, shift, lines = _parts(builder, ahead)
-        column, column_step = _parts(builder, beside)
-        lines_of_a = _TOGETHER * ROWS * v.bytes // _LINE
+    def asking_for_a(turn):
+        first = builder.add(column, builder.mul(builder.mul(turn, I64(lines_of_a)), column_step))
+        for i in range(lines_of_a):
+            v.ask(builder.add(first, builder.mul(column_step, I64(i))), False)
 
-        def asking_for_a(turn):
-            first = builder.add(column, builder.mul(builder.mul(turn, I64(lines_of_a)), column_step))
-            for i in range(lines_of_a):
-                v.ask(builder.add(first, builder.mul(column_step, I64(i))), False)
+    def asking_for_c(turn, state):
+        asking_for_a(turn)
+        row, line = builder.and_(turn, I64(ROWS - 1)), builder.udiv(turn, I64(ROWS))
+        v.ask(builder.add(soon, builder.add(builder.mul(row, c_row), builder.mul(line, I64(_LINE)))), True)
+        return add(_TOGETHER, *state)
 
-        def asking_for_c(turn, state):
-            asking_for_a(turn)
-            row, line = builder.and_(turn, I64(ROWS - 1)), builder.udiv(turn, I64(ROWS))
-            v.ask(builder.add(soon, builder.add(builder.mul(row, c_row), builder.mul(line, I64(_LINE)))), True)
-            return add(_TOGETHER, *state)
+    def asking_for_b(turn, state):
+        asking_for_a(builder.add(turn, of_c))
+        turn = builder.select(builder.icmp_signed("<", turn, lines), turn, lines)
+        row = builder.lshr(turn, shift)
+        line = builder.sub(turn, builder.shl(row, shift))
+        v.ask(builder.add(address, builder.add(builder.mul(row, step), builder.mul(line, I64(_LINE)))), False)
+        return add(_TOGETHER, *state)
 
-        def asking_for_b(turn, state):
-            asking_for_a(builder.add(turn, of_c))
-            turn = builder.select(builder.icmp_signed("<", turn, lines), turn, lines)
-            row = builder.lshr(turn, shift)
-            line = builder.sub(turn, builder.shl(row, shift))
-            v.ask(builder.add(address, builder.add(builder.mul(row, step), builder.mul(line, I64(_LINE)))), False)
-            return add(_TOGETHER, *state)
+    turns = builder.sdiv(depth, I64(_TOGETHER))
+    of_c = I64(ROWS * (-(-vectors * REGISTER // _LINE) + 1))  # rows need not begin with a line
+    of_c = builder.select(builder.icmp_signed("<", turns, of_c), turns, of_c)
+    offsets = [I64(0), I64(0), *source[:packing]]
+    begins, bases = (rows_from(builder, start, ROWS, rows, row) for start, row in (_parts(builder, x) for x in (begin, base)))
+    state = v.repeat(of_c, [*offsets, *[v.load(begins[i], j * REGISTER, masks[j]) for i, j in places]], asking_for_c)
+    state = v.repeat(builder.sub(turns, of_c), state, asking_for_b)
+    state = v.repeat(builder.srem(depth, I64(_TOGETHER)), state, lambda k, state: add(1, *state))
+    total = dict(zip(places, state[len(offsets) :]))
 
-        turns = builder.sdiv(depth, I64(_TOGETHER))
-        of_c = I64(ROWS * (-(-width * REGISTER // _LINE) + 1))  # rows need not begin with a line
-        of_c = builder.select(builder.icmp_signed("<", turns, of_c), turns, of_c)
-        offsets = [I64(0), I64(0), *source[: packing.literal_value]]
-        begins, bases = (rows_from(builder, start, ROWS, rows, row) for start, row in (_parts(builder, x) for x in (begin, base)))
-        state = v.repeat(of_c, [*offsets, *[v.load(begins[i], j * REGISTER, masks[j]) for i, j in places]], asking_for_c)
-        state = v.repeat(builder.sub(turns, of_c), state, asking_for_b)
-        state = v.repeat(builder.srem(depth, I64(_TOGETHER)), state, lambda k, state: add(1, *state))
-        total = dict(zip(places, state[len(offsets) :]))
-
-        factor = v.splat(alpha)
-        made = {(i, j): v.fma(total[i, j], factor, v.load(bases[i], j * REGISTER, masks[j])) for i, j in places}
-        outs = rows_from(builder, c, ROWS, rows, c_row)
-        for i, j in places:
-            v.store(made[i, j], outs[i], j * REGISTER, masks[j])
-        return context.get_dummy_value()
-
-    kinds = [*[INT64] * 3, THREE, INT64, TWO, TWO, TWO, *[INT64] * 3, FOUR, TWO]
-    return returns(None, [vectors, packing, alpha, *kinds], 0), codegen
+    factor = v.splat(alpha)
+    made = {(i, j): v.fma(total[i, j], factor, v.load(bases[i], j * REGISTER, masks[j])) for i, j in places}
+    outs = rows_from(builder, c, ROWS, rows, c_row)
+    for i, j in places:
+        v.store(made[i, j], outs[i], j * REGISTER, masks[j])
 
 
-@instruction
-def transpose(typingctx, like, x, x_row, rows, columns, y, y_row):
+@instruction(1)
+def transpose(builder, like, x, x_row, rows, columns, y, y_row):
     """y[j, i] = x[i, j] for i < rows <= lanes, j < columns <= lanes, of numbers like `like`.
 
     All lanes x lanes places of y are written. Interleaving the upper half of the rows with the lower half, log2(lanes)
     times, transposes a square.
     """
-
-    def codegen(context, builder, signature, values):
-        _, x, x_row, rows, columns, y, y_row = values
-        v = Vectors(builder, signature.args[0])
-        mask = v.first(columns)
-        square = [v.load(row, mask=mask) for row in rows_from(builder, x, v.lanes, rows, x_row)]
-        for _ in range(v.lanes.bit_length() - 1):
-            square = [v.interleave(square[i // 2], square[i // 2 + v.lanes // 2], i % 2) for i in range(v.lanes)]
-        for j, row in enumerate(square):
-            v.store(row, builder.add(y, builder.mul(I64(j), y_row)))
-        return context.get_dummy_value()
-
-    return returns(None, [like], 6), codegen
+    v = Vectors(builder, like.type)
+    mask = v.first(columns)
+    square = [v.load(row, mask=mask) for row in rows_from(builder, x, v.lanes, rows, x_row)]
+    for _ in range(v.lanes.bit_length() - 1):
+        square = [v.interleave(square[i // 2], square[i // 2 + v.lanes // 2], i % 2) for i in range(v.lanes)]
+    for j, row in enumerate(square):
+        v.store(row, builder.add(y, builder.mul(I64(j), y_row)))
 
 
-@instruction
-def copy_row(typingctx, vectors, like, x, columns, y):
+@instruction(2)
+def copy_row(builder, vectors, like, x, columns, y):
     """y[j] = x[j] for j < columns, then zeros up to vectors * lanes, of numbers like `like`."""
-
-    def codegen(context, builder, signature, values):
-        _, _, x, columns, y = values
-        v, width = Vectors(builder, signature.args[1]), vectors.literal_value
-        mask = v.first(builder.sub(columns, I64((width - 1) * v.lanes)))
-        for j in range(width):
-            v.store(v.load(x, j * REGISTER, mask if j == width - 1 else None), y, j * REGISTER)
-        return context.get_dummy_value()
-
-    return returns(None, [vectors, like], 3), codegen
+    v = Vectors(builder, like.type)
+    mask = v.first(builder.sub(columns, I64((vectors - 1) * v.lanes)))
+    for j in range(vectors):
+        v.store(v.load(x, j * REGISTER, mask if j == vectors - 1 else None), y, j * REGISTER)
 
 
-@instruction
-def copy_strip(typingctx, like, x, y):
+@instruction(1)
+def copy_strip(builder, like, x, y):
     """y[j] = x[j] for j < ROWS, of numbers like `like`."""
-
-    def codegen(context, builder, signature, values):
-        _, x, y = values
-        v = Vectors(builder, signature.args[0])
-        v.copy(ROWS, x, y)
-        return context.get_dummy_value()
-
-    return returns(None, [like], 2), codegen
+    v = Vectors(builder, like.type)
+    v.copy(ROWS, x, y)
 
 
-@instruction
-def zero_row(typingctx, like, y):
+@instruction(1)
+def zero_row(builder, like, y):
     """y[j] = 0 in three registers of numbers like `like`."""
-
-    def codegen(context, builder, signature, values):
-        v = Vectors(builder, signature.args[0])
-        for j in range(3):
-            v.store(v.zero, values[1], j * REGISTER)
-        return context.get_dummy_value()
-
-    return returns(None, [like], 1), codegen
+    v = Vectors(builder, like.type)
+    for j in range(3):
+        v.store(v.zero, y, j * REGISTER)
 
 
-@instruction
-def copy_number(typingctx, like, x, y):
+@instruction(1)
+def copy_number(builder, like, x, y):
     """y[0] = x[0], of numbers like `like`."""
-
-    def codegen(context, builder, signature, values):
-        v = Vectors(builder, signature.args[0])
-        builder.store(builder.load(v.pointer(values[1], kind=v.element)), v.pointer(values[2], kind=v.element))
-        return context.get_dummy_value()
-
-    return returns(None, [like], 2), codegen
+    v = Vectors(builder, like.type)
+    builder.store(builder.load(v.pointer(x, kind=v.element)), v.pointer(y, kind=v.element))
 
 
-@instruction
-def panel_space(typingctx, like):
+@instruction(1, gives=INT64)
+def panel_space(builder, like):
     """The address of room for one packed panel and three registers behind it, on the stack, aligned to registers."""
-
-    def codegen(context, builder, signature, values):
-        return Vectors(builder, signature.args[0]).space(PANEL + 3 * REGISTER)
-
-    return returns(INT64, [like], 0), codegen
+    return Vectors(builder, like.type).space(PANEL + 3 * REGISTER)
