@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.compat.torch.onnx.writer import INT, Writer, form
+from badak.compat.torch.onnx.writer import FORMS, INT, Writer, form
 from badak.compat.torch.tracing.record import Ref
 from badak.compat.torch.tracing.sizes import Expression
 from badak.core.errors import NotSupportedError, tr
@@ -92,56 +92,11 @@ def _gelu(w, out, x, approximate="none", **_):
     return w.op("Mul", w.op("Mul", a, number(0.5)), w.op("Add", inner, number(1)))
 
 
-@form("activation.SiLU")
-def _silu(w, out, x):
-    return w.op("Mul", w.of(x), w.op("Sigmoid", w.of(x)))
-
-
-@form("elementwise.Rsqrt")
-def _rsqrt(w, out, x):
-    return w.op("Reciprocal", w.op("Sqrt", w.of(x)))
-
-
-@form("elementwise.Square")
-def _square(w, out, x):
-    return w.op("Mul", w.of(x), w.of(x))
-
-
-@form("elementwise.Expm1")
-def _expm1(w, out, x):
-    return w.op("Sub", w.op("Exp", w.of(x)), w.constant(1, out.dtype))
-
-
-@form("elementwise.Log1p")
-def _log1p(w, out, x):
-    return w.op("Log", w.op("Add", w.of(x), w.constant(1, out.dtype)))
-
-
-@form("elementwise.Log2")
-def _log2(w, out, x):
-    return w.op("Div", w.op("Log", w.of(x)), w.constant(math.log(2), out.dtype))
-
-
-@form("elementwise.Log10")
-def _log10(w, out, x):
-    return w.op("Div", w.op("Log", w.of(x)), w.constant(math.log(10), out.dtype))
-
-
-@form("elementwise.Exp2")
-def _exp2(w, out, x):
-    return w.op("Pow", w.constant(2, out.dtype), w.of(x))
-
-
 @form("elementwise.Round")
 def _round(w, out, x, **attributes):
     if any(attributes.values()):
         raise NotSupportedError("onnx: round to decimals has no form", "x * 10**decimals, rounded, and divided")
     return w.op("Round", w.of(x))
-
-
-@form("elementwise.Trunc")
-def _trunc(w, out, x):
-    return w.op("Mul", w.op("Sign", w.of(x)), w.op("Floor", w.op("Abs", w.of(x))))
 
 
 @form("elementwise.Logaddexp")
@@ -172,11 +127,6 @@ def _remainder(w, out, a, b):
     return w.op("Sub", x, w.op("Mul", y, w.op("Floor", w.op("Div", x, y))))
 
 
-@form("arithmetic.Fmod")
-def _fmod(w, out, a, b):
-    return w.op("Mod", w.as_dtype(a, out.dtype), w.as_dtype(b, out.dtype), fmod=1)
-
-
 @form("select.Clamp")
 def _clamp(w, out, x, lo, hi):
     y = w.of(x)
@@ -184,50 +134,10 @@ def _clamp(w, out, x, lo, hi):
     return y if hi is None else w.op("Min", y, w.constant(hi, out.dtype))
 
 
-@form("select.Where")
-def _where(w, out, keep, a, b):
-    return w.op("Where", w.of(keep), w.as_dtype(a, out.dtype), w.as_dtype(b, out.dtype))
-
-
-@form("select.MaskedFill")
-def _masked_fill(w, out, x, mask, c):
-    return w.op("Where", w.of(mask), w.constant(c, out.dtype), w.of(x))
-
-
-@form("cast.Cast")
-def _cast(w, out, x, dtype):
-    return w.cast(w.of(x), out.dtype)
-
-
-@form("compare.isinf")
-def _isinf(w, out, x):
-    return w.op("IsInf", w.of(x))
-
-
-@form("compare.isfinite")
-def _isfinite(w, out, x):
-    return w.op("Not", w.op("Or", w.op("IsInf", w.of(x)), w.op("IsNaN", w.of(x))))
-
-
-@form("compare.bitwise_not")
-def _bitwise_not(w, out, x, **_):
-    return _bits(w, out, x, True, "Xor")
-
-
 @form("lerp.Lerp", "lerp.LerpBy")
 def _lerp(w, out, a, b, c):
     share = w.of(c) if isinstance(c, Ref) else w.constant(c, out.dtype)
     return w.op("Add", w.of(a), w.op("Mul", share, w.op("Sub", w.of(b), w.of(a))))
-
-
-@form("lerp.Addcmul")
-def _addcmul(w, out, x, a, b, c):
-    return w.op("Add", w.of(x), w.op("Mul", w.op("Mul", w.of(a), w.of(b)), w.constant(c, out.dtype)))
-
-
-@form("lerp.Addcdiv")
-def _addcdiv(w, out, x, a, b, c):
-    return w.op("Add", w.of(x), w.op("Mul", w.op("Div", w.of(a), w.of(b)), w.constant(c, out.dtype)))
 
 
 @form("embedding._one_hot")
@@ -270,21 +180,11 @@ def _var(w, out, x, axis=None, correction=1, keepdims=False):
     return w.op("Div", total, w.op("Sub", w.cast(n, out.dtype), w.constant(correction, out.dtype)))
 
 
-@form("reduce.Std")
-def _std(w, out, x, **attributes):
-    return w.op("Sqrt", _var(w, out, x, **attributes))
-
-
 @form("reduce.Norm")
 def _norm(w, out, x, p=2, axis=None, keepdims=False):
     if p not in (1, 2):
         raise NotSupportedError(tr("onnx: the norm with p={} has no form", p), "p=1 or p=2")
     return w.reduce(f"ReduceL{int(p)}", w.of(x), _axes(axis), keepdims)
-
-
-@form("reduce.CumSum")
-def _cumsum(w, out, x, axis):
-    return w.op("CumSum", w.as_dtype(x, out.dtype), w.constant(axis, INT))
 
 
 @form("sort.argmax_along", "reduce._argmax")
@@ -308,22 +208,7 @@ def _order(w, out, array, dim, descending):
     return w.op("TopK", w.of(array), n, outputs=2, axis=dim, largest=int(descending))[1]
 
 
-@form("softmax.Softmax")
-def _softmax(w, out, x, dim=-1):
-    return w.op("Softmax", w.of(x), axis=dim)
-
-
-@form("softmax.LogSoftmax")
-def _log_softmax(w, out, x, dim=-1):
-    return w.op("LogSoftmax", w.of(x), axis=dim)
-
-
 # ---------------------------------------------------------------- products and norms
-
-
-@form("matmul.MatMul")
-def _matmul(w, out, a, b):
-    return w.op("MatMul", w.of(a), w.of(b))
 
 
 @form("linear.Linear")
@@ -332,21 +217,6 @@ def _linear(w, out, x, weight, b):
         return w.op("Gemm", w.of(x), w.of(weight), w.of(b), transB=1)
     y = w.op("MatMul", w.of(x), w.op("Transpose", w.of(weight), perm=[1, 0]))
     return y if b is None else w.op("Add", y, w.of(b))
-
-
-@form("linear.AddMM")
-def _addmm(w, out, b, x, weight):
-    return w.op("Add", w.op("MatMul", w.of(x), w.of(weight)), w.of(b))
-
-
-@form("einsum.Contract")
-def _contract(w, out, a, b, ta, tb, ty):
-    return w.op("Einsum", w.of(a), w.of(b), equation=_equation(f"{ta},{tb}->{ty}"))
-
-
-@form("einsum.SumTo")
-def _sum_to(w, out, x, tx, ty):
-    return w.op("Einsum", w.of(x), equation=_equation(f"{tx}->{ty}"))
 
 
 def _equation(text: str) -> str:
@@ -374,6 +244,38 @@ def _rms_norm(w, out, x, weight, eps=1e-5, axes=1):
     return y if weight is None else w.op("Mul", y, w.of(weight))
 
 
-@form("embedding.Embedding")
-def _embedding(w, out, weight, ids, **_):
-    return w.op("Gather", w.of(weight), w.of(ids), axis=0)
+# ---------------------------------------------------------------- what one expression says
+
+FORMS |= {
+    "activation.SiLU": lambda w, out, x: w.op("Mul", w.of(x), w.op("Sigmoid", w.of(x))),
+    "elementwise.Rsqrt": lambda w, out, x: w.op("Reciprocal", w.op("Sqrt", w.of(x))),
+    "elementwise.Square": lambda w, out, x: w.op("Mul", w.of(x), w.of(x)),
+    "elementwise.Expm1": lambda w, out, x: w.op("Sub", w.op("Exp", w.of(x)), w.constant(1, out.dtype)),
+    "elementwise.Log1p": lambda w, out, x: w.op("Log", w.op("Add", w.of(x), w.constant(1, out.dtype))),
+    "elementwise.Log2": lambda w, out, x: w.op("Div", w.op("Log", w.of(x)), w.constant(math.log(2), out.dtype)),
+    "elementwise.Log10": lambda w, out, x: w.op("Div", w.op("Log", w.of(x)), w.constant(math.log(10), out.dtype)),
+    "elementwise.Exp2": lambda w, out, x: w.op("Pow", w.constant(2, out.dtype), w.of(x)),
+    "elementwise.Trunc": lambda w, out, x: w.op("Mul", w.op("Sign", w.of(x)), w.op("Floor", w.op("Abs", w.of(x)))),
+    "arithmetic.Fmod": lambda w, out, a, b: w.op("Mod", w.as_dtype(a, out.dtype), w.as_dtype(b, out.dtype), fmod=1),
+    "select.Where": lambda w, out, keep, a, b: w.op("Where", w.of(keep), w.as_dtype(a, out.dtype), w.as_dtype(b, out.dtype)),
+    "select.MaskedFill": lambda w, out, x, mask, c: w.op("Where", w.of(mask), w.constant(c, out.dtype), w.of(x)),
+    "cast.Cast": lambda w, out, x, dtype: w.cast(w.of(x), out.dtype),
+    "compare.isinf": lambda w, out, x: w.op("IsInf", w.of(x)),
+    "compare.isfinite": lambda w, out, x: w.op("Not", w.op("Or", w.op("IsInf", w.of(x)), w.op("IsNaN", w.of(x)))),
+    "compare.bitwise_not": lambda w, out, x, **_: _bits(w, out, x, True, "Xor"),
+    "lerp.Addcmul": lambda w, out, x, a, b, c: w.op(
+        "Add", w.of(x), w.op("Mul", w.op("Mul", w.of(a), w.of(b)), w.constant(c, out.dtype))
+    ),
+    "lerp.Addcdiv": lambda w, out, x, a, b, c: w.op(
+        "Add", w.of(x), w.op("Mul", w.op("Div", w.of(a), w.of(b)), w.constant(c, out.dtype))
+    ),
+    "reduce.Std": lambda w, out, x, **attributes: w.op("Sqrt", _var(w, out, x, **attributes)),
+    "reduce.CumSum": lambda w, out, x, axis: w.op("CumSum", w.as_dtype(x, out.dtype), w.constant(axis, INT)),
+    "softmax.Softmax": lambda w, out, x, dim=-1: w.op("Softmax", w.of(x), axis=dim),
+    "softmax.LogSoftmax": lambda w, out, x, dim=-1: w.op("LogSoftmax", w.of(x), axis=dim),
+    "matmul.MatMul": lambda w, out, a, b: w.op("MatMul", w.of(a), w.of(b)),
+    "linear.AddMM": lambda w, out, b, x, weight: w.op("Add", w.op("MatMul", w.of(x), w.of(weight)), w.of(b)),
+    "einsum.Contract": lambda w, out, a, b, ta, tb, ty: w.op("Einsum", w.of(a), w.of(b), equation=_equation(f"{ta},{tb}->{ty}")),
+    "einsum.SumTo": lambda w, out, x, tx, ty: w.op("Einsum", w.of(x), equation=_equation(f"{tx}->{ty}")),
+    "embedding.Embedding": lambda w, out, weight, ids, **_: w.op("Gather", w.of(weight), w.of(ids), axis=0),
+}

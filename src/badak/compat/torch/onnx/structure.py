@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.compat.torch.onnx.writer import INT, Writer, form
+from badak.compat.torch.onnx.writer import FORMS, INT, Writer, form
 from badak.compat.torch.tracing.record import Ref
 from badak.compat.torch.tracing.sizes import name_of
 from badak.core.errors import NotSupportedError, tr
@@ -12,26 +12,11 @@ from badak.core.errors import NotSupportedError, tr
 _END = 2**62
 
 
-@form("shape.View", "rearrange.Reshape")
-def _reshape(w, out, x, shape):
-    return w.op("Reshape", w.of(x), w.sizes(shape), allowzero=1 if 0 in shape else None)
-
-
 @form("shape.Transpose")
 def _transpose(w, out, x, a, b):
     perm = list(range(out.ndim))
     perm[a], perm[b] = perm[b], perm[a]
     return w.op("Transpose", w.of(x), perm=perm)
-
-
-@form("shape.Permute")
-def _permute(w, out, x, axes):
-    return w.op("Transpose", w.of(x), perm=[axis % out.ndim for axis in axes])
-
-
-@form("shape.Expand")
-def _expand(w, out, x, shape):
-    return w.op("Expand", w.of(x), w.sizes(shape))
 
 
 @form("shape.Split")
@@ -44,16 +29,6 @@ def _split(w, out, x, sizes, axis):
 def _unbind(w, out, x, axis):
     n = w.array(x).shape[axis]
     return [w.op("Gather", w.of(x), w.constant(i, INT), axis=axis) for i in range(n)]
-
-
-@form("concat.Cat")
-def _cat(w, out, *xs, axis):
-    return w.op("Concat", *(w.as_dtype(x, out.dtype) for x in xs), axis=axis)
-
-
-@form("concat.Stack")
-def _stack(w, out, *xs, axis):
-    return w.op("Concat", *(w.unsqueeze(w.as_dtype(x, out.dtype), axis) for x in xs), axis=axis)
 
 
 @form("rearrange.Flip")
@@ -92,16 +67,6 @@ def _repeat_interleave(w, out, x, times, axis):
     return w.op("Reshape", y, w.op("Mul", shape, by))
 
 
-@form("triangular.Tril")
-def _tril(w, out, x, k=0):
-    return w.op("Trilu", w.of(x), w.size(k), upper=0)
-
-
-@form("triangular.Triu")
-def _triu(w, out, x, k=0):
-    return w.op("Trilu", w.of(x), w.size(k), upper=1)
-
-
 @form("pad.Pad")
 def _pad(w, out, x, pads, value=0.0):
     before, after = zip(*pads)
@@ -117,11 +82,6 @@ def _pad_by(w, out, x, takes):
 
 
 # ---------------------------------------------------------------- indices
-
-
-@form("index.Select")
-def _select(w, out, x, key):
-    return selected(w, w.of(x), w.array(x).ndim, key)
 
 
 def selected(w: Writer, y: str, ndim: int, key: Any) -> str:
@@ -185,30 +145,10 @@ def _gather(w, out, x, index, dim):
     return w.op("GatherElements", w.of(x), w.of(index), axis=dim)
 
 
-@form("reduce.OneOf")
-def _one_of(w, out, x, index):
-    return _gather(w, out, x, index, -1)
-
-
-@form("along.IndexSelect")
-def _index_select(w, out, x, index, dim):
-    return w.op("Gather", w.of(x), w.of(index), axis=dim)
-
-
-@form("along.Scatter")
-def _scatter(w, out, x, index, src, dim):
-    return w.op("ScatterElements", w.of(x), w.of(index), _cut_like(w, src, index), axis=dim)
-
-
 @form("along.ScatterFill")
 def _scatter_fill(w, out, x, index, c, dim):
     filled = w.op("Expand", w.constant(c, out.dtype), w.op("Shape", w.of(index)))
     return w.op("ScatterElements", w.of(x), w.of(index), filled, axis=dim)
-
-
-@form("along.ScatterAdd")
-def _scatter_add(w, out, x, index, src, dim):
-    return w.op("ScatterElements", w.of(x), w.of(index), _cut_like(w, src, index), axis=dim, reduction="add")
 
 
 def _cut_like(w: Writer, src: Ref, index: Ref) -> str:
@@ -345,16 +285,31 @@ def _recurrent(
     return [w.squeeze(y, 1), *(w.squeeze(x, 0) for x in last)]
 
 
-@form("recurrent.LSTM")
-def _lstm(w, out, gx, h0, c0, weight, b, reverse=False, lengths=None):
-    return _recurrent(w, "LSTM", gx, [h0, c0], weight, b, reverse, lengths)
-
-
-@form("recurrent.GRU")
-def _gru(w, out, gx, h0, weight, b, reverse=False, lengths=None):
-    return _recurrent(w, "GRU", gx, [h0], weight, b, reverse, lengths, linear_before_reset=1)
-
-
-@form("recurrent.RNN")
-def _rnn(w, out, gx, h0, weight, b, relu=False, reverse=False, lengths=None):
-    return _recurrent(w, "RNN", gx, [h0], weight, b, reverse, lengths, activations=["Relu" if relu else "Tanh"])
+FORMS |= {
+    "shape.View": lambda w, out, x, shape: w.op("Reshape", w.of(x), w.sizes(shape), allowzero=1 if 0 in shape else None),
+    "rearrange.Reshape": lambda w, out, x, shape: w.op("Reshape", w.of(x), w.sizes(shape), allowzero=1 if 0 in shape else None),
+    "shape.Permute": lambda w, out, x, axes: w.op("Transpose", w.of(x), perm=[axis % out.ndim for axis in axes]),
+    "shape.Expand": lambda w, out, x, shape: w.op("Expand", w.of(x), w.sizes(shape)),
+    "concat.Cat": lambda w, out, *xs, axis: w.op("Concat", *(w.as_dtype(x, out.dtype) for x in xs), axis=axis),
+    "concat.Stack": lambda w, out, *xs, axis: w.op("Concat", *(w.unsqueeze(w.as_dtype(x, out.dtype), axis) for x in xs), axis=axis),
+    "triangular.Tril": lambda w, out, x, k=0: w.op("Trilu", w.of(x), w.size(k), upper=0),
+    "triangular.Triu": lambda w, out, x, k=0: w.op("Trilu", w.of(x), w.size(k), upper=1),
+    "index.Select": lambda w, out, x, key: selected(w, w.of(x), w.array(x).ndim, key),
+    "reduce.OneOf": lambda w, out, x, index: _gather(w, out, x, index, -1),
+    "along.IndexSelect": lambda w, out, x, index, dim: w.op("Gather", w.of(x), w.of(index), axis=dim),
+    "along.Scatter": lambda w, out, x, index, src, dim: w.op(
+        "ScatterElements", w.of(x), w.of(index), _cut_like(w, src, index), axis=dim
+    ),
+    "along.ScatterAdd": lambda w, out, x, index, src, dim: w.op(
+        "ScatterElements", w.of(x), w.of(index), _cut_like(w, src, index), axis=dim, reduction="add"
+    ),
+    "recurrent.LSTM": lambda w, out, gx, h0, c0, weight, b, reverse=False, lengths=None: _recurrent(
+        w, "LSTM", gx, [h0, c0], weight, b, reverse, lengths
+    ),
+    "recurrent.GRU": lambda w, out, gx, h0, weight, b, reverse=False, lengths=None: _recurrent(
+        w, "GRU", gx, [h0], weight, b, reverse, lengths, linear_before_reset=1
+    ),
+    "recurrent.RNN": lambda w, out, gx, h0, weight, b, relu=False, reverse=False, lengths=None: _recurrent(
+        w, "RNN", gx, [h0], weight, b, reverse, lengths, activations=["Relu" if relu else "Tanh"]
+    ),
+}
