@@ -19,8 +19,6 @@ from badak.kernels.numba.simd import bf16_gemm as inner
 from badak.kernels.numba.threadpool.parallel import Kernel
 from badak.kernels.numba.threadpool.pool import team
 
-__all__ = ["WAYS", "WAY_NUMBERS", "product"]
-
 _FLOAT32 = np.dtype(np.float32)
 _FLOPS_PER_NS = 800  # of one core, roughly
 _COSTS = gemm.Costs(32, 32, 100, 1_000_000)

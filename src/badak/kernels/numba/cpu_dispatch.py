@@ -18,8 +18,6 @@ from badak.kernels.numba.codegen.amx import has, target
 from badak.kernels.numba.codegen.cache import Shelf, sources_of, to_stderr
 from badak.kernels.numba.codegen.compile import FOLDER
 
-__all__ = ["KINDS", "Way", "Ways", "describe", "permitted"]
-
 _ARCH_PRCTL, _PERMIT, _TILES = 158, 0x1023, 18  # Linux's arch_prctl, ARCH_REQ_XCOMP_PERM, the state that tiles are
 
 

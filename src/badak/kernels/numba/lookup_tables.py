@@ -14,8 +14,6 @@ from badak.kernels.numba.codegen.bfloat16 import STORED, bits
 from badak.kernels.numba.codegen.compile import overload
 from badak.kernels.numba.threadpool.parallel import parallel_exact
 
-__all__ = ["looked_up", "scaled"]
-
 _COST = 0.25  # nanoseconds of one core per element
 _PIECE = 1_024  # slopes that are looked up at a time: looking does not vectorise, multiplying and rounding does
 

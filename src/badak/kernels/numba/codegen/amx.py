@@ -12,8 +12,6 @@ from badak.kernels.numba.codegen.cpu import FEATURES
 from badak.kernels.numba.codegen.internals import cgutils
 from badak.kernels.numba.codegen.registers import I32, I64, Loops
 
-__all__ = ["LINE", "TILE", "Tiles", "Wide", "has", "stack", "target"]
-
 LINE, TILE = 64, 1024  # bytes of a row of a tile, and of a tile
 _I8, _I16 = ir.IntType(8), ir.IntType(16)
 

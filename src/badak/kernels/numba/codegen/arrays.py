@@ -25,8 +25,6 @@ from numba.extending import intrinsic, overload
 
 from badak.kernels.numba.codegen.atomics import INT64, pointer_to
 
-__all__ = ["Numbers", "held", "lent", "unit_stride"]
-
 _HEAD = object.__basicsize__  # bytes of an object before what is its own
 
 

@@ -10,8 +10,6 @@ from numba import types
 from badak.kernels.numba.codegen.instructions import instruction
 from badak.kernels.numba.codegen.internals import cgutils
 
-__all__ = ["INT64", "atomic_add", "atomic_load", "atomic_store", "call", "pause", "pointer_to", "swap_if"]
-
 INT64 = ir.IntType(64)
 
 

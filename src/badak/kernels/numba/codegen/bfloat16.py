@@ -31,19 +31,6 @@ from badak.kernels.numba.codegen.internals import (
     signature,
 )
 
-__all__ = [
-    "STORED",
-    "bits",
-    "is_bfloat16",
-    "number_of",
-    "room_for",
-    "rounded",
-    "rounded_bits",
-    "unrounded",
-    "viewed",
-    "widened_bits",
-]
-
 STORED = np.dtype(np.uint16)  # as what a driver takes it
 
 

@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-__all__ = ["SECOND_CACHE"]
-
 _USUAL = 1 << 20
 
 

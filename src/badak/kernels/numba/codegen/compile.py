@@ -12,7 +12,7 @@ import llvmlite.binding as llvm
 import numba
 import numpy as np
 from numba import types
-from numba.extending import overload
+from numba.extending import overload as overload
 
 from badak.core.portable import PORTABLE
 from badak.core.signals import uninterrupted
@@ -21,8 +21,6 @@ from badak.kernels.numba.codegen.bfloat16 import number_of
 from badak.kernels.numba.codegen.cache import choose_folder, shelf_of, sources_of
 from badak.kernels.numba.codegen.internals import Cache, with_cache
 from badak.kernels.numba.codegen.parts import parts_without_code
-
-__all__ = ["FLAGS", "FOLDER", "JIT", "OPTIONS", "WITHIN", "compile_function", "exact", "kept", "kernel", "overload", "type_of"]
 
 _KINDS = {"i": types.int64, "b": types.int8, "?": types.boolean, "h": types.uint16, "f": None}  # None: a number of the kernel
 

@@ -16,8 +16,6 @@ from badak.core.errors import ArgumentError, tr
 from badak.core.portable import PORTABLE
 from badak.kernels.numba.codegen.internals import target
 
-__all__ = ["FEATURES", "pairs_in_every_cycle"]
-
 # By level, the beginnings of LLVM's names of what it adds. A feature belongs to the last level that names it.
 _LEVELS = {
     "sse2": "",

@@ -21,8 +21,6 @@ from badak.kernels.numba.codegen.internals import Copy, cgutils, event
 from badak.kernels.numba.codegen.linking import link_callbacks
 from badak.kernels.numba.codegen.parts import parts_without_code
 
-__all__ = ["KEPT", "compile_driver"]
-
 _APART = 8  # int64s from counter to counter: each has a cache line of its own
 KEPT = 64  # bytes at the head of a kept call: the worker's address, tasks, threads; then counters, then the record
 

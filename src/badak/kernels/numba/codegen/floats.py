@@ -15,8 +15,6 @@ from numba.extending import intrinsic, overload
 from badak.kernels.numba.codegen.internals import cgutils
 from badak.kernels.update import fma, largest, quotient
 
-__all__ = ["fma", "is_float32", "largest", "minus", "over_root", "pow2", "quotient", "rint", "rounded"]
-
 
 def is_float32(kind):
     """Whether an argument of an `overload` (a Numba type there) is float32."""

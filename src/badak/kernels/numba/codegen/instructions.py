@@ -7,8 +7,6 @@ from functools import wraps
 from numba import types
 from numba.extending import intrinsic
 
-__all__ = ["LIKE", "instruction"]
-
 LIKE = "the type of the first argument"
 
 

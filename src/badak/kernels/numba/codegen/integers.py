@@ -8,23 +8,6 @@ from badak.kernels.numba.codegen.amx import has
 from badak.kernels.numba.codegen.internals import cgutils
 from badak.kernels.numba.codegen.registers import REGISTER, Vectors
 
-__all__ = [
-    "BIT",
-    "F32",
-    "VNNI_FEATURES",
-    "I8",
-    "I16",
-    "I32",
-    "VNNI",
-    "WIDENED",
-    "Bytes",
-    "Sixteen",
-    "UNDEFINED",
-    "literal",
-    "vector",
-    "widened_half",
-]
-
 BIT, I8, I16, I32, F32 = ir.IntType(1), ir.IntType(8), ir.IntType(16), ir.IntType(32), ir.FloatType()
 vector, literal, UNDEFINED = ir.VectorType, ir.Constant, ir.Undefined
 VNNI_FEATURES = ("avx512vnni",) if REGISTER == 64 else ("avxvnni",)

@@ -19,8 +19,6 @@ from badak.kernels.numba.codegen.compile import OPTIONS, kept, type_of
 from badak.kernels.numba.codegen.internals import c_function
 from badak.kernels.numba.codegen.parts import parts_without_code
 
-__all__ = ["callbacks", "compile_callback", "extern", "link", "link_callbacks"]
-
 callbacks: dict = {}  # name: (function, words, dtype) of C functions, compiled before the first kernel of their dtype is
 _linked: dict = {}
 

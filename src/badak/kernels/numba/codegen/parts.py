@@ -8,8 +8,6 @@ machine code and wrappers for Python and C, took a third of the time to compile 
 from badak.kernels.numba.codegen import internals
 from badak.kernels.numba.codegen.cpu import FEATURES
 
-__all__ = ["parts_without_code"]
-
 # LLVM's loops use half of a register on Intel's servers, for the sake of CPUs that became slower by whole ones.
 _WIDTH = '"prefer-vector-width"="512"' if FEATURES.get("avx512f") else ""
 

@@ -16,24 +16,6 @@ from badak.kernels.numba.codegen.bfloat16 import rounded_bits, widened_bits
 from badak.kernels.numba.codegen.cpu import FEATURES
 from badak.kernels.numba.codegen.internals import cgutils
 
-__all__ = [
-    "FLOAT32",
-    "FOUR",
-    "I64",
-    "INT64",
-    "Loops",
-    "REGISTER",
-    "ROWS",
-    "SUMS",
-    "THREE",
-    "TWO",
-    "Vectors",
-    "describe",
-    "lanes",
-    "whole_registers",
-]
-
-
 REGISTER = 64 if FEATURES.get("avx512f") else 32 if FEATURES.get("avx2") else 16  # bytes of a vector register
 SUMS = 64  # bytes of the vectors by which rows are summed up: on every CPU the same, so that the sums are
 # A tile of the result is ROWS rows of up to three registers; it and three registers of b fill a CPU's 32 or 16.

@@ -12,8 +12,6 @@ from badak.kernels.numba.codegen.compile import overload
 from badak.kernels.numba.codegen.instructions import instruction
 from badak.kernels.numba.codegen.registers import FLOAT32, I64, Vectors
 
-__all__ = ["in_full", "numbers_in", "round_in_float32", "round_rows", "rounded_to", "summing", "widen_rows"]
-
 
 def _move_rows(reading, writing, rounding=False):
     """The instruction that moves rows of numbers from x to y; reading, writing: whether x and y are bfloat16, else float32.

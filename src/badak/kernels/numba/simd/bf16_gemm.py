@@ -31,8 +31,6 @@ from badak.kernels.numba.simd.bf16_tiles import (
 from badak.kernels.numba.simd.gemm import gemm, where
 from badak.kernels.numba.simd.wide_gemm import wide_product
 
-__all__ = ["AMX", "AVX512", "DEPTH", "WIDE", "bf16_gemm", "multiply"]
-
 AMX, AVX512, WIDE = 0, 1, 2  # ways; WIDE: in float32
 DEPTH = 1024  # of k, in one packing of both matrices
 _PANELS = 8  # of the right matrix packed at a time, so that rows are read in pieces of 512 bytes and more

@@ -12,22 +12,6 @@ from badak.kernels.numba.codegen.amx import LINE, TILE, Tiles, Wide, has, stack
 from badak.kernels.numba.codegen.instructions import instruction
 from badak.kernels.numba.codegen.registers import I64, INT64
 
-__all__ = [
-    "K",
-    "SIDE",
-    "dot_block",
-    "finish",
-    "pack_pairs",
-    "pack_row",
-    "scratch",
-    "tile_block",
-    "tile_block_after",
-    "tiles_off",
-    "tiles_on",
-    "turn_pairs",
-    "turn_rows",
-]
-
 K = 32  # of a tile
 SIDE = 16  # its rows
 

@@ -14,8 +14,6 @@ from badak.kernels.numba.codegen.registers import I64, REGISTER
 from badak.kernels.numba.simd.blocks import GROUP, Groups
 from badak.kernels.numba.simd.integers import AMX
 
-__all__ = ["DOWN", "begin_part_tiles", "multiply_parts"]
-
 AHEAD = 2  # parts that tiles are multiplied ahead of their scales: a tile takes long to get through memory to other registers
 DOWN = 8 if REGISTER == 64 else 2  # rows of inputs that registers take at once; tiles take 16
 _THERE = has("amx-tile", "amx-int8")

@@ -36,9 +36,6 @@ from badak.kernels.numba.codegen.integers import (
 from badak.kernels.numba.codegen.registers import I64, REGISTER
 from badak.kernels.numba.simd.integers import _factors
 
-__all__ = ["GROUP", "INPUTS", "PAIRS", "PLAIN", "QUADS", "SCALES", "TAKEN", "Groups", "add_parts", "finish_rows",
-           "quantize_part", "reach", "scaled_parts", "unpack_parts", "write_numbers"]  # fmt: skip
-
 PLAIN, QUADS, PAIRS = range(3)  # orders of inputs
 GROUP = 512  # bytes of the inputs of 16 parts
 SCALES, TAKEN = GROUP, GROUP + 4 * TOGETHER  # where their scales lie, and what is taken off

@@ -13,8 +13,6 @@ from badak.kernels.numba.codegen.instructions import instruction
 from badak.kernels.numba.codegen.registers import I64, REGISTER, Vectors
 from badak.kernels.numba.simd.functions import exp, exp_lanes, log_lanes
 
-__all__ = ["softmax_columns", "softmax_columns_backward"]
-
 
 def _by_register(v, rows, width, body):
     """body(offset of a register's columns, mask, down), where down(carried, inner) runs inner(offset, carried) by rows."""

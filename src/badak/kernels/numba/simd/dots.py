@@ -16,8 +16,6 @@ from badak.kernels.numba.codegen.instructions import instruction
 from badak.kernels.numba.codegen.registers import FLOAT32, I32, I64, REGISTER, Vectors
 from badak.kernels.numba.simd.tiles import DEPTH, rows_from
 
-__all__ = ["TOGETHER", "ask_ahead", "dots", "tile_dots"]
-
 _LINE, _PART = 64, 16  # bytes of a line of cache, of which so many numbers of each row are read at a time
 _GROUPS = _LINE // REGISTER  # registers of sums of each row of x, so that as many adders are busy on every CPU
 _TIMES, _NEAR = 2, 16384  # with one row of x so many times as many rows, where they lie within so many bytes

@@ -11,8 +11,6 @@ import numpy as np
 
 from badak.kernels.numba.codegen.floats import fma, is_float32, pow2, rint, rounded
 
-__all__ = ["exp", "exp_lanes", "log_lanes", "normal", "sigmoid", "tanh"]
-
 _f = np.float32
 _LOG2_E, _LN2_HIGH, _LN2_LOW = _f(1.4426950408889634), _f(0.693145751953125), _f(1.42860682030941723e-6)
 _LEAST, _MOST = _f(-87.5), _f(89.0)  # below the least the result is 0, above the most it is inf

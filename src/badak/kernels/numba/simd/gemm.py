@@ -26,8 +26,6 @@ from badak.kernels.numba.simd.tiles import (
     zero_row,
 )
 
-__all__ = ["gemm", "sgemm", "where"]
-
 _LINE, _PAGE = 64, 4096  # bytes of a line of cache, and those after which its sets, and pages, begin again
 _FEW, _SOME = 3, 16  # panels of b up to which a is read where it lies: where that is slow, and where it is not
 

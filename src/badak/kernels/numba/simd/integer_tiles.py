@@ -7,8 +7,6 @@ from badak.kernels.numba.codegen.instructions import instruction
 from badak.kernels.numba.codegen.registers import I64, Loops
 from badak.kernels.numba.simd.integers import BLOCK
 
-__all__ = ["begin_tiles", "end_tiles", "multiply_tiles"]
-
 _THERE = has("amx-tile", "amx-int8")  # elsewhere the instructions do nothing, and nobody comes this way
 
 

@@ -14,23 +14,9 @@ x is read from tiles (M / 16, K / 64, 16, 64): 64 numbers of a row, below them 6
 # mypy: disable-error-code="attr-defined,call-arg"
 
 from badak.kernels.numba.codegen.instructions import instruction
-from badak.kernels.numba.codegen.integers import F32, I32, VNNI, WIDENED, Bytes, Sixteen
+from badak.kernels.numba.codegen.integers import F32, I32, Bytes, Sixteen
 from badak.kernels.numba.codegen.registers import I64, REGISTER, Loops
 from badak.kernels.numba.simd.dots import ask_ahead
-
-__all__ = [
-    "AMX",
-    "BLOCK",
-    "CHUNK",
-    "TILE_ROWS",
-    "VNNI",
-    "WIDENED",
-    "dot_rows",
-    "multiply_registers",
-    "quantize_row",
-    "scale_block",
-    "sum_panel",
-]
 
 AMX = 2  # next to WIDENED and VNNI
 CHUNK = 64  # numbers of a row that lie together: a row of a tile

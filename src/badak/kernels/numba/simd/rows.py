@@ -16,19 +16,6 @@ from badak.kernels.numba.codegen.instructions import LIKE, instruction
 from badak.kernels.numba.codegen.registers import I64, SUMS, Vectors
 from badak.kernels.numba.simd.functions import exp, exp_lanes
 
-__all__ = [
-    "exp_row",
-    "exp_total",
-    "largest_in",
-    "normal_row",
-    "products_in",
-    "scaled_row",
-    "shifted_row",
-    "slopes_in",
-    "squares_in",
-    "total_in",
-]
-
 _TOGETHER = 4  # registers of a turn of a reduction, each with a result of its own: an addition takes four cycles
 
 

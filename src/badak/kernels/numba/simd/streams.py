@@ -4,8 +4,6 @@ from badak.kernels.numba.codegen.compile import overload
 from badak.kernels.numba.codegen.instructions import instruction
 from badak.kernels.numba.codegen.registers import I64, Vectors
 
-__all__ = ["add_rows"]
-
 _TOGETHER = 8  # rows added in a turn, for one look at the sums
 _AHEAD = 8192  # bytes further on, at least, that the caches are asked for
 

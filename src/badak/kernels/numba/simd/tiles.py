@@ -8,19 +8,6 @@ Addresses and strides are int64, in bytes.
 from badak.kernels.numba.codegen.instructions import instruction
 from badak.kernels.numba.codegen.registers import FOUR, I64, INT64, REGISTER, ROWS, THREE, TWO, Vectors
 
-__all__ = [
-    "DEPTH",
-    "PANEL",
-    "copy_number",
-    "copy_row",
-    "copy_strip",
-    "panel_space",
-    "rows_from",
-    "tile",
-    "transpose",
-    "zero_row",
-]
-
 # k of a panel. The deeper it is, the less often a result is read and written again; it need not stay in the first cache, for
 # the inner loop reads it in order, a register in four cycles.
 DEPTH = 384

@@ -12,8 +12,6 @@ from badak.kernels.numba.simd.accumulators import round_in_float32, round_rows, 
 from badak.kernels.numba.simd.gemm import sgemm
 from badak.kernels.numba.simd.tiles import DEPTH
 
-__all__ = ["wide_product"]
-
 _COLUMNS = 8 * 3 * REGISTER // 4  # of the right matrix in float32 at a time: eight panels
 _LINE = 64
 

@@ -24,8 +24,6 @@ import numpy as np
 from badak.kernels.numba.codegen.compile import FOLDER
 from badak.kernels.numba.threadpool.pool import team
 
-__all__ = ["LIKELY", "ahead", "name_of", "serve"]
-
 _MOST = 4  # processes that compile, the program among them: 200 MiB each
 _WORTH = 3  # kernels: for less, starting a process takes longer
 

@@ -37,8 +37,6 @@ from badak.kernels.numba.codegen.drivers import compile_driver
 from badak.kernels.numba.threadpool.background_compile import ahead, name_of
 from badak.kernels.numba.threadpool.pool import team
 
-__all__ = ["Kernel", "call_log", "parallel", "parallel_exact", "warmup"]
-
 # Work, in nanoseconds of one core, below which a second thread costs more than it saves: waking it takes 2 to 10 us.
 _GRAIN = 20_000
 _KEPT_GRAIN = 5_000  # of a call that is kept and played: the other threads are awake, and a call takes 0.25 us
