@@ -25,7 +25,53 @@ from badak.nn.transformer_parts import activation_of, causal_mask, copies, is_ca
 from badak.tensor import Tensor
 
 
-class TransformerEncoderLayer(Module):
+class _TransformerLayer(Module):
+    """What the two layers share: self-attention, two linear layers, and next to them attention to the encoder's output, or not."""
+
+    _across = False
+
+    def __init__(
+        self,
+        d_model: int,
+        nhead: int,
+        dim_feedforward: int = 2048,
+        dropout: float = 0.1,
+        activation: str | Callable[[Tensor], Tensor] = F.relu,
+        layer_norm_eps: float = 1e-5,
+        batch_first: bool = False,
+        norm_first: bool = False,
+        bias: bool = True,
+        device=None,
+        dtype=None,
+    ) -> None:
+        super().__init__()
+        place = {"device": device, "dtype": dtype}
+        self.self_attn = MultiheadAttention(d_model, nhead, dropout, bias=bias, batch_first=batch_first, **place)
+        if self._across:
+            self.multihead_attn = MultiheadAttention(d_model, nhead, dropout, bias=bias, batch_first=batch_first, **place)
+        self.linear1 = Linear(d_model, dim_feedforward, bias=bias, **place)
+        self.dropout = Dropout(dropout)
+        self.linear2 = Linear(dim_feedforward, d_model, bias=bias, **place)
+        self.norm_first = norm_first
+        for part in (1, 2, 3) if self._across else (1, 2):
+            self.add_module(f"norm{part}", LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **place))
+        for part in (1, 2, 3) if self._across else (1, 2):
+            self.add_module(f"dropout{part}", Dropout(dropout))
+        self.activation = activation_of(activation)
+
+    def _sa_block(
+        self, x: Tensor, attn_mask: AnyMask | None, key_padding_mask: AnyMask | None, is_causal: bool = False, kept=None
+    ) -> Tensor:
+        how = {"need_weights": False, "attn_mask": attn_mask, "is_causal": is_causal, **kept_in(kept)}
+        x, _ = self.self_attn(x, x, x, key_padding_mask=key_padding_mask, **how)
+        return self.dropout1(x)
+
+    def _ff_block(self, x: Tensor) -> Tensor:
+        x = self.linear2(self.dropout(self.activation(self.linear1(x))))
+        return self.dropout3(x) if self._across else self.dropout2(x)
+
+
+class TransformerEncoderLayer(_TransformerLayer):
     """Self-attention, then two linear layers, each with a residual and a norm.
 
         norm_first=False (the paper):   x = norm1(x + attend(x));   y = norm2(x + feed(x))
@@ -58,32 +104,6 @@ class TransformerEncoderLayer(Module):
         (2, 5, 8)
     """
 
-    def __init__(
-        self,
-        d_model: int,
-        nhead: int,
-        dim_feedforward: int = 2048,
-        dropout: float = 0.1,
-        activation: str | Callable[[Tensor], Tensor] = F.relu,
-        layer_norm_eps: float = 1e-5,
-        batch_first: bool = False,
-        norm_first: bool = False,
-        bias: bool = True,
-        device=None,
-        dtype=None,
-    ) -> None:
-        super().__init__()
-        place = {"device": device, "dtype": dtype}
-        self.self_attn = MultiheadAttention(d_model, nhead, dropout, bias=bias, batch_first=batch_first, **place)
-        self.linear1 = Linear(d_model, dim_feedforward, bias=bias, **place)
-        self.dropout = Dropout(dropout)
-        self.linear2 = Linear(dim_feedforward, d_model, bias=bias, **place)
-        self.norm_first = norm_first
-        self.norm1 = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **place)
-        self.norm2 = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **place)
-        self.dropout1, self.dropout2 = Dropout(dropout), Dropout(dropout)
-        self.activation = activation_of(activation)
-
     def forward(
         self,
         src: Tensor,
@@ -98,17 +118,8 @@ class TransformerEncoderLayer(Module):
         x = self.norm1(src + self._sa_block(src, *masks))
         return self.norm2(x + self._ff_block(x))
 
-    def _sa_block(self, x: Tensor, attn_mask: AnyMask | None, key_padding_mask: AnyMask | None, is_causal: bool = False) -> Tensor:
-        how: dict = {"key_padding_mask": key_padding_mask, "attn_mask": attn_mask, "is_causal": is_causal}
-        x, _ = self.self_attn(x, x, x, need_weights=False, **how)
-        return self.dropout1(x)
 
-    def _ff_block(self, x: Tensor) -> Tensor:
-        x = self.dropout(self.activation(self.linear1(x)))
-        return self.dropout2(self.linear2(x))
-
-
-class TransformerDecoderLayer(Module):
+class TransformerDecoderLayer(_TransformerLayer):
     """Self-attention, attention to the encoder's output (`memory`), two linear layers, each with a residual and a norm.
 
     Arguments as in TransformerEncoderLayer. `forward` takes a cache as TransformerDecoder's does, of which it is layer `layer`;
@@ -137,33 +148,7 @@ class TransformerDecoderLayer(Module):
         (2, 3, 8)
     """
 
-    def __init__(
-        self,
-        d_model: int,
-        nhead: int,
-        dim_feedforward: int = 2048,
-        dropout: float = 0.1,
-        activation: str | Callable[[Tensor], Tensor] = F.relu,
-        layer_norm_eps: float = 1e-5,
-        batch_first: bool = False,
-        norm_first: bool = False,
-        bias: bool = True,
-        device=None,
-        dtype=None,
-    ) -> None:
-        super().__init__()
-        place = {"device": device, "dtype": dtype}
-        self.self_attn = MultiheadAttention(d_model, nhead, dropout, bias=bias, batch_first=batch_first, **place)
-        self.multihead_attn = MultiheadAttention(d_model, nhead, dropout, bias=bias, batch_first=batch_first, **place)
-        self.linear1 = Linear(d_model, dim_feedforward, bias=bias, **place)
-        self.dropout = Dropout(dropout)
-        self.linear2 = Linear(dim_feedforward, d_model, bias=bias, **place)
-        self.norm_first = norm_first
-        self.norm1 = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **place)
-        self.norm2 = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **place)
-        self.norm3 = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **place)
-        self.dropout1, self.dropout2, self.dropout3 = Dropout(dropout), Dropout(dropout), Dropout(dropout)
-        self.activation = activation_of(activation)
+    _across = True
 
     def forward(  # type: ignore[override]  # arguments by keyword only
         self,
@@ -192,13 +177,6 @@ class TransformerDecoderLayer(Module):
         x = self.norm2(x + self._mha_block(x, *across))
         return self.norm3(x + self._ff_block(x))
 
-    def _sa_block(
-        self, x: Tensor, attn_mask: AnyMask | None, key_padding_mask: AnyMask | None, is_causal: bool = False, kept=None
-    ) -> Tensor:
-        how = {"need_weights": False, "attn_mask": attn_mask, "is_causal": is_causal, **kept_in(kept)}
-        x, _ = self.self_attn(x, x, x, key_padding_mask=key_padding_mask, **how)
-        return self.dropout1(x)
-
     def _mha_block(
         self, x: Tensor, mem: Tensor, attn_mask: AnyMask | None, key_padding_mask: AnyMask | None, is_causal: bool = False,
         kept=None,
@@ -206,10 +184,6 @@ class TransformerDecoderLayer(Module):
         how = {"need_weights": False, "attn_mask": attn_mask, "is_causal": is_causal, **kept_in(kept)}
         x, _ = self.multihead_attn(x, mem, mem, key_padding_mask=key_padding_mask, **how)
         return self.dropout2(x)
-
-    def _ff_block(self, x: Tensor) -> Tensor:
-        x = self.dropout(self.activation(self.linear1(x)))
-        return self.dropout3(self.linear2(x))
 
 
 class TransformerEncoder(Module):
