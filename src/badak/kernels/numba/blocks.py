@@ -47,7 +47,7 @@ _FEW = 4  # rows up to which the weights are read where they lie
 _LEAST, _STREAM = 32_768, 131_072  # bytes of weights of a task
 _LINE = 64
 MAPPED = 1 << 27  # bytes of a result from which on it has memory of its own
-_Q8_0, _Q4_0, _Q4_K = (FORMATS[name].code for name in ("q8_0", "q4_0", "q4_k"))
+_Q4_K = FORMATS["q4_k"].code
 _NUMBERS = {"amx": AMX, "vnni": VNNI, "widened": WIDENED}  # of ways, as kernels know them
 _PER_NS = {WIDENED: 50, VNNI: 150, AMX: 500}  # products and sums of one core, roughly
 _LONGEST = max(map(reach, FORMATS.values()))
@@ -87,36 +87,8 @@ def quantize_inputs(task, x, packed, rows, groups, order, shift):
 
 @kernel
 def _scaled(code, way, many, w, step, count, groups, width, left, x, x_step, out, out_step):
-    """`scaled_parts` of the format, the way, and one or four rows of inputs."""
-    if code == _Q4_0:
-        if way == WIDENED:
-            if many == 1:
-                scaled_parts(_Q4_0, WIDENED, 1, w, step, count, groups, width, left, x, x_step, out, out_step)
-            else:
-                scaled_parts(_Q4_0, WIDENED, 4, w, step, count, groups, width, left, x, x_step, out, out_step)
-        elif many == 1:
-            scaled_parts(_Q4_0, VNNI, 1, w, step, count, groups, width, left, x, x_step, out, out_step)
-        else:
-            scaled_parts(_Q4_0, VNNI, 4, w, step, count, groups, width, left, x, x_step, out, out_step)
-    elif code == _Q8_0:
-        if way == WIDENED:
-            if many == 1:
-                scaled_parts(_Q8_0, WIDENED, 1, w, step, count, groups, width, left, x, x_step, out, out_step)
-            else:
-                scaled_parts(_Q8_0, WIDENED, 4, w, step, count, groups, width, left, x, x_step, out, out_step)
-        elif many == 1:
-            scaled_parts(_Q8_0, VNNI, 1, w, step, count, groups, width, left, x, x_step, out, out_step)
-        else:
-            scaled_parts(_Q8_0, VNNI, 4, w, step, count, groups, width, left, x, x_step, out, out_step)
-    elif way == WIDENED:
-        if many == 1:
-            scaled_parts(_Q4_K, WIDENED, 1, w, step, count, groups, width, left, x, x_step, out, out_step)
-        else:
-            scaled_parts(_Q4_K, WIDENED, 4, w, step, count, groups, width, left, x, x_step, out, out_step)
-    elif many == 1:
-        scaled_parts(_Q4_K, VNNI, 1, w, step, count, groups, width, left, x, x_step, out, out_step)
-    else:
-        scaled_parts(_Q4_K, VNNI, 4, w, step, count, groups, width, left, x, x_step, out, out_step)
+    """`scaled_parts`, compiled once."""
+    scaled_parts(code, way, many, w, step, count, groups, width, left, x, x_step, out, out_step)
 
 
 @kernel
@@ -159,19 +131,8 @@ def few_rows_blocks(task, y, packed, w, bias, columns, parts, width, code, way):
 
 @kernel
 def _unpacked(code, signed, w, step, count, left, out, scales, minima):
-    """`unpack_parts` of the format."""
-    if code == _Q4_0:
-        if signed:
-            unpack_parts(_Q4_0, 1, w, step, count, left, out, scales, minima)
-        else:
-            unpack_parts(_Q4_0, 0, w, step, count, left, out, scales, minima)
-    elif code == _Q8_0:
-        if signed:
-            unpack_parts(_Q8_0, 1, w, step, count, left, out, scales, minima)
-        else:
-            unpack_parts(_Q8_0, 0, w, step, count, left, out, scales, minima)
-    else:
-        unpack_parts(_Q4_K, 0, w, step, count, left, out, scales, minima)
+    """`unpack_parts`, compiled once."""
+    unpack_parts(code, signed, w, step, count, left, out, scales, minima)
 
 
 @kernel
@@ -201,40 +162,27 @@ def many_rows_blocks(task, y, packed, w, bias, parts, width, code, way):
     panel = _address(space)
     scales = panel + groups * 16 * GROUP
     minima, raw = scales + groups * 1024, scales + groups * 2048
-    signed, row = 1 if way == AMX else 0, groups * INPUTS
+    signed, less, row = 1 if way == AMX else 0, 1 if code == _Q4_K else 0, groups * INPUTS
     for g in range(groups):
         start, left = n * step + g * width, parts - TOGETHER * g
         safe = count
         while safe and start + (safe - 1) * step + _LONGEST > w.size:
             safe -= 1
-        own, less = raw + 16 * GROUP, raw + 16 * GROUP + 1024
-        _unpacked(code, signed, w.ctypes.data + start, step, safe, left, raw, own, less)
+        own, low = raw + 16 * GROUP, raw + 16 * GROUP + 1024
+        _unpacked(code, signed, w.ctypes.data + start, step, safe, left, raw, own, low)
         for r in range(safe, count):
             at = _copied(w, start + r * step, spare)
-            _unpacked(code, signed, at, step, one, left, raw + GROUP * r, own + 64 * r, less + 64 * r)
+            _unpacked(code, signed, at, step, one, left, raw + GROUP * r, own + 64 * r, low + 64 * r)
         _turned(raw, panel + g * 16 * GROUP)
         _turned_scales(own, scales + 1024 * g)
-        if code == _Q4_K:
-            _turned_scales(less, minima + 1024 * g)
+        if less:
+            _turned_scales(low, minima + 1024 * g)
     known = bias.ctypes.data + 4 * n if bias.size > 0 else 0
     if way == AMX:
         begin_part_tiles()
     for m in range(0, y.shape[0], 16 if way == AMX else DOWN):
         x, out, rows = _address(packed) + m * row, y.ctypes.data + 4 * (m * y.shape[1] + n), y.shape[0] - m
-        if way == AMX:
-            if code == _Q4_K:
-                multiply_parts(AMX, 1, x, row, panel, scales, minima, parts, known, out, 4 * y.shape[1], rows, count)
-            else:
-                multiply_parts(AMX, 0, x, row, panel, scales, minima, parts, known, out, 4 * y.shape[1], rows, count)
-        elif way == VNNI:
-            if code == _Q4_K:
-                multiply_parts(VNNI, 1, x, row, panel, scales, minima, parts, known, out, 4 * y.shape[1], rows, count)
-            else:
-                multiply_parts(VNNI, 0, x, row, panel, scales, minima, parts, known, out, 4 * y.shape[1], rows, count)
-        elif code == _Q4_K:
-            multiply_parts(WIDENED, 1, x, row, panel, scales, minima, parts, known, out, 4 * y.shape[1], rows, count)
-        else:
-            multiply_parts(WIDENED, 0, x, row, panel, scales, minima, parts, known, out, 4 * y.shape[1], rows, count)
+        multiply_parts(way, less, x, row, panel, scales, minima, parts, known, out, 4 * y.shape[1], rows, count)
     if way == AMX:
         end_tiles()
     space[0], spare[0] = 0, 0
@@ -267,25 +215,12 @@ def linear_blocks(x, w, b, form):
     return y.reshape(*x.shape[:-1], len(w))
 
 
-@kernel
-def _written(item, code, raw, scales, minima, parts, out):
-    """`write_numbers` of the format."""
-    if item == 2:
-        if code == _Q4_K:
-            write_numbers(2, 1, raw, scales, minima, parts, out)
-        else:
-            write_numbers(2, 0, raw, scales, minima, parts, out)
-    elif code == _Q4_K:
-        write_numbers(4, 1, raw, scales, minima, parts, out)
-    else:
-        write_numbers(4, 0, raw, scales, minima, parts, out)
-
-
 @parallel_exact("W2 Rb2 Ri1 i i i i Ei1", (np.float32, BFLOAT16))
 def numbers_of_rows(task, y, w, ids, rows, parts, width, code, wrong):
     """y[n] = the numbers of row ids[n] of w, for `rows` n. An id outside of w sets wrong[0]."""
     raw, scales, minima = np.empty(GROUP, np.int8), np.empty(TOGETHER, np.float32), np.empty(TOGETHER, np.float32)
     spare, one, ends = np.empty(_LONGEST, np.int8), min(w.shape[1], 1), y.shape[1] // PART
+    less = 1 if code == _Q4_K else 0
     for n in range(task * rows, min((task + 1) * rows, len(ids))):
         row = ids[n]
         if row < 0 or row >= w.shape[0]:
@@ -297,10 +232,10 @@ def numbers_of_rows(task, y, w, ids, rows, parts, width, code, wrong):
             _unpacked(code, one, place, one, one, parts - TOGETHER * g, raw.ctypes.data, scales.ctypes.data, minima.ctypes.data)
             whole = min(TOGETHER, ends - TOGETHER * g)
             out = y.ctypes.data + y.itemsize * (n * y.shape[1] + first)
-            _written(y.itemsize, code, raw.ctypes.data, scales.ctypes.data, minima.ctypes.data, whole, out)
+            write_numbers(y.itemsize, less, raw.ctypes.data, scales.ctypes.data, minima.ctypes.data, whole, out)
             for k in range(PART * whole, min(GROUP, y.shape[1] - first)):
                 number = raw[k] * scales[k // PART]
-                y[n, first + k] = number - minima[k // PART] if code == _Q4_K else number
+                y[n, first + k] = number - minima[k // PART] if less else number
     raw[0], scales[0], minima[0], spare[0] = 0, 0, 0, 0
 
 

@@ -59,18 +59,12 @@ def few_rows_int8(task, y, x, w, scale, bias, columns, way):
         for m in range(x.shape[0]):
             start, known = w.ctypes.data + n * size, scale.ctypes.data + 4 * n
             row, one, out = numbers + m * step, x_scales.ctypes.data + 4 * m, y.ctypes.data + 4 * (m * y.shape[1] + n)
-            if way == WIDENED:
-                dot_rows(4, WIDENED, start, size, row, size, one, known, _begin(bias, n), out)
-            else:
-                dot_rows(4, VNNI, start, size, row, size, one, known, _begin(bias, n), out)
+            dot_rows(4, way, start, size, row, size, one, known, _begin(bias, n), out)
     for n in range(fours, last):
         for m in range(x.shape[0]):
             start, known = w.ctypes.data + n * size, scale.ctypes.data + 4 * n
             row, one, out = numbers + m * step, x_scales.ctypes.data + 4 * m, y.ctypes.data + 4 * (m * y.shape[1] + n)
-            if way == WIDENED:
-                dot_rows(1, WIDENED, start, size, row, size, one, known, _begin(bias, n), out)
-            else:
-                dot_rows(1, VNNI, start, size, row, size, one, known, _begin(bias, n), out)
+            dot_rows(1, way, start, size, row, size, one, known, _begin(bias, n), out)
     space[0], x_scales[0] = 0, 0  # compiled code frees an array after its last mention, and an address is none
 
 
@@ -92,10 +86,7 @@ def prepare_int8(task, x_scales, tiles, panels, shifts, x, w, rows, down, way):
             start = w.ctypes.data + left * size + 4 * min(k, size // 4)
             transpose(np.float32(0), start, size, max(min(lanes, w.shape[0] - left), 1), max(min(lanes, rest), 0),
                       panel + k * CHUNK + 4 * j, CHUNK)  # fmt: skip
-    if way == WIDENED:
-        sum_panel(WIDENED, panel, 16 * chunks, _address(shifts) + number * CHUNK)
-    else:
-        sum_panel(VNNI, panel, 16 * chunks, _address(shifts) + number * CHUNK)
+    sum_panel(way, panel, 16 * chunks, _address(shifts) + number * CHUNK)
 
 
 @parallel_exact("W2 R1 Rb1 Rb1 Rb1 R1 R1 i i i i", ONLY)
@@ -113,10 +104,8 @@ def multiply_int8(task, y, x_scales, tiles, panels, shifts, scale, bias, rows, c
             tile, below = _address(tiles) + m // 16 * step, min(BLOCK, y.shape[0] - m)
             if way != AMX:
                 _by_registers(way, tile, below, panel, step, chunks, sums)
-            elif below > 16:
-                multiply_tiles(2, tile, step, panel, step, chunks, sums)
             else:
-                multiply_tiles(1, tile, step, panel, step, chunks, sums)
+                multiply_tiles(-(-below // 16), tile, step, panel, step, chunks, sums)
             scale_block(sums, below, here, x_scales.ctypes.data + 4 * m, scale.ctypes.data + 4 * n,
                         _address(shifts) + 4 * n, _begin(bias, n), y.ctypes.data + 4 * (m * y.shape[1] + n),
                         4 * y.shape[1])  # fmt: skip
@@ -134,10 +123,7 @@ def _by_registers(way, tile, rows, panel, step, chunks, sums):
         left, out = tile + i // 16 * step + i % 16 * CHUNK, sums + 4 * BLOCK * i
         for j in range(0, 2 * CHUNK, two):
             right = panel + j // CHUNK * step + j % CHUNK
-            if way == WIDENED:
-                multiply_registers(WIDENED, left, right, second, chunks, out + j)
-            else:
-                multiply_registers(VNNI, left, right, second, chunks, out + j)
+            multiply_registers(way, left, right, second, chunks, out + j)
 
 
 def linear_int8(x, w, scale, b):

@@ -12,7 +12,7 @@ BIT, I8, I16, I32, F32 = ir.IntType(1), ir.IntType(8), ir.IntType(16), ir.IntTyp
 vector, literal, UNDEFINED = ir.VectorType, ir.Constant, ir.Undefined
 VNNI_FEATURES = ("avx512vnni",) if REGISTER == 64 else ("avxvnni",)
 _HAS_VNNI = has(*VNNI_FEATURES)
-WIDENED, VNNI = 0, 1  # ways to multiply
+WAYS = WIDENED, VNNI = 0, 1  # to multiply
 
 
 class Sixteen:

@@ -46,18 +46,12 @@ def _pack_left(a, row, column, item, m, depth, packed):
     if column == item:
         for i in range(m):
             place = packed + i // (2 * SIDE) * strip + i // SIDE % 2 * TILE + i % SIDE * LINE
-            if item == 2:
-                pack_row(2, a + i * row, depth, place)
-            else:
-                pack_row(4, a + i * row, depth, place)
+            pack_row(item, a + i * row, depth, place)
     else:
         for k in range(0, depth, K):
             for i in range(0, m, 2 * SIDE):
                 x, place = a + i * item + k * column, packed + i // (2 * SIDE) * strip + k // K * _ROW
-                if item == 2:
-                    turn_pairs(2, x, column, min(K, depth - k), min(2 * SIDE, m - i), place)
-                else:
-                    turn_pairs(4, x, column, min(K, depth - k), min(2 * SIDE, m - i), place)
+                turn_pairs(item, x, column, min(K, depth - k), min(2 * SIDE, m - i), place)
 
 
 @kernel
@@ -69,34 +63,22 @@ def _pack_right(b, row, column, item, depth, n, packed):
             start = packed + j // (2 * SIDE) * panel + j // SIDE % 2 * TILE
             for k in range(0, depth, K):
                 x, place = b + j * column + k * item, start + k // K * _ROW
-                if item == 2:
-                    turn_rows(2, x, column, min(SIDE, n - j), min(K, depth - k), place)
-                else:
-                    turn_rows(4, x, column, min(SIDE, n - j), min(K, depth - k), place)
+                turn_rows(item, x, column, min(SIDE, n - j), min(K, depth - k), place)
     else:
         for k in range(0, -(-depth // K) * K, 2):
             for j in range(0, n, 2 * SIDE):
                 place = packed + j // (2 * SIDE) * panel + k // K * _ROW + k % K // 2 * LINE
                 rows = min(2, depth - k)
                 x, columns = b + j * item + min(k, depth - 1) * row, min(2 * SIDE, n - j) if rows > 0 else 0
-                if item == 2:
-                    pack_pairs(2, x, row, rows, columns, place)
-                else:
-                    pack_pairs(4, x, row, rows, columns, place)
+                pack_pairs(item, x, row, rows, columns, place)
 
 
 @kernel
 def _block(way, rows, columns, a, b, count, begin, out, out_row, soon, soon_row, soon_rows):
     """out (32, 32) = begin + a b for two strips of tiles: the rows and columns that are there, rounded up to tiles."""
     if way == AMX:
-        if rows > SIDE and columns > SIDE:
-            tile_block(2, 2, a, b, count, begin, out, out_row, soon, soon_row, soon_rows)
-        elif rows > SIDE:
-            tile_block(2, 1, a, b, count, begin, out, out_row, soon, soon_row, soon_rows)
-        elif columns > SIDE:
-            tile_block(1, 2, a, b, count, begin, out, out_row, soon, soon_row, soon_rows)
-        else:
-            tile_block(1, 1, a, b, count, begin, out, out_row, soon, soon_row, soon_rows)
+        down, across = 2 if rows > SIDE else 1, 2 if columns > SIDE else 1
+        tile_block(down, across, a, b, count, begin, out, out_row, soon, soon_row, soon_rows)
     else:
         for i in range(0, rows, _DOTS):
             dot_block(_DOTS, 2, a + i // SIDE * TILE + i % SIDE * LINE, b, count, begin, out + i * out_row, out_row)
@@ -106,20 +88,14 @@ def _block(way, rows, columns, a, b, count, begin, out, out_row, soon, soon_row,
 def _finish(alpha, c_item, c_row, waiting):
     """Write the block that waits, if there is one."""
     rows, columns, sums, base, base_row, c = waiting
-    if c_item == 2:
-        finish(2, alpha, rows, columns, sums, 2 * LINE, base, base_row, c, c_row)
-    else:
-        finish(4, alpha, rows, columns, sums, 2 * LINE, base, base_row, c, c_row)
+    finish(c_item, alpha, rows, columns, sums, 2 * LINE, base, base_row, c, c_row)
 
 
 @kernel
 def _block_after(alpha, c_item, a, b, count, begin, place, out, c_row, rows, waiting):
     """A block of four tiles into `place`, and the one that waits. The lines of `out`, which is written next, are asked for."""
     r, n, s, base, step, c = waiting
-    if c_item == 2:
-        tile_block_after(2, alpha, a, b, count, begin, place, 2 * LINE, out, c_row, rows, r, n, s, 2 * LINE, base, step, c, c_row)
-    else:
-        tile_block_after(4, alpha, a, b, count, begin, place, 2 * LINE, out, c_row, rows, r, n, s, 2 * LINE, base, step, c, c_row)
+    tile_block_after(c_item, alpha, a, b, count, begin, place, 2 * LINE, out, c_row, rows, r, n, s, 2 * LINE, base, step, c, c_row)
 
 
 @kernel

@@ -2,7 +2,7 @@
 
 Tiles of the left matrix hold 16 rows of 32 numbers in order; tiles of the right one 16 columns of 32 numbers, in pairs:
 tile[k // 2, j, k % 2] = b[k, j]. Tiles lie side by side in twos: two of 16 rows, or two of 16 columns, at each 32 of k.
-Addresses and strides are int64, in bytes. `item`, a literal: the bytes of a number where it is read or written, 2 for
+Addresses and strides are int64, in bytes. `item`: the bytes of a number where it is read or written, 2 for
 bfloat16 and 4 for float32, which is rounded to nearest even on the way. The instructions flush denormal numbers to zero.
 """
 
@@ -14,9 +14,10 @@ from badak.kernels.numba.codegen.registers import I64, INT64
 
 K = 32  # of a tile
 SIDE = 16  # its rows
+ITEMS = (2, 4)  # bytes of a number
 
 
-@instruction(1)
+@instruction(1, item=ITEMS)
 def pack_row(builder, item, x, count, y):
     """y[i // 32] = x[i] for i < count, of tiles that lie in twos, then zeros to the end of the last one: a row of each tile."""
     w = Wide(builder)
@@ -33,7 +34,7 @@ def pack_row(builder, item, x, count, y):
     w.repeat(rest, [], lambda i, _: piece(whole, True))
 
 
-@instruction(1)
+@instruction(1, item=ITEMS)
 def pack_pairs(builder, item, x, x_row, rows, columns, y):
     """A row of two tiles side by side: pairs of x[0, j], x[1, j] for j < columns <= 32; zeros where rows is 1."""
     w = Wide(builder)
@@ -50,7 +51,7 @@ def _limited(builder, i, rows, count):
     return builder.select(there, I64(i), I64(0)), builder.select(there, count, I64(0))
 
 
-@instruction(1)
+@instruction(1, item=ITEMS)
 def turn_rows(builder, item, x, x_row, rows, count, y):
     """A tile of pairs from rows along k: y[k // 2, j, k % 2] = x[j, k] for j < rows <= 16, k < count, else zeros."""
     w = Wide(builder)
@@ -62,7 +63,7 @@ def turn_rows(builder, item, x, x_row, rows, count, y):
         w.store(row, w.at(y, LINE * i))
 
 
-@instruction(1)
+@instruction(1, item=ITEMS)
 def turn_pairs(builder, item, x, x_row, rows, count, y):
     """Two tiles in order from columns along k: y[i, k] = x[k, i] for k < rows <= 32, i < count <= 32, else zeros."""
     w = Wide(builder)
@@ -99,7 +100,7 @@ def _finisher(w, item, values):
     return row
 
 
-@instruction(2)
+@instruction(2, item=ITEMS)
 def finish(builder, item, alpha, rows, columns, sums, sums_row, base, base_row, c, c_row):
     """c[i, j] = alpha sums[i, j] + base[i, j] for i < rows, j < columns <= 32: base and sums are float32, c may be rounded."""
     w = Wide(builder)
@@ -121,7 +122,7 @@ def tiles_off(builder):
         Tiles(builder).release()
 
 
-@instruction(2)
+@instruction(2, down=(1, 2), across=(1, 2))
 def tile_block(builder, down, across, a, b, count, begin, out, out_row, soon, soon_row, soon_rows):
     """out = begin + a b in float32, for `down` x `across` tiles (literals, 1 or 2) and `count` tiles along k.
 
@@ -132,7 +133,7 @@ def tile_block(builder, down, across, a, b, count, begin, out, out_row, soon, so
         _emit_tiles(builder, "tdpbf16ps", down, across, [a, b, count, begin, out, out_row, soon, soon_row, soon_rows])
 
 
-@instruction(2)
+@instruction(2, item=ITEMS)
 def tile_block_after(
     builder, item, alpha, a, b, count, begin, out, out_row, soon, soon_row, soon_rows,
     rows, columns, sums, sums_row, base, base_row, c, c_row,

@@ -9,7 +9,7 @@ them; its sums of a part are exact, and then scaled and added to the total, part
 from badak.kernels.block_formats import TOGETHER
 from badak.kernels.numba.codegen.amx import LINE, Tiles, has, stack
 from badak.kernels.numba.codegen.instructions import instruction
-from badak.kernels.numba.codegen.integers import F32, I32
+from badak.kernels.numba.codegen.integers import F32, I32, WAYS
 from badak.kernels.numba.codegen.registers import I64, REGISTER
 from badak.kernels.numba.simd.blocks import GROUP, Groups
 from badak.kernels.numba.simd.integers import AMX
@@ -52,7 +52,7 @@ def _sums_in_registers(v, x, x_step, panel, scale, shifted):
     return sums
 
 
-@instruction(2)
+@instruction(2, way=(*WAYS, AMX), minima=(0, 1))
 def multiply_parts(builder, way, minima, x, x_step, panel, scales, less, parts, bias, y, y_step, rows, columns):
     """y[r, n] = x[r] panel[:, n] + bias[n] for r < rows, n < columns <= 16; of DOWN rows, or 16 in tiles. minima 1: `less` are
     those of the weights.

@@ -27,6 +27,7 @@ from badak.kernels.numba.codegen.integers import (
     I16,
     I32,
     UNDEFINED,
+    WAYS,
     Bytes,
     Sixteen,
     literal,
@@ -40,6 +41,7 @@ PLAIN, QUADS, PAIRS = range(3)  # orders of inputs
 GROUP = 512  # bytes of the inputs of 16 parts
 SCALES, TAKEN = GROUP, GROUP + 4 * TOGETHER  # where their scales lie, and what is taken off
 INPUTS = GROUP + 2 * 4 * TOGETHER  # with both of them
+CODES = tuple(FORMATS[name].code for name in ("q8_0", "q4_0", "q4_k"))
 _AHEAD = 8192  # bytes of weights further on that the caches are asked for
 _LINE = 64
 _SHUFFLES_WORDS = REGISTER == 64 and has("avx512bw")
@@ -222,7 +224,7 @@ def quantize_part(builder, x, size, out, second, shift, scale, taken):
     b.store(b.select(b.icmp_signed("==", shift, I32(0)), bare, whole), b.inttoptr(taken, I32.as_pointer()))
 
 
-@instruction(3)
+@instruction(3, code=CODES, way=WAYS, many=(1, 4))
 def scaled_parts(builder, code, way, many, w, step, count, groups, width, left, x, x_step, out, out_step):
     """u of `groups` times 16 parts of `count` rows of weights, `left` of these parts there, with `many` rows of inputs: 16 float32
     of each row; a KiB further those of the next 16 parts, `out_step` further those with the next row of inputs. width: bytes of 16
@@ -275,7 +277,7 @@ def finish_rows(builder, totals, bias, y, count):
     v.store(builder.select(some, builder.fadd(total, added), total), y, mask)
 
 
-@instruction(2)
+@instruction(2, code=CODES, signed=(0, 1))
 def unpack_parts(builder, code, signed, w, step, count, left, out, scales, minima):
     """The numbers of 16 parts of `count` rows, 512 bytes for each, and their scales and minima, 16 float32 for each.
     signed: as they are; else without sign."""
@@ -303,7 +305,7 @@ def unpack_parts(builder, code, signed, w, step, count, left, out, scales, minim
     v.registers.repeat(count, [], row)
 
 
-@instruction(2)
+@instruction(2, item=(2, 4), less=(0, 1))
 def write_numbers(builder, item, less, raw, scales, minima, parts, out):
     """The numbers of `parts` unpacked parts: raw scale, and where `less`, - minimum. item 4: float32, 2: rounded to bfloat16."""
     v, b = Groups(builder, 0), builder

@@ -24,7 +24,7 @@ def end_tiles(builder):
         Tiles(builder).release()
 
 
-@instruction(1)
+@instruction(1, down=(1, 2))
 def multiply_tiles(builder, down, x, x_step, panel, panel_step, chunks, out):
     """out[i, j] = sum_k x[i, k] panel[k, j] for `down` tiles of x (1 or 2), x_step bytes apart, and two panels.
 

@@ -14,7 +14,7 @@ x is read from tiles (M / 16, K / 64, 16, 64): 64 numbers of a row, below them 6
 # mypy: disable-error-code="attr-defined,call-arg"
 
 from badak.kernels.numba.codegen.instructions import instruction
-from badak.kernels.numba.codegen.integers import F32, I32, Bytes, Sixteen
+from badak.kernels.numba.codegen.integers import F32, I32, WAYS, Bytes, Sixteen
 from badak.kernels.numba.codegen.registers import I64, REGISTER, Loops
 from badak.kernels.numba.simd.dots import ask_ahead
 
@@ -99,7 +99,7 @@ def _finished(builder, call, sums, factor, bias, biased):
     return builder.select(biased, builder.fadd(made, bias), made)
 
 
-@instruction(2)
+@instruction(2, way=WAYS)
 def dot_rows(builder, rows, way, w, step, x, size, x_scale, scales, bias, y):
     """y[j] = (sum_k (x[k] - 128) w[j, k]) x_scale scales[j] + bias[j] for j < rows; bias 0: nothing is added.
 
@@ -138,7 +138,7 @@ def dot_rows(builder, rows, way, w, step, x, size, x_scale, scales, bias, y):
         builder.store(made, v.pointer(y, 4 * row, F32))
 
 
-@instruction(1)
+@instruction(1, way=WAYS)
 def sum_panel(builder, way, panel, groups, out):
     """out[j] = 128 times the sum of column j of a panel, of 4 groups rows."""
     v = Bytes(builder, way)
@@ -153,7 +153,7 @@ def sum_panel(builder, way, panel, groups, out):
         v.store(builder.bitcast(total, v.type), out, part)
 
 
-@instruction(1)
+@instruction(1, way=WAYS)
 def multiply_registers(builder, way, x, panel, second, chunks, out):
     """out[i, j] = sum_k x[i, k] panel[k, j] for TILE_ROWS rows of a tile and two registers of columns.
 
