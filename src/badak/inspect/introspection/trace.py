@@ -2,7 +2,7 @@
 
 import ast
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -186,30 +186,14 @@ def plain_place(kernel: str) -> Place | None:
     return place_of(getattr(reference, name, None)) if hasattr(reference, name) else None
 
 
-@lru_cache(maxsize=1)
-def _fast_files() -> dict[str, tuple[str, str]]:
-    """Name in the fast set -> (module, name there), read without importing the compiler."""
-    nodes = [node for node in tree_of(_FAST / "__init__.py").body if isinstance(node, ast.ImportFrom)]
-    return {each.asname or each.name: (node.module or "", each.name) for node in nodes for each in node.names}
-
-
 def fast_places(kernel: str) -> list[tuple[str, Place]]:
     """(name, place) of the fast kernel, and of the compiled functions that it runs; none where it is the reference one."""
-    by_file = f"badak.kernels.numba.{kernel.removesuffix('_backward')}", kernel  # as `kernels/by_name.py` finds it
-    module, name = _fast_files().get(kernel, by_file)
-    if not module.startswith("badak.kernels.numba."):
-        return []
-    path = PACKAGE.parent / Path(*module.split(".")).with_suffix(".py")
-    found, place = [], defined(path, name) if path.is_file() else None
-    if place is None and name == kernel and kernel not in _fast_files():
-        return []
-    if place is not None:
-        found.append((name, place))
-    for inner in _compiled(path, name, set()):
-        place = defined(path, inner)
-        if place is not None:
-            found.append((inner, place))
-    return found
+    files = [_FAST / f"{kernel.removesuffix('_backward')}.py", *sorted(_FAST.glob("*.py"))]  # its own is asked first
+    for path in files:
+        if path.is_file() and defined(path, kernel):
+            names = [kernel, *_compiled(path, kernel, set())]
+            return [(name, place) for name in names if (place := defined(path, name))]
+    return []
 
 
 def _compiled(path: Path, name: str, seen: set[str]) -> list[str]:
