@@ -271,10 +271,6 @@ def _slice(x: Any, dim: int = 0, start: Any = None, end: Any = None, step: int =
     return x[(slice(None),) * (dim % x.dim()) + (slice(start, end, step),)]
 
 
-def _new(how: str, x: Any, size: list, **more: Any) -> Any:
-    return getattr(x, f"new_{how}")(tuple(size), **more)
-
-
 def _layer_norm(x: Any, shape: list, w: Any, b: Any, eps: float) -> tuple:
     badak, dims = sys.modules["badak"], tuple(range(-len(shape), 0))
     var, mean = badak.var_mean(x, dims, correction=0, keepdim=True)

@@ -23,10 +23,6 @@ def _no(*args, **kwargs) -> bool:
     return False
 
 
-def _yes(*args, **kwargs) -> bool:
-    return True
-
-
 flags_frozen = _no  # the flags may be set outside of `with flags():`
 
 

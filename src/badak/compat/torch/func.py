@@ -153,7 +153,7 @@ def jvp(func: Callable, primals: tuple, tangents: tuple, *, strict: bool = False
         made = func(*tree_unflatten(leaves, spec))
         outputs, outer = _tensors("jvp", made[0] if has_aux else made)
         again = recorded and _depends_on_others(outputs, leaves)
-        slopes = _along(outputs, leaves, tree_flatten(tangents)[0], again)
+        slopes = _slopes(outputs, leaves, again)(tree_flatten(tangents)[0])
     value = tree_unflatten(outputs if again else [y.detach() for y in outputs], outer)
     found = (value, tree_unflatten(slopes, outer))
     return (*found, tree_map(_detached, made[1])) if has_aux else found
@@ -184,11 +184,6 @@ def _tensors(where: str, made: Any) -> tuple[list, TreeSpec]:
                 tr("{}: expected a function that gives tensors; it gave {}", where, type(y).__name__), "badak.tensor(y)"
             )
     return outputs, spec
-
-
-def _along(outputs: list, leaves: list, tangents: list, again: bool) -> list:
-    """J v for each output."""
-    return _slopes(outputs, leaves, again)(tangents)
 
 
 def _slopes(outputs: list, leaves: list, again: bool) -> Callable[[list], list]:
