@@ -13,6 +13,7 @@ from badak import nn
 from badak.autograd import gradcheck
 from badak.cli import main
 from badak.core.errors import ArgumentError, FileError
+from badak.learn.compare import difference
 from badak.learn.course import COURSE, Folder, exercise_of
 from badak.learn.exercise import HEAD, Both
 from badak.learn.report import read, report, sealed
@@ -324,6 +325,11 @@ def test_a_report_of_another_version_is_read_and_its_version_told(tmp_path, caps
     assert main(["learn", "verify", str(file)]) == 0
     out = capsys.readouterr().out
     assert "written by badak 0.0.9; this is " in out and "\\u001b[31mKim right: 0 of 30 done" in out
+
+
+def test_one_tensor_in_the_place_of_two_is_told():
+    found = difference(badak.ones(2), (badak.ones(2), badak.ones(2)), 1e-4)
+    assert found is not None and found.cause == "the result has 1 values, expected 2" and not found.rows
 
 
 @pytest.mark.nightly

@@ -19,7 +19,8 @@ from badak.autograd.differentiate import grad
 from badak.core.errors import BadakError, heard_anew
 from badak.core.events import Observer
 from badak.core.i18n import say, tr
-from badak.learn.compare import Difference, Gradients, array_of, difference, on_a_line, tensors
+from badak.core.nests import changed, inside
+from badak.learn.compare import Difference, Gradients, array_of, difference, on_a_line
 from badak.learn.exercise import HEAD, Case, Exercise, Refused, module
 from badak.tensor import Tensor
 from badak.tensor.random import fork_rng, manual_seed
@@ -68,7 +69,7 @@ class Outcome:
         """Of a sum of the outputs with fixed weights, for each input that wants one."""
         named = [each for each in zip(arguments(program, exercise, case), inputs) for each in _parts(*each)]
         names, leaves = zip(*((name, x) for name, x in named if x.requires_grad))
-        outputs = [y for y in tensors(self.value) if y.requires_grad]
+        outputs = [y for y in inside(self.value, Tensor) if y.requires_grad]
         if not outputs:
             return None
         weights = [Tensor._of(np.random.default_rng(3).standard_normal(y.shape).astype(y._array.dtype)) for y in outputs]
@@ -105,18 +106,13 @@ class _Operations(Observer):
 
 
 def _wanted(inputs: tuple) -> bool:
-    return any(x.requires_grad for x in tensors(inputs))
+    return any(x.requires_grad for x in inside(inputs, Tensor))
 
 
 def copied(value: Any) -> Any:
     """A value whose tensors and arrays nobody else holds."""
-    if isinstance(value, Tensor):
-        return value.detach().clone().requires_grad_(value.requires_grad)
-    if isinstance(value, np.ndarray):
-        return value.copy()
-    if isinstance(value, tuple | list):
-        return type(value)(copied(part) for part in value)
-    return {key: copied(part) for key, part in value.items()} if isinstance(value, dict) else value
+    value = changed(value, Tensor, lambda x: x.detach().clone().requires_grad_(x.requires_grad))
+    return changed(value, np.ndarray, lambda x: x.copy())
 
 
 def same(given: Any, then: Any) -> bool:

@@ -1,11 +1,12 @@
 """What a program gave for a case, next to what it should have given."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from badak.core.i18n import say
+from badak.core.nests import inside
 from badak.tensor import Tensor
 
 SHOWN = 4  # numbers of each side
@@ -52,10 +53,10 @@ def difference(given: Any, expected: Any, tolerance: float, where: str = "") -> 
             return Difference(
                 say("{} has {} values, expected {}", place, size, sizes),
                 say("return them as one tuple, in the order of the text"),
-                [("", brief(given), brief(expected))] if not any(tensors((given, expected))) else [],
+                [("", brief(given), brief(expected))] if next(inside((given, expected), Tensor), None) is None else [],
             )
-        inside = f"{where}, " if where else ""
-        return _each(given, expected, tolerance, [inside + say("value {} of {}", i, sizes) for i in range(1, sizes + 1)])
+        within = f"{where}, " if where else ""
+        return _each(given, expected, tolerance, [within + say("value {} of {}", i, sizes) for i in range(1, sizes + 1)])
     if isinstance(expected, dict):
         if not isinstance(given, dict) or set(given) != set(expected):
             return Difference(
@@ -172,12 +173,3 @@ def on_a_line(text: str) -> str:
     """A text without the ends of its lines, and without its middle where it is long."""
     text = " ".join(text.split())
     return text if len(text) <= 120 else f"{text[:100]} ... {text[-15:]}"
-
-
-def tensors(value: Any) -> Iterator[Tensor]:
-    """Every tensor of nested tuples, lists and dicts."""
-    if isinstance(value, Tensor):
-        yield value
-    elif isinstance(value, tuple | list | dict):
-        for part in value.values() if isinstance(value, dict) else value:
-            yield from tensors(part)

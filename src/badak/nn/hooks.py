@@ -10,13 +10,14 @@ A module without hooks pays four dictionary tests per call and nothing else.
 
 import warnings
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from badak.autograd import is_grad_enabled
 from badak.autograd.hooks import RemovableHandle, function, of_all
 from badak.core import events
 from badak.core.errors import ArgumentTypeError, BadakWarning, GraphError, tr
+from badak.core.nests import inside
 from badak.nn.members import Members
 from badak.ops.observe import Observe
 from badak.tensor import Tensor, apply, zeros
@@ -274,7 +275,7 @@ class BackwardWatch:
                 stacklevel=4,
             )
             return
-        first = next((x for x in _tensors((output,)) if x.requires_grad), None)
+        first = next((x for x in inside(output, Tensor) if x.requires_grad), None)
         if first is not None:
             self._outputs, self._output_count = (0,), 1
             first.register_hook(lambda dy: self._on_grad_output((dy,))[0])
@@ -305,14 +306,6 @@ class BackwardWatch:
                 grad_input = _as_tuple(replaced, len(self._args), tr("Backward hook"))
         self._grad_output = None
         return tuple(grad_input[i] for i in self._inputs)
-
-
-def _tensors(values: Any) -> Iterator[Tensor]:
-    for value in values.values() if isinstance(values, dict) else values:
-        if isinstance(value, Tensor):
-            yield value
-        elif isinstance(value, dict | list | tuple):
-            yield from _tensors(value)
 
 
 def _some(returned: object) -> bool:

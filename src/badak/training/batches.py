@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from badak.core.errors import ArgumentError, BadakWarning, StateError, tr
+from badak.core.nests import inside
 from badak.data import DataLoader, TensorDataset
 from badak.tensor import Tensor
 
@@ -96,16 +97,6 @@ def memory_of(loader: Any) -> list[Any] | None:
     if isinstance(loader, DataLoader):
         whole = type(loader.dataset) is TensorDataset
         return [x.detach().numpy() for x in loader.dataset.tensors if x.dtype.itemsize] if whole else None
-    return list(_arrays(loader)) if isinstance(loader, (list, tuple)) else None
-
-
-def _arrays(value: Any) -> Iterator[np.ndarray]:
-    if isinstance(value, (list, tuple)):
-        for one in value:
-            yield from _arrays(one)
-    elif isinstance(value, dict):
-        yield from _arrays(list(value.values()))
-    elif isinstance(value, Tensor):
-        yield value.detach().numpy()
-    elif isinstance(value, np.ndarray):
-        yield value
+    if not isinstance(loader, (list, tuple)):
+        return None
+    return [x.detach().numpy() if isinstance(x, Tensor) else x for x in inside(loader, (Tensor, np.ndarray))]

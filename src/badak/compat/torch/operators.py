@@ -12,6 +12,7 @@ from badak.autograd import Function, no_grad
 from badak.compat.torch.aten import OpOverloadPacket, packet
 from badak.core.errors import ArgumentError, NotSupportedError, StateError, tr
 from badak.core.modes import modes
+from badak.core.nests import inside
 from badak.core.public_api import MissingName
 from badak.core.public_api.import_time import wants_placeholder
 from badak.core.public_api.missing import Missing
@@ -51,7 +52,7 @@ class Operator:
         if "CompositeImplicitAutograd" in self._kernels and "CPU" not in self._kernels:
             return self._kernels["CompositeImplicitAutograd"](*args, **kwargs)
         inputs = (*args, *kwargs.values())
-        if modes.grad and any(x.requires_grad for x in _tensors(inputs)):
+        if modes.grad and any(x.requires_grad for x in inside(inputs, Tensor)):
             return self._recorded(args, kwargs)
         kernel = self._kernel()
         with no_grad():
@@ -59,8 +60,8 @@ class Operator:
 
     def _checked(self, output: Any, inputs: Iterable) -> Any:
         """The output, which must be new tensors: an input handed on would have two histories."""
-        given = {id(x) for x in _tensors(inputs)}
-        if any(id(y) in given for y in _tensors(output if isinstance(output, tuple | list) else (output,))):
+        given = {id(x) for x in inside(inputs, Tensor)}
+        if any(id(y) in given for y in inside(output, Tensor)):
             raise ArgumentError(
                 tr("{} (with implementation in {}): The output of this custom operator "
                    "must not also be an input to this custom operator", self._qualname, self._kernel().__module__),
@@ -102,17 +103,6 @@ class Operator:
                 return (*(found if isinstance(found, tuple) else (found,)), *(None,) * len(names))
 
         return Recorded.apply(*args, *named.values())
-
-
-def _tensors(values: Iterable) -> list[Tensor]:
-    """The tensors among values, and in lists and tuples among them."""
-    found = []
-    for value in values:
-        if isinstance(value, Tensor):
-            found.append(value)
-        elif isinstance(value, list | tuple):
-            found += _tensors(value)
-    return found
 
 
 _OF_PYTORCH = "_c10d_functional c10d_functional c10d inductor mkldnn prim prims quantized quantized_decomposed symm_mem".split()

@@ -7,7 +7,7 @@ formula, as one function, "aten.sort_backward.default", which computes the call 
 """
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
@@ -17,9 +17,10 @@ import badak
 from badak.compat.torch.aten import RUNS, Called, called
 from badak.compat.torch.tracing.forms import form_of
 from badak.compat.torch.tracing.sizes import name_of
-from badak.compat.torch.wrapper_gradients import asking, in_graph, recorded, tensors_in, walk_back
+from badak.compat.torch.wrapper_gradients import asking, in_graph, recorded, walk_back
 from badak.core.errors import ArgumentTypeError, DeviceError, GraphError, NotSupportedError, tr
 from badak.core.modes import anywhere, modes
+from badak.core.nests import inside
 from badak.core.public_api import overriding
 from badak.core.public_api.explain import guarded
 from badak.tensor import Tensor, dtypes
@@ -84,20 +85,9 @@ _known: list[bool] = []  # whether a wrapper was ever made
 # ---------------------------------------------------------------- a call, and who answers it
 
 
-def _wrappers(values: Any) -> Iterator[Tensor]:
-    for value in values:
-        if isinstance(value, Tensor):
-            if is_wrapper(value):
-                yield value
-        elif isinstance(value, dict):
-            yield from _wrappers(value.values())
-        elif isinstance(value, list | tuple):
-            yield from _wrappers(value)
-
-
 def has_wrapper(args: tuple, kwargs: dict) -> bool:
     """Whether one of the arguments is a wrapper."""
-    return next(_wrappers((args, kwargs)), None) is not None
+    return any(map(is_wrapper, inside((args, kwargs), Tensor)))
 
 
 def of_op(op: Any, inputs: tuple, attributes: dict) -> Any:
@@ -134,7 +124,7 @@ def call(name: str, function: Callable, args: tuple, kwargs: dict, op: Any = Non
         return parts()
     told = called(name, function, args, kwargs)
     packet = told.overload.overloadpacket.__name__
-    wanted = modes.grad and packet not in _WITHOUT_GRADIENT and any(x.requires_grad for x in tensors_in((args, kwargs)))
+    wanted = modes.grad and packet not in _WITHOUT_GRADIENT and any(x.requires_grad for x in inside((args, kwargs), Tensor))
     if wanted and packet.endswith("_"):
         raise GraphError(
             tr("{}: badak's wrappers are not changed in place where gradients are recorded", told.overload), "the out-of-place form"
@@ -158,7 +148,7 @@ def _answer(told: Called) -> Any:
     """Ask the modes, then the classes."""
     overload, run, args, kwargs = told
     kinds: list[type] = []
-    for each in _wrappers((args, kwargs)):
+    for each in filter(is_wrapper, inside((args, kwargs), Tensor)):
         if type(each) not in kinds:
             at = next((i for i, kind in enumerate(kinds) if issubclass(type(each), kind)), len(kinds))
             kinds.insert(at, type(each))

@@ -3,7 +3,7 @@ gradient is made of, or as one function that computes the call again.
 """
 
 import importlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from badak.autograd.differentiate import grad
 from badak.compat.torch.aten import Called, OpOverload
 from badak.core.errors import GraphError, tr
 from badak.core.modes import modes
+from badak.core.nests import changed, inside
 from badak.ops.op import NotRecordable, Saved
 from badak.tensor import Tensor
 from badak.tensor.apply import record
@@ -25,30 +26,10 @@ from badak.tensor.wrapped import NoMemory, is_wrapper
 asking: list[Callable] = []  # what makes a private function one that asks the classes of wrappers: `wrapper.py` puts it here
 
 
-def tensors_in(values: Any) -> Iterator[Tensor]:
-    """The tensors of nested lists and dicts."""
-    for value in values:
-        if isinstance(value, Tensor):
-            yield value
-        elif isinstance(value, dict):
-            yield from tensors_in(value.values())
-        elif isinstance(value, list | tuple):
-            yield from tensors_in(value)
-
-
-def _replaced(value: Any, by: dict[int, Tensor]) -> Any:
-    """A nest with other tensors in place of some."""
-    if isinstance(value, Tensor):
-        return by.get(id(value), value)
-    if isinstance(value, dict):
-        return {key: _replaced(each, by) for key, each in value.items()}
-    return type(value)(_replaced(each, by) for each in value) if type(value) in (list, tuple) else value
-
-
 def recorded(told: Called, result: Any, op: Any) -> Any:
     """The results with a node that remembers the call."""
     overload, _, args, kwargs = told
-    inputs = list({id(x): x for x in tensors_in((args, kwargs))}.values())
+    inputs = list({id(x): x for x in inside((args, kwargs), Tensor)}.values())
     outputs = result if isinstance(result, tuple | list) else (result,)
     fresh = [_apart(y, inputs) for y in outputs]
     if any(isinstance(y, Tensor) and (y.is_floating_point() or y.is_complex()) for y in fresh):
@@ -85,7 +66,8 @@ class _Call:
         by = {id(x): value for x, value in zip(inputs, self.values)}
         if op is not None:
             self.op = op[0], tuple(None if x is None else by.get(id(x), x) for x in op[1]), op[2]
-        self.told = told._replace(args=_replaced(told.args, by), kwargs=_replaced(told.kwargs, by))
+        args, kwargs = changed((told.args, told.kwargs), Tensor, lambda x: by.get(id(x), x))
+        self.told = told._replace(args=args, kwargs=kwargs)
 
 
 def _plain(x: Tensor) -> Tensor:
@@ -125,7 +107,8 @@ def _by_call(saved: _Call, dys: tuple) -> tuple:
         by = {key: leaves[i] for key, i in places.items()}
         before, modes.grad = modes.grad, True
         try:
-            made = function(*_replaced(args, by), **_replaced(kwargs, by))
+            now, named = changed((args, kwargs), Tensor, lambda x: by.get(id(x), x))
+            made = function(*now, **named)
             outputs = made if isinstance(made, tuple | list) else (made,)
             pairs = [(y, dy) for y, dy in zip(outputs, dys) if dy is not None and isinstance(y, Tensor) and y.requires_grad]
             wanted = [x for x, need in zip(leaves, saved.needs) if need]

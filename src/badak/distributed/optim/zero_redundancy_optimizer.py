@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from badak.core.errors import ArgumentError, ArgumentTypeError, StateError, tr
+from badak.core.nests import changed
 from badak.distributed.collectives import Steps, begin, flat, raw
 from badak.distributed.group import ProcessGroup, chosen
 from badak.distributed.objects import gather_object
@@ -155,7 +156,7 @@ class ZeroRedundancyOptimizer(Optimizer):
         group = self.process_group
         arrays: list[np.ndarray] = []
         numbers = {id(p): number for number, (p, _) in enumerate(self._owners)}
-        own = {numbers[id(p)]: _each(memory, Tensor, lambda x: _Hole.of(x, arrays)) for p, memory in self.state.items()}
+        own = {numbers[id(p)]: changed(memory, Tensor, lambda x: _Hole.of(x, arrays)) for p, memory in self.state.items()}
         here = group.rank() == to
         skeletons: list[Any] = [None] * group.size()
         gather_object(own, skeletons if here else None, group=group, group_dst=to)
@@ -167,7 +168,7 @@ class ZeroRedundancyOptimizer(Optimizer):
                 return
             for rank, memories in enumerate(skeletons):
                 rows: list[np.ndarray] = []
-                filled = _each(memories, _Hole, partial(_Hole.filled, rows=rows))
+                filled = changed(memories, _Hole, partial(_Hole.filled, rows=rows))
                 if rank == to:
                     for row, x in zip(rows, arrays):
                         row[...] = flat(x)
@@ -264,17 +265,6 @@ class _Hole:
         array = np.empty(self.shape, self.dtype)
         rows.append(array.reshape(-1))
         return Tensor._of(array)
-
-
-def _each(value: Any, kind: type, change: Callable[[Any], Any]) -> Any:
-    """`value` with everything of this kind in it changed."""
-    if isinstance(value, kind):
-        return change(value)
-    if isinstance(value, dict):
-        return {key: _each(item, kind, change) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return type(value)(_each(item, kind, change) for item in value)
-    return value
 
 
 def _nothing() -> Steps:

@@ -23,6 +23,7 @@ from badak.autograd import enable_grad
 from badak.core.errors import ArgumentTypeError
 from badak.core.i18n import columns, padded, say, tr
 from badak.core.memory import owner_of
+from badak.core.nests import inside
 from badak.core.tracing import Recorder
 from badak.nn import Module
 from badak.tensor import Tensor
@@ -138,7 +139,7 @@ class _Watch(Recorder):
     def left(self, row, output, error) -> None:
         if error is None:
             row.calls += 1
-            row.output = ", ".join(str(tuple(x.shape)) for x in _tensors([output]))
+            row.output = ", ".join(str(tuple(x.shape)) for x in inside(output, Tensor))
 
     def on_op(self, op, saved, inputs, arrays, attributes, outputs) -> None:
         forward, of_inputs = op.flops(arrays, [y._array for y in outputs], attributes) if op.flops else (0, {})
@@ -146,7 +147,7 @@ class _Watch(Recorder):
         left = 0
         if any(y._node is not None for y in outputs):
             self.backward += backward
-            for array in _arrays(list(vars(saved).values())):
+            for array in inside([*vars(saved).values()], np.ndarray):
                 owner = owner_of(array)
                 if id(owner) not in self.known and id(owner) not in self.kept:
                     self.kept[id(owner)] = owner
@@ -167,7 +168,7 @@ def summary(model: Module, *batch: Any, **named: Any) -> Summary:
         raise ArgumentTypeError(tr("summary: expected a Module first; got {}", type(model).__name__), "badak.summary(model, batch)")
     rows = {id(module): Row(path, type(module).__name__) for path, module in model.named_modules()}
     weights = [*model.parameters(), *model.buffers()]
-    given = [x._array for x in _tensors([*batch, *named.values()])]
+    given = [x._array for x in inside((batch, named), Tensor)]
     watch = _Watch(rows, {id(owner_of(array)): array for array in (*given, *(x._array for x in weights))})
     for module in model.modules():
         rows[id(module)].parameters = sum(p.numel() for p in module.parameters())
@@ -175,7 +176,7 @@ def summary(model: Module, *batch: Any, **named: Any) -> Summary:
         model(*batch, **named)
     trained = [p for p in model.parameters() if p.requires_grad]
     gradients = sum(p.numel() * p.element_size() for p in trained)
-    shown = [f"{x.dtype} {tuple(x.shape)}".removeprefix("badak.") for x in _tensors([*batch, *named.values()])]
+    shown = [f"{x.dtype} {tuple(x.shape)}".removeprefix("badak.") for x in inside((batch, named), Tensor)]
     return Summary(
         type(model).__name__,
         ", ".join(shown) or "no tensors",
@@ -202,26 +203,6 @@ def _unchanged(model: Module) -> Iterator[None]:
         for x, before in buffers:
             if not np.array_equal(x._array, before, equal_nan=before.dtype.kind in "fc"):
                 x.data.copy_(Tensor._of(before))
-
-
-def _arrays(values: list) -> Iterator[np.ndarray]:
-    """All arrays in values, lists and tuples."""
-    for value in values:
-        if isinstance(value, np.ndarray):
-            yield value
-        elif isinstance(value, list | tuple):
-            yield from _arrays(list(value))
-
-
-def _tensors(values: Any) -> Iterator[Tensor]:
-    """All tensors in values, lists, tuples and dicts."""
-    for value in values:
-        if isinstance(value, Tensor):
-            yield value
-        elif isinstance(value, list | tuple):
-            yield from _tensors(value)
-        elif isinstance(value, dict):
-            yield from _tensors(value.values())
 
 
 def _told_once(rows: list[Row]) -> Iterator[tuple[Row, int]]:

@@ -9,6 +9,7 @@ from badak.compat.torch.fx.graph_module import GraphModule
 from badak.compat.torch.fx.node import Node, map_arg
 from badak.compat.torch.fx.proxy import Proxy
 from badak.core.errors import ArgumentError, tr
+from badak.core.nests import changed
 from badak.core.public_api import overriding
 from badak.nn import Module
 
@@ -174,14 +175,5 @@ class Transformer(Interpreter):
             result = super().run(enable_io_processing=False)
         finally:
             overriding.remove(Proxy)
-        self.new_graph.output(map_proxies(result))
+        self.new_graph.output(changed(result, Proxy, lambda x: x.node))
         return GraphModule(self.module, self.new_graph)
-
-
-def map_proxies(a: Any) -> Any:
-    """The same nest with nodes for proxies."""
-    if isinstance(a, Proxy):
-        return a.node
-    if isinstance(a, tuple | list):
-        return type(a)(map(map_proxies, a))
-    return {name: map_proxies(x) for name, x in a.items()} if isinstance(a, dict) else a

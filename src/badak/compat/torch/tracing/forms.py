@@ -14,6 +14,7 @@ import numpy as np
 
 import badak
 from badak.core.errors import ArgumentError, ArgumentTypeError, BadakError, NotSupportedError, tr
+from badak.core.nests import changed
 from badak.core.public_api.explain import FOREIGN, described
 from badak.nn import functional as F
 from badak.nn.functional.pooling import _counts as counts_of
@@ -46,7 +47,7 @@ class Primitive:
             raise ArgumentTypeError(tr("{}: expected {} tensors or None", self.__name__, self.tensors), "trace the program again")
         try:
             _guard(self.__name__, tensors, attributes)
-            return apply(self.op, *tensors, **_arrays(attributes))
+            return apply(self.op, *tensors, **changed(attributes, Tensor, lambda x: x._array))
         except FOREIGN as error:
             if isinstance(error, BadakError):
                 raise
@@ -122,15 +123,6 @@ def _guard(name: str, tensors: list, attributes: dict) -> None:
 def _needed_inputs(name: str) -> int:
     """Up to which of its inputs a recurrent operation needs them: the bias may be missing."""
     return {"lstm": 4, "gru": 3, "rnn": 3}[name]
-
-
-def _arrays(a: Any) -> Any:
-    """A nest with arrays for tensors."""
-    if isinstance(a, Tensor):
-        return a._array
-    if isinstance(a, dict):
-        return {name: _arrays(x) for name, x in a.items()}
-    return type(a)(map(_arrays, a)) if isinstance(a, tuple | list) else a
 
 
 def _op(name: str) -> type[Op]:

@@ -19,6 +19,7 @@ from badak.compat.torch.tracing.record import Ref, Trace, record
 from badak.compat.torch.tracing.signature import Signature
 from badak.compat.torch.tracing.sizes import MOST, Differs, Expression, corners, fitted, name_of, unified
 from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, tr
+from badak.core.nests import inside
 from badak.nn import Module, Parameter
 from badak.tensor import Tensor
 
@@ -187,7 +188,7 @@ def expect_no_alias(where: str, program: Program) -> None:
         while number in made_by and name_of(made_by[number].function) == "index.Select":  # a view, and what it is a view of
             number = made_by[number].inputs[0].number
             own.add(number)
-        later = results | {ref.number for each in trace.steps[i + 1 :] for ref in refs_in((each.inputs, each.attributes))}
+        later = results | {ref.number for each in trace.steps[i + 1 :] for ref in inside((each.inputs, each.attributes), Ref)}
         for number in later - own:
             made_later = any(ref.number == number for each in trace.steps[i + 1 :] for ref in each.outputs)
             if not made_later and np.shares_memory(trace.values[number].alive, trace.values[target.number].alive):
@@ -334,17 +335,8 @@ def _needed(program: Program) -> set[int]:
     needed = {x.number for x in program.outputs if isinstance(x, Ref)}
     for step in reversed(program.trace.steps):
         if step.kind == "write" or any(ref.number in needed for ref in step.outputs):
-            needed |= {ref.number for ref in refs_in((step.inputs, step.attributes))}
+            needed |= {ref.number for ref in inside((step.inputs, step.attributes), Ref)}
     return needed
-
-
-def refs_in(a: Any) -> list[Ref]:
-    """The values in a nest."""
-    if isinstance(a, Ref):
-        return [a]
-    if isinstance(a, dict):
-        a = list(a.values())
-    return [ref for part in a for ref in refs_in(part)] if isinstance(a, tuple | list) else []
 
 
 def graph_of(where: str, program: Program) -> tuple[Graph, dict[str, Tensor]]:
