@@ -10,10 +10,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from badak.models.pretrained import Format, Settings
+from badak.models.pretrained import Format, Settings, told
 from badak.models.seq2seq import Seq2Seq, Seq2SeqConfig, positions_of
 from badak.tensor import Tensor, arange, cat, float32, zeros
 
+SIZES = {
+    "vocab_size": "vocab_size", "context": "max_position_embeddings", "d_model": "d_model", "heads": "encoder_attention_heads",
+    "encoder_layers": "encoder_layers", "decoder_layers": "decoder_layers", "feedforward": "encoder_ffn_dim",
+    "pad_id": "pad_token_id", "sos_id": "decoder_start_token_id", "eos_id": "eos_token_id",
+}  # fmt: skip
 ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "swish": "silu", "silu": "silu"}
 
 
@@ -35,43 +40,26 @@ def _read(said: Settings) -> Seq2SeqConfig:
             said.expect(name, *known)
     activation: Any = ACTIVATIONS[said.get("activation_function", "gelu")]
     return Seq2SeqConfig(
-        vocab_size=said.whole("vocab_size"),
-        context=said.whole("max_position_embeddings"),
-        d_model=said.whole("d_model"),
-        heads=said.whole("encoder_attention_heads"),
-        encoder_layers=said.whole("encoder_layers"),
-        decoder_layers=said.whole("decoder_layers"),
-        feedforward=said.whole("encoder_ffn_dim"),
+        **said.sizes(SIZES),
         dropout=said.number("dropout", 0.1),
         norm_first=norm_first,
         activation=activation,
         positions="halves",
         output_bias=True,
-        pad_id=said.whole("pad_token_id"),
-        sos_id=said.whole("decoder_start_token_id"),
-        eos_id=said.whole("eos_token_id"),
     )
 
 
 def _write(config: Seq2SeqConfig, kind: str) -> dict[str, Any]:
-    both = {f"{side}_{name}": value for side in ("encoder", "decoder")
-            for name, value in (("attention_heads", config.heads), ("ffn_dim", config.feedforward))}  # fmt: skip
     return {
-        **both,
-        "vocab_size": config.vocab_size,
-        "max_position_embeddings": config.context,
-        "d_model": config.d_model,
-        "encoder_layers": config.encoder_layers,
-        "decoder_layers": config.decoder_layers,
+        **told(config, SIZES),
+        "decoder_attention_heads": config.heads,
+        "decoder_ffn_dim": config.feedforward,
         "activation_function": config.activation,
         "dropout": config.dropout,
         **dict.fromkeys(("attention_dropout", "activation_dropout"), 0.0),
         "scale_embedding": True,
         "share_encoder_decoder_embeddings": True,
-        "pad_token_id": config.pad_id,
-        "decoder_start_token_id": config.sos_id,
         "bos_token_id": config.sos_id,
-        "eos_token_id": config.eos_id,
         **({"encoder_no_repeat_ngram_size": 0} if config.norm_first else {}),
     }
 

@@ -63,6 +63,10 @@ class Settings(dict):
         """An integer."""
         return self._of(int, name, default)
 
+    def sizes(self, names: Mapping[str, str]) -> dict[str, int]:
+        """Integers that have to be said, by our names; names: ours and theirs."""
+        return {ours: self.whole(theirs) for ours, theirs in names.items()}
+
     def number(self, name: str, default: float | None = None) -> float:
         """A number."""
         return float(self._of((int, float), name, default))
@@ -97,6 +101,11 @@ class Settings(dict):
             wanted = tr("true or false") if kind is bool else tr("an integer") if kind is int else tr("a number")
             raise FileError(tr("{}: {} must be {}; got {}", self.where, name, wanted, shown(value)), "restore the file from a copy")
         return value
+
+
+def told(config: Any, names: Mapping[str, str]) -> dict[str, Any]:
+    """What of `config` goes by other names; names: ours and theirs."""
+    return {theirs: getattr(config, ours) for ours, theirs in names.items()}
 
 
 class Pretrained(nn.Module):

@@ -11,11 +11,13 @@ from badak.io.errors import shown
 from badak.models.bert import BERT, BERTClassifier, BERTConfig, BERTEncoder, SentenceConfig, SentenceEncoder, TextConfig
 from badak.models.gpt import GPT, GPTConfig
 from badak.models.llama import Llama, LlamaConfig, RotaryScaling
-from badak.models.pretrained import Format, Settings, read_settings
+from badak.models.pretrained import Format, Settings, read_settings, told
 from badak.models.windows import kind_of, read_windows, write_windows
 from badak.tensor import Tensor, zeros
 
 # GPT-2
+
+_GPT2 = {"vocab_size": "vocab_size", "d_model": "n_embd", "heads": "n_head", "layers": "n_layer"}
 
 
 def _read_gpt2(said: Settings) -> GPTConfig:
@@ -28,14 +30,10 @@ def _read_gpt2(said: Settings) -> GPTConfig:
         ("tie_word_embeddings", True),
     ):
         said.expect(name, *known)
-    width = said.whole("n_embd")
     return GPTConfig(
-        vocab_size=said.whole("vocab_size"),
+        **said.sizes(_GPT2),
         context=said.whole("n_positions", said.get("n_ctx")),
-        d_model=width,
-        heads=said.whole("n_head"),
-        layers=said.whole("n_layer"),
-        feedforward_ratio=_ratio(said, "n_inner", width, 4 * width),
+        feedforward_ratio=_ratio(said, "n_inner", said.whole("n_embd")),
         dropout=said.number("resid_pdrop", 0.1),
         initializer_range=said.number("initializer_range", 0.02),
     )
@@ -43,11 +41,8 @@ def _read_gpt2(said: Settings) -> GPTConfig:
 
 def _write_gpt2(config: GPTConfig, kind: str) -> dict[str, Any]:
     return {
-        "vocab_size": config.vocab_size,
+        **told(config, _GPT2),
         "n_positions": config.context,
-        "n_embd": config.d_model,
-        "n_head": config.heads,
-        "n_layer": config.layers,
         "n_inner": config.feedforward_ratio * config.d_model,
         "activation_function": "gelu_new",
         "layer_norm_epsilon": 1e-5,
@@ -75,6 +70,9 @@ GPT.formats = [
 
 # Llama and its kin
 
+_SIZES = {"vocab_size": "vocab_size", "d_model": "hidden_size", "heads": "num_attention_heads", "layers": "num_hidden_layers"}
+_LLAMA = _SIZES | {"feedforward": "intermediate_size"}
+
 
 def _read_llama(said: Settings) -> LlamaConfig:
     kind = said.get("model_type")
@@ -82,17 +80,13 @@ def _read_llama(said: Settings) -> LlamaConfig:
     said.expect("mlp_bias", False)
     if kind == "llama":
         said.expect("attention_bias", False)
-    heads, width = said.whole("num_attention_heads"), said.whole("hidden_size")
-    rotary = said.table("rope_parameters")
+    sizes = said.sizes(_LLAMA)
+    heads, rotary = sizes["heads"], said.table("rope_parameters")
     return LlamaConfig(
-        vocab_size=said.whole("vocab_size"),
+        **sizes,
         context=said.whole("max_position_embeddings", 2048),
-        d_model=width,
-        heads=heads,
         num_key_value_heads=said.whole("num_key_value_heads", heads),
-        head_dim=0 if said.whole("head_dim", 0) * heads in (0, width) else said.whole("head_dim"),
-        layers=said.whole("num_hidden_layers"),
-        feedforward=said.whole("intermediate_size"),
+        head_dim=0 if said.whole("head_dim", 0) * heads in (0, sizes["d_model"]) else said.whole("head_dim"),
         norm_eps=said.number("rms_norm_eps", 1e-6),
         rope_theta=rotary.number("rope_theta", said.get("rope_theta", 10_000.0)),
         rotary_scaling=_scaling(rotary or said.table("rope_scaling")),
@@ -128,14 +122,10 @@ def _write_llama(config: LlamaConfig, before: str) -> dict[str, Any]:
     return {
         "model_type": kind,
         "architectures": [f"{kind.capitalize()}ForCausalLM"],
-        "vocab_size": config.vocab_size,
+        **told(config, _LLAMA),
         "max_position_embeddings": config.context,
-        "hidden_size": config.d_model,
-        "num_attention_heads": config.heads,
         "num_key_value_heads": config.num_key_value_heads,
         "head_dim": config.width,
-        "num_hidden_layers": config.layers,
-        "intermediate_size": config.feedforward,
         "hidden_act": "silu",
         "rms_norm_eps": config.norm_eps,
         "rope_parameters": rotary,
@@ -173,6 +163,8 @@ Llama.formats = [
 
 # BERT and what stands on it
 
+_BERT = _SIZES | {"context": "max_position_embeddings"}
+
 
 def _read_bert(said: Settings) -> dict[str, Any]:
     for name, *known in (
@@ -183,14 +175,9 @@ def _read_bert(said: Settings) -> dict[str, Any]:
         ("tie_word_embeddings", True),
     ):
         said.expect(name, *known)
-    width = said.whole("hidden_size")
     return {
-        "vocab_size": said.whole("vocab_size"),
-        "context": said.whole("max_position_embeddings"),
-        "d_model": width,
-        "heads": said.whole("num_attention_heads"),
-        "layers": said.whole("num_hidden_layers"),
-        "feedforward_ratio": _ratio(said, "intermediate_size", width, 4 * width),
+        **said.sizes(_BERT),
+        "feedforward_ratio": _ratio(said, "intermediate_size", said.whole("hidden_size")),
         "dropout": said.number("hidden_dropout_prob", 0.1),
         "pad_id": said.whole("pad_token_id", 0),
         "type_vocab_size": said.whole("type_vocab_size", 2),
@@ -200,11 +187,7 @@ def _read_bert(said: Settings) -> dict[str, Any]:
 
 def _write_bert(config: BERTConfig, kind: str) -> dict[str, Any]:
     return {
-        "vocab_size": config.vocab_size,
-        "max_position_embeddings": config.context,
-        "hidden_size": config.d_model,
-        "num_attention_heads": config.heads,
-        "num_hidden_layers": config.layers,
+        **told(config, _BERT),
         "intermediate_size": config.feedforward_ratio * config.d_model,
         "hidden_act": "gelu",
         "pad_token_id": config.pad_id,
@@ -353,9 +336,9 @@ SentenceEncoder.formats = [
 ]  # fmt: skip
 
 
-def _ratio(said: Settings, name: str, width: int, usual: int) -> int:
+def _ratio(said: Settings, name: str, width: int) -> int:
     """How many times the model's width the feed-forward part has."""
-    wide = said.whole(name, usual)
+    wide = said.whole(name, 4 * width)
     if width < 1 or wide % width:
-        said.expect(name, usual)
+        said.expect(name, 4 * width)
     return wide // max(width, 1)
