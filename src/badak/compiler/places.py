@@ -30,8 +30,6 @@ _MOST_BYTES = 1 << 20  # of an array that is compared before each replay, which 
 class Place:
     """A container of Python, and how to say what it holds. `where`: in words."""
 
-    __slots__ = ("container", "name", "where")
-
     def __init__(self, container: Any, where: str, name: Any = None):
         self.container, self.where, self.name = container, where, name
 
@@ -51,8 +49,6 @@ class Place:
 class Items(Place):
     """A list or deque."""
 
-    __slots__ = ()
-
     def now(self) -> list:
         thing = self.container  # which may be of a class that shows itself otherwise
         return [*(list.__iter__(thing) if is_a(thing, list) else deque.__iter__(thing))]
@@ -60,8 +56,6 @@ class Items(Place):
 
 class Mapping(Place):
     """A dict: its names and its values."""
-
-    __slots__ = ()
 
     def now(self) -> list:
         thing = self.container
@@ -72,8 +66,6 @@ class Mapping(Place):
 class Class(Place):
     """All that a class says."""
 
-    __slots__ = ()
-
     def now(self) -> list:
         own = vars(self.container)
         return [*own, *own.values()]
@@ -82,16 +74,12 @@ class Class(Place):
 class Order(Place):
     """The classes that a class asks one after the other: its bases can be other ones."""
 
-    __slots__ = ()
-
     def now(self) -> list:
         return [*type.__dict__["__mro__"].__get__(self.container)]
 
 
 class ClassEntry(Place):
     """One name in a class."""
-
-    __slots__ = ()
 
     def now(self) -> list:
         return [vars(self.container).get(self.name, MISSING)]
@@ -100,8 +88,6 @@ class ClassEntry(Place):
 class Members(Place):
     """A set, whose order says nothing."""
 
-    __slots__ = ()
-
     def now(self) -> list:
         return sorted(set.__iter__(self.container), key=id)
 
@@ -109,16 +95,12 @@ class Members(Place):
 class Entry(Place):
     """One name in a dict: a global, or an attribute."""
 
-    __slots__ = ()
-
     def now(self) -> list:
         return [self.container.get(self.name, MISSING)]
 
 
 class Slot(Place):
     """An attribute that stands in no dict; `name` is its descriptor."""
-
-    __slots__ = ()
 
     def now(self) -> list:
         return [self._now()]
@@ -132,8 +114,6 @@ class Slot(Place):
 class Cell(Place):
     """A variable of a closure."""
 
-    __slots__ = ()
-
     def now(self) -> list:
         with suppress(ValueError):
             return [self.container.cell_contents]
@@ -143,8 +123,6 @@ class Cell(Place):
 class Code(Place):
     """A function: its code and its defaults."""
 
-    __slots__ = ()
-
     def now(self) -> list:
         f = self.container
         return [f.__code__, *(f.__defaults__ or ()), *(f.__kwdefaults__ or {}), *(f.__kwdefaults__ or {}).values()]
@@ -153,16 +131,12 @@ class Code(Place):
 class TypeOf(Place):
     """An object's class, and the dict of its attributes, both of which can be another one."""
 
-    __slots__ = ()
-
     def now(self) -> list:
         return [type(self.container), dict_of(self.container)]
 
 
 class Variable(Place):
     """A context variable."""
-
-    __slots__ = ()
 
     def now(self) -> list:
         return [self.container.get(MISSING)]
@@ -171,16 +145,12 @@ class Variable(Place):
 class Target(Place):
     """Whether what a weak reference refers to is still there."""
 
-    __slots__ = ()
-
     def now(self) -> list:
         return [self.container() is not None]
 
 
 class Partial(Place):
     """A functools.partial, whose state can be set."""
-
-    __slots__ = ()
 
     def now(self) -> list:
         thing = self.container
@@ -189,8 +159,6 @@ class Partial(Place):
 
 class Memory(Place):
     """The bytes of an array, or of what else is made of bytes."""
-
-    __slots__ = ()
 
     def now(self) -> list:
         thing = self.container
@@ -227,8 +195,6 @@ class Answer(Place):
 class Consumed(Place):
     """An iterator, a generator of random numbers, an open file: whoever reads it moves it on."""
 
-    __slots__ = ()
-
     def now(self) -> list:
         return [_position(self.container)]
 
@@ -241,8 +207,6 @@ class Consumed(Place):
 
 class Opaque(Place):
     """An object of a class written in C that nobody here knows, or that holds what cannot be asked for."""
-
-    __slots__ = ()
 
     def now(self) -> list:
         return []
@@ -298,27 +262,16 @@ def dict_of(thing: Any) -> dict:
     return found if is_a(found, dict) else _EMPTY
 
 
+_KINDS: tuple[tuple[Any, type[Place]], ...] = (
+    (list | deque, Items), (dict, Mapping), (set, Members), (np.ndarray | np.void | bytearray | array.array, Memory),
+    (types.FrameType, Opaque), (types.CellType, Cell), (weakref.ref, Target), (ContextVar, Variable), (functools.partial, Partial),
+)  # fmt: skip
+
+
 def place_of(thing: Any, where: str) -> Place | None:
     """The contents of a container of Python, as a place; None for what is none."""
-    if is_a(thing, list | deque):
-        return Items(thing, where)
-    if is_a(thing, dict):
-        return Mapping(thing, where)
-    if is_a(thing, set):
-        return Members(thing, where)
-    if is_a(thing, np.ndarray | np.void | bytearray | array.array):
-        return Memory(thing, where)
-    if is_a(thing, types.FrameType):
-        return Opaque(thing, where)
-    if is_a(thing, types.CellType):
-        return Cell(thing, where)
-    if is_a(thing, weakref.ref):
-        return Target(thing, where)
-    if is_a(thing, ContextVar):
-        return Variable(thing, where)
-    if is_a(thing, functools.partial):
-        return Partial(thing, where)
-    return Consumed(thing, where) if is_consumed(type(thing)) else None
+    kind = next((kind for things, kind in _KINDS if is_a(thing, things)), Consumed)
+    return kind(thing, where) if kind is not Consumed or is_consumed(type(thing)) else None
 
 
 def is_consumed(kind: type) -> bool:
