@@ -63,7 +63,7 @@ class Settings(dict):
         """An integer."""
         return self._of(int, name, default)
 
-    def sizes(self, names: Mapping[str, str]) -> dict[str, int]:
+    def sizes(self, names: Mapping[str, str]) -> dict[str, Any]:
         """Integers that have to be said, by our names; names: ours and theirs."""
         return {ours: self.whole(theirs) for ours, theirs in names.items()}
 
