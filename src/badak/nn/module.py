@@ -27,6 +27,7 @@ from badak.nn.errors import ModuleAttributeError, ModuleNameError, kind
 from badak.nn.hooks import EVERYWHERE, Hooks, registered
 from badak.nn.members import HOOKS, MEMBERS
 from badak.nn.moving import Moving
+from badak.nn.notebook import html_of
 from badak.nn.parameter import Buffer, Parameter
 from badak.nn.state import EXTRA_STATE as _EXTRA_STATE_KEY_SUFFIX  # noqa: F401  (a name that PyTorch has in this file)
 from badak.nn.state import State
@@ -340,8 +341,6 @@ class Module(Moving, State, Hooks):
         return framed(self._get_name(), self.extra_repr(), children)
 
     def _repr_html_(self) -> str:
-        from badak.nn.notebook import html_of  # only notebooks need it
-
         return html_of(self)
 
 

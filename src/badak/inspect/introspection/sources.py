@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 from badak.core.errors import ArgumentTypeError
 from badak.core.i18n import say, tr
 from badak.core.public_api import home, public
-from badak.inspect.introspection.highlight import as_html, as_text
 from badak.inspect.introspection.names import find, name_of, space
 from badak.inspect.introspection.source import PACKAGE, ROOT, Place, assigned, defined, function_of, lines_of, place_of, tree_of
 from badak.inspect.introspection.trace import Trace, fast_places, kernels_of, plain_place, trace_of
@@ -79,7 +78,7 @@ class Source:
         parts = [str(self)]
         for level, place in self._codes():
             heading = f"── {level.layer}: {level.name} ── {place} "
-            text = as_text(place.code(), place.path.suffix) if colour else place.code()
+            text = _coloured(place.code(), place.path.suffix) if colour else place.code()
             parts.append(f"{heading}{'─' * max(0, WIDTH - len(heading))}\n{text}")
         return "\n\n".join(parts)
 
@@ -100,11 +99,22 @@ class Source:
         )
         codes = "".join(
             f"<details><summary>{escape(level.layer)}: <b>{escape(level.name)}</b> {escape(str(place))}</summary>"
-            f"{as_html(place.code(), place.path.suffix)}</details>"
+            f"{_coloured(place.code(), place.path.suffix, html=True)}</details>"
             for level, place in self._codes()
         )
         words = "".join(f"<p>{escape(line.strip())}</p>" for line in self._words() if line)
         return f"<h4>badak.{escape(self.name)}</h4><table>{rows}</table>{words}{codes}"
+
+
+def _coloured(code: str, suffix: str, html: bool = False) -> str:
+    """Code with the colours of a terminal, or as HTML that needs no style sheet; as it is where there is no pygments."""
+    try:
+        from pygments import formatters, highlight, lexers
+    except ImportError:
+        return f"<pre>{escape(code)}</pre>" if html else code
+    lexer = lexers.MarkdownLexer() if suffix == ".md" else lexers.PythonLexer()
+    made = highlight(code, lexer, formatters.HtmlFormatter(noclasses=True) if html else formatters.TerminalFormatter())
+    return made if html else made.rstrip("\n")
 
 
 def source_of(thing: Any) -> Source:
@@ -177,7 +187,7 @@ def _op(op: type[Op]) -> Iterator[Level]:
         numpy = list(dict.fromkeys(name for way in ways for name in way.numpy))
         yield Level("kernel", f"NumPy itself{': ' + ', '.join(numpy) if numpy else ''}")
     if IS_SOURCE_TREE:
-        yield from _derivations(op, names)
+        yield from _derivations(names)
         yield from _rows(op)  # type: ignore[arg-type]
 
 
@@ -191,7 +201,7 @@ def _kernels(names: list[str]) -> Iterator[Level]:
             yield Level("numba", f"{name}: the reference one")
 
 
-def _derivations(op: type[Op], names: list[str]) -> Iterator[Level]:
+def _derivations(names: list[str]) -> Iterator[Level]:
     """The pages that are called as a kernel, or as the file of one."""
     called = {name.removesuffix("_backward") for name in names}
     files = {place.path.stem for name in names if (place := plain_place(name))}
