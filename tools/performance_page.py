@@ -12,7 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from bench import places, stage_table, table, world_table  # noqa: E402
+from bench import operations, places, stage_table, table, world_table  # noqa: E402
 
 PAGE, PRODUCTS = ROOT / "docs" / "reference" / "performance.md", ROOT / "docs" / "explanation" / "matmul.md"
 
@@ -117,6 +117,11 @@ def world_tables(documents: list[dict]) -> str:
     return "\n\n".join(f"### {processor(each)}\n\n{world_table.markdown(each)}" for each in documents)
 
 
+def operation_tables(documents: list[dict]) -> str:
+    """A table for each processor."""
+    return "\n\n".join(f"{processor(each)}:\n\n{operations.markdown(each)}" for each in documents)
+
+
 def stage_tables(documents: list[dict]) -> str:
     """A table for each processor."""
     return "\n\n".join(f"### {processor(each)}\n\n{stage_table.markdown(each)}" for each in documents)
@@ -126,6 +131,7 @@ TABLES: dict[Path, dict[str, Callable[[list[dict]], str]]] = {
     PAGE: {
         "bench": bench_tables,
         "world": world_tables,
+        "operations": operation_tables,
         "llama_cpp": llama_table,
         "serving": serving_table,
         "qlora": qlora_table,
