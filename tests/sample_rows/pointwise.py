@@ -58,7 +58,7 @@ def row(op: type[Pointwise]) -> Sample:
     return Sample(
         op,
         function if slope is None else lambda x: Sloped.apply(x, function, slope),
-        PAIRS if op.inputs == 2 else OF_KERNELS if op.supports_bf16 else SHAPES,
+        PAIRS if len(op.inputs) == 2 else OF_KERNELS if op.supports_bf16 else SHAPES,
         domain=tested.domain,
         extremes=[special(values) for values in tested.extremes],
         extremes_backward=tested.extremes_backward,

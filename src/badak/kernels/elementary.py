@@ -4,6 +4,7 @@ NumPy's float32 functions differ between x86 and AArch64, and BLAS between all C
 once, and badak's own products.
 """
 
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ __all__ = ["cosh", "exp", "log", "log1p", "logaddexp", "portable", "product", "s
 def _rounded_once(function: Any) -> Any:
     """The function of float32 arrays, computed in float64."""
 
+    @wraps(function)
     def rounded(*arrays: Any) -> Any:
         if all(isinstance(x, np.ndarray | np.generic) and x.dtype == np.float32 for x in arrays):
             return function(*arrays, dtype=np.float64).astype(np.float32)

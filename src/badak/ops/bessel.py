@@ -33,20 +33,20 @@ def _i1e_slope(dy, x, y):
 
 I0: type[Pointwise] = pointwise(
     "I0", "y = I_0(x);   dx = dy I_1(x).", bessel.i0, lambda dy, x: dy * I1.of(x), public="i0", special="i0 modified_bessel_i0",
-    op_name="i0", laid_out=False, samples=Samples(extremes=(NEAR_AND_FAR,), slack=4),
+    name="i0", laid_out=False, samples=Samples(extremes=(NEAR_AND_FAR,), slack=4),
 )  # fmt: skip
 I0e: type[Pointwise] = pointwise(
     "I0e", "y = exp(-abs(x)) I_0(x);   dx = dy (exp(-abs(x)) I_1(x) - sign(x) y).", bessel.i0e,
     lambda dy, x, y: dy * (I1e.of(x) - np.sign(x) * y),
-    special="i0e", op_name="i0e", laid_out=False, samples=Samples(extremes=(NEAR_AND_FAR,), extremes_backward=False, slack=4),
+    special="i0e", name="i0e", laid_out=False, samples=Samples(extremes=(NEAR_AND_FAR,), extremes_backward=False, slack=4),
 )  # fmt: skip
 I1: type[Pointwise] = pointwise(  # PyTorch's slope of NaN is 0.5
     "I1", "y = I_1(x);   dx = dy (I_0(x) - y / x), dy / 2 at 0.", bessel.i1, _i1_slope, special="i1 modified_bessel_i1",
-    op_name="i1", laid_out=False, samples=Samples(extremes=(NEAR_AND_FAR,), extremes_backward=False, slack=4),
+    name="i1", laid_out=False, samples=Samples(extremes=(NEAR_AND_FAR,), extremes_backward=False, slack=4),
 )  # fmt: skip
 I1e: type[Pointwise] = pointwise(  # its slope is a difference
     "I1e", "y = exp(-abs(x)) I_1(x);   dx = dy (exp(-abs(x)) I_0(x) - y (sign(x) + 1 / x)), dy / 2 at 0.", bessel.i1e, _i1e_slope,
-    special="i1e", op_name="i1e", laid_out=False, samples=Samples(extremes=(NEAR_AND_FAR,), extremes_backward=False, slack=256),
+    special="i1e", name="i1e", laid_out=False, samples=Samples(extremes=(NEAR_AND_FAR,), extremes_backward=False, slack=256),
 )  # fmt: skip
 Erfcx = pointwise(
     "Erfcx", "y = exp(x^2) erfc(x);   dx = dy (2 x y - 2 / sqrt(pi)).", bessel.erfcx,
@@ -63,7 +63,7 @@ def _spherical_j0(x):
 SphericalJ0 = pointwise(
     "SphericalJ0", "y = sin(x) / x, 1 at 0;   dx = dy (cos(x) - y) / x, 0 at 0.", quiet(_spherical_j0),
     lambda dy, x, y: dy * np.where(np.isinf(x), 0, (np.cos(x) - y) / without_zero(x)),
-    special="spherical_bessel_j0", op_name="spherical_bessel_j0",
+    special="spherical_bessel_j0", name="spherical_bessel_j0",
     samples=Samples(extremes=((0.0, -0.0, 1e-20, 0.3, -2.0, 50.0, np.inf, -np.inf, np.nan),), extremes_backward=False, slack=16,
                     slope=lambda torch, x: torch.where(x == 0, 0, (torch.cos(x) - torch.sin(x) / x) / x)),
 )  # fmt: skip
@@ -89,27 +89,27 @@ def _second_kind(n, scaled, x):
 _ABOVE = ((0.0, 1e-20, 0.3, -2.0, 24.9, 25.1, 80.0, np.inf, np.nan),)
 K0: type[Pointwise] = pointwise(
     "K0", "y = K_0(x);   dx = -dy K_1(x).", quiet(partial(_second_kind, 0, False)), lambda dy, x: -dy * K1.of(x),
-    special="modified_bessel_k0", op_name="modified_bessel_k0",
+    special="modified_bessel_k0", name="modified_bessel_k0",
     samples=Samples((0.1, 40.0), _ABOVE, slack=16, slope=lambda torch, x: -torch.special.modified_bessel_k1(x)),
 )  # fmt: skip
 K1: type[Pointwise] = pointwise(
     "K1", "y = K_1(x);   dx = -dy (K_0(x) + y / x).", quiet(partial(_second_kind, 1, False)),
     lambda dy, x, y: -dy * (K0.of(x) + y / x),
-    special="modified_bessel_k1", op_name="modified_bessel_k1",
+    special="modified_bessel_k1", name="modified_bessel_k1",
     samples=Samples((0.1, 40.0), _ABOVE, slack=16, slope=lambda torch, x: (
         -torch.special.modified_bessel_k0(x) - torch.special.modified_bessel_k1(x) / x)),
 )  # fmt: skip
 K0e: type[Pointwise] = pointwise(
     "K0e", "y = exp(x) K_0(x);   dx = dy (y - exp(x) K_1(x)).", quiet(partial(_second_kind, 0, True)),
     lambda dy, x, y: dy * (y - K1e.of(x)),
-    special="scaled_modified_bessel_k0", op_name="scaled_modified_bessel_k0",
+    special="scaled_modified_bessel_k0", name="scaled_modified_bessel_k0",
     samples=Samples((0.1, 40.0), _ABOVE, extremes_backward=False, slack=256, slope=lambda torch, x: (  # a difference
         torch.special.scaled_modified_bessel_k0(x) - torch.special.scaled_modified_bessel_k1(x))),
 )  # fmt: skip
 K1e: type[Pointwise] = pointwise(
     "K1e", "y = exp(x) K_1(x);   dx = dy (y - y / x - exp(x) K_0(x)).", quiet(partial(_second_kind, 1, True)),
     lambda dy, x, y: dy * (y - y / x - K0e.of(x)),
-    special="scaled_modified_bessel_k1", op_name="scaled_modified_bessel_k1",
+    special="scaled_modified_bessel_k1", name="scaled_modified_bessel_k1",
     samples=Samples((0.1, 40.0), _ABOVE, extremes_backward=False, slack=256, slope=lambda torch, x: (
         torch.special.scaled_modified_bessel_k1(x) * (1 - 1 / x) - torch.special.scaled_modified_bessel_k0(x))),
 )  # fmt: skip
@@ -151,41 +151,41 @@ GammaInc = pointwise(
     bessel.gammainc,
     lambda dy, a, b: dy * bessel.gammainc_slope(a, b),
     lambda dy, a, b: dy * density(a, b),
-    public="igamma", special="gammainc", takes="real", in_place="method", op_name="igamma",
+    public="igamma", special="gammainc", takes="real", in_place="method", name="igamma",
     double_backward=staticmethod(_gammainc_twice),
 )  # fmt: skip
 GammaIncC = pointwise(
     "GammaIncC", "y = Q(a, x) = 1 - P(a, x): the gradients of P with the other sign.", bessel.gammaincc,
     lambda dy, a, b: -dy * bessel.gammainc_slope(a, b),
     lambda dy, a, b: -dy * density(a, b),
-    public="igammac", special="gammaincc", takes="real", in_place="method", op_name="igammac",
+    public="igammac", special="gammaincc", takes="real", in_place="method", name="igammac",
     double_backward=staticmethod(lambda saved, dy: _gammainc_twice(saved, -dy)),
 )  # fmt: skip
 
 J0: type[Pointwise] = pointwise(
     "J0", "y = J_0(x);   dx = -dy J_1(x).", bessel.j0, lambda dy, x: -dy * J1.of(x),
-    special="bessel_j0", op_name="bessel_j0",
+    special="bessel_j0", name="bessel_j0",
 )  # fmt: skip
 J1: type[Pointwise] = pointwise(
     "J1", "y = J_1(x);   dx = dy (J_0(x) - y / x), dy / 2 at 0.", bessel.j1,
     lambda dy, x, y: dy * np.where(x == 0, x.dtype.type(0.5), J0.of(x) - y / without_zero(x)),
-    special="bessel_j1", op_name="bessel_j1",
+    special="bessel_j1", name="bessel_j1",
 )  # fmt: skip
 Y0: type[Pointwise] = pointwise(
     "Y0", "y = Y_0(x);   dx = -dy Y_1(x).", bessel.y0, lambda dy, x: -dy * Y1.of(x),
-    portable="", special="bessel_y0", op_name="bessel_y0",
+    portable="", special="bessel_y0", name="bessel_y0",
 )  # fmt: skip
 Y1: type[Pointwise] = pointwise(
     "Y1", "y = Y_1(x);   dx = dy (Y_0(x) - y / x).", bessel.y1, lambda dy, x, y: dy * (Y0.of(x) - y / x),
-    portable="", special="bessel_y1", op_name="bessel_y1",
+    portable="", special="bessel_y1", name="bessel_y1",
 )  # fmt: skip
 AiryAi: type[Pointwise] = pointwise(
     "AiryAi", "y = Ai(x);   dx = dy Ai'(x).", bessel.airy_ai, lambda dy, x: dy * AirySlope.of(x),
-    portable="", special="airy_ai", op_name="airy_ai",
+    portable="", special="airy_ai", name="airy_ai",
 )  # fmt: skip
 AirySlope: type[Pointwise] = pointwise(
     "AirySlope", "y = Ai'(x);   dx = dy x Ai(x).", bessel.airy_ai_slope, lambda dy, x: dy * x * AiryAi.of(x),
-    portable="", op_name="airy_ai_slope",
+    portable="", name="airy_ai_slope",
 )  # fmt: skip
 
 
@@ -201,7 +201,7 @@ def _family(kind: str, formula: str) -> type[Pointwise]:
     return pointwise(
         "".join(part.capitalize() for part in kind.split("_")), formula, quiet(partial(bessel.polynomial, kind)),
         lambda dy, a, b: dy * bessel.polynomial(kind, a, b, True), _of_degree,
-        special=name, takes="real", op_name=name, second="n",
+        special=name, takes="real", name=name, second="n",
     )  # fmt: skip
 
 

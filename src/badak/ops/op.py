@@ -84,6 +84,7 @@ class Op:
     sized_by_values: Callable[..., bool] | None = None  # of the attributes: whether values, as of a mask, say how large y is
     flops: Callable[..., Count] | None = None  # of (inputs, outputs, attributes), as `flops_of_products`; None: there are none
     batching: Callable[..., Any] | None = None  # the rule of vmap; None: a loop (`batching.py`)
+    sources: dict[str, tuple[Callable[..., Any], ...]] = {}  # noqa: RUF012  what forward and backward are made of, where declared
     name = "op"
 
     # Double backward runs `backward` on arrays that record what is done to them (`tensor/double_backward/`):

@@ -17,21 +17,19 @@ differentiated again. Its parameters say what the forward keeps: x (or a and b),
 
 import inspect
 import re
-import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from badak.core.public_api.public import declare
-from badak.core.public_api.taken import parameters_of
 from badak.kernels import elementary
-from badak.ops._broadcast import elementwise, quiet, unbroadcast
+from badak.ops._broadcast import elementwise, quiet
 from badak.ops._complex import analytic as as_analytic
 from badak.ops.batching import broadcasting
 from badak.ops.op import Op
+from badak.ops.operation import Function, operation, parameters
 
-Function = Callable[..., Any]
 DECLARED: dict[Function, type["Pointwise"]] = {}  # what NumPy or the reference kernels call it: the operation
 
 
@@ -62,10 +60,9 @@ class Pointwise(Op):
 
     pointwise = True
     batching = staticmethod(broadcasting)
-    sources: dict[str, tuple[Function, ...]]  # what forward and backward are made of
     names: tuple[str, ...] = ()  # in public, PyTorch's first
     special: tuple[str, ...] = ()  # in torch.special
-    inputs = 1
+    inputs: tuple[str, ...]  # what they are called
     second = "other"
     takes = "float"
     samples: Samples | None = None
@@ -76,6 +73,7 @@ def pointwise(
     name: str,
     formula: str,
     function: Function,
+    /,
     *derivatives: Function,
     public: str = "",
     special: str = "",
@@ -86,7 +84,6 @@ def pointwise(
     analytic: bool = False,
     laid_out: bool = True,
     second: str = "other",
-    op_name: str = "",
     samples: Samples | None = None,
     written: Callable[..., Formula] | None = None,
     **flags: Any,
@@ -106,107 +103,25 @@ def pointwise(
     written        attributes -> Formula, where it is more than one line
     flags          attributes of Op
     """
-    inputs = ("a", "b") if len(derivatives) == 2 else ("x",)
-    keeps = {kept for each in derivatives for kept in _parameters(each)[1:]}
-    forward = _forward(elementary.portable(function), inputs, frozenset(keeps))
-    backward: Function
     if not derivatives:
-        backward, flags = _zero, {"saves_no_tensors": True, "steps": True} | flags
-    else:
-        light = tuple(i for i, each in enumerate(derivatives) if not {"a", "b", "x", "y"} & set(_parameters(each)[1:]))
-        flags = {"saves_no_tensors": len(light) == len(inputs), "light_for": light} | flags
-        backward = _backward(derivatives, inputs)
-        backward = quiet(as_analytic(backward) if analytic else backward)
-    sources = {"forward": (function,), "backward": (*derivatives, *((unbroadcast,) if len(inputs) == 2 else ()))}
-    module = sys._getframe(1).f_globals["__name__"]
-    body = {
-        "__doc__": formula, "__module__": module, "__qualname__": name, "inputs": len(inputs), "second": second, "samples": samples,
-        "takes": takes or ("float" if analytic else "real"), "sources": sources,
-        "names": tuple(public.split()), "special": tuple(special.split()),
-        "forward": staticmethod(elementwise(forward) if laid_out else forward), "backward": staticmethod(backward),
-        "written": staticmethod(written) if written else None, **({"name": op_name} if op_name else {}),
-    }  # fmt: skip
-    op = type(name, (Pointwise,), body | flags)
+        derivatives, flags = (_no_slope,), {"saves_no_tensors": True, "steps": True} | flags
+    asked = [set(parameters(each)[1:]) for each in derivatives]
+    inputs = {1: ("x",), 2: ("a", "b")}.get(len(derivatives)) or tuple(parameters(function)[: len(derivatives)])
+    light = tuple(i for i, each in enumerate(asked) if not {*inputs, "y"} & each)
+    flags = {"saves_no_tensors": len(light) == len(inputs), "light_for": light} | flags
+    op = operation(
+        name, formula, elementary.portable(function), *derivatives,
+        lies=elementwise if laid_out else None, slope=(lambda backward: quiet(as_analytic(backward))) if analytic else quiet,
+        base=Pointwise, inputs=inputs, stretched=len(inputs) > 1, depth=2, second=second, samples=samples,
+        takes=takes or ("float" if analytic else "real"), names=tuple(public.split()), special=tuple(special.split()),
+        written=written, **flags,
+    )  # fmt: skip
     DECLARED[like or function] = op
     _publish(op, column, in_place.split())
     return op
 
 
-def _parameters(function: Function) -> list[str]:
-    return [name for name, *_ in parameters_of(function)]
-
-
-def _forward(function: Function, inputs: tuple[str, ...], keeps: frozenset[str]) -> Function:
-    """The forward, which keeps of inputs, output and attributes what a derivative asks for."""
-    if len(inputs) == 2:
-
-        def of_pair(save, a, b, **attributes):
-            save.a, save.b = a, b
-            y = function(a, b, **attributes)
-            if "y" in keeps:
-                save.y = y
-            return y
-
-        return _written_as(of_pair, function)
-    if not keeps:
-        return _written_as(lambda save, x, **attributes: function(x, **attributes), function)
-    if keeps == {"x"}:
-
-        def keeping_input(save, x, **attributes):
-            save.x = x
-            return function(x, **attributes)
-
-        return _written_as(keeping_input, function)
-    if keeps == {"y"}:
-
-        def keeping_output(save, x):
-            save.y = y = function(x)
-            return y
-
-        return _written_as(keeping_output, function)
-    defaults = {} if isinstance(function, np.ufunc) else _defaults(function)
-
-    def keeping(save, x, **attributes):
-        y = function(x, **attributes)
-        known = {"x": x, "y": y, **defaults, **attributes}
-        save.__dict__.update({kept: known[kept] for kept in keeps})
-        return y
-
-    return _written_as(keeping, function)
-
-
-def _defaults(function: Function) -> dict[str, Any]:
-    return {each.name: each.default for each in inspect.signature(function).parameters.values() if each.default is not each.empty}
-
-
-def _backward(derivatives: tuple[Function, ...], inputs: tuple[str, ...]) -> Function:
-    """The backward, which hands to a derivative what it asks for."""
-    asked = [tuple(_parameters(each)[1:]) for each in derivatives]
-    if len(inputs) == 2:
-
-        def of_pair(saved, dy):
-            return tuple(
-                unbroadcast(derivative(dy, *[getattr(saved, name) for name in names]), x.shape) if need else None
-                for derivative, names, x, need in zip(derivatives, asked, (saved.a, saved.b), saved.needs)
-            )
-
-        return _written_as(of_pair, derivatives[0])
-    (derivative,), (names,) = derivatives, asked
-    if names == ("x",):
-        return _written_as(lambda saved, dy: derivative(dy, saved.x), derivative)
-    if names == ("y",):
-        return _written_as(lambda saved, dy: derivative(dy, saved.y), derivative)
-    return _written_as(lambda saved, dy: derivative(dy, *[getattr(saved, name) for name in names]), derivative)
-
-
-def _written_as(function: Any, source: Function) -> Function:
-    """`function`, which reads as the source that it calls."""
-    function.__signature__, function.__wrapped__ = inspect.signature(function), source
-    return function
-
-
-def _zero(saved, dy):
-    """A function of steps: no slope."""
+def _no_slope(dy):
     return np.zeros_like(dy)
 
 
@@ -216,7 +131,7 @@ def _publish(op: type[Pointwise], column: str, in_place: list[str]) -> None:
     for number, name in enumerate(op.names):
         where = {"both": "in_place_both", "method": "in_place"}[in_place[min(number, len(in_place) - 1)]]
         columns.setdefault(where, []).append(f"{name}_")
-    if op.inputs == 1 and column == "both":
+    if len(op.inputs) == 1 and column == "both":
         columns["foreach"] = list(op.names[:1])
     declare("tensor.pointwise", **{column: " ".join(names) for column, names in columns.items()})
 

@@ -106,11 +106,11 @@ Returns: tensor of {shape} shape
 def public_function(op: type[Pointwise]) -> Function:
     """The function of an operation."""
     name = (*op.names, *op.special)[0]
-    make, note = (_pair, "; they broadcast") if op.inputs == 2 else _TAKES[op.takes]
+    make, note = (_pair, "; they broadcast") if len(op.inputs) == 2 else _TAKES[op.takes]
     function = make(name, op)
     function.__name__ = function.__qualname__ = name
     pair = f"input, {op.second}: tensors or numbers", "their common"
-    arguments, shape = pair if op.inputs == 2 else ("input: any shape", "input's")
+    arguments, shape = pair if len(op.inputs) == 2 else ("input: any shape", "input's")
     function.__doc__ = _SECTIONS.format(says=op.__doc__, arguments=arguments, note=note, shape=shape)
     return function
 

@@ -16,7 +16,6 @@ from badak.inspect.introspection.source import PACKAGE, Place, defined, function
 from badak.kernels import reference
 from badak.nn import Module
 from badak.ops.op import Op
-from badak.ops.pointwise import Pointwise
 from badak.optim import Optimizer
 from badak.tensor import Tensor
 
@@ -169,7 +168,7 @@ def kernels_of(op: type[Op], direction: str) -> Kernels:
             if home(each).startswith("badak.ops.") and not home(each).startswith("badak.ops._check"):
                 visit(each, None)
 
-    for source in op.sources[direction] if issubclass(op, Pointwise) else (getattr(op, direction),):
+    for source in op.sources.get(direction, (getattr(op, direction),)):
         function = function_of(source)
         if function is not None and function is not function_of(getattr(Op, direction)):
             visit(function, None)

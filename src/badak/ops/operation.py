@@ -1,0 +1,115 @@
+"""An operation is declared once: what it computes, and a derivative for each of its inputs. Its class (`ops/op.py`) follows.
+
+    Transpose = operation(
+        "Transpose", "y = x with axes a and b exchanged;   dx = dy with them exchanged back.",
+        lambda x, a, b: x.swapaxes(a, b),
+        lambda dy, a, b: dy.swapaxes(a, b),
+        view=True, owns_grads=False, batching=along("a", "b"),
+    )
+
+The parameters of a derivative say what the forward keeps for it: an input or an attribute by its name, `y` the output, `shape` the
+shape of the first input, `a_shape` that of the input a. `pointwise` (`ops/pointwise.py`) and `reduction` (`ops/reduction.py`) are
+declarations that know more of their kind. An operation whose gradients share work, or whose forward keeps what it has found on its
+way, is written as a class.
+"""
+
+import inspect
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from badak.core.public_api.taken import parameters_of
+from badak.ops._broadcast import unbroadcast
+from badak.ops.op import Op
+
+Function = Callable[..., Any]
+
+
+def operation(
+    name: str,
+    formula: str,
+    function: Function,
+    /,
+    *derivatives: Function | None,
+    lies: Function | None = None,
+    slope: Function | None = None,
+    base: type[Op] = Op,
+    inputs: tuple[str, ...] = (),
+    stretched: bool = False,
+    depth: int = 1,
+    **facts: Any,
+) -> Any:
+    """The class of y = function(inputs, attributes), whose first parameters, one for each derivative, are inputs.
+
+    formula      "y = ...;   dx = ...", its docstring
+    derivatives  of (dy, what it asks for) an input's gradient; None: it has none
+    lies         how y lies in memory: `elementwise` or `by_rows`; None: as the function leaves it
+    slope        decorates the backward: `quiet`, `summing`
+    inputs       what they are called, where the function has other names
+    stretched    inputs broadcast, so that gradients are summed down to their shapes
+    depth        how many calls up the module is that declares it
+    facts        attributes of Op
+    """
+    names = [*inputs, *parameters(function)[len(inputs) :]]
+    inputs = tuple(names[: len(derivatives)])
+    forward = _forward(function, names, {each for one in derivatives if one for each in parameters(one)[1:]}, inputs, stretched)
+    backward = _backward(derivatives, inputs, stretched)
+    more = (unbroadcast,) if stretched else ()
+    body = {
+        "__doc__": formula, "__module__": sys._getframe(depth).f_globals["__name__"], "__qualname__": name, "inputs": inputs,
+        "sources": {"forward": (function,), "backward": (*filter(None, derivatives), *more)},
+        "forward": lies(forward) if lies else forward, "backward": slope(backward) if slope else backward, **facts,
+    }  # fmt: skip
+    return type(name, (base,), {key: staticmethod(value) if inspect.isfunction(value) else value for key, value in body.items()})
+
+
+def parameters(function: Function) -> list[str]:
+    """What the parameters of a function are called; a and b of NumPy's functions of two arrays, x of one."""
+    function = inspect.unwrap(function)
+    if isinstance(function, np.ufunc):
+        return ["a", "b"] if function.nin == 2 else ["x"]
+    return [name for name, *_ in parameters_of(function)]
+
+
+def _forward(function: Function, names: list[str], asked: set[str], inputs: tuple[str, ...], stretched: bool) -> Function:
+    """The forward, which keeps what is asked for."""
+    shapes = {f"{each}_shape": f"{each}.shape" for each in inputs} | {"shape": f"{inputs[0]}.shape"}
+    kept = {each: shapes.get(each, each) for each in sorted(asked - {"y"})}
+    if stretched:
+        kept |= {f"{each}_shape": f"{each}.shape" for each in inputs}
+    lines = [f"save.{each} = {value}" for each, value in kept.items()]
+    lines.append(f"save.y = y = function({', '.join(names)})" if "y" in asked else f"y = function({', '.join(names)})")
+    made = _written("forward", ["save", *names], [*lines, "return y"], function)
+    if not isinstance(inspect.unwrap(function), np.ufunc):
+        made.__defaults__ = tuple(default for _, _, default, _ in parameters_of(function) if default is not inspect.Parameter.empty)
+    return _reading_as(made, function)
+
+
+def _backward(derivatives: tuple[Function | None, ...], inputs: tuple[str, ...], stretched: bool) -> Function:
+    """The backward, which hands to each derivative what it asks for."""
+    known = {f"of_{each}": one for each, one in zip(inputs, derivatives) if one}
+    gradients = []
+    for number, (each, one) in enumerate(zip(inputs, derivatives)):
+        if one is None:
+            gradients.append("None")
+            continue
+        call = f"of_{each}({', '.join(['dy', *(f'saved.{kept}' for kept in parameters(one)[1:])])})"
+        call = f"unbroadcast({call}, saved.{each}_shape)" if stretched else call
+        gradients.append(f"{call} if saved.needs[{number}] else None" if len(inputs) > 1 else call)
+    made = _written("backward", ["saved", "dy"], [f"return {', '.join(gradients)}"], unbroadcast=unbroadcast, **known)
+    return _reading_as(made, next(filter(None, derivatives)))
+
+
+def _written(name: str, parameters: list[str], lines: list[str], function: Function | None = None, **known: Any) -> Any:
+    """The function of this name that has these lines, in which the others are known: as by hand, without a loop over names."""
+    known["function"] = function
+    exec(f"def {name}({', '.join(parameters)}):\n" + "".join(f"    {line}\n" for line in lines), known)
+    return known[name]
+
+
+def _reading_as(made: Any, source: Function) -> Function:
+    """`made`, of which `badak.source` shows the function that it calls."""
+    made.__signature__, made.__wrapped__ = inspect.signature(made), source
+    return made
