@@ -16,6 +16,8 @@ way, is written as a class.
 import inspect
 import sys
 from collections.abc import Callable
+from functools import cache
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -105,11 +107,17 @@ def _backward(derivatives: tuple[Function | None, ...], inputs: tuple[str, ...],
 def _written(name: str, parameters: list[str], lines: list[str], function: Function | None = None, **known: Any) -> Any:
     """The function of this name that has these lines, in which the others are known: as by hand, without a loop over names."""
     known["function"] = function
-    exec(f"def {name}({', '.join(parameters)}):\n" + "".join(f"    {line}\n" for line in lines), known)
+    exec(_compiled(f"def {name}({', '.join(parameters)}):\n" + "".join(f"    {line}\n" for line in lines)), known)
     return known[name]
 
 
-def _reading_as(made: Any, source: Function) -> Function:
+@cache
+def _compiled(text: str) -> CodeType:
+    """Many operations keep the same: as many share one text."""
+    return compile(text, "<operation>", "exec")
+
+
+def _reading_as(made: Any, source: Function | None) -> Function:
     """`made`, of which `badak.source` shows the function that it calls."""
     made.__signature__, made.__wrapped__ = inspect.signature(made), source
     return made
