@@ -5,11 +5,15 @@ import torch
 
 from badak.ops.arithmetic import (
     Add,
+    Addcdiv,
+    Addcmul,
     Div,
     DivBy,
     DivInto,
     FloorDiv,
     Fmod,
+    Lerp,
+    LerpBy,
     Mul,
     Neg,
     Remainder,
@@ -19,7 +23,6 @@ from badak.ops.arithmetic import (
     SubFrom,
     TruncDiv,
 )
-from badak.ops.lerp import Addcdiv, Addcmul, Lerp, LerpBy
 from badak.ops.power import Pow, PowBy, PowOf
 from tests.samples import EXTREME, Sample, case, uniform
 

@@ -1,18 +1,25 @@
-"""Sums, products and quotients. Two arrays broadcast; `c` is a Python number that takes the array's dtype."""
+"""Sums, products and quotients, and the way from a to b. Arrays broadcast; `c` is a Python number that takes their dtype."""
 
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from badak.ops._broadcast import each, elementwise, quiet, unbroadcast
+from badak.ops._broadcast import each, quiet, unbroadcast
 from badak.ops._complex import conj
 from badak.ops.batching import broadcasting
 from badak.ops.op import Op
+from badak.ops.operation import operation
+from badak.ops.pointwise import pointwise
+
+# what kernels do with numbers that broadcast
+_NUMBERS: dict[str, Any] = {
+    "lies": quiet, "pointwise": True, "capturable": True, "supports_bf16": True, "batching": broadcasting
+}  # fmt: skip
 
 
 class _Numbers:
-    """Flags of what kernels do with numbers that broadcast."""
+    """The same, of classes."""
 
     pointwise = capturable = supports_bf16 = True
     batching: Callable[..., Any] | None = staticmethod(broadcasting)
@@ -37,20 +44,7 @@ class Add(_Numbers, Op):
         return unbroadcast(dy, sa) if na else None, unbroadcast(dy, sb) if nb else None
 
 
-class Shift(_Numbers, Op):
-    """y = x + c;   dx = dy."""
-
-    owns_grads = False
-    saves_no_tensors = True
-
-    @staticmethod
-    @quiet
-    def forward(save, x, c):
-        return each(np.add, x, c)
-
-    @staticmethod
-    def backward(saved, dy):
-        return dy
+Shift = operation("Shift", "y = x + c;   dx = dy.", lambda x, c: each(np.add, x, c), lambda dy: dy, owns_grads=False, **_NUMBERS)
 
 
 class Sub(_Numbers, Op):
@@ -72,19 +66,7 @@ class Sub(_Numbers, Op):
         return unbroadcast(dy, sa) if na else None, -unbroadcast(dy, sb) if nb else None
 
 
-class SubFrom(_Numbers, Op):
-    """y = c - x;   dx = -dy."""
-
-    saves_no_tensors = True
-
-    @staticmethod
-    @quiet
-    def forward(save, x, c):
-        return each(np.subtract, c, x)
-
-    @staticmethod
-    def backward(saved, dy):
-        return -dy
+SubFrom = operation("SubFrom", "y = c - x;   dx = -dy.", lambda x, c: each(np.subtract, c, x), lambda dy: -dy, **_NUMBERS)
 
 
 class Mul(_Numbers, Op):
@@ -119,19 +101,12 @@ def _times(dy, other, shape):
     return unbroadcast(made, shape).astype(dy.dtype)
 
 
-class Scale(_Numbers, Op):
-    """y = c x;   dx = dy c, the conjugate of a complex c."""
-
-    @staticmethod
-    @quiet
-    def forward(save, x, c):
-        save.c = c
-        return each(np.multiply, x, c)
-
-    @staticmethod
-    @quiet
-    def backward(saved, dy):
-        return each(np.multiply, dy, saved.c.conjugate())
+Scale = operation(
+    "Scale", "y = c x;   dx = dy c, the conjugate of a complex c.",
+    lambda x, c: each(np.multiply, x, c),
+    lambda dy, c: each(np.multiply, dy, c.conjugate()),
+    slope=quiet, **_NUMBERS, saves_no_tensors=False,
+)  # fmt: skip
 
 
 class Div(_Numbers, Op):
@@ -156,130 +131,90 @@ class Div(_Numbers, Op):
         return da, unbroadcast(each(np.multiply, -g, conj(each(np.true_divide, saved.a, b))), sb) if nb else None
 
 
-class DivBy(_Numbers, Op):
-    """y = x / c;   dx = dy / c, the conjugate of a complex c."""
-
-    @staticmethod
-    @quiet
-    def forward(save, x, c):
-        save.c = c
-        return each(np.true_divide, x, c)
-
-    @staticmethod
-    @quiet
-    def backward(saved, dy):
-        return each(np.true_divide, dy, saved.c.conjugate())
+DivBy = operation(
+    "DivBy", "y = x / c;   dx = dy / c, the conjugate of a complex c.",
+    lambda x, c: each(np.true_divide, x, c),
+    lambda dy, c: each(np.true_divide, dy, c.conjugate()),
+    slope=quiet, **_NUMBERS, saves_no_tensors=False,
+)  # fmt: skip
 
 
-class DivInto(_Numbers, Op):
-    """y = c / x;   dx = -dy c / x^2."""
-
-    supports_bf16 = False
-
-    @staticmethod
-    @quiet
-    def forward(save, x, c):
-        save.x, save.c = x, c
-        return each(np.true_divide, c, x)
-
-    @staticmethod
-    @quiet
-    def backward(saved, dy):
-        x = saved.x
-        return each(np.multiply, -dy, conj(each(np.true_divide, each(np.true_divide, saved.c, x), x)))
+DivInto = operation(
+    "DivInto", "y = c / x;   dx = -dy c / x^2.",
+    lambda x, c: each(np.true_divide, c, x),
+    lambda dy, x, c: each(np.multiply, -dy, conj(each(np.true_divide, each(np.true_divide, c, x), x))),
+    slope=quiet, **_NUMBERS | {"supports_bf16": False},
+)  # fmt: skip
 
 
-class FloorDiv(Op):
-    """y = floor(a / b);   no gradient (0 almost everywhere)."""
-
-    pointwise = steps = True
-    owns_grads = False
-
-    @staticmethod
-    @elementwise
-    def forward(save, a, b):
-        save.shapes = a.shape, b.shape
-        return np.floor_divide(a, b)
-
-    @staticmethod
-    def backward(saved, dy):
-        return tuple(np.zeros(s, dy.dtype) if n else None for n, s in zip(saved.needs, saved.shapes))
+FloorDiv = pointwise(
+    "FloorDiv", "y = floor(a / b);   no gradient (0 almost everywhere).", np.floor_divide,
+    lambda dy, a_shape: np.zeros(a_shape, dy.dtype),
+    lambda dy, b_shape: np.zeros(b_shape, dy.dtype),
+    steps=True, saves_no_tensors=False,
+)  # fmt: skip
 
 
-class TruncDiv(Op):
-    """y = trunc(a / b), towards zero;   no gradient (0 almost everywhere)."""
-
-    pointwise = True
-    owns_grads = False
-
-    @staticmethod
-    @elementwise
-    def forward(save, a, b):
-        save.shapes = a.shape, b.shape
-        if a.dtype.kind in "iub":
-            return (a - np.fmod(a, b)) // b
-        return np.trunc(a / b)
-
-    backward = FloorDiv.backward
+TruncDiv = pointwise(
+    "TruncDiv", "y = trunc(a / b), towards zero;   no gradient (0 almost everywhere).",
+    lambda a, b: (a - np.fmod(a, b)) // b if a.dtype.kind in "iub" else np.trunc(a / b),
+    lambda dy, a_shape: np.zeros(a_shape, dy.dtype),
+    lambda dy, b_shape: np.zeros(b_shape, dy.dtype),
+    saves_no_tensors=False,
+)  # fmt: skip
 
 
-class Remainder(Op):
-    """y = a - b floor(a / b), with the sign of b;   da = dy, db = -dy floor(a / b)."""
-
-    pointwise = True
-    owns_grads = False
-    light_for = (0,)
-
-    @staticmethod
-    @elementwise
-    def forward(save, a, b):
-        save.a, save.b = a, b
-        return np.remainder(a, b)
-
-    @staticmethod
-    @quiet
-    def backward(saved, dy):
-        a, b = saved.a, saved.b
-        na, nb = saved.needs
-        da = unbroadcast(dy, a.shape) if na else None
-        return da, unbroadcast(-dy * np.floor_divide(a, b), b.shape) if nb else None
+Remainder = pointwise(
+    "Remainder", "y = a - b floor(a / b), with the sign of b;   da = dy, db = -dy floor(a / b).", np.remainder,
+    lambda dy: dy,
+    lambda dy, a, b: -dy * np.floor_divide(a, b),
+    owns_grads=False,
+)  # fmt: skip
 
 
-class Fmod(Op):
-    """y = a - b trunc(a / b), with the sign of a;   da = dy, db = -dy trunc(a / b)."""
-
-    pointwise = True
-    owns_grads = False
-    light_for = (0,)
-
-    @staticmethod
-    @elementwise
-    def forward(save, a, b):
-        save.a, save.b = a, b
-        return np.fmod(a, b)
-
-    @staticmethod
-    @quiet
-    def backward(saved, dy):
-        a, b = saved.a, saved.b
-        na, nb = saved.needs
-        da = unbroadcast(dy, a.shape) if na else None
-        return da, unbroadcast(-dy * np.trunc(a / b), b.shape) if nb else None
+Fmod = pointwise(
+    "Fmod", "y = a - b trunc(a / b), with the sign of a;   da = dy, db = -dy trunc(a / b).", np.fmod,
+    lambda dy: dy,
+    lambda dy, a, b: -dy * np.trunc(a / b),
+    owns_grads=False,
+)  # fmt: skip
 
 
-class Neg(Op):
-    """y = -x;   dx = -dy."""
+Neg = pointwise("Neg", "y = -x;   dx = -dy.", np.negative, lambda dy: -dy, supports_bf16=True, keeps_finite=True)
 
-    pointwise = True
-    supports_bf16 = True
-    saves_no_tensors = True
-    keeps_finite = True
 
-    @staticmethod
-    @elementwise
-    def forward(save, x):
-        return -x
+Addcmul = pointwise(
+    "Addcmul", "y = x + c a b;   dx = dy, da = c dy b, db = c dy a.",
+    lambda x, a, b, c: x + a * b * c if c != 1 else x + a * b,
+    lambda dy: dy,
+    lambda dy, b, c: dy * b * c,
+    lambda dy, a, c: dy * a * c,
+    analytic=True, owns_grads=False,
+)  # fmt: skip
+Addcdiv = pointwise(
+    "Addcdiv", "y = x + c a / b;   dx = dy, da = c dy / b, db = -c dy a / b^2.",
+    lambda x, a, b, c: x + a / b * c if c != 1 else x + a / b,
+    lambda dy: dy,
+    lambda dy, g: g,
+    lambda dy, g, a, b: -g * (a / b),
+    shared=lambda dy, b, c: dy / b * c, analytic=True, owns_grads=False, light_for=(),
+)  # fmt: skip
+LerpBy = pointwise(
+    "LerpBy",
+    """y = a + c (b - a);   da = (1 - c) dy, db = c dy.
 
-    @staticmethod
-    def backward(saved, dy):
-        return -dy
+    Computed from the nearer end, as b - (1 - c) (b - a) for c >= 1/2, so that c = 1 gives exactly b.
+    """,
+    lambda a, b, c: a + c * (b - a) if abs(c) < 0.5 else b - (b - a) * (1 - c),
+    lambda dy, c: dy * (1 - c),
+    lambda dy, c: dy * c,
+    analytic=True,
+)  # fmt: skip
+Lerp = pointwise(
+    "Lerp", "y = a + w (b - a);   da = (1 - w) dy, db = w dy, dw = (b - a) dy.",
+    lambda a, b, w: np.where(np.abs(w) < 0.5, a + w * (b - a), b - (b - a) * (1 - w)),
+    lambda dy, w: dy * (1 - w),
+    lambda dy, w: dy * w,
+    lambda dy, a, b: dy * (b - a),
+    analytic=True,
+)  # fmt: skip

@@ -27,6 +27,7 @@ from badak.ops._broadcast import unbroadcast
 from badak.ops.op import Op
 
 Function = Callable[..., Any]
+MOVES = {"data_movement": True, "keeps_finite": True}  # of what takes numbers from place to place
 
 
 def operation(
@@ -37,6 +38,7 @@ def operation(
     *derivatives: Function | None,
     lies: Function | None = None,
     slope: Function | None = None,
+    shared: Function | None = None,
     base: type[Op] = Op,
     inputs: tuple[str, ...] = (),
     stretched: bool = False,
@@ -49,6 +51,7 @@ def operation(
     derivatives  of (dy, what it asks for) an input's gradient; None: it has none
     lies         how y lies in memory: `elementwise` or `by_rows`; None: as the function leaves it
     slope        decorates the backward: `quiet`, `summing`
+    shared       of (dy, what it asks for) what the gradients share: derivatives ask for it as `g`
     inputs       what they are called, where the function has other names
     stretched    inputs broadcast, so that gradients are summed down to their shapes
     depth        how many calls up the module is that declares it
@@ -56,13 +59,17 @@ def operation(
     """
     names = [*inputs, *parameters(function)[len(inputs) :]]
     inputs = tuple(names[: len(derivatives)])
-    forward = _forward(function, names, {each for one in derivatives if one for each in parameters(one)[1:]}, inputs, stretched)
-    backward = _backward(derivatives, inputs, stretched)
+    asked = {each for one in (*derivatives, shared) if one for each in parameters(one)[1:]} - {"g"}
+    forward = _forward(function, names, asked, inputs, stretched)
+    backward = _backward(derivatives, shared, inputs, stretched)
+    tensors = {*inputs, "y", "g"}
+    light = tuple(i for i, one in enumerate(derivatives) if one and not tensors & set(parameters(one)[1:]))
     more = (unbroadcast,) if stretched else ()
     body = {
         "__doc__": formula, "__module__": sys._getframe(depth).f_globals["__name__"], "__qualname__": name, "inputs": inputs,
-        "sources": {"forward": (function,), "backward": (*filter(None, derivatives), *more)},
-        "forward": lies(forward) if lies else forward, "backward": slope(backward) if slope else backward, **facts,
+        "sources": {"forward": (function,), "backward": (*filter(None, (*derivatives, shared)), *more)},
+        "forward": lies(forward) if lies else forward, "backward": slope(backward) if slope else backward,
+        "saves_no_tensors": len(light) == len(inputs), "light_for": light if len(light) < len(inputs) else (), **facts,
     }  # fmt: skip
     return type(name, (base,), {key: staticmethod(value) if inspect.isfunction(value) else value for key, value in body.items()})
 
@@ -89,19 +96,28 @@ def _forward(function: Function, names: list[str], asked: set[str], inputs: tupl
     return _reading_as(made, function)
 
 
-def _backward(derivatives: tuple[Function | None, ...], inputs: tuple[str, ...], stretched: bool) -> Function:
+def _backward(
+    derivatives: tuple[Function | None, ...], shared: Function | None, inputs: tuple[str, ...], stretched: bool
+) -> Function:
     """The backward, which hands to each derivative what it asks for."""
-    known = {f"of_{each}": one for each, one in zip(inputs, derivatives) if one}
+    known = {f"of_{each}": one for each, one in zip(inputs, derivatives) if one} | {"shared": shared}
     gradients = []
     for number, (each, one) in enumerate(zip(inputs, derivatives)):
         if one is None:
             gradients.append("None")
             continue
-        call = f"of_{each}({', '.join(['dy', *(f'saved.{kept}' for kept in parameters(one)[1:])])})"
+        call = _call(f"of_{each}", one)
         call = f"unbroadcast({call}, saved.{each}_shape)" if stretched else call
         gradients.append(f"{call} if saved.needs[{number}] else None" if len(inputs) > 1 else call)
-    made = _written("backward", ["saved", "dy"], [f"return {', '.join(gradients)}"], unbroadcast=unbroadcast, **known)
+    lines = [f"g = {_call('shared', shared)}"] if shared else []
+    lines.append(f"return {', '.join(gradients)}")
+    made = _written("backward", ["saved", "dy"], lines, unbroadcast=unbroadcast, **known)
     return _reading_as(made, next(filter(None, derivatives)))
+
+
+def _call(name: str, function: Function) -> str:
+    """A call with the gradient and what the function asks for."""
+    return f"{name}({', '.join(['dy', *('g' if kept == 'g' else f'saved.{kept}' for kept in parameters(function)[1:])])})"
 
 
 def _written(name: str, parameters: list[str], lines: list[str], function: Function | None = None, **known: Any) -> Any:

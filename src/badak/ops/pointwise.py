@@ -104,11 +104,8 @@ def pointwise(
     flags          attributes of Op
     """
     if not derivatives:
-        derivatives, flags = (_no_slope,), {"saves_no_tensors": True, "steps": True} | flags
-    asked = [set(parameters(each)[1:]) for each in derivatives]
+        derivatives, flags = (_no_slope,), {"steps": True} | flags
     inputs = {1: ("x",), 2: ("a", "b")}.get(len(derivatives)) or tuple(parameters(function)[: len(derivatives)])
-    light = tuple(i for i, each in enumerate(asked) if not {*inputs, "y"} & each)
-    flags = {"saves_no_tensors": len(light) == len(inputs), "light_for": light} | flags
     op = operation(
         name, formula, elementary.portable(function), *derivatives,
         lies=elementwise if laid_out else None, slope=(lambda backward: quiet(as_analytic(backward))) if analytic else quiet,

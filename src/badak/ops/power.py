@@ -4,10 +4,11 @@ import numpy as np
 
 from badak import kernels
 from badak.kernels import elementary
-from badak.ops._broadcast import by_rows, each, elementwise, quiet, unbroadcast
+from badak.ops._broadcast import by_rows, each, quiet
 from badak.ops._complex import conj
 from badak.ops.batching import broadcasting
-from badak.ops.op import Op
+from badak.ops.operation import operation
+from badak.ops.pointwise import pointwise
 
 
 def power(x, c):
@@ -31,72 +32,31 @@ def _of_arrays(a, b):
     return np.where(b < 0, below, kernels.of(b).power(a, np.maximum(b, 0)))
 
 
-class PowBy(Op):
-    """y = x^c;   dx = dy c x^(c-1), 0 where c = 0."""
-
-    pointwise = True
-    capturable = True
-
-    @staticmethod
-    @elementwise
-    def forward(save, x, c):
-        save.x, save.c = x, c
-        return power(x, c)
-
-    @staticmethod
-    @quiet
-    def backward(saved, dy):
-        x, c = saved.x, saved.c
-        if c == 0:
-            return np.zeros_like(x)
-        if c == 2:
-            return each(np.multiply, dy, conj(each(np.add, x, x)))
-        return each(np.multiply, dy, conj(each(np.multiply, power(x, c - 1), c)))
+def _slope(dy, x, c):
+    if c == 0:
+        return np.zeros_like(x)
+    if c == 2:
+        return each(np.multiply, dy, conj(each(np.add, x, x)))
+    return each(np.multiply, dy, conj(each(np.multiply, power(x, c - 1), c)))
 
 
-class PowOf(Op):
-    """y = c^x;   dx = dy y log(c), 0 where c = 0 and x >= 0."""
-
-    pointwise = True
-    batching = staticmethod(broadcasting)
-
-    @staticmethod
-    @by_rows
-    def forward(save, x, c):
-        save.x, save.c = x, c
-        save.y = y = _of_arrays(x.dtype.type(c), x)
-        return y
-
-    @staticmethod
-    @quiet
-    def backward(saved, dy):
-        dtype = saved.x.dtype.type
-        dx = dy * conj(saved.y * elementary.log(dtype(saved.c)))
-        return np.where(saved.x >= 0, dtype(0), dx) if saved.c == 0 else dx
+PowBy = pointwise("PowBy", "y = x^c;   dx = dy c x^(c-1), 0 where c = 0.", power, _slope, capturable=True)
 
 
-class Pow(Op):
-    """y = a^b;   da = dy b a^(b-1), 0 where b = 0;   db = dy y log(a), 0 where a = 0 and b >= 0."""
+def _slope_of_exponent(dy, x, c, y):
+    dx = dy * conj(y * elementary.log(x.dtype.type(c)))
+    return np.where(x >= 0, x.dtype.type(0), dx) if c == 0 else dx
 
-    pointwise = True
 
-    @staticmethod
-    @elementwise
-    def forward(save, a, b):
-        save.a, save.b = a, b
-        save.y = y = _of_arrays(a, b)
-        return y
+PowOf = operation(
+    "PowOf", "y = c^x;   dx = dy y log(c), 0 where c = 0 and x >= 0.",
+    lambda x, c: _of_arrays(x.dtype.type(c), x), _slope_of_exponent,
+    lies=by_rows, slope=quiet, pointwise=True, batching=broadcasting,
+)  # fmt: skip
 
-    @staticmethod
-    @quiet
-    def backward(saved, dy):
-        a, b = saved.a, saved.b
-        na, nb = saved.needs
-        zero = dy.dtype.type(0)
-        da = db = None
-        if na:
-            da = unbroadcast(np.where(b == 0, zero, dy * conj(b * np.power(a, b - 1))), a.shape)
-        if nb:
-            still = (a == 0) & (b >= 0)
-            db = unbroadcast(np.where(still, zero, dy * conj(saved.y * elementary.log(a))), b.shape)
-        return da, db
+
+Pow = pointwise(
+    "Pow", "y = a^b;   da = dy b a^(b-1), 0 where b = 0;   db = dy y log(a), 0 where a = 0 and b >= 0.", _of_arrays,
+    lambda dy, a, b: np.where(b == 0, dy.dtype.type(0), dy * conj(b * np.power(a, b - 1))),
+    lambda dy, a, b, y: np.where((a == 0) & (b >= 0), dy.dtype.type(0), dy * conj(y * elementary.log(a))),
+)  # fmt: skip

@@ -8,6 +8,7 @@ from badak.kernels.memory_format import laid, row_major
 from badak.ops._broadcast import elementwise, quiet, unbroadcast
 from badak.ops.batching import broadcasting
 from badak.ops.op import Op
+from badak.ops.pointwise import pointwise
 
 _FEW = 4096  # elements up to which NumPy chooses as fast: its loop has a branch, which misses at every second element of noise
 
@@ -65,42 +66,20 @@ class ClampBetween(Op):
         return dx, dlo, unbroadcast(dy * (above | crossed), hi.shape) if nhi else None
 
 
-class Maximum(Op):
-    """y = max(a, b);   dy goes to the larger one, and half of it to each where they are equal."""
-
-    @staticmethod
-    @elementwise
-    def forward(save, a, b):
-        save.a, save.b = a, b
-        return np.maximum(a, b)
-
-    @staticmethod
-    @quiet
-    def backward(saved, dy):
-        return _to_the_chosen(saved, dy, saved.a < saved.b, saved.a > saved.b)
+Maximum = pointwise(
+    "Maximum", "y = max(a, b);   dy goes to the larger one, and half of it to each where they are equal.", np.maximum,
+    lambda dy, g, a, b: choose(a < b, 0, g),
+    lambda dy, g, a, b: choose(a > b, 0, g),
+    shared=lambda dy, a, b: choose(a == b, dy * 0.5, dy),
+)  # fmt: skip
 
 
-class Minimum(Op):
-    """y = min(a, b);   dy goes to the smaller one, and half of it to each where they are equal."""
-
-    @staticmethod
-    @elementwise
-    def forward(save, a, b):
-        save.a, save.b = a, b
-        return np.minimum(a, b)
-
-    @staticmethod
-    @quiet
-    def backward(saved, dy):
-        return _to_the_chosen(saved, dy, saved.a > saved.b, saved.a < saved.b)
-
-
-def _to_the_chosen(saved, dy, b_wins, a_wins):
-    a, b = saved.a, saved.b
-    na, nb = saved.needs
-    g = choose(a == b, dy * 0.5, dy)
-    da = unbroadcast(choose(b_wins, 0, g), a.shape) if na else None
-    return da, unbroadcast(choose(a_wins, 0, g), b.shape) if nb else None
+Minimum = pointwise(
+    "Minimum", "y = min(a, b);   dy goes to the smaller one, and half of it to each where they are equal.", np.minimum,
+    lambda dy, g, a, b: choose(a > b, 0, g),
+    lambda dy, g, a, b: choose(a < b, 0, g),
+    shared=lambda dy, a, b: choose(a == b, dy * 0.5, dy),
+)  # fmt: skip
 
 
 class Where(Op):

@@ -4,8 +4,6 @@ import numpy as np
 
 from badak.kernels import elementary
 from badak.kernels.reference import special
-from badak.ops._broadcast import elementwise, unbroadcast
-from badak.ops.op import Op
 from badak.ops.pointwise import Pointwise, Samples, pointwise
 
 TWO_OVER_ROOT_PI, HALF_ROOT_PI = 1.1283791670955126, 0.886226925452758
@@ -100,19 +98,9 @@ Fmin = pointwise(
 )  # fmt: skip
 
 
-class NextAfter(Op):
-    """y = the float next to a in the direction of b;   da = dy;   db = 0."""
-
-    name = "nextafter"
-    pointwise = True
-
-    @staticmethod
-    @elementwise
-    def forward(save, a, b):
-        save.shapes = a.shape, b.shape
-        return np.nextafter(a, b)
-
-    @staticmethod
-    def backward(saved, dy):
-        a, b = saved.shapes
-        return unbroadcast(dy * 1, a) if saved.needs[0] else None, np.zeros(b, dy.dtype) if saved.needs[1] else None
+NextAfter = pointwise(
+    "NextAfter", "y = the float next to a in the direction of b;   da = dy;   db = 0.", np.nextafter,
+    lambda dy: dy * 1,
+    lambda dy, b_shape: np.zeros(b_shape, dy.dtype),
+    name="nextafter", saves_no_tensors=False,
+)  # fmt: skip

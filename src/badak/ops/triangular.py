@@ -4,36 +4,22 @@ import numpy as np
 
 from badak.ops._broadcast import by_rows
 from badak.ops.batching import broadcasting
-from badak.ops.op import Moving, Op
+from badak.ops.operation import MOVES, operation
 
 
-class Tril(Moving, Op):
-    """y = x on and below diagonal k of its last two axes, 0 above;   dx = the same of dy."""
-
-    batching = staticmethod(broadcasting)
-
-    @staticmethod
-    @by_rows
-    def forward(save, x, k=0):
-        save.k = k
-        return np.tril(x, k)
-
-    @staticmethod
-    def backward(saved, dy):
-        return np.tril(dy, saved.k)
+def _tril(x, k=0):
+    return np.tril(x, k)
 
 
-class Triu(Moving, Op):
-    """y = x on and above diagonal k of its last two axes, 0 below;   dx = the same of dy."""
+def _triu(x, k=0):
+    return np.triu(x, k)
 
-    batching = staticmethod(broadcasting)
 
-    @staticmethod
-    @by_rows
-    def forward(save, x, k=0):
-        save.k = k
-        return np.triu(x, k)
-
-    @staticmethod
-    def backward(saved, dy):
-        return np.triu(dy, saved.k)
+Tril = operation(
+    "Tril", "y = x on and below diagonal k of its last two axes, 0 above;   dx = the same of dy.", _tril, _tril,
+    lies=by_rows, batching=broadcasting, **MOVES,
+)  # fmt: skip
+Triu = operation(
+    "Triu", "y = x on and above diagonal k of its last two axes, 0 below;   dx = the same of dy.", _triu, _triu,
+    lies=by_rows, batching=broadcasting, **MOVES,
+)  # fmt: skip

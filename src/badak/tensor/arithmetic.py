@@ -3,7 +3,6 @@
 from badak.core import events
 from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, NotSupportedError, tr
 from badak.ops import arithmetic as ops
-from badak.ops import lerp as blend
 from badak.ops import power
 from badak.tensor import dtypes
 from badak.tensor.apply import apply
@@ -235,7 +234,7 @@ def positive(input) -> Tensor:
 def addcmul(input, tensor1, tensor2, *, value=1, out=None) -> Tensor:
     """input + value tensor1 tensor2.   dinput = dy, dtensor1 = value dy tensor2, dtensor2 = value dy tensor1."""
     xs = same(input, tensor1, tensor2)
-    y = apply(blend.Addcmul, *xs, c=number(xs[0], value)[1])
+    y = apply(ops.Addcmul, *xs, c=number(xs[0], value)[1])
     return y if out is None else into(out, y)
 
 
@@ -248,7 +247,7 @@ def addcdiv(input, tensor1, tensor2, *, value=1, out=None) -> Tensor:
             "(input + value * (tensor1 / tensor2)), or torch.div(..., rounding_mode='trunc') for integers",
         )
     xs = same(floating(input, "addcdiv"), tensor1, tensor2)
-    y = apply(blend.Addcdiv, *xs, c=number(xs[0], value)[1])
+    y = apply(ops.Addcdiv, *xs, c=number(xs[0], value)[1])
     return y if out is None else into(out, y)
 
 
@@ -259,9 +258,9 @@ def lerp(input, end, weight, *, out=None) -> Tensor:
     if input._array.dtype.kind in "iub":
         raise NotSupportedError(tr("\"lerp\" not implemented for '{}'", input.dtype.word), "x.float() first")
     if isinstance(weight, Tensor):
-        y = apply(blend.Lerp, input, end, cast(weight, input.dtype))
+        y = apply(ops.Lerp, input, end, cast(weight, input.dtype))
     else:
-        y = apply(blend.LerpBy, input, end, c=number(input, operand(weight, "lerp"))[1])
+        y = apply(ops.LerpBy, input, end, c=number(input, operand(weight, "lerp"))[1])
     return y if out is None else into(out, y)
 
 

@@ -107,7 +107,7 @@ class Recorded(NDArrayOperatorsMixin):
             return ufunc(*(x.values if type(x) is Recorded else x for x in inputs), **options)
         if ufunc in _OF_TWO:
             made = _of_two(*_OF_TWO[ufunc], *inputs)
-        elif (op := DECLARED.get(ufunc) or _OTHERS.get(ufunc)) is not None:
+        elif (op := DECLARED.get(ufunc)) is not None:
             made = run(op, *inputs)
         else:
             raise NotRecordable(f"numpy.{ufunc.__name__}")
@@ -146,7 +146,6 @@ def zeros(shape, like: Recorded) -> Recorded:
 
 # ---------------------------------------------------------------- which operation NumPy's function is
 
-_OTHERS = {np.negative: arithmetic.Neg, np.conjugate: Conj}
 
 # the operation of two arrays; of an array and a number; of a number and an array
 _OF_TWO: dict[np.ufunc, tuple] = {

@@ -134,7 +134,7 @@ def _clamp(w, out, x, lo, hi):
     return y if hi is None else w.op("Min", y, w.constant(hi, out.dtype))
 
 
-@form("lerp.Lerp", "lerp.LerpBy")
+@form("arithmetic.Lerp", "lerp.LerpBy")
 def _lerp(w, out, a, b, c):
     share = w.of(c) if isinstance(c, Ref) else w.constant(c, out.dtype)
     return w.op("Add", w.of(a), w.op("Mul", share, w.op("Sub", w.of(b), w.of(a))))
@@ -263,10 +263,10 @@ FORMS |= {
     "compare.isinf": lambda w, out, x: w.op("IsInf", w.of(x)),
     "compare.isfinite": lambda w, out, x: w.op("Not", w.op("Or", w.op("IsInf", w.of(x)), w.op("IsNaN", w.of(x)))),
     "compare.bitwise_not": lambda w, out, x, **_: _bits(w, out, x, True, "Xor"),
-    "lerp.Addcmul": lambda w, out, x, a, b, c: w.op(
+    "arithmetic.Addcmul": lambda w, out, x, a, b, c: w.op(
         "Add", w.of(x), w.op("Mul", w.op("Mul", w.of(a), w.of(b)), w.constant(c, out.dtype))
     ),
-    "lerp.Addcdiv": lambda w, out, x, a, b, c: w.op(
+    "arithmetic.Addcdiv": lambda w, out, x, a, b, c: w.op(
         "Add", w.of(x), w.op("Mul", w.op("Div", w.of(a), w.of(b)), w.constant(c, out.dtype))
     ),
     "reduce.Std": lambda w, out, x, **attributes: w.op("Sqrt", _var(w, out, x, **attributes)),
