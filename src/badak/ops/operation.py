@@ -7,8 +7,8 @@
         view=True, owns_grads=False, batching=along("a", "b"),
     )
 
-The parameters of a derivative say what the forward keeps for it: an input or an attribute by its name, `y` the output, `shape` the
-shape of the first input, `a_shape` that of the input a. `pointwise` (`ops/pointwise.py`) and `reduction` (`ops/reduction.py`) are
+The parameters of a derivative say what the forward keeps for it: an input or an attribute by its name, `y` the output, `x_shape`
+the shape of the input x. `pointwise` (`ops/pointwise.py`) and `reduction` (`ops/reduction.py`) are
 declarations that know more of their kind. An operation whose gradients share work, or whose forward keeps what it has found on its
 way, is written as a class.
 """
@@ -39,6 +39,7 @@ def operation(
     lies: Function | None = None,
     slope: Function | None = None,
     shared: Function | None = None,
+    twice: tuple[Function | None, ...] = (),
     base: type[Op] = Op,
     inputs: tuple[str, ...] = (),
     stretched: bool = False,
@@ -52,6 +53,7 @@ def operation(
     lies         how y lies in memory: `elementwise` or `by_rows`; None: as the function leaves it
     slope        decorates the backward: `quiet`, `summing`
     shared       of (dy, what it asks for) what the gradients share: derivatives ask for it as `g`
+    twice        derivatives that double backward runs in their place, where those write into memory place by place
     inputs       what they are called, where the function has other names
     stretched    inputs broadcast, so that gradients are summed down to their shapes
     depth        how many calls up the module is that declares it
@@ -59,7 +61,7 @@ def operation(
     """
     names = [*inputs, *parameters(function)[len(inputs) :]]
     inputs = tuple(names[: len(derivatives)])
-    asked = {each for one in (*derivatives, shared) if one for each in parameters(one)[1:]} - {"g"}
+    asked = {each for one in (*derivatives, *twice, shared) if one for each in parameters(one)[1:]} - {"g"}
     forward = _forward(function, names, asked, inputs, stretched)
     backward = _backward(derivatives, shared, inputs, stretched)
     tensors = {*inputs, "y", "g"}
@@ -69,6 +71,7 @@ def operation(
         "__doc__": formula, "__module__": sys._getframe(depth).f_globals["__name__"], "__qualname__": name, "inputs": inputs,
         "sources": {"forward": (function,), "backward": (*filter(None, (*derivatives, shared)), *more)},
         "forward": lies(forward) if lies else forward, "backward": slope(backward) if slope else backward,
+        **({"double_backward": _backward(twice, shared, inputs, stretched)} if twice else {}),
         "saves_no_tensors": len(light) == len(inputs), "light_for": light if len(light) < len(inputs) else (), **facts,
     }  # fmt: skip
     return type(name, (base,), {key: staticmethod(value) if inspect.isfunction(value) else value for key, value in body.items()})
@@ -84,13 +87,14 @@ def parameters(function: Function) -> list[str]:
 
 def _forward(function: Function, names: list[str], asked: set[str], inputs: tuple[str, ...], stretched: bool) -> Function:
     """The forward, which keeps what is asked for."""
-    shapes = {f"{each}_shape": f"{each}.shape" for each in inputs} | {"shape": f"{inputs[0]}.shape"}
+    shapes = {f"{each}_shape": f"{each}.shape" for each in inputs}
     kept = {each: shapes.get(each, each) for each in sorted(asked - {"y"})}
     if stretched:
         kept |= {f"{each}_shape": f"{each}.shape" for each in inputs}
     lines = [f"save.{each} = {value}" for each, value in kept.items()]
-    lines.append(f"save.y = y = function({', '.join(names)})" if "y" in asked else f"y = function({', '.join(names)})")
-    made = _written("forward", ["save", *names], [*lines, "return y"], function)
+    call = f"function({', '.join(names)})"
+    lines += [f"save.y = y = {call}", "return y"] if "y" in asked else [f"return {call}"]
+    made = _written("forward", ["save", *names], lines, function)
     if not isinstance(inspect.unwrap(function), np.ufunc):
         made.__defaults__ = tuple(default for _, _, default, _ in parameters_of(function) if default is not inspect.Parameter.empty)
     return _reading_as(made, function)

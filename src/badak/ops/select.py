@@ -8,6 +8,7 @@ from badak.kernels.memory_format import laid, row_major
 from badak.ops._broadcast import elementwise, quiet, unbroadcast
 from badak.ops.batching import broadcasting
 from badak.ops.op import Op
+from badak.ops.operation import operation
 from badak.ops.pointwise import pointwise
 
 _FEW = 4096  # elements up to which NumPy chooses as fast: its loop has a branch, which misses at every second element of noise
@@ -82,40 +83,18 @@ Minimum = pointwise(
 )  # fmt: skip
 
 
-class Where(Op):
-    """y = a where keep, else b;   da = dy where keep, else 0;   db = 0 where keep, else dy."""
-
-    data_movement = True
-    capturable = True
-    keeps_finite = True
-    batching = staticmethod(broadcasting)
-
-    @staticmethod
-    def forward(save, keep, a, b):
-        save.keep, save.shapes = keep, (a.shape, b.shape)
-        return choose(keep, a, b)
-
-    @staticmethod
-    def backward(saved, dy):
-        keep, (sa, sb) = saved.keep, saved.shapes
-        _, na, nb = saved.needs
-        da = unbroadcast(choose(keep, dy, 0), sa) if na else None
-        return None, da, unbroadcast(choose(keep, 0, dy), sb) if nb else None
+_CHOOSING: dict = {"stretched": True, "data_movement": True, "capturable": True, "keeps_finite": True, "batching": broadcasting}
+Where = operation(
+    "Where", "y = a where keep, else b;   da = dy where keep, else 0;   db = 0 where keep, else dy.", choose,
+    None,
+    lambda dy, keep: choose(keep, dy, 0),
+    lambda dy, keep: choose(keep, 0, dy), **_CHOOSING,
+)  # fmt: skip
 
 
-class MaskedFill(Op):
-    """y = c where mask, else x;   dx = 0 where mask, else dy."""
-
-    data_movement = True
-    capturable = True
-    keeps_finite = True
-    batching = staticmethod(broadcasting)
-
-    @staticmethod
-    def forward(save, x, mask, c):
-        save.mask, save.shape = mask, x.shape
-        return row_major(choose(mask, c, x))
-
-    @staticmethod
-    def backward(saved, dy):
-        return unbroadcast(choose(saved.mask, 0, dy), saved.shape), None
+MaskedFill = operation(
+    "MaskedFill", "y = c where mask, else x;   dx = 0 where mask, else dy.",
+    lambda x, mask, c: row_major(choose(mask, c, x)),
+    lambda dy, mask: choose(mask, 0, dy),
+    None, **_CHOOSING,
+)  # fmt: skip

@@ -13,89 +13,59 @@ from badak.ops.batching import aligned, along, reshaped
 from badak.ops.concat import Cat, Stack
 from badak.ops.copy_slices import WriteView
 from badak.ops.op import Op
+from badak.ops.operation import operation
+
+_VIEW: dict = {"view": True, "owns_grads": False}
+View = operation(
+    "View", "y = x in another shape;   dx = dy in x's shape.",
+    lambda x, shape: x.reshape(shape),
+    lambda dy, x_shape: reshaped_as(dy, x_shape),
+    capturable=True, batching=reshaped, **_VIEW,
+)  # fmt: skip
 
 
-class View(Op):
-    """y = x in another shape;   dx = dy in x's shape."""
-
-    owns_grads = False
-    view = True
-    capturable = True
-    batching = staticmethod(reshaped)
-
-    @staticmethod
-    def forward(save, x, shape):
-        save.shape = x.shape
-        return x.reshape(shape)
-
-    @staticmethod
-    def backward(saved, dy):
-        return reshaped_as(dy, saved.shape)
+Transpose = operation(
+    "Transpose", "y = x with axes a and b exchanged;   dx = dy with them exchanged back.",
+    lambda x, a, b: x.swapaxes(a, b),
+    lambda dy, a, b: dy.swapaxes(a, b),
+    batching=along("a", "b"), **_VIEW,
+)  # fmt: skip
 
 
-class Transpose(Op):
-    """y = x with axes a and b exchanged;   dx = dy with them exchanged back."""
-
-    owns_grads = False
-    view = True
-    batching = staticmethod(along("a", "b"))
-
-    @staticmethod
-    def forward(save, x, a, b):
-        save.axes = a, b
-        return x.swapaxes(a, b)
-
-    @staticmethod
-    def backward(saved, dy):
-        return dy.swapaxes(*saved.axes)
+def _put_back(dy, axes):
+    inverse = [0] * len(axes)
+    for i, a in enumerate(axes):
+        inverse[a] = i
+    return dy.transpose(inverse)
 
 
-class Permute(Op):
-    """y[i] = x's axis axes[i], in the order of `axes`;   dx = dy in the inverse order."""
-
-    owns_grads = False
-    view = True
-
-    @staticmethod
-    def forward(save, x, axes):
-        save.axes = axes
-        return x.transpose(axes)
-
-    @staticmethod
-    def backward(saved, dy):
-        inverse = [0] * len(saved.axes)
-        for i, a in enumerate(saved.axes):
-            inverse[a] = i
-        return dy.transpose(inverse)
-
-    @staticmethod
-    def batching(run, op, xs, batched, attributes):
-        return run(op, xs[0], axes=(0, *(a % (xs[0].ndim - 1) + 1 for a in attributes["axes"])))
+def _permuted(run, op, xs, batched, attributes):
+    return run(op, xs[0], axes=(0, *(a % (xs[0].ndim - 1) + 1 for a in attributes["axes"])))
 
 
-class Expand(Op):
-    """y = x seen as if repeated along axes of size 1;   dx = dy summed over them."""
+Permute = operation(
+    "Permute", "y[i] = x's axis axes[i], in the order of `axes`;   dx = dy in the inverse order.",
+    lambda x, axes: x.transpose(axes), _put_back, batching=_permuted, **_VIEW,
+)  # fmt: skip
 
-    owns_grads = False
-    view = True
-    keeps_finite = True
 
-    @staticmethod
-    def forward(save, x, shape):
-        save.shape = x.shape
-        before = len(shape) - x.ndim
-        if tuple(shape[before:]) == x.shape and math.prod(shape[:before]) == 1:  # nothing is stretched: it can be written to
-            return x[(None,) * before + (...,)]
-        return np.broadcast_to(x, shape)
+def _expanded(x, shape):
+    before = len(shape) - x.ndim
+    if tuple(shape[before:]) == x.shape and math.prod(shape[:before]) == 1:  # nothing is stretched: it can be written to
+        return x[(None,) * before + (...,)]
+    return np.broadcast_to(x, shape)
 
-    @staticmethod
-    def backward(saved, dy):
-        return unbroadcast(dy, saved.shape)
 
-    @staticmethod
-    def batching(run, op, xs, batched, attributes):
-        shape = attributes["shape"]
-        return run(op, aligned(xs[0], len(shape)), shape=(xs[0].shape[0], *shape))
+def _each_expanded(run, op, xs, batched, attributes):
+    shape = attributes["shape"]
+    return run(op, aligned(xs[0], len(shape)), shape=(xs[0].shape[0], *shape))
+
+
+Expand = operation(
+    "Expand", "y = x seen as if repeated along axes of size 1;   dx = dy summed over them.", _expanded,
+    lambda dy, x_shape: unbroadcast(dy, x_shape),
+    keeps_finite=True, batching=_each_expanded, **_VIEW,
+)  # fmt: skip
 
 
 class Split(Op):
@@ -189,36 +159,28 @@ class Unbind(Op):
         return Stack.of(*(zeros(rest, like) if dy is None else dy for dy in dys), axis=axis)
 
 
-class Diagonal(Op):
-    """y[..., k] = x[.., k, .., k + offset, ..] for axes a, b;   dx = dy on that diagonal, 0 elsewhere."""
-
-    view = True
-    batching = staticmethod(along("a", "b"))
-
-    @staticmethod
-    def forward(save, x, offset, a, b):
-        save.shape, save.offset, save.axes = x.shape, offset, (a, b)
-        return _diagonal(x, offset, a, b)
-
-    @staticmethod
-    def backward(saved, dy):
-        dx = np.zeros(saved.shape, dy.dtype)
-        _diagonal(dx, saved.offset, *saved.axes)[...] = dy
-        return dx
-
-    @staticmethod
-    def double_backward(saved, dy):
-        offset, (a, b) = saved.offset, saved.axes
-        steps = ((Diagonal, {"offset": offset, "a": a, "b": b}, 0),)
-        return WriteView.of(zeros(saved.shape, dy), dy, steps=steps)
-
-
 def _diagonal(x, offset, a, b):
     """As x.diagonal, but one that can be written to."""
     x = np.moveaxis(x, (a, b), (-2, -1))
     x = x[..., offset:] if offset >= 0 else x[..., -offset:, :]
     n = min(x.shape[-2:])
     return np.einsum("...ii->...i", x[..., :n, :n])
+
+
+def _on_diagonal(dy, x_shape, offset, a, b):
+    dx = np.zeros(x_shape, dy.dtype)
+    _diagonal(dx, offset, a, b)[...] = dy
+    return dx
+
+
+def _written_on_diagonal(dy, x_shape, offset, a, b):
+    return WriteView.of(zeros(x_shape, dy), dy, steps=((Diagonal, {"offset": offset, "a": a, "b": b}, 0),))
+
+
+Diagonal = operation(
+    "Diagonal", "y[..., k] = x[.., k, .., k + offset, ..] for axes a, b;   dx = dy on that diagonal, 0 elsewhere.",
+    _diagonal, _on_diagonal, twice=(_written_on_diagonal,), view=True, batching=along("a", "b"),
+)  # fmt: skip
 
 
 class Unfold(Op):
