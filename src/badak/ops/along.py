@@ -7,7 +7,7 @@ from badak.kernels.memory_format import copied
 from badak.ops._broadcast import add_rows, by_rows, quiet, zeros
 from badak.ops.batching import every
 from badak.ops.index import Index, IndexPut
-from badak.ops.op import Op
+from badak.ops.operation import operation
 
 
 def grid(index, dim):
@@ -19,145 +19,104 @@ def grid(index, dim):
     )
 
 
-class Gather(Op):
-    """y[i0, .., ik, .., in] = x[i0, .., index[i0, .., in], .., in], at position k = dim;   dx = dy added back there."""
-
-    @staticmethod
-    @by_rows
-    def forward(save, x, index, dim):
-        save.index, save.shape, save.dim = index, x.shape, dim
-        return x[grid(index, dim)] if x.ndim else x[()] + np.zeros(index.shape, x.dtype)
-
-    @staticmethod
-    def backward(saved, dy):
-        dx = np.zeros(saved.shape, dy.dtype)
-        if dx.ndim:
-            np.add.at(dx, grid(saved.index, saved.dim), dy)
-        else:
-            dx += dy.sum()
-        return dx, None
-
-    @staticmethod
-    def double_backward(saved, dy):
-        if not saved.shape:
-            return dy.sum().reshape(()), None
-        return ScatterAdd.of(zeros(saved.shape, dy), saved.index, dy, dim=saved.dim), None
-
-
-class TakeAlong(Op):
-    """As Gather, for an index that picks no entry twice, as a sort or an argmax makes it;   dx = dy put back there."""
-
-    data_movement = True
-
-    @staticmethod
-    @by_rows
-    def forward(save, x, index, dim):
-        save.index, save.shape, save.dim = index, x.shape, dim
-        return x[grid(index, dim)]
-
-    @staticmethod
-    def backward(saved, dy):
-        dx = np.zeros(saved.shape, dy.dtype)
-        dx[grid(saved.index, saved.dim)] = dy
-        return dx, None
-
-    double_backward = Gather.double_backward
-
-
 def _part(src, index):
     """The corner of src that a smaller index uses."""
     return src if src.shape == index.shape else src[tuple(map(slice, index.shape))]
 
 
-def _picked(saved, dy):
+def _slice(index, dim):
+    """The key of the slices `index` along `dim`."""
+    return (*(slice(None),) * dim, index)
+
+
+def _gathered(x, index, dim):
+    return x[grid(index, dim)] if x.ndim else x[()] + np.zeros(index.shape, x.dtype)
+
+
+def _added_back(dy, index, dim, x_shape):
+    dx = np.zeros(x_shape, dy.dtype)
+    if dx.ndim:
+        np.add.at(dx, grid(index, dim), dy)
+    else:
+        dx += dy.sum()
+    return dx
+
+
+def _put_back(dy, index, dim, x_shape):
+    dx = np.zeros(x_shape, dy.dtype)
+    dx[grid(index, dim)] = dy
+    return dx
+
+
+def _added_back_twice(dy, index, dim, x_shape):
+    if not x_shape:
+        return dy.sum().reshape(())
+    return ScatterAdd.of(zeros(x_shape, dy), index, dy, dim=dim)
+
+
+Gather = operation(
+    "Gather", "y[i0, .., ik, .., in] = x[i0, .., index[i0, .., in], .., in], at position k = dim;   dx = dy added back there.",
+    _gathered, _added_back, None, twice=(_added_back_twice, None), lies=by_rows,
+)  # fmt: skip
+TakeAlong = operation(
+    "TakeAlong", "As Gather, for an index that picks no entry twice, as a sort or an argmax makes it;   dx = dy put back there.",
+    lambda x, index, dim: x[grid(index, dim)], _put_back, None, twice=(_added_back_twice, None), lies=by_rows, data_movement=True,
+)  # fmt: skip
+
+
+def _replaced(x, index, src, dim):
+    y = x.copy()
+    y[grid(index, dim)] = _part(src, index)
+    return y
+
+
+def _filled(x, index, c, dim):
+    y = x.copy()
+    y[grid(index, dim)] = c
+    return y
+
+
+def _added(x, index, src, dim):
+    y = x.copy()
+    np.add.at(y, grid(index, dim), _part(src, index))
+    return y
+
+
+def _without(dy, index, dim):
+    """dy, 0 at the positions."""
+    return _filled(dy, index, 0, dim)
+
+
+def _without_twice(dy, index, dim):
+    return ScatterFill.of(dy, index, c=0, dim=dim)
+
+
+def _picked(dy, index, dim, src_shape):
     """dy at the positions, 0 for the entries of src that a smaller index leaves out."""
-    part = Gather.of(dy, saved.index, dim=saved.dim)
-    if part.shape == saved.shape:
+    dsrc = np.zeros(src_shape, dy.dtype)
+    _part(dsrc, index)[...] = dy[grid(index, dim)]
+    return dsrc
+
+
+def _picked_twice(dy, index, dim, src_shape):
+    part = Gather.of(dy, index, dim=dim)
+    if part.shape == src_shape:
         return part
-    return IndexPut.of(zeros(saved.shape, dy), part, key=tuple(map(slice, part.shape)))
+    return IndexPut.of(zeros(src_shape, dy), part, key=tuple(map(slice, part.shape)))
 
 
-class Scatter(Op):
-    """y = x with y[.., index[i], ..] = src[i] along `dim`;   dx = dy, 0 where replaced;   dsrc = dy there."""
-
-    owns_grads = False
-
-    data_movement = True
-
-    @staticmethod
-    def forward(save, x, index, src, dim):
-        save.index, save.shape, save.dim = index, src.shape, dim
-        y = x.copy()
-        y[grid(index, dim)] = _part(src, index)
-        return y
-
-    @staticmethod
-    def backward(saved, dy):
-        index, key = saved.index, grid(saved.index, saved.dim)
-        nx, _, ns = saved.needs
-        dx = dsrc = None
-        if nx:
-            dx = dy.copy()
-            dx[key] = 0
-        if ns:
-            dsrc = np.zeros(saved.shape, dy.dtype)
-            _part(dsrc, index)[...] = dy[key]
-        return dx, None, dsrc
-
-    @staticmethod
-    def double_backward(saved, dy):
-        dx = ScatterFill.of(dy, saved.index, c=0, dim=saved.dim) if saved.needs[0] else None
-        return dx, None, _picked(saved, dy) if saved.needs[2] else None
-
-
-class ScatterFill(Op):
-    """y = x with y[.., index[i], ..] = c along `dim`;   dx = dy, 0 there."""
-
-    data_movement = True
-
-    @staticmethod
-    def forward(save, x, index, c, dim):
-        save.index, save.dim = index, dim
-        y = x.copy()
-        y[grid(index, dim)] = c
-        return y
-
-    @staticmethod
-    def backward(saved, dy):
-        dx = dy.copy()
-        dx[grid(saved.index, saved.dim)] = 0
-        return dx, None
-
-    @staticmethod
-    def double_backward(saved, dy):
-        return ScatterFill.of(dy, saved.index, c=0, dim=saved.dim), None
-
-
-class ScatterAdd(Op):
-    """y = x with y[.., index[i], ..] += src[i] along `dim`;   dx = dy;   dsrc = dy there."""
-
-    owns_grads = False
-    light_for = (0,)
-
-    @staticmethod
-    @quiet
-    def forward(save, x, index, src, dim):
-        save.index, save.shape, save.dim = index, src.shape, dim
-        y = x.copy()
-        np.add.at(y, grid(index, dim), _part(src, index))
-        return y
-
-    @staticmethod
-    def backward(saved, dy):
-        dsrc = None
-        if saved.needs[2]:
-            dsrc = np.zeros(saved.shape, dy.dtype)
-            _part(dsrc, saved.index)[...] = dy[grid(saved.index, saved.dim)]
-        return dy, None, dsrc
-
-    @staticmethod
-    def double_backward(saved, dy):
-        return dy, None, _picked(saved, dy) if saved.needs[2] else None
+Scatter = operation(
+    "Scatter", "y = x with y[.., index[i], ..] = src[i] along `dim`;   dx = dy, 0 where replaced;   dsrc = dy there.", _replaced,
+    _without, None, _picked, twice=(_without_twice, None, _picked_twice), owns_grads=False, data_movement=True,
+)  # fmt: skip
+ScatterFill = operation(
+    "ScatterFill", "y = x with y[.., index[i], ..] = c along `dim`;   dx = dy, 0 there.", _filled,
+    _without, None, twice=(_without_twice, None), data_movement=True,
+)  # fmt: skip
+ScatterAdd = operation(
+    "ScatterAdd", "y = x with y[.., index[i], ..] += src[i] along `dim`;   dx = dy;   dsrc = dy there.", _added,
+    lambda dy: dy, None, _picked, twice=(lambda dy: dy, None, _picked_twice), lies=quiet, owns_grads=False,
+)  # fmt: skip
 
 
 def _along_one_index(run, op, xs, batched, attributes):
@@ -169,106 +128,73 @@ def _along_one_index(run, op, xs, batched, attributes):
     return run(op, x, index, *src, **attributes | {"dim": attributes["dim"] + 1}) if x.ndim > 1 else NotImplemented
 
 
-class IndexSelect(Op):
-    """y's k-th slice along `dim` = x's slice index[k];   dx = dy's slices added back."""
-
-    @staticmethod
-    def forward(save, x, index, dim):
-        save.index, save.shape, save.dim = index, x.shape, dim
-        return x.take(index, dim)
-
-    @staticmethod
-    def backward(saved, dy):
-        return add_rows(saved.shape, saved.dim, saved.index, dy), None
-
-    @staticmethod
-    def double_backward(saved, dy):
-        return IndexAdd.of(zeros(saved.shape, dy), saved.index, dy, dim=saved.dim), None
-
-    @staticmethod
-    def batching(run, op, xs, batched, attributes):
-        (x, index), dim = xs, attributes["dim"]
-        if not batched[1]:
-            return run(op, x, index, dim=dim + 1)
-        if not batched[0]:
-            return run(Index, x.movedim(dim, 0), key=(index._array,)).movedim(1, dim + 1)
-        key = (np.arange(len(x))[:, None], index._array)
-        return run(Index, x.movedim(dim + 1, 1), key=key).movedim(1, dim + 1)
+def _each_selected(run, op, xs, batched, attributes):
+    (x, index), dim = xs, attributes["dim"]
+    if not batched[1]:
+        return run(op, x, index, dim=dim + 1)
+    if not batched[0]:
+        return run(Index, x.movedim(dim, 0), key=(index._array,)).movedim(1, dim + 1)
+    key = (np.arange(len(x))[:, None], index._array)
+    return run(Index, x.movedim(dim + 1, 1), key=key).movedim(1, dim + 1)
 
 
-class IndexAdd(Op):
-    """y = x with slice index[k] along `dim` += c src[k];   dx = dy;   dsrc[k] = c dy[index[k]]."""
-
-    owns_grads = False
-    batching = staticmethod(_along_one_index)
-    light_for = (0,)
-
-    @staticmethod
-    @quiet
-    def forward(save, x, index, src, dim, c=1):
-        save.index, save.dim, save.c = index, dim, c
-        y = x.copy()
-        np.add.at(y, (slice(None),) * dim + (index,), src if c == 1 else src * c)
-        return y
-
-    @staticmethod
-    @quiet
-    def backward(saved, dy):
-        return dy, None, dy.take(saved.index, saved.dim) * saved.c if saved.needs[2] else None
-
-    @staticmethod
-    def double_backward(saved, dy):
-        return dy, None, IndexSelect.of(dy, saved.index, dim=saved.dim) * saved.c if saved.needs[2] else None
+def _slices(dy, index, dim):
+    return dy.take(index, dim)
 
 
-class IndexCopy(Op):
-    """y = x with slice index[k] along `dim` = src[k];   dx = dy, 0 there;   dsrc[k] = dy[index[k]]."""
-
-    owns_grads = False
-
-    data_movement = True
-    batching = staticmethod(_along_one_index)
-
-    @staticmethod
-    def forward(save, x, index, src, dim):
-        save.index, save.dim = index, dim
-        y = x.copy()
-        kernels.of(y).index_copy(y, dim, index, src)
-        return y
-
-    @staticmethod
-    def backward(saved, dy):
-        dx = None
-        if saved.needs[0]:
-            dx = dy.copy()
-            dx[(slice(None),) * saved.dim + (saved.index,)] = 0
-        return dx, None, dy.take(saved.index, saved.dim) if saved.needs[2] else None
-
-    @staticmethod
-    def double_backward(saved, dy):
-        dx = IndexFill.of(dy, saved.index, c=0, dim=saved.dim) if saved.needs[0] else None
-        return dx, None, IndexSelect.of(dy, saved.index, dim=saved.dim) if saved.needs[2] else None
+def _slices_twice(dy, index, dim):
+    return IndexSelect.of(dy, index, dim=dim)
 
 
-class IndexFill(Op):
-    """y = x with the slices `index` along `dim` = c;   dx = dy, 0 there."""
+IndexSelect = operation(
+    "IndexSelect", "y's k-th slice along `dim` = x's slice index[k];   dx = dy's slices added back.",
+    lambda x, index, dim: x.take(index, dim),
+    lambda dy, x_shape, dim, index: add_rows(x_shape, dim, index, dy),
+    None,
+    twice=(lambda dy, x_shape, dim, index: IndexAdd.of(zeros(x_shape, dy), index, dy, dim=dim), None), batching=_each_selected,
+)  # fmt: skip
 
-    data_movement = True
-    batching = staticmethod(_along_one_index)
 
-    @staticmethod
-    def forward(save, x, index, c, dim):
-        save.index, save.dim = index, dim
-        y = copied(x)
-        y[(slice(None),) * dim + (index,)] = c
-        return y
+def _slices_added(x, index, src, dim, c=1):
+    y = x.copy()
+    np.add.at(y, _slice(index, dim), src if c == 1 else src * c)
+    return y
 
-    @staticmethod
-    def backward(saved, dy):
-        dx = dy.copy()
-        dx[(slice(None),) * saved.dim + (saved.index,)] = 0
-        return dx, None
 
-    @staticmethod
-    def double_backward(saved, dy):
-        return IndexFill.of(dy, saved.index, c=0, dim=saved.dim), None
+def _slices_replaced(x, index, src, dim):
+    y = x.copy()
+    kernels.of(y).index_copy(y, dim, index, src)
+    return y
+
+
+def _slices_filled(x, index, c, dim):
+    y = copied(x)
+    y[_slice(index, dim)] = c
+    return y
+
+
+def _without_slices(dy, index, dim):
+    dx = dy.copy()
+    dx[_slice(index, dim)] = 0
+    return dx
+
+
+def _without_slices_twice(dy, index, dim):
+    return IndexFill.of(dy, index, c=0, dim=dim)
+
+
+IndexAdd = operation(
+    "IndexAdd", "y = x with slice index[k] along `dim` += c src[k];   dx = dy;   dsrc[k] = c dy[index[k]].", _slices_added,
+    lambda dy: dy, None, lambda dy, index, dim, c: dy.take(index, dim) * c,
+    twice=(lambda dy: dy, None, lambda dy, index, dim, c: _slices_twice(dy, index, dim) * c),
+    lies=quiet, slope=quiet, owns_grads=False, batching=_along_one_index,
+)  # fmt: skip
+IndexCopy = operation(
+    "IndexCopy", "y = x with slice index[k] along `dim` = src[k];   dx = dy, 0 there;   dsrc[k] = dy[index[k]].", _slices_replaced,
+    _without_slices, None, _slices, twice=(_without_slices_twice, None, _slices_twice),
+    owns_grads=False, data_movement=True, batching=_along_one_index,
+)  # fmt: skip
+IndexFill = operation(
+    "IndexFill", "y = x with the slices `index` along `dim` = c;   dx = dy, 0 there.", _slices_filled,
+    _without_slices, None, twice=(_without_slices_twice, None), data_movement=True, batching=_along_one_index,
+)  # fmt: skip

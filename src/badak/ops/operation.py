@@ -23,7 +23,8 @@ from typing import Any
 import numpy as np
 
 from badak.core.public_api.taken import parameters_of
-from badak.ops._broadcast import unbroadcast
+from badak.ops._broadcast import quiet, unbroadcast
+from badak.ops._complex import analytic as as_analytic
 from badak.ops.op import Op
 
 Function = Callable[..., Any]
@@ -38,6 +39,7 @@ def operation(
     *derivatives: Function | None,
     lies: Function | None = None,
     slope: Function | None = None,
+    analytic: bool = False,
     shared: Function | None = None,
     twice: tuple[Function | None, ...] = (),
     base: type[Op] = Op,
@@ -52,6 +54,7 @@ def operation(
     derivatives  of (dy, what it asks for) an input's gradient; None: it has none
     lies         how y lies in memory: `elementwise` or `by_rows`; None: as the function leaves it
     slope        decorates the backward: `quiet`, `summing`
+    analytic     the derivatives are those of real numbers, and of an analytic function
     shared       of (dy, what it asks for) what the gradients share: derivatives ask for it as `g`
     twice        derivatives that double backward runs in their place, where those write into memory place by place
     inputs       what they are called, where the function has other names
@@ -64,15 +67,19 @@ def operation(
     asked = {each for one in (*derivatives, *twice, shared) if one for each in parameters(one)[1:]} - {"g"}
     forward = _forward(function, names, asked, inputs, stretched)
     backward = _backward(derivatives, shared, inputs, stretched)
-    tensors = {*inputs, "y", "g"}
-    light = tuple(i for i, one in enumerate(derivatives) if one and not tensors & set(parameters(one)[1:]))
+    twofold = {"double_backward": _backward(twice, shared, inputs, stretched)} if twice else {}
+    if analytic:
+        backward, slope = as_analytic(backward), slope or quiet
+        twofold = {name: as_analytic(each) for name, each in twofold.items()}
+    behind_g = parameters(shared)[1:] if shared else ()
+    needed = [{*parameters(one)[1:], *(behind_g if "g" in parameters(one) else ())} if one else {"y"} for one in derivatives]
+    light = tuple(i for i, asked in enumerate(needed) if not asked & {*inputs, "y"})
     more = (unbroadcast,) if stretched else ()
     body = {
         "__doc__": formula, "__module__": sys._getframe(depth).f_globals["__name__"], "__qualname__": name, "inputs": inputs,
         "sources": {"forward": (function,), "backward": (*filter(None, (*derivatives, shared)), *more)},
         "forward": lies(forward) if lies else forward, "backward": slope(backward) if slope else backward,
-        **({"double_backward": _backward(twice, shared, inputs, stretched)} if twice else {}),
-        "saves_no_tensors": len(light) == len(inputs), "light_for": light if len(light) < len(inputs) else (), **facts,
+        "saves_no_tensors": len(light) == len(inputs), "light_for": light if len(light) < len(inputs) else (), **twofold, **facts,
     }  # fmt: skip
     return type(name, (base,), {key: staticmethod(value) if inspect.isfunction(value) else value for key, value in body.items()})
 

@@ -25,7 +25,6 @@ import numpy as np
 from badak.core.public_api.public import declare
 from badak.kernels import elementary
 from badak.ops._broadcast import elementwise, quiet
-from badak.ops._complex import analytic as as_analytic
 from badak.ops.batching import broadcasting
 from badak.ops.op import Op
 from badak.ops.operation import Function, operation, parameters
@@ -108,7 +107,7 @@ def pointwise(
     inputs = {1: ("x",), 2: ("a", "b")}.get(len(derivatives)) or tuple(parameters(function)[: len(derivatives)])
     op = operation(
         name, formula, elementary.portable(function), *derivatives,
-        lies=elementwise if laid_out else None, slope=(lambda backward: quiet(as_analytic(backward))) if analytic else quiet,
+        lies=elementwise if laid_out else None, slope=quiet, analytic=analytic,
         base=Pointwise, inputs=inputs, stretched=len(inputs) > 1, depth=2, second=second, samples=samples,
         takes=takes or ("float" if analytic else "real"), names=tuple(public.split()), special=tuple(special.split()),
         written=written, **flags,

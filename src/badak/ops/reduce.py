@@ -4,6 +4,7 @@
 """
 
 import math
+from functools import partial
 
 import numpy as np
 
@@ -11,10 +12,10 @@ from badak import kernels
 from badak.kernels import elementary
 from badak.kernels.reference._arrays import running
 from badak.ops._broadcast import by_rows, quiet
-from badak.ops._complex import analytic
 from badak.ops.batching import stacked
 from badak.ops.elementwise import signs
 from badak.ops.op import Op
+from badak.ops.operation import operation
 
 
 def back(dy, axis, keepdims, ndim):
@@ -35,84 +36,56 @@ def count(shape, axis):
     return n
 
 
-class Sum(Op):
-    """y = sum x;   dx = dy for every summand."""
-
-    owns_grads = False
-
-    saves_no_tensors = True
-    keeps_finite = True
-
-    @staticmethod
-    @by_rows
-    def forward(save, x, axis=None, keepdims=False):
-        save.shape, save.axis, save.keepdims = x.shape, axis, keepdims
-        return np.add.reduce(x, axis=axis, keepdims=keepdims)
-
-    @staticmethod
-    def backward(saved, dy):
-        shape = saved.shape
-        return np.broadcast_to(back(dy, saved.axis, saved.keepdims, len(shape)), shape)
+def _put_back(dy, axis, keepdims, x_shape):
+    return back(dy, axis, keepdims, len(x_shape))
 
 
-class Mean(Op):
-    """y = sum x / n;   dx = dy / n."""
-
-    owns_grads = False
-
-    saves_no_tensors = True
-    keeps_finite = True
-
-    @staticmethod
-    @by_rows
-    def forward(save, x, axis=None, keepdims=False):
-        save.shape, save.axis, save.keepdims = x.shape, axis, keepdims
-        n = count(x.shape, axis)
-        return np.true_divide(np.add.reduce(x, axis=axis, keepdims=keepdims), n)
-
-    @staticmethod
-    @quiet
-    def backward(saved, dy):
-        shape = saved.shape
-        g = np.true_divide(back(dy, saved.axis, saved.keepdims, len(shape)), count(shape, saved.axis))
-        return np.broadcast_to(g, shape)
+# y = function(x, axis, keepdims); a derivative asks for `g`, which is dy with the reduced axes put back
+reduction = partial(operation, lies=by_rows, shared=_put_back)
 
 
-class Prod(Op):
-    """y = prod x;   dx = dy y / x, written as the product of the others where x = 0."""
+Sum = reduction(
+    "Sum", "y = sum x;   dx = dy for every summand.",
+    lambda x, axis=None, keepdims=False: np.add.reduce(x, axis=axis, keepdims=keepdims),
+    lambda dy, g, x_shape: np.broadcast_to(g, x_shape),
+    owns_grads=False, keeps_finite=True,
+)  # fmt: skip
 
-    @staticmethod
-    @by_rows
-    def forward(save, x, axis=None, keepdims=False):
-        save.x, save.axis, save.keepdims = x, axis, keepdims
-        return np.multiply.reduce(x, axis=axis, keepdims=keepdims)
 
-    @staticmethod
-    @quiet
-    @analytic
-    def backward(saved, dy):
-        x, axis = saved.x, saved.axis
-        dy = back(dy, axis, saved.keepdims, x.ndim)
-        zero = x == 0
-        zeros = np.add.reduce(zero, axis=axis, keepdims=True)
-        safe = np.where(zero, x.dtype.type(1), x)
-        others = np.multiply.reduce(safe, axis=axis, keepdims=True) / safe
-        return dy * others * ((zeros == 0) | ((zeros == 1) & zero))
+Mean = reduction(
+    "Mean", "y = sum x / n;   dx = dy / n.",
+    lambda x, axis=None, keepdims=False: np.true_divide(np.add.reduce(x, axis=axis, keepdims=keepdims), count(x.shape, axis)),
+    lambda dy, g, x_shape, axis: np.broadcast_to(np.true_divide(g, count(x_shape, axis)), x_shape),
+    slope=quiet, owns_grads=False, keeps_finite=True,
+)  # fmt: skip
 
-    @staticmethod
-    @analytic
-    def double_backward(saved, dy):
-        """dy y / x; where an x is 0, dy times the product of the others, one row of them for each x."""
-        x, axes = saved.x, saved.axis or tuple(range(saved.x.ndim))
-        dy = back(dy, saved.axis, saved.keepdims, x.ndim)
-        if (x.values != 0).all():
-            return dy * x.prod(axis=axes, keepdims=True) / x
-        order = [a for a in range(x.ndim) if a not in axes] + list(axes)
-        turned = x.transpose(order)
-        lead, n = turned.shape[: x.ndim - len(axes)], math.prod(turned.shape[x.ndim - len(axes) :])
-        rows = np.broadcast_to(turned.reshape(*lead, 1, n), (*lead, n, n))
-        others = np.where(np.eye(n, dtype=bool), 1, rows).prod(axis=-1).reshape(turned.shape)
-        return dy * others.transpose([int(a) for a in np.argsort(order)])
+
+def _times_others(dy, g, x, axis):
+    zero = x == 0
+    zeros = np.add.reduce(zero, axis=axis, keepdims=True)
+    safe = np.where(zero, x.dtype.type(1), x)
+    others = np.multiply.reduce(safe, axis=axis, keepdims=True) / safe
+    return g * others * ((zeros == 0) | ((zeros == 1) & zero))
+
+
+def _times_others_twice(dy, g, x, axis):
+    """dy y / x; where an x is 0, dy times the product of the others, one row of them for each x."""
+    axes = axis or tuple(range(x.ndim))
+    if (x.values != 0).all():
+        return g * x.prod(axis=axes, keepdims=True) / x
+    order = [a for a in range(x.ndim) if a not in axes] + list(axes)
+    turned = x.transpose(order)
+    lead, n = turned.shape[: x.ndim - len(axes)], math.prod(turned.shape[x.ndim - len(axes) :])
+    rows = np.broadcast_to(turned.reshape(*lead, 1, n), (*lead, n, n))
+    others = np.where(np.eye(n, dtype=bool), 1, rows).prod(axis=-1).reshape(turned.shape)
+    return g * others.transpose([int(a) for a in np.argsort(order)])
+
+
+Prod = reduction(
+    "Prod", "y = prod x;   dx = dy y / x, written as the product of the others where x = 0.",
+    lambda x, axis=None, keepdims=False: np.multiply.reduce(x, axis=axis, keepdims=keepdims),
+    _times_others, twice=(_times_others_twice,), analytic=True,
+)  # fmt: skip
 
 
 _MEAN = {"mean": lambda saved: saved.x.mean(axis=saved.axis, keepdims=True)}
@@ -170,116 +143,71 @@ def _squares(d, axis, keepdims, n):
     return np.true_divide(np.add.reduce(np.square(d), axis=axis, keepdims=keepdims), d.dtype.type(n))
 
 
-class Amax(Op):
-    """y = max x;   dx = dy shared evenly by those that are equal to y; with `nan`, by every NaN where y is NaN."""
-
-    @staticmethod
-    @by_rows
-    def forward(save, x, axis=None, keepdims=False, nan=False):
-        save.x, save.axis, save.keepdims, save.nan = x, axis, keepdims, nan
-        save.y = y = np.maximum.reduce(x, axis=axis, keepdims=keepdims)
-        return y
-
-    @staticmethod
-    @quiet
-    def backward(saved, dy):
-        x, axis, keepdims = saved.x, saved.axis, saved.keepdims
-        y = back(saved.y, axis, keepdims, x.ndim)
-        best = (x == y) | ((x != x) & (y != y)) if saved.nan else x == y
-        ties = np.add.reduce(best, axis=axis, keepdims=True, dtype=x.dtype)
-        return best * (back(dy, axis, keepdims, x.ndim) / ties)
+def _shared_evenly(dy, g, x, y, axis, keepdims, nan):
+    y = back(y, axis, keepdims, x.ndim)
+    best = (x == y) | ((x != x) & (y != y)) if nan else x == y
+    return best * (g / np.add.reduce(best, axis=axis, keepdims=True, dtype=x.dtype))
 
 
-class Amin(Op):
-    """y = min x;   dx as for the largest."""
-
-    @staticmethod
-    @by_rows
-    def forward(save, x, axis=None, keepdims=False, nan=False):
-        save.x, save.axis, save.keepdims, save.nan = x, axis, keepdims, nan
-        save.y = y = np.minimum.reduce(x, axis=axis, keepdims=keepdims)
-        return y
-
-    backward = Amax.backward
+Amax = reduction(
+    "Amax", "y = max x;   dx = dy shared evenly by those that are equal to y; with `nan`, by every NaN where y is NaN.",
+    lambda x, axis=None, keepdims=False, nan=False: np.maximum.reduce(x, axis=axis, keepdims=keepdims),
+    _shared_evenly, slope=quiet,
+)  # fmt: skip
 
 
-class OneOf(Op):
-    """y = x[.., index], one entry of each row for all that equal it;   dx = dy shared evenly by those, or by every NaN."""
-
-    batching = staticmethod(stacked)
-
-    @staticmethod
-    @by_rows
-    def forward(save, x, index):
-        save.x, save.axis, save.keepdims, save.nan = x, -1, True, True
-        save.y = y = np.take_along_axis(x, index, -1)
-        return y
-
-    @staticmethod
-    def backward(saved, dy):
-        return Amax.backward(saved, dy), None
+Amin = reduction(
+    "Amin", "y = min x;   dx as for the largest.",
+    lambda x, axis=None, keepdims=False, nan=False: np.minimum.reduce(x, axis=axis, keepdims=keepdims),
+    _shared_evenly, slope=quiet,
+)  # fmt: skip
 
 
-class LogSumExp(Op):
-    """y = ln sum exp(x), shifted by the maximum;   dx = dy exp(x - y)."""
-
-    name = "logsumexp"
-
-    @staticmethod
-    @by_rows
-    def forward(save, x, axis=None, keepdims=False):
-        save.x, save.axis, save.keepdims = x, axis, keepdims
-        real = x.real if x.dtype.kind == "c" else x
-        top = np.maximum.reduce(real, axis=axis, keepdims=True, initial=-np.inf)
-        top = np.where(np.isfinite(top), top, real.dtype.type(0))
-        y = elementary.log(np.add.reduce(elementary.exp(x - top), axis=axis, keepdims=True)) + top
-        save.y = y = y if keepdims else y.reshape(np.add.reduce(x, axis=axis).shape)
-        return y
-
-    @staticmethod
-    @quiet
-    @analytic
-    def backward(saved, dy):
-        x, axis, keepdims = saved.x, saved.axis, saved.keepdims
-        y = np.where(saved.y == -np.inf, x.dtype.type(0), saved.y)  # a row of -inf has no gradient
-        return elementary.exp(x - back(y, axis, keepdims, x.ndim)) * back(dy, axis, keepdims, x.ndim)
+OneOf = operation(
+    "OneOf", "y = x[.., index], one entry of each row for all that equal it;   dx = dy shared evenly by those, or by every NaN.",
+    lambda x, index: np.take_along_axis(x, index, -1),
+    lambda dy, x, y: _shared_evenly(dy, dy, x, y, -1, True, True),
+    None,
+    lies=by_rows, slope=quiet, batching=stacked,
+)  # fmt: skip
 
 
-class Norm(Op):
-    """y = (sum |x|^p)^(1/p), max |x| for p = inf, min |x| for -inf, the number of nonzeros for 0.
-
-    dx = dy x |x|^(p-2) / y^(p-1), 0 where y = 0;   p = 2: dy x / y;   p = 1: dy sign(x);
-    p = +-inf: dy sign(x), shared evenly by those with |x| = y.
-    """
-
-    @staticmethod
-    @by_rows
-    def forward(save, x, p=2, axis=None, keepdims=False):
-        save.x, save.p, save.axis, save.keepdims = x, p, axis, keepdims
-        save.y = y = _norm(x, p, axis, keepdims)
-        return y
-
-    @staticmethod
-    @quiet
-    def backward(saved, dy):
-        x, p = saved.x, saved.p
-        y = back(saved.y, saved.axis, saved.keepdims, x.ndim)
-        dy = back(dy, saved.axis, saved.keepdims, x.ndim)
-        if p == 0:
-            return np.zeros_like(x)
-        if p == 1:
-            return dy * signs(x)
-        if abs(p) == np.inf:
-            best = np.abs(x) == y
-            return signs(x) * best * (dy / np.add.reduce(best, axis=saved.axis, keepdims=True, dtype=y.dtype))
-        if p == 2:
-            dx = x * (dy / y)
-        else:
-            dx = np.where(x == 0, x.dtype.type(0), x * np.abs(x) ** (p - 2)) * (dy / y ** (p - 1))
-        return np.where(y == 0, x.dtype.type(0), dx)
+def _logsumexp(x, axis=None, keepdims=False):
+    real = x.real if x.dtype.kind == "c" else x
+    top = np.maximum.reduce(real, axis=axis, keepdims=True, initial=-np.inf)
+    top = np.where(np.isfinite(top), top, real.dtype.type(0))
+    y = elementary.log(np.add.reduce(elementary.exp(x - top), axis=axis, keepdims=True)) + top
+    return y if keepdims else y.reshape(np.add.reduce(x, axis=axis).shape)
 
 
-def _norm(x, p, axis, keepdims):
+def _logsumexp_slope(dy, g, x, y, axis, keepdims):
+    y = np.where(y == -np.inf, x.dtype.type(0), y)  # a row of -inf has no gradient
+    return elementary.exp(x - back(y, axis, keepdims, x.ndim)) * g
+
+
+LogSumExp = reduction(
+    "LogSumExp", "y = ln sum exp(x), shifted by the maximum;   dx = dy exp(x - y).", _logsumexp, _logsumexp_slope,
+    analytic=True, name="logsumexp",
+)  # fmt: skip
+
+
+def _norm_slope(dy, g, x, y, p, axis, keepdims):
+    y = back(y, axis, keepdims, x.ndim)
+    if p == 0:
+        return np.zeros_like(x)
+    if p == 1:
+        return g * signs(x)
+    if abs(p) == np.inf:
+        best = np.abs(x) == y
+        return signs(x) * best * (g / np.add.reduce(best, axis=axis, keepdims=True, dtype=y.dtype))
+    if p == 2:
+        dx = x * (g / y)
+    else:
+        dx = np.where(x == 0, x.dtype.type(0), x * np.abs(x) ** (p - 2)) * (g / y ** (p - 1))
+    return np.where(y == 0, x.dtype.type(0), dx)
+
+
+def _norm(x, p=2, axis=None, keepdims=False):
     if p == 2:
         return np.sqrt(np.add.reduce(np.square(np.abs(x) if x.dtype.kind == "c" else x), axis=axis, keepdims=keepdims))
     size = np.abs(x)
@@ -294,61 +222,49 @@ def _norm(x, p, axis, keepdims):
     return np.add.reduce(size**p, axis=axis, keepdims=keepdims) ** (1 / p)
 
 
+Norm = reduction(
+    "Norm",
+    """y = (sum |x|^p)^(1/p), max |x| for p = inf, min |x| for -inf, the number of nonzeros for 0.
+
+    dx = dy x |x|^(p-2) / y^(p-1), 0 where y = 0;   p = 2: dy x / y;   p = 1: dy sign(x);
+    p = +-inf: dy sign(x), shared evenly by those with |x| = y.
+    """,
+    _norm, _norm_slope, slope=quiet,
+)  # fmt: skip
+
+
 def _sum_from_here(x, axis):
     """Entry i is the sum of entries i, i + 1, ... to the end."""
     return np.flip(running(np.cumsum, np.flip(x, axis), axis), axis)
 
 
-class CumSum(Op):
-    """y_i = sum_{j <= i} x_j;   dx_j = sum_{i >= j} dy_i."""
-
-    owns_grads = False
-
-    saves_no_tensors = True
-    name = "cumsum"
-
-    @staticmethod
-    @by_rows
-    def forward(save, x, axis):
-        save.axis = axis
-        if x.ndim and axis in (-1, x.ndim - 1):
-            return kernels.of(x).cumsum(x)
-        return running(np.cumsum, x, axis)
-
-    @staticmethod
-    @quiet
-    def backward(saved, dy):
-        return _sum_from_here(dy, saved.axis)
-
-    @staticmethod
-    def double_backward(saved, dy):
-        return _sum_from_here(dy, saved.axis)
+def _cumsum(x, axis):
+    if x.ndim and axis in (-1, x.ndim - 1):
+        return kernels.of(x).cumsum(x)
+    return running(np.cumsum, x, axis)
 
 
-class CumProd(Op):
+CumSum = operation(
+    "CumSum", "y_i = sum_{j <= i} x_j;   dx_j = sum_{i >= j} dy_i.", _cumsum, _sum_from_here,
+    lies=by_rows, slope=quiet, owns_grads=False, name="cumsum",
+)  # fmt: skip
+
+
+def _cumprod_slope(dy, x, y, axis):
+    one, zero = x.dtype.type(1), x.dtype.type(0)
+    zeros = np.cumsum(x == 0, axis=axis)  # how many zeros up to here
+    first = (x == 0) & (zeros == 1)
+    without = running(np.cumprod, np.where(first, one, x), axis)
+    before = _sum_from_here(dy * y, axis) / np.where(x == 0, one, x)
+    at = _sum_from_here(np.where(zeros > 0, dy * without, zero), axis)
+    return np.where(zeros == 0, before, np.where(first, at, zero))
+
+
+CumProd = operation(
+    "CumProd",
     """y_i = prod_{j <= i} x_j;   dx_j = sum_{i >= j} dy_i y_i / x_j.
 
     Where x_j is the first zero of its row the division is replaced by products that leave x_j out; after it dx = 0.
-    """
-
-    name = "cumprod"
-
-    @staticmethod
-    @by_rows
-    def forward(save, x, axis):
-        save.x, save.axis = x, axis
-        save.y = y = running(np.cumprod, x, axis)
-        return y
-
-    @staticmethod
-    @quiet
-    @analytic
-    def backward(saved, dy):
-        x, axis = saved.x, saved.axis
-        one, zero = x.dtype.type(1), x.dtype.type(0)
-        zeros = np.cumsum(x == 0, axis=axis)  # how many zeros up to here
-        first = (x == 0) & (zeros == 1)
-        without = running(np.cumprod, np.where(first, one, x), axis)
-        before = _sum_from_here(dy * saved.y, axis) / np.where(x == 0, one, x)
-        at = _sum_from_here(np.where(zeros > 0, dy * without, zero), axis)
-        return np.where(zeros == 0, before, np.where(first, at, zero))
+    """,
+    lambda x, axis: running(np.cumprod, x, axis), _cumprod_slope, lies=by_rows, analytic=True, name="cumprod",
+)  # fmt: skip

@@ -3,22 +3,14 @@
 from badak import kernels
 from badak.ops.batching import folded
 from badak.ops.op import Op
+from badak.ops.operation import operation
 
-
-class Unfold(Op):
-    """y[n, c, k, o] = x[n, c, o stride - padding + k dilation], 0 outside;   dx = dy, each added where it came from."""
-
-    saves_no_tensors = True
-    batching = staticmethod(folded)
-
-    @staticmethod
-    def forward(save, x, kernel, stride, padding, dilation, out):
-        save.size, save.at = x.shape[2:], (stride, padding, dilation)
-        return kernels.of(x).unfold(x, kernel, stride, padding, dilation, out)
-
-    @staticmethod
-    def backward(saved, dy):
-        return kernels.of(dy).fold(dy, saved.size, *saved.at)
+Unfold = operation(
+    "Unfold", "y[n, c, k, o] = x[n, c, o stride - padding + k dilation], 0 outside;   dx = dy, each added where it came from.",
+    lambda x, kernel, stride, padding, dilation, out: kernels.of(x).unfold(x, kernel, stride, padding, dilation, out),
+    lambda dy, x_shape, stride, padding, dilation: kernels.of(dy).fold(dy, x_shape[2:], stride, padding, dilation),
+    batching=folded,
+)  # fmt: skip
 
 
 class Fold(Op):
@@ -47,24 +39,18 @@ class MaxPool(Op):
     @staticmethod
     def forward(save, x, kernel, stride, padding, dilation, out):
         y, save.index = kernels.of(x).max_pool(x, kernel, stride, padding, dilation, out)
-        save.size = x.shape[2:]
+        save.x_shape = x.shape
         return y, save.index
 
     @staticmethod
     def backward(saved, dy, dindex):
-        return kernels.of(dy).max_pool_backward(dy, saved.index, saved.size)
+        return kernels.of(dy).max_pool_backward(dy, saved.index, saved.x_shape[2:])
 
 
-class AvgPool(Op):
-    """y = the sum of each window / counts;   dx = dy / counts for every entry of the window, summed over windows."""
-
-    batching = staticmethod(folded)
-
-    @staticmethod
-    def forward(save, x, kernel, stride, padding, out, counts):
-        save.size, save.at, save.counts = x.shape[2:], (kernel, stride, padding), counts
-        return kernels.of(x).avg_pool(x, kernel, stride, padding, out, counts)
-
-    @staticmethod
-    def backward(saved, dy):
-        return kernels.of(dy).avg_pool_backward(dy, saved.size, *saved.at, saved.counts)
+AvgPool = operation(
+    "AvgPool", "y = the sum of each window / counts;   dx = dy / counts for every entry of the window, summed over windows.",
+    lambda x, kernel, stride, padding, out, counts: kernels.of(x).avg_pool(x, kernel, stride, padding, out, counts),
+    lambda dy, x_shape, kernel, stride, padding, counts:
+        kernels.of(dy).avg_pool_backward(dy, x_shape[2:], kernel, stride, padding, counts),
+    saves_no_tensors=False, batching=folded,
+)  # fmt: skip

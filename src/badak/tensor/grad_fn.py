@@ -56,7 +56,7 @@ def _linear(node: Any) -> str:
 
 def _pool(node: Any) -> str:
     kind = "MaxPool{}DWithIndices" if node.op.__name__ == "MaxPool" else "AvgPool{}D"
-    return kind.format(len(node.saved.size))
+    return kind.format(len(node.saved.x_shape) - 2)
 
 
 def _selected(node: Any) -> str:
