@@ -85,6 +85,7 @@ class Op:
     flops: Callable[..., Count] | None = None  # of (inputs, outputs, attributes), as `flops_of_products`; None: there are none
     batching: Callable[..., Any] | None = None  # the rule of vmap; None: a loop (`batching.py`)
     sources: dict[str, tuple[Callable[..., Any], ...]] = {}  # noqa: RUF012  what forward and backward are made of, where declared
+    value: Callable[..., Any] | None = None  # y of (arrays, attributes), of a declared one: the forward that keeps nothing
     name = "op"
 
     # Double backward runs `backward` on arrays that record what is done to them (`tensor/double_backward/`):
@@ -105,6 +106,8 @@ class Op:
         cls.name = cls.__dict__.get("name") or words.lower()
         if PORTABLE and cls.portable is not None and "forward" in cls.__dict__:
             cls.forward = staticmethod(_said_to_vary(cls.name, cls.portable, cls.forward))  # type: ignore[method-assign]
+        if "forward" in cls.__dict__ and ("value" not in cls.__dict__ or PORTABLE):
+            cls.value = None
 
     @staticmethod
     def forward(save, *arrays, **attributes):

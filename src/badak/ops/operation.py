@@ -78,7 +78,8 @@ def operation(
     body = {
         "__doc__": formula, "__module__": sys._getframe(depth).f_globals["__name__"], "__qualname__": name, "inputs": inputs,
         "sources": {"forward": (function,), "backward": (*filter(None, (*derivatives, shared)), *more)},
-        "forward": lies(forward) if lies else forward, "backward": slope(backward) if slope else backward,
+        "forward": lies(forward) if lies else forward, "value": lies(function) if lies else function,
+        "backward": slope(backward) if slope else backward,
         "saves_no_tensors": len(light) == len(inputs), "light_for": light if len(light) < len(inputs) else (), **twofold, **facts,
     }  # fmt: skip
     return type(name, (base,), {key: staticmethod(value) if inspect.isfunction(value) else value for key, value in body.items()})

@@ -71,11 +71,15 @@ def apply(op, *inputs, **attributes):
         else:
             edges.append(None)
             needs.append(False)
-    saved = _new(Saved)  # a call of the class would cost as much again
-    saved.needs = tuple(needs)
     observed = anywhere.observers and modes.observer is not None
-    forward = modes.observer.on_op_enter(op, op.forward) if observed else op.forward
-    made = forward(saved, *arrays, **attributes)
+    wanted = True in needs
+    if wanted or observed or op.value is None:
+        saved = _new(Saved)  # a call of the class would cost as much again
+        saved.needs = tuple(needs)
+        forward = modes.observer.on_op_enter(op, op.forward) if observed else op.forward
+        made = forward(saved, *arrays, **attributes)
+    else:
+        made = op.value(*arrays, **attributes)
     if type(made) is ndarray:
         y = _new(Tensor)
         y._array = made
@@ -84,7 +88,7 @@ def apply(op, *inputs, **attributes):
         outputs = tuple(map(Tensor._of, made)) if type(made) is tuple else (Tensor._of(made),)
     if op.view:
         _share(op, inputs[0], outputs, attributes)
-    if True in needs:
+    if wanted:
         record(op, saved, edges, outputs, inputs, arrays)
     if observed and modes.observer is not None:
         modes.observer.on_op(op, saved, inputs, arrays, attributes, outputs)
@@ -100,8 +104,11 @@ def see(op, x, **attributes):
         observer = modes.observer
         if observer is not None and modes.batching:
             return apply(op, x, **attributes)
-        forward = op.forward if observer is None else observer.on_op_enter(op, op.forward)
-        y._array = forward(_FORGOTTEN, x._array, **attributes)
+        if observer is None and op.value is not None:
+            y._array = op.value(x._array, **attributes)
+        else:
+            forward = op.forward if observer is None else observer.on_op_enter(op, op.forward)
+            y._array = forward(_FORGOTTEN, x._array, **attributes)
         if observer is INFERENCE:  # what inference makes never joins a graph, so nobody asks whose view it is
             y._inference = True
             return y
@@ -110,16 +117,21 @@ def see(op, x, **attributes):
             observer.on_op(op, _FORGOTTEN, (x,), (x._array,), attributes, (y,))
         return y
     wanted = x._requires_grad if x._base is None else x.requires_grad
+    observed = anywhere.observers and modes.observer is not None
+    if not (wanted or observed or op.value is None):
+        y._array = op.value(x._array, **attributes)
+        _share(op, x, (y,), attributes)
+        return y
     saved = _new(Saved)
     saved.needs = (wanted,)
-    observed = anywhere.observers and modes.observer is not None
     if observed and modes.batching:
         return apply(op, x, **attributes)
     forward = modes.observer.on_op_enter(op, op.forward) if observed else op.forward
     y._array = forward(saved, x._array, **attributes)
     _share(op, x, (y,), attributes)
     if wanted:
-        y._node, y._requires_grad = Node(op, saved, [x._edge()]), True
+        edge = (x._leaf_end or x._edge()) if x._node is None else (x._node, x._output_number)
+        y._node, y._requires_grad = Node(op, saved, [edge]), True
     if observed and modes.observer is not None:
         modes.observer.on_op(op, saved, (x,), (x._array,), attributes, (y,))
     return y
@@ -140,11 +152,14 @@ def _run(op, inputs, attributes):
         ):
             return _in_float32(op, inputs, attributes)
         arrays.append(array)
-    saved = _new(Saved)
-    saved.needs = _NO_NEEDS[len(arrays)]
     observer = modes.observer
     quiet = observer is None or observer is INFERENCE
-    made = (op.forward if quiet else observer.on_op_enter(op, op.forward))(saved, *arrays, **attributes)
+    if quiet and op.value is not None:
+        saved, made = _FORGOTTEN, op.value(*arrays, **attributes)
+    else:
+        saved = _new(Saved)
+        saved.needs = _NO_NEEDS[len(arrays)]
+        made = (op.forward if quiet else observer.on_op_enter(op, op.forward))(saved, *arrays, **attributes)
     if type(made) is ndarray:
         y = _new(Tensor)
         y._array = made
@@ -203,8 +218,8 @@ def record(op, saved, edges, outputs, inputs=None, arrays=()) -> None:
         slot += 1
     if inputs is None and anywhere.has_observers and modes.observer is not None:
         modes.observer.on_node(node)
-    if inputs is None or op.view:
-        return  # views save shapes
+    if inputs is None or op.saves_no_tensors:
+        return  # such as views, which save shapes
     kept = set(map(id, saved.__dict__.values()))
     watched: list = []
     for i, array in enumerate(arrays):
