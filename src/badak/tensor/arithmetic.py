@@ -177,20 +177,17 @@ def _check_divisor(name: str, b) -> None:
 
 def floor_divide(input, other, *, out=None) -> Tensor:
     """floor(input / other); the gradient is 0 (PyTorch gives none)."""
-    y = _whole("floor_divide", ops.FloorDiv, input, other)
-    return y if out is None else into(out, y)
+    return into(out, _whole("floor_divide", ops.FloorDiv, input, other))
 
 
 def remainder(input, other, *, out=None) -> Tensor:
     """input - other floor(input / other), with the sign of other.   dinput = dy, dother = -dy floor(input / other)."""
-    y = _whole("remainder", ops.Remainder, input, other)
-    return y if out is None else into(out, y)
+    return into(out, _whole("remainder", ops.Remainder, input, other))
 
 
 def fmod(input, other, *, out=None) -> Tensor:
     """input - other trunc(input / other), with the sign of input.   dinput = dy, dother = -dy trunc(input / other)."""
-    y = _whole("fmod", ops.Fmod, input, other)
-    return y if out is None else into(out, y)
+    return into(out, _whole("fmod", ops.Fmod, input, other))
 
 
 def pow(input, exponent, *, out=None) -> Tensor:
@@ -202,8 +199,7 @@ def pow(input, exponent, *, out=None) -> Tensor:
         raise ArgumentError("Integers to negative integer powers are not allowed.", "x.float() ** exponent")
     if isinstance(input, Tensor) and input._array.dtype.kind == "b" and result_type(input, exponent) is dtypes.bool_:
         _no_two_bools("pow", input)
-    y = run("pow", power.Pow, power.PowBy, power.PowOf, input, exponent)
-    return y if out is None else into(out, y)
+    return into(out, run("pow", power.Pow, power.PowBy, power.PowOf, input, exponent))
 
 
 def float_power(input, exponent) -> Tensor:
@@ -218,8 +214,7 @@ def neg(input, *, out=None) -> Tensor:
     """-input.   dx = -dy."""
     if input._array.dtype.kind == "b":
         _no_bool("Negation", input)
-    y = apply(ops.Neg, input)
-    return y if out is None else into(out, y)
+    return into(out, apply(ops.Neg, input))
 
 
 def positive(input) -> Tensor:
@@ -234,8 +229,7 @@ def positive(input) -> Tensor:
 def addcmul(input, tensor1, tensor2, *, value=1, out=None) -> Tensor:
     """input + value tensor1 tensor2.   dinput = dy, dtensor1 = value dy tensor2, dtensor2 = value dy tensor1."""
     xs = same(input, tensor1, tensor2)
-    y = apply(ops.Addcmul, *xs, c=number(xs[0], value)[1])
-    return y if out is None else into(out, y)
+    return into(out, apply(ops.Addcmul, *xs, c=number(xs[0], value)[1]))
 
 
 def addcdiv(input, tensor1, tensor2, *, value=1, out=None) -> Tensor:
@@ -247,8 +241,7 @@ def addcdiv(input, tensor1, tensor2, *, value=1, out=None) -> Tensor:
             "(input + value * (tensor1 / tensor2)), or torch.div(..., rounding_mode='trunc') for integers",
         )
     xs = same(floating(input, "addcdiv"), tensor1, tensor2)
-    y = apply(ops.Addcdiv, *xs, c=number(xs[0], value)[1])
-    return y if out is None else into(out, y)
+    return into(out, apply(ops.Addcdiv, *xs, c=number(xs[0], value)[1]))
 
 
 def lerp(input, end, weight, *, out=None) -> Tensor:
@@ -261,7 +254,7 @@ def lerp(input, end, weight, *, out=None) -> Tensor:
         y = apply(ops.Lerp, input, end, cast(weight, input.dtype))
     else:
         y = apply(ops.LerpBy, input, end, c=number(input, operand(weight, "lerp"))[1])
-    return y if out is None else into(out, y)
+    return into(out, y)
 
 
 subtract, multiply, divide, true_divide, negative = sub, mul, div, div, neg

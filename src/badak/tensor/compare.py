@@ -45,7 +45,7 @@ def _comparison(name: str, ufunc, symbol: str) -> Callable[..., Tensor]:
         except ValueError:
             stretched(a.shape, np.shape(b))
             raise
-        return y if out is None else into(out, y)
+        return into(out, y)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"input {symbol} other, element by element, as booleans."
@@ -84,8 +84,7 @@ isneginf = _test("isneginf", lambda x: x == -np.inf, "Where x is -inf.", ordered
 def _logical(name: str, ufunc, doc: str) -> Callable[..., Tensor]:
     def function(input, other, *, out=None) -> Tensor:
         other = other._array if isinstance(other, Tensor) else other
-        y = Tensor._of(laid(ufunc(input._array, other), input._array, other))
-        return y if out is None else into(out, y)
+        return into(out, Tensor._of(laid(ufunc(input._array, other), input._array, other)))
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
@@ -100,8 +99,7 @@ logical_xor = _logical("logical_xor", np.logical_xor, "True where exactly one is
 @events.pure(elementwise=True)
 def logical_not(input, *, out=None) -> Tensor:
     """True where input is 0."""
-    y = Tensor._of(np.logical_not(input._array))
-    return y if out is None else into(out, y)
+    return into(out, Tensor._of(np.logical_not(input._array)))
 
 
 def _bitwise(name: str, ufunc, doc: str) -> Callable[..., Tensor]:
@@ -117,7 +115,7 @@ def _bitwise(name: str, ufunc, doc: str) -> Callable[..., Tensor]:
         except ValueError:
             stretched(a._array.shape, b._array.shape)
             raise
-        return y if out is None else into(out, y)
+        return into(out, y)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
@@ -143,8 +141,7 @@ def bitwise_not(input, *, out=None) -> Tensor:
     """~input, bit by bit; of booleans: not."""
     if input._array.dtype.kind not in "iub":
         raise DTypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors", "mask.bool() first, or -x")
-    y = Tensor._of(np.invert(input._array))
-    return y if out is None else into(out, y)
+    return into(out, Tensor._of(np.invert(input._array)))
 
 
 _isclose = elementwise(np.isclose)

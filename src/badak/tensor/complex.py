@@ -15,8 +15,7 @@ from badak.tensor.tensor import Tensor
 def polar(abs, angle, *, out=None) -> Tensor:  # noqa: A002
     """abs (cos angle + i sin angle), complex."""
     expect_real("polar", abs, angle)
-    y = apply(ops.Polar, *same(abs, angle))
-    return y if out is None else into(out, y)
+    return into(out, apply(ops.Polar, *same(abs, angle)))
 
 
 def complex(real, imag, *, out=None) -> Tensor:  # noqa: A001
@@ -25,8 +24,7 @@ def complex(real, imag, *, out=None) -> Tensor:  # noqa: A001
         raise DTypeError(
             tr("complex: expected two float32 or two float64 tensors; got {} and {}", real.dtype, imag.dtype), "imag.to(real.dtype)"
         )
-    y = apply(ops.Complex, *same(real, imag))
-    return y if out is None else into(out, y)
+    return into(out, apply(ops.Complex, *same(real, imag)))
 
 
 def real(input) -> Tensor:

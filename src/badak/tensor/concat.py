@@ -42,7 +42,7 @@ def cat(tensors, dim: int = 0, *, axis=None, out=None) -> Tensor:
         y = apply(ops.Cat, *tensors, axis=dim)
     except ValueError:
         raise _cannot_join(tensors, dim) from None
-    return y if out is None else into(out, y)
+    return into(out, y)
 
 
 concat = concatenate = cat
@@ -110,8 +110,7 @@ def stack(tensors, dim: int = 0, *, axis=None, out=None) -> Tensor:
                    list(x._array.shape), k),
                 "pad them to one length (nn.utils.rnn.pad_sequence), or cat them",
             )  # fmt: skip
-    y = apply(ops.Stack, *tensors, axis=axis_of(dim if axis is None else axis, len(shape) + 1))
-    return y if out is None else into(out, y)
+    return into(out, apply(ops.Stack, *tensors, axis=axis_of(dim if axis is None else axis, len(shape) + 1)))
 
 
 def _lifted(lift, tensors):

@@ -22,8 +22,7 @@ from badak.tensor.upcast import in_float32
 def round(input, *, decimals: int = 0, out=None) -> Tensor:
     """The nearest number with `decimals` digits; halves go to the even neighbour.   dx = 0."""
     in_order("round", input)
-    y = input.clone() if input._array.dtype.kind in "iub" else apply(ops.Round, input, decimals=decimals)
-    return y if out is None else into(out, y)
+    return into(out, input.clone() if input._array.dtype.kind in "iub" else apply(ops.Round, input, decimals=decimals))
 
 
 def sign(input, *, out=None) -> Tensor:
@@ -107,8 +106,7 @@ def logaddexp(input, other, *, out=None) -> Tensor:
     """ln(exp(input) + exp(other)).   dinput = dy exp(input - y), dother = dy exp(other - y)."""
     if input.is_complex() or other.is_complex():
         raise DTypeError("logaddexp: expected real numbers; got complex ones", "(a.exp() + b.exp()).log()")
-    y = binary(ops.Logaddexp, *(floating(x, "logaddexp") for x in same(input, other)))
-    return y if out is None else into(out, y)
+    return into(out, binary(ops.Logaddexp, *(floating(x, "logaddexp") for x in same(input, other))))
 
 
 def clamp(input, min=None, max=None, *, out=None) -> Tensor:
@@ -143,7 +141,7 @@ def clamp(input, min=None, max=None, *, out=None) -> Tensor:
             raise DTypeError("clamp is not supported for complex types", "clamp the real and the imaginary part")
         lo, hi = (None if b is None else number(x, fit(operand(b, "clamp"), x._array.dtype, "clamp"))[1] for b in (min, max))
         y = apply(select.Clamp, x, lo=lo, hi=hi)
-    return y if out is None else into(out, y)
+    return into(out, y)
 
 
 clip = clamp
@@ -162,15 +160,13 @@ def clamp_max(input, max) -> Tensor:
 def maximum(input, other, *, out=None) -> Tensor:
     """The larger of the two; NaN where either is NaN.   dy goes to the larger, half to each where they are equal."""
     in_order("maximum", input, other)
-    y = binary(select.Maximum, input, other)
-    return y if out is None else into(out, y)
+    return into(out, binary(select.Maximum, input, other))
 
 
 def minimum(input, other, *, out=None) -> Tensor:
     """The smaller of the two; NaN where either is NaN.   dy goes to the smaller, half to each where they are equal."""
     in_order("minimum", input, other)
-    y = binary(select.Minimum, input, other)
-    return y if out is None else into(out, y)
+    return into(out, binary(select.Minimum, input, other))
 
 
 def where(condition, input=None, other=None, *, out=None):
@@ -207,7 +203,7 @@ def where(condition, input=None, other=None, *, out=None):
     except ValueError:
         stretched(condition._array.shape, a._array.shape, b._array.shape)
         raise
-    return y if out is None else into(out, y)
+    return into(out, y)
 
 
 def where_method(input, condition, other) -> Tensor:

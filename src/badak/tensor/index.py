@@ -87,7 +87,7 @@ def gather(input, dim: int, index, *, sparse_grad=False, out=None) -> Tensor:
     y = apply(along.Gather, input, index, dim=dim)
     if out is not None and out.dtype is not y.dtype:
         raise DTypeError(tr("gather: expected out to have dtype {}; got {}", y.dtype, out.dtype), "leave out= away")
-    return y if out is None else into(out, y)
+    return into(out, y)
 
 
 def take_along_dim(input, indices, dim=None) -> Tensor:
@@ -203,7 +203,7 @@ def index_select(input, dim: int, index, *, out=None) -> Tensor:
         y = apply(along.IndexSelect, input, index, dim=dim)
     else:
         y = apply(along.IndexSelect, input.reshape(1), index, dim=0).reshape(())
-    return y if out is None else into(out, y)
+    return into(out, y)
 
 
 def index_add(input, dim: int, index, source, *, alpha=1) -> Tensor:
@@ -283,8 +283,7 @@ def masked_select(input, mask, *, out=None) -> Tensor:
     """The entries where mask, in a vector.   dx = dy there, 0 elsewhere."""
     check_mask("masked_select", mask)
     stretched(input._array.shape, mask._array.shape)
-    y = apply(ops.MaskedSelect, input, mask)
-    return y if out is None else into(out, y)
+    return into(out, apply(ops.MaskedSelect, input, mask))
 
 
 def masked_scatter(input, mask, source) -> Tensor:
@@ -311,8 +310,7 @@ def take(input, index, *, out=None) -> Tensor:
     n = input._array.size
     flat = Tensor._of(np.where(index._array < 0, index._array + n, index._array))
     _check_index("take", flat, n, 0)
-    y = apply(ops.Take, input, flat)
-    return y if out is None else into(out, y)
+    return into(out, apply(ops.Take, input, flat))
 
 
 def nonzero(input, *, as_tuple: bool = False, out=None):
@@ -325,8 +323,7 @@ def nonzero(input, *, as_tuple: bool = False, out=None):
         raise DTypeError(tr("{}{}", words, out.dtype.word), "out=badak.empty(0, dtype=badak.int64)")
     if as_tuple:
         return tuple(Tensor._of(i) for i in np.nonzero(np.atleast_1d(input._array)))
-    y = Tensor._of(np.argwhere(input._array).astype(np.int64, copy=False))
-    return y if out is None else into(out, y)
+    return into(out, Tensor._of(np.argwhere(input._array).astype(np.int64, copy=False)))
 
 
 def nonzero_static(input, *, size: int, fill_value: int = -1) -> Tensor:

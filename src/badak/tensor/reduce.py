@@ -132,8 +132,7 @@ def _spread(op, name: str, input, dim, unbiased, keepdim, correction, axis, out)
     if input._array.dtype.kind == "c":  # spread in the plane is that along both axes
         parts = (_reduced(ops.Var, part, dim, keepdim, axis, None, correction=correction) for part in (real(input), imag(input)))
         y = add(*parts)
-        y = sqrt(y) if op is ops.Std else y
-        return y if out is None else into(out, y)
+        return into(out, sqrt(y) if op is ops.Std else y)
     return _reduced(op, input, dim, keepdim, axis, out, correction=correction)
 
 
@@ -363,8 +362,7 @@ def _truth(name: str, ufunc) -> Callable[..., Tensor]:
         array = input._array
         axes = axes_of(dim if axis is None else axis, array.ndim)
         y = row_major(np.asarray(ufunc.reduce(array, axis=axes, keepdims=keepdim, dtype=bool)))
-        found = Tensor._of(y.astype(np.uint8) if array.dtype == np.uint8 else y)
-        return found if out is None else into(out, found)
+        return into(out, Tensor._of(y.astype(np.uint8) if array.dtype == np.uint8 else y))
 
     function.__name__ = function.__qualname__ = name
     return events.pure(function, along="dim")
@@ -422,8 +420,7 @@ def cumprod(input, dim: int, *, dtype=None, out=None) -> Tensor:
 
 def _running(op, x, dim, out) -> Tensor:
     dim = axis_of(dim, x._array.ndim)
-    y = apply(op, x, axis=dim) if x._array.ndim else x.clone()
-    return y if out is None else into(out, y)
+    return into(out, apply(op, x, axis=dim) if x._array.ndim else x.clone())
 
 
 def diff(input, n: int = 1, dim: int = -1, prepend=None, append=None) -> Tensor:

@@ -153,7 +153,7 @@ def _position(name: str, pick) -> Callable[..., Tensor]:
             y = along_one(input.reshape(-1), 0, False).reshape((1,) * array.ndim if keepdim else ())
         else:
             y = along_one(input, axis_of(dim, array.ndim), keepdim)
-        return y if out is None else into(out, y)
+        return into(out, y)
 
     function.__name__ = function.__qualname__ = name
     return function
@@ -272,8 +272,7 @@ def quantile(
     rest = (1,) * len(shape) if a is None else shape[:a] + (1,) * (a < len(shape)) + shape[a + 1 :]
     if not keepdim:
         rest = () if a is None else shape[:a] + shape[a + 1 :]
-    y = y.reshape(q._array.shape + tuple(rest))
-    return y if out is None else into(out, y)
+    return into(out, y.reshape(q._array.shape + tuple(rest)))
 
 
 def _quantiles(x, q, interpolation: str, of_numbers: bool) -> Tensor:

@@ -24,8 +24,7 @@ def tril(input, diagonal: int = 0, *, out=None) -> Tensor:
         >>> badak.ones(2, 2).tril().tolist()
         [[1.0, 0.0], [1.0, 1.0]]
     """
-    y = apply(ops.Tril, _matrix("tril", input), k=diagonal)
-    return y if out is None else into(out, y)
+    return into(out, apply(ops.Tril, _matrix("tril", input), k=diagonal))
 
 
 def triu(input, diagonal: int = 0, *, out=None) -> Tensor:
@@ -42,8 +41,7 @@ def triu(input, diagonal: int = 0, *, out=None) -> Tensor:
         >>> badak.ones(2, 2).triu(1).tolist()
         [[0.0, 1.0], [0.0, 0.0]]
     """
-    y = apply(ops.Triu, _matrix("triu", input), k=diagonal)
-    return y if out is None else into(out, y)
+    return into(out, apply(ops.Triu, _matrix("triu", input), k=diagonal))
 
 
 def _matrix(name: str, x: Tensor) -> Tensor:

@@ -31,8 +31,7 @@ def in_float32(function: Callable[..., Any]) -> Callable[..., Any]:
         out = named.pop("out", None)
         args = [_each(x, lambda t: cast(t, dtypes.float32), narrow) for x in args]
         made = function(*args, **{name: _each(x, lambda t: cast(t, dtypes.float32), narrow) for name, x in named.items()})
-        made = _each(made, lambda t: cast(t, narrow), dtypes.float32)
-        return made if out is None else into(out, made)
+        return into(out, _each(made, lambda t: cast(t, narrow), dtypes.float32))
 
     return wide
 

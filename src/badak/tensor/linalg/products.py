@@ -52,7 +52,7 @@ def matmul(input, other, *, out=None) -> Tensor:
         y = apply(MatMul, input, other)
     else:
         y = _by_numpy(input, other)
-    return y if out is None else into(out, y)
+    return into(out, y)
 
 
 def _by_numpy(a: Tensor, b: Tensor) -> Tensor:
@@ -196,8 +196,8 @@ def _plus(input, product: Tensor, beta, alpha, out) -> Tensor:
             "an input of the product's shape, or one that stretches to it",
         )
     product = product if alpha == 1 else mul(product, alpha)
-    y = product if beta == 0 else add(product, input if beta == 1 else mul(input, beta))  # lies as the product does
-    return y if out is None else into(out, y)
+    # lies as the product does
+    return into(out, product if beta == 0 else add(product, input if beta == 1 else mul(input, beta)))
 
 
 _MIXED = {"f", BFLOAT16.char}  # which autocast takes as they are
