@@ -4,30 +4,7 @@ from badak import kernels
 from badak.kernels.half import BFLOAT16, converted
 from badak.kernels.memory_format import channels_innermost, copied
 from badak.ops._broadcast import elementwise, quiet
-from badak.ops.op import Moving, Op
-
-
-class Cast(Op):
-    """y = x in another dtype;   dx = dy in x's."""
-
-    data_movement = True
-    saves_no_tensors = True
-    capturable = True  # where there are any for the two dtypes
-
-    @staticmethod
-    @elementwise
-    def forward(save, x, dtype):
-        save.dtype = x.dtype
-        return _cast(x, dtype)
-
-    @staticmethod
-    @quiet
-    def backward(saved, dy):
-        return _cast(dy.real if dy.dtype.kind == "c" != saved.dtype.kind else dy, saved.dtype)
-
-    @staticmethod
-    def double_backward(saved, dy):
-        return (dy.real if dy.dtype.kind == "c" != saved.dtype.kind else dy).astype(saved.dtype)
+from badak.ops.operation import MOVES, operation
 
 
 def _cast(x, dtype):
@@ -36,22 +13,30 @@ def _cast(x, dtype):
     return converted(x, dtype) if dtype.itemsize == 1 else x.astype(dtype)
 
 
-class Clone(Moving, Op):
-    """y = x in memory of its own, as x lies, or in the `order` "rows" or "channels" (images with channels innermost);   dx = dy."""
+def _real(dy, dtype):
+    return dy.real if dy.dtype.kind == "c" != dtype.kind else dy
 
-    owns_grads = False
-    capturable = True
 
-    @staticmethod
-    def forward(save, x, order=None):
-        if order == "channels":
-            return channels_innermost(x)
-        return kernels.of(x).contiguous(x) if order and not x.flags.c_contiguous else copied(x)
+Cast = operation(
+    "Cast", "y = x in another dtype;   dx = dy in x's.", _cast,
+    lambda dy, x_dtype: _cast(_real(dy, x_dtype), x_dtype),
+    twice=(lambda dy, x_dtype: _real(dy, x_dtype).astype(x_dtype),),
+    lies=elementwise, slope=quiet, data_movement=True, capturable=True,  # where there are kernels for the two dtypes
+)  # fmt: skip
 
-    @staticmethod
-    def backward(saved, dy):
-        return dy
 
-    @staticmethod
-    def batching(run, op, xs, batched, attributes):
-        return NotImplemented if attributes.get("order") == "channels" else run(op, *xs, **attributes)
+def _clone(x, order=None):
+    if order == "channels":
+        return channels_innermost(x)
+    return kernels.of(x).contiguous(x) if order and not x.flags.c_contiguous else copied(x)
+
+
+def _each_cloned(run, op, xs, batched, attributes):
+    return NotImplemented if attributes.get("order") == "channels" else run(op, *xs, **attributes)
+
+
+Clone = operation(
+    "Clone",
+    """y = x in memory of its own, as x lies, or in the `order` "rows" or "channels" (images with channels innermost);   dx = dy.""",
+    _clone, lambda dy: dy, owns_grads=False, capturable=True, batching=_each_cloned, **MOVES,
+)  # fmt: skip

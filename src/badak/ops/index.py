@@ -10,7 +10,7 @@ import numpy as np
 from badak.kernels.memory_format import copied, laid, row_major
 from badak.ops._broadcast import add_rows, quiet, summed, summing, unbroadcast, zeros
 from badak.ops.batching import aligned, every, key_of_all
-from badak.ops.op import Op
+from badak.ops.operation import operation
 
 
 def picked(x, key):
@@ -52,73 +52,57 @@ def _dims(part):
     return part.ndim if part.dtype == bool else 1
 
 
-class Select(Op):
-    """y = x[key] for a key of ints, slices, None and ...;   dx = dy there, 0 elsewhere."""
+def _selected(x, key):
+    y = x[key]
+    return y if type(y) is np.ndarray else x[(*key, ...) if type(key) is tuple else (key, ...)]
 
-    view = True
-    keeps_finite = True
 
-    @staticmethod
-    def forward(save, x, key):
-        save.shape, save.key = x.shape, key
-        y = x[key]
-        return y if type(y) is np.ndarray else x[(*key, ...) if type(key) is tuple else (key, ...)]
+def _put_there(dy, x_shape, key):
+    dx = np.zeros(x_shape, dy.dtype)
+    dx[key] = dy
+    return dx
 
-    @staticmethod
-    def backward(saved, dy):
-        dx = np.zeros(saved.shape, dy.dtype)
-        dx[saved.key] = dy
-        return dx
 
-    @staticmethod
-    def double_backward(saved, dy):
-        return IndexPut.of(zeros(saved.shape, dy), dy, key=saved.key)
+def _each_selected(run, op, xs, batched, attributes):
+    key = attributes["key"]
+    return run(op, xs[0], key=(slice(None), *(key if type(key) is tuple else (key,))))
 
-    @staticmethod
-    def batching(run, op, xs, batched, attributes):
-        key = attributes["key"]
-        return run(op, xs[0], key=(slice(None), *(key if type(key) is tuple else (key,))))
+
+Select = operation(
+    "Select", "y = x[key] for a key of ints, slices, None and ...;   dx = dy there, 0 elsewhere.", _selected, _put_there,
+    twice=(lambda dy, x_shape, key: IndexPut.of(zeros(x_shape, dy), dy, key=key),),
+    view=True, keeps_finite=True, batching=_each_selected,
+)  # fmt: skip
 
 
 def _has_mask(key) -> bool:
     return any(type(part) is np.ndarray and part.dtype.kind == "b" for part in (key if type(key) is tuple else (key,)))
 
 
-class Index(Op):
-    """y = x[key] for a key that holds arrays;   dx = the sum of dy over the places that picked the same entry."""
+def _added_there(dy, x_shape, key):
+    first = key[0] if type(key) is tuple and len(key) == 1 else key
+    if type(first) is np.ndarray and first.dtype.kind in "iu":
+        index = np.where(first < 0, first + x_shape[0], first).ravel()
+        return add_rows(x_shape, 0, index, dy.reshape(index.size, *x_shape[1:]))
+    if type(first) is np.ndarray:  # a mask picks no entry twice
+        return _put_there(dy, x_shape, key)
+    dx = np.zeros(x_shape, dy.dtype)
+    np.add.at(dx, key, dy)
+    return dx
 
-    data_movement = True
-    sized_by_values = staticmethod(_has_mask)
-    keeps_finite = True
 
-    @staticmethod
-    def forward(save, x, key):
-        save.shape, save.key = x.shape, key
-        return picked(x, key if type(key) is tuple else (key,))
+def _each_indexed(run, op, xs, batched, attributes):
+    key = key_of_all(attributes["key"], run.level, batched[0])
+    return NotImplemented if key is None else run(op, xs[0], key=key)
 
-    @staticmethod
-    @summing
-    def backward(saved, dy):
-        key, shape = saved.key, saved.shape
-        first = key[0] if type(key) is tuple and len(key) == 1 else key
-        if type(first) is np.ndarray and first.dtype.kind in "iu":
-            index = np.where(first < 0, first + shape[0], first).ravel()
-            return add_rows(shape, 0, index, dy.reshape(index.size, *shape[1:]))
-        dx = np.zeros(shape, dy.dtype)
-        if type(first) is np.ndarray:  # a mask picks no entry twice
-            dx[key] = dy
-        else:
-            np.add.at(dx, key, dy)
-        return dx
 
-    @staticmethod
-    def double_backward(saved, dy):
-        return IndexPut.of(zeros(saved.shape, dy), dy, key=saved.key, accumulate=True)
-
-    @staticmethod
-    def batching(run, op, xs, batched, attributes):
-        key = key_of_all(attributes["key"], run.level, batched[0])
-        return NotImplemented if key is None else run(op, xs[0], key=key)
+Index = operation(
+    "Index", "y = x[key] for a key that holds arrays;   dx = the sum of dy over the places that picked the same entry.",
+    lambda x, key: picked(x, key if type(key) is tuple else (key,)), _added_there,
+    twice=(lambda dy, x_shape, key: IndexPut.of(zeros(x_shape, dy), dy, key=key, accumulate=True),),
+    slope=summing, data_movement=True, sized_by_values=_has_mask, keeps_finite=True, saves_no_tensors=False,
+    batching=_each_indexed,
+)  # fmt: skip
 
 
 def _picked_shape(x, key):
@@ -126,132 +110,104 @@ def _picked_shape(x, key):
     return np.broadcast_to(np.int8(0), x.shape)[key].shape
 
 
-class IndexPut(Op):
+def _put(x, value, key, accumulate=False):
+    y = copied(x)
+    if accumulate:
+        np.add.at(y, key, value)
+    else:
+        y[key] = value
+    return y
+
+
+def _without(dy, key, accumulate):
+    return dy if accumulate else _put(dy, 0, key)
+
+
+def _without_twice(dy, key, accumulate):
+    return dy if accumulate else IndexPut.of(dy, np.zeros((), dy.dtype), key=key)
+
+
+def _each_put(run, op, xs, batched, attributes):
+    x, value = every(xs, batched) if True in batched else [x.expand(run.level.size, *x.shape) for x in xs]
+    key = key_of_all(attributes["key"], run.level, True)
+    if key is None:
+        return NotImplemented
+    return run(op, x, aligned(value, len(_picked_shape(x, key)) - 1), **attributes | {"key": key})
+
+
+IndexPut = operation(
+    "IndexPut",
     """y = x with y[key] = value, or y[key] += value to accumulate.
 
     dx = dy, 0 where replaced;   dvalue = dy[key], summed where value was stretched.
-    """
-
-    owns_grads = False
-
-    @staticmethod
-    @quiet
-    def forward(save, x, value, key, accumulate=False):
-        save.shape, save.key, save.accumulate = value.shape, key, accumulate
-        y = copied(x)
-        if accumulate:
-            np.add.at(y, key, value)
-        else:
-            y[key] = value
-        return y
-
-    @staticmethod
-    def backward(saved, dy):
-        nx, nv = saved.needs
-        dx = dy if nx else None
-        if nx and not saved.accumulate:
-            dx = dy.copy()
-            dx[saved.key] = 0
-        return dx, unbroadcast(np.asarray(dy[saved.key]), saved.shape) if nv else None
-
-    @staticmethod
-    def double_backward(saved, dy):
-        dx = dy
-        if not saved.accumulate:
-            dx = IndexPut.of(dy, np.zeros((), dy.dtype), key=saved.key)
-        return dx, summed(dy[saved.key], saved.shape) if saved.needs[1] else None
-
-    @staticmethod
-    def batching(run, op, xs, batched, attributes):
-        x, value = every(xs, batched) if True in batched else [x.expand(run.level.size, *x.shape) for x in xs]
-        key = key_of_all(attributes["key"], run.level, True)
-        if key is None:
-            return NotImplemented
-        return run(op, x, aligned(value, len(_picked_shape(x, key)) - 1), **attributes | {"key": key})
+    """,
+    _put, _without,
+    lambda dy, key, value_shape: unbroadcast(np.asarray(dy[key]), value_shape),
+    twice=(_without_twice, lambda dy, key, value_shape: summed(dy[key], value_shape)),
+    lies=quiet, owns_grads=False, saves_no_tensors=False, batching=_each_put,
+)  # fmt: skip
 
 
-class MaskedSelect(Op):
-    """y = the entries of x where mask, flat;   dx = dy there, 0 elsewhere."""
-
-    data_movement = True
-    sized_by_values = staticmethod(lambda: True)
-    batching = None
-
-    @staticmethod
-    def forward(save, x, mask):
-        save.mask, save.shape = mask, x.shape
-        x, mask = np.broadcast_arrays(x, mask)
-        return x[mask]
-
-    @staticmethod
-    def backward(saved, dy):
-        shape = np.broadcast_shapes(saved.shape, saved.mask.shape)
-        dx = np.zeros(shape, dy.dtype)
-        dx[np.broadcast_to(saved.mask, shape)] = dy
-        return unbroadcast(dx, saved.shape), None
-
-    @staticmethod
-    def double_backward(saved, dy):
-        full = np.broadcast_shapes(saved.shape, saved.mask.shape)
-        mask = np.broadcast_to(saved.mask, full)
-        return summed(IndexPut.of(zeros(full, dy), dy, key=mask), saved.shape), None
+def _masked(x, mask):
+    x, mask = np.broadcast_arrays(x, mask)
+    return x[mask]
 
 
-class MaskedScatter(Op):
-    """y = x with the entries where mask = the first entries of src;   dx = dy, 0 there;   dsrc = dy there."""
-
-    owns_grads = False
-
-    data_movement = True
-    batching = None
-
-    @staticmethod
-    def forward(save, x, mask, src):
-        save.mask, save.shape = mask, src.shape
-        y = x.copy()
-        full = np.broadcast_to(mask, y.shape)
-        y[full] = src.reshape(-1)[: np.count_nonzero(full)]
-        return y
-
-    @staticmethod
-    def backward(saved, dy):
-        nx, _, ns = saved.needs
-        full = np.broadcast_to(saved.mask, dy.shape)
-        dsrc = None
-        if ns:
-            dsrc = np.zeros(saved.shape, dy.dtype)
-            picked = dy[full]
-            dsrc.reshape(-1)[: picked.size] = picked
-        return np.where(full, dy.dtype.type(0), dy) if nx else None, None, dsrc
-
-    @staticmethod
-    def double_backward(saved, dy):
-        full = np.broadcast_to(saved.mask, dy.shape)
-        dsrc = None
-        if saved.needs[2]:
-            picked = dy[full]
-            flat = IndexPut.of(zeros(math.prod(saved.shape), dy), picked, key=(slice(0, picked.size),))
-            dsrc = flat.reshape(saved.shape)
-        return np.where(full, 0, dy), None, dsrc
+def _put_where(dy, mask, x_shape):
+    shape = np.broadcast_shapes(x_shape, mask.shape)
+    return unbroadcast(_put_there(dy, shape, np.broadcast_to(mask, shape)), x_shape)
 
 
-class Take(Op):
-    """y = the entries of x at flat positions `index`;   dx = dy added back there."""
+def _put_where_twice(dy, mask, x_shape):
+    full = np.broadcast_shapes(x_shape, mask.shape)
+    return summed(IndexPut.of(zeros(full, dy), dy, key=np.broadcast_to(mask, full)), x_shape)
 
-    batching = None
 
-    @staticmethod
-    def forward(save, x, index):
-        save.index, save.shape = index, x.shape
-        return x.take(index)
+MaskedSelect = operation(
+    "MaskedSelect", "y = the entries of x where mask, flat;   dx = dy there, 0 elsewhere.", _masked, _put_where, None,
+    twice=(_put_where_twice, None), data_movement=True, sized_by_values=lambda: True, batching=None,
+)  # fmt: skip
 
-    @staticmethod
-    def backward(saved, dy):
-        dx = np.zeros(saved.shape, dy.dtype)
-        np.add.at(dx.reshape(-1), saved.index, dy)
-        return dx, None
 
-    @staticmethod
-    def double_backward(saved, dy):
-        flat = zeros(math.prod(saved.shape), dy)
-        return IndexPut.of(flat, dy, key=saved.index, accumulate=True).reshape(saved.shape), None
+def _masked_scatter(x, mask, src):
+    y = x.copy()
+    full = np.broadcast_to(mask, y.shape)
+    y[full] = src.reshape(-1)[: np.count_nonzero(full)]
+    return y
+
+
+def _scattered(dy, mask, src_shape):
+    dsrc = np.zeros(src_shape, dy.dtype)
+    part = dy[np.broadcast_to(mask, dy.shape)]
+    dsrc.reshape(-1)[: part.size] = part
+    return dsrc
+
+
+def _scattered_twice(dy, mask, src_shape):
+    part = dy[np.broadcast_to(mask, dy.shape)]
+    return IndexPut.of(zeros(math.prod(src_shape), dy), part, key=(slice(0, part.size),)).reshape(src_shape)
+
+
+MaskedScatter = operation(
+    "MaskedScatter", "y = x with the entries where mask = the first entries of src;   dx = dy, 0 there;   dsrc = dy there.",
+    _masked_scatter,
+    lambda dy, mask: np.where(np.broadcast_to(mask, dy.shape), dy.dtype.type(0), dy), None, _scattered,
+    twice=(lambda dy, mask: np.where(np.broadcast_to(mask, dy.shape), 0, dy), None, _scattered_twice),
+    owns_grads=False, data_movement=True, batching=None,
+)  # fmt: skip
+
+
+def _taken(dy, index, x_shape):
+    dx = np.zeros(x_shape, dy.dtype)
+    np.add.at(dx.reshape(-1), index, dy)
+    return dx
+
+
+def _taken_twice(dy, index, x_shape):
+    return IndexPut.of(zeros(math.prod(x_shape), dy), dy, key=index, accumulate=True).reshape(x_shape)
+
+
+Take = operation(
+    "Take", "y = the entries of x at flat positions `index`;   dx = dy added back there.", lambda x, index: x.take(index),
+    _taken, None, twice=(_taken_twice, None), batching=None,
+)  # fmt: skip

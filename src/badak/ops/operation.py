@@ -8,7 +8,7 @@
     )
 
 The parameters of a derivative say what the forward keeps for it: an input or an attribute by its name, `y` the output, `x_shape`
-the shape of the input x. `pointwise` (`ops/pointwise.py`) and `reduction` (`ops/reduction.py`) are
+and `x_dtype` what they are of the input x. `pointwise` (`ops/pointwise.py`) and `reduction` (`ops/reduction.py`) are
 declarations that know more of their kind. An operation whose gradients share work, or whose forward keeps what it has found on its
 way, is written as a class.
 """
@@ -95,7 +95,7 @@ def parameters(function: Function) -> list[str]:
 
 def _forward(function: Function, names: list[str], asked: set[str], inputs: tuple[str, ...], stretched: bool) -> Function:
     """The forward, which keeps what is asked for."""
-    shapes = {f"{each}_shape": f"{each}.shape" for each in inputs}
+    shapes = {f"{each}_{what}": f"{each}.{what}" for each in inputs for what in ("shape", "dtype")}
     kept = {each: shapes.get(each, each) for each in sorted(asked - {"y"})}
     if stretched:
         kept |= {f"{each}_shape": f"{each}.shape" for each in inputs}

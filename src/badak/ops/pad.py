@@ -5,7 +5,8 @@ import numpy as np
 from badak.kernels.memory_format import joined
 from badak.ops._broadcast import zeros
 from badak.ops.along import IndexAdd
-from badak.ops.op import Moving, Op
+from badak.ops.op import Op
+from badak.ops.operation import MOVES, operation
 
 
 def _windows(shape, pads):
@@ -17,32 +18,30 @@ def _windows(shape, pads):
     return tuple(inside), tuple(outside)
 
 
-class Pad(Moving, Op):
-    """y = x with pads[a] = (before, after) entries of `value` along each axis, negative ones cut off;   dx = dy inside."""
+def _padded(x, pads, value=0.0):
+    inside, outside = _windows(x.shape, pads)
+    y = joined(tuple([n + before + after for n, (before, after) in zip(x.shape, pads)]), x.dtype, x)
+    y.fill(value)
+    y[outside] = x[inside]
+    return y
 
-    @staticmethod
-    def forward(save, x, pads, value=0.0):
-        save.shape, save.pads = x.shape, pads
-        inside, outside = _windows(x.shape, pads)
-        y = joined(tuple([n + before + after for n, (before, after) in zip(x.shape, pads)]), x.dtype, x)
-        y.fill(value)
-        y[outside] = x[inside]
-        return y
 
-    @staticmethod
-    def backward(saved, dy):
-        inside, outside = _windows(saved.shape, saved.pads)
-        dx = np.zeros(saved.shape, dy.dtype)
-        dx[inside] = dy[outside]
-        return dx
+def _inside(dy, x_shape, pads):
+    inside, outside = _windows(x_shape, pads)
+    dx = np.zeros(x_shape, dy.dtype)
+    dx[inside] = dy[outside]
+    return dx
 
-    @staticmethod
-    def double_backward(saved, dy):
-        return Pad.of(dy, pads=tuple((-before, -after) for before, after in saved.pads))
 
-    @staticmethod
-    def batching(run, op, xs, batched, attributes):
-        return run(op, xs[0], **attributes | {"pads": ((0, 0), *attributes["pads"])})
+def _each_padded(run, op, xs, batched, attributes):
+    return run(op, xs[0], **attributes | {"pads": ((0, 0), *attributes["pads"])})
+
+
+Pad = operation(
+    "Pad", "y = x with pads[a] = (before, after) entries of `value` along each axis, negative ones cut off;   dx = dy inside.",
+    _padded, _inside, twice=(lambda dy, pads: Pad.of(dy, pads=tuple((-before, -after) for before, after in pads)),),
+    batching=_each_padded, **MOVES,
+)  # fmt: skip
 
 
 class PadBy(Op):
