@@ -7,6 +7,7 @@ from badak.kernels.memory_format import copied
 from badak.ops._broadcast import add_rows, by_rows, quiet, zeros
 from badak.ops.batching import every
 from badak.ops.index import Index, IndexPut
+from badak.ops.op import Op
 from badak.ops.operation import operation
 
 
@@ -183,7 +184,7 @@ def _without_slices_twice(dy, index, dim):
     return IndexFill.of(dy, index, c=0, dim=dim)
 
 
-IndexAdd = operation(
+IndexAdd: type[Op] = operation(
     "IndexAdd", "y = x with slice index[k] along `dim` += c src[k];   dx = dy;   dsrc[k] = c dy[index[k]].", _slices_added,
     lambda dy: dy, None, lambda dy, index, dim, c: dy.take(index, dim) * c,
     twice=(lambda dy: dy, None, lambda dy, index, dim, c: _slices_twice(dy, index, dim) * c),

@@ -37,6 +37,6 @@ def _each_cloned(run, op, xs, batched, attributes):
 
 Clone = operation(
     "Clone",
-    """y = x in memory of its own, as x lies, or in the `order` "rows" or "channels" (images with channels innermost);   dx = dy.""",
+    """y = x in memory of its own, as x lies, or in the `order` "rows" or "channels" (images, channels innermost);   dx = dy.""",
     _clone, lambda dy: dy, owns_grads=False, capturable=True, batching=_each_cloned, **MOVES,
 )  # fmt: skip

@@ -23,7 +23,13 @@ def _complex(a, b):
 
 
 Complex = pointwise(
-    "Complex", "y = a + i b;   da = Re dy, db = Im dy.", _complex, lambda dy: dy.real, lambda dy: dy.imag, owns_grads=False
+    "Complex",
+    "y = a + i b;   da = Re dy, db = Im dy.",
+    _complex,
+    lambda dy: dy.real,
+    lambda dy: dy.imag,
+    owns_grads=False,
+    saves_no_tensors=False,
 )
 
 

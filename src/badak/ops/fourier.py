@@ -11,7 +11,7 @@ from badak.ops._broadcast import by_rows
 from badak.ops.operation import operation
 from badak.ops.pad import Pad
 
-OPPOSITE = {"backward": "forward", "forward": "backward", "ortho": "ortho"}
+OPPOSITE: dict = {"backward": "forward", "forward": "backward", "ortho": "ortho"}
 
 
 def fitted(x, size, axis):

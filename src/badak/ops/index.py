@@ -10,6 +10,7 @@ import numpy as np
 from badak.kernels.memory_format import copied, laid, row_major
 from badak.ops._broadcast import add_rows, quiet, summed, summing, unbroadcast, zeros
 from badak.ops.batching import aligned, every, key_of_all
+from badak.ops.op import Op
 from badak.ops.operation import operation
 
 
@@ -135,7 +136,7 @@ def _each_put(run, op, xs, batched, attributes):
     return run(op, x, aligned(value, len(_picked_shape(x, key)) - 1), **attributes | {"key": key})
 
 
-IndexPut = operation(
+IndexPut: type[Op] = operation(
     "IndexPut",
     """y = x with y[key] = value, or y[key] += value to accumulate.
 

@@ -28,7 +28,7 @@ from badak.ops._complex import analytic as as_analytic
 from badak.ops.op import Op
 
 Function = Callable[..., Any]
-MOVES = {"data_movement": True, "keeps_finite": True}  # of what takes numbers from place to place
+MOVES: dict[str, Any] = {"data_movement": True, "keeps_finite": True}  # of what takes numbers from place to place
 
 
 def operation(

@@ -37,7 +37,7 @@ def _each_padded(run, op, xs, batched, attributes):
     return run(op, xs[0], **attributes | {"pads": ((0, 0), *attributes["pads"])})
 
 
-Pad = operation(
+Pad: type[Op] = operation(
     "Pad", "y = x with pads[a] = (before, after) entries of `value` along each axis, negative ones cut off;   dx = dy inside.",
     _padded, _inside, twice=(lambda dy, pads: Pad.of(dy, pads=tuple((-before, -after) for before, after in pads)),),
     batching=_each_padded, **MOVES,

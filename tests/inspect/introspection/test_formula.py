@@ -11,6 +11,7 @@ import badak
 from badak.inspect.introspection.formula import mathml, tree
 from badak.inspect.visualize.floors import formulas
 from badak.ops.op import Op
+from badak.ops.pointwise import Pointwise
 
 DRAWN = {
     "y = w h + b": "y = w h + b",
@@ -59,7 +60,7 @@ def test_every_formula_of_every_operation_and_derivation_is_drawn():
     for each in pkgutil.iter_modules([str(folder)]):
         importlib.import_module(f"badak.ops.{each.name}")
     count = 0
-    for op in {each for each in Op.__subclasses__() if each.__module__.startswith("badak.ops")}:
+    for op in {each for base in (Op, Pointwise) for each in base.__subclasses__() if each.__module__.startswith("badak.ops")}:
         forward, backward, shapes = formulas(op)
         for line in filter(None, [*forward, *backward, shapes]):
             made = mathml(tree(line))
