@@ -1,6 +1,7 @@
 """What a contributor changes to add something: a copy of badak gets it in so many files of source, and has all that follows.
 
-A pointwise operation is one row in one file, a fused one with a compiled kernel four files, a layer three, an optimizer two.
+A pointwise operation or a reduction is one row in one file, a fused operation with a compiled kernel four files, a layer three, an
+optimizer two.
 """
 
 import os
@@ -55,7 +56,45 @@ op = next(op for op in DECLARED.values() if op.__name__ == "Cubed")
 assert formula_of(op, {})[:2] == ("x^3", "3 x^2")
 assert "ops/special.py" in str(badak.source("cubed"))
 import tools.api, tools.stubs
-assert "cubed" in tools.api.names("") and "def cubed(input, *, out=None) -> Tensor:" in tools.stubs.pointwise_stub()
+from badak.tensor import pointwise
+assert "cubed" in tools.api.names("") and "def cubed(input, *, out=None) -> Tensor:" in tools.stubs.declared_stub(pointwise)
+print("all of it")
+"""
+
+REDUCTION = {
+    "ops/reduce.py": """
+
+SumOfSquares = reduction(
+    "SumOfSquares", "y = sum x^2;   dx = 2 dy x.",
+    lambda x, axis=None, keepdims=False: np.add.reduce(x * x, axis=axis, keepdims=keepdims),
+    lambda dy, g, x: g * (2 * x),
+    public="sum_of_squares", takes="floats",
+)  # fmt: skip
+""",
+}
+OF_REDUCTION = """
+import badak
+
+x = badak.tensor([[1.0, -2.0], [3.0, 4.0]], requires_grad=True)
+y = badak.sum_of_squares(x, 1)
+(dx,) = badak.autograd.grad((y * y).sum(), x, create_graph=True)
+(ddx,) = badak.autograd.grad(dx.sum(), x)
+assert y.tolist() == [5.0, 25.0] and dx.tolist() == [[20.0, -40.0], [300.0, 400.0]]
+assert ddx.tolist() == [[12.0, 36.0], [268.0, 324.0]]
+assert badak.autograd.gradgradcheck(badak.sum_of_squares, (x.detach().double().requires_grad_(),))
+assert x.sum_of_squares().item() == 30.0 and x.sum_of_squares(axis=(0, 1), keepdim=True).shape == (1, 1)
+assert badak.sum_of_squares(x.detach(), -1, out=badak.empty(2)).tolist() == y.tolist()
+assert badak.sum_of_squares(badak.tensor([2]), dtype=badak.float32).item() == 4.0
+assert badak.sum_of_squares(badak.ones(2, dtype=badak.bfloat16)).dtype == badak.bfloat16
+assert badak.sum_of_squares(badak.ones(2, 3, device="meta"), 0).shape == (3,)
+assert badak.func.vmap(badak.sum_of_squares)(badak.ones(2, 3)).tolist() == [3.0, 3.0]
+step = badak.compile(lambda x: badak.sum_of_squares(x))
+assert all(step(badak.full((3,), float(n))).item() == 3.0 * n * n for n in range(6)) and not step.fallback_reason
+assert "ops/reduce.py" in str(badak.source("sum_of_squares"))
+import tools.api, tools.stubs
+from badak.tensor import reductions
+assert "sum_of_squares" in tools.api.names("")
+assert "def sum_of_squares(input, dim=None, keepdim=False, *, dtype=None," in tools.stubs.declared_stub(reductions)
 print("all of it")
 """
 
@@ -268,6 +307,7 @@ print("all of it")
 
 CHANGES = {
     "a pointwise operation": (1, POINTWISE, OF_POINTWISE),
+    "a reduction": (1, REDUCTION, OF_REDUCTION),
     "a fused operation": (4, FUSED, OF_FUSED),
     "a layer": (3, LAYER, OF_LAYER),
     "an elementwise optimizer": (2, OPTIMIZER, OF_OPTIMIZER),

@@ -14,7 +14,7 @@ from typing import Any
 
 from badak.core.public_api import public
 from badak.core.public_api.table import PLACES
-from badak.tensor import Tensor, pointwise
+from badak.tensor import Tensor, pointwise, reductions
 from badak.tensor.methods import METHODS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -155,12 +155,14 @@ def package_imports(package: Path) -> str:
     return "\n".join(lines)
 
 
-def pointwise_stub() -> str:
-    """tensor/pointwise.pyi: the functions that follow from rows."""
-    head = HEAD + TYPES + "from collections.abc import Callable\n\nfrom badak.tensor.tensor import Tensor\n"
-    lines = [head, "FUNCTIONS: dict[str, Callable[..., Tensor]]", "SPECIAL: dict[str, Callable[..., Tensor]]"]
-    for name, function in {"real": pointwise.real, **pointwise.FUNCTIONS}.items():
-        lines += definition(name, function, "Tensor", method=False)
+def declared_stub(module: types.ModuleType) -> str:
+    """tensor/pointwise.pyi or tensor/reductions.pyi: the functions that follow from rows, and those that help them."""
+    head = HEAD + TYPES + "from collections.abc import Callable\nfrom typing import Any\n\nfrom badak.tensor.tensor import Tensor\n"
+    tables = [name for name in ("FUNCTIONS", "SPECIAL") if hasattr(module, name)]
+    lines = [head, *(f"{name}: dict[str, Callable[..., Tensor]]" for name in tables)]
+    for name, function in (vars(module) | module.FUNCTIONS).items():
+        if name[0] != "_" and inspect.isfunction(function) and function.__module__ == module.__name__:
+            lines += definition(name, function, method=False)
     return "\n".join(lines) + "\n"
 
 
@@ -170,7 +172,8 @@ def stubs() -> dict[Path, str]:
         PACKAGE / "__init__.pyi": functions_stub("", package_imports(PACKAGE)),
         PACKAGE / "tensor" / "__init__.pyi": functions_stub("tensor.", package_imports(PACKAGE / "tensor")),
         PACKAGE / "tensor" / "interface.pyi": methods_stub(),
-        PACKAGE / "tensor" / "pointwise.pyi": pointwise_stub(),
+        PACKAGE / "tensor" / "pointwise.pyi": declared_stub(pointwise),
+        PACKAGE / "tensor" / "reductions.pyi": declared_stub(reductions),
     }
 
 

@@ -16,6 +16,9 @@ from badak.ops.arithmetic import (
     LerpBy,
     Mul,
     Neg,
+    Pow,
+    PowBy,
+    PowOf,
     Remainder,
     Scale,
     Shift,
@@ -23,7 +26,6 @@ from badak.ops.arithmetic import (
     SubFrom,
     TruncDiv,
 )
-from badak.ops.power import Pow, PowBy, PowOf
 from tests.samples import EXTREME, Sample, case, uniform
 
 ONE = [(3, 4), (0, 5), (1,), ()]

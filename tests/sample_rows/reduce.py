@@ -105,3 +105,8 @@ ROWS = [
         axis=[0, 1, 2],
     ),
 ]
+ROWS += [
+    Sample(op, over(getattr(torch, op.names[0])), SHAPES, axis=AXES, keepdims=[False, True])
+    for op in r.REDUCTIONS
+    if op.names and op not in {row.op for row in ROWS}
+]

@@ -7,8 +7,8 @@ from badak.kernels import elementary
 from badak.kernels.reference._erf import erf
 from badak.ops._broadcast import each
 from badak.ops._complex import conj
+from badak.ops.arithmetic import power
 from badak.ops.pointwise import Samples, pointwise
-from badak.ops.power import power
 
 LN2, LN10 = 0.6931471805599453, 2.302585092994046
 TWO_OVER_ROOT_PI = 1.1283791670955126

@@ -4,11 +4,11 @@
 """
 
 import math
-from functools import partial
 
 import numpy as np
 
 from badak import kernels
+from badak.core.public_api.public import declare
 from badak.kernels import elementary
 from badak.kernels.reference._arrays import running
 from badak.ops._broadcast import by_rows, quiet
@@ -40,14 +40,43 @@ def _put_back(dy, axis, keepdims, x_shape):
     return back(dy, axis, keepdims, len(x_shape))
 
 
-# y = function(x, axis, keepdims); a derivative asks for `g`, which is dy with the reduced axes put back
-reduction = partial(operation, lies=by_rows, shared=_put_back)
+class Reduction(Op):
+    """An operation that makes one number of many."""
+
+    names: tuple[str, ...] = ()  # in public, PyTorch's first
+    takes = "real"
+    example: tuple[str, ...] = ()
+
+
+REDUCTIONS: list[type[Reduction]] = []
+
+
+def reduction(
+    name: str, formula: str, function, derivative, /, public: str = "", takes: str = "real", example: tuple[str, ...] = (), **facts
+) -> type[Reduction]:
+    """The operation y = function(x, axis, keepdims), whose derivative asks for `g`, dy with the reduced axes put back.
+
+    public         its public names, functions and methods (`tensor/reductions.py`)
+    takes          "real": numbers that have an order, none of them missing; "summands": integers become int64, and a dtype may be
+                   asked for; "floats": integers are refused, unless a dtype is asked for
+    example        a call of it and what that gives, for its docstring
+    facts          as of `operation`
+    """
+    names = tuple(public.split())
+    op = operation(
+        name, formula, function, derivative, lies=by_rows, shared=_put_back, base=Reduction, depth=2, names=names, takes=takes,
+        example=example, **facts,
+    )  # fmt: skip
+    declare("tensor.reductions", both=public)
+    REDUCTIONS.append(op)
+    return op
 
 
 Sum = reduction(
     "Sum", "y = sum x;   dx = dy for every summand.",
     lambda x, axis=None, keepdims=False: np.add.reduce(x, axis=axis, keepdims=keepdims),
     lambda dy, g, x_shape: np.broadcast_to(g, x_shape),
+    public="sum", takes="summands", example=("badak.ones(2, 3).sum(dim=1).tolist()", "[3.0, 3.0]"),
     owns_grads=False, keeps_finite=True,
 )  # fmt: skip
 
@@ -56,6 +85,7 @@ Mean = reduction(
     "Mean", "y = sum x / n;   dx = dy / n.",
     lambda x, axis=None, keepdims=False: np.true_divide(np.add.reduce(x, axis=axis, keepdims=keepdims), count(x.shape, axis)),
     lambda dy, g, x_shape, axis: np.broadcast_to(np.true_divide(g, count(x_shape, axis)), x_shape),
+    public="mean", takes="floats", example=("badak.tensor([1.0, 3.0]).mean().item()", "2.0"),
     slope=quiet, owns_grads=False, keeps_finite=True,
 )  # fmt: skip
 
@@ -84,7 +114,7 @@ def _times_others_twice(dy, g, x, axis):
 Prod = reduction(
     "Prod", "y = prod x;   dx = dy y / x, written as the product of the others where x = 0.",
     lambda x, axis=None, keepdims=False: np.multiply.reduce(x, axis=axis, keepdims=keepdims),
-    _times_others, twice=(_times_others_twice,), analytic=True,
+    _times_others, twice=(_times_others_twice,), public="prod", takes="summands", analytic=True,
 )  # fmt: skip
 
 
@@ -150,16 +180,16 @@ def _shared_evenly(dy, g, x, y, axis, keepdims, nan):
 
 
 Amax = reduction(
-    "Amax", "y = max x;   dx = dy shared evenly by those that are equal to y; with `nan`, by every NaN where y is NaN.",
+    "Amax", "y = max x;   dx = dy shared evenly by those that are equal to y.",  # with `nan`, by every NaN where y is NaN
     lambda x, axis=None, keepdims=False, nan=False: np.maximum.reduce(x, axis=axis, keepdims=keepdims),
-    _shared_evenly, slope=quiet,
+    _shared_evenly, public="amax", slope=quiet,
 )  # fmt: skip
 
 
 Amin = reduction(
-    "Amin", "y = min x;   dx as for the largest.",
+    "Amin", "y = min x;   dx = dy shared evenly by those that are equal to y.",
     lambda x, axis=None, keepdims=False, nan=False: np.minimum.reduce(x, axis=axis, keepdims=keepdims),
-    _shared_evenly, slope=quiet,
+    _shared_evenly, public="amin", slope=quiet,
 )  # fmt: skip
 
 

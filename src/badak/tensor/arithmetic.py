@@ -3,7 +3,6 @@
 from badak.core import events
 from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, NotSupportedError, tr
 from badak.ops import arithmetic as ops
-from badak.ops import power
 from badak.tensor import dtypes
 from badak.tensor.apply import apply
 from badak.tensor.convert import cast
@@ -199,7 +198,7 @@ def pow(input, exponent, *, out=None) -> Tensor:
         raise ArgumentError("Integers to negative integer powers are not allowed.", "x.float() ** exponent")
     if isinstance(input, Tensor) and input._array.dtype.kind == "b" and result_type(input, exponent) is dtypes.bool_:
         _no_two_bools("pow", input)
-    return into(out, run("pow", power.Pow, power.PowBy, power.PowOf, input, exponent))
+    return into(out, run("pow", ops.Pow, ops.PowBy, ops.PowOf, input, exponent))
 
 
 def float_power(input, exponent) -> Tensor:

@@ -4,6 +4,7 @@ from types import FunctionType
 
 from badak.core.public_api import guarded, guarded_operator, public
 from badak.tensor import pointwise as _pointwise  # noqa: F401  (its rows are in the table of names)
+from badak.tensor import reductions as _reductions  # noqa: F401  (as well)
 from badak.tensor.history import History
 from badak.tensor.inplace_ops import swap_shape, twin
 from badak.tensor.operators import OPERATORS

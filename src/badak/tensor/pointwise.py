@@ -103,7 +103,7 @@ Returns: tensor of {shape} shape
 """
 
 
-def public_function(op: type[Pointwise]) -> Function:
+def _public(op: type[Pointwise]) -> Function:
     """The function of an operation."""
     name = (*op.names, *op.special)[0]
     make, note = (_pair, "; they broadcast") if len(op.inputs) == 2 else _TAKES[op.takes]
@@ -119,7 +119,7 @@ FUNCTIONS: dict[str, Function] = {}  # every public name
 SPECIAL: dict[str, Function] = {}  # those of torch.special
 for _op in DECLARED.values():
     if _op.names or _op.special:
-        _function = public_function(_op)
+        _function = _public(_op)
         FUNCTIONS |= dict.fromkeys((*_op.names, *_op.special), _function)
         SPECIAL |= dict.fromkeys(_op.special, _function)
 

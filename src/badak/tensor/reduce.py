@@ -1,4 +1,4 @@
-"""Sums, means, products, variances, extremes, norms: over one dim, several, or all.
+"""Variances, extremes, norms, and what is counted: over one dim, several, or all. Sums and the like: `reductions.py`.
 
 dim       an int, a tuple of ints, or None for all; negative ones count from the end. `axis` is another word for it
 keepdim   leave the reduced dims in the shape with size 1
@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentError, DTypeError, IndexOutOfRangeError, ShapeError, tr
+from badak.core.errors import ArgumentError, DTypeError, ShapeError, tr
 from badak.kernels.memory_format import row_major
 from badak.ops import reduce as ops
 from badak.ops._check import axis_of, in_order, keepdim_error
@@ -27,99 +27,10 @@ from badak.tensor.convert import cast
 from badak.tensor.elementwise import maximum, minimum
 from badak.tensor.pointwise import sqrt
 from badak.tensor.promote import into, plain
+from badak.tensor.reductions import amax, amin, axes_of, counting, mean, not_empty, reduced, sum
 from badak.tensor.shape import movedim
 from badak.tensor.tensor import Tensor
 from badak.tensor.upcast import in_float32
-
-
-def axes_of(dim, ndim: int):
-    """None for all axes, else the tuple of axes counted from 0."""
-    if dim is None:
-        return None
-    if type(dim) is int:
-        return (dim if 0 <= dim < ndim else axis_of(dim, ndim),) if ndim else (axis_of(dim, 0),)[:0]
-    axes = tuple(axis_of(d.__index__(), ndim) for d in (dim if hasattr(dim, "__iter__") else (dim,)))
-    if len(set(axes)) != len(axes):
-        raise ArgumentError(tr("dim {} appears multiple times in the list of dims {}", axes[0], tuple(dim)), "each dim once")
-    return axes if ndim and axes else None if not axes else ()
-
-
-def _reduced(op, input, dim, keepdim, axis, out, **attributes) -> Tensor:
-    if axis is not None:
-        dim = axis
-    if type(keepdim) is not bool:
-        raise keepdim_error(keepdim)
-    axes = axes_of(dim, input._array.ndim)
-    y = apply(op, input, axis=axes, keepdims=keepdim, **attributes)
-    return y if out is None else into(out, y)
-
-
-def _counting(input, dtype) -> Tensor:
-    """input in dtype; without one, integers and booleans as int64, so that their sums do not overflow."""
-    if dtype is not None:
-        return cast(input, dtypes.to_dtype(dtype))
-    return cast(input, dtypes.int64) if input._array.dtype.kind in "iub" else input
-
-
-def _of_bool(y: Tensor, dtype) -> Tensor:
-    """y; where the sum was asked for in bool, which counts in integers, whether it is other than 0."""
-    return y if dtype is None or dtypes.to_dtype(dtype) is not dtypes.bool_ else cast(y, dtypes.bool_)
-
-
-def sum(input, dim=None, keepdim=False, *, dtype=None, axis=None, out=None) -> Tensor:
-    """sum x; integers and booleans give int64.   dx = dy for every summand.
-
-    Args:
-        input: any shape
-        dim: an axis, several, or None for all
-        keepdim: keep them with size 1
-        dtype: of the sum
-        axis: NumPy's name of dim
-        out: where the result is written
-
-    Returns: tensor without these axes
-
-    Example:
-        >>> badak.ones(2, 3).sum(dim=1).tolist()
-        [3.0, 3.0]
-    """
-    return _of_bool(_reduced(ops.Sum, _counting(input, dtype), dim, keepdim, axis, out), dtype)
-
-
-def mean(input, dim=None, keepdim=False, *, dtype=None, axis=None, out=None) -> Tensor:
-    """sum x / n, of floats.   dx = dy / n.
-
-    Args:
-        input: floats of any shape
-        dim: an axis, several, or None for all
-        keepdim: keep them with size 1
-        dtype: of the mean
-        axis: NumPy's name of dim
-        out: where the result is written
-
-    Returns: tensor without these axes
-
-    Raises:
-        DTypeError: for integers without dtype
-
-    Example:
-        >>> badak.tensor([1.0, 3.0]).mean().item()
-        2.0
-    """
-    if dtype is not None:
-        input = cast(input, dtypes.to_dtype(dtype))
-    if input._array.dtype.kind in "iub":
-        raise DTypeError(
-            tr("mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: {}",
-               input.dtype.word),
-            "x.float().mean(), or dtype=badak.float32",
-        )  # fmt: skip
-    return _reduced(ops.Mean, input, dim, keepdim, axis, out)
-
-
-def prod(input, dim=None, keepdim=False, *, dtype=None, axis=None, out=None) -> Tensor:
-    """prod x; integers and booleans give int64.   dx = dy times the product of the others."""
-    return _of_bool(_reduced(ops.Prod, _counting(input, dtype), dim, keepdim, axis, out), dtype)
 
 
 def _spread(op, name: str, input, dim, unbiased, keepdim, correction, axis, out) -> Tensor:
@@ -130,10 +41,10 @@ def _spread(op, name: str, input, dim, unbiased, keepdim, correction, axis, out)
     if correction is None:
         correction = 1 if unbiased is None or unbiased else 0
     if input._array.dtype.kind == "c":  # spread in the plane is that along both axes
-        parts = (_reduced(ops.Var, part, dim, keepdim, axis, None, correction=correction) for part in (real(input), imag(input)))
+        parts = (reduced(ops.Var, part, dim, keepdim, axis, None, correction=correction) for part in (real(input), imag(input)))
         y = add(*parts)
         return into(out, sqrt(y) if op is ops.Std else y)
-    return _reduced(op, input, dim, keepdim, axis, out, correction=correction)
+    return reduced(op, input, dim, keepdim, axis, out, correction=correction)
 
 
 def var(input, dim=None, unbiased=None, keepdim=False, *, correction=None, axis=None, out=None) -> Tensor:
@@ -188,35 +99,6 @@ def std_mean(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
     return std(input, dim, unbiased, keepdim, correction=correction), mean(input, over, keepdim)
 
 
-def amax(input, dim=None, keepdim=False, *, axis=None, out=None) -> Tensor:
-    """max x.   dy is shared evenly by the entries that are equal to it."""
-    in_order("amax", input)
-    _not_empty("amax", input, dim)
-    return _reduced(ops.Amax, input, dim, keepdim, axis, out)
-
-
-def amin(input, dim=None, keepdim=False, *, axis=None, out=None) -> Tensor:
-    """min x.   dy is shared evenly by the entries that are equal to it."""
-    in_order("amin", input)
-    _not_empty("amin", input, dim)
-    return _reduced(ops.Amin, input, dim, keepdim, axis, out)
-
-
-def _not_empty(name: str, input, dim) -> None:
-    array = input._array
-    if array.size:
-        return
-    if dim is None:
-        raise IndexOutOfRangeError(
-            tr("{}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with "
-               "the 'dim' argument.", name),
-            tr("the tensor of shape {} has no values: an empty batch?", array.shape),
-        )  # fmt: skip
-    for a in axes_of(dim, array.ndim) or ():
-        if array.shape[a] == 0:
-            raise IndexOutOfRangeError(tr("{}(): Expected reduction dim {} to have non-zero size.", name, a), None)
-
-
 @events.pure(along="dim")
 def _argmax(array, dim: int):
     return np.asarray(np.argmax(array, dim))
@@ -232,11 +114,11 @@ def _extreme(name: str, input, other, keepdim, axis, whole, pick, pair, kind):
     if axis is not None:
         other = axis
     if other is None:
-        _not_empty(name, input, None)
+        not_empty(name, input, None)
         return apply(whole, input, nan=True)
     if isinstance(other, Tensor):
         return pair(input, other)
-    _not_empty(name, input, other)
+    not_empty(name, input, other)
     dim = axis_of(other, input._array.ndim)
     return kind(*along(input, pick(input._array, dim) if input._array.ndim else None, dim, keepdim))
 
@@ -314,7 +196,7 @@ def aminmax(input, *, dim=None, keepdim=False, out=None):
 def logsumexp(input, dim, keepdim=False, *, out=None) -> Tensor:
     """ln sum exp(x), shifted by the maximum.   dx = dy exp(x - y); 0 where all x are -inf (NaN in PyTorch)."""
     x = cast(input, dtypes.default_dtype()) if input._array.dtype.kind in "iub" else input
-    return _reduced(ops.LogSumExp, x, dim, keepdim, None, out)
+    return reduced(ops.LogSumExp, x, dim, keepdim, None, out)
 
 
 def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None) -> Tensor:
@@ -338,7 +220,7 @@ def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None) -> Tenso
     x = input if dtype is None else cast(input, dtypes.to_dtype(dtype))
     if x._array.dtype.kind in "iub":
         raise DTypeError(tr("norm: expected a floating or complex dtype; got {}", x.dtype), "x.float()")
-    return _reduced(ops.Norm, x, dim, keepdim, None, out, p=2 if p in ("fro", None) else plain(p) if isinstance(p, float) else p)
+    return reduced(ops.Norm, x, dim, keepdim, None, out, p=2 if p in ("fro", None) else plain(p) if isinstance(p, float) else p)
 
 
 def _nuclear(input, dim, keepdim: bool) -> Tensor:
@@ -410,12 +292,12 @@ def cumsum(input, dim: int, *, dtype=None, out=None) -> Tensor:
         >>> badak.tensor([1, 2, 3]).cumsum(0).tolist()
         [1, 3, 6]
     """
-    return _running(ops.CumSum, _counting(input, dtype), dim, out)
+    return _running(ops.CumSum, counting(input, dtype), dim, out)
 
 
 def cumprod(input, dim: int, *, dtype=None, out=None) -> Tensor:
     """y_i = prod_{j <= i} x_j along dim.   dx_j = sum_{i >= j} dy_i y_i / x_j, written without the division at zeros."""
-    return _running(ops.CumProd, _counting(input, dtype), dim, out)
+    return _running(ops.CumProd, counting(input, dtype), dim, out)
 
 
 def _running(op, x, dim, out) -> Tensor:

@@ -23,7 +23,8 @@ from badak.tensor.elementwise import round, where
 from badak.tensor.index import gather
 from badak.tensor.pointwise import ceil, floor
 from badak.tensor.promote import into, operand
-from badak.tensor.reduce import _not_empty, along
+from badak.tensor.reduce import along
+from badak.tensor.reductions import not_empty
 from badak.tensor.tensor import Tensor
 from badak.tensor.upcast import in_float32
 
@@ -148,7 +149,7 @@ def _position(name: str, pick) -> Callable[..., Tensor]:
         array, dim = input._array, dim if axis is None else axis
         if array.dtype.kind == "b":
             raise DTypeError(tr("{}: not defined for booleans", name), "x.int() first")
-        _not_empty(name, input, dim)
+        not_empty(name, input, dim)
         if dim is None:
             y = along_one(input.reshape(-1), 0, False).reshape((1,) * array.ndim if keepdim else ())
         else:
@@ -199,11 +200,11 @@ def nanmedian(input, dim=None, keepdim: bool = False):
 def _median(name: str, middle, input, dim, keepdim: bool):
     in_order(name, input)
     if dim is None:
-        _not_empty(name, input, None)
+        not_empty(name, input, None)
         row = input.reshape(-1)
         return apply(OneOf, row, Tensor._of(np.expand_dims(middle(row._array, 0), 0))).reshape(())
     dim = axis_of(dim, input._array.ndim)
-    _not_empty(name, input, dim)
+    not_empty(name, input, dim)
     found = along(input, middle(input._array, dim) if input._array.ndim else None, dim, keepdim)
     return getattr(returns, name)(*found)
 
@@ -297,7 +298,7 @@ def mode(input, dim: int = -1, keepdim: bool = False):
     in_order("mode", input)
     array = input._array
     dim = axis_of(dim, array.ndim)
-    _not_empty("mode", input, dim)
+    not_empty("mode", input, dim)
 
     def last_of_most(row):
         values, counts = np.unique(row, return_counts=True)

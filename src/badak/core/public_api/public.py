@@ -10,7 +10,7 @@ where editors and type checkers find it; the documentation lists it (`tools/api.
     in_place_both   the same, and functions of badak: x.exp_(), badak.exp_(x)
     foreach         that have a form for lists (`tensor/foreach.py`): badak._foreach_exp(xs), badak._foreach_exp_(xs)
 
-The names of pointwise operations come with their rows (`ops/pointwise.py`), by `declare`.
+The names of pointwise operations and reductions come with their rows (`ops/pointwise.py`, `ops/reduce.py`), by `declare`.
 "name=other" gives the name to what the file calls `other`. A file is named as it is below `badak.`.
 """
 
@@ -180,10 +180,7 @@ TABLE = {
         methods="repeat",
     ),
     "tensor.reduce": Names(
-        both=(
-            "all amax amin aminmax any count_nonzero cumprod cumsum diff dist logsumexp max mean min nanmean "
-            "nansum norm prod std sum var"
-        ),
+        both=("all aminmax any count_nonzero cumprod cumsum diff dist logsumexp max min nanmean nansum norm std var"),
         functions="std_mean var_mean",
         in_place="cumsum_ cumprod_",
     ),
@@ -311,7 +308,7 @@ TABLE = {
 
 
 def declare(file: str, **columns: str) -> None:
-    """Names that a declaration brings along: those of the rows of `ops/pointwise.py`."""
+    """Names that a declaration brings along: those of rows."""
     names = TABLE.get(file, Names())
     TABLE[file] = names._replace(**{column: f"{getattr(names, column)} {more}".strip() for column, more in columns.items()})
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from badak.ops import arithmetic, linalg, power, reduce, select, triangular, trigonometry
+from badak.ops import arithmetic, linalg, reduce, select, triangular, trigonometry
 from badak.ops.cast import Cast, Clone
 from badak.ops.complex import Conj, Imag, Real
 from badak.ops.concat import Cat
@@ -153,7 +153,7 @@ _OF_TWO: dict[np.ufunc, tuple] = {
     np.subtract: (arithmetic.Sub, None, arithmetic.SubFrom),
     np.multiply: (arithmetic.Mul, arithmetic.Scale, arithmetic.Scale),
     np.divide: (arithmetic.Div, arithmetic.DivBy, arithmetic.DivInto),
-    np.power: (power.Pow, power.PowBy, power.PowOf),
+    np.power: (arithmetic.Pow, arithmetic.PowBy, arithmetic.PowOf),
     np.maximum: (select.Maximum, None, None),
     np.minimum: (select.Minimum, None, None),
     np.arctan2: (trigonometry.Atan2, None, None),

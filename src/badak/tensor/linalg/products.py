@@ -16,7 +16,7 @@ from badak.tensor.concat import stack
 from badak.tensor.dtypes import int8, uint8
 from badak.tensor.linalg.einsum import tensordot
 from badak.tensor.promote import into, not_a_tensor
-from badak.tensor.reduce import sum
+from badak.tensor.reductions import sum
 from badak.tensor.shape import diagonal, reshape, unsqueeze
 from badak.tensor.tensor import Tensor
 from badak.tensor.upcast import in_float32

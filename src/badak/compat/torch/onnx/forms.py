@@ -25,13 +25,13 @@ _SAME = {
     "trigonometry.Atanh": "Atanh", "compare.isnan": "IsNaN", "compare.logical_not": "Not",
 }  # fmt: skip
 _OF_TWO = {
-    "arithmetic.Add": "Add", "arithmetic.Sub": "Sub", "arithmetic.Mul": "Mul", "arithmetic.Div": "Div", "power.Pow": "Pow",
+    "arithmetic.Add": "Add", "arithmetic.Sub": "Sub", "arithmetic.Mul": "Mul", "arithmetic.Div": "Div", "arithmetic.Pow": "Pow",
     "select.Maximum": "Max", "select.Minimum": "Min",
 }  # fmt: skip
 _WITH_NUMBER = {
     "arithmetic.Shift": ("Add", False), "arithmetic.Scale": ("Mul", False), "arithmetic.DivBy": ("Div", False),
-    "arithmetic.SubFrom": ("Sub", True), "arithmetic.DivInto": ("Div", True), "power.PowBy": ("Pow", False),
-    "power.PowOf": ("Pow", True),
+    "arithmetic.SubFrom": ("Sub", True), "arithmetic.DivInto": ("Div", True), "arithmetic.PowBy": ("Pow", False),
+    "arithmetic.PowOf": ("Pow", True),
 }  # fmt: skip
 _COMPARED = {"eq": "Equal", "lt": "Less", "le": "LessOrEqual", "gt": "Greater", "ge": "GreaterOrEqual", "ne": "Equal"}
 

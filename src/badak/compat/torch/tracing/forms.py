@@ -20,6 +20,7 @@ from badak.nn import functional as F
 from badak.nn.functional.pooling import _counts as counts_of
 from badak.ops.op import Op
 from badak.ops.pointwise import DECLARED, Pointwise
+from badak.ops.reduce import REDUCTIONS, Reduction
 from badak.ops.windows import AvgPool, MaxPool
 from badak.tensor import Tensor, apply
 
@@ -242,9 +243,9 @@ FORMS: dict[str, _Form] = {
     "special.Copysign": lambda a, b: call(badak.copysign, a, b),
     "special.Fmax": lambda a, b: call(badak.fmax, a, b),
     "special.Fmin": lambda a, b: call(badak.fmin, a, b),
-    "power.PowBy": lambda x, c: call(badak.pow, x, c),
-    "power.PowOf": lambda x, c: call(badak.pow, c, x),
-    "power.Pow": lambda a, b: call(badak.pow, a, b),
+    "arithmetic.PowBy": lambda x, c: call(badak.pow, x, c),
+    "arithmetic.PowOf": lambda x, c: call(badak.pow, c, x),
+    "arithmetic.Pow": lambda a, b: call(badak.pow, a, b),
     "along.Gather": lambda x, index, dim: call(badak.gather, x, dim, index),
     "reduce.OneOf": lambda x, index: call(badak.take_along_dim, x, index, -1),
     "along.TakeAlong": lambda x, index, dim: call(badak.take_along_dim, x, index, dim),
@@ -301,8 +302,6 @@ FORMS: dict[str, _Form] = {
     "arithmetic.LerpBy": lambda a, b, c: call(badak.lerp, a, b, c),
     "arithmetic.Addcmul": lambda x, a, b, c: call(badak.addcmul, x, a, b, value=c),
     "arithmetic.Addcdiv": lambda x, a, b, c: call(badak.addcdiv, x, a, b, value=c),
-    "reduce.Sum": _reduced(badak.sum),
-    "reduce.Mean": _reduced(badak.mean),
     "reduce.Var": _spread(badak.var),
     "reduce.Std": _spread(badak.std),
     "reduce.Amax": lambda x, axis=None, keepdims=False, nan=False: call(badak.amax, x, () if axis is None else axis, keepdims),
@@ -376,8 +375,9 @@ def _functions() -> dict[str, Callable]:
         f"operator.{f.__name__}": f for f in (operator.getitem, operator.setitem, operator.truediv, operator.mul, operator.add)
     }
     found |= {f"ops.{primitive.__name__}": primitive for primitive in PRIMITIVES.values()}
-    for op in DECLARED.values():
-        for space, names in (("", op.names[:1]), ("special.", op.special[:1] if not op.names else ())):
+    rows: list[Any] = [*DECLARED.values(), *REDUCTIONS]
+    for op in rows:
+        for space, names in (("", op.names[:1]), ("special.", getattr(op, "special", ())[:1] if not op.names else ())):
             found |= {f"{space}{name}": getattr(badak.special if space else badak, name) for name in names}
     return found | {"top_indices": _top_indices}
 
@@ -395,6 +395,8 @@ def form_of(function: Any, name: str) -> _Form | None:
     """The form of an operation or function; None where it has none."""
     if name in FORMS or name in PURE:
         return FORMS.get(name) or PURE[name]
+    if isinstance(function, type) and issubclass(function, Reduction) and function.names:
+        return _reduced(getattr(badak, function.names[0]))
     if isinstance(function, type) and issubclass(function, Pointwise) and (function.names or function.special):
         public = getattr(badak, function.names[0]) if function.names else getattr(badak.special, function.special[0])
         return lambda *inputs, **attributes: call(public, *inputs, **attributes)
