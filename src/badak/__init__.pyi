@@ -443,8 +443,6 @@ from badak.tensor.rearrange import repeat_interleave as repeat_interleave
 from badak.tensor.rearrange import roll as roll
 from badak.tensor.rearrange import tile as tile
 from badak.tensor.reduce import all as all
-from badak.tensor.reduce import amax as amax
-from badak.tensor.reduce import amin as amin
 from badak.tensor.reduce import aminmax as aminmax
 from badak.tensor.reduce import any as any
 from badak.tensor.reduce import count_nonzero as count_nonzero
@@ -454,14 +452,11 @@ from badak.tensor.reduce import diff as diff
 from badak.tensor.reduce import dist as dist
 from badak.tensor.reduce import logsumexp as logsumexp
 from badak.tensor.reduce import max as max
-from badak.tensor.reduce import mean as mean
 from badak.tensor.reduce import min as min
 from badak.tensor.reduce import nanmean as nanmean
 from badak.tensor.reduce import nansum as nansum
 from badak.tensor.reduce import norm as norm
-from badak.tensor.reduce import prod as prod
 from badak.tensor.reduce import std as std
-from badak.tensor.reduce import sum as sum
 from badak.tensor.reduce import var as var
 from badak.tensor.reduce import std_mean as std_mean
 from badak.tensor.reduce import var_mean as var_mean
@@ -744,6 +739,11 @@ from badak.tensor.pointwise import atanh as atanh
 from badak.tensor.pointwise import arctanh as arctanh
 from badak.tensor.pointwise import atan2 as atan2
 from badak.tensor.pointwise import arctan2 as arctan2
+from badak.tensor.reductions import sum as sum
+from badak.tensor.reductions import mean as mean
+from badak.tensor.reductions import prod as prod
+from badak.tensor.reductions import amax as amax
+from badak.tensor.reductions import amin as amin
 def neg_(input: Tensor, *args: Any, **options: Any) -> Tensor:
     """neg, in place."""
 def negative_(input: Tensor, *args: Any, **options: Any) -> Tensor:

@@ -207,9 +207,9 @@ class Methods:
     def allclose(self, other, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False) -> _bool:
         """Whether |input - other| <= atol + rtol |other| everywhere."""
     def amax(self, dim=None, keepdim=False, *, axis=None, out=None) -> Tensor:
-        """max x.   dy is shared evenly by the entries that are equal to it."""
+        """y = max x;   dx = dy shared evenly by those that are equal to y."""
     def amin(self, dim=None, keepdim=False, *, axis=None, out=None) -> Tensor:
-        """min x.   dy is shared evenly by the entries that are equal to it."""
+        """y = min x;   dx = dy shared evenly by those that are equal to y."""
     def aminmax(self, *, dim=None, keepdim=False, out=None) -> Any:
         """(min, max)."""
     def angle(self, *, out=None) -> Tensor:
@@ -776,7 +776,7 @@ class Methods:
     def maximum(self, other, *, out=None) -> Tensor:
         """The larger of the two; NaN where either is NaN.   dy goes to the larger, half to each where they are equal."""
     def mean(self, dim=None, keepdim=False, *, dtype=None, axis=None, out=None) -> Tensor:
-        """sum x / n, of floats.   dx = dy / n."""
+        """y = sum x / n;   dx = dy / n."""
     def median(self, dim=None, keepdim: _bool = False) -> Any:
         """The middle value, of two middle ones the lower: of all, or (values, indices) along dim. A NaN makes it NaN."""
     def min(self, dim=None, keepdim=False, *, axis=None, other=None, out=None) -> Any:
@@ -888,7 +888,7 @@ class Methods:
     def prelu(self, weight) -> Tensor:
         """y = x where x > 0, else weight x; weight has one number, or one for each channel (dim 1)."""
     def prod(self, dim=None, keepdim=False, *, dtype=None, axis=None, out=None) -> Tensor:
-        """prod x; integers and booleans give int64.   dx = dy times the product of the others."""
+        """y = prod x;   dx = dy y / x, written as the product of the others where x = 0."""
     def put(self, index, source, accumulate: _bool = False) -> Tensor:
         """input with the entries at flat positions `index` = source, or += to accumulate."""
     def put_(self, index, source, accumulate: _bool = False) -> Tensor:
@@ -1047,7 +1047,7 @@ class Methods:
     def subtract_(self, other, *, alpha=1, out=None) -> Tensor:
         """subtract, in place."""
     def sum(self, dim=None, keepdim=False, *, dtype=None, axis=None, out=None) -> Tensor:
-        """sum x; integers and booleans give int64.   dx = dy for every summand."""
+        """y = sum x;   dx = dy for every summand."""
     def sum_to_size(self, *size) -> Tensor:
         """The sum over the dims along which a tensor of this size would be stretched to input's shape.   dx = dy, stretched."""
     def svd(self, some=True, compute_uv=True, *, out=None) -> Any:

@@ -2,6 +2,7 @@
 # ruff: noqa
 from builtins import bool as _bool, float as _float, int as _int
 from collections.abc import Callable
+from typing import Any
 
 from badak.tensor.tensor import Tensor
 

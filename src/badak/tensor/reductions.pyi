@@ -1,0 +1,27 @@
+# Written by tools/stubs.py from core/public_api/public.py; a test keeps it true.
+# ruff: noqa
+from builtins import bool as _bool, float as _float, int as _int
+from collections.abc import Callable
+from typing import Any
+
+from badak.tensor.tensor import Tensor
+
+FUNCTIONS: dict[str, Callable[..., Tensor]]
+def axes_of(dim, ndim: _int) -> Any:
+    """None for all axes, else the tuple of axes counted from 0."""
+def reduced(op: Any, input, dim, keepdim, axis, out, **attributes) -> Tensor:
+    """The operation over these dims."""
+def counting(input, dtype) -> Tensor:
+    """input in dtype; without one, integers and booleans as int64, so that their sums do not overflow."""
+def not_empty(name: str, input, dim) -> None:
+    """Raise where there is no value that could be the largest."""
+def sum(input, dim=None, keepdim=False, *, dtype=None, axis=None, out=None) -> Tensor:
+    """y = sum x;   dx = dy for every summand."""
+def mean(input, dim=None, keepdim=False, *, dtype=None, axis=None, out=None) -> Tensor:
+    """y = sum x / n;   dx = dy / n."""
+def prod(input, dim=None, keepdim=False, *, dtype=None, axis=None, out=None) -> Tensor:
+    """y = prod x;   dx = dy y / x, written as the product of the others where x = 0."""
+def amax(input, dim=None, keepdim=False, *, axis=None, out=None) -> Tensor:
+    """y = max x;   dx = dy shared evenly by those that are equal to y."""
+def amin(input, dim=None, keepdim=False, *, axis=None, out=None) -> Tensor:
+    """y = min x;   dx = dy shared evenly by those that are equal to y."""
