@@ -142,7 +142,7 @@ def _written(name: str, parameters: list[str], lines: list[str], function: Funct
 @cache
 def _compiled(text: str) -> CodeType:
     """Many operations keep the same: as many share one text."""
-    return compile(text, "<operation>", "exec")
+    return compile(text, __file__, "exec")  # code of badak, as whoever looks at frames asks by the file
 
 
 def _reading_as(made: Any, source: Function | None) -> Function:
