@@ -6,6 +6,7 @@ import numpy as np
 
 from badak.core import events
 from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, NotSupportedError, tr
+from badak.core.public_api.taken import named
 from badak.kernels.memory_format import laid
 from badak.ops._broadcast import elementwise, stretched
 from badak.ops._check import in_order
@@ -47,9 +48,7 @@ def _comparison(name: str, ufunc, symbol: str) -> Callable[..., Tensor]:
             raise
         return into(out, y)
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"input {symbol} other, element by element, as booleans."
-    return events.pure(function, ufunc=ufunc)
+    return events.pure(named(function, name, f"input {symbol} other, element by element, as booleans."), ufunc=ufunc)
 
 
 eq = _comparison("eq", np.equal, "==")
@@ -69,9 +68,7 @@ def _test(name: str, ufunc, doc: str, ordered: bool = False) -> Callable[..., Te
             return Tensor._of(laid(np.full(array.shape, name == "isfinite"), array))
         return Tensor._of(laid(ufunc(array), array))
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = doc
-    return events.pure(function, ufunc=ufunc)
+    return events.pure(named(function, name, doc), ufunc=ufunc)
 
 
 isnan = _test("isnan", np.isnan, "Where x is NaN.")
@@ -86,9 +83,7 @@ def _logical(name: str, ufunc, doc: str) -> Callable[..., Tensor]:
         other = other._array if isinstance(other, Tensor) else other
         return into(out, Tensor._of(laid(ufunc(input._array, other), input._array, other)))
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = doc
-    return events.pure(function, ufunc=ufunc)
+    return events.pure(named(function, name, doc), ufunc=ufunc)
 
 
 logical_and = _logical("logical_and", np.logical_and, "True where both are nonzero.")
@@ -117,9 +112,7 @@ def _bitwise(name: str, ufunc, doc: str) -> Callable[..., Tensor]:
             raise
         return into(out, y)
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = doc
-    return events.pure(function, ufunc=ufunc)
+    return events.pure(named(function, name, doc), ufunc=ufunc)
 
 
 def _no_bits(name: str, x: Tensor) -> NotSupportedError:

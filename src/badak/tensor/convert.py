@@ -4,6 +4,7 @@ import builtins
 from collections.abc import Callable
 
 from badak.core.errors import ArgumentTypeError, package, tr
+from badak.core.public_api.taken import named
 from badak.kernels.memory_format import channels_last
 from badak.ops.cast import Cast, Clone
 from badak.tensor import dtypes
@@ -125,9 +126,7 @@ def _caster(name: str, kind: DType) -> Callable[..., Tensor]:
     def caster(x: Tensor, memory_format=None) -> Tensor:
         return _ordered(cast(x, kind), memory_format)
 
-    caster.__name__ = caster.__qualname__ = name
-    caster.__doc__ = f"x in {kind.name}; x itself where it is so already."
-    return caster
+    return named(caster, name, f"x in {kind.name}; x itself where it is so already.")
 
 
 float = _caster("float", dtypes.float32)  # noqa: A001

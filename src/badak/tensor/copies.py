@@ -4,6 +4,7 @@ from collections.abc import Callable
 from itertools import accumulate
 
 from badak.core.errors import ShapeError, tr
+from badak.core.public_api.taken import named
 from badak.tensor import shape
 from badak.tensor.complex import view_as_complex, view_as_real
 from badak.tensor.convert import clone
@@ -26,9 +27,8 @@ def _copying(view: Callable, name: str) -> Callable:
             return into(out, copies[0])
         return copies if out is None else tuple(map(into, out, copies))
 
-    copied.__name__ = copied.__qualname__ = name
-    copied.__doc__ = f"What `{name.removesuffix('_copy')}` shows, in memory of its own.   dx: dy where it was taken from."
-    return copied
+    doc = f"What `{name.removesuffix('_copy')}` shows, in memory of its own.   dx: dy where it was taken from."
+    return named(copied, name, doc)
 
 
 def _slice(input, dim: int = 0, start=None, end=None, step: int = 1) -> Tensor:

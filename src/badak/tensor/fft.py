@@ -11,6 +11,7 @@ import numpy as np
 from badak.core.errors import ArgumentError, IndexOutOfRangeError, tr
 from badak.core.public_api import door as _door
 from badak.core.public_api import guard_names as _guard_names
+from badak.core.public_api.taken import named
 from badak.ops import fourier as ops
 from badak.tensor import dtypes
 from badak.tensor.apply import apply
@@ -94,16 +95,6 @@ def ihfftn(input, s=None, dim=None, norm=None, *, out=None) -> Tensor:
     return into(out, rfftn(input, s, dim, ops.OPPOSITE.get(norm or "backward", norm)).conj())
 
 
-def hfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None) -> Tensor:
-    """hfftn along two dims."""
-    return hfftn(input, s, dim, norm, out=out)
-
-
-def ihfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None) -> Tensor:
-    """ihfftn along two dims."""
-    return ihfftn(input, s, dim, norm, out=out)
-
-
 def _dims(where, x, s, dim) -> list[tuple]:
     """(size, dim) of each dim to transform; size None or -1 leaves it as it is."""
     if dim is None:
@@ -149,24 +140,15 @@ def irfftn(input, s=None, dim=None, norm=None, *, out=None) -> Tensor:
     return into(out, irfft(x, size, last, norm))
 
 
-def fft2(input, s=None, dim=(-2, -1), norm=None, *, out=None) -> Tensor:
-    """fft along two dims."""
-    return fftn(input, s, dim, norm, out=out)
+def _of_two_dims(function):
+    def transform(input, s=None, dim=(-2, -1), norm=None, *, out=None) -> Tensor:
+        return function(input, s, dim, norm, out=out)
+
+    name = function.__name__
+    return named(transform, f"{name[:-1]}2", f"{name} along two dims.")
 
 
-def ifft2(input, s=None, dim=(-2, -1), norm=None, *, out=None) -> Tensor:
-    """ifft along two dims."""
-    return ifftn(input, s, dim, norm, out=out)
-
-
-def rfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None) -> Tensor:
-    """rfft along the second of two dims, fft along the first."""
-    return rfftn(input, s, dim, norm, out=out)
-
-
-def irfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None) -> Tensor:
-    """The inverse of rfft2."""
-    return irfftn(input, s, dim, norm, out=out)
+fft2, ifft2, rfft2, irfft2, hfft2, ihfft2 = map(_of_two_dims, (fftn, ifftn, rfftn, irfftn, hfftn, ihfftn))
 
 
 def _frequencies(values, n, d, out, dtype, device, requires_grad) -> Tensor:

@@ -11,6 +11,7 @@ from typing import Any
 
 from badak.core.errors import ArgumentTypeError, ShapeError, tr
 from badak.core.public_api.public import found, listed
+from badak.core.public_api.taken import named
 from badak.tensor import Tensor
 from badak.tensor.linalg import vector_norm
 
@@ -149,9 +150,7 @@ def _finished(run: Callable, public: str, in_place: bool) -> Callable:
         made = run(self, *args, **{words.get(key, key): value for key, value in named.items()})
         return self if in_place else tuple(made)
 
-    over_a_list.__name__ = over_a_list.__qualname__ = public
-    over_a_list.__doc__ = f"Tensor.{public.removeprefix('_foreach_')} of each tensor of a list."
-    return over_a_list
+    return named(over_a_list, public, f"Tensor.{public.removeprefix('_foreach_')} of each tensor of a list.")
 
 
 def _all() -> dict[str, Callable]:

@@ -13,6 +13,7 @@ from badak.core import events
 from badak.core.errors import ArgumentError, DTypeError, GraphError, ShapeError, tr
 from badak.core.memory import offset_of, owner_of
 from badak.core.modes import modes
+from badak.core.public_api.taken import named
 from badak.ops._check import axis_of
 from badak.tensor import arithmetic, shape
 from badak.tensor.data import fit
@@ -180,9 +181,7 @@ def swap_shape(function, name: str):
         input._array = seen._array
         return changed_(input, name) if not input.requires_grad else input
 
-    in_place.__name__ = in_place.__qualname__ = name
-    in_place.__doc__ = f"{name[:-1]}, in place."
-    return in_place
+    return named(in_place, name, f"{name[:-1]}, in place.")
 
 
 def resize_(input, *size, memory_format=None) -> Tensor:

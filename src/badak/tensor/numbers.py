@@ -7,6 +7,7 @@ import numpy as np
 
 from badak.core import events
 from badak.core.errors import DTypeError, tr
+from badak.core.public_api.taken import named
 from badak.kernels.memory_format import laid
 from badak.ops import special as ops
 from badak.ops._broadcast import stretched
@@ -86,9 +87,7 @@ def _of_two(name: str, ufunc, kinds: str, doc: str) -> Callable[..., Tensor]:
             raise
         return into(out, y)
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = doc
-    return events.pure(function)
+    return events.pure(named(function, name, doc))
 
 
 gcd = _of_two("gcd", np.gcd, "iu", tr("The greatest common divisor of integers; gcd(0, 0) = 0."))

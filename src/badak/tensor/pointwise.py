@@ -6,6 +6,7 @@ What a function takes stands in its row as `takes`; the stub next to this file, 
 from collections.abc import Callable
 
 from badak.core.errors import NotSupportedError, tr
+from badak.core.public_api.taken import named
 from badak.ops import activation as _activation  # noqa: F401  (the files that have rows)
 from badak.ops import bessel as _bessel  # noqa: F401
 from badak.ops import elementwise as _elementwise  # noqa: F401
@@ -107,12 +108,9 @@ def _public(op: type[Pointwise]) -> Function:
     """The function of an operation."""
     name = (*op.names, *op.special)[0]
     make, note = (_pair, "; they broadcast") if len(op.inputs) == 2 else _TAKES[op.takes]
-    function = make(name, op)
-    function.__name__ = function.__qualname__ = name
     pair = f"input, {op.second}: tensors or numbers", "their common"
     arguments, shape = pair if len(op.inputs) == 2 else ("input: any shape", "input's")
-    function.__doc__ = _SECTIONS.format(says=op.__doc__, arguments=arguments, note=note, shape=shape)
-    return function
+    return named(make(name, op), name, _SECTIONS.format(says=op.__doc__, arguments=arguments, note=note, shape=shape))
 
 
 FUNCTIONS: dict[str, Function] = {}  # every public name

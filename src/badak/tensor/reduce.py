@@ -7,11 +7,13 @@ dtype     compute in this dtype
 
 import builtins
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from badak.core import events
 from badak.core.errors import ArgumentError, DTypeError, ShapeError, tr
+from badak.core.public_api.taken import named
 from badak.kernels.memory_format import row_major
 from badak.ops import reduce as ops
 from badak.ops._check import axis_of, in_order, keepdim_error
@@ -99,30 +101,6 @@ def std_mean(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
     return std(input, dim, unbiased, keepdim, correction=correction), mean(input, over, keepdim)
 
 
-@events.pure(along="dim")
-def _argmax(array, dim: int):
-    return np.asarray(np.argmax(array, dim))
-
-
-@events.pure(along="dim")
-def _argmin(array, dim: int):
-    return np.asarray(np.argmin(array, dim))
-
-
-def _extreme(name: str, input, other, keepdim, axis, whole, pick, pair, kind):
-    in_order(name, input)
-    if axis is not None:
-        other = axis
-    if other is None:
-        not_empty(name, input, None)
-        return apply(whole, input, nan=True)
-    if isinstance(other, Tensor):
-        return pair(input, other)
-    not_empty(name, input, other)
-    dim = axis_of(other, input._array.ndim)
-    return kind(*along(input, pick(input._array, dim) if input._array.ndim else None, dim, keepdim))
-
-
 def along(input, index, dim: int, keepdim: bool = True):
     """(values, indices) for an array of one index in each row along dim (kept as an axis of size 1)."""
     if type(keepdim) is not bool:
@@ -134,50 +112,50 @@ def along(input, index, dim: int, keepdim: bool = True):
     return (values, indices) if keepdim else (values.squeeze(dim), Tensor._of(indices._array.squeeze(dim)))
 
 
-def max(input, dim=None, keepdim=False, *, axis=None, other=None, out=None):
-    """max() is the largest value; max(dim) the pair (values, indices) along dim; max(other) the larger of two.
+_EXTREME = """{name}() is the {est} value; {name}(dim) the pair (values, indices) along dim; {name}(other) the {er} of two.
 
-    dx: shared evenly by equal entries without dim; with dim, to the entry at `indices` (the first of equal ones).
+dx: shared evenly by equal entries without dim; with dim, to the entry at `indices` (the first of equal ones).
 
-    Args:
-        input: any shape
-        dim: an axis, or another tensor
-        keepdim: keep it with size 1
-        axis: NumPy's name of dim
-        other: the other tensor
-        out: where the result is written
+Args:
+    input: any shape
+    dim: an axis, or another tensor
+    keepdim: keep it with size 1
+    axis: NumPy's name of dim
+    other: the other tensor
+    out: where the result is written
 
-    Returns: a tensor, or the pair (values, indices)
+Returns: a tensor, or the pair (values, indices)
 
-    Example:
-        >>> badak.tensor([[1, 5, 2]]).max(dim=1).indices.tolist()
-        [1]
-    """
-    made = _extreme("max", input, dim if other is None else other, keepdim, axis, ops.Amax, _argmax, maximum, returns.max)
-    return made if out is None else into(out, made) if isinstance(made, Tensor) else returns.max(*map(into, out, made))
+Example:
+    >>> badak.tensor([[1, 5, 2]]).{name}(dim=1).indices.tolist()
+    {example}
+"""
 
 
-def min(input, dim=None, keepdim=False, *, axis=None, other=None, out=None):
-    """min() is the smallest value; min(dim) the pair (values, indices) along dim; min(other) the smaller of two.
+def _extreme(name: str, whole, pick, pair, kind, **words) -> Callable[..., Any]:
+    def position(array, dim: int):
+        return np.asarray(pick(array, dim))
 
-    dx: shared evenly by equal entries without dim; with dim, to the entry at `indices` (the first of equal ones).
+    position.__qualname__ = f"_arg{name}"
+    position = events.pure(position, along="dim")
 
-    Args:
-        input: any shape
-        dim: an axis, or another tensor
-        keepdim: keep it with size 1
-        axis: NumPy's name of dim
-        other: the other tensor
-        out: where the result is written
+    def function(input, dim=None, keepdim=False, *, axis=None, other=None, out=None):
+        in_order(name, input)
+        dim = axis if axis is not None else dim if other is None else other
+        if isinstance(dim, Tensor):
+            return into(out, pair(input, dim))
+        not_empty(name, input, dim)
+        if dim is None:
+            return into(out, apply(whole, input, nan=True))
+        dim = axis_of(dim, input._array.ndim)
+        made = kind(*along(input, position(input._array, dim) if input._array.ndim else None, dim, keepdim))
+        return made if out is None else kind(*map(into, out, made))
 
-    Returns: a tensor, or the pair (values, indices)
+    return named(function, name, _EXTREME.format(name=name, **words))
 
-    Example:
-        >>> badak.tensor([3, 1, 2]).min().item()
-        1
-    """
-    made = _extreme("min", input, dim if other is None else other, keepdim, axis, ops.Amin, _argmin, minimum, returns.min)
-    return made if out is None else into(out, made) if isinstance(made, Tensor) else returns.min(*map(into, out, made))
+
+max = _extreme("max", ops.Amax, np.argmax, maximum, returns.max, est="largest", er="larger", example="[1]")
+min = _extreme("min", ops.Amin, np.argmin, minimum, returns.min, est="smallest", er="smaller", example="[0]")
 
 
 def aminmax(input, *, dim=None, keepdim=False, out=None):
@@ -237,7 +215,7 @@ def dist(input, other, p=2) -> Tensor:
     return norm(input - other, p)
 
 
-def _truth(name: str, ufunc) -> Callable[..., Tensor]:
+def _truth(name: str, ufunc, doc: str) -> Callable[..., Tensor]:
     def function(input, dim=None, keepdim=False, *, axis=None, out=None) -> Tensor:
         if type(keepdim) is not bool:
             raise keepdim_error(keepdim)
@@ -246,14 +224,11 @@ def _truth(name: str, ufunc) -> Callable[..., Tensor]:
         y = row_major(np.asarray(ufunc.reduce(array, axis=axes, keepdims=keepdim, dtype=bool)))
         return into(out, Tensor._of(y.astype(np.uint8) if array.dtype == np.uint8 else y))
 
-    function.__name__ = function.__qualname__ = name
-    return events.pure(function, along="dim")
+    return events.pure(named(function, name, doc), along="dim")
 
 
-any = _truth("any", np.logical_or)
-any.__doc__ = "Whether any value is nonzero: over dim, or over all. uint8 gives uint8, as in PyTorch."
-all = _truth("all", np.logical_and)
-all.__doc__ = "Whether every value is nonzero: over dim, or over all. uint8 gives uint8, as in PyTorch."
+any = _truth("any", np.logical_or, "Whether any value is nonzero: over dim, or over all. uint8 gives uint8, as in PyTorch.")
+all = _truth("all", np.logical_and, "Whether every value is nonzero: over dim, or over all. uint8 gives uint8, as in PyTorch.")
 
 
 def count_nonzero(input, *dims, dim=None) -> Tensor:

@@ -10,6 +10,7 @@ What a function takes stands in its row as `takes`; the stub next to this file, 
 from collections.abc import Callable
 
 from badak.core.errors import ArgumentError, DTypeError, IndexOutOfRangeError, tr
+from badak.core.public_api.taken import named
 from badak.ops._check import axis_of, in_order, keepdim_error
 from badak.ops.op import Op
 from badak.ops.reduce import REDUCTIONS, Reduction
@@ -124,12 +125,10 @@ Returns: tensor without these axes
 def _public(op: type[Reduction]) -> Function:
     """The function of an operation."""
     make, takes, dtype = _TAKES[op.takes]
-    function = make(op.names[0], op)
-    function.__name__ = function.__qualname__ = op.names[0]
-    function.__doc__ = _SECTIONS.format(says=op.__doc__, takes=takes, dtype=dtype)
+    doc = _SECTIONS.format(says=op.__doc__, takes=takes, dtype=dtype)
     if op.example:
-        function.__doc__ += "\nExample:\n    >>> {}\n    {}\n".format(*op.example)
-    return function
+        doc += "\nExample:\n    >>> {}\n    {}\n".format(*op.example)
+    return named(make(op.names[0], op), op.names[0], doc)
 
 
 FUNCTIONS: dict[str, Function] = {name: _public(op) for op in REDUCTIONS for name in op.names}

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from badak.core.errors import ArgumentError, DTypeError, IndexOutOfRangeError, ShapeError, tr
+from badak.core.public_api.taken import named
 from badak.ops import rearrange
 from badak.ops import shape as ops
 from badak.ops._broadcast import stretched
@@ -533,9 +534,7 @@ def _atleast(ndim: int):
         made = tuple(_lift(x, ndim) for x in tensors)
         return made[0] if len(made) == 1 else made
 
-    at_least.__name__ = at_least.__qualname__ = f"atleast_{ndim}d"
-    at_least.__doc__ = f"The tensors with at least {ndim} dims."
-    return at_least
+    return named(at_least, f"atleast_{ndim}d", f"The tensors with at least {ndim} dims.")
 
 
 def _lift(x: Tensor, ndim: int) -> Tensor:

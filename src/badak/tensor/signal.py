@@ -6,6 +6,7 @@ from collections.abc import Callable
 import numpy as np
 
 from badak.core.errors import ArgumentError, ShapeError, tr
+from badak.core.public_api.taken import named
 from badak.tensor import fft, windows
 from badak.tensor.complex import view_as_real
 from badak.tensor.create import ones
@@ -21,9 +22,7 @@ def _window(name: str, values: Callable, doc: str) -> Callable[..., Tensor]:
         values_of = lambda n: values(n, *settings, **named)
         return windows.made(name, values_of, int(window_length), periodic, dtype, device, requires_grad)
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = doc
-    return function
+    return named(function, name, doc)
 
 
 def _hamming(n: int, alpha: float = 0.54, beta: float = 0.46):

@@ -12,6 +12,7 @@ import numpy as np
 
 from badak.core import events
 from badak.core.errors import ArgumentError, DTypeError, IndexOutOfRangeError, ShapeError, tr
+from badak.core.public_api.taken import named
 from badak.kernels.memory_format import turn
 from badak.ops._check import axis_of, in_order, keepdim_error
 from badak.ops.along import TakeAlong
@@ -134,7 +135,7 @@ def _top(array, k: int, dim: int, largest: bool):
     return np.ascontiguousarray(np.take_along_axis(candidates, order, dim), np.int64)
 
 
-def _position(name: str, pick) -> Callable[..., Tensor]:
+def _position(name: str, pick, est: str) -> Callable[..., Tensor]:
     def along(input, dim: int, keepdim: bool) -> Tensor:
         array = input._array
         return Tensor._of(pick(array, axis=dim, keepdims=keepdim) if array.ndim else np.zeros((), np.int64))
@@ -156,14 +157,11 @@ def _position(name: str, pick) -> Callable[..., Tensor]:
             y = along_one(input, axis_of(dim, array.ndim), keepdim)
         return into(out, y)
 
-    function.__name__ = function.__qualname__ = name
-    return function
+    doc = f"The index of the {est} value along dim (of all, flat, without dim); the first of equal ones."
+    return named(function, name, doc)
 
 
-argmax = _position("argmax", np.argmax)
-argmax.__doc__ = "The index of the largest value along dim (of all, flat, without dim); the first of equal ones."
-argmin = _position("argmin", np.argmin)
-argmin.__doc__ = "The index of the smallest value along dim (of all, flat, without dim); the first of equal ones."
+argmax, argmin = _position("argmax", np.argmax, "largest"), _position("argmin", np.argmin, "smallest")
 
 
 def kthvalue(input, k: int, dim: int = -1, keepdim: bool = False, *, out=None):

@@ -1,6 +1,7 @@
 """The triangles and diagonals of matrices."""
 
 from badak.core.errors import ArgumentError, ShapeError, tr
+from badak.core.public_api.taken import named
 from badak.ops import pad
 from badak.ops import triangular as ops
 from badak.ops._check import axis_of
@@ -9,39 +10,30 @@ from badak.tensor.promote import into
 from badak.tensor.shape import diagonal
 from badak.tensor.tensor import Tensor
 
+_TRIANGLE = """The part on and {side} a diagonal of the last two dims, 0 elsewhere (diagonal 1 is the one above the main one).
 
-def tril(input, diagonal: int = 0, *, out=None) -> Tensor:
-    """The part on and below a diagonal of the last two dims, 0 elsewhere (diagonal 1 is the one above the main one).
+Args:
+    input: (..., M, N)
+    diagonal: the {which} one that stays; 0 is the main one
+    out: where the result is written
 
-    Args:
-        input: (..., M, N)
-        diagonal: the last one that stays; 0 is the main one
-        out: where the result is written
+Returns: tensor of input's shape
 
-    Returns: tensor of input's shape
-
-    Example:
-        >>> badak.ones(2, 2).tril().tolist()
-        [[1.0, 0.0], [1.0, 1.0]]
-    """
-    return into(out, apply(ops.Tril, _matrix("tril", input), k=diagonal))
+Example:
+    >>> badak.ones(2, 2).{name}().tolist()
+    {example}
+"""
 
 
-def triu(input, diagonal: int = 0, *, out=None) -> Tensor:
-    """The part on and above a diagonal of the last two dims, 0 elsewhere (diagonal 1 is the one above the main one).
+def _triangle(name: str, op, **words: str):
+    def function(input, diagonal: int = 0, *, out=None) -> Tensor:
+        return into(out, apply(op, _matrix(name, input), k=diagonal))
 
-    Args:
-        input: (..., M, N)
-        diagonal: the first one that stays; 0 is the main one
-        out: where the result is written
+    return named(function, name, _TRIANGLE.format(name=name, **words))
 
-    Returns: tensor of input's shape
 
-    Example:
-        >>> badak.ones(2, 2).triu(1).tolist()
-        [[0.0, 1.0], [0.0, 0.0]]
-    """
-    return into(out, apply(ops.Triu, _matrix("triu", input), k=diagonal))
+tril = _triangle("tril", ops.Tril, side="below", which="last", example="[[1.0, 0.0], [1.0, 1.0]]")
+triu = _triangle("triu", ops.Triu, side="above", which="first", example="[[1.0, 1.0], [0.0, 1.0]]")
 
 
 def _matrix(name: str, x: Tensor) -> Tensor:

@@ -7,6 +7,7 @@ import numpy as np
 from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, tr
 from badak.core.public_api import door as _door
 from badak.core.public_api import guard_names as _guard_names
+from badak.core.public_api.taken import named
 from badak.tensor import dtypes
 from badak.tensor.tensor import Tensor
 
@@ -44,9 +45,7 @@ def _window(name: str, values: Callable, doc: str) -> Callable[..., Tensor]:
             raise ArgumentError(tr("{} expects float32 or float64 dtypes, got: {}", name, kind), "dtype=badak.float32")
         return made(name, lambda n: values(n, **settings), int(M), not sym, dtype, device, requires_grad)
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = doc
-    return function
+    return named(function, name, doc)
 
 
 def _exponential(n: int, tau: float = 1.0, center: float | None = None) -> np.ndarray:

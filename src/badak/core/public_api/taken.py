@@ -91,6 +91,13 @@ def _as_int(name: str, value: Any) -> Any:
     return value
 
 
+def named(function: Any, name: str, doc: str | None = None) -> Any:
+    """The function, made for one of several names, under this one and with this docstring."""
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
+    return function
+
+
 BY_NAME = 1 << 30  # the place of what is given by name alone
 
 One = tuple[str, int, Any, Any]  # the parameter's name, where it stands among the arguments, its default, its annotation
