@@ -56,6 +56,7 @@ import torch
 from badak.ops import mixed
 from badak.ops.op import Op, Saved
 from badak.ops.pointwise import Pointwise
+from badak.ops.reduce import Reduction
 from badak.ops.rows import Rows
 
 DIFFERENTIABLE = "fc"  # the kinds of dtype that have gradients
@@ -287,4 +288,8 @@ def all_ops() -> set[type[Op]]:
             if op not in found:
                 found.add(op)
                 pending.append(op)
-    return {op for op in found if op.__module__.startswith("badak.ops") and op.__module__ != mixed.__name__ and op is not Pointwise}
+    return {
+        op
+        for op in found
+        if op.__module__.startswith("badak.ops") and op.__module__ != mixed.__name__ and op not in (Pointwise, Reduction)
+    }

@@ -134,7 +134,7 @@ def _call(name: str, function: Function) -> str:
 
 def _written(name: str, parameters: list[str], lines: list[str], function: Function | None = None, **known: Any) -> Any:
     """The function of this name that has these lines, in which the others are known: as by hand, without a loop over names."""
-    known["function"] = function
+    known |= {"function": function, "__name__": __name__}
     exec(_compiled(f"def {name}({', '.join(parameters)}):\n" + "".join(f"    {line}\n" for line in lines)), known)
     return known[name]
 
@@ -142,7 +142,7 @@ def _written(name: str, parameters: list[str], lines: list[str], function: Funct
 @cache
 def _compiled(text: str) -> CodeType:
     """Many operations keep the same: as many share one text."""
-    return compile(text, __file__, "exec")  # code of badak, as whoever looks at frames asks by the file
+    return compile(text, __file__, "exec")  # it is badak's: who looks at frames asks for the file
 
 
 def _reading_as(made: Any, source: Function | None) -> Function:

@@ -16,6 +16,7 @@ import badak
 from badak.core.errors import ArgumentError, ArgumentTypeError, BadakError, NotSupportedError, tr
 from badak.core.nests import changed
 from badak.core.public_api.explain import FOREIGN, described
+from badak.core.public_api.taken import parameters_of
 from badak.nn import functional as F
 from badak.nn.functional.pooling import _counts as counts_of
 from badak.ops.op import Op
@@ -201,6 +202,15 @@ def _itself(name: str) -> _Form:
     return partial(call, getattr(badak, name))
 
 
+def _alike(name: str, public: str) -> _Form:
+    names = [each for each, *_ in parameters_of(_op(name).forward)][1:]
+
+    def form(*inputs: Any, **attributes: Any) -> Call:
+        return call(getattr(badak, public), *inputs, *(attributes[each] for each in names[len(inputs) :] if each in attributes))
+
+    return form
+
+
 def _primitive(name: str) -> _Form:
     return lambda *inputs, **attributes: call(PRIMITIVES[name], *inputs, **attributes)
 
@@ -220,35 +230,31 @@ PRIMITIVES = {
         "norm.LayerNorm": 3, "norm.RMSNorm": 2, "pad.PadBy": 1, "windows.Unfold": 1, "windows.Fold": 1, "reduce.Prod": 1,
     }.items()
 }  # fmt: skip
+# operations that take what a function takes, in the same order: file, operation=function
+_ALIKE = {
+    "arithmetic": """Add=add Shift=add Sub=sub SubFrom=rsub Mul=mul Scale=mul Div=div DivBy=div FloorDiv=floor_divide Neg=neg
+                     Remainder=remainder Fmod=fmod PowBy=pow Pow=pow Lerp=lerp LerpBy=lerp""",
+    "activation": "ReLU=relu",
+    "elementwise": "Logaddexp=logaddexp",
+    "special": "Copysign=copysign Fmax=fmax Fmin=fmin",
+    "along": "TakeAlong=take_along_dim",
+    "index": "MaskedSelect=masked_select MaskedScatter=masked_scatter Take=take",
+    "matmul": "MatMul=matmul",
+    "linear": "AddMM=addmm",
+    "shape": "View=reshape Transpose=transpose Permute=permute Expand=broadcast_to Unbind=unbind Diagonal=diagonal",
+    "rearrange": "Reshape=reshape Flip=flip Roll=roll Repeat=tile RepeatInterleave=repeat_interleave",
+    "select": "Clamp=clamp ClampBetween=clamp Maximum=maximum Minimum=minimum Where=where MaskedFill=masked_fill",
+    "reduce": "CumSum=cumsum CumProd=cumprod",
+}
 FORMS: dict[str, _Form] = {
-    "arithmetic.Add": lambda a, b: call(badak.add, a, b),
-    "arithmetic.Shift": lambda x, c: call(badak.add, x, c),
-    "arithmetic.Sub": lambda a, b: call(badak.sub, a, b),
-    "arithmetic.SubFrom": lambda x, c: call(badak.rsub, x, c),
-    "arithmetic.Mul": lambda a, b: call(badak.mul, a, b),
-    "arithmetic.Scale": lambda x, c: call(badak.mul, x, c),
-    "arithmetic.Div": lambda a, b: call(badak.div, a, b),
-    "arithmetic.DivBy": lambda x, c: call(badak.div, x, c),
     "arithmetic.DivInto": lambda x, c: call(operator.truediv, c, x),
-    "arithmetic.FloorDiv": lambda a, b: call(badak.floor_divide, a, b),
     "arithmetic.TruncDiv": lambda a, b: call(badak.div, a, b, rounding_mode="trunc"),
-    "arithmetic.Remainder": lambda a, b: call(badak.remainder, a, b),
-    "arithmetic.Fmod": lambda a, b: call(badak.fmod, a, b),
-    "arithmetic.Neg": lambda x: call(badak.neg, x),
     "activation.GELU": lambda x, approximate="none", **_: call(F.gelu, x, approximate=approximate),
-    "activation.ReLU": lambda x: call(badak.relu, x),
     "activation.SiLU": lambda x: call(F.silu, x),
-    "elementwise.Logaddexp": lambda a, b: call(badak.logaddexp, a, b),
     "elementwise.Round": lambda x, **attributes: call(badak.round, x, **attributes),
-    "special.Copysign": lambda a, b: call(badak.copysign, a, b),
-    "special.Fmax": lambda a, b: call(badak.fmax, a, b),
-    "special.Fmin": lambda a, b: call(badak.fmin, a, b),
-    "arithmetic.PowBy": lambda x, c: call(badak.pow, x, c),
     "arithmetic.PowOf": lambda x, c: call(badak.pow, c, x),
-    "arithmetic.Pow": lambda a, b: call(badak.pow, a, b),
     "along.Gather": lambda x, index, dim: call(badak.gather, x, dim, index),
     "reduce.OneOf": lambda x, index: call(badak.take_along_dim, x, index, -1),
-    "along.TakeAlong": lambda x, index, dim: call(badak.take_along_dim, x, index, dim),
     "along.Scatter": lambda x, index, src, dim: call(badak.scatter, x, dim, index, src),
     "along.ScatterFill": lambda x, index, c, dim: call(badak.scatter, x, dim, index, c),
     "along.ScatterAdd": lambda x, index, src, dim: call(badak.scatter_add, x, dim, index, src),
@@ -258,15 +264,10 @@ FORMS: dict[str, _Form] = {
     "along.IndexFill": lambda x, index, c, dim: call(badak.index_fill, x, dim, index, c),
     "index.Select": lambda x, key: call(operator.getitem, x, key),
     "index.Index": lambda x, key: call(operator.getitem, x, key),
-    "index.MaskedSelect": lambda x, mask: call(badak.masked_select, x, mask),
-    "index.MaskedScatter": lambda x, mask, src: call(badak.masked_scatter, x, mask, src),
-    "index.Take": lambda x, index: call(badak.take, x, index),
     "pad.Pad": _pads,
     "cast.Cast": lambda x, dtype: call(badak.Tensor.to, x, dtype),
     "cast.Clone": lambda x, order=None: call(badak.clone, x),
-    "matmul.MatMul": lambda a, b: call(badak.matmul, a, b),
     "linear.Linear": lambda x, w, b: call(F.linear, x, w, b),
-    "linear.AddMM": lambda b, x, w: call(badak.addmm, b, x, w),
     "loss.CrossEntropy": _loss(F.cross_entropy, smoothing="label_smoothing"),
     "loss.CrossEntropySoft": _loss(F.cross_entropy, smoothing="label_smoothing"),
     "loss.NLL": _loss(F.nll_loss),
@@ -277,29 +278,10 @@ FORMS: dict[str, _Form] = {
     ),
     "concat.Cat": _cat(badak.cat),
     "concat.Stack": _cat(badak.stack),
-    "shape.View": lambda x, shape: call(badak.reshape, x, shape),
-    "rearrange.Reshape": lambda x, shape: call(badak.reshape, x, shape),
-    "shape.Transpose": lambda x, a, b: call(badak.transpose, x, a, b),
-    "shape.Permute": lambda x, axes: call(badak.permute, x, axes),
-    "shape.Expand": lambda x, shape: call(badak.broadcast_to, x, shape),
     "shape.Split": lambda x, sizes, axis: call(badak.split, x, list(sizes), axis),
-    "shape.Unbind": lambda x, axis: call(badak.unbind, x, axis),
-    "shape.Diagonal": lambda x, offset, a, b: call(badak.diagonal, x, offset, a, b),
     "shape.Unfold": lambda x, axis, size, step: call(badak.Tensor.unfold, x, axis, size, step),
-    "rearrange.Flip": lambda x, axes: call(badak.flip, x, axes),
-    "rearrange.Roll": lambda x, shifts, axes: call(badak.roll, x, shifts, axes),
-    "rearrange.Repeat": lambda x, times: call(badak.tile, x, times),
-    "rearrange.RepeatInterleave": lambda x, times, axis: call(badak.repeat_interleave, x, times, axis),
-    "select.Clamp": lambda x, lo, hi: call(badak.clamp, x, lo, hi),
-    "select.ClampBetween": lambda x, lo, hi: call(badak.clamp, x, lo, hi),
-    "select.Maximum": lambda a, b: call(badak.maximum, a, b),
-    "select.Minimum": lambda a, b: call(badak.minimum, a, b),
-    "select.Where": lambda keep, a, b: call(badak.where, keep, a, b),
-    "select.MaskedFill": lambda x, mask, c: call(badak.masked_fill, x, mask, c),
     "softmax.Softmax": _softmax(F.softmax),
     "softmax.LogSoftmax": _softmax(F.log_softmax),
-    "arithmetic.Lerp": lambda a, b, w: call(badak.lerp, a, b, w),
-    "arithmetic.LerpBy": lambda a, b, c: call(badak.lerp, a, b, c),
     "arithmetic.Addcmul": lambda x, a, b, c: call(badak.addcmul, x, a, b, value=c),
     "arithmetic.Addcdiv": lambda x, a, b, c: call(badak.addcdiv, x, a, b, value=c),
     "reduce.Var": _spread(badak.var),
@@ -308,8 +290,6 @@ FORMS: dict[str, _Form] = {
     "reduce.Amin": lambda x, axis=None, keepdims=False, nan=False: call(badak.amin, x, () if axis is None else axis, keepdims),
     "reduce.LogSumExp": _reduced(badak.logsumexp),
     "reduce.Norm": lambda x, p=2, axis=None, keepdims=False: call(badak.norm, x, p, axis, keepdims),
-    "reduce.CumSum": lambda x, axis: call(badak.cumsum, x, axis),
-    "reduce.CumProd": lambda x, axis: call(badak.cumprod, x, axis),
     "windows.MaxPool": _max_pool,
     "windows.AvgPool": _avg_pool,
     "conv.Conv": _conv("conv"),
@@ -323,6 +303,11 @@ FORMS: dict[str, _Form] = {
     "einsum.SumTo": lambda x, tx, ty: call(badak.einsum, f"{tx}->{ty}", x),
 }
 FORMS |= {name: _primitive(name) for name in PRIMITIVES}
+FORMS |= {
+    f"{file}.{op}": _alike(f"{file}.{op}", public)
+    for file, listed in _ALIKE.items()
+    for op, public in (each.split("=") for each in listed.split())
+}
 
 # functions without an operation (`events.pure`, `events.writes`): their places, as `sizes.name_of` gives them
 PURE: dict[str, _Form] = {
