@@ -2,12 +2,13 @@
 
 from badak import kernels
 from badak.ops.batching import every
-from badak.ops.op import Moving, Op
+from badak.ops.op import Op
 
 
-class Cat(Moving, Op):
+class Cat(Op):
     """y = the x_k one after the other along `axis`;   dx_k = its part of dy."""
 
+    data_movement = saves_no_tensors = keeps_finite = True
     owns_grads = False
     capturable = True
 
@@ -25,9 +26,10 @@ class Cat(Moving, Op):
         return tuple(dxs)
 
 
-class Stack(Moving, Op):
+class Stack(Op):
     """y[k] = x_k along a new `axis`;   dx_k = dy[k]."""
 
+    data_movement = saves_no_tensors = keeps_finite = True
     owns_grads = False
 
     @staticmethod

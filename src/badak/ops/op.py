@@ -126,12 +126,6 @@ class Op:
         return cls.forward(Saved((False,) * len(arrays)), *arrays, **attributes)
 
 
-class Moving:
-    """Flags of an op that takes numbers from place to place."""
-
-    data_movement = saves_no_tensors = keeps_finite = True
-
-
 def flops_of_products(first: int, second: int, inner: Callable[..., int]) -> Callable[..., Count]:
     """Op.flops of a product of the inputs `first` and `second` that sums `inner(inputs)` terms for each number of the result.
 
