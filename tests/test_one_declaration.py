@@ -16,8 +16,11 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
+import badak
 from badak.ops.op import Op, Saved
+from badak.ops.operation import operation
 from badak.ops.sparse import SampledMm, SparseMm
+from badak.tensor import apply
 from tests.samples import Sample, rows
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -392,3 +395,23 @@ def test_an_operation_whose_size_depends_on_values_says_so(row):
 def test_every_operation_says_how_vmap_runs_it():
     kinds: list[type[Op]] = [row.op for row in ROWS]
     assert not [op for op in kinds if not any("batching" in vars(kind) for kind in op.__mro__[:-2])]
+
+
+def test_a_row_keeps_what_its_derivatives_ask_for_and_nothing_where_nobody_asks(monkeypatch):
+    product = operation(
+        "ScaledProduct", "y = c a b;   da = c dy b, db = c dy a.",
+        lambda a, b, c=2.0: c * a * b,
+        lambda dy, g, b: g * b,
+        lambda dy, g, a: g * a,
+        shared=lambda dy, c: c * dy,
+    )  # fmt: skip
+    a, b = np.array([1.0, 2.0]), np.array([3.0, 5.0])
+    save = Saved((True, False))
+    assert product.forward(save, a, b).tolist() == product.value(a, b).tolist() == [6.0, 20.0]
+    assert vars(save) == {"a": a, "b": b, "c": 2.0} and save.a is a
+    assert [dx if dx is None else dx.tolist() for dx in product.backward(save, np.ones(2))] == [[6.0, 10.0], None]
+    steps = operation("Ones", "y = 1;   dx = 0.", np.ones_like, lambda dy, x_shape: np.zeros(x_shape))
+    assert steps.saves_no_tensors and not product.saves_no_tensors
+    x = badak.tensor([1.0, 2.0])
+    monkeypatch.setattr(product, "forward", staticmethod(lambda *arrays: pytest.fail("it keeps what nobody wants")))
+    assert apply(product, x, x).tolist() == [2.0, 8.0]

@@ -34,59 +34,47 @@ from badak.tensor.shape import movedim
 from badak.tensor.tensor import Tensor
 from badak.tensor.upcast import in_float32
 
+_SPREAD = """{says}
 
-def _spread(op, name: str, input, dim, unbiased, keepdim, correction, axis, out) -> Tensor:
-    if isinstance(dim, bool):  # var(False) says that it is biased
-        dim, unbiased = None, dim
-    if input._array.dtype.kind in "iub":
-        raise DTypeError(tr("{}: only support floating point and complex dtypes; got {}", name, input.dtype), "x.float()")
-    if correction is None:
-        correction = 1 if unbiased is None or unbiased else 0
-    if input._array.dtype.kind == "c":  # spread in the plane is that along both axes
+Args:
+    dim: an axis, several, or None for all
+    unbiased: False for correction 0
+    keepdim: keep them with size 1
+    correction: what is subtracted from n
+    axis: NumPy's name of dim
+    out: where the result is written
+
+Returns: tensor without these axes
+
+Example:
+    >>> badak.tensor([1.0, 3.0]).{name}(unbiased=False).item()
+    1.0
+"""
+
+
+def _spread(name: str, op, says: str) -> Callable[..., Tensor]:
+    def function(input, dim=None, unbiased=None, keepdim=False, *, correction=None, axis=None, out=None) -> Tensor:
+        if isinstance(dim, bool):  # var(False) says that it is biased
+            dim, unbiased = None, dim
+        if input._array.dtype.kind in "iub":
+            raise DTypeError(tr("{}: only support floating point and complex dtypes; got {}", name, input.dtype), "x.float()")
+        if correction is None:
+            correction = 1 if unbiased is None or unbiased else 0
+        if input._array.dtype.kind != "c":
+            return reduced(op, input, dim, keepdim, axis, out, correction=correction)
+        # spread in the plane is that along both axes
         parts = (reduced(ops.Var, part, dim, keepdim, axis, None, correction=correction) for part in (real(input), imag(input)))
         y = add(*parts)
         return into(out, sqrt(y) if op is ops.Std else y)
-    return reduced(op, input, dim, keepdim, axis, out, correction=correction)
+
+    return named(function, name, _SPREAD.format(name=name, says=says))
 
 
-def var(input, dim=None, unbiased=None, keepdim=False, *, correction=None, axis=None, out=None) -> Tensor:
-    """sum (x - mean)^2 / (n - correction), correction 1 (unbiased) unless told.   dx = 2 dy (x - mean) / (n - correction).
-
-    Args:
-        dim: an axis, several, or None for all
-        unbiased: False for correction 0
-        keepdim: keep them with size 1
-        correction: what is subtracted from n
-        axis: NumPy's name of dim
-        out: where the result is written
-
-    Returns: tensor without these axes
-
-    Example:
-        >>> badak.tensor([1.0, 3.0]).var().item()
-        2.0
-    """
-    return _spread(ops.Var, "var", input, dim, unbiased, keepdim, correction, axis, out)
-
-
-def std(input, dim=None, unbiased=None, keepdim=False, *, correction=None, axis=None, out=None) -> Tensor:
-    """The root of var.   dx = dy (x - mean) / (y (n - correction)), 0 where y = 0.
-
-    Args:
-        dim: an axis, several, or None for all
-        unbiased: False for correction 0
-        keepdim: keep them with size 1
-        correction: what is subtracted from n
-        axis: NumPy's name of dim
-        out: where the result is written
-
-    Returns: tensor without these axes
-
-    Example:
-        >>> badak.tensor([1.0, 3.0]).std(unbiased=False).item()
-        1.0
-    """
-    return _spread(ops.Std, "std", input, dim, unbiased, keepdim, correction, axis, out)
+var = _spread(
+    "var", ops.Var,
+    "sum (x - mean)^2 / (n - correction), correction 1 (unbiased) unless told.   dx = 2 dy (x - mean) / (n - correction).",
+)  # fmt: skip
+std = _spread("std", ops.Std, "The root of var.   dx = dy (x - mean) / (y (n - correction)), 0 where y = 0.")
 
 
 def var_mean(input, dim=None, unbiased=None, keepdim=False, *, correction=None):

@@ -11,6 +11,7 @@ import numpy as np
 from badak.kernels import elementary, reference
 from badak.kernels.reference.conv import _columns, _products
 from badak.kernels.reference.cross_entropy import _coefficients, _seen
+from badak.ops._broadcast import summed
 from badak.ops.activation import Sigmoid
 from badak.ops.along import IndexAdd
 from badak.ops.concat import Cat
@@ -168,7 +169,7 @@ def attention_backward(dout, dweights, q, k, v, lse, keep, bias, causal, scale, 
     ds = weights * (dp - (weights * dp).sum(axis=-1, keepdims=True))
     dq = (ds @ heads[0]) * factor if needs[0] else None
     dk = (ds.swapaxes(-1, -2) @ q) * factor if needs[1] else None
-    dbias = _summed_to(ds, bias.shape) if needs[3] else None
+    dbias = summed(ds, bias.shape) if needs[3] else None
     return dq, _of_groups(dk, k), _of_groups(dv, v), dbias
 
 
@@ -192,13 +193,6 @@ def _of_groups(dx, like):
     if dx is None or dx.shape[1] == like.shape[1]:
         return dx
     return dx.reshape(dx.shape[0], like.shape[1], dx.shape[1] // like.shape[1], *dx.shape[2:]).sum(axis=2)
-
-
-def _summed_to(ds, shape):
-    """ds (B, H, T, S) summed down to the shape of a bias that was stretched to it."""
-    full = (1,) * (ds.ndim - len(shape)) + tuple(shape)
-    axes = tuple(a for a, n in enumerate(full) if n == 1 != ds.shape[a])
-    return (ds.sum(axis=axes, keepdims=True) if axes else ds).reshape(shape)
 
 
 # ---------------------------------------------------------------- losses
