@@ -9,7 +9,7 @@
 
 The parameters of a derivative say what the forward keeps for it: an input or an attribute by its name, `y` the output, `x_shape`
 and `x_dtype` what they are of the input x. `pointwise` (`ops/pointwise.py`) and `reduction` (`ops/reduce.py`) are declarations that
-know more of their kind. An operation of several outputs, or whose forward keeps what it has found on its way, is written as a class.
+know more of their kind. An operation of several outputs, or whose forward keeps what it found on its way, is written as a class.
 """
 
 import inspect
