@@ -96,9 +96,17 @@ def derived(forward) -> Rule | None:
     return along(*axes) if axes else None
 
 
-def reshaped(run, op, xs, batched, attributes):
-    """The attribute `shape` is that of the result."""
-    return run(op, xs[0], shape=(xs[0].shape[0], *attributes["shape"]))
+def adapted(**attributes_of_all: Callable[..., Any]) -> Rule:
+    """The one input is a stack of examples, for which these attributes become what the functions give of (attribute, x)."""
+
+    def rule(run, op, xs, batched, attributes):
+        (x,) = xs
+        return run(op, x, **attributes | {name: of_all(attributes[name], x) for name, of_all in attributes_of_all.items()})
+
+    return rule
+
+
+reshaped = adapted(shape=lambda shape, x: (x.shape[0], *shape))
 
 
 def folded(run, op, xs, batched, attributes):

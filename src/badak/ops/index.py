@@ -9,7 +9,7 @@ import numpy as np
 
 from badak.kernels.memory_format import copied, laid, row_major
 from badak.ops._broadcast import add_rows, quiet, summed, summing, unbroadcast, zeros
-from badak.ops.batching import aligned, every, key_of_all
+from badak.ops.batching import adapted, aligned, every, key_of_all
 from badak.ops.op import Op
 from badak.ops.operation import operation
 
@@ -64,15 +64,11 @@ def _put_there(dy, x_shape, key):
     return dx
 
 
-def _each_selected(run, op, xs, batched, attributes):
-    key = attributes["key"]
-    return run(op, xs[0], key=(slice(None), *(key if type(key) is tuple else (key,))))
-
-
 Select = operation(
     "Select", "y = x[key] for a key of ints, slices, None and ...;   dx = dy there, 0 elsewhere.", _selected, _put_there,
     twice=(lambda dy, x_shape, key: IndexPut.of(zeros(x_shape, dy), dy, key=key),),
-    view=True, keeps_finite=True, batching=_each_selected,
+    view=True, keeps_finite=True,
+    batching=adapted(key=lambda key, x: (slice(None), *(key if type(key) is tuple else (key,)))),
 )  # fmt: skip
 
 

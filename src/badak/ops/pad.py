@@ -5,6 +5,7 @@ import numpy as np
 from badak.kernels.memory_format import joined
 from badak.ops._broadcast import zeros
 from badak.ops.along import IndexAdd
+from badak.ops.batching import adapted
 from badak.ops.op import Op
 from badak.ops.operation import MOVES, operation
 
@@ -33,14 +34,10 @@ def _inside(dy, x_shape, pads):
     return dx
 
 
-def _each_padded(run, op, xs, batched, attributes):
-    return run(op, xs[0], **attributes | {"pads": ((0, 0), *attributes["pads"])})
-
-
 Pad: type[Op] = operation(
     "Pad", "y = x with pads[a] = (before, after) entries of `value` along each axis, negative ones cut off;   dx = dy inside.",
     _padded, _inside, twice=(lambda dy, pads: Pad.of(dy, pads=tuple((-before, -after) for before, after in pads)),),
-    batching=_each_padded, **MOVES,
+    batching=adapted(pads=lambda pads, x: ((0, 0), *pads)), **MOVES,
 )  # fmt: skip
 
 
@@ -49,6 +46,8 @@ class PadBy(Op):
 
     dx[rows[i]] += dy[i]. `rows` mirror, repeat or wrap around the edge.
     """
+
+    batching = staticmethod(adapted(takes=lambda takes, x: [(axis + 1, rows) for axis, rows in takes]))
 
     @staticmethod
     def forward(save, x, takes):
@@ -71,7 +70,3 @@ class PadBy(Op):
         for (axis, rows), size in zip(reversed(saved.takes), reversed(saved.shapes)):
             dy = IndexAdd.of(zeros(size, dy), rows, dy, dim=axis)
         return dy
-
-    @staticmethod
-    def batching(run, op, xs, batched, attributes):
-        return run(op, xs[0], takes=[(axis + 1, rows) for axis, rows in attributes["takes"]])

@@ -9,7 +9,7 @@ from badak import kernels
 from badak.kernels.memory_format import empty, turn
 from badak.ops._broadcast import reshaped_as, summing, unbroadcast, zeros
 from badak.ops.along import IndexAdd
-from badak.ops.batching import aligned, along, reshaped
+from badak.ops.batching import adapted, aligned, along, reshaped
 from badak.ops.concat import Cat, Stack
 from badak.ops.copy_slices import WriteView
 from badak.ops.op import Op
@@ -39,13 +39,10 @@ def _put_back(dy, axes):
     return dy.transpose(inverse)
 
 
-def _permuted(run, op, xs, batched, attributes):
-    return run(op, xs[0], axes=(0, *(a % (xs[0].ndim - 1) + 1 for a in attributes["axes"])))
-
-
 Permute = operation(
     "Permute", "y[i] = x's axis axes[i], in the order of `axes`;   dx = dy in the inverse order.",
-    lambda x, axes: x.transpose(axes), _put_back, batching=_permuted, **_VIEW,
+    lambda x, axes: x.transpose(axes), _put_back,
+    batching=adapted(axes=lambda axes, x: (0, *(a % (x.ndim - 1) + 1 for a in axes))), **_VIEW,
 )  # fmt: skip
 
 
