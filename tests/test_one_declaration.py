@@ -408,7 +408,7 @@ def test_a_row_keeps_what_its_derivatives_ask_for_and_nothing_where_nobody_asks(
     a, b = np.array([1.0, 2.0]), np.array([3.0, 5.0])
     save = Saved((True, False))
     assert product.forward(save, a, b).tolist() == product.value(a, b).tolist() == [6.0, 20.0]
-    assert vars(save) == {"a": a, "b": b, "c": 2.0} and save.a is a
+    assert set(vars(save)) == {"b", "c"} and save.b is b
     assert [dx if dx is None else dx.tolist() for dx in product.backward(save, np.ones(2))] == [[6.0, 10.0], None]
     steps = operation("Ones", "y = 1;   dx = 0.", np.ones_like, lambda dy, x_shape: np.zeros(x_shape))
     assert steps.saves_no_tensors and not product.saves_no_tensors

@@ -1,6 +1,5 @@
 """Sums, products, quotients and powers, and the way from a to b. Arrays broadcast; `c` is a number that takes their dtype."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,89 +9,46 @@ from badak.kernels import elementary
 from badak.ops._broadcast import by_rows, each, quiet, unbroadcast
 from badak.ops._complex import conj
 from badak.ops.batching import broadcasting
-from badak.ops.op import Op
 from badak.ops.operation import operation
 from badak.ops.pointwise import pointwise
 
 # what kernels do with numbers that broadcast
 _NUMBERS: dict[str, Any] = {
-    "lies": quiet, "pointwise": True, "capturable": True, "supports_bf16": True, "batching": broadcasting
+    "lies": quiet, "pointwise": True, "capturable": True, "supports_bf16": True, "batching": broadcasting,
 }  # fmt: skip
 
 
-class _Numbers:
-    """The same, of classes."""
-
-    pointwise = capturable = supports_bf16 = True
-    batching: Callable[..., Any] | None = staticmethod(broadcasting)
-
-
-class Add(_Numbers, Op):
-    """y = a + b;   da = dy, db = dy."""
-
-    owns_grads = False
-    saves_no_tensors = True
-    ufunc: Any = np.add
-
-    @staticmethod
-    @quiet
-    def forward(save, a, b):
-        save.shapes = a.shape, b.shape
-        return each(np.add, a, b)
-
-    @staticmethod
-    def backward(saved, dy):
-        (na, nb), (sa, sb) = saved.needs, saved.shapes
-        return unbroadcast(dy, sa) if na else None, unbroadcast(dy, sb) if nb else None
+Add = operation(
+    "Add", "y = a + b;   da = dy, db = dy.",
+    lambda a, b: each(np.add, a, b),
+    lambda dy: dy,
+    lambda dy: dy,
+    stretched=True, owns_grads=False, ufunc=np.add, **_NUMBERS,
+)  # fmt: skip
 
 
 Shift = operation("Shift", "y = x + c;   dx = dy.", lambda x, c: each(np.add, x, c), lambda dy: dy, owns_grads=False, **_NUMBERS)
 
 
-class Sub(_Numbers, Op):
-    """y = a - b;   da = dy, db = -dy."""
-
-    owns_grads = False
-    saves_no_tensors = True
-    ufunc = np.subtract
-
-    @staticmethod
-    @quiet
-    def forward(save, a, b):
-        save.shapes = a.shape, b.shape
-        return each(np.subtract, a, b)
-
-    @staticmethod
-    def backward(saved, dy):
-        (na, nb), (sa, sb) = saved.needs, saved.shapes
-        return unbroadcast(dy, sa) if na else None, -unbroadcast(dy, sb) if nb else None
+Sub = operation(
+    "Sub", "y = a - b;   da = dy, db = -dy.",
+    lambda a, b: each(np.subtract, a, b),
+    lambda dy: dy,
+    lambda dy, b_shape: -unbroadcast(dy, b_shape),
+    stretched=True, owns_grads=False, ufunc=np.subtract, **_NUMBERS,
+)  # fmt: skip
 
 
 SubFrom = operation("SubFrom", "y = c - x;   dx = -dy.", lambda x, c: each(np.subtract, c, x), lambda dy: -dy, **_NUMBERS)
 
 
-class Mul(_Numbers, Op):
-    """y = a b;   da = dy b*, db = dy a*   (* is the conjugate, which matters for complex numbers only)."""
-
-    again = "a", "b"
-
-    @staticmethod
-    @quiet
-    def forward(save, a, b):
-        na, nb = save.needs
-        save.shapes = a.shape, b.shape
-        if nb:
-            save.a = a
-        if na:
-            save.b = b
-        return each(np.multiply, a, b)
-
-    @staticmethod
-    @quiet
-    def backward(saved, dy):
-        (na, nb), (sa, sb) = saved.needs, saved.shapes
-        da = _times(dy, conj(saved.b), sa) if na else None
-        return da, _times(dy, conj(saved.a), sb) if nb else None
+Mul = operation(
+    "Mul", "y = a b;   da = dy b*, db = dy a*   (* is the conjugate, which matters for complex numbers only).",
+    lambda a, b: each(np.multiply, a, b),
+    lambda dy, b, a_shape: _times(dy, conj(b), a_shape),
+    lambda dy, a, b_shape: _times(dy, conj(a), b_shape),
+    slope=quiet, again=("a", "b"), **_NUMBERS,
+)  # fmt: skip
 
 
 def _times(dy, other, shape):
@@ -111,26 +67,13 @@ Scale = operation(
 )  # fmt: skip
 
 
-class Div(_Numbers, Op):
-    """y = a / b;   da = dy / b*, db = -(dy / b*) (a / b)*."""
-
-    supports_bf16 = False
-
-    @staticmethod
-    @quiet
-    def forward(save, a, b):
-        save.shapes, save.b = (a.shape, b.shape), b
-        if save.needs[1]:
-            save.a = a
-        return each(np.true_divide, a, b)
-
-    @staticmethod
-    @quiet
-    def backward(saved, dy):
-        (na, nb), (sa, sb), b = saved.needs, saved.shapes, saved.b
-        g = each(np.true_divide, dy, conj(b))
-        da = unbroadcast(g, sa) if na else None
-        return da, unbroadcast(each(np.multiply, -g, conj(each(np.true_divide, saved.a, b))), sb) if nb else None
+Div = operation(
+    "Div", "y = a / b;   da = dy / b*, db = -(dy / b*) (a / b)*.",
+    lambda a, b: each(np.true_divide, a, b),
+    lambda dy, g: g,
+    lambda dy, g, a, b: each(np.multiply, -g, conj(each(np.true_divide, a, b))),
+    shared=lambda dy, b: each(np.true_divide, dy, conj(b)), stretched=True, slope=quiet, **_NUMBERS | {"supports_bf16": False},
+)  # fmt: skip
 
 
 DivBy = operation(

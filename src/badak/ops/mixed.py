@@ -111,7 +111,7 @@ class MixedCrossEntropy(CrossEntropy):
     forward: Any = staticmethod(unrounded_cross_entropy)
 
 
-class MixedAdd(Add):
+class MixedAdd(Add):  # type: ignore[valid-type, misc]
     """y = a + b in float32, of one in float32 and one in bfloat16 of the same shape;   da = dy, db = dy, rounded for the latter."""
 
     name = "add"

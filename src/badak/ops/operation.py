@@ -16,6 +16,7 @@ import inspect
 import sys
 from collections.abc import Callable
 from functools import cache
+from itertools import zip_longest
 from types import CodeType
 from typing import Any
 
@@ -63,16 +64,20 @@ def operation(
     """
     names = [*inputs, *parameters(function)[len(inputs) :]]
     inputs = tuple(names[: len(derivatives)])
-    asked = {each for one in (*derivatives, *twice, shared) if one for each in parameters(one)[1:]} - {"g"}
+    behind_g = set(parameters(shared)[1:]) if shared else set()
+    asked = [
+        {*parameters(one)[1:], *(parameters(again)[1:] if again else ()), *(behind_g if "g" in parameters(one) else ())} - {"g"}
+        if one
+        else set()
+        for one, again in zip_longest(derivatives, twice)
+    ]
     forward = _forward(function, names, asked, inputs, stretched)
     backward = _backward(derivatives, shared, inputs, stretched)
     twofold = {"double_backward": _backward(twice, shared, inputs, stretched)} if twice else {}
     if analytic:
         backward, slope = as_analytic(backward), slope or quiet
         twofold = {name: as_analytic(each) for name, each in twofold.items()}
-    behind_g = parameters(shared)[1:] if shared else ()
-    needed = [{*parameters(one)[1:], *(behind_g if "g" in parameters(one) else ())} if one else {"y"} for one in derivatives]
-    light = tuple(i for i, asked in enumerate(needed) if not asked & {*inputs, "y"})
+    light = tuple(i for i, each in enumerate(asked) if derivatives[i] and not each & {*inputs, "y"})
     more = (unbroadcast,) if stretched else ()
     body = {
         "__doc__": formula, "__module__": sys._getframe(depth).f_globals["__name__"], "__qualname__": name, "inputs": inputs,
@@ -92,19 +97,25 @@ def parameters(function: Function) -> list[str]:
     return [name for name, *_ in parameters_of(function)]
 
 
-def _forward(function: Function, names: list[str], asked: set[str], inputs: tuple[str, ...], stretched: bool) -> Function:
-    """The forward, which keeps what is asked for."""
+def _forward(function: Function, names: list[str], asked: list[set[str]], inputs: tuple[str, ...], stretched: bool) -> Function:
+    """The forward, which keeps what is asked for, and an input only where a gradient is wanted that asks for it."""
     shapes = {f"{each}_{what}": f"{each}.{what}" for each in inputs for what in ("shape", "dtype")}
-    kept = {each: shapes.get(each, each) for each in sorted(asked - {"y"})}
-    if stretched:
-        kept |= {f"{each}_shape": f"{each}.shape" for each in inputs}
-    lines = [f"save.{each} = {value}" for each, value in kept.items()]
+    kept = set().union(*asked, (f"{each}_shape" for each in inputs if stretched))
+    lines = ["needs = save.needs"] if len(inputs) > 1 else []
+    for each in sorted(kept - {"y"}):
+        wanted = _where_wanted([i for i, one in enumerate(asked) if each in one], inputs) if each in inputs else ""
+        lines.append(f"{wanted}save.{each} = {shapes.get(each, each)}")
     call = f"function({', '.join(names)})"
-    lines += [f"save.y = y = {call}", "return y"] if "y" in asked else [f"return {call}"]
+    lines += [f"save.y = y = {call}", "return y"] if "y" in kept else [f"return {call}"]
     made = _written("forward", ["save", *names], lines, function)
     if not isinstance(inspect.unwrap(function), np.ufunc):
         made.__defaults__ = tuple(default for _, _, default, _ in parameters_of(function) if default is not inspect.Parameter.empty)
     return _reading_as(made, function)
+
+
+def _where_wanted(users: list[int], inputs: tuple[str, ...]) -> str:
+    """ "if ...: " before what only the gradients of some inputs need."""
+    return "" if len(users) == len(inputs) else f"if {' or '.join(f'needs[{i}]' for i in users)}: "
 
 
 def _backward(
@@ -119,8 +130,10 @@ def _backward(
             continue
         call = _call(f"of_{each}", one)
         call = f"unbroadcast({call}, saved.{each}_shape)" if stretched else call
-        gradients.append(f"{call} if saved.needs[{number}] else None" if len(inputs) > 1 else call)
-    lines = [f"g = {_call('shared', shared)}"] if shared else []
+        gradients.append(f"{call} if needs[{number}] else None" if len(inputs) > 1 else call)
+    lines = ["needs = saved.needs"] if len(inputs) > 1 else []
+    users = [i for i, one in enumerate(derivatives) if one and "g" in parameters(one)]
+    lines += [f"{_where_wanted(users, inputs)}g = {_call('shared', shared)}"] if shared else []
     lines.append(f"return {', '.join(gradients)}")
     made = _written("backward", ["saved", "dy"], lines, unbroadcast=unbroadcast, **known)
     return _reading_as(made, next(filter(None, derivatives)))

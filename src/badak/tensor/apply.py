@@ -184,7 +184,7 @@ def _in_float32(op, inputs, attributes):
         raise NotSupportedError(tr("\"{}\" not implemented for '{}'", op.name, narrow), "x.float(): 8-bit floats store numbers")
     given = [x for x in inputs if x is not None and x._array.dtype.kind in "fcV"]
     if any(x._array.dtype != narrow for x in given):  # for the operation to refuse, or to take
-        op.forward(_new(Saved), *[None if x is None else x._array for x in inputs], **attributes)
+        op.of(*[None if x is None else x._array for x in inputs], **attributes)
     casting, modes.casting = modes.casting, None  # which would make them narrow again
     try:
         wide = [apply(Cast, x, dtype=_FLOAT32) if x is not None and _is_half(x._array) else x for x in inputs]
