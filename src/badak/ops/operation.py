@@ -64,13 +64,7 @@ def operation(
     """
     names = [*inputs, *parameters(function)[len(inputs) :]]
     inputs = tuple(names[: len(derivatives)])
-    behind_g = set(parameters(shared)[1:]) if shared else set()
-    asked = [
-        {*parameters(one)[1:], *(parameters(again)[1:] if again else ()), *(behind_g if "g" in parameters(one) else ())} - {"g"}
-        if one
-        else set()
-        for one, again in zip_longest(derivatives, twice)
-    ]
+    asked = [_asked(shared, *each) for each in zip_longest(derivatives, twice)]
     forward = _forward(function, names, asked, inputs, stretched)
     backward = _backward(derivatives, shared, inputs, stretched)
     twofold = {"double_backward": _backward(twice, shared, inputs, stretched)} if twice else {}
@@ -95,6 +89,12 @@ def parameters(function: Function) -> list[str]:
     if isinstance(function, np.ufunc):
         return ["a", "b"] if function.nin == 2 else ["x"]
     return [name for name, *_ in parameters_of(function)]
+
+
+def _asked(shared: Function | None, *derivatives: Function | None) -> set[str]:
+    """What the derivatives of an input ask for, themselves or by way of what they share with others."""
+    names = {name for one in derivatives if one for name in parameters(one)[1:]}
+    return names - {"g"} | set(parameters(shared)[1:] if shared and "g" in names else ())
 
 
 def _forward(function: Function, names: list[str], asked: list[set[str]], inputs: tuple[str, ...], stretched: bool) -> Function:
