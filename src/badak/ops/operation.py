@@ -83,6 +83,7 @@ def operation(
     return type(name, (base,), {key: staticmethod(value) if inspect.isfunction(value) else value for key, value in body.items()})
 
 
+@cache
 def parameters(function: Function) -> list[str]:
     """What the parameters of a function are called; a and b of NumPy's functions of two arrays, x of one."""
     function = inspect.unwrap(function)
@@ -159,5 +160,13 @@ def _compiled(text: str) -> CodeType:
 
 def _reading_as(made: Any, source: Function | None) -> Function:
     """`made`, of which `badak.source` shows the function that it calls."""
-    made.__signature__, made.__wrapped__ = inspect.signature(made), source
+    code = made.__code__
+    known = None if made.__defaults__ else _signature(code.co_varnames[: code.co_argcount])
+    made.__signature__, made.__wrapped__ = known or inspect.signature(made), source
     return made
+
+
+@cache
+def _signature(names: tuple[str, ...]) -> inspect.Signature:
+    """The signature of parameters without defaults, which many operations have alike."""
+    return inspect.Signature([inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in names])
