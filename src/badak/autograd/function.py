@@ -2,7 +2,7 @@
 
 import importlib
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from badak.autograd.grad_mode import enable_grad, no_grad
 from badak.autograd.saved import packed_all
 from badak.core import events
 from badak.core.errors import ArgumentTypeError, GraphError, NotSupportedError, ShapeError, expect_function, tr
-from badak.core.modes import modes
+from badak.core.modes import anywhere, modes
 from badak.tensor import Tensor
 from badak.tensor import vmap as batching
 from badak.tensor.apply import record, see_in_function
@@ -133,6 +133,12 @@ class Function:
     @classmethod
     def apply(cls, *args, **kwargs):
         """Run forward and record it, so that backward runs in its turn."""
+        if anywhere.has_observers and modes.observer is not None:
+            return modes.observer.on_function(cls, args, partial(cls._apply, args, kwargs))
+        return cls._apply(args, kwargs)
+
+    @classmethod
+    def _apply(cls, args: tuple, kwargs: dict) -> Any:
         level = batching.innermost(args) if modes.batching else None
         if level is not None:
             return importlib.import_module("badak.autograd.vmapped").of_examples(cls, level, args, kwargs)

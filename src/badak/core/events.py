@@ -44,6 +44,7 @@ class Observer:
     """
 
     eager = False  # whether compiled steps run as they are written while it watches
+    tracing = False  # whether it writes down a graph of the program: `jit.is_tracing()`
 
     def __enter__(self):
         watch(self)
@@ -110,6 +111,10 @@ class Observer:
 
     # modules and other objects
 
+    def on_function(self, function, args, proceed: Callable):
+        """A Function of the program is applied to `args`; proceed() gives its result."""
+        return proceed()
+
     def on_module_access(self, module) -> None:
         """A module is called, or asked for a member."""
 
@@ -170,6 +175,7 @@ _PROCEEDING: dict[str, Callable] = {  # what the next observer is given, where t
     "on_call": lambda told, args, kwargs: (told[0], args, kwargs),
     "on_accumulate": lambda told, args, kwargs: (told[0], *args),
     "on_backward_pass": lambda told, args, kwargs: told,
+    "on_function": lambda told, args, kwargs: told,
 }
 
 

@@ -128,8 +128,9 @@ def _len_torch_dispatch_stack() -> int:
     return sum(hasattr(type(each), "__torch_dispatch__") for each in modes.observers)
 
 
-def _get_tracing_state() -> None:
-    """None: nothing is traced."""
+def _get_tracing_state() -> Any:
+    """What keeps the calls of the program, within `torch.jit._get_trace_graph`; else None."""
+    return importlib.import_module("badak.compat.torch.tracing.calls").tracing_state()
 
 
 def _is_tracing() -> bool:

@@ -13,8 +13,9 @@ from typing import Final as Final
 
 from badak.compat.torch.pytree import tree_flatten
 from badak.compat.torch.tracing import archive
+from badak.compat.torch.tracing.calls import CallGraph, recorded
 from badak.compat.torch.tracing.module import Traced
-from badak.compat.torch.tracing.program import differing, found_sizes, graph_of, signature
+from badak.compat.torch.tracing.program import differing, found_sizes, graph_of, signature, unchanged
 from badak.compat.torch.tracing.program import trace as traced
 from badak.compat.torch.tracing.record import is_tracing as is_tracing
 from badak.core.errors import ArgumentError, NotSupportedError, StateError, expect_function, tr
@@ -39,6 +40,17 @@ class TracedModule(Traced, ScriptModule):
     """What `trace` makes of a module, and `load` of a file: the graph of one run, with the weights."""
 
     _where = tr("traced module")
+
+    @property
+    def inlined_graph(self) -> CallGraph:
+        """The calls that the run made, as `_get_trace_graph` gives them."""
+        if "_call_graph" not in self.__dict__:
+            raise NotSupportedError(
+                "traced.graph: a file keeps the operations, not the calls of the program", "traced.code, or trace the program again"
+            )
+        return self.__dict__["_call_graph"]
+
+    graph = inlined_graph
 
     def save(self, f: Any, _extra_files: dict[str, Any] | None = None) -> None:
         """Write weights and graph to a path, or into an open file. `_extra_files`: name -> text."""
@@ -99,19 +111,45 @@ def trace(
             tr("jit.trace: the run draws random numbers ({}), which a graph would repeat", program.trace.draws[0]),
             "module.eval() first",
         )
-    for how, line in dict.fromkeys(program.trace.reads):
-        warnings.warn(
-            f"{line}: a tensor goes to Python ({how}), so that the trace might not generalize to other inputs",
-            TracerWarning,
-            stacklevel=2,
-        )
+    _warn(program.trace.reads)
     graph, tensors = graph_of("jit.trace", program)
     kind = TracedModule if builtins.isinstance(func, Module) else ScriptFunction
     found = kind(graph, tensors, signature(program))
     found.training = getattr(func, "training", False)
+    with unchanged(program.held):
+        found.__dict__["_call_graph"] = recorded(func, args, kwargs)[0].graph
     if check_trace and not program.trace.reads:
         _check(program, func, found, check_inputs or (), check_tolerance)
     return found
+
+
+def _warn(reads: list[tuple[str, str]]) -> None:
+    for how, line in dict.fromkeys(reads):
+        warnings.warn(
+            f"{line}: a tensor goes to Python ({how}), so that the trace might not generalize to other inputs",
+            TracerWarning,
+            stacklevel=3,
+        )
+
+
+def _get_trace_graph(
+    f: Module | Callable, args: Any = (), kwargs: dict[str, Any] | None = None, strict: bool = True, _force_outplace: bool = False,
+    return_inputs: bool = False, _return_inputs_states: bool = False,
+) -> tuple:  # fmt: skip
+    """Run a module or function and give the calls it made as a graph, `graph.nodes()` with kind() "aten::linear", and its result.
+
+    Names of modules are those that hooks push on `torch._C._get_tracing_state()`.
+
+    Args:
+        f: module or function of tensors
+        args: a tensor, or a tuple of arguments
+        kwargs: arguments by name
+        return_inputs: give the arguments, too
+        strict, _force_outplace, _return_inputs_states: not needed
+    """
+    calls, given, made = recorded(f, args if builtins.isinstance(args, tuple) else (args,), kwargs or {})
+    _warn(calls.reads)
+    return (calls.graph, made, given) if return_inputs or _return_inputs_states else (calls.graph, made)
 
 
 def trace_module(mod: Module, inputs: dict[str, Any], *args: Any, **kwargs: Any) -> TracedModule:
@@ -161,7 +199,7 @@ def save(m: Any, f: Any, _extra_files: dict[str, Any] | None = None) -> None:
         "frozen": [name for name, x in held.items() if builtins.isinstance(x, Parameter) and not x.requires_grad],
         "kind": "function" if builtins.isinstance(m, ScriptFunction) else "module", "training": m.training,
     }  # fmt: skip
-    text = archive.packed("jit.save", m.graph, m.__dict__["_signature"], held, more)
+    text = archive.packed("jit.save", m.fx_graph, m.__dict__["_signature"], held, more)
     archive.write("jit.save", f, held, text, _extra_files)
 
 

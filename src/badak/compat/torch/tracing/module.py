@@ -51,18 +51,18 @@ class Traced(Module):
         place(self, tensors)
 
     @property
-    def graph(self) -> Graph:
+    def fx_graph(self) -> Graph:
         """The graph: tensors in, a list of the leaves of the result out."""
         return self.__dict__["_graph"]
 
     @property
     def code(self) -> str:
         """The graph as Python."""
-        return self.graph.python_code("self").src
+        return self.fx_graph.python_code("self").src
 
     def held(self) -> dict[str, Tensor]:
         """The tensors that the graph names."""
-        wanted = {node.target for node in self.graph.nodes if node.op == "get_attr"}
+        wanted = {node.target for node in self.fx_graph.nodes if node.op == "get_attr"}
         every = [*self.named_parameters(remove_duplicate=False), *self.named_buffers(remove_duplicate=False)]
         return {name: x for name, x in every if name in wanted}
 
@@ -72,7 +72,7 @@ class Traced(Module):
 
     def run(self, *tensors: Tensor) -> list:
         """The leaves of the result."""
-        values: list[Any] = [*tensors, *[None] * len(self.graph.nodes)]
+        values: list[Any] = [*tensors, *[None] * len(self.fx_graph.nodes)]
         for slot, function, args, kwargs, over in self._calls():
             if function is None:
                 owner, name = args
@@ -95,7 +95,7 @@ class Traced(Module):
 
     def _calls(self) -> list[_Call]:
         if "_plan" not in self.__dict__:
-            self.__dict__["_plan"] = _plan(self.graph)
+            self.__dict__["_plan"] = _plan(self.fx_graph)
         return self.__dict__["_plan"]
 
 

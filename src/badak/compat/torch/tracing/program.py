@@ -76,7 +76,7 @@ def trace(
     def run(point: tuple[int, ...]) -> Trace:
         resized = _resized(inputs, symbols, point)
         args, kwargs = _call(resized, spec, fixed)
-        with _unchanged(held):
+        with unchanged(held):
             return record(function, args, kwargs, resized, held)
 
     shapes: list[Any]
@@ -153,7 +153,7 @@ def _flat(trace: Trace) -> tuple[list, TreeSpec]:
 
 
 @contextmanager
-def _unchanged(held: dict[str, Tensor]) -> Iterator[None]:
+def unchanged(held: dict[str, Tensor]) -> Iterator[None]:
     """A block after which buffers are what they were before: a run to look at is none of the program's."""
     before = [(x, x._array.copy()) for x in held.values() if not isinstance(x, Parameter)]
     try:
@@ -361,12 +361,12 @@ def differing(program: Program, function: Callable, run: Callable, tolerance: fl
     for change in (lambda a: a, lambda a: np.roll(a, 1), lambda a: -np.roll(a, 2) if a.dtype.kind == "f" else np.roll(a, 2)):
         changed = [Tensor._of(np.ascontiguousarray(change(x._array))) for x in program.examples]
         args, kwargs = _call(changed, program.spec, program.fixed)
-        with no_grad(), _unchanged(program.held):
+        with no_grad(), unchanged(program.held):
             try:
                 expected = tree_flatten(function(*args, **kwargs))[0]
             except Exception:  # noqa: BLE001  (such values it does not take)
                 continue
-        with no_grad(), _unchanged(program.held):
+        with no_grad(), unchanged(program.held):
             found = run(*(Tensor._of(np.ascontiguousarray(change(x._array))) for x in program.examples))
         for i, (a, b) in enumerate(zip(expected, found)):
             if isinstance(a, Tensor) and not (

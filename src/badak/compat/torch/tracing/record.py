@@ -44,7 +44,7 @@ class Step(NamedTuple):
 class Trace(Observer):
     """`with trace:` writes down what this thread computes."""
 
-    eager = True
+    eager = tracing = True
 
     def __init__(self, inputs: list[Tensor], held: dict[str, Tensor]) -> None:
         self.values: list[Value] = []
@@ -125,7 +125,7 @@ def _same_bytes(array: np.ndarray, base: np.ndarray) -> bool:
 
 def is_tracing() -> bool:
     """Whether this thread writes down what it does."""
-    return any(isinstance(each, Trace) for each in modes.observers)
+    return any(each.tracing for each in modes.observers)
 
 
 def record(function: Callable, args: tuple, kwargs: dict, inputs: list[Tensor], held: dict[str, Tensor]) -> Trace:

@@ -1,0 +1,440 @@
+"""The calls of one run as a graph of TorchScript's: `torch.jit._get_trace_graph` and `traced.graph`, for programs that count.
+
+A node is a call of a public function, "aten::linear", with its inputs in the order of PyTorch's C++ code; a function that PyTorch
+writes in Python, such as multi-head attention, is told by the operations in it. Sizes are numbers: there is no "aten::size".
+"""
+
+import inspect
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+from badak.compat.torch.pytree import tree_flatten, tree_unflatten
+from badak.compat.torch.tracing.forms import form_of
+from badak.compat.torch.tracing.sizes import name_of
+from badak.core import events
+from badak.core.errors import user_line
+from badak.core.events import Observer
+from badak.core.modes import modes
+from badak.core.public_api import overriding
+from badak.nn import Module
+from badak.tensor import Tensor
+
+_KINDS = {bool: "bool", int: "int", float: "float", complex: "complex", str: "str", type(None): "NoneType"}
+
+
+class Type:
+    """What a value is: str(type) as TorchScript writes it, and of a tensor its sizes."""
+
+    def __init__(self, value: Any) -> None:
+        self._value = value
+
+    def sizes(self) -> list[int] | None:
+        """The shape of a tensor."""
+        return list(self._value.shape) if isinstance(self._value, Tensor) else None
+
+    def dim(self) -> int | None:
+        """How many axes a tensor has."""
+        return self._value.dim() if isinstance(self._value, Tensor) else None
+
+    def dtype(self) -> Any:
+        """The dtype of a tensor."""
+        return getattr(self._value, "dtype", None)
+
+    def scalarType(self) -> str | None:  # noqa: N802  (PyTorch's name)
+        """ "Float", "Long"."""
+        return self._value.type().split(".")[-1].removesuffix("Tensor") if isinstance(self._value, Tensor) else None
+
+    def kind(self) -> str:
+        """ "TensorType", "ListType"."""
+        word = str(self).split("[")[0]
+        return {"NoneType": "NoneType", "str": "StringType"}.get(word, f"{word[0].upper()}{word[1:]}Type")
+
+    def __str__(self) -> str:
+        if isinstance(self._value, tuple | list):
+            inner = [str(Type(each)) for each in self._value]
+            return f"List[{inner[0] if inner else 'Tensor'}]" if isinstance(self._value, list) else f"Tuple[{', '.join(inner)}]"
+        return _KINDS.get(type(self._value), "Tensor" if isinstance(self._value, Tensor) else "Device")
+
+    __repr__ = __str__
+
+
+class Value:
+    """An input or a result of a node."""
+
+    def __init__(self, value: Any, node: "Node", name: str) -> None:
+        self._value, self._node, self._name = value, node, name
+        self._array = getattr(value, "_array", None)  # its id is that of one object as long as this lives
+
+    def type(self) -> Type:
+        """What it is."""
+        return Type(self._value)
+
+    def isCompleteTensor(self) -> bool:  # noqa: N802  (PyTorch's name)
+        """Whether it is a tensor, whose sizes are known."""
+        return isinstance(self._value, Tensor)
+
+    def toIValue(self) -> Any:  # noqa: N802  (PyTorch's name)
+        """The value of a constant; None of all else."""
+        return self._value if self._node.kind() == "prim::Constant" else None
+
+    def requires_grad(self) -> bool:
+        """Whether it is a tensor that wants a gradient."""
+        return isinstance(self._value, Tensor) and self._value.requires_grad
+
+    def node(self) -> "Node":
+        """Where it was made."""
+        return self._node
+
+    def debugName(self) -> str:  # noqa: N802  (PyTorch's name)
+        """Its name in the printed graph."""
+        return self._name
+
+    def __repr__(self) -> str:
+        return f"{self._name} defined in ({self._node})"
+
+
+class Node:
+    """A call: kind() is "aten::linear"."""
+
+    def __init__(self, kind: str, scope: str, inputs: list[Value], python: str = "") -> None:
+        self._kind, self._scope, self._inputs, self._python, self._line = kind, scope, inputs, python, user_line()
+        self._outputs: list[Value] = []
+
+    def kind(self) -> str:
+        """ "aten::linear", "prim::Constant", "prim::PythonOp"."""
+        return self._kind
+
+    def scopeName(self) -> str:  # noqa: N802  (PyTorch's name)
+        """The names that hooks pushed on `torch._C._get_tracing_state()`, joined by /."""
+        return self._scope
+
+    def pyname(self) -> str:
+        """The class of Function that a prim::PythonOp applies."""
+        return self._python
+
+    def sourceRange(self) -> str:  # noqa: N802  (PyTorch's name)
+        """The line of the program."""
+        return self._line
+
+    def inputs(self) -> Iterator[Value]:
+        """What it is given."""
+        return iter(self._inputs)
+
+    def outputs(self) -> Iterator[Value]:
+        """What it gives."""
+        return iter(self._outputs)
+
+    def input(self) -> Value:
+        """The one input."""
+        (one,) = self._inputs
+        return one
+
+    def output(self) -> Value:
+        """The one result."""
+        (one,) = self._outputs
+        return one
+
+    def inputsSize(self) -> int:  # noqa: N802  (PyTorch's name)
+        """How many inputs."""
+        return len(self._inputs)
+
+    def outputsSize(self) -> int:  # noqa: N802  (PyTorch's name)
+        """How many results."""
+        return len(self._outputs)
+
+    def inputsAt(self, i: int) -> Value:  # noqa: N802  (PyTorch's name)
+        """The input at i."""
+        return self._inputs[i]
+
+    def outputsAt(self, i: int) -> Value:  # noqa: N802  (PyTorch's name)
+        """The result at i."""
+        return self._outputs[i]
+
+    def __repr__(self) -> str:
+        made = ", ".join(f"%{x.debugName()} : {x.type()}" for x in self._outputs)
+        value = f"[value={self._outputs[0]._value!r}]" if self._kind == "prim::Constant" else ""
+        kind = f"^{self._python}" if self._python else self._kind
+        return f"{made} = {kind}{value}({', '.join(f'%{x.debugName()}' for x in self._inputs)})"
+
+
+class CallGraph:
+    """The nodes of a run in their order; its inputs are those of the program and then the parameters and buffers it used."""
+
+    def __init__(self) -> None:
+        self._nodes: list[Node] = []
+        self._param = Node("prim::Param", "", [])
+        self._return = Node("prim::Return", "", [])
+
+    def nodes(self) -> Iterator[Node]:
+        """The calls."""
+        return iter(self._nodes)
+
+    def inputs(self) -> Iterator[Value]:
+        """What goes in."""
+        return self._param.outputs()
+
+    def outputs(self) -> Iterator[Value]:
+        """What comes out."""
+        return self._return.inputs()
+
+    def findAllNodes(self, kind: str, recurse: bool = True) -> list[Node]:  # noqa: N802  (PyTorch's name)
+        """The nodes of a kind."""
+        return [node for node in self._nodes if node.kind() == kind]
+
+    def findNode(self, kind: str, recurse: bool = True) -> Node | None:  # noqa: N802  (PyTorch's name)
+        """The first node of a kind."""
+        return next(iter(self.findAllNodes(kind)), None)
+
+    def __repr__(self) -> str:
+        given = ",\n      ".join(f"%{x.debugName()} : {x.type()}" for x in self.inputs())
+        lines = [f"  {node}" + (f", scope: {node.scopeName()}" if node.scopeName() else "") for node in self._nodes]
+        made = ", ".join(f"%{x.debugName()}" for x in self.outputs())
+        return "\n".join([f"graph({given}):", *lines, f"  return ({made})\n"])
+
+
+class Calls(Observer):
+    """`with calls:` keeps each call of a public function as a node; also a mode that is asked for it."""
+
+    eager = tracing = True
+
+    def __init__(self, inputs: list[Tensor], held: list[Tensor]) -> None:
+        self.graph, self._scope = CallGraph(), [""]
+        self.reads: list[tuple[str, str]] = []  # a value that went to Python: how, and the line of the program
+        self._values: dict[int, Value] = {}  # by the id of an array, which the value keeps alive
+        self._deep = 0  # in how many calls that are no nodes, as their operations are
+        self._count = 0
+        for x in [*inputs, *held]:
+            self._made(x, self.graph._param)
+
+    def __enter__(self):
+        overriding.add(self)
+        overriding.state.modes = (*overriding.state.modes, self)
+        return super().__enter__()
+
+    def __exit__(self, *error: object) -> None:
+        super().__exit__(*error)
+        overriding.state.modes = tuple(each for each in overriding.state.modes if each is not self)
+        overriding.remove(self)
+
+    def push_scope(self, name: str) -> None:
+        """Calls from now on are within this name."""
+        self._scope.append(name)
+
+    def pop_scope(self) -> None:
+        """The end of `push_scope`."""
+        self._scope.pop()
+
+    def __torch_function__(self, func: Callable, types: Any, args: tuple = (), kwargs: dict | None = None) -> Any:
+        kwargs = kwargs or {}
+        name = func.__name__
+        if name in IN_PYTHON:
+            self._deep += 1
+            try:
+                return func(*args, **kwargs)
+            finally:
+                self._deep -= 1
+        events.watch(self, False)
+        try:
+            told = _told(name, func, args, kwargs)  # before the call, which may change its arguments
+            result = func(*args, **kwargs)
+        finally:
+            events.watch(self)
+        self._node(*told, result)
+        return result
+
+    def on_op(self, op, saved, inputs, arrays, attributes, outputs) -> None:
+        if not self._deep:
+            return
+        given = [None if a is None else Tensor._of(a) for a in arrays]
+        form = form_of(op, name_of(op))
+        function, args, kwargs = (None, given, attributes) if form is None else form(*given, **attributes)
+        name = op.name if function is None else function.__name__
+        told = (
+            (f"aten::{RENAMED.get(op.name, op.name)}", [*args, *kwargs.values()])
+            if function is None
+            else _told(name, function, tuple(args), kwargs)
+        )
+        self._node(*told, outputs[0] if len(outputs) == 1 else tuple(outputs))
+
+    def on_function(self, function, args, proceed: Callable) -> Any:
+        events.watch(self, False)
+        before, overriding.state.modes = overriding.state.modes, ()
+        try:
+            result = proceed()
+        finally:
+            overriding.state.modes = before
+            events.watch(self)
+        self._node("prim::PythonOp", [x for x in args if isinstance(x, Tensor)], result, function.__name__)
+        return result
+
+    def on_read(self, how: str) -> None:
+        self.reads.append((how, user_line()))
+
+    def _node(self, kind: str, inputs: list, result: Any, python: str = "") -> None:
+        results = list(result) if isinstance(result, tuple | list) else [result]
+        if not all(isinstance(x, Tensor) for x in results):
+            return  # a size, or another answer to Python
+        node = self._put(kind, [self._value(x) for x in inputs], python)
+        if kind.removeprefix("aten::") in LISTS:
+            node = self._put("prim::ListUnpack", [self._made(results, node)])
+        for x in results:
+            self._made(x, node)
+
+    def _put(self, kind: str, inputs: list[Value], python: str = "") -> Node:
+        node = Node(kind, "/".join(self._scope[1:]), inputs, python)
+        self.graph._nodes.append(node)
+        return node
+
+    def _made(self, x: Any, node: Node) -> Value:
+        value = Value(x, node, str(self._count))
+        self._count += 1
+        node._outputs.append(value)
+        if isinstance(x, Tensor):
+            self._values[id(x._array)] = value
+        return value
+
+    def _value(self, x: Any) -> Value:
+        if isinstance(x, Tensor) and id(x._array) in self._values:
+            return self._values[id(x._array)]
+        if isinstance(x, tuple | list):
+            return self._made(list(x), self._put("prim::ListConstruct", [self._value(each) for each in x]))
+        return self._made(x, self._put("prim::Constant", []))
+
+
+IN_PYTHON = frozenset("block_diag cartesian_prod cdist gumbel_softmax multi_head_attention_forward normalize".split())
+LISTS = frozenset("broadcast_tensors chunk dsplit hsplit meshgrid split split_with_sizes tensor_split unbind vsplit".split())
+OVER_AXES = frozenset("amax amin logsumexp mean nanmean nansum norm std sum var".split())  # whose axes are a list
+NO_INPUTS = frozenset("_stacklevel axis dims named out reduce size_average".split())  # of badak's functions, or of Python's part
+RENAMED = {
+    "attention": "scaled_dot_product_attention", "_reversed": "numpy_T", "__rsub__": "rsub", "__neg__": "neg",
+    "__matmul__": "matmul", "__truediv__": "div",
+}  # fmt: skip
+_REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
+
+
+def _told(name: str, function: Callable, args: tuple, kwargs: dict) -> tuple[str, list]:
+    """The kind of the node, and its inputs in the order of PyTorch's C++ code."""
+    name = RENAMED.get(name, name)
+    if name == "__getitem__":
+        return _getitem(*args)
+    try:
+        bound = _signature(function).bind(*args, **kwargs)
+    except (TypeError, ValueError):
+        return f"aten::{name.strip('_')}", [*args, *kwargs.values()]
+    bound.apply_defaults()
+    given = dict(bound.arguments)
+    form = _FORMS.get(name)
+    if form is not None:
+        return form(**given)
+    if given.pop("inplace", False) is True:
+        name += "_"
+    if given.get("reduction") in _REDUCTIONS:
+        given["reduction"] = _REDUCTIONS[given["reduction"]]
+    if given.get("dim", 0) is None and not given.get("keepdim", True) and not name.startswith("arg"):
+        del given["dim"], given["keepdim"]
+    elif name in OVER_AXES and isinstance(given.get("dim"), int):
+        given["dim"] = [given["dim"]]
+    several = {key for key, p in _signature(function).parameters.items() if p.kind is p.VAR_POSITIONAL}
+    parts = [part if key in several else (part,) for key, part in given.items() if key not in NO_INPUTS]
+    name = name if name.startswith("_") and not name.startswith("__") else name.lstrip("_")
+    return f"aten::{name.removesuffix('__')}", [x for part in parts for x in _spread(part)]
+
+
+def _spread(part: tuple) -> list:
+    """The arguments of *args: one list of numbers, or themselves."""
+    return [list(part)] if len(part) > 1 and all(isinstance(x, int) for x in part) else list(part)
+
+
+@cache
+def _signature(function: Callable) -> inspect.Signature:
+    return inspect.signature(function)
+
+
+def _getitem(x: Tensor, key: Any) -> tuple[str, list]:
+    """x[key] as one node, named by the first part that is no whole slice."""
+    parts = key if isinstance(key, tuple) else (key,)
+    chosen = [(i, part) for i, part in enumerate(parts) if part != slice(None) or isinstance(part, Tensor)]
+    if any(isinstance(part, Tensor | list) or hasattr(part, "__array__") for _, part in chosen):
+        return "aten::index", [x, [part for _, part in chosen]]
+    at, part = chosen[0] if chosen else (0, slice(None))
+    if isinstance(part, slice):
+        return "aten::slice", [x, at, part.start, part.stop, part.step or 1]
+    return ("aten::unsqueeze", [x, at]) if part is None else ("aten::select", [x, at, part])
+
+
+def _split(x: Tensor, sizes: Any, dim: int = 0, *_: Any) -> tuple[str, list]:
+    return ("aten::split", [x, sizes, dim]) if isinstance(sizes, int) else ("aten::split_with_sizes", [x, list(sizes), dim])
+
+
+def _many(n: int, part: Any) -> list:
+    return [part] * n if isinstance(part, int) else list(part)
+
+
+def _convolution(n: int, transposed: bool) -> Callable:
+    def form(input, weight, bias, stride, padding, dilation, groups, output_padding=0) -> tuple:
+        if isinstance(padding, str):
+            return "aten::_convolution_mode", [input, weight, bias, _many(n, stride), padding, _many(n, dilation), groups]
+        numbers = [_many(n, part) for part in (stride, padding, dilation)]
+        more = [_many(n, output_padding), groups, False, False, True, True]
+        return "aten::_convolution", [input, weight, bias, *numbers, transposed, *more]
+
+    return form
+
+
+def _upsample(input, size, scale_factor, mode, align_corners, **_: Any) -> tuple:
+    n = input.dim() - 2
+    word = {"linear": "linear", "bilinear": "bilinear", "trilinear": "trilinear", "nearest-exact": "nearest_exact"}.get(mode, mode)
+    align = [] if mode.startswith("nearest") else [bool(align_corners)]
+    scales = None if scale_factor is None else [float(each) for each in _scales(n, scale_factor)]
+    start = "aten::_upsample" if "exact" in mode else "aten::upsample"
+    return f"{start}_{word}{n}d", [input, None if size is None else _many(n, size), *align, scales]
+
+
+def _scales(n: int, factor: Any) -> list:
+    return list(factor) if isinstance(factor, tuple | list) else [factor] * n
+
+
+_FORMS: dict[str, Callable] = {
+    **{f"conv{n}d": _convolution(n, False) for n in (1, 2, 3)},
+    **{f"conv_transpose{n}d": _convolution(n, True) for n in (1, 2, 3)},
+    "interpolate": _upsample,
+    "batch_norm": lambda input, running_mean, running_var, weight, bias, training, momentum, eps: (
+        "aten::batch_norm", [input, weight, bias, running_mean, running_var, training, momentum, eps, True]),
+    "instance_norm": lambda input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps: (
+        "aten::instance_norm", [input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, True]),
+    "group_norm": lambda input, num_groups, weight, bias, eps: (
+        "aten::group_norm", [input, num_groups, weight, bias, eps, True]),
+    "layer_norm": lambda input, normalized_shape, weight, bias, eps: (
+        "aten::layer_norm", [input, _many(1, normalized_shape), weight, bias, eps, True]),
+    "split": lambda **given: _split(*given.values()),
+    "einsum": lambda equation, operands: ("aten::einsum", [equation, list(operands), None]),
+    "embedding": lambda input, weight, padding_idx, scale_grad_by_freq, sparse, **_: (
+        "aten::embedding", [weight, input, -1 if padding_idx is None else padding_idx, scale_grad_by_freq, sparse]),
+    "grid_sample": lambda input, grid, mode, padding_mode, align_corners: (
+        "aten::grid_sampler", [input, grid, ("bilinear", "nearest", "bicubic").index(mode),
+                               ("zeros", "border", "reflection").index(padding_mode), bool(align_corners)]),
+    "cross_entropy": lambda input, target, weight, ignore_index, reduction, label_smoothing, **_: (
+        "aten::cross_entropy_loss", [input, target, weight, _REDUCTIONS[reduction], ignore_index, label_smoothing]),
+    "dropout": lambda input, p, training, inplace: (f"aten::dropout{'_' * inplace}", [input, p, training]),
+    **{f"adaptive_{way}_pool{n}d": lambda input, output_size, way=way, n=n, **_: (
+        f"aten::adaptive_{way}_pool{n}d", [input, _many(n, output_size)]) for way in ("avg", "max") for n in (1, 2, 3)},
+}  # fmt: skip
+
+
+def recorded(function: Callable, args: tuple, kwargs: dict) -> tuple[Calls, tuple, Any]:
+    """The calls of function(*args, **kwargs), the arguments that it was given, and what it gave."""
+    leaves, spec = tree_flatten((args, kwargs))
+    leaves = [x.detach().clone().requires_grad_(x.requires_grad) if isinstance(x, Tensor) else x for x in leaves]
+    args, kwargs = tree_unflatten(leaves, spec)
+    held = [*function.parameters(), *function.buffers()] if isinstance(function, Module) else []
+    calls = Calls([x for x in leaves if isinstance(x, Tensor)], held)
+    with calls:
+        made = function(*args, **kwargs)
+    calls.graph._return._inputs = [calls._value(x) for x in tree_flatten(made)[0]]
+    return calls, args, made
+
+
+def tracing_state() -> Calls | None:
+    """What records the calls of this thread, on which hooks push the names of their modules."""
+    return next((each for each in modes.observers if isinstance(each, Calls)), None)
