@@ -106,3 +106,9 @@ def test_what_was_read_from_a_file_has_no_calls(tmp_path):
     jit.trace(badak.nn.Linear(2, 2), badak.ones(1, 2)).save(tmp_path / "m.pt")
     with pytest.raises(NotSupportedError, match="not the calls of the program"):
         jit.load(tmp_path / "m.pt").graph  # noqa: B018
+
+
+def test_a_value_that_goes_to_python_is_warned_of():
+    for read in (lambda x: x + x.sum().item(), lambda x: x if x.sum() > 0 else -x):
+        with pytest.warns(jit._trace.TracerWarning, match="goes to Python"):
+            jit._get_trace_graph(read, badak.ones(2))

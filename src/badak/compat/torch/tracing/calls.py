@@ -240,6 +240,8 @@ class Calls(Observer):
             result = func(*args, **kwargs)
         finally:
             events.watch(self)
+        if name in ("item", "tolist"):
+            self.on_read(name)
         self._node(*told, result)
         return result
 
