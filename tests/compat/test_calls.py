@@ -31,6 +31,7 @@ def layers(lib):
 
 def products(lib):
     def run(x):
+        lib.exp(x)  # whose result nobody needs
         y = 1 - lib.mm(x, x.T) @ x[:, :2]
         return (
             lib.bmm(y[None], x[None, :2]),

@@ -434,7 +434,18 @@ def recorded(function: Callable, args: tuple, kwargs: dict) -> tuple[Calls, tupl
     with calls:
         made = function(*args, **kwargs)
     calls.graph._return._inputs = [calls._value(x) for x in tree_flatten(made)[0]]
+    calls.graph._nodes = _needed(calls.graph)
     return calls, args, made
+
+
+def _needed(graph: CallGraph) -> list[Node]:
+    """The nodes that a result needs, or that change something."""
+    used, kept = set(graph._return._inputs), []
+    for node in reversed(graph._nodes):
+        if node.kind() == "prim::PythonOp" or node.kind().endswith("_") or not used.isdisjoint(node._outputs):
+            used.update(node._inputs)
+            kept.append(node)
+    return kept[::-1]
 
 
 def tracing_state() -> Calls | None:
