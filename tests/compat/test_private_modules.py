@@ -423,3 +423,16 @@ def test_what_module_to_was_given_is_read_as_in_pytorch(given):
 
 def test_the_base_of_tensors_is_the_tensor():
     assert isinstance(badak.ones(1), badak._C.TensorBase) and isinstance(torch.ones(1), torch._C.TensorBase)
+
+
+def test_explain_says_whether_a_program_is_one_graph():
+    def branch(x):
+        return x * 2 if x.sum() > 0 else x
+
+    net = badak.nn.Sequential(badak.nn.Linear(2, 3), badak.nn.BatchNorm1d(3))
+    whole, cut = badak._dynamo.explain(net)(badak.randn(4, 2)), badak._dynamo.explain(branch, badak.ones(3))
+    theirs = torch._dynamo.explain(branch)(torch.ones(3))
+    assert (whole.graph_count, whole.graph_break_count, whole.break_reasons) == (1, 0, [])
+    assert (cut.graph_count, cut.graph_break_count) == (theirs.graph_count, theirs.graph_break_count) == (2, 1)
+    assert "Graph Break Count: 1" in str(cut) and "bool" in str(cut)
+    assert net[1].num_batches_tracked.item() == 1  # it ran once

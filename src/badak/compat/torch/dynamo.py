@@ -1,15 +1,22 @@
 """`torch._dynamo`, `_inductor`, `_functorch`, `_logging`: settings of a compiler that badak does not have are accepted."""
 
-from typing import NoReturn
+import copy
+import warnings
+from collections.abc import Callable
+from typing import Any, NamedTuple, NoReturn
 
+from badak.autograd import no_grad
 from badak.compat.torch.compiler import allow_in_graph as allow_in_graph
 from badak.compat.torch.compiler import assume_constant_result as assume_constant_result
 from badak.compat.torch.compiler import disable as disable
 from badak.compat.torch.compiler import is_compiling as is_compiling
 from badak.compat.torch.compiler import reset as reset
-from badak.core.errors import NotSupportedError
+from badak.compiler.compiled import Compiled
+from badak.core.errors import NotSupportedError, expect_function
+from badak.core.events import Observer
 from badak.core.public_api.door import Namespace
 from badak.nn import Module
+from badak.tensor.generator import fork_rng
 
 
 class Settings:
@@ -45,6 +52,61 @@ def set_logs(**levels) -> None:
 def list_backends(exclude_tags=("debug", "experimental")) -> list[str]:
     """What torch.compile can be told; badak has one compiler, of PyTorch's usual name."""
     return ["inductor"]
+
+
+class ExplainOutput(NamedTuple):
+    """What `explain` found: a program of badak's is one graph, or runs as it is for one reason."""
+
+    graph_count: int
+    graph_break_count: int
+    op_count: int
+    break_reasons: list[str]
+    ops_per_graph: list[list[str]]
+
+    def __str__(self) -> str:
+        reasons = "".join(f"\n  Break Reason {i}:\n    Reason: {why}" for i, why in enumerate(self.break_reasons, 1))
+        head = f"Graph Count: {self.graph_count}\nGraph Break Count: {self.graph_break_count}\nOp Count: {self.op_count}"
+        return f"{head}\nBreak Reasons:{reasons}"
+
+
+class _Operations(Observer):
+    eager = True
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+
+    def on_op(self, op, saved, inputs, arrays, attributes, outputs) -> None:
+        self.names.append(op.name)
+
+
+def explain(f: Callable, *extra_args: Any, **extra_kwargs: Any) -> Any:
+    """`explain(f)(*args)`: whether torch.compile replays f as a whole, and if not, why. f runs once, and copies of it to find out.
+
+    Args:
+        f: a module or a function of tensors
+
+    Returns: a function of f's arguments, which gives an ExplainOutput
+
+    Example:
+        >>> import badak
+        >>> badak._dynamo.explain(badak.sin)(badak.ones(3)).graph_break_count
+        0
+    """
+    expect_function("explain", f)
+
+    def explained(*args: Any, **kwargs: Any) -> ExplainOutput:
+        other = copy.deepcopy(f) if isinstance(f, Module) else f
+        step = Compiled(lambda *args, **kwargs: other(*args, **kwargs), told=False)
+        with warnings.catch_warnings(action="ignore"), fork_rng(), no_grad():
+            for _ in range(3):
+                step(*args, **kwargs)
+        with _Operations() as operations:
+            f(*args, **kwargs)
+        reasons = [step.fallback_reason] if step.fallback_reason else []
+        names = operations.names
+        return ExplainOutput(1 + len(reasons), len(reasons), len(names), reasons, [names])
+
+    return explained(*extra_args, **extra_kwargs) if extra_args or extra_kwargs else explained
 
 
 class OptimizedModule(Module):
