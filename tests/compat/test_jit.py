@@ -214,3 +214,26 @@ def test_isinstance_looks_into_containers(i):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert jit.isinstance(thing, kind) == torch.jit.isinstance(thing, kind)
+
+
+@pytest.mark.filterwarnings("ignore:.*goes to Python")  # istft looks for windows that do not overlap
+def test_a_spectrogram_is_traced_saved_and_read():
+    class Spectrogram(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("window", badak.hann_window(16))
+
+        def forward(self, x):
+            bins = badak.stft(x, 16, 4, window=self.window, return_complex=True)
+            back = badak.istft(
+                bins * badak.polar(bins.real * 0 + 1, bins.angle() * 0), 16, 4, window=self.window, length=x.shape[-1]
+            )
+            return badak.view_as_real(bins.conj()), back, badak.fft.irfft(badak.fft.rfft(x)), badak.fft.fft(x).imag
+
+    model, x, y = Spectrogram(), badak.sin(badak.arange(64.0))[None], badak.cos(badak.arange(128.0)).reshape(2, 64)
+    traced, file = jit.trace(model, x), io.BytesIO()
+    traced.save(file)
+    for run in (traced, jit.load(io.BytesIO(file.getvalue()))):
+        assert all(badak.allclose(a, b, atol=1e-5) for a, b in zip(run(y), model(y)))
+    code, constants = jit.trace(lambda x: x * badak.tensor([1.0, 2.0]), badak.ones(3, 2)).code_with_constants
+    assert "mul" in code and constants.c0.tolist() == [1.0, 2.0] and set(constants.const_mapping) == {"c0"}

@@ -36,6 +36,18 @@ class ScriptModule(Module):
     """What scripting or tracing makes."""
 
 
+class ConstMap:
+    """Constants of a traced program, as attributes c0, c1."""
+
+    def __init__(self, const_mapping: dict[str, Tensor]) -> None:
+        self.const_mapping = const_mapping
+
+    def __getattr__(self, name: str) -> Tensor:
+        if name.startswith("__") or name not in self.const_mapping:
+            raise AttributeError(name)
+        return self.const_mapping[name]
+
+
 class TracedModule(Traced, ScriptModule):
     """What `trace` makes of a module, and `load` of a file: the graph of one run, with the weights."""
 
@@ -51,6 +63,12 @@ class TracedModule(Traced, ScriptModule):
         return self.__dict__["_call_graph"]
 
     graph = inlined_graph
+
+    @property
+    def code_with_constants(self) -> tuple[str, ConstMap]:
+        """The graph as Python, and the tensors that it names `_tensor_constant0`, by `.c0`."""
+        names = sorted(name for name in self.held() if name.startswith("_tensor_constant"))
+        return self.code, ConstMap({f"c{i}": self.held()[name] for i, name in enumerate(names)})
 
     def save(self, f: Any, _extra_files: dict[str, Any] | None = None) -> None:
         """Write weights and graph to a path, or into an open file. `_extra_files`: name -> text."""

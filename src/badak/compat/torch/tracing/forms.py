@@ -276,6 +276,19 @@ FORMS: dict[str, _Form] = {
     "loss.BCEWithLogits": lambda x, target, weight, pos_weight, reduction="mean": call(
         F.binary_cross_entropy_with_logits, x, target, weight, reduction=reduction, pos_weight=pos_weight
     ),
+    "fourier.Fourier": lambda x, n, axis, norm="backward", inverse=False: call(
+        badak.fft.ifft if inverse else badak.fft.fft, x, n, axis, norm
+    ),
+    "fourier.RealFourier": lambda x, n, axis, norm="backward": call(badak.fft.rfft, x, n, axis, norm),
+    "fourier.InverseRealFourier": lambda x, n, axis, norm="backward": call(badak.fft.irfft, x, n, axis, norm),
+    "complex.Polar": lambda r, t: call(badak.polar, r, t),
+    "complex.Complex": lambda a, b: call(badak.complex, a, b),
+    "complex.Angle": lambda x: call(badak.angle, x),
+    "complex.Real": lambda x: call(badak.real, x),
+    "complex.Imag": lambda x: call(badak.imag, x),
+    "complex.Conj": lambda x: call(badak.conj, x),
+    "complex.ViewAsReal": lambda x: call(badak.view_as_real, x),
+    "complex.ViewAsComplex": lambda x: call(badak.view_as_complex, x),
     "concat.Cat": _cat(badak.cat),
     "concat.Stack": _cat(badak.stack),
     "shape.Split": lambda x, sizes, axis: call(badak.split, x, list(sizes), axis),
@@ -337,12 +350,12 @@ def _top_indices(x: Any, k: int, dim: int, largest: bool) -> Any:
 
 
 _WORDS = """
-add addcdiv addcmul addmm amax amin arange argmax argmin argsort bitwise_and bitwise_not bitwise_or bitwise_xor broadcast_to cat
-clamp clone copysign cumprod cumsum diagonal div einsum eq flip floor_divide fmax fmin fmod full gather ge gt index_add
-index_copy index_fill index_put index_select isclose isfinite isin isinf isnan le lerp logaddexp logical_and logical_not
-logical_or logical_xor logsumexp lt masked_fill masked_scatter masked_select matmul maximum mean minimum mul ne neg norm permute
-pow relu remainder repeat_interleave reshape roll round rsub scatter scatter_add split stack std sub sum take take_along_dim
-tile transpose tril triu unbind var where
+add addcdiv addcmul addmm amax amin angle arange argmax argmin argsort bitwise_and bitwise_not bitwise_or bitwise_xor
+broadcast_to cat clamp clone complex conj copysign cumprod cumsum diagonal div einsum eq flip floor_divide fmax fmin fmod full
+gather ge gt imag index_add index_copy index_fill index_put index_select isclose isfinite isin isinf isnan le lerp logaddexp
+logical_and logical_not logical_or logical_xor logsumexp lt masked_fill masked_scatter masked_select matmul maximum mean minimum
+mul ne neg norm permute polar pow real relu remainder repeat_interleave reshape roll round rsub scatter scatter_add split stack
+std sub sum take take_along_dim tile transpose tril triu unbind var view_as_complex view_as_real where
 """
 _LAYERS = """
 avg_pool1d avg_pool2d avg_pool3d max_pool1d max_pool2d max_pool3d binary_cross_entropy_with_logits conv1d conv2d conv3d
@@ -355,6 +368,7 @@ def _functions() -> dict[str, Callable]:
     """The functions that a graph in a file may name."""
     found: dict[str, Callable] = {name: getattr(badak, name) for name in _WORDS.split()}
     found |= {f"nn.functional.{name}": getattr(F, name) for name in _LAYERS.split()}
+    found |= {f"fft.{name}": getattr(badak.fft, name) for name in ("fft", "ifft", "rfft", "irfft")}
     found |= {f"Tensor.{name}": getattr(badak.Tensor, name) for name in ("to", "copy_", "fill_", "index_copy_", "unfold")}
     found |= {
         f"operator.{f.__name__}": f for f in (operator.getitem, operator.setitem, operator.truediv, operator.mul, operator.add)
