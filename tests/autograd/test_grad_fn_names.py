@@ -36,6 +36,8 @@ x.frac() | x.index_fill(0,lib.tensor([0]),1.) | x.index_add(0,lib.tensor([0]),x[
 x.index_copy(0,lib.tensor([0]),x[:1]) | x.masked_scatter(x>0,x) | x.take(lib.tensor([0])) | x.as_strided((2,),(1,)) |
 F.hinge_embedding_loss(x,x.sign()) | F.triplet_margin_loss(x,x,x) | F.poisson_nll_loss(x,x.detach()) |
 F.gaussian_nll_loss(x,x,x.abs()) | x.i0() | x.erfinv() | x.erfc() | x.sinc() | x.swapaxes(0,1) | x.ravel() |
+lib.fft.fft(lib.complex(x,x)) | lib.fft.rfft(x) | lib.fft.irfft(x) | lib.fft.fft(x).real | lib.fft.fft(x).imag |
+lib.linalg.pinv(sq) | lib.linalg.slogdet(sq)[1] | lib.matrix_exp(sq) | x.logcumsumexp(0) |
 x.view_as(x) | x.unflatten(1,(1,3)) | x.broadcast_to(2,2,3) | x.sum((0,1)) | x.std(1)"""
 
 

@@ -82,11 +82,13 @@ def test_sums_of_a_training_step():
         for _ in range(3):
             step(model, optimizer, x)
     sums = {each.key: each for each in profiler.key_averages()}
-    assert sums["linear"].count == sums["AddmmBackward0"].count == 6
-    assert sums["relu"].count == sums["ReluBackward0"].count == sums["Optimizer.step#SGD.step"].count == 3
-    assert sums["linear"].flops == 3 * 2 * 3 * (4 * 8 + 8 * 2)
+    assert sums["aten::linear"].count == sums["AddmmBackward0"].count == 6
+    assert sums["aten::relu"].count == sums["ReluBackward0"].count == sums["Optimizer.step#SGD.step"].count == 3
+    assert sums["aten::linear"].flops == 3 * 2 * 3 * (4 * 8 + 8 * 2)
     shapes = {
-        str(each.input_shapes): each.count for each in profiler.key_averages(group_by_input_shape=True) if each.key == "linear"
+        str(each.input_shapes): each.count
+        for each in profiler.key_averages(group_by_input_shape=True)
+        if each.key == "aten::linear"
     }
     assert shapes == {"[[3, 4], [8, 4], [8]]": 3, "[[3, 8], [2, 8], [2]]": 3}
     top = [each for each in profiler.events() if each.cpu_parent is None]
@@ -101,7 +103,7 @@ def test_a_compiled_step_is_measured_as_it_is_written():
         compiled(model, optimizer, x)
     with badak.profiler.profile() as profiler:
         compiled(model, optimizer, x)
-    assert {each.key: each.count for each in profiler.key_averages()}["linear"] == 2
+    assert {each.key: each.count for each in profiler.key_averages()}["aten::linear"] == 2
 
 
 def test_the_table():
@@ -114,7 +116,7 @@ def test_the_table():
     heads = [each.strip() for each in lines[2].split("  ") if each.strip()]
     assert lines[0] == "three layers"
     assert heads == "Name,Self CPU %,Self CPU,CPU total %,CPU total,CPU time avg,# of Calls,Input Shapes".split(",")
-    assert lines[4].split()[0] in ("matmul", "relu") and "%" in lines[4] and len(lines) == 7
+    assert lines[4].split()[0] in ("aten::matmul", "aten::relu") and "%" in lines[4] and len(lines) == 7
     assert lines[-1].startswith("Self CPU time total: ")
     assert len(sums.table(row_limit=-1).splitlines()) == 5 + len(sums)
     assert profiler.table(sort_by="cpu_time_total").count("\n") > 5
@@ -133,7 +135,7 @@ def test_traces_that_a_browser_shows(tmp_path, packed):
     data = path.read_bytes()
     rows = json.loads(gzip.decompress(data) if packed else data)["traceEvents"]
     assert {row["ph"] for row in rows} == {"X"} and all(row["dur"] >= 0 for row in rows)
-    assert [row["args"] for row in rows if row["name"] == "linear"][0] == {"Input Dims": [[3, 4], [8, 4], [8]]}
+    assert [row["args"] for row in rows if row["name"] == "aten::linear"][0] == {"Input Dims": [[3, 4], [8, 4], [8]]}
     assert [row["ts"] for row in rows] == sorted(row["ts"] for row in rows)
 
 

@@ -17,13 +17,14 @@ _SHOWN_AS = {  # what PyTorch calls them, with the number of the overload where 
     "AddMM": "Addmm", "AvgPool": "AvgPool2D", "BCEWithLogits": "BinaryCrossEntropyWithLogits", "Cast": "ToCopy",
     "Cholesky": "LinalgCholeskyEx", "Clamp": "Clamp 1", "Conv": "Convolution", "ConvTranspose": "Convolution",
     "CrossEntropy": "NllLoss", "CumMax": "Cummax", "CumMin": "Cummin", "CumProd": "Cumprod", "CumSum": "Cumsum",
-    "Det": "LinalgDet", "DivBy": "Div", "DivInto": "Mul",
-    "Dropout": "Mul", "Eigh": "LinalgEigh", "GELU": "Gelu", "Inverse": "LinalgInvEx", "LayerNorm": "NativeLayerNorm",
-    "LerpBy": "Lerp", "Linear": "Addmm", "Log1p": "Log1P", "LogSumExp": "Logsumexp", "MSE": "MseLoss", "MatMul": "Mm",
-    "MaxPool": "MaxPool2DWithIndices", "NLL": "NllLoss", "Norm": "LinalgVectorNorm", "Pad": "ConstantPadNd", "Pow": "Pow 1",
-    "PowBy": "Pow", "PowOf": "Pow 2", "QR": "LinalgQr", "RMSNorm": "Mul", "ReLU": "Relu", "SVD": "LinalgSvd", "Scale": "Mul",
-    "ScatterFill": "Scatter 1", "Shift": "Add", "SiLU": "Silu", "Solve": "LinalgSolveEx", "Square": "Pow",
-    "SubFrom": "Rsub 1",
+    "Det": "LinalgDet", "DivBy": "Div", "DivInto": "Mul", "Dropout": "Mul", "Eigh": "LinalgEigh", "Fourier": "FftC2C",
+    "GELU": "Gelu", "Imag": "Select", "Inverse": "LinalgInvEx", "InverseRealFourier": "FftC2R", "LayerNorm": "NativeLayerNorm",
+    "LerpBy": "Lerp", "Linear": "Addmm", "Log1p": "Log1P", "LogCumSumExp": "Logcumsumexp", "LogSumExp": "Logsumexp",
+    "MSE": "MseLoss", "MatMul": "Mm", "MatrixExp": "LinalgMatrixExp", "MaxPool": "MaxPool2DWithIndices", "NLL": "NllLoss",
+    "Norm": "LinalgVectorNorm", "Pad": "ConstantPadNd", "Pinv": "LinalgPinv", "Pow": "Pow 1", "PowBy": "Pow", "PowOf": "Pow 2",
+    "QR": "LinalgQr", "RMSNorm": "Mul", "ReLU": "Relu", "Real": "Select", "RealFourier": "FftR2C", "SVD": "LinalgSvd",
+    "Scale": "Mul", "ScatterFill": "Scatter 1", "Shift": "Add", "SiLU": "Silu", "SlogDet": "LinalgSlogdet",
+    "Solve": "LinalgSolveEx", "Square": "Pow", "SubFrom": "Rsub 1",
 }  # fmt: skip
 
 

@@ -7,7 +7,7 @@
     print(measured.key_averages().table(sort_by="self_cpu_time_total", row_limit=10))
     measured.export_chrome_trace("trace.json")         # chrome://tracing or ui.perfetto.dev
 
-Operations have badak's names ("linear"), those of the backward that of their grad_fn ("LinearBackward0"). While a profiler records,
+Operations have badak's names ("aten::linear"), those of the backward that of their grad_fn ("LinearBackward0"). While a profiler records,
 compiled steps run as they are written. From outside, and without changing the program: `badak profile program.py`.
 """
 
@@ -73,12 +73,12 @@ class _Recorder(Observer):
             self._stack.remove(event)
 
     def on_op_enter(self, op, forward: Callable) -> Callable:
-        return self._timed(op.name, forward)
+        return self._timed(f"aten::{op.name}", forward)
 
     def on_op(self, op, saved, inputs, arrays, attributes, outputs) -> None:
         if not (self.shapes or self.flops and op.flops):
             return
-        event = next((each for each in reversed(self.events) if each.name == op.name and each.kind == "cpu_op"), None)
+        event = next((each for each in reversed(self.events) if each.name == f"aten::{op.name}" and each.kind == "cpu_op"), None)
         if event is not None and self.shapes:
             event.input_shapes = [[] if x is None else list(x.shape) for x in arrays]
         if event is not None and self.flops and op.flops:
