@@ -7,8 +7,8 @@
     print(measured.key_averages().table(sort_by="self_cpu_time_total", row_limit=10))
     measured.export_chrome_trace("trace.json")         # chrome://tracing or ui.perfetto.dev
 
-Operations have badak's names ("aten::linear"), those of the backward that of their grad_fn ("LinearBackward0"). While a profiler records,
-compiled steps run as they are written. From outside, and without changing the program: `badak profile program.py`.
+Operations have badak's names ("aten::linear"), those of the backward that of their grad_fn ("LinearBackward0"). While a profiler
+records, compiled steps run as they are written. From outside, and without changing the program: `badak profile program.py`.
 """
 
 import os
