@@ -105,3 +105,32 @@ def test_mistakes_are_named():
         badak.autograd.grad(z.sum(), x, is_grads_batched=True)
     with pytest.raises(ArgumentError, match="strict=True and vectorize=True are not supported together\nfix: "):
         badak.autograd.functional.jacobian(lambda x: x, badak.ones(2), strict=True, vectorize=True)
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("case", ["linear", "detached", "one input", "int", "int input", "several", "v", "v shape", "rows"])
+@pytest.mark.parametrize("name", ["vjp", "jvp", "vhp", "hvp", "jacobian", "hessian"])
+def test_products_with_jacobians_complain_as_pytorch_does(name, case, strict):
+    def said(lib):
+        x = lib.ones(2)
+        function, inputs = {
+            "linear": (lambda x: x.sum() * 2, x),
+            "detached": (lambda x: x.detach().sum(), x),
+            "one input": (lambda x, y: (x * x).sum(), (x, x)),
+            "int": (lambda x: 1, x),
+            "int input": (lambda x, y: (x * x).sum(), (x, 1)),
+            "several": (lambda x: ((x * x).sum(), x.sum()), x),
+            "rows": (lambda x: x * x, x),
+        }.get(case, (lambda x: (x * x).sum(), x))
+        v = {"v": (x, x), "v shape": lib.ones(3)}.get(case, x if name != "vjp" else None)
+        v = (x, x) if case == "one input" and name != "vjp" else v
+        given = {} if name in ("jacobian", "hessian") else {"v": v}
+        try:
+            return getattr(lib.autograd.functional, name)(function, inputs, strict=strict, **given)
+        except Exception as error:
+            return [kind for kind in (TypeError, RuntimeError) if isinstance(error, kind)], str(error).partition("\n")[0].replace(
+                "badak.", "torch."
+            )
+
+    plain = lambda a: [plain(x) for x in a] if type(a) in (tuple, list) else a.tolist() if hasattr(a, "tolist") else a
+    assert plain(said(badak)) == plain(said(torch))

@@ -112,8 +112,9 @@ def _by_rows(outputs: list, inputs: list, gradients: list, retain_graph, create_
         if dy is None or dy.shape[1:] != y.shape:
             got = "None" if dy is None else tr("shape {}", tuple(dy.shape))
             raise ShapeError(
-                tr("grad(is_grads_batched=True): expected grad_outputs[{}] to have a first dim of rows, and then the dims of "
-                   "outputs[{}], {}; got {}", i, i, tuple(y.shape), got),
+                tr("If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension: "
+                   "expected grad_outputs[{}] to have a first dim of rows, and then the dims of outputs[{}], {}; got {}",
+                   i, i, tuple(y.shape), got),
                 "badak.eye(n) for an output of n numbers",
             )  # fmt: skip
     size = len(gradients[0])

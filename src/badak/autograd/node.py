@@ -85,9 +85,9 @@ class Node:
         """Raise where this node can no longer give the right gradient."""
         if self.saved is None:
             raise GraphError(
-                tr("Trying to backward through the graph a second time: {} has already given its gradient "
-                   "and freed what it had saved", self._where()),
-                "compute the loss again, or call backward(retain_graph=True) the first time",
+                tr("Trying to backward through the graph a second time (or directly access saved tensors after they have already "
+                   "been freed): {} has already given its gradient and freed what it had saved", self._where()),
+                "compute the loss again, or the first time: Specify retain_graph=True, backward(retain_graph=True)",
                 code=24,
             )  # fmt: skip
         if self.watched:

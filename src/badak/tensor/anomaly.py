@@ -6,6 +6,7 @@ import numpy as np
 
 from badak.core.errors import GraphError, tr, user_line
 from badak.core.events import Observer
+from badak.tensor.grad_fn import name_of
 
 _FLOATS = "fcV"  # bfloat16 is of kind V
 
@@ -56,12 +57,13 @@ def _is_not_finite(array):
 
 
 def _look_back(node, dys, dxs) -> None:
-    for dx in dxs:
+    for i, dx in enumerate(dxs):
         if dx is not None and dx.dtype.kind in _FLOATS and not np.isfinite(dx).all():
             kind = "NaN" if np.isnan(dx).any() else "Inf"
             if all(dy is None or np.isfinite(dy).all() for dy in dys):
                 raise GraphError(
-                    tr("the backward of {} is the first to make {} in a gradient ({} of {} values)", node._where(), kind,
+                    tr("Function '{}' returned {} values in its {}th output: the backward of {} is the first to make {} in a "
+                       "gradient ({} of {} values)", name_of(node), kind.lower(), i, node._where(), kind,
                        int((~np.isfinite(dx)).sum()), dx.size),
                     "look at the input of that operation (a root or a logarithm at 0, a division by 0, an overflow)",
                 )  # fmt: skip

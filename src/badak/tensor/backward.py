@@ -10,6 +10,7 @@ from badak.autograd.node import Leaf
 from badak.core import events
 from badak.core.errors import ArgumentError, GraphError, ShapeError, name_of, tr
 from badak.core.modes import anywhere, modes
+from badak.tensor.dtypes import Size
 from badak.tensor.wrapped import walks as walks_of_wrappers
 
 
@@ -103,7 +104,11 @@ def root(y, dy):
     array = np.asarray(getattr(dy, "_array", dy))
     if array.shape != y._array.shape:
         raise ShapeError(
-            tr("Mismatch in shape: grad_output[0] has a shape of {} and output[0] has a shape of {}.", array.shape, y._array.shape),
+            tr(
+                "Mismatch in shape: grad_output[0] has a shape of {} and output[0] has a shape of {}.",
+                Size(array.shape),
+                Size(y._array.shape),
+            ),
             "pass a gradient of the output's shape",
         )
     return edge, array.astype(y._array.dtype, copy=False)
