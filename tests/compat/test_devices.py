@@ -418,3 +418,14 @@ def test_versions_compare_by_their_numbers(other):
 def test_a_number_alone_is_a_cuda_device():
     with pytest.raises(DeviceError, match="badak computes on the CPU; device 'cuda:1' was asked for"):
         badak.ones(1).to(1)
+
+
+ASKED = "_mps_is_available _mps_is_in_bad_fork _has_cuda _has_mps _has_cudnn _has_magma _has_cusparselt _accelerator_getAccelerator"
+
+
+@pytest.mark.parametrize("name", ASKED.split())
+def test_the_core_answers_what_there_is_as_pytorch_without_a_gpu(name):
+    asked = [getattr(lib._C, name) for lib in (badak, torch)]
+    ours, theirs = (each() if callable(each) else each for each in asked)
+    assert ours == theirs and str(badak._C._get_accelerator()) == str(torch._C._get_accelerator())
+    assert badak._C._mps_is_on_macos_or_newer(13, 0) is torch._C._mps_is_on_macos_or_newer(13, 0) is False

@@ -167,9 +167,31 @@ def _get_privateuse1_backend_name() -> str:
     return "privateuseone"
 
 
-_has_cuda = _has_xpu = _has_mps = _has_mtia = _has_xnnpack = _has_cudnn = False
+_has_cuda = _has_xpu = _has_mps = _has_mtia = _has_xnnpack = _has_cudnn = _has_mkldnn = _has_magma = _has_cusparselt = False
 has_openmp = has_mkl = has_mkldnn = False
 has_lapack = has_spectral = True  # NumPy's
+
+
+def _mps_is_available() -> bool:
+    """False: badak computes on the CPU."""
+    return False
+
+
+def _mps_is_on_macos_or_newer(major: int, minor: int) -> bool:
+    """False, likewise."""
+    return False
+
+
+_mps_is_in_bad_fork = _is_xnnpack_enabled = _mps_is_available
+
+
+def _accelerator_getAccelerator() -> None:  # noqa: N802  (PyTorch's name)
+    """None: there is none."""
+
+
+def _get_accelerator(check: bool | None = None) -> device:
+    """The CPU, where there is none."""
+    return device("cpu")
 
 
 def _cuda_getDeviceCount() -> int:  # noqa: N802  (PyTorch's name)
