@@ -309,3 +309,9 @@ def test_a_uniform_number_has_no_mode_and_a_gamma_number_a_cdf():
     (a, b), (x, y) = both([0.5, 3.0]), both([0.2, 4.0])
     close(D.Gamma(a, x).cdf(x), T.Gamma(b, y).cdf(y))
     close(D.Uniform(a - 1, a).mode, T.Uniform(b - 1, b).mode)
+
+
+def test_the_sigmoid_that_stays_inside_has_pytorchs_name():
+    x = [-200.0, 0.0, 200.0]
+    ours = badak.distributions.transforms._clipped_sigmoid(badak.tensor(x))
+    assert ours.tolist() == torch.distributions.transforms._clipped_sigmoid(torch.tensor(x)).tolist()

@@ -15,6 +15,7 @@ from badak.distributions.elementwise_transforms import PowerTransform as PowerTr
 from badak.distributions.elementwise_transforms import SigmoidTransform as SigmoidTransform
 from badak.distributions.elementwise_transforms import SoftplusTransform as SoftplusTransform
 from badak.distributions.elementwise_transforms import TanhTransform as TanhTransform
+from badak.distributions.elementwise_transforms import clipped_sigmoid as _clipped_sigmoid  # noqa: F401  (PyTorch's name)
 from badak.distributions.matrix_transforms import CatTransform as CatTransform
 from badak.distributions.matrix_transforms import CorrCholeskyTransform as CorrCholeskyTransform
 from badak.distributions.matrix_transforms import CumulativeDistributionTransform as CumulativeDistributionTransform
