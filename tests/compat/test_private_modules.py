@@ -436,3 +436,27 @@ def test_explain_says_whether_a_program_is_one_graph():
     assert (cut.graph_count, cut.graph_break_count) == (theirs.graph_count, theirs.graph_break_count) == (2, 1)
     assert "Graph Break Count: 1" in str(cut) and "bool" in str(cut)
     assert net[1].num_batches_tracked.item() == 1  # it ran once
+
+
+@pytest.mark.filterwarnings("ignore:`apply_permutation` is deprecated")
+def test_small_names_do_what_pytorchs_do():
+    def told(lib):
+        from_reduction, F = lib.nn._reduction, lib.nn.functional
+        x = lib.arange(6.0).reshape(2, 3)
+        return [
+            [from_reduction.get_enum(word) for word in ("none", "mean", "sum")],
+            [
+                F._Reduction.legacy_get_string(*two, emit_warning=False)
+                for two in ((None, None), (False, None), (True, False), (False, True))
+            ],
+            [F.has_torch_function_unary(x), F.has_torch_function_variadic(x, x), F.has_torch_function((x,))],
+            lib.nn.modules.rnn.apply_permutation(x, lib.tensor([2, 0, 1])).tolist(),
+            lib._tensor.Tensor is lib.Tensor,
+        ]
+
+    assert told(badak) == told(torch)
+    assert badak.distributed.elastic.multiprocessing.errors.record(lambda x, y=1: x + y)(2, y=3) == 5
+    assert isinstance((1, 2), badak.nn.common_types._size_2_t.__args__[1].__origin__)
+    assert badak.autograd.profiler_util.EventList is badak.compat.torch.profiler_events.EventList
+    with pytest.raises(ArgumentError, match="x is not a valid value for reduction\nfix: "):
+        badak.nn._reduction.get_enum("x")
