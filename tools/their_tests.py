@@ -62,6 +62,12 @@ SUITES = {
         path="src",
         repository="huggingface/accelerate@v1.14.0",
     ),
+    "asteroid-filterbanks": Suite(
+        "tests", repository="asteroid-team/asteroid-filterbanks@ddecf6b", options="--ignore tests/torch_stft_test.py"
+    ),
+    "botorch": Suite(
+        "test/posteriors test/acquisition/test_analytic.py test/models/transforms", repository="pytorch/botorch@e390e135c"
+    ),
     "captum": Suite("tests/attr/test_*.py", repository="pytorch/captum@v0.8.0"),
     "diffusers": Suite(
         " ".join(f"tests/models/test_{name}.py" for name in "layers_utils activations attention_processor".split())
@@ -73,6 +79,11 @@ SUITES = {
         options="--timeout 120",
     ),
     "diffusers-schedulers": Suite("tests/schedulers", path="src", repository="huggingface/diffusers@v0.40.0"),
+    "e3nn": Suite(
+        " ".join(f"tests/o3/{name}_test.py" for name in "irreps rotation linear wigner".split()) + " tests/math",
+        repository="e3nn/e3nn@2aa7f584",
+        options="--timeout 120",
+    ),
     "entmax": Suite("entmax", repository="deep-spin/entmax@c2bec6d"),
     "fvcore": Suite("tests/test_*.py tests/param_scheduler", repository="facebookresearch/fvcore@3378afe"),
     "gpytorch": Suite("test", repository="cornellius-gp/gpytorch@v1.15.2"),
@@ -131,6 +142,13 @@ SUITES = {
     "normalizing-flows": Suite(
         "normflows", repository="VincentStimper/normalizing-flows@c6616b1", options="-o python_files=*_test.py"
     ),
+    "opacus": Suite(
+        " ".join(f"opacus/tests/{name}_test.py" for name in "batch_memory_manager dpdataloader per_sample_gradients_utils".split())
+        + " opacus/tests/validators opacus/tests/schedulers "
+        + " ".join(f"opacus/tests/grad_samples/{name}_test.py" for name in "linear embedding group_norm layer_norm".split()),
+        repository="pytorch/opacus@4d0ebc84",
+        options="--timeout 120",
+    ),
     "open_clip": Suite(
         " ".join(
             f"tests/test_{name}.py" for name in "loss modern_text num_shards params retrieval_metrics siglip_chunked_loss".split()
@@ -155,6 +173,11 @@ SUITES = {
     "pyro": Suite("tests/params tests/poutine tests/nn", repository="pyro-ppl/pyro@1.9.1"),
     "pyro-distributions": Suite("tests/distributions/test_[a-q]*.py", repository="pyro-ppl/pyro@1.9.1"),
     "pytorch-crf": Suite("tests", repository="kmkurn/pytorch-crf@623e340", options="-o addopts="),
+    "pytorch-forecasting": Suite(
+        "tests/test_metrics.py tests/test_utils tests/test_models/test_nn",
+        repository="sktime/pytorch-forecasting@062aeb47",
+        options="-o addopts=",
+    ),
     "pytorch-lightning": Suite(
         "tests/tests_fabric/utilities "
         + " ".join(f"tests/tests_pytorch/{name}" for name in "utilities core trainer callbacks loops checkpointing tuner".split()),
@@ -174,10 +197,19 @@ SUITES = {
         environment={"TEST_DEVICE": "cpu", "TEST_DTYPES": "float32,float64"},
         options="--timeout 60",
     ),
+    "pytorch_ema": Suite("tests", repository="fadel/pytorch_ema@d661859"),
     "pytorch_optimizer": Suite("tests", repository="kozistr/pytorch_optimizer@v3.9.0"),
     "skorch": Suite("skorch/tests", repository="skorch-dev/skorch@v1.4.0", options="-o addopts="),
+    "snntorch": Suite("tests/test_snntorch", repository="jeshraghian/snntorch@634fc22"),
+    "stable-baselines3": Suite(
+        " ".join(f"tests/test_{name}.py" for name in "distributions buffers utils gae train_eval_mode".split()),
+        repository="DLR-RM/stable-baselines3@e05d2dbe",
+        options="--timeout 120",
+    ),
+    "torch-optimizer": Suite("tests", repository="jettify/pytorch-optimizer@19c3e41", options="--timeout 60"),
     "tinygrad": Suite("test/backend/test_ops.py", repository="tinygrad/tinygrad@v0.13.0"),  # badak as what it is compared with
     "torch_geometric": Suite("test/nn/conv/test_[a-g]*.py test/nn/norm", repository="pyg-team/pytorch_geometric@5c6461b23"),
+    "torchcde": Suite("test", repository="patrick-kidger/torchcde@9ff6aba", options="--timeout 240"),
     "torchdiffeq": Suite("tests/*_tests.py", repository="rtqichen/torchdiffeq@master"),
     "torchmetrics": Suite(
         "tests/unittests/bases", path="src", repository="Lightning-AI/torchmetrics@v1.9.0", options="-o addopts="
