@@ -205,6 +205,19 @@ def test_binary_cross_entropy(weighted, reduction):
     agree(both, x, t, units=256)
 
 
+@pytest.mark.parametrize("target", [0.0, 1.0, 0.25])
+def test_binary_cross_entropy_of_what_is_certain_has_a_finite_gradient(target):
+    def slopes(lib):
+        x = lib.tensor([0.0, 1.0, 0.5, 1e-30, 1 - 1e-7], requires_grad=True)
+        z = lib.tensor([200.0, -200.0, 0.0], requires_grad=True)
+        loss = lib.nn.functional.binary_cross_entropy
+        loss(x, lib.full((5,), target), reduction="sum").backward()
+        loss(lib.sigmoid(z), lib.full((3,), target)).backward()
+        return [*x.grad.tolist(), *z.grad.tolist()]
+
+    np.testing.assert_allclose(slopes(badak), slopes(torch), rtol=1e-5)
+
+
 def test_binary_cross_entropy_refuses_logits():
     with pytest.raises(ArgumentError, match="between 0 and 1.*\nfix: binary_cross_entropy_with_logits takes logits"):
         F.binary_cross_entropy(badak.tensor([2.0]), badak.tensor([1.0]))

@@ -5,7 +5,7 @@ import torch
 import torch.nn.functional as F
 
 from badak.ops.ctc import CTC
-from badak.ops.loss import MSE, NLL, BCEWithLogits, CrossEntropy, CrossEntropySoft, KLDiv
+from badak.ops.loss import BCE, MSE, NLL, BCEWithLogits, CrossEntropy, CrossEntropySoft, KLDiv
 from tests.samples import Draw, Sample, case, ints, uniform
 
 REDUCTIONS = ["mean", "sum", "none"]
@@ -101,6 +101,9 @@ ROWS = [
     Sample(MSE, lambda x, t, reduction: F.mse_loss(x, t, reduction=reduction), PAIRS, reduction=REDUCTIONS,
            threads=[((257, 65), (257, 65))]),
     Sample(MSE, lambda x, t, reduction: F.mse_loss(x, t, reduction=reduction), [((0, 4), (0, 4))], reduction=["sum", "none"]),
+    Sample(BCE, lambda x, t: F.binary_cross_entropy(x, t, reduction="none"),
+           [(uniform(0.1, 0.9, 3, 4), uniform(0.1, 0.9, 3, 4)), (uniform(0.1, 0.9, 1), uniform(0.1, 0.9, 1)), ((0, 4), (0, 4))],
+           extremes=[case(np.array([0.0, 1.0, 0.5, 0.0, 1.0]), np.array([1.0, 1.0, 0.25, 0.0, 0.0]))], no_grad=(1,)),
     Sample(BCEWithLogits, bce, COINS, reduction=REDUCTIONS, no_grad=(2, 3),
            threads=[((257, 65), uniform(0, 1, 257, 65), None, None)],
            extremes=[case(np.array([1e4, -1e4, 1e4, -1e4, 40.0]), np.array([1.0, 0.0, 0.0, 1.0, 1.0]), None, None)]),

@@ -5,7 +5,7 @@ import numpy as np
 from badak import kernels
 from badak.core.errors import ArgumentError, DTypeError, IndexOutOfRangeError, ShapeError, tr, warn_once
 from badak.core.memory import is_alone
-from badak.ops._broadcast import quiet
+from badak.ops._broadcast import elementwise, quiet
 from badak.ops._check import dtype_mismatch, not_floating, position, unlike_scalars, within
 from badak.ops.batching import aligned, count, every
 from badak.ops.op import Op
@@ -166,6 +166,30 @@ class KLDiv(Op):
     def backward(saved, dy):
         dloss = _spread(dy, saved.x.shape, *saved.spread)
         return kernels.of(dy).kl_div_backward(dloss, saved.x, saved.target, saved.log_target, saved.needs)
+
+
+class BCE(Op):
+    """loss = -(t max(ln x, -100) + (1 - t) max(ln(1 - x), -100)) of probabilities x, t = target.
+
+    dx = dloss (x - t) / max(x (1 - x), 1e-12);   dtarget = dloss (ln(1 - x) - ln x).
+    """
+
+    @staticmethod
+    @elementwise
+    def forward(save, x, target):
+        save.x, save.target = x, target
+        return -(target * np.maximum(_ln(x), -100) + (1 - target) * np.maximum(_ln1p(-x), -100))
+
+    @staticmethod
+    def backward(saved, dy):
+        x, t = saved.x, saved.target
+        nx, nt = saved.needs
+        dx = dy * (x - t) / np.maximum(x * (1 - x), _LEAST) if nx else None
+        return dx, dy * (_ln1p(-x) - _ln(x)) if nt else None
+
+
+_ln, _ln1p = quiet(np.log), quiet(np.log1p)
+_LEAST = float(np.float32(1e-12))  # as PyTorch's is, for float64, too
 
 
 class MSE(Op):

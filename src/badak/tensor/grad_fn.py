@@ -14,7 +14,8 @@ from badak.core import events
 from badak.core.errors import ArgumentTypeError, GraphError, package, tr
 
 _SHOWN_AS = {  # what PyTorch calls them, with the number of the overload where it is not 0
-    "AddMM": "Addmm", "AvgPool": "AvgPool2D", "BCEWithLogits": "BinaryCrossEntropyWithLogits", "Cast": "ToCopy",
+    "AddMM": "Addmm", "AvgPool": "AvgPool2D",
+    "BCE": "BinaryCrossEntropy", "BCEWithLogits": "BinaryCrossEntropyWithLogits", "Cast": "ToCopy",
     "Cholesky": "LinalgCholeskyEx", "Clamp": "Clamp 1", "Conv": "Convolution", "ConvTranspose": "Convolution",
     "CrossEntropy": "NllLoss", "CumMax": "Cummax", "CumMin": "Cummin", "CumProd": "Cumprod", "CumSum": "Cumsum",
     "Det": "LinalgDet", "DivBy": "Div", "DivInto": "Mul", "Dropout": "Mul", "Eigh": "LinalgEigh", "Fourier": "FftC2C",

@@ -9,7 +9,7 @@ from badak.core import events
 from badak.core.errors import ArgumentError, DTypeError, ShapeError, tr, user_line, warn_once
 from badak.nn.functional._common import real_tensor, reduction_of, tensor
 from badak.ops._check import expect_real
-from badak.ops.loss import MSE, NLL, BCEWithLogits, CrossEntropy, CrossEntropySoft, KLDiv
+from badak.ops.loss import BCE, MSE, NLL, BCEWithLogits, CrossEntropy, CrossEntropySoft, KLDiv
 from badak.tensor import Tensor, apply, broadcast_tensors, promote_types, where
 from badak.tensor.upcast import in_float32
 
@@ -279,8 +279,7 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
         )  # fmt: skip
     _check_probabilities("input", x, tr("binary_cross_entropy_with_logits takes logits"))
     _check_probabilities("target", target, tr("targets of 0 and 1; class ids go into cross_entropy"))
-    target = target.to(x.dtype)
-    loss = -(target * x.log().clamp(min=-100.0) + (1.0 - target) * (-x).log1p().clamp(min=-100.0))
+    loss = apply(BCE, x, target.to(x.dtype))
     return _reduced(loss if weight is None else loss * weight, reduction, "binary_cross_entropy")
 
 

@@ -134,7 +134,7 @@ def _clamp(w, out, x, lo, hi):
     return y if hi is None else w.op("Min", y, w.constant(hi, out.dtype))
 
 
-@form("arithmetic.Lerp", "lerp.LerpBy")
+@form("arithmetic.Lerp", "arithmetic.LerpBy")
 def _lerp(w, out, a, b, c):
     share = w.of(c) if isinstance(c, Ref) else w.constant(c, out.dtype)
     return w.op("Add", w.of(a), w.op("Mul", share, w.op("Sub", w.of(b), w.of(a))))

@@ -252,6 +252,7 @@ FORMS: dict[str, _Form] = {
     "activation.GELU": lambda x, approximate="none", **_: call(F.gelu, x, approximate=approximate),
     "activation.SiLU": lambda x: call(F.silu, x),
     "elementwise.Round": lambda x, **attributes: call(badak.round, x, **attributes),
+    "loss.BCE": lambda x, target: call(F.binary_cross_entropy, x, target, reduction="none"),
     "arithmetic.PowOf": lambda x, c: call(badak.pow, c, x),
     "along.Gather": lambda x, index, dim: call(badak.gather, x, dim, index),
     "reduce.OneOf": lambda x, index: call(badak.take_along_dim, x, index, -1),
@@ -358,7 +359,8 @@ mul ne neg norm permute polar pow real relu remainder repeat_interleave reshape 
 std sub sum take take_along_dim tile transpose tril triu unbind var view_as_complex view_as_real where
 """
 _LAYERS = """
-avg_pool1d avg_pool2d avg_pool3d max_pool1d max_pool2d max_pool3d binary_cross_entropy_with_logits conv1d conv2d conv3d
+avg_pool1d avg_pool2d avg_pool3d max_pool1d max_pool2d max_pool3d binary_cross_entropy
+binary_cross_entropy_with_logits conv1d conv2d conv3d
 conv_transpose1d conv_transpose2d conv_transpose3d cross_entropy embedding gelu kl_div linear log_softmax mse_loss nll_loss
 one_hot pad silu softmax
 """
