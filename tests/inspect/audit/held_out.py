@@ -20,6 +20,7 @@ from tests.inspect.audit import (
     held_out_faults_ninth,
     held_out_faults_seventh,
     held_out_faults_sixth,
+    held_out_faults_tenth,
     held_out_faults_third,
 )
 
@@ -337,6 +338,7 @@ EDITS |= (
     | held_out_faults_seventh.EDITS
     | held_out_faults_eighth.EDITS
     | held_out_faults_ninth.EDITS
+    | held_out_faults_tenth.EDITS
 )
 
 

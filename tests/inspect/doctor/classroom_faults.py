@@ -12,6 +12,7 @@ from tests.inspect.doctor import (
     classroom_faults_fifth,
     classroom_faults_fourth,
     classroom_faults_later,
+    classroom_faults_ninth,
     classroom_faults_seventh,
     classroom_faults_sixth,
     classroom_faults_third,
@@ -546,6 +547,7 @@ EDITS = {
 }  # fmt: skip
 EDITS |= classroom_faults_later.EDITS | classroom_faults_third.EDITS | classroom_faults_fourth.EDITS | classroom_faults_fifth.EDITS
 EDITS |= classroom_faults_sixth.EDITS | classroom_faults_seventh.EDITS | classroom_faults_eighth.EDITS
+EDITS |= classroom_faults_ninth.EDITS
 
 
 def spoiled(name: str) -> list[tuple[str, str, str]]:
