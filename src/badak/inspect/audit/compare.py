@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 ROUNDING = 1e-4  # largest change, by the size of the values, that other shapes and kernels explain
+HIDDEN = -1e3  # what is hidden has scores that are at most this
 
 
 @dataclass
@@ -51,7 +52,7 @@ def near(a: np.ndarray, b: np.ndarray, tolerance: float = ROUNDING) -> bool:
 
 
 def change(a: np.ndarray, b: np.ndarray) -> float:
-    """Largest difference, by the root mean square of the values."""
+    """Largest difference, by the root mean square of the values; what is hidden in both, at -1e4, says nothing of their size."""
     if a.shape != b.shape:
         return np.inf
     if same(a, b):
@@ -62,6 +63,7 @@ def change(a: np.ndarray, b: np.ndarray) -> float:
     fine = np.isfinite(a) & np.isfinite(b)
     if not np.array_equal(fine, np.isfinite(a) | np.isfinite(b)):
         return np.inf
+    fine &= (a != b) | (a > HIDDEN)
     if not fine.any():
         return 0.0
     size = np.sqrt(np.mean(np.square(np.where(fine, a, 0.0)))) or 1.0

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from badak.inspect.doctor.watch import Watch
 
 MOST = 32  # pairs and sums of a step
+PLAIN = "mean sum add sub neg shift scale div_by sub_from clone cast expand".split()  # of which a sum of losses is made
 UP = (
     "mean sum pow_by square mul abs sqrt neg scale shift where clamp div_by add log sub_from".split()
 )  # from a loss to what differs
@@ -54,9 +55,19 @@ def difference(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -
         return
     if inputs[0]._node is not None and inputs[1]._node is not None:
         rewards.target(watch, inputs[0], inputs[1])
+    layout.addend(watch, inputs, y, node)
     for x, other in ((0, 1), (1, 0)):
         if inputs[x]._node is not None and arrays[x].shape == y.shape and is_data(inputs[other], y):
             watch.pairs[id(node)] = Pair(node, "difference", inputs[x]._node, arrays[x], arrays[other])
+
+
+def taken_apart(watch: "Watch", node: Any) -> None:
+    """A node that what backward() is called of is a sum of, and so are those below it; a term that was detached is for nothing."""
+    if node.name in PLAIN or node.op.view:
+        watch._plain |= {id(edge[0]) for edge in node.edges if edge is not None}
+    if id(node) in watch.addends and len(watch.open.constants) < 64:
+        _, place, mean = watch.addends[id(node)]
+        watch.open.constants.append((place, mean, True))
 
 
 def product(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:

@@ -14,6 +14,7 @@ from badak.core.modes import modes
 from badak.data.collate import default_collate
 from badak.data.fetch import MapFetcher
 from badak.data.loader import _BaseDataLoaderIter
+from badak.distributions import Distribution
 from badak.inspect.doctor import layout
 from badak.inspect.doctor.collated import apart, in_order
 from badak.inspect.doctor.composed import memory
@@ -233,6 +234,34 @@ def draws_told(watch: "Watch") -> Callable[[], None]:
 
     def ended() -> None:
         _BaseDataLoaderIter.__next__, MapFetcher.fetch = plain, fetch  # type: ignore[method-assign]
+
+    return ended
+
+
+def likelihoods_told(watch: "Watch") -> Callable[[], None]:
+    """Note how likely data is under what a model gives, or what a model gives under what is fixed. Gives what ends it."""
+    kinds = [Distribution]
+    for kind in kinds:
+        kinds += [each for each in kind.__subclasses__() if each not in kinds]
+    plain = {kind: kind.log_prob for kind in kinds if "log_prob" in vars(kind)}
+
+    def told(function: Callable) -> Callable:
+        def asking(self: Any, value: Any) -> Any:
+            result = function(self, value)
+            if modes.grad and isinstance(result, Tensor) and result._node is not None and len(watch.likely) < 64:
+                learns = [x._node is not None or x._requires_grad for x in (*tensors(vars(self)), value) if isinstance(x, Tensor)]
+                if learns and learns[-1] != any(learns[:-1]):
+                    watch.likely[id(result._node)] = result._node, line()
+            return result
+
+        return asking
+
+    for kind, function in plain.items():
+        kind.log_prob = told(function)  # type: ignore[method-assign]
+
+    def ended() -> None:
+        for kind, function in plain.items():
+            kind.log_prob = function  # type: ignore[method-assign]
 
     return ended
 

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from time import perf_counter, thread_time
 from typing import TYPE_CHECKING, Any
 
@@ -91,26 +92,23 @@ class Lookout(Observer):
 
     def on_module_enter(self, module, args, kwargs) -> None:
         self.deep += 1
-        part = self.parts.get(id(module)) if self.deep == 1 and self._until is not None and not modes.grad else None
-        if part is not None and not self.tested and module.training and is_random(module) and self.visit.learns(module):
-            self.tested = True
-            self.visit.add(EvalForgotten().late(self.visit, module, line()))
-            self.end()
-            if self.enough is not None:
-                self.enough()
-        if id(module) not in self.models:
+        known, visit = self.models.get(id(module)), self.visit
+        part = known is None and self.deep == 1 and self._until is not None and not modes.grad  # of a method of the model's own
+        known = self.parts.get(id(module)) if part else known
+        if known is None or part and not visit.learns(module if any(True for _ in module.parameters()) else known.module):
             return
-        known, visit = self.models[id(module)], self.visit
         if not modes.grad:
             place = line()
-            forgotten = not self.tested and module.training and visit.is_random(known) and EvalForgotten().judges(visit, module)
+            random = is_random(module) if part else visit.is_random(known)
+            forgotten = (part or not self.tested) and module.training and random and EvalForgotten().judges(visit, known.module)
             if forgotten:
                 visit.add(EvalForgotten().late(visit, module, place))
             self.tested = True
-            visit.watch.given.called(module, args, kwargs, grad=False)
+            if not part:
+                visit.watch.given.called(module, args, kwargs, grad=False)
             tested = visit.watch.open.tested
-            if len(tested) < 256 and (told := visit.watch.rows.test(args, kwargs, place, id(module))) is not None:
-                tested.append(told)
+            if len(tested) < 256 and (told := visit.watch.rows.test(args, kwargs, place, id(module), part)) is not None:
+                tested.append(replace(told, module=id(known.module)))
             if not forgotten and (self._until is None or perf_counter() < self._until):
                 return
         elif self.tested:

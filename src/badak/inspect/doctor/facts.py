@@ -56,6 +56,8 @@ class Loss:
     halves: bool = False  # its second half has the same answers as the first one, and zeros for labels where that has ones
     print: float = 0.0  # a number made of its first input: equal answers, equal numbers
     each: float | None = None  # the mean of what was not reduced
+    missing: tuple[float, float, float] | None = None  # the number far from all other labels that many are; how many of them get a
+    # gradient, how many of the others
     cosines: bool = False  # its first input was made of products of rows of length 1
 
 
@@ -281,9 +283,15 @@ class Step:
     begun: list[Begun] = field(default_factory=list)
     weighed: list[tuple[str, float]] = field(default_factory=list)  # logarithms of probabilities times data: line, gradient
     filled: list[tuple[str, float]] = field(default_factory=list)  # weights over a text with nothing hidden: line, share of padding
+    chose: list[np.ndarray] = field(default_factory=list)  # which of what has a graph was picked
+    unused: dict[tuple[str, int, int], bool] = field(default_factory=dict)  # a part that something was cut into: line, which, of
+    # how many; whether no gradient came to it, and one to others
     mixes: list[Picked] = field(default_factory=list)  # rows in another order that are mixed with the rows themselves
     moving: list[tuple[str, str]] = field(default_factory=list)  # "target" or "advantage" that has a graph: its line
     mirrored: list[tuple[str, str, tuple[int, ...]]] = field(default_factory=list)  # "data", "labels" or "graph": line, shape
+    likely: list[tuple[str, float]] = field(default_factory=list)  # logarithms of how likely something is: line, gradient
+    padded: float | None = None  # of the places of padding, how many a layer's answers, the nearest to the loss, get a gradient for
+    idle: list[tuple[str, int]] = field(default_factory=list)  # numbers of rows that a model gave: where, which; without a gradient
     seeded: bool = False
     divergences: list[Divergence] = field(default_factory=list)
     rectified: list[Rectified] = field(default_factory=list)

@@ -92,7 +92,7 @@ class Given:
             self.next.setdefault(place, []).append(moves and np.array_equal(x[:, 1:], labels[:n, :-1]))
         if labels.size == last.whole:
             self.pairs.append(Pair(place, last.values, last.shape, labels.reshape(-1)[:n].copy()))
-        elif labels.ndim == 2 and len(labels) == last.whole and labels.shape[1] < last.shape[0]:
+        elif labels.ndim in (2, len(last.shape) + 1) and len(labels) == last.whole and labels.shape[1] < last.shape[0]:
             self.pairs.append(Pair(place, last.values, last.shape, labels[:n].copy()))
 
     def redefined(self, x: Tensor) -> None:

@@ -8,7 +8,7 @@ from badak.core.errors import tr
 from badak.inspect.doctor.told import Told
 from badak.optim import lr_scheduler
 
-BATCHES = re.compile(r"loader|_dl\b|^dl\b|batches|dataset|_iter\b", re.IGNORECASE)
+BATCHES = re.compile(r"loader|_dl\b|^dl\b|batches|dataset|_iter\b|\.(split|chunk)\(|randperm|permutation", re.IGNORECASE)
 
 
 def idle(tree: ast.Module) -> Iterator[Told]:

@@ -110,6 +110,8 @@ def added(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> Non
     """A table of the model is added to (X, Y, D) along one of the first two axes."""
     a, b = arrays[0], arrays[1]
     y, node = outputs[0]._array, outputs[0]._node
+    if watch.loosened and node is not None and modes.grad:
+        addend(watch, inputs, y, node)
     if node is not None and y.ndim >= 3 and watch.rounds < FIRST and watch.stack:
         plain = [x._array for x in inputs[:2] if not _of_model(x) and x._array.shape[-1:] == y.shape[-1:]]
         if any(x.size > 1 and x.dtype.kind == "f" and ((x == 0) | (x == 1)).all() and x.any() and not x.all() for x in plain):
@@ -121,6 +123,13 @@ def added(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> Non
         axis = {(X, 1, D): 0, (1, Y, D): 1, (Y, D): 1}.get(table.shape)
         if axis is not None and x.shape == (X, Y, D) and X > 1 and Y > 1 and _is_table(watch, tensor):
             note(watch, "varies", x.shape, table.shape, axis)
+
+
+def addend(watch: "Watch", inputs: tuple, y: np.ndarray, node: Any) -> None:
+    """Note a sum, or a difference, with what was detached."""
+    for x in inputs[:2] if watch.loosened and len(inputs) == 2 and y.size > 1 and len(watch.addends) < MOST else ():
+        if x is not None and x._node is None and not x._requires_grad and x._array.__array_interface__["data"][0] in watch.loosened and x.shape == y.shape:
+            watch.addends[id(node)] = node, line(), float(x._array.mean())
 
 
 def _is_table(watch: "Watch", x: Any) -> bool:

@@ -85,6 +85,32 @@ def loss(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None
     watch.open.losses.append(seen)
     if outputs[0]._node is not None:
         watch._losses[id(outputs[0]._node)] = outputs[0]._node, seen
+        if op.name == "mse":
+            watch.asked[id(outputs[0]._node)] = outputs[0]._node, seen
+
+
+LEAST_MISSING, FAR = 0.005, 2.0  # of the labels; how many times as far as the others spread
+
+
+def marks(y: np.ndarray) -> float | None:
+    """The number far from all others that many labels are, where those are nearly all different: it says that there is none."""
+    if y.dtype.kind != "f" or y.size < 64 or not np.isfinite(y).all():
+        return None
+    values, counts = np.unique(y, return_counts=True)
+    mark, rest = values[counts.argmax()], np.delete(values, counts.argmax())
+    share = counts.max() / y.size
+    if not LEAST_MISSING < share < 0.5 or counts.max() < 8 or len(rest) < 0.7 * (y.size - counts.max()):
+        return None
+    return float(mark) if np.abs(rest - mark).min() > FAR * rest.std() else None
+
+
+def missing(seen: Loss, gradient: np.ndarray) -> None:
+    """Which labels a loss has asked for, where some are a mark."""
+    y = seen.labels
+    if y is None or y.shape != gradient.shape or (mark := marks(y)) is None:
+        return
+    pulled = gradient != 0
+    seen.missing = mark, float(pulled[y == mark].mean()), float(pulled[y != mark].mean())
 
 
 def blanks(targets: np.ndarray, lengths: np.ndarray, blank: int) -> int:
@@ -238,6 +264,7 @@ def scalar(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> No
         if pair.kind == "bce" and x.size == len(x) and ((pair.labels == 0) | (pair.labels == 1)).all():
             seen.binary = pair.labels.ravel().copy()
         compared(watch, seen, x, pair.labels)
+        watch.asked[id(pair.node)] = pair.node, seen
         watch.open.losses.append(seen)
         watch._losses[id(outputs[0]._node)] = outputs[0]._node, seen
     elif op.name == "mean":

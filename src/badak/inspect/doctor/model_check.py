@@ -90,7 +90,7 @@ def fills_in(visit: "Visit") -> bool:
 def counts(found: Audited, modules: dict[str, Module], ordered: bool, alone: bool) -> bool:
     """Whether it is said in a training. ordered: no bag of words, or of tokens one by one; alone: the model is not told how long
     texts are, and few pack them for a recurrent layer."""
-    by_design = found.probe == "order" and not ordered
+    by_design = found.probe == "order" and not ordered and "adds" not in found.numbers
     by_design |= found.probe == "padding" and alone and isinstance(modules.get(found.module), RNNBase)
     return found.probe in ASKED and not by_design
 

@@ -83,6 +83,14 @@ def own_text() -> str:
     return "".join(linecache.getlines(sys.argv[0])) if sys.argv[0].endswith(".py") else ""
 
 
+def names_of(place: str) -> list[str]:
+    """The names that a line of the program, "file.py:12", gives to what comes out of it: a, b = ..."""
+    file, _, number = place.rpartition(":")
+    lines = own_text().splitlines() if file == os.path.basename(sys.argv[0]) else []
+    found = re.match(r"\s*(\w+(?:\s*,\s*\w+)*)\s*=[^=]", lines[int(number) - 1]) if 0 < int(number or 0) <= len(lines) else None
+    return re.split(r"\s*,\s*", found[1]) if found else []
+
+
 def is_read(name: str) -> bool:
     """Whether the program that was started reads a name or an attribute, or says it in a string; True for an unknown text."""
     try:
@@ -155,7 +163,8 @@ def held_back() -> list[str]:
         tree = ast.parse(own_text())
     except (SyntaxError, ValueError):
         return []
-    names = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+    kept = [node for node in ast.walk(tree) if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store)]
+    names = [node.id if isinstance(node, ast.Name) else node.attr for node in kept]
     held = [name for name in dict.fromkeys(names) if LOADER.match(name) or SET.search(name)]
     return [name for name in held if not is_read(name) or SET.search(name) and only_prepared(tree, name)]
 

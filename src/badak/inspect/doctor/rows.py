@@ -129,9 +129,14 @@ class Rows:
                 self.trained |= kept
                 self.own.setdefault(model, set()).update(kept)
 
-    def test(self, args: tuple, kwargs: dict, place: str, model: int) -> Tested | None:
-        """What is to be said of rows that a model is asked about without gradients."""
-        pool = self.own.get(model, self.trained)  # of what only tests, such as an average of the weights, those of all
+    def part_of(self, args: tuple, part: int) -> None:
+        """The rows of data that a part of a model is given, which the program may ask by itself in a test."""
+        if len(self.own.get(part, ())) < MOST and (found := signatures(args, {})) is not None and len({*found.tolist()}) > 1:
+            self.own.setdefault(part, set()).update(found.tolist())
+
+    def test(self, args: tuple, kwargs: dict, place: str, model: int, part: bool = False) -> Tested | None:
+        """What is to be said of rows that a model, or a part of it, is asked about without gradients."""
+        pool = self.own.get(model, set() if part else self.trained)  # of an average of the weights, say, those of all
         found, texts, self.drawn = signatures(args, kwargs), columns(args, kwargs), None
         if found is None or texts is not None and share(texts, pool) > share(found, pool):
             found = texts
@@ -143,6 +148,8 @@ class Rows:
             known = max(known, sum(1 for each in self.places.tolist() if each in pool))
         cut, self.places = self.overlap(args), None
         known = max(known, cut)
+        if part and not known:  # of what it draws itself, say
+            return None
         again = self.asked is not None and np.array_equal(found, self.asked)
         self.asked = found
         known = max(known, self.part(args, kwargs))

@@ -16,12 +16,13 @@ from badak.core.modes import modes
 from badak.core.tracing import Recorder
 from badak.data import DataLoader
 from badak.inspect.doctor import collectors, composed, losses, rewards
-from badak.inspect.doctor.doors import DOORS, draws_told, loads_told, seeds_told, shuffles_told
+from badak.inspect.doctor.doors import DOORS, draws_told, likelihoods_told, loads_told, seeds_told, shuffles_told
 from badak.inspect.doctor.facts import CUTS, HELD, Back, Call, Cut, Divergence, Read, Size, Step
 from badak.inspect.doctor.given import Given
 from badak.inspect.doctor.names import line
 from badak.inspect.doctor.rewards import Heads
 from badak.inspect.doctor.rows import Rows
+from badak.inspect.doctor.tape import tensors
 from badak.nn import Module
 from badak.nn.parameter import is_lazy
 from badak.ops.linear import Linear
@@ -34,8 +35,9 @@ _BREAKS = None, True
 PULLED = "cross_entropy cross_entropy_soft nll bce_with_logits mse kl_div".split()  # losses whose gradients are looked at
 OF_A_STEP = (
     "_losses across normed flat laid told times computed answers pairs sums masked divergences masked_from _passed "
-    "parts_given _held_now weighed"
+    "parts_given _held_now weighed parts addends loosened asked likely gave _went _plain"
 ).split()  # what is known of a step alone
+LAYERS = "linear", "addmm"
 SAMPLED = (1, 2, 3)  # steps in which what costs more is measured; and 10, 30, 50, ...
 
 
@@ -88,6 +90,14 @@ class Watch(Recorder):
         self.divergences: dict[int, Divergence] = {}  # by their node
         self.weighed: dict[int, tuple[Any, str, int]] = {}  # logarithms of probabilities times data: line, sign
         self.masked: dict[int, Any] = {}  # scores of attention that zeros and ones were added to, by their node
+        self.parts: dict[int, tuple[Any, str]] = {}  # channels that are cut into parts, by their node: it, its line
+        self.loosened: dict[int, np.ndarray] = {}  # what was detached, by its memory
+        self.addends: dict[int, tuple[Any, str, float]] = {}  # sums with what was detached, by their node: line, its mean
+        self.likely: dict[int, tuple[Any, str]] = {}  # logarithms of how likely data is, or what was made of it, by their node
+        self.asked: dict[int, tuple[Any, Any]] = {}  # what answers differ by from data, by its node: it, and its loss
+        self.gave: dict[int, tuple[Any, str, int]] = {}  # numbers of rows that a model gave next to others: line, which it was
+        self._went: set[int] = set()  # of those, what a gradient has gone through
+        self._plain: set[int] = set()  # nodes that what backward() is called of is a sum of
         self._passed: set[int] = set()  # numbers that a gradient has gone through, by their node
         self._recorded = True  # whether the call that is under way began with a graph
         self.seeds: list[tuple[str, tuple, int]] = []  # where a seed was set, which, after how many steps
@@ -115,13 +125,13 @@ class Watch(Recorder):
     # on and off
 
     def __enter__(self) -> "Watch":
-        self._plain = seeds_told(self), loads_told(self), draws_told(self), shuffles_told(self)
+        self._ends = seeds_told(self), loads_told(self), draws_told(self), shuffles_told(self), likelihoods_told(self)
         return super().__enter__()
 
     def __exit__(self, *error: object) -> None:
         super().__exit__(*error)
-        for plain in self._plain:
-            plain()
+        for end in self._ends:
+            end()
         self._losses.clear()
         self._number = None, None
         self._made.clear()
@@ -133,13 +143,18 @@ class Watch(Recorder):
         else:
             if id(module) not in self.inside:
                 self.inside[id(module)] = module, self.stack[-1]
+            if modes.grad and len(self.stack) == 1 and module._parameters:
+                self.rows.part_of(args, id(module))
             if self.looks_closely and len(self.stack) == 1 and modes.grad:
                 collectors.part_given(self, module, args)
         return module
 
     def left(self, module, output, error) -> None:
-        if not self.stack and error is None:
-            self.came_out(output)
+        if self.stack or error is not None:
+            return
+        self.came_out(output)
+        if type(output) in (tuple, list, dict) and self._caller is not None:
+            collectors.gave_several(self, list(tensors(output))[:8])
 
     def on_optimizer(self, optimizer) -> None:
         if len(self.built) < 64:
@@ -178,7 +193,7 @@ class Watch(Recorder):
         if isinstance(y, Tensor) and y._node is None and len(self.computed) < 256:
             self.computed[y._array.__array_interface__["data"][0]] = y
             if self._caller is not None and not modes.grad:
-                self.answers[y._array.__array_interface__["data"][0]] = y, self._caller
+                self.answers[composed.memory(y._array)] = y, self._caller
         if isinstance(y, Tensor) and y._node is not None and self._caller is not None:
             self._made[y._node] = self._caller
             self.heads.fakes[y._node] = self.heads.fake
@@ -212,6 +227,9 @@ class Watch(Recorder):
                     self._added(node, op, inputs, outputs)
         elif not modes.grad and self.stack:
             self._not_recorded(op, inputs)
+        elif self.loosened and modes.grad and len(self.loosened) < 256:
+            if any(x is not None and composed.memory(x._array) in self.loosened for x in inputs):
+                self.loosened |= {composed.memory(y._array): y._array for y in outputs}
         if sense is not None:
             sense(self, op, saved, inputs, arrays, attributes, outputs)
         if (may_break or op is Linear) and self.broken is None:
@@ -253,6 +271,7 @@ class Watch(Recorder):
             self.computed[x._array.__array_interface__["data"][0]] = x
         if of._node is not None and modes.grad and len(self.open.cuts) < 64:
             how = ".detach()" if x._version_counter is not None else ".data"
+            self.loosened[composed.memory(x._array)] = x._array
             self.open.cuts.append(Cut(how, line(), of._node, self.stack[-1] if self.stack else None))
 
     def on_redefine(self, thing, how: str) -> None:
@@ -280,11 +299,26 @@ class Watch(Recorder):
             if self.open.backs:
                 self.open.backs[-1].nodes = self._walked
             root, value, self._walked = *self._number, 0
+            self._plain.add(id(node))
             self.open.root = ref(node)
             self.open.backs.append(Back(line(), value=float(value) if root is node else None, closure=self._stepping))
         self._walked += 1
         if not np.ndim(dys[0]):
             self._passed.add(id(node))
+        if self.addends and id(node) in self._plain:
+            composed.taken_apart(self, node)
+        if self.parts and id(node) in self.parts:
+            for i, dy in enumerate(dys):
+                key = self.parts[id(node)][1], i, len(dys)
+                self.open.unused[key] = dy is None and self.open.unused.get(key, True)
+        if self.looks_closely and self.asked and id(node) in self.asked:
+            losses.missing(self.asked[id(node)][1], np.asarray(dxs[0] if dxs[0] is not None else dys[0]))
+        if self.looks_closely and self.open.padded is None and node.name in LAYERS and np.ndim(dys[0]) == 3:
+            collectors.padded(self, np.asarray(dys[0]))
+        if self.gave and id(node) in self.gave:
+            self._went.add(id(node))
+        if self.likely and id(node) in self.likely and len(self.open.likely) < 64:
+            self.open.likely.append((self.likely[id(node)][1], float(np.sum(dys[0]))))
         if self.divergences and (known := self.divergences.get(id(node))) is not None:
             known.pull = (known.pull or 0.0) + float(np.sum(dys[0])) * known.total
         if self.weighed and (told := self.weighed.get(id(node))) is not None and len(self.open.weighed) < 256:
@@ -383,7 +417,8 @@ class Watch(Recorder):
         if step.number > CUTS:  # they hold the graph
             step.cuts = []
         step.in_part = composed.in_part(self, self._passed)
-        step.constants = [(place, number, id(node) in self._passed) for place, number, node in step.constants]
+        step.constants = [(place, number, node is True or id(node) in self._passed) for place, number, node in step.constants]
+        step.idle = [(place, i) for key, (_, place, i) in self.gave.items() if key not in self._went] if self._went else []
         self.steps.append(step)
         self.open = Step(step.number + 1)
         if step.fresh:

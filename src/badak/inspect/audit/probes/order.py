@@ -43,7 +43,7 @@ class Order:
         idle = idle_positions(subject)
         if idle:
             cause = tr("{} is there for positions and adds none: it gives what it was given, or the same everywhere", idle)
-            return [Finding("order", idle, cause, FIX)]
+            return [Finding("order", idle, cause, FIX, {"adds": 0})]
         if far := rewarded(subject):
             return [
                 Finding(

@@ -1,3 +1,4 @@
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -5,9 +6,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from badak.core.errors import tr
+from badak.inspect.doctor.collectors import filler
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.facts import Loss, Step
+from badak.inspect.doctor.names import own_text
 from badak.inspect.doctor.report import Finding
+from badak.tensor import Tensor
 
 if TYPE_CHECKING:
     from badak.inspect.doctor.session import Visit
@@ -22,6 +26,8 @@ class PaddingCounted(Diagnosis):
     title = "padding is counted as labels"
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
+        yield from self.marks(visit)
+        yield from self.reached(visit)
         for place in dict.fromkeys(loss.place for step in visit.steps for loss in step.trained):
             pairs = [(step, loss) for step in visit.rounds for loss in _stacked(step, place)]
             every = [found for step, loss in pairs if (found := _counted(step, loss)) is not None]
@@ -35,6 +41,57 @@ class PaddingCounted(Diagnosis):
                 tr("ignore_index={} in the loss; or -100 in the place of these labels", pad),
                 pad=pad, labels=count, share=count / total,
             )  # fmt: skip
+
+
+    def reached(self, visit: "Visit") -> Iterator[Finding]:
+        """A model is told of padding, and what it computes there gets a gradient, of a loss that no operation is named for."""
+        several = [step.padded for step in visit.rounds if step.padded is not None]
+        named = any(loss.target is not None for step in visit.rounds for loss in step.trained)
+        if named or len(several) < 3 or min(several) < 0.5:
+            return
+        for _, args, kwargs in visit.watch.given.example.values():
+            if of_padding([x._array for x in (*args, *kwargs.values()) if isinstance(x, Tensor)]):
+                yield self.found(
+                    next((back.place for step in visit.steps for back in step.backs), ""),
+                    tr("{:.0%} of the places of padding get a gradient, though the model is told which they are: the loss counts them",
+                       sum(several) / len(several)),
+                    tr("leave padding out of each sum over places that the loss is made of, as the mask says"),
+                    share=min(several),
+                )  # fmt: skip
+                return
+
+    def marks(self, visit: "Visit") -> Iterator[Finding]:
+        """A number that says that there is none, far from all labels, is asked for as if it were one; or it alone is."""
+        losses = [loss for step in visit.rounds for loss in step.trained if loss.missing is not None]
+        for place in dict.fromkeys(loss.place for loss in losses) if MISSING.search(own_text()) else ():
+            several = [loss.missing for loss in losses if loss.place == place and loss.missing is not None]
+            counted, others = (np.array([each[i] for each in several]) for i in (1, 2))
+            if len(several) < 3 or len({mark for mark, _, _ in several}) > 1 or not (counted > 0.9).all():
+                continue
+            alone = bool((others < 0.1).all())
+            cause = (
+                tr("the loss asks only for labels that are {:g}, which is far from all others and says that there is none",
+                   several[0][0])
+                if alone
+                else tr("labels that are {:g}, which is far from all others and says that there is none, are asked for, too",
+                        several[0][0])
+            )  # fmt: skip
+            yield self.found(place, cause, tr("loss = (error * known).sum() / known.sum(), known = label != {:g}", several[0][0]))
+            return
+
+
+MISSING = re.compile(r"missing|isnan|nan_to_num|fillna|mask|sentinel|no[_ -]?(data|reading|value)|invalid", re.IGNORECASE)
+
+
+def of_padding(arrays: list[np.ndarray]) -> bool:
+    """Whether one of several tensors says where the texts of another one end: by a mask, or by lengths."""
+    for ids in (x for x in arrays if x.ndim == 2 and x.dtype.kind in "iu" and min(x.shape) > 1):
+        pad = filler(ids, None)
+        known = ids != pad
+        others = [x for x in arrays if x is not ids and pad is not None]
+        if any(np.array_equal(x, y) for x in others for y in (known, ~known, known.sum(axis=1))):
+            return True
+    return False
 
 
 def _stacked(step: Step, place: str) -> list[Loss]:
@@ -87,17 +144,3 @@ def _tag_of_padding(ids: np.ndarray, target: np.ndarray, known: int | None) -> i
     pad = filler(ids, known)
     tags = np.unique(target.reshape(ids.shape)[ids == pad]) if pad is not None else np.zeros(0)
     return int(tags[0]) if len(tags) == 1 and (ids == pad).sum() > max(len(ids), SHARE * ids.size) else None
-
-
-def filler(ids: np.ndarray, known: int | None) -> int | None:
-    """The id that ends texts of other lengths, and stands nowhere else in them; None where there is none."""
-    for text in (ids, ids.T):
-        last = text[:, -1]
-        for pad in np.unique(last):
-            here = text == pad
-            first = np.where(here.any(axis=1), here.argmax(axis=1), text.shape[1])
-            ends = np.arange(text.shape[1]) >= first[:, None]
-            padded = int((here.sum(axis=1) >= (1 if pad == known else 2)).sum())
-            if (here == ends).all() and padded >= 2 and (len(np.unique(first)) >= 3 or pad == known) and first.min() > 0:
-                return int(pad)
-    return None

@@ -8,9 +8,9 @@ import numpy as np
 
 from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
-from badak.inspect.doctor.names import assigned_at, is_read, never_called, own_text, weights_of
+from badak.inspect.doctor.names import assigned_at, is_read, names_of, never_called, own_text, weights_of
 from badak.inspect.doctor.report import Finding
-from badak.nn import Conv1d, Conv2d, Conv3d, Linear
+from badak.nn import Conv1d, Conv2d, Conv3d, Linear, Module
 
 if TYPE_CHECKING:
     from badak.inspect.doctor.session import Visit
@@ -46,7 +46,8 @@ class NeverLearns(Diagnosis):
             for loss in [*(loss for loss in step.trained if loss.kind != "picked"), *step.scalars]:
                 losses.setdefault((loss.place, loss.kind), []).append(loss)
         apart = [*self._constant(visit, losses), *self._last_alone(visit)] or [*self._number(visit)]
-        apart = apart or [*self._in_part(visit), *self._unread(visit, losses), *self._divergence(visit), *self._itself(losses)][:1]
+        more = self._in_part(visit), self._unread(visit, losses), self._divergence(visit), self._itself(losses), self._parts(visit)
+        apart = apart or [found for several in more for found in several][:1]
         yield from apart
         lost = [p for p in visit.without_gradient().values() if visit.trained]
         known = {key: [loss.scale for loss in several] for key, several in losses.items() if key[1] != "mean"}
@@ -197,6 +198,34 @@ class NeverLearns(Diagnosis):
                 )  # fmt: skip
                 return
 
+    def _parts(self, visit: "Visit") -> Iterator[Finding]:
+        """Of what channels are cut into, or a model gives for each row, one part never gets a gradient, and others do."""
+        for steps in visit.by_optimizer():
+            rounds = [step for step in steps if step.fresh]
+            for place, i, of in dict.fromkeys(key for step in rounds for key in step.unused):
+                seen = [step.unused[place, i, of] for step in rounds if (place, i, of) in step.unused]
+                named = names_of(place)
+                if len(seen) >= 4 and all(seen) and not (len(named) == of and named[i].startswith("_")):
+                    yield self.found(
+                        place,
+                        tr("part {} of {} that channels are cut into here is never differentiated, in {} steps: nothing is made of it",
+                           i + 1, of, len(seen)),
+                        tr("look for the line that reads another part in its place"),
+                        part=i + 1, of=of,
+                    )  # fmt: skip
+                    return
+            for place, i in dict.fromkeys(each for step in rounds for each in step.idle if each[0]):
+                times, named = sum((place, i) in step.idle for step in rounds), names_of(place)
+                if times >= 5 and times >= len(rounds) - 1 and i < len(named) and not named[i].startswith("_"):
+                    yield self.found(
+                        place,
+                        tr("{}, a number for each row, is computed in {} steps and never differentiated: nothing learns from it",
+                           named[i], times),
+                        tr("add it to the loss that backward() is called of"),
+                        steps=times,
+                    )  # fmt: skip
+                    return
+
     def _unread(self, visit: "Visit", losses: dict[tuple, list]) -> Iterator[Finding]:
         """A loss gets a name that the program never reads."""
         lines, file = own_text().splitlines(), os.path.basename(sys.argv[0])
@@ -242,6 +271,20 @@ class NeverLearns(Diagnosis):
                         weights=sum(p.numel() for p in own),
                     )  # fmt: skip
                     return
+
+        run = getattr(sys.modules.get("__main__"), "__dict__", {})
+        for name, module in {id(each): (key, each) for key, each in run.items() if isinstance(each, Module)}.values():
+            own = weights_of(module) if id(module) not in used else []
+            idle = own and all(p.requires_grad and id(p) in visit.trained and id(p) not in watch.reached for p in own)
+            inside = {id(each) for each in module.modules()} & used
+            if idle and not inside and len(visit.rounds) >= 10 and not re.search(rf"\b{name}\(|\b{name}\s*($|[\]),])", own_text(), re.MULTILINE):
+                yield self.found(
+                    visit.steps[0].place,
+                    tr("{} has {:,} weights in the optimizer, and nobody calls it", name, sum(p.numel() for p in own)),
+                    tr("call {}(...), or leave it out", name),
+                    weights=sum(p.numel() for p in own),
+                )  # fmt: skip
+                return
 
         for name, line in never_called():
             yield self.found(

@@ -41,7 +41,7 @@ class LabelGiven(Diagnosis):
             rows = np.concatenate([pair.rows for pair in own]).astype(np.float64) if own else np.empty((0, 0))
             if len(own) < 3 or len(rows) < LEAST or rows.shape[1] < 2 or not np.isfinite(rows).all():
                 continue
-            if own[0].labels.ndim == 2:
+            if own[0].labels.ndim > 1:
                 yield from self.window(place, own, rows)
                 continue
             labels = np.concatenate([pair.labels for pair in own])
@@ -67,9 +67,10 @@ class LabelGiven(Diagnosis):
             return
         labels = np.concatenate([pair.labels for pair in own]).astype(np.float64)
         k, steps = labels.shape[1], rows.reshape(len(rows), own[0].shape[0], -1)
+        labels = labels.reshape(len(labels), k, -1)
         for channel in range(steps.shape[2]):
-            late = steps[:, -k:, channel]
-            if all(copied(late[:, i : i + 1], labels[:, i]) is not None for i in range(k)):
+            late, asked = steps[:, -k:, channel], labels[:, :, channel if labels.shape[2] == steps.shape[2] else 0]
+            if all(copied(late[:, i : i + 1], asked[:, i]) is not None for i in range(k)):
                 yield self.found(
                     place,
                     tr("the last {} steps of each window that the model is given are the {} numbers that it is asked for, but for "

@@ -205,7 +205,7 @@ def mixed(step: Step, loss: Loss) -> Picked | None:
     if picked is None or (picked.whole and text and np.ptp(np.diff(picked.rows) % len(picked.rows)) == 0):
         return None
     others = [each for each in step.picked if each.memory != picked.memory and len(each.rows) == len(picked.rows)]
-    if any(np.array_equal(each.rows, picked.rows) for each in others):
+    if any(np.array_equal(rows, picked.rows) for rows in (*(each.rows for each in others), *step.chose)):
         return None
     apart = [each for each in others if each.of == picked.of and each.source != picked.source]  # of one text labels are neighbours
     return picked if picked.whole or apart else None

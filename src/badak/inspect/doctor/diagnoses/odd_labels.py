@@ -108,13 +108,11 @@ class OddLabels(Diagnosis):
         """All rows of a batch are asked for the same numbers, and the next batch for others."""
         several = [loss for loss in losses if loss.one_target and not loss.one_answer and np.ptp(loss.labels[0]) > 0]  # type: ignore[index]
         kinds = {loss.labels[0].tobytes() for loss in several}  # type: ignore[index]
-        if len(several) < LEAST + 2 or len(several) < len(losses) or len(kinds) < len(several):
+        if len(several) < LEAST + 2 or len(several) < len(losses) or 1 < len(kinds) < len(several):
             return None
         return self.found(
             place,
-            tr(
-                "in all {} steps every row of a batch is asked for the same numbers, which differ from batch to batch", len(several)
-            ),
+            tr("in all {} steps every row of a batch is asked for the same numbers", len(several)),
             tr("look for a mean over the rows, an expand() or an index that takes one of them for all"),
             steps=len(several),
         )

@@ -27,6 +27,7 @@ class Maximised(Diagnosis):
         yield from self._divergence(visit)
         yield from self._reward(visit)
         yield from self._unlikely(visit)
+        yield from self._likelihood(visit)
         yield from self._same_way(visit)
         for steps in visit.by_optimizer():
             rounds = [step for step in steps if step.fresh and (step.trained or step.scalars)]
@@ -132,6 +133,22 @@ class Maximised(Diagnosis):
                     steps=steps[place],
                 )  # fmt: skip
                 return
+
+    def _likelihood(self, visit: "Visit") -> Iterator[Finding]:
+        """Data, or what is made of it, becomes less likely under a distribution."""
+        for steps in visit.by_optimizer() if not REWARDS.search(own_text()) else ():
+            rounds = [step for step in steps if step.fresh]
+            for place in dict.fromkeys(place for step in rounds for place, _ in step.likely):
+                pulls = [pull for step in rounds for at, pull in step.likely if at == place]
+                if len(pulls) >= 5 and len(pulls) >= len(rounds) - 1 and min(pulls) > 0:
+                    yield self.found(
+                        place,
+                        tr("in all {} steps the logarithm of a likelihood is made smaller: what is there becomes less likely",
+                           len(pulls)),
+                        tr("loss = -distribution.log_prob(x).mean()"),
+                        steps=len(pulls),
+                    )  # fmt: skip
+                    return
 
     def _divergence(self, visit: "Visit") -> Iterator[Finding]:
         """A divergence, which is 0 or more, is taken away from the loss."""
