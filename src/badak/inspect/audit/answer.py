@@ -100,7 +100,7 @@ def places_of(graph: Graph, length: int, texts: list[tuple[int, int]]) -> Places
     """
     known = {length: 0}
     whole = {first for n, first in texts if n == length}
-    if whole and 0 not in whole:  # as long as the text, yet moved by one: what a decoder reads of its labels
+    if whole and max(whole) < 0:  # as long as the text, yet moved by one: what a decoder reads of its labels
         known[length] = max(whole)
     for n, first in texts:
         known.setdefault(n, first)

@@ -404,8 +404,8 @@ def product_after(run: Ran, consumers: dict[int, list[Ran]], depth: int = 5) -> 
     for reader in readers(run, consumers):
         if reader.op in PRODUCTS:
             return reader
-    for reader in readers(run, consumers):
-        if depth and reader.output.shape == run.output.shape and reader.op is not Softmax:
+    for reader in readers(run, consumers):  # of several softmaxes one may be taken from another
+        if depth and reader.output.ndim > 2 and reader.output.shape[-2:] == run.output.shape[-2:] and reader.op is not Softmax:
             found = product_after(reader, consumers, depth - 1)
             if found is not None:
                 return found

@@ -109,6 +109,7 @@ def kind_of(model: Module, batch: Batch, shown: Shown, said: str | None) -> Kind
     if said in (None, "encoder-decoder"):
         two = _crossed(looked_up(batch, shown.lookups), shown.sides)
         two = two or (texts[:2] if len(texts) > 1 and not shown.sides and _two_sides(model, texts) else None)
+        two = two or _written(batch, texts, shown)
         if two and said is None and not _answers(batch, two[1], shown):
             return Kind("bidirectional", tr("it compares {} with {}, and answers no tokens", two[1], two[0]), two[1], two[0])
         if two:
@@ -133,6 +134,17 @@ def _answers(batch: Batch, name: str, shown: Shown) -> bool:
     sizes = {length + k for k in range(-SHIFTED, SHIFTED + 1)} | {x.vocabulary for x in shown.lookups}
     several = batch.leaves[name].array.shape[batch.batch_axis]
     return any(n in sizes or n % several == 0 and n // several in sizes for y in shown.answers for n in y.shape[:1] + y.shape[1:])
+
+
+def _written(batch: Batch, texts: list[str], shown: Shown) -> list[str] | None:
+    """[source, target] of two texts, where the answer has a word for each place of one of them alone, and no attention is known."""
+    if len(texts) != 2 or shown.sides:
+        return None
+    words = max((x.vocabulary for x in shown.lookups), default=0)
+    lengths = [batch.leaves[name].array.shape[1 - batch.batch_axis] for name in texts]
+    answers = [y for y in shown.answers if y.ndim == 3 and y.shape[-1] == words]
+    fits = [any(n in y.shape[:2] for y in answers) for n in lengths]
+    return [texts[fits.index(False)], texts[fits.index(True)]] if sorted(fits) == [False, True] else None
 
 
 def _crossed(looked: dict[str, int], sides: list) -> list[str] | None:

@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,6 +10,9 @@ from badak.inspect.audit.batch import TARGET_NAMES, Batch, Leaf
 from badak.inspect.audit.graph import HIDDEN
 from badak.nn import Module
 from badak.nn.embedding import Embedding
+
+if TYPE_CHECKING:
+    from badak.inspect.audit.subject import Subject
 
 _PAD = re.compile(r"(^|_)pad(ding)?(_token)?(_?(id|idx|index))$")
 
@@ -109,6 +112,17 @@ def find_padding(
             mine = _for(model, name, known, ids)
             found[name], how = ids == mine, how or f"padding is {mine}"
     return found, how
+
+
+def nested_padding(subject: "Subject") -> dict[str, np.ndarray]:
+    """{name: (B, R, L), True where padding} of ids with three axes, such as sentences of documents, that a table is asked for."""
+    known, found = pad_ids(subject.model), {}
+    for name, leaf in subject.batch.leaves.items():
+        asked = [x for x in subject.reference.lookups if x.indices.size == leaf.array.size and np.array_equal(x.indices.ravel(), leaf.array.ravel())]
+        hidden = np.isin(leaf.array, known)
+        if leaf.integer and leaf.array.ndim == 3 and asked and hidden.any() and not hidden.all():
+            found[name] = hidden
+    return found
 
 
 def _for(model: Module, name: str, known: list[int], ids: np.ndarray) -> int:

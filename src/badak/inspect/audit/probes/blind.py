@@ -3,6 +3,7 @@
 import numpy as np
 
 from badak.core.errors import tr
+from badak.inspect.audit.padding import nested_padding
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject
 
@@ -43,4 +44,8 @@ def real_queries(subject: Subject, blind: np.ndarray) -> np.ndarray:
             blind = blind & ~padding.all(axis=0)
         elif blind.ndim == 3 and blind.shape[0] % padding.shape[0] == 0 and blind.shape[-1] == padding.shape[1]:
             blind = blind & ~np.repeat(padding, blind.shape[0] // padding.shape[0], axis=0)[:, None]
+    for hidden in nested_padding(subject).values() if not subject.padding else ():  # (B, R, L), asked along either axis
+        for x in (hidden, hidden.swapaxes(1, 2)):
+            if blind.ndim == 4 and (*blind.shape[:2], blind.shape[-1]) == x.shape:
+                blind = blind & ~x[:, :, None]
     return blind

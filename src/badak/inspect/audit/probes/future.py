@@ -31,12 +31,13 @@ class FutureLeak:
             raise NotApplicable(tr("the text has one position"))
         places = subject.places[subject.kind.text]
         name = subject.kind.text
+        middle = length // 2 + int(subject.rng.integers(0, max(1, length // 4)))
+        watch = subject.forward(subject.batch.with_({name: changed(subject, name, middle)}))
+        subject.moves_within = moved_within(subject, watch.outputs, middle)
         if (shift := wrong_shift(subject)) is not None:
             subject.leaks_future = True
             cause = tr("its loss compares the answer at each place with the token of {} that it {}", name, WRONG[shift])
             return [Finding("future", "", cause, SHIFT)]
-        middle = length // 2 + int(subject.rng.integers(0, max(1, length // 4)))
-        watch = subject.forward(subject.batch.with_({name: changed(subject, name, middle)}))
         clean = partial(before, t=middle, places=places, rows=subject.rows, tolerance=subject.rounding)
         if not subject.clean(watch, clean):
             subject.leaks_future = True
@@ -54,6 +55,17 @@ class FutureLeak:
 
 
 SHIFT = tr("shift them by one: read ids[:, :-1], and compare with ids[:, 1:]")
+
+
+def moved_within(subject: Subject, outputs: list[np.ndarray], t: int) -> bool:
+    """Whether the answer at a place does not change with the token there, and some behind it do: the model moves its text."""
+    if subject.answer is None:
+        return False
+    a, b = subject.reference.outputs[subject.answer], outputs[subject.answer]
+    for shape, axis, first in along(a.shape, subject.places[subject.kind.text], subject.rows) if a.shape == b.shape else ():
+        x, y = (np.moveaxis(each.reshape(shape), axis, 0) for each in (a, b))
+        return 0 <= t - first < len(x) and same(x[t - first], y[t - first]) and not same(x[t - first :], y[t - first :])
+    return False
 
 
 def forgotten(subject: Subject, outputs: list[np.ndarray], t: int) -> bool:
@@ -92,7 +104,8 @@ def wrong_shift(subject: Subject) -> int | None:
                 fine &= ~padding[rows, at]
             labels, rows, at = labels[fine], rows[fine], at[fine]
             if len(labels) >= LEAST:
-                seen += [next((shift for shift in (1, *WRONG) if agrees(read, labels, rows, at, shift)), 1)]
+                less = int(subject.moves_within)  # it reads the token before there
+                seen += [next((shift for shift in (1, *WRONG) if agrees(read, labels, rows, at, shift - less)), 1)]
     return seen[0] if seen and 1 not in seen else None
 
 

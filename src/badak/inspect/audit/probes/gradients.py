@@ -11,6 +11,7 @@ from badak.inspect.audit.subject import NotApplicable, Subject, words
 from badak.inspect.audit.watch import BackWatch, tensors_in
 from badak.nn.containers import ModuleList, Sequential
 from badak.nn.linear import Linear
+from badak.ops.concat import Cat
 from badak.tensor import Tensor
 
 
@@ -40,7 +41,7 @@ class NoGradient:
             why = tr("is not reached by the backward") + (", nor is what only leads there" if len(reached) > 1 else "")
             found.append(finding(stop, sorted(reached, key=lambda n: _owner(n) != stop), trainable, why, CUT))
         found += frozen_between(subject) + stepped(subject, trainable) + strangers(subject)
-        return found or zeros or tied_but_cut(subject, trainable) or idle_outputs(subject, trainable)
+        return found or zeros or tied_but_cut(subject, trainable) or idle_outputs(subject, trainable) or side_by_side(subject)
 
 
 def strangers(subject: Subject) -> list[Finding]:
@@ -101,6 +102,19 @@ def tied_but_cut(subject: Subject, trainable: dict) -> list[Finding]:
             cause = tr("no gradient reaches what {} gave of {}, though its weight gets some from elsewhere", look.path, name)
             found.append(Finding("gradients", look.path, cause, CUT, {"table": tuple(table.shape)}))
     return found
+
+
+def side_by_side(subject: Subject) -> list[Finding]:
+    """The same numbers, which the text was read for, put next to themselves along the channels: one of two parts was meant."""
+    for run in subject.reference.runs:
+        if run.op is not Cat or run.output.ndim < 2 or run.attributes.get("axis", 0) not in (-1, run.output.ndim - 1):
+            continue
+        parts = [x for x, made in zip(run.inputs, run.sources) if x is not None and made is not None and made.live and made.reads]
+        twice = [x for i, x in enumerate(parts) if x.size > 8 and np.ptp(x) > 0 and any(np.array_equal(x, y) for y in parts[:i])]
+        if twice:
+            cause = tr("what has shape {} is put next to itself: {} comes of it", twice[0].shape, run.output.shape)
+            return [Finding("gradients", run.path, cause, tr("look at the indices of what is joined: two parts, each once"))]
+    return []
 
 
 PARTS = range(2, 13)  # that a layer's outputs may be cut into

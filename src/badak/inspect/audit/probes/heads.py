@@ -23,7 +23,7 @@ class Heads:
         for mixer in mixers(subject.reference):
             if mixer.keys is None or mixer.keys.ndim != 4 or mixer.values is None or mixer.values.ndim != 4:
                 continue
-            keys, values = layout(mixer.keys), layout(mixer.values)
+            keys, values = layout(mixer.keys, mixer.values.shape[1]), layout(mixer.values, mixer.values.shape[1])
             if keys is None and values is None:
                 continue
             looked = True
@@ -152,8 +152,10 @@ CHANNELS = tr("x.flatten(2).transpose(1, 2), not x.reshape(B, -1, C)")
 MERGED = tr("x.transpose(1, 2).reshape(B, T, H * D), not x.reshape(B, T, H * D)")
 
 
-def layout(x: np.ndarray) -> list[int] | None:
-    """For each head of (B, H, S, D) the first that is equal to it; None where all differ."""
+def layout(x: np.ndarray, H: int) -> list[int] | None:
+    """For each of H heads of (B, H, S, D) the first that is equal to it; None where all differ. Several of keys may be one of
+    values."""
+    x = x.reshape(len(x), H, -1, *x.shape[2:]) if x.shape[1] % H == 0 else x
     H = x.shape[1]
     first = [next((j for j in range(i) if np.array_equal(x[:, i], x[:, j])), i) for i in range(H)]
     kinds = len(set(first))

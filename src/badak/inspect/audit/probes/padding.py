@@ -2,15 +2,16 @@
 
 from collections.abc import Iterator
 from functools import partial
+from itertools import permutations
 
 import numpy as np
 
 from badak.core.errors import tr
 from badak.inspect.audit.batch import Batch
-from badak.inspect.audit.compare import change, pairs, real, shortened
+from badak.inspect.audit.compare import change, pairs, real, same, shortened
 from badak.inspect.audit.kind import reads
 from badak.inspect.audit.localize import Begin, Clean, begins, match
-from badak.inspect.audit.padding import at_one_end, mask_left_out
+from badak.inspect.audit.padding import at_one_end, mask_left_out, nested_padding
 from badak.inspect.audit.probes.order import rows_apart
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject
@@ -29,7 +30,7 @@ class PaddingLeak:
     def ask(self, subject: Subject) -> list[Finding]:
         masks = {name: mask for name, mask in subject.padding.items() if mask.any() and not mask.all()}
         if not masks:
-            if (found := self.of_series(subject)) is not None:
+            if (found := self.of_series(subject) or self.nested(subject)) is not None:
                 return found
             raise NotApplicable(
                 tr("no padding is known: audit(..., pad=ID) says which id it is, and the batch needs some"), moot=True
@@ -56,9 +57,31 @@ class PaddingLeak:
                     return shorter(subject, name, hidden)
             except NotApplicable:
                 return None
+            if not subject.batch.leaves[name].array[hidden].any():  # always 0, as behind the end of a shorter one
+                return shorter(subject, name, hidden)
             begin = begins(subject.reference.calls, watch.calls, clean)
             what = tr("with other numbers where a mask hides the end of {}", name)
             return [finding(subject, begin, what, subject.reference.outputs, watch.outputs, {name: hidden})]
+        return None
+
+    def nested(self, subject: Subject) -> list[Finding] | None:
+        """Random vectors in the places of padding of ids with three axes; None where there is none."""
+        modules = dict(subject.model.named_modules())
+        for name, hidden in nested_padding(subject).items():
+            ids = subject.batch.leaves[name].array
+            pads, asked = np.unique(ids[hidden]), [x for x in subject.reference.lookups if x.indices.size == ids.size and name in x.reads]
+
+            def other(result, call, pads=pads):
+                x = call.inputs[0] if call.inputs else np.zeros(0)
+                return noised(subject, x, np.isin(x, pads), result, call)  # also in a part of them
+
+            edit = {x.path: other for x in asked if isinstance(modules[x.path], Embedding)}
+            watch, clean = subject.forward(subject.batch, edit=edit), partial(apart_from, hidden)
+            if subject.clean(watch, clean, moves=False):
+                return []
+            begin = begins(subject.reference.calls, watch.calls, clean)
+            cause = tr("with other vectors in the places of padding of {}, real places change", name)
+            return [Finding("padding", begin.path, cause, FIX, {"places of padding": int(hidden.sum())}, begin.between)]
         return None
 
     def beside(self, subject: Subject, masks: dict) -> list[Finding]:
@@ -239,6 +262,27 @@ def equal_but(shape: tuple, a: np.ndarray, b: np.ndarray) -> bool | None:
     return None if a.shape[:2] == shape else bool(np.array_equal(a, b, equal_nan=a.dtype.kind == "f"))
 
 
+def apart_from(hidden: np.ndarray, a: np.ndarray, b: np.ndarray) -> bool | None:
+    """Whether nothing differs but at padding (B, R, L), or where all of a row, or of a column, is padding."""
+    if same(a, b):
+        return True
+    if a.shape != b.shape:
+        return None
+    looked, (B, R, L) = False, hidden.shape
+    rows, columns = hidden.all(axis=2), hidden.all(axis=1)
+    pair = columns[:, :, None] | columns[:, None]
+    known = [(hidden, (B, R, L)), (hidden.reshape(B * R, L), (B * R, L)), (pair, (B, L, L)), (rows, (B, R)), (columns, (B, L))]
+    for mask, sizes in known:
+        fits = [at for at in permutations(range(a.ndim), len(sizes)) if tuple(a.shape[i] for i in at) == sizes]
+        for at in fits:
+            looked = True
+            if same(*(np.moveaxis(x, at, range(len(sizes)))[~mask] for x in (a, b))):
+                return True
+        if fits:
+            return False
+    return False if looked or B in a.shape else None
+
+
 def noised(subject: Subject, ids: np.ndarray, where: np.ndarray, result: Tensor, call: Call) -> Tensor:
     """What a table gave of these ids, with random vectors at some of the places."""
     if not call.inputs or call.inputs[0].shape != ids.shape or not np.array_equal(call.inputs[0], ids):
@@ -305,7 +349,7 @@ def padding_beside(subject: Subject, masks: dict) -> dict[str, np.ndarray]:
             continue
         if any(look.path in known and reads(look, name, subject.batch) for look in subject.reference.lookups):
             found[name] = subject.ids(name) == next(iter(pads))
-    return found
+    return {name: mask for name, mask in found.items() if mask.any()}
 
 
 def _tail(row: np.ndarray) -> int:

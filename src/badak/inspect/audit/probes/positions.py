@@ -7,6 +7,7 @@ import numpy as np
 from badak.core.errors import tr
 from badak.inspect.audit.kind import SHIFTED
 from badak.inspect.audit.localize import dies
+from badak.inspect.audit.padding import pad_ids
 from badak.inspect.audit.probes.gradients import Failed, backward
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject
@@ -67,6 +68,8 @@ def halves(subject: Subject) -> list[Finding]:
     """Of a series of numbers (B, T, C), which is all that the model is given: a half of it that changes nothing."""
     name, axis = subject.kind.text, 1 - subject.batch.batch_axis
     x = subject.batch.leaves[name].array
+    if x.ndim == 3 and x.dtype.kind in "iu" and len(np.unique(x)) > 2 and x.shape[1] > 1 and not subject.broken:
+        return first_alone(subject, name, x)
     if len(subject.batch.leaves) > 1 or x.ndim != 3 or x.dtype.kind != "f" or x.shape[axis] < 4 or subject.broken:
         raise NotApplicable(tr("the model reads no text"), moot=True)
     half = x.shape[axis] // 2
@@ -78,6 +81,19 @@ def halves(subject: Subject) -> list[Finding]:
             cause = tr("with other numbers in the {} half of {}, nothing that the model gives changes", where, name)
             return [Finding("positions", path, cause, tr("look for a slice or an index that takes these places out"))]
     return []
+
+
+def first_alone(subject: Subject, name: str, x: np.ndarray) -> list[Finding]:
+    """Of ids with three axes, (B, R, L), whether others in all rows but the first change something."""
+    kinds = np.setdiff1d(np.unique(x), pad_ids(subject.model))
+    other = np.where(np.isin(x, kinds), kinds[(np.searchsorted(kinds, x) + 1) % len(kinds)], x).astype(x.dtype)
+    other[:, 0] = x[:, 0]
+    watch = subject.forward(subject.batch.with_({name: other}))
+    if not all(np.array_equal(a, b) for a, b in zip(subject.reference.outputs, watch.outputs)):
+        return []
+    cause = tr("with other ids in all rows of {} but the first, nothing that the model gives changes", name)
+    fix = tr("look for a slice or an index that takes these places out")
+    return [Finding("positions", dies(subject.reference.calls, watch.calls), cause, fix)]
 
 
 def without_gradient(subject: Subject, name: str, indices: np.ndarray, gradient: np.ndarray) -> np.ndarray:
@@ -95,6 +111,8 @@ def answered(subject: Subject, name: str) -> np.ndarray:
     fine = np.ones(subject.ids(name).shape, bool)
     if not subject.causal or name != subject.kind.text or subject.answer is None:
         return fine
+    if subject.moves_within:
+        fine[:, -1] = False
     shape, places = subject.reference.outputs[subject.answer].shape, subject.places[name]
     ends = [min(first + n, places.length) for n, first in places.all.items() if n in shape or n * subject.rows in shape]
     fine[:, max(ends, default=places.length) :] = False

@@ -99,8 +99,10 @@ def numbers(runs: list[Ran]) -> set[int]:
 def roots_of(subject: Subject, graph: Graph) -> set[int]:
     """The operations that bring in tokens, or what stands for them."""
     names = {subject.kind.text, subject.kind.source}
-    floats = {n for n, leaf in subject.batch.leaves.items() if leaf.array.dtype.kind == "f" and leaf.array.ndim > 2}
+    every = {n: leaf.array for n, leaf in subject.batch.leaves.items() if leaf.array.dtype.kind == "f" and leaf.array.ndim > 2}
+    floats = {n for n, x in every.items() if x.shape[-1] != x.shape[-2]}  # else who is next to whom
     first = [run for run in graph.runs if not any(source is not None and source.reads for source in run.sources)]
+    first = [run for run in first if carries(run.output)]
     found = {run.number for run in first if run.reads & (floats if subject.texts else names)}
     sizes = {subject.vocabulary(name) for name in subject.texts}
     return found | {run.number for run in graph.runs if run.op is Embedding and run.reads & names and table(run) in sizes}

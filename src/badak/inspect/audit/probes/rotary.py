@@ -87,7 +87,11 @@ def alike(subject: Subject) -> np.ndarray:
 
 
 def projected(made: Ran) -> bool:
-    """Whether queries, or keys, are what a map gives, only laid out again, or normalised and scaled alike at every position."""
+    """Whether queries, or keys, are what a map gives, only laid out again, or normalised and scaled alike at every position; or
+    the same numbers after all."""
+    maps = [run.output for run in made.inside() if run.op in (Linear, AddMM) and run.output.size == made.output.size]
+    if any(np.array_equal(np.sort(x, axis=None), np.sort(made.output, axis=None)) for x in maps[-1:]):
+        return True
     last = through(made)
     while last is not None and last.op not in (Linear, AddMM):
         if last.op not in (Repeat, RepeatInterleave) and any(map(moves_by_place, last.inputs, last.sources, last.parameters)):
@@ -191,8 +195,10 @@ def turned(made: Ran, now: np.ndarray, rows: np.ndarray) -> Turned | None:
 
 
 def widened(x: np.ndarray, times: int) -> list[np.ndarray]:
-    """Heads of keys as they may be laid out for those of queries."""
-    return [x] if times == 1 else [np.repeat(x, times, axis=1), np.tile(x, (1, times, 1, 1))]
+    """Heads of keys as they may be laid out for those of queries: each, some of them or all again and again."""
+    sizes = [n for n in range(1, x.shape[1] + 1) if x.shape[1] % n == 0] if times > 1 else []
+    parts = (x.reshape(len(x), -1, n, *x.shape[2:]) for n in sizes)
+    return [np.repeat(each, times, axis=1).reshape(len(x), -1, *x.shape[2:]) for each in parts] or [x]
 
 
 def compared(x: np.ndarray, y: np.ndarray) -> Turned | None:
