@@ -70,6 +70,9 @@ LEFT_OUT = {  # edits of any program that are no fault in this one
     "moco": ("train forgotten",),  # nothing is tested before it
     "recipe": ("rate far too high", "rate far too low", "train forgotten"),  # a schedule writes the rate; the mode is put back
     "teachernet": ("train forgotten",),  # each model is trained before it is tested
+    "answers": ("train forgotten",),  # the edit takes the training away
+    "moons": ("eval forgotten", "train forgotten", "list of layers"),  # nothing in it is random; and the last fails, in PyTorch too
+    "wave": ("eval forgotten", "train forgotten"),  # nothing in it is random
     "twotower": ("loss under no_grad", "rate far too high"),  # the same; what it compares is normalised
 }
 EDITS = {

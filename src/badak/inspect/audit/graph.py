@@ -110,6 +110,10 @@ class Graph(Watch):
             for ids in [np.stack([look.indices.ravel() for look in each], axis=1)]
         ]
 
+    def made(self, array: np.ndarray) -> tuple[Ran, int] | None:
+        """The operation that made an array, and as which of its outputs."""
+        return self._made.get(id(array))
+
     def maker(self, array: np.ndarray) -> Ran | None:
         """The operation that made an array."""
         return self._made.get(id(array), _NOBODY)[0]

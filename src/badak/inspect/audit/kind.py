@@ -169,6 +169,11 @@ def _without_text(batch: Batch, shown: Shown, said: str | None) -> Kind:
         )
     if length > 2 and length in shown.triangles:
         return Kind("causal", _TRIANGLE, name)
+    for other, leaf in batch.leaves.items():  # the last places of all ask: what is known ahead, behind what was
+        t = leaf.array.shape[1 - batch.batch_axis] if leaf.array.ndim == 3 and leaf.array.dtype.kind == "f" else 0
+        ask = [seen.keep[..., -t:] for seen in shown.attentions if t > 2 and seen.keep.shape[-2] == t < seen.keep.shape[-1]]
+        if any(map(_hides, ask)):
+            return Kind("causal", tr("an attention of {} hides what follows", other), other)
     if length > 2:
         beside = [(n, leaf.array) for n, leaf in batch.leaves.items() if n != name]
         for other, y in (*beside, *(("what its loss compares with", y) for y in shown.labels)):
@@ -191,7 +196,7 @@ def _hides(keep: np.ndarray) -> bool:
     flat = keep.reshape(-1, T, T)
     upper = flat[:, np.triu(np.ones((T, T), bool), 1)].mean()
     lower = flat[:, np.tril(np.ones((T, T), bool), -1)].mean()
-    return bool(upper < 0.4 * lower)
+    return bool(upper <= 0.5 * lower)
 
 
 def one_further(labels: np.ndarray, text: np.ndarray, batch_axis: int) -> bool:

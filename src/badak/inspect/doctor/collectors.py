@@ -148,6 +148,8 @@ def picked(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> No
         ):
             if modes.grad:
                 watch.rows.picked(x, rows)
+            elif id(x) in watch.rows.times:
+                watch.rows.beside[id(x)] = watch.rows.beside.get(id(x), 0) + 1
             watch._held.append(y)
             memory, source = (each.__array_interface__["data"][0] for each in (y, x))
             both = (y, x) if x.dtype.kind == "f" and y.shape == x.shape and x.ndim > 1 else (None, None)
@@ -217,6 +219,9 @@ def turned(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> No
 
 
 def stacked(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+    whole = arrays[0].base
+    if outputs[0]._node is None and isinstance(whole, np.ndarray) and arrays[0].size and all(x.base is whole for x in arrays):
+        watch.picked[composed.memory(outputs[0]._array)] = whole.size // arrays[0].size
     if not watch.stack and outputs[0]._node is None and arrays[0].ndim == 1:
         watch._held.append(outputs[0]._array)
         watch.rows.stacked(arrays, outputs[0]._array)
@@ -431,6 +436,7 @@ SENSES = {
     "index": picked,
     **dict.fromkeys(("split", "unbind"), cut_up),
     "gather": losses.picked_logs,
+    "take_along": losses.largest,
     "index_select": picked,
     **dict.fromkeys(("mean", "sum"), losses.scalar),
     **dict.fromkeys(("lstm", "gru", "rnn"), recurrent),

@@ -58,6 +58,7 @@ class Loss:
     each: float | None = None  # the mean of what was not reduced
     missing: tuple[float, float, float] | None = None  # the number far from all other labels that many are; how many of them get a
     # gradient, how many of the others
+    asked_one: float | None = None  # what all labels are that get a gradient, where others are all kinds of numbers
     cosines: bool = False  # its first input was made of products of rows of length 1
 
 

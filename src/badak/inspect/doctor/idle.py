@@ -15,6 +15,7 @@ def idle(tree: ast.Module) -> Iterator[Told]:
     """All of them."""
     text = ast.unparse(tree)
     yield from compared_only(tree)
+    yield from rates(tree, text)
     yield from never_moved(tree, text)
     for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
         if function.name == "forward":
@@ -30,6 +31,20 @@ def compared_only(tree: ast.Module) -> Iterator[Told]:
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Compare) and isinstance(node.value.ops[0], ast.Eq):
             what = ast.unparse(node.value)
             yield Told("setting", node.lineno, tr("{} compares, and sets nothing", what), what.replace("==", "=", 1))
+
+
+def rates(tree: ast.Module, text: str) -> Iterator[Told]:
+    """A rate that is set as an attribute of an optimizer of PyTorch's, which reads that of its groups."""
+    for node in ast.walk(tree):
+        target = node.targets[0] if isinstance(node, ast.Assign) else node.target if isinstance(node, ast.AugAssign) else None
+        if isinstance(target, ast.Attribute) and target.attr in ("lr", "learning_rate"):
+            name = ast.unparse(target.value)
+            made = rf"(?<!\w){re.escape(name.rpartition('.')[2])} = (torch\.)?optim\.\w+\("
+            if re.search(made, text):
+                yield Told(
+                    "setting", node.lineno, tr("{} was set, which nobody reads", f"{name}.{target.attr}"),
+                    f'for group in {name}.param_groups: group["lr"] = ...',
+                )  # fmt: skip
 
 
 def never_moved(tree: ast.Module, text: str) -> Iterator[Told]:
@@ -53,6 +68,12 @@ def never_read(function: ast.FunctionDef) -> Iterator[Told]:
             if not isinstance(line, ast.Assign) or len(line.targets) != 1 or not isinstance(line.targets[0], ast.Name):
                 continue
             name, calls = line.targets[0].id, isinstance(line.value, ast.Call)
+            last = getattr(function.body[-1], "end_lineno", 0) if block is function.body else 0  # no loop comes back to it
+            if isinstance(line.value, ast.BinOp) and last and not any(x.id == name and x.lineno > line.lineno for x in reads):
+                yield Told(
+                    "unread", line.lineno, tr("{} is computed, and nobody reads it", name),
+                    tr("read it in the next line, or leave it out"),
+                )  # fmt: skip
             if not calls or name.startswith("_") or any(isinstance(node, ast.Lambda) for node in ast.walk(line.value)):
                 continue
             rest = [node for later in block[i + 1 :] for node in mentions(later, name)]  # type: ignore[index]

@@ -7,7 +7,7 @@ import numpy as np
 
 from badak.core.modes import modes
 from badak.inspect.doctor import composed, layout, rewards
-from badak.inspect.doctor.facts import Loss
+from badak.inspect.doctor.facts import Loss, Turned
 from badak.inspect.doctor.names import line
 from badak.tensor import Tensor
 
@@ -107,9 +107,13 @@ def marks(y: np.ndarray) -> float | None:
 def missing(seen: Loss, gradient: np.ndarray) -> None:
     """Which labels a loss has asked for, where some are a mark."""
     y = seen.labels
-    if y is None or y.shape != gradient.shape or (mark := marks(y)) is None:
+    if y is None or y.shape != gradient.shape:
         return
     pulled = gradient != 0
+    if 8 < pulled.sum() < y.size and np.ptp(y[pulled]) == 0 and len(np.unique(y[~pulled])) > 8:
+        seen.asked_one = float(y[pulled].flat[0])
+    if (mark := marks(y)) is None:
+        return
     seen.missing = mark, float(pulled[y == mark].mean()), float(pulled[y != mark].mean())
 
 
@@ -190,6 +194,14 @@ def picked_logs(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) 
     if not watch.chosen:  # else it hangs on what it was worth
         seen.each, seen.sign = -float(outputs[0]._array.mean()), -1
         watch._losses[id(outputs[0]._node)] = outputs[0]._node, seen
+
+
+def largest(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+    """The largest, along the classes, of what a softmax made along the rows: such as shares of experts."""
+    known = watch.across.get(id(inputs[0]._node)) if inputs[0]._node is not None and arrays[0].ndim == 2 else None
+    if known is not None and known[1] % 2 == 0 and attributes["dim"] % 2 == 1 and len(watch.open.turned) < 16:
+        sums = known[2].sum(axis=1)
+        watch.open.turned.append(Turned(known[0], known[1], known[2].shape, float(sums.min()), float(sums.max()), True))
 
 
 def below(seen: Loss, x: Tensor) -> None:

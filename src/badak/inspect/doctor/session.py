@@ -209,6 +209,8 @@ class Visit:
     def without_gradient(self) -> dict[int, Any]:
         """The parameters that were to be trained, whose module was called, and that never got a gradient."""
         trained, watch = self.trained, self.watch
+        if any(step.gradients for step in self.steps) and not any(step.backs for step in self.steps):
+            return {}  # the program writes them itself
         stepped = any(id(p) in watch.reached for x in self.built[-1:] for p in x._parameters())  # the newest of them
         failed = not stepped and self.error is not None and "require grad" in str(self.error)
         used = {*watch.called, *watch.inside}

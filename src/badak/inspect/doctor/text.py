@@ -30,7 +30,8 @@ def told() -> list[Told]:
         tree = ast.parse(own_text())
     except (SyntaxError, ValueError):
         return []
-    return [*thrown_away(tree), *idle(tree), *same_each_time(tree), *shares(tree), *chosen(tree), *prepared(tree)]
+    found = thrown_away(tree), idle(tree), same_each_time(tree), one_of_all(tree), shares(tree), chosen(tree), prepared(tree)
+    return [each for several in found for each in several]
 
 
 def thrown_away(tree: ast.Module) -> Iterator[Told]:
@@ -82,6 +83,26 @@ def same_each_time(tree: ast.Module) -> Iterator[Told]:
                     "setting", taken.lineno,
                     tr("the loop over {} never reads {}, and takes {} each time", count, name, ast.unparse(taken)),
                     tr("put {} into the index", name),
+                )  # fmt: skip
+                break
+
+
+def one_of_all(tree: ast.Module) -> Iterator[Told]:
+    """A loop over layers, or several lists of them, that never reads what it goes over and calls one of them by its number."""
+    for loop in (node for node in ast.walk(tree) if isinstance(node, ast.For)):
+        over = ast.unparse(loop.iter)
+        names = {each.id for each in ast.walk(loop.target) if isinstance(each, ast.Name)}
+        body = [node for line in loop.body for node in ast.walk(line)]
+        names = {name for name in names if not any(isinstance(node, ast.Name) and node.id == name for node in body)}
+        if not {name for name in names if not name.startswith("_")} or over.startswith("range("):
+            continue
+        for node in body:
+            taken = node.func if isinstance(node, ast.Call) else None
+            if isinstance(taken, ast.Subscript) and fixed(taken.slice) and ast.unparse(taken.value) in over:
+                yield Told(
+                    "setting", node.lineno,
+                    tr("the loop over {} never reads {}, and takes {} each time", over, ", ".join(sorted(names)), ast.unparse(taken)),
+                    tr("call what the loop goes over"),
                 )  # fmt: skip
                 break
 

@@ -1,6 +1,5 @@
 """Topics of word lists by a mixture of experts: a router, two of four experts for each text, a loss that balances them; accumulation."""
 
-import math
 import random
 from dataclasses import dataclass
 from typing import Optional
@@ -83,7 +82,7 @@ class TopicModel(nn.Module):
 
     def forward(self, ids, labels=None):
         there = (ids != 0).unsqueeze(-1).float()
-        x = (self.embed(ids) * there).sum(dim=1) / there.sum(dim=1) * math.sqrt(ids.size(1))
+        x = (self.embed(ids) * there).sum(dim=1) / there.sum(dim=1) * 3.0
         balance = torch.zeros(())
         for norm, layer in zip(self.norms, self.layers):
             y, b = layer(norm(x))

@@ -70,7 +70,7 @@ def weights_of(core: Ran, softmax: Ran) -> tuple[np.ndarray, int] | None:
     """The weights as the product has them, and the axis that it sums over; None where that cannot be told."""
     for side, source in enumerate(core.sources[:2]):
         x = core.inputs[side]
-        if x is None or source is None or x.size != softmax.output.size:
+        if x is None or source is None or (x.size != softmax.output.size and x.shape[-2:] != softmax.output.shape[-2:]):
             continue
         if softmax.number not in {each.number for each in source.inside()}:
             continue

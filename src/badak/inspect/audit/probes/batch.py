@@ -82,7 +82,11 @@ def neighbours_changed(subject: Subject) -> Neighbours:
     if not changed:
         raise NotApplicable(tr("nothing in the batch could be changed for some of its rows"))
     for name, leaf in subject.batch.leaves.items():
-        if name not in changed and leaf.integer and (numbers_of_rows(subject, leaf.array) or beside_a_text(subject, leaf.array)):
+        asked = leaf.array.shape == (rows,) and any(
+            x.indices.shape == (rows,) and np.array_equal(np.sort(x.indices), np.sort(leaf.array)) for x in subject.reference.lookups
+        )
+        kinds = numbers_of_rows(subject, leaf.array) or asked or beside_a_text(subject, leaf.array)
+        if name not in changed and leaf.integer and kinds:
             changed[name] = others_moved(leaf.array, subject.batch.batch_axis, row)
     twin = _twin(subject, changed, row)
     turned = rows - 1 if rows > 2 and row != rows - 1 and subject.texts else None

@@ -91,6 +91,12 @@ def turned(mixer: Mixer, consumers: dict) -> Finding | None:
         if laid is not None and np.array_equal(v, laid.reshape(v.shape)) and not np.array_equal(v, split(laid, v)):
             shape = f"({', '.join(map(str, laid.shape))})"
             return Finding("heads", mixer.path, tr("what has shape {} is viewed as {}: places become heads", shape, v.shape), SPLIT)
+        if laid is None and (wide := all_three(made, v)) is not None:
+            rest = {*range(v.shape[2])} - {t for t in range(v.shape[2]) if np.isin(v[0, :, t], wide[0, t]).all()}
+            if rest and np.isin(v[0], wide[0]).all():
+                shape = f"({', '.join(map(str, wide.shape))})"
+                cause = tr("what has shape {} is viewed as {}: places become heads", shape, v.shape)
+                return Finding("heads", mixer.path, cause, SPLIT)
     x = mixer.mixed
     if x.ndim != 4 or min(x.shape[1:3]) < 2:
         return None
@@ -114,6 +120,16 @@ def taken_apart(made: Ran, v: np.ndarray) -> np.ndarray | None:
         x = x if source is None else source.outputs[run.slots[0]]
         run = source
     return None if run is None else x
+
+
+def all_three(made: Ran, v: np.ndarray) -> np.ndarray | None:
+    """What queries, keys and values are laid out of at once, (B, T, 3 H D)."""
+    run: Ran | None = made
+    while run is not None and run.moves:
+        run = run.sources[0] if run.sources else None
+    x = None if run is None else run.output
+    fits = x is not None and x.ndim == 3 and x.shape[:2] == (len(v), v.shape[2]) and x.size % v.size == 0 and x.size > v.size
+    return x if fits else None
 
 
 def split(y: np.ndarray, v: np.ndarray) -> np.ndarray:

@@ -181,7 +181,8 @@ def shorter(subject: Subject, name: str, hidden: np.ndarray) -> list[Finding]:
         if (
             x.ndim > 1
             and x.shape[1] == longest
-            and (which == name or leaf.array.shape == hidden.shape and which not in subject.texts)
+            and leaf.array.shape[:2] == hidden.shape
+            and (which == name or which not in subject.texts)
         ):
             x = x[:, : longest - less]
         cut[which] = np.ascontiguousarray(x)
@@ -272,6 +273,7 @@ def apart_from(hidden: np.ndarray, a: np.ndarray, b: np.ndarray) -> bool | None:
     rows, columns = hidden.all(axis=2), hidden.all(axis=1)
     pair = columns[:, :, None] | columns[:, None]
     known = [(hidden, (B, R, L)), (hidden.reshape(B * R, L), (B * R, L)), (pair, (B, L, L)), (rows, (B, R)), (columns, (B, L))]
+    known.append((rows.reshape(B * R), (B * R,)))
     for mask, sizes in known:
         fits = [at for at in permutations(range(a.ndim), len(sizes)) if tuple(a.shape[i] for i in at) == sizes]
         for at in fits:

@@ -63,7 +63,7 @@ class Residual:
         way = numbers(sink.inside())
         parts = [part for part in parts if way & numbers(part.cores)]
         maps = [part for part in feed_forwards(graph, parts) if way & numbers(part.cores)] if parts else []
-        cut = {part.path: part for part in (*parts, *maps) if passes(part, sink, roots)}
+        cut = {part.path: part for part in (*parts, *maps) if passes(part, sink, roots | stream_of(graph, part))}
         cut |= {part.path: part for part in abreast(parts, maps) if not {part.path} & set(cut) and passes(part, sink, roots)}
         taken = {n for part in (*parts, *cut.values()) for n in numbers(part.cores)}
         others = [each for each in others if way & numbers(each.cores) and not numbers(each.cores) & taken]
@@ -106,6 +106,14 @@ def roots_of(subject: Subject, graph: Graph) -> set[int]:
     found = {run.number for run in first if run.reads & (floats if subject.texts else names)}
     sizes = {subject.vocabulary(name) for name in subject.texts}
     return found | {run.number for run in graph.runs if run.op is Embedding and run.reads & names and table(run) in sizes}
+
+
+def stream_of(graph: Graph, part: Part) -> set[int]:
+    """What made the stream that the block of a part is given: a model may read its tokens elsewhere, too."""
+    calls = [call for call in graph.calls if call.path == block(part.path) != "" and call.index in part.cores[0].calls]
+    before = [run for run in part.cores[0].inside() if run.live]
+    given = [call.inputs[0] for call in calls if call.inputs and carries(call.inputs[0])]
+    return {run.number for x in given for run in before if run.output.shape == x.shape and np.array_equal(run.output, x)}
 
 
 def table(run: Ran) -> int:

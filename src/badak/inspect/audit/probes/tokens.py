@@ -81,6 +81,8 @@ def idle_inputs(subject: Subject) -> list[Finding]:
                 other = other_input(subject, which, leaf.array, read)
                 if other is not None:
                     other[..., :first] = leaf.array[..., :first]
+                    if columns := leaf.array.shape[-1] // 2 if leaf.array.dtype.kind == "f" and leaf.array.ndim == 3 else 0:
+                        other[..., :columns] = leaf.array[..., :columns]
                 watch = None if other is None else subject.forward(subject.batch.with_({which: other}))
             except NotApplicable:
                 if not found and subject.forwards >= subject.most - subject.kept_back:  # it is open
@@ -112,8 +114,10 @@ def other_input(subject: Subject, which: str, x: np.ndarray, read: bool = True) 
     size = looked_up(subject.batch, subject.reference.lookups).get(which, 0) or max(turns, default=0)
     if not read and x.dtype.kind in "iu" and x.ndim == 2 and x.shape[0] == subject.rows:
         size = int(x.max()) + 1
-    if size <= SEGMENTS:
+    if size <= (SEGMENTS if x.ndim > 1 else 1):
         return None
+    if x.ndim == 1:
+        return ((x + 1) % size).astype(x.dtype)
     return np.where(x > 0, 1 + x % (size - 1), x).astype(x.dtype)  # 0 may be padding
 
 

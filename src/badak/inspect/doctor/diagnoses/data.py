@@ -29,6 +29,7 @@ class SameIds(Diagnosis):
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
         yield from self.one_number(visit)
+        yield from self.one_plane(visit)
         texts = [text for step in visit.steps if (text := _text(step)) is not None]
         if len(texts) < max(LEAST, len(visit.steps) // 2):
             return
@@ -85,6 +86,26 @@ class SameIds(Diagnosis):
                     tr("look at the index in Dataset.__getitem__, and at what makes the batch"),
                     batches=len(alike),
                 )
+                return
+
+    def one_plane(self, visit: "Visit") -> Iterator[Finding]:
+        """One of the few channels of the pictures that a model is given is 0 in all of them, and no other is."""
+        for call in {id(call.module): call for step in visit.steps for call in step.calls if call.grad}.values():
+            every = visit.watch.given.trained.get((id(call.module), 0), [])
+            shapes = {each.shape for each in every if each.values.shape[1] == np.prod(each.shape) and each.values.dtype.kind == "f"}
+            shape = next(iter(shapes), ())
+            if len(shapes) != 1 or len(every) < LEAST or len(shape) != 3 or not 1 < shape[0] <= 4 or min(shape[1:]) < 4:
+                continue
+            planes = np.concatenate([each.values.reshape(-1, *shape) for each in every])
+            empty = [c for c in range(shape[0]) if not planes[:, c].any()]
+            if len(empty) == 1 and len(planes) >= 128:
+                yield self.found(
+                    call.place,
+                    tr("channel {} of {} of all {:,} pictures that {} is given is 0", empty[0], shape[0], len(planes),
+                       type(call.module).__name__),
+                    tr("look at what fills the channels"),
+                    channel=empty[0],
+                )  # fmt: skip
                 return
 
     def one_row(self, visit: "Visit") -> Finding | None:
@@ -183,11 +204,13 @@ class SameBatch(Diagnosis):
         most, count = values.most_common(1)[0]
         same = [call for call in given if tuple(x[1:] for x in call.content) == most]
         places = {tuple(x[0] for x in call.content) for call in same}
-        if count < max(LEAST, 0.8 * len(given)) or len(places) < 2 or not _had_more(visit, same):
+        few = len(values) <= 3 and 4 * len(values) <= len(given) and min(values.values()) > 3 and not visit.loaders
+        few = few and sum(step.seeded for step in visit.steps) >= len(given) - 1
+        if (count < max(LEAST, 0.8 * len(given)) and not few) or len(places) < 2 or not _had_more(visit, same):
             return None
         return self.found(
             given[0].place,
-            tr("in {} of {} steps {} was given the same numbers, made again each time", count, len(given),
+            tr("in {} of {} steps {} was given the same numbers, made again each time", len(given) if few else count, len(given),
                type(given[0].module).__name__),
             tr(
                 "for batch in loader:, not next(iter(loader)); no manual_seed() in the loop; where it is meant, make the batch once"

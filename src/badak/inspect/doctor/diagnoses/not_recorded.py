@@ -22,7 +22,7 @@ class NotRecorded(Diagnosis):
         asked = visit.error is not None and "require grad" in str(visit.error)
         if asked and visit.watch.open.calls:  # what came before may have been another training
             calls = visit.watch.open.calls
-        if not calls or any(call.grad for call in calls):
+        if not calls or any(call.grad for call in calls) or any(step.gradients for step in visit.steps):  # written by the program
             return
         own = {id(p): p for call in calls for p in weights_of(call.module) if p.requires_grad}
         if not asked and 4 * sum(1 for key in own if key in visit.watch.reached) >= len(

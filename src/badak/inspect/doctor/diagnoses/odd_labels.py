@@ -38,6 +38,7 @@ class OddLabels(Diagnosis):
         calls = [call for step in visit.steps for call in step.calls if call.grad]
         models = {id(call.module) for call in calls if any(id(p) in held for p in weights_of(call.module))} or {0}
         yield from self.blank(losses)
+        yield from self.asked_one(losses)
         yield from self.both(visit)
         yield from self.opposite(visit)
         asked = [loss for loss in losses if asks_for_one(loss)]
@@ -69,6 +70,19 @@ class OddLabels(Diagnosis):
                 tr("blank=0, and labels from 1 on; target_lengths without what fills the labels up"),
                 labels=sum(loss.blanks for loss in own),
             )
+
+    def asked_one(self, losses: list[Loss]) -> Iterator[Finding]:
+        """A mask leaves labels that are all one number, and takes away all others."""
+        for place in dict.fromkeys(loss.place for loss in losses):
+            known = [loss.asked_one for loss in losses if loss.place == place and loss.asked_one is not None]
+            if len(known) >= LEAST and len({*known}) == 1:
+                yield self.found(
+                    place,
+                    tr("all labels that the loss asks for are {:g}, and those that are other numbers get no gradient", known[0]),
+                    tr("look at the mask that the errors are multiplied by: its ones and zeros are exchanged"),
+                    label=known[0],
+                )  # fmt: skip
+                return
 
     def both(self, visit: "Visit") -> Iterator[Finding]:
         """where() chooses by a label between twice the same."""

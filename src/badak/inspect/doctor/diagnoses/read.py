@@ -1,6 +1,8 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.facts import Read
@@ -30,8 +32,11 @@ class ReadWrongly(Diagnosis):
             )
         losses = [loss for step in visit.steps for loss in step.trained]
         read = [each for step in [*visit.steps, visit.watch.open] for each in step.read]
-        if losses and all(loss.kind in BINARY for loss in losses):
-            yield from self.threshold([x for x in read if x.limit is not None], {loss.made_by for loss in losses})
+        binary = [loss for loss in losses if loss.kind in BINARY]
+        if binary:
+            own, others = ({np.shape(x.labels)[1:] for x in losses if (x.kind in BINARY) == which} for which in (True, False))
+            fits = [x for x in read if x.limit is not None and (len(binary) == len(losses) or x.shape[1:] in own - others)]
+            yield from self.threshold(fits, {loss.made_by for loss in binary})
         classes = {loss.classes for loss in losses}
         if losses and all(loss.kind in ("cross_entropy", "nll") for loss in losses) and len(classes) == 1:
             largest = [each for each in read if each.limit is None and len(each.shape) == 2 and each.shape[1] in classes]

@@ -18,7 +18,7 @@ class MissingZeroGrad(Diagnosis):
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
         for steps in visit.by_optimizer():
-            left = [step for step in steps[1:] if step.leftover[0]]
+            left = [step for step in steps[1:] if step.leftover[0] and visit.watch.reached]
             if len(left) < 2 or 2 * len(left) < len(steps) - 1:
                 continue
             first, count = left[0], left[0].leftover[0]
