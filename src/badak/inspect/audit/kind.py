@@ -136,6 +136,15 @@ def _answers(batch: Batch, name: str, shown: Shown) -> bool:
     return any(n in sizes or n % several == 0 and n // several in sizes for y in shown.answers for n in y.shape[:1] + y.shape[1:])
 
 
+def open_kind(kind: Kind, shown: Shown, batch: Batch) -> bool:
+    """Whether it may go from left to right all the same: it has no attention, or is asked for its own text, which it may move."""
+    if kind.kind == "causal" or kind.source:
+        return False
+    size = batch.leaves[kind.text].array.size
+    asked = any(size / 2 <= y.size <= size and y.dtype.kind in "iu" for y in shown.labels)
+    return not shown.attentions or asked and kind.kind in ("bidirectional", UNKNOWN)
+
+
 def _written(batch: Batch, texts: list[str], shown: Shown) -> list[str] | None:
     """[source, target] of two texts, where the answer has a word for each place of one of them alone, and no attention is known."""
     if len(texts) != 2 or shown.sides:

@@ -15,7 +15,7 @@ from badak.inspect.audit.axes import batch_axis
 from badak.inspect.audit.batch import Batch, like
 from badak.inspect.audit.compare import ROUNDING, Places, along, change
 from badak.inspect.audit.graph import Graph, Ran, mixers
-from badak.inspect.audit.kind import UNKNOWN, Kind, Shown, kind_of, part_of, texts_of
+from badak.inspect.audit.kind import Kind, Shown, kind_of, open_kind, part_of, texts_of
 from badak.inspect.audit.localize import Clean, begins
 from badak.inspect.audit.padding import filled_up, find_padding, mask_leaves, pad_ids
 from badak.inspect.audit.past import remembers
@@ -67,11 +67,10 @@ class Subject:
         self.found: set[str] = set()  # the probes that have found something
         self.leaks_rows = False  # set by the probe of rows: others are then not to be told apart from it
         self.leaks_future = False  # set by the probe of what follows: a part of the text gives other outputs than the whole then
-        self.moves_within = False  # set by the probe of what follows: a place answers what stands before it, for the text is moved
-        self.forgets = False  # set by the probe of what follows: nothing behind a token changes with it
+        self.moves_within = False  # set by it: a place answers what stands before it, for the model moves the text itself
+        self.forgets = False  # set by it, too: nothing behind a token changes with it
         self.broken = False  # set by the probe of numbers: nothing can be compared with NaN
-        self.compiled = Compiled(model, told=False)
-        self.compiled_calls = 0
+        self.compiled, self.compiled_calls = Compiled(model, told=False), 0
         model.eval()
         self.woken = wake(model, self.rng)
         self.rows_of_zeros = rows_in(model, self.woken)
@@ -124,10 +123,7 @@ class Subject:
     def _reads_on(self) -> bool:
         """Whether a model of words without attention, such as a recurrent one, goes from left to right."""
         name = self.kind.text
-        within = any(y.size == self.batch.leaves[name].array.size for y in self.shown.labels)  # the text may be moved inside
-        if self.kind.kind == "causal" or self.kind.source or name not in self.texts or self.answer is None:
-            return False
-        if self.shown.attentions and not (within and self.kind.kind in ("bidirectional", UNKNOWN)):
+        if not open_kind(self.kind, self.shown, self.batch) or name not in self.texts or self.answer is None:
             return False
         a, t = self.reference.outputs[self.answer], self.length() // 2
         if a.ndim < 2 or a.shape[-1] != self.vocabulary(name) or t < 2:

@@ -36,7 +36,9 @@ def compared_only(tree: ast.Module) -> Iterator[Told]:
 def rates(tree: ast.Module, text: str) -> Iterator[Told]:
     """A rate that is set as an attribute of an optimizer of PyTorch's, which reads that of its groups."""
     for node in ast.walk(tree):
-        target = node.targets[0] if isinstance(node, ast.Assign) else node.target if isinstance(node, ast.AugAssign) else None
+        if not isinstance(node, ast.Assign | ast.AugAssign):
+            continue
+        target = node.targets[0] if isinstance(node, ast.Assign) else node.target
         if isinstance(target, ast.Attribute) and target.attr in ("lr", "learning_rate"):
             name = ast.unparse(target.value)
             made = rf"(?<!\w){re.escape(name.rpartition('.')[2])} = (torch\.)?optim\.\w+\("

@@ -128,7 +128,13 @@ def added(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> Non
 def addend(watch: "Watch", inputs: tuple, y: np.ndarray, node: Any) -> None:
     """Note a sum, or a difference, with what was detached."""
     for x in inputs[:2] if watch.loosened and len(inputs) == 2 and y.size > 1 and len(watch.addends) < MOST else ():
-        if x is not None and x._node is None and not x._requires_grad and x._array.__array_interface__["data"][0] in watch.loosened and x.shape == y.shape:
+        if (
+            x is not None
+            and x._node is None
+            and not x._requires_grad
+            and x._array.__array_interface__["data"][0] in watch.loosened
+            and x.shape == y.shape
+        ):
             watch.addends[id(node)] = node, line(), float(x._array.mean())
 
 

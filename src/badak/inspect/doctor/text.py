@@ -100,8 +100,8 @@ def one_of_all(tree: ast.Module) -> Iterator[Told]:
             taken = node.func if isinstance(node, ast.Call) else None
             if isinstance(taken, ast.Subscript) and fixed(taken.slice) and ast.unparse(taken.value) in over:
                 yield Told(
-                    "setting", node.lineno,
-                    tr("the loop over {} never reads {}, and takes {} each time", over, ", ".join(sorted(names)), ast.unparse(taken)),
+                    "setting", taken.lineno,
+                    tr("the loop over {} never reads {}, and takes {} each time", over, min(names), ast.unparse(taken)),
                     tr("call what the loop goes over"),
                 )  # fmt: skip
                 break

@@ -15,11 +15,12 @@ from badak.core.events import Effect
 from badak.core.modes import modes
 from badak.core.tracing import Recorder
 from badak.data import DataLoader
-from badak.inspect.doctor import collectors, composed, losses, rewards
+from badak.inspect.doctor import collectors, composed, losses, parts, rewards
 from badak.inspect.doctor.doors import DOORS, draws_told, likelihoods_told, loads_told, seeds_told, shuffles_told
-from badak.inspect.doctor.facts import CUTS, HELD, Back, Call, Cut, Divergence, Read, Size, Step
+from badak.inspect.doctor.facts import CUTS, HELD, Back, Call, Cut, Read, Size, Step
 from badak.inspect.doctor.given import Given
 from badak.inspect.doctor.names import line
+from badak.inspect.doctor.of_a_step import OfAStep
 from badak.inspect.doctor.rewards import Heads
 from badak.inspect.doctor.rows import Rows
 from badak.inspect.doctor.tape import tensors
@@ -33,15 +34,11 @@ from badak.tensor.random import default_generator
 
 _BREAKS = None, True
 PULLED = "cross_entropy cross_entropy_soft nll bce_with_logits mse kl_div".split()  # losses whose gradients are looked at
-OF_A_STEP = (
-    "_losses across normed flat laid told times computed answers pairs sums masked divergences masked_from _passed "
-    "parts_given _held_now weighed parts addends loosened asked likely gave _went _plain"
-).split()  # what is known of a step alone
 LAYERS = "linear", "addmm"
 SAMPLED = (1, 2, 3)  # steps in which what costs more is measured; and 10, 30, 50, ...
 
 
-class Watch(Recorder):
+class Watch(OfAStep, Recorder):
     """`steps` has what was seen; `ended(step)` is called with each step that an optimizer has made."""
 
     scaled = 1.0  # by what the gradients are multiplied now
@@ -72,38 +69,13 @@ class Watch(Recorder):
         self._ended = ended
         self._used: dict[int, bool] = {}  # parameters whose gradient a step has used and nobody has cleared
         self._waiting: dict[int, Any] = {}  # parameters with a gradient that no step has used yet
-        self._losses: dict[int, tuple[Any, Any]] = {}  # a node, which is kept so that no other gets its id, and the loss
         self.given_now: list[np.ndarray] = []  # what the call that is under way was given
-        self.parts_given: dict[int, list[np.ndarray | None]] = {}  # numbers of data that a part is given, call by call
         self.wanted: dict[int, Any] = {}  # parameters of optimizers that wanted a gradient at a step
         self.frozen: Module | None = None  # the model whose call that is under way has gone through what is frozen
-        self.normed: dict[int, tuple[Any, str, int, tuple[int, ...]]] = {}  # what was made of length 1: line, along which axis
-        self.across: dict[int, tuple[str, int, np.ndarray]] = {}  # what softmax made: line, axis, weights
-        self.times: dict[int, tuple] = {}  # weights times values, one by one, by their node
-        self.answers: dict[int, tuple[Tensor, Module]] = {}  # what models gave in a test, by its memory
-        self.computed: dict[int, Tensor] = {}  # what models gave, without its graph, by its memory
-        self.laid: dict[int, tuple[np.ndarray, tuple[int, ...]]] = {}  # memory of labels: they, and what they were
-        self.flat: dict[int, tuple[int, ...]] = {}  # (X, Y, V) laid flat: the node -> (X, Y)
         self.column: tuple[tuple[int, ...], bool] | None = None  # see layout.stretched
-        self.pairs: dict[int, composed.Pair] = {}  # answers and labels of this step, by the node of what they differ by
-        self.sums: list[composed.Sum] = []
-        self.divergences: dict[int, Divergence] = {}  # by their node
-        self.weighed: dict[int, tuple[Any, str, int]] = {}  # logarithms of probabilities times data: line, sign
-        self.masked: dict[int, Any] = {}  # scores of attention that zeros and ones were added to, by their node
-        self.parts: dict[int, tuple[Any, str]] = {}  # channels that are cut into parts, by their node: it, its line
-        self.loosened: dict[int, np.ndarray] = {}  # what was detached, by its memory
-        self.addends: dict[int, tuple[Any, str, float]] = {}  # sums with what was detached, by their node: line, its mean
-        self.likely: dict[int, tuple[Any, str]] = {}  # logarithms of how likely data is, or what was made of it, by their node
-        self.asked: dict[int, tuple[Any, Any]] = {}  # what answers differ by from data, by its node: it, and its loss
-        self.gave: dict[int, tuple[Any, str, int]] = {}  # numbers of rows that a model gave next to others: line, which it was
-        self._went: set[int] = set()  # of those, what a gradient has gone through
-        self._plain: set[int] = set()  # nodes that what backward() is called of is a sum of
-        self._passed: set[int] = set()  # numbers that a gradient has gone through, by their node
         self._recorded = True  # whether the call that is under way began with a graph
         self.seeds: list[tuple[str, tuple, int]] = []  # where a seed was set, which, after how many steps
-        self.told: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # memory of a comparison with data: it, and the data
         self.picked: dict[int, int] = {}  # memory of rows that were picked: of how many
-        self.masked_from: dict[int, np.ndarray] = {}  # memory of rows that a mask picked: what from
         self._caller: Module | None = None
         self._made: WeakKeyDictionary[Any, Module] = WeakKeyDictionary()  # a node that a model gave, and which
         self.random: dict[int, Module] = {}  # called, and dropout was at work in it
@@ -117,7 +89,6 @@ class Watch(Recorder):
         self._made_by: dict[int, int] = {}  # steps of each optimizer
         self._sums: dict[int, int] = {}  # order of a number: how many sums of other steps it holds
         self._held: list[np.ndarray] = []
-        self._held_now: list[np.ndarray] = []  # so that no other gets their memory in this step
         self._number: tuple[Any, Any] = None, None  # the last node that made one number, and the number
         self._outer: dict[int, tuple[bool, bool]] = {}  # a module that was called: has it parameters, is it random
         self._senses: dict[Any, tuple[Callable | None, bool]] = {}  # an operation: who looks at it, may it break
@@ -154,7 +125,7 @@ class Watch(Recorder):
             return
         self.came_out(output)
         if type(output) in (tuple, list, dict) and self._caller is not None:
-            collectors.gave_several(self, list(tensors(output))[:8])
+            parts.gave_several(self, list(tensors(output))[:8])
 
     def on_optimizer(self, optimizer) -> None:
         if len(self.built) < 64:
@@ -314,7 +285,7 @@ class Watch(Recorder):
         if self.looks_closely and self.asked and id(node) in self.asked:
             losses.missing(self.asked[id(node)][1], np.asarray(dxs[0] if dxs[0] is not None else dys[0]))
         if self.looks_closely and self.open.padded is None and node.name in LAYERS and np.ndim(dys[0]) == 3:
-            collectors.padded(self, np.asarray(dys[0]))
+            parts.padded(self, np.asarray(dys[0]))
         if self.gave and id(node) in self.gave:
             self._went.add(id(node))
         if self.likely and id(node) in self.likely and len(self.open.likely) < 64:
@@ -430,8 +401,7 @@ class Watch(Recorder):
         self._number = None, None
         for each in step.divergences:
             each.node = None
-        for name in OF_A_STEP:
-            getattr(self, name).clear()
+        self.forget()
         self._first = now()
         if self.rounds == HELD and step.fresh:
             self.held = collectors.still_there(self.steps[:-1])

@@ -1,4 +1,4 @@
-"""Functions from a few points (attentive neural process): pairs attend to each other, new places ask them, a latent of the mean beside."""
+"""Functions from a few points (attentive neural process): pairs attend to each other, new places ask them."""
 
 import badak as torch
 import badak.nn.functional as F

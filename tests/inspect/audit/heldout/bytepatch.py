@@ -1,4 +1,4 @@
-"""Bytes in patches (after MegaByte): a global model reads patches that were moved by one, a local model writes the bytes within each patch."""
+"""Bytes in patches (after MegaByte): a global model reads patches that were moved by one."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""A decoder with differential attention: two softmaxes subtracted with a learned share, grouped keys, rotary pairs, a sink for nothing."""
+"""A decoder with differential attention: two softmaxes subtracted with a learned share, grouped keys, rotary pairs."""
 
 import math
 

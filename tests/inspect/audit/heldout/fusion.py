@@ -1,4 +1,4 @@
-"""Sales of the next days (after the Temporal Fusion Transformer): chosen variables, an LSTM over past and future, heads that share values."""
+"""Sales of the next days (after the Temporal Fusion Transformer): chosen variables, an LSTM over past and future."""
 
 import badak as torch
 import badak.nn.functional as F
@@ -79,4 +79,7 @@ class Fusion(nn.Module):
 
 
 def build():
-    return {"model": Fusion(), "batch": {"shop": torch.randint(0, 7, (6,)), "past": torch.randn(6, 12, 4), "future": torch.randn(6, 5, 2)}}
+    return {
+        "model": Fusion(),
+        "batch": {"shop": torch.randint(0, 7, (6,)), "past": torch.randn(6, 12, 4), "future": torch.randn(6, 5, 2)},
+    }

@@ -1,4 +1,4 @@
-"""Translation without recurrence and without self-attention (ConvS2S): gated convolutions, each decoder layer asks the source by itself."""
+"""Translation without recurrence and without self-attention (ConvS2S): gated convolutions."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Families of proteins (after AlphaFold's Evoformer): rows and columns attend in turn, a table of pairs biases the rows and is told of them."""
+"""Families of proteins (after AlphaFold's Evoformer): rows and columns attend in turn."""
 
 import badak as torch
 from badak import nn
@@ -60,7 +60,9 @@ class EvoBlock(nn.Module):
         self.row, self.col = GatedAttention(dim, heads, pair_dim), GatedAttention(dim, heads)
         self.msa_mlp = nn.Sequential(nn.LayerNorm(dim), nn.Linear(dim, 2 * dim), nn.ReLU(), nn.Linear(2 * dim, dim))
         self.outer, self.triangle = OuterMean(dim, pair_dim), Triangle(pair_dim)
-        self.pair_mlp = nn.Sequential(nn.LayerNorm(pair_dim), nn.Linear(pair_dim, 2 * pair_dim), nn.ReLU(), nn.Linear(2 * pair_dim, pair_dim))
+        self.pair_mlp = nn.Sequential(
+            nn.LayerNorm(pair_dim), nn.Linear(pair_dim, 2 * pair_dim), nn.ReLU(), nn.Linear(2 * pair_dim, pair_dim)
+        )
 
     def forward(self, x, z, keep):
         x = x + self.row(x, keep, z)

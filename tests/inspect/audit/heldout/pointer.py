@@ -1,4 +1,4 @@
-"""Headlines of news by a pointer-generator: a BiGRU reads, a GRU cell writes word by word, copies by its attention, and keeps what it has covered."""
+"""Headlines of news by a pointer-generator: a BiGRU reads, a GRU cell writes word by word, copies by its attention."""
 
 import badak as torch
 import badak.nn.functional as F

@@ -1,4 +1,4 @@
-"""Moves and a judgement of a board: 64 squares as tokens with a kind of piece each, a bias made from the whole board, from-to scores."""
+"""Moves and a judgement of a board: 64 squares as tokens with a kind of piece each, a bias made from the whole board."""
 
 import badak as torch
 from badak import nn

@@ -57,7 +57,9 @@ class DataCollator:
         batch = {}
         for key in ("input_ids", "token_type_ids"):
             batch[key] = torch.tensor([f[key] + [PAD] * (longest - len(f[key])) for f in features])
-        batch["attention_mask"] = torch.tensor([[1] * len(f["input_ids"]) + [0] * (longest - len(f["input_ids"])) for f in features])
+        batch["attention_mask"] = torch.tensor(
+            [[1] * len(f["input_ids"]) + [0] * (longest - len(f["input_ids"])) for f in features]
+        )
         for key in ("start_positions", "end_positions"):
             batch[key] = torch.tensor([f[key] for f in features])
         return batch

@@ -1,4 +1,4 @@
-"""Imitation: an expert walks to the goal around walls; a small conv net learns its moves. Callbacks, a registry of metrics, a Learner."""
+"""Imitation: an expert walks to the goal around walls; a small conv net learns its moves. Callbacks, a registry of metrics."""
 
 from collections import deque
 

@@ -91,9 +91,7 @@ class BiLSTM_CRF(nn.Module):
         self.crf = CRF(len(TAGS))
 
     def emissions(self, ids, mask):
-        packed = nn.utils.rnn.pack_padded_sequence(
-            self.word_embeds(ids), mask.sum(dim=1), batch_first=True, enforce_sorted=False
-        )
+        packed = nn.utils.rnn.pack_padded_sequence(self.word_embeds(ids), mask.sum(dim=1), batch_first=True, enforce_sorted=False)
         out, _ = nn.utils.rnn.pad_packed_sequence(self.lstm(packed)[0], batch_first=True)
         return self.hidden2tag(self.dropout(out))
 

@@ -1,4 +1,4 @@
-"""Boxes around bright squares: a grid of cells, each with an objectness and a box (as YOLO's first version), a dataset that draws scenes."""
+"""Boxes around bright squares: a grid of cells, each with an objectness and a box (as YOLO's first version)."""
 
 import torch
 from torch import nn, optim
@@ -34,9 +34,17 @@ class GridNet(nn.Module):
     def __init__(self, width=24):
         super().__init__()
         self.backbone = nn.Sequential(
-            nn.Conv2d(1, width, 3, padding=1), nn.BatchNorm2d(width), nn.ReLU(), nn.MaxPool2d(2),
-            nn.Conv2d(width, 2 * width, 3, padding=1), nn.BatchNorm2d(2 * width), nn.ReLU(), nn.MaxPool2d(2),
-            nn.Conv2d(2 * width, 2 * width, 3, padding=1), nn.BatchNorm2d(2 * width), nn.ReLU(),
+            nn.Conv2d(1, width, 3, padding=1),
+            nn.BatchNorm2d(width),
+            nn.ReLU(),
+            nn.MaxPool2d(2),
+            nn.Conv2d(width, 2 * width, 3, padding=1),
+            nn.BatchNorm2d(2 * width),
+            nn.ReLU(),
+            nn.MaxPool2d(2),
+            nn.Conv2d(2 * width, 2 * width, 3, padding=1),
+            nn.BatchNorm2d(2 * width),
+            nn.ReLU(),
         )
         self.object_head = nn.Conv2d(2 * width, 1, 1)
         self.box_head = nn.Conv2d(2 * width, 4, 1)

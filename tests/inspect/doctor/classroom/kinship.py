@@ -1,4 +1,5 @@
 """Who is related to whom: entities and relations as vectors (TransE), corrupted triples, ranks of the true one. A notebook."""
+
 # %%
 import numpy as np
 import torch

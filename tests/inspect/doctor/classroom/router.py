@@ -1,8 +1,7 @@
-"""Topics of word lists by a mixture of experts: a router, two of four experts for each text, a loss that balances them; accumulation."""
+"""Topics of word lists by a mixture of experts: a router, two of four experts for each text, a loss that balances them."""
 
 import random
 from dataclasses import dataclass
-from typing import Optional
 
 import torch
 import torch.nn.functional as F
@@ -20,7 +19,10 @@ def make_texts(n):
         topic = random.randrange(TOPICS)
         length = random.randint(5, 14)
         first = 1 + COMMON + topic * WORDS_EACH
-        words = [random.randrange(first, first + WORDS_EACH) if random.random() < 0.4 else random.randrange(1, 1 + COMMON) for _ in range(length)]
+        words = [
+            random.randrange(first, first + WORDS_EACH) if random.random() < 0.4 else random.randrange(1, 1 + COMMON)
+            for _ in range(length)
+        ]
         texts.append((words, topic))
     return texts
 
@@ -39,7 +41,7 @@ def iterate(texts, size, shuffle=False):
 class Output:
     logits: Tensor
     balance: Tensor
-    loss: Optional[Tensor] = None
+    loss: Tensor | None = None
 
 
 class Expert(nn.Module):

@@ -1,4 +1,4 @@
-"""Deep clustering: an autoencoder first, then soft assignments to learned centres are sharpened towards their own target distribution."""
+"""Deep clustering: an autoencoder first."""
 
 import torch
 import torch.nn.functional as F
@@ -8,10 +8,13 @@ torch.manual_seed(19)
 true = torch.randint(3, (900,))
 points = 2.5 * torch.randn(3, 8)[true] + torch.randn(900, 8)
 points = (points - points.mean(0)) / points.std(0)
-encoder, decoder = nn.Sequential(nn.Linear(8, 32), nn.ReLU(), nn.Linear(32, 2)), nn.Sequential(nn.Linear(2, 32), nn.ReLU(), nn.Linear(32, 8))
+encoder, decoder = (
+    nn.Sequential(nn.Linear(8, 32), nn.ReLU(), nn.Linear(32, 2)),
+    nn.Sequential(nn.Linear(2, 32), nn.ReLU(), nn.Linear(32, 8)),
+)
 both = [*encoder.parameters(), *decoder.parameters()]
 opt = torch.optim.Adam(both, lr=5e-3)
-for epoch in range(3):
+for _ in range(3):
     for rows in torch.randperm(900).split(60):
         loss = F.mse_loss(decoder(encoder(points[rows])), points[rows])
         opt.zero_grad()

@@ -1,4 +1,4 @@
-"""Evolution strategies: no backward at all; gradients are estimated by mirrored noise, written into .grad, and Adam makes the steps."""
+"""Evolution strategies: no backward at all; gradients are estimated by mirrored noise, written into .grad."""
 
 import torch
 from torch import nn

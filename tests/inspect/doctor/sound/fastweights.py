@@ -1,4 +1,4 @@
-"""Lookahead around AdamW, a curriculum of lengths, an unlikelihood term: a GRU that continues periodic strings, sampled at the end."""
+"""Lookahead around AdamW, a curriculum of lengths, an unlikelihood term: a GRU that continues periodic strings."""
 
 import random
 

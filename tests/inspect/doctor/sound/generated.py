@@ -1,4 +1,4 @@
-"""A hypernetwork: a small net makes the weights of another one for each task; functional_call runs it; tasks never seen are asked at last."""
+"""A hypernetwork: a small net makes the weights of another one for each task; functional_call runs it."""
 
 import torch
 from torch import nn

@@ -1,4 +1,4 @@
-"""Layer by layer: each autoencoder layer is trained alone on what the one before gives (frozen), then a classifier is put on top of all."""
+"""Layer by layer: each autoencoder layer is trained alone on what the one before gives (frozen)."""
 
 import torch
 from torch import nn
@@ -22,7 +22,7 @@ stack = [Layer(a, b) for a, b in zip(sizes[:-1], sizes[1:])]
 seen = data[:640]
 for depth, layer in enumerate(stack):
     optimizer = torch.optim.Adam(layer.parameters(), lr=4e-3)
-    for epoch in range(4):
+    for _ in range(4):
         for rows in torch.randperm(len(seen)).split(40):
             x = seen[rows]
             noisy = x + 0.1 * torch.randn_like(x)
@@ -35,9 +35,7 @@ for depth, layer in enumerate(stack):
         seen = layer.encode(seen)
 
 model = nn.Sequential(*[layer.encode for layer in stack], nn.Linear(10, 1))
-optimizer = torch.optim.Adam(
-    [{"params": model[-1].parameters(), "lr": 1e-2}, {"params": model[:-1].parameters(), "lr": 1e-3}]
-)
+optimizer = torch.optim.Adam([{"params": model[-1].parameters(), "lr": 1e-2}, {"params": model[:-1].parameters(), "lr": 1e-3}])
 criterion = nn.BCEWithLogitsLoss()
 for epoch in range(4):
     for rows in torch.randperm(640).split(40):

@@ -1,4 +1,4 @@
-"""A discrete autoencoder: Gumbel-softmax codes whose temperature falls, a straight-through choice, and a penalty on unused codes."""
+"""A discrete autoencoder: Gumbel-softmax codes whose temperature falls, a straight-through choice."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Magnitude pruning: a net is trained, small weights are set to zero and held there, the rest goes on; back to the first weights once."""
+"""Magnitude pruning: a net is trained, small weights are set to zero and held there, the rest goes on."""
 
 import copy
 
@@ -8,7 +8,7 @@ import torch.nn.functional as F
 
 torch.manual_seed(8)
 X = torch.randn(900, 16)
-Y = ((X[:, :3].prod(1) > 0).long() + 2 * (X[:, 3] > 0.3).long())
+Y = (X[:, :3].prod(1) > 0).long() + 2 * (X[:, 3] > 0.3).long()
 net = nn.Sequential(nn.Linear(16, 96), nn.ReLU(), nn.Linear(96, 96), nn.ReLU(), nn.Linear(96, 4))
 first_weights = copy.deepcopy(net.state_dict())
 masks = {name: torch.ones_like(p) for name, p in net.named_parameters() if p.dim() > 1}

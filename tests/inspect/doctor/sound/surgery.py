@@ -1,4 +1,4 @@
-"""Two tasks that pull against each other: a gradient for each (torch.autograd.grad), the part that points against the other taken out."""
+"""Two tasks that pull against each other: a gradient for each (torch.autograd.grad)."""
 
 import numpy as np
 import torch

@@ -83,7 +83,8 @@ def neighbours_changed(subject: Subject) -> Neighbours:
         raise NotApplicable(tr("nothing in the batch could be changed for some of its rows"))
     for name, leaf in subject.batch.leaves.items():
         asked = leaf.array.shape == (rows,) and any(
-            x.indices.shape == (rows,) and np.array_equal(np.sort(x.indices), np.sort(leaf.array)) for x in subject.reference.lookups
+            x.indices.shape == (rows,) and np.array_equal(np.sort(x.indices), np.sort(leaf.array))
+            for x in subject.reference.lookups
         )
         kinds = numbers_of_rows(subject, leaf.array) or asked or beside_a_text(subject, leaf.array)
         if name not in changed and leaf.integer and kinds:

@@ -41,7 +41,14 @@ class NoGradient:
             why = tr("is not reached by the backward") + (", nor is what only leads there" if len(reached) > 1 else "")
             found.append(finding(stop, sorted(reached, key=lambda n: _owner(n) != stop), trainable, why, CUT))
         found += frozen_between(subject) + stepped(subject, trainable) + strangers(subject)
-        return found or zeros or tied_but_cut(subject, trainable) or idle_outputs(subject, trainable) or side_by_side(subject) or unread(subject)
+        return (
+            found
+            or zeros
+            or tied_but_cut(subject, trainable)
+            or idle_outputs(subject, trainable)
+            or side_by_side(subject)
+            or unread(subject)
+        )
 
 
 def strangers(subject: Subject) -> list[Finding]:
@@ -121,14 +128,18 @@ def unread(subject: Subject) -> list[Finding]:
     """Of what channels are cut into one part that nothing is made of, and others that are read."""
     graph = subject.reference
     given = {(run.number, slot) for x in tensors_in(graph.result) if (made := graph.made(x._array)) for run, slot in [made]}
-    read = given | {(source.number, slot) for run in graph.runs for source, slot in zip(run.sources, run.slots) if source is not None}
+    read = given | {
+        (source.number, slot) for run in graph.runs for source, slot in zip(run.sources, run.slots) if source is not None
+    }
     for run in graph.runs:
         axis = run.attributes.get("axis", 0)
         channels = run.op.pieces and run.live and run.reads and axis % run.inputs[0].ndim == run.inputs[0].ndim - 1  # type: ignore[union-attr]
         slots = [(run.number, slot) in read for slot in range(len(run.outputs))] if channels else []
         if any(slots) and not all(slots):
             cause = tr("part {} of {} that channels are cut into is read by nothing", slots.index(False) + 1, len(slots))
-            return [Finding("gradients", run.path, cause, tr("use each part that chunk() or split() gives, or make the layer smaller"))]
+            return [
+                Finding("gradients", run.path, cause, tr("use each part that chunk() or split() gives, or make the layer smaller"))
+            ]
     return []
 
 

@@ -69,7 +69,10 @@ class PaddingLeak:
         modules = dict(subject.model.named_modules())
         for name, hidden in nested_padding(subject).items():
             ids = subject.batch.leaves[name].array
-            pads, asked = np.unique(ids[hidden]), [x for x in subject.reference.lookups if x.indices.size == ids.size and name in x.reads]
+            pads, asked = (
+                np.unique(ids[hidden]),
+                [x for x in subject.reference.lookups if x.indices.size == ids.size and name in x.reads],
+            )
 
             def other(result, call, pads=pads):
                 x = call.inputs[0] if call.inputs else np.zeros(0)
@@ -278,7 +281,7 @@ def apart_from(hidden: np.ndarray, a: np.ndarray, b: np.ndarray) -> bool | None:
         fits = [at for at in permutations(range(a.ndim), len(sizes)) if tuple(a.shape[i] for i in at) == sizes]
         for at in fits:
             looked = True
-            if same(*(np.moveaxis(x, at, range(len(sizes)))[~mask] for x in (a, b))):
+            if same(*(np.moveaxis(x, at, range(len(sizes)))[np.logical_not(mask)] for x in (a, b))):
                 return True
         if fits:
             return False

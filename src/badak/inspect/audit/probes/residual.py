@@ -110,10 +110,12 @@ def roots_of(subject: Subject, graph: Graph) -> set[int]:
 
 def stream_of(graph: Graph, part: Part) -> set[int]:
     """What made the stream that the block of a part is given: a model may read its tokens elsewhere, too."""
-    calls = [call for call in graph.calls if call.path == block(part.path) != "" and call.index in part.cores[0].calls]
+    path = block(part.path) if block(part.path) != part.path else ""
+    calls = [call for call in graph.calls if call.path == path != "" and call.index in part.cores[0].calls]
     before = [run for run in part.cores[0].inside() if run.live]
     given = [call.inputs[0] for call in calls if call.inputs and carries(call.inputs[0])]
-    return {run.number for x in given for run in before if run.output.shape == x.shape and np.array_equal(run.output, x)}
+    made = ([run.number for run in before if run.output.shape == x.shape and np.array_equal(run.output, x)] for x in given)
+    return {min(each) for each in made if each}  # what comes later is a copy
 
 
 def table(run: Ran) -> int:

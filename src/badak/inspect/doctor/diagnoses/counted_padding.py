@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from badak.core.errors import tr
-from badak.inspect.doctor.collectors import filler
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.facts import Loss, Step
 from badak.inspect.doctor.names import own_text
+from badak.inspect.doctor.parts import filler
 from badak.inspect.doctor.report import Finding
 from badak.tensor import Tensor
 
@@ -42,7 +42,6 @@ class PaddingCounted(Diagnosis):
                 pad=pad, labels=count, share=count / total,
             )  # fmt: skip
 
-
     def reached(self, visit: "Visit") -> Iterator[Finding]:
         """A model is told of padding, and what it computes there gets a gradient, of a loss that no operation is named for."""
         several = [step.padded for step in visit.rounds if step.padded is not None]
@@ -53,7 +52,7 @@ class PaddingCounted(Diagnosis):
             if of_padding([x._array for x in (*args, *kwargs.values()) if isinstance(x, Tensor)]):
                 yield self.found(
                     next((back.place for step in visit.steps for back in step.backs), ""),
-                    tr("{:.0%} of the places of padding get a gradient, though the model is told which they are: the loss counts them",
+                    tr("{:.0%} of the places of padding get a gradient, though the model is told which: the loss counts them",
                        sum(several) / len(several)),
                     tr("leave padding out of each sum over places that the loss is made of, as the mask says"),
                     share=min(several),
@@ -61,23 +60,19 @@ class PaddingCounted(Diagnosis):
                 return
 
     def marks(self, visit: "Visit") -> Iterator[Finding]:
-        """A number that says that there is none, far from all labels, is asked for as if it were one; or it alone is."""
+        """A number that says that there is none, far from all labels, is asked for as if it were one."""
         losses = [loss for step in visit.rounds for loss in step.trained if loss.missing is not None]
         for place in dict.fromkeys(loss.place for loss in losses) if MISSING.search(own_text()) else ():
             several = [loss.missing for loss in losses if loss.place == place and loss.missing is not None]
             counted, others = (np.array([each[i] for each in several]) for i in (1, 2))
-            if len(several) < 3 or len({mark for mark, _, _ in several}) > 1 or not (counted > 0.9).all():
-                continue
-            alone = bool((others < 0.1).all())
-            cause = (
-                tr("the loss asks only for labels that are {:g}, which is far from all others and says that there is none",
-                   several[0][0])
-                if alone
-                else tr("labels that are {:g}, which is far from all others and says that there is none, are asked for, too",
-                        several[0][0])
-            )  # fmt: skip
-            yield self.found(place, cause, tr("loss = (error * known).sum() / known.sum(), known = label != {:g}", several[0][0]))
-            return
+            if len(several) >= 3 and len({mark for mark, _, _ in several}) == 1 and (counted > 0.9).all() and (others > 0.1).all():
+                yield self.found(
+                    place,
+                    tr("labels that are {:g}, which is far from all others and says that there is none, are asked for, too",
+                       several[0][0]),
+                    tr("loss = (error * known).sum() / known.sum(), known = label != {:g}", several[0][0]),
+                )  # fmt: skip
+                return
 
 
 MISSING = re.compile(r"missing|isnan|nan_to_num|fillna|mask|sentinel|no[_ -]?(data|reading|value)|invalid", re.IGNORECASE)

@@ -208,7 +208,7 @@ class NeverLearns(Diagnosis):
                 if len(seen) >= 4 and all(seen) and not (len(named) == of and named[i].startswith("_")):
                     yield self.found(
                         place,
-                        tr("part {} of {} that channels are cut into here is never differentiated, in {} steps: nothing is made of it",
+                        tr("part {} of {} that channels are cut into here is never differentiated, in {} steps",
                            i + 1, of, len(seen)),
                         tr("look for the line that reads another part in its place"),
                         part=i + 1, of=of,
@@ -272,12 +272,17 @@ class NeverLearns(Diagnosis):
                     )  # fmt: skip
                     return
 
-        run = getattr(sys.modules.get("__main__"), "__dict__", {})
-        for name, module in {id(each): (key, each) for key, each in run.items() if isinstance(each, Module)}.values():
+        names = dict(getattr(sys.modules.get("__main__"), "__dict__", {}))
+        for name, module in {id(each): (key, each) for key, each in names.items() if isinstance(each, Module)}.values():
             own = weights_of(module) if id(module) not in used else []
             idle = own and all(p.requires_grad and id(p) in visit.trained and id(p) not in watch.reached for p in own)
             inside = {id(each) for each in module.modules()} & used
-            if idle and not inside and len(visit.rounds) >= 10 and not re.search(rf"\b{name}\(|\b{name}\s*($|[\]),])", own_text(), re.MULTILINE):
+            if (
+                idle
+                and not inside
+                and len(visit.rounds) >= 10
+                and not re.search(rf"\b{name}\(|\b{name}\s*($|[\]),])", own_text(), re.MULTILINE)
+            ):
                 yield self.found(
                     visit.steps[0].place,
                     tr("{} has {:,} weights in the optimizer, and nobody calls it", name, sum(p.numel() for p in own)),

@@ -34,7 +34,8 @@ class ReadWrongly(Diagnosis):
         read = [each for step in [*visit.steps, visit.watch.open] for each in step.read]
         binary = [loss for loss in losses if loss.kind in BINARY]
         if binary:
-            own, others = ({np.shape(x.labels)[1:] for x in losses if (x.kind in BINARY) == which} for which in (True, False))
+            shapes = [(x.kind in BINARY, np.asarray(x.labels).shape[1:]) for x in losses]
+            own, others = ({shape for kind, shape in shapes if kind == which} for which in (True, False))
             fits = [x for x in read if x.limit is not None and (len(binary) == len(losses) or x.shape[1:] in own - others)]
             yield from self.threshold(fits, {loss.made_by for loss in binary})
         classes = {loss.classes for loss in losses}

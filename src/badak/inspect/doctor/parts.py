@@ -1,0 +1,62 @@
+"""What is measured of parts: those that a model gives, those that channels are cut into, and the places of padding."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from badak.core.modes import modes
+from badak.inspect.doctor import composed
+from badak.inspect.doctor.names import line
+from badak.tensor import Tensor
+
+if TYPE_CHECKING:
+    from badak.inspect.doctor.watch import Watch
+
+
+def gave_several(watch: "Watch", several: list[Tensor]) -> None:
+    """Note what a model gave: in a test, of all the tensors; in training, one number for each row next to others."""
+    for i, y in enumerate(several if len(several) > 1 else ()):
+        if y._node is None and not modes.grad and watch._caller is not None and len(watch.answers) < 256:
+            watch.answers[composed.memory(y._array)] = y, watch._caller
+        elif y._node is not None and y.dim() == 1 and len(watch.gave) < 64 and any(x.dim() > 1 for x in several):
+            watch.gave[id(y._node)] = y._node, line(), i
+        elif y._node is not None and len(watch.gave) < 64:
+            watch.gave[id(y._node)] = y._node, "", i
+
+
+def cut_up(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+    """Channels are cut into parts."""
+    x, axis = arrays[0], attributes.get("dim", attributes.get("axis", 0))
+    node = outputs[0]._node
+    if (
+        node is not None
+        and modes.grad
+        and x.ndim > 1
+        and axis % x.ndim == (1 if x.ndim == 4 else x.ndim - 1)
+        and len(watch.parts) < 64
+    ):
+        watch.parts[id(node)] = node, line()
+
+
+def padded(watch: "Watch", gradient: np.ndarray) -> None:
+    """How many places of padding a gradient (B, T, C), or (T, B, C), reaches."""
+    for each in watch.open.lookups[:4]:
+        for ids in (each.ids, each.ids.T) if each.ids.ndim == 2 else ():
+            pad = filler(each.ids, getattr(each.module, "padding_idx", None)) if ids.shape == gradient.shape[:2] else None
+            if pad is not None and (ids == pad).sum() > len(ids):
+                watch.open.padded = float(np.any(gradient, axis=-1)[ids == pad].mean())
+                return
+
+
+def filler(ids: np.ndarray, known: int | None) -> int | None:
+    """The id that ends texts of other lengths, and stands nowhere else in them; None where there is none."""
+    for text in (ids, ids.T):
+        last = text[:, -1]
+        for pad in np.unique(last):
+            here = text == pad
+            first = np.where(here.any(axis=1), here.argmax(axis=1), text.shape[1])
+            ends = np.arange(text.shape[1]) >= first[:, None]
+            several = int((here.sum(axis=1) >= (1 if pad == known else 2)).sum())
+            if (here == ends).all() and several >= 2 and (len(np.unique(first)) >= 3 or pad == known) and first.min() > 0:
+                return int(pad)
+    return None
