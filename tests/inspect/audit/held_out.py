@@ -12,17 +12,7 @@ from pathlib import Path
 
 import badak
 from badak.core.errors import BadakError
-from tests.inspect.audit import (
-    held_out_faults,
-    held_out_faults_eighth,
-    held_out_faults_fifth,
-    held_out_faults_fourth,
-    held_out_faults_ninth,
-    held_out_faults_seventh,
-    held_out_faults_sixth,
-    held_out_faults_tenth,
-    held_out_faults_third,
-)
+from tests.inspect.edits import edits_of
 
 PLACE = Path(__file__).parent / "heldout"
 NAMES = sorted(path.stem for path in PLACE.glob("*.py"))
@@ -329,17 +319,7 @@ EDITS: dict[str, list[tuple]] = {
         ("training flag inverted", "modes", "", "h = self.block2(h)", "h = self.block2(h) if self.training else h"),
     ],
 }  # fmt: skip
-EDITS |= (
-    held_out_faults.EDITS
-    | held_out_faults_third.EDITS
-    | held_out_faults_fourth.EDITS
-    | held_out_faults_fifth.EDITS
-    | held_out_faults_sixth.EDITS
-    | held_out_faults_seventh.EDITS
-    | held_out_faults_eighth.EDITS
-    | held_out_faults_ninth.EDITS
-    | held_out_faults_tenth.EDITS
-)
+EDITS |= edits_of("audit", "held_out_faults*.py")
 
 
 def text_of(name: str, fault: str = "") -> str:

@@ -7,17 +7,8 @@ A fault whose code is "" is in no list of the doctor's. What is said of it is pr
 import sys
 from pathlib import Path
 
-from tests.inspect.doctor import (
-    classroom_faults_eighth,
-    classroom_faults_fifth,
-    classroom_faults_fourth,
-    classroom_faults_later,
-    classroom_faults_ninth,
-    classroom_faults_seventh,
-    classroom_faults_sixth,
-    classroom_faults_third,
-)
 from tests.inspect.doctor.held_out import EVERYWHERE, examined, swap, warm
+from tests.inspect.edits import edits_of
 
 PLACE = Path(__file__).parent / "classroom"
 NAMES = sorted(path.stem for path in PLACE.glob("*.py"))
@@ -548,9 +539,7 @@ EDITS = {
         ("negative margin", "", "margin=1.0", "margin=-1.0"),
     ],
 }  # fmt: skip
-EDITS |= classroom_faults_later.EDITS | classroom_faults_third.EDITS | classroom_faults_fourth.EDITS | classroom_faults_fifth.EDITS
-EDITS |= classroom_faults_sixth.EDITS | classroom_faults_seventh.EDITS | classroom_faults_eighth.EDITS
-EDITS |= classroom_faults_ninth.EDITS
+EDITS |= edits_of("doctor", "classroom_faults_*.py")
 
 
 def spoiled(name: str) -> list[tuple[str, str, str]]:

@@ -274,7 +274,7 @@ def apart_from(hidden: np.ndarray, a: np.ndarray, b: np.ndarray) -> bool | None:
         return None
     looked, (B, R, L) = False, hidden.shape
     rows, columns = hidden.all(axis=2), hidden.all(axis=1)
-    pair = columns[:, :, None] | columns[:, None]
+    pair = np.asarray(columns)[:, :, None] | np.asarray(columns)[:, None]
     known = [(hidden, (B, R, L)), (hidden.reshape(B * R, L), (B * R, L)), (pair, (B, L, L)), (rows, (B, R)), (columns, (B, L))]
     known.append((rows.reshape(B * R), (B * R,)))
     for mask, sizes in known:
