@@ -33,7 +33,6 @@ KNOWN = {  # not found
     ("msapair", "no residual of pairs"),  # what stands beside the texts
     ("pointer", "state not kept"),
     ("bytepatch", "no mask"),  # a model may be meant to give a text back
-    ("bytepatch", "loss of the byte that is read"),
     ("gatedconvs", "no residual of the decoder"),  # convolutions without one are as many
     ("gatedconvs", "no residual of the encoder"),
     ("fusion", "future days seen"),  # nothing hides what follows then
