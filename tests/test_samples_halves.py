@@ -10,7 +10,7 @@ import pytest
 from badak import kernels
 from badak.kernels.memory_format import turn
 from badak.ops.complex import ViewAsComplex
-from badak.ops.dropout import Dropout
+from badak.ops.select import Dropout
 from badak.tensor.apply import apply
 from badak.tensor.tensor import Tensor
 from tests.compare import allowed

@@ -8,12 +8,12 @@ import torch.nn.functional as F
 
 from badak.kernels.reference import blocks as reference
 from badak.ops.attention import Attention
-from badak.ops.dropout import Dropout
 from badak.ops.embedding import Embedding
 from badak.ops.linear import AddMM, Linear, LinearOfEach
 from badak.ops.matmul import MatMul
 from badak.ops.norm import LayerNorm, RMSNorm
 from badak.ops.quantized import EmbeddingBlocks, LinearBFloat16, LinearBlocks, LinearInt8
+from badak.ops.select import Dropout
 from badak.ops.softmax import LogSoftmax, Softmax
 from tests.samples import Draw, Sample, bools, case, complexes, ints, uniform
 

@@ -1,4 +1,4 @@
-"""Choosing, element by element: bounds, the larger of two, one or the other by a mask."""
+"""Choosing, element by element: bounds, the larger of two, one or the other by a mask, what dropout keeps."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from badak import kernels
 from badak.core.modes import anywhere, modes
 from badak.kernels.memory_format import laid, row_major
 from badak.ops._broadcast import elementwise, quiet, unbroadcast
-from badak.ops.batching import broadcasting
+from badak.ops.batching import broadcasting, stacked
 from badak.ops.op import Op
 from badak.ops.operation import operation
 from badak.ops.pointwise import pointwise
@@ -97,4 +97,12 @@ MaskedFill = operation(
     lambda x, mask, c: row_major(choose(mask, c, x)),
     lambda dy, mask: choose(mask, 0, dy),
     None, **_CHOOSING,
+)  # fmt: skip
+
+Dropout = operation(
+    "Dropout", "y = x keep / (1 - p);   dx = dy keep / (1 - p).    keep bool of x's shape, True = kept.",
+    lambda x, keep, p: kernels.of(x).dropout(x, keep, p),
+    lambda dy, keep, p: kernels.of(dy).dropout(dy, keep, p),
+    None,
+    capturable=True, supports_bf16=True, keeps_finite=True, batching=stacked,
 )  # fmt: skip

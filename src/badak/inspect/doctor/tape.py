@@ -14,7 +14,7 @@ from badak.core.events import Observer
 from badak.core.modes import modes
 from badak.nn import Module
 from badak.ops.attention import Attention
-from badak.ops.dropout import Dropout
+from badak.ops.select import Dropout
 from badak.tensor import Tensor, apply
 from badak.tensor.backward import backward
 

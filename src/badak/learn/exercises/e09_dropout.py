@@ -2,7 +2,7 @@
 
 from badak.learn.exercise import Both, Case, Exercise, Mistake
 from badak.learn.trial import B, C, T, draw, trained
-from badak.ops.dropout import Dropout
+from badak.ops.select import Dropout
 from badak.tensor import rand, tensor
 from badak.tensor.apply import apply
 from badak.tensor.generator import Generator

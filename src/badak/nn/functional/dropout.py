@@ -8,7 +8,7 @@ import math
 from badak.core.errors import ArgumentError, tr
 from badak.nn.functional._common import placed, tensor
 from badak.nn.functional.activation import SELU_ALPHA, SELU_SCALE
-from badak.ops.dropout import Dropout
+from badak.ops.select import Dropout
 from badak.tensor import Tensor, apply
 from badak.tensor.random import default_generator, dropout_mask
 from badak.tensor.upcast import in_float32

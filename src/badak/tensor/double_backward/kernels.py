@@ -16,11 +16,11 @@ from badak.ops.activation import Sigmoid
 from badak.ops.along import IndexAdd
 from badak.ops.concat import Cat
 from badak.ops.conv import Conv, ConvTranspose
-from badak.ops.dropout import Dropout
 from badak.ops.index import IndexPut
 from badak.ops.matmul import MatMul
 from badak.ops.op import NotRecordable
 from badak.ops.rearrange import RepeatInterleave
+from badak.ops.select import Dropout
 from badak.ops.softmax import LogSoftmax, Softmax
 from badak.ops.windows import Fold, Unfold
 from badak.tensor.double_backward.array import Recorded, run, zeros

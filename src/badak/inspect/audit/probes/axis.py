@@ -8,8 +8,8 @@ from badak.core.errors import tr
 from badak.inspect.audit.graph import PRODUCTS, Ran, additive, product_after, scores_of
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject
-from badak.ops.dropout import Dropout
 from badak.ops.matmul import MatMul
+from badak.ops.select import Dropout
 from badak.ops.softmax import Softmax
 
 FIX = tr("softmax over the axis of the keys, the last of (..., T, S): scores.softmax(-1)")

@@ -18,9 +18,9 @@ from badak.nn.norm import LayerNorm, RMSNorm
 from badak.ops.activation import GELU, ReLU, SiLU
 from badak.ops.arithmetic import Add, Mul
 from badak.ops.conv import Conv
-from badak.ops.dropout import Dropout
 from badak.ops.embedding import Embedding
 from badak.ops.linear import AddMM, Linear
+from badak.ops.select import Dropout
 from badak.ops.softmax import Softmax
 
 FIX = tr("lead around it: x = x + f(norm(x))")
