@@ -382,6 +382,7 @@ SENSES = {
     "expand": layout.stretched,
     "div": layout.normalised,
     "sub": composed.difference,
+    "bce": composed.entropy,
     "where": composed.chosen,
     "sigmoid": composed.squashed,
     **dict.fromkeys(("roll", "flip"), turned),

@@ -98,6 +98,13 @@ def product(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> N
             watch.pairs[id(node)] = new
 
 
+def entropy(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+    """The cross entropy of probabilities as one operation, of which a loss is the mean or the sum."""
+    y, node = outputs[0]._array, outputs[0]._node
+    if node is not None and modes.grad and 1 < y.size and len(watch.pairs) < MOST and is_data(inputs[1], y):
+        watch.pairs[id(node)] = Pair(node, "bce", inputs[0]._node, arrays[0], arrays[1])
+
+
 def same_but_turned(a: Pair, b: Pair) -> bool:
     """Whether y and 1 - y ask for one and the same."""
     return a.labels.shape == b.labels.shape and np.array_equal(a.answers, b.answers) and np.allclose(a.labels + b.labels, 1.0)
