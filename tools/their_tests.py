@@ -318,6 +318,13 @@ def fetched(name: str, folder: Path) -> Path:
     return clone
 
 
+def record(name: str, kept: dict) -> None:
+    """Keep the counts of a project for docs/reference/huggingface-tests.md."""
+    known = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {}
+    lines = [f"{json.dumps(each)}: {json.dumps(one)}" for each, one in sorted((known | {name: kept}).items())]
+    RECORD.write_text("{" + ",\n".join(lines) + "}\n", encoding="utf-8")
+
+
 def main() -> None:
     """Run what was asked for and print the counts."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -344,9 +351,7 @@ def main() -> None:
     for what, count in kept.get("causes", {}).items():
         print(f"{count:6} {what}")
     if args.record:
-        known = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {}
-        lines = [f"{json.dumps(name)}: {json.dumps(one)}" for name, one in sorted((known | {args.suite: kept}).items())]
-        RECORD.write_text("{" + ",\n".join(lines) + "}\n", encoding="utf-8")
+        record(args.suite, kept)
 
 
 if __name__ == "__main__":

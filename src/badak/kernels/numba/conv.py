@@ -19,7 +19,7 @@ from badak.kernels.numba.matmul import matmul
 from badak.kernels.numba.simd.gemm import gemm
 from badak.kernels.numba.simd.tiles import DEPTH, copy_number, copy_row
 from badak.kernels.numba.threadpool.parallel import parallel
-from badak.kernels.numba.windows import fold
+from badak.kernels.numba.windows import fold, offsets_of
 
 SIZE, STRIDE, OUT = range(3)
 _PANELS = 8  # of columns that a task makes at most: fewer, and its weight is read too often
@@ -248,13 +248,9 @@ def _slid(x, kernel, stride, padding, dilation, out):
     """(x padded, as (N, C, S); its geometry; the offsets of a window's places)."""
     if any(padding) or any((o - 1) * s + d * (k - 1) >= n for n, k, s, d, o in zip(x.shape[2:], kernel, stride, dilation, out)):
         x = _padded(x, padding)
-    sizes = x.shape[2:]
-    offsets = np.zeros(1, np.int64)
-    for n, k, d in zip(sizes, kernel, dilation):
-        offsets = (offsets[:, None] * n + np.arange(k) * d).ravel()
-    missing = 3 - len(sizes)
-    geometry = np.array([(1,) * missing + tuple(each) for each in (sizes, stride, out)], np.int64)
-    return _flat(x), geometry, offsets
+    missing = 3 - len(out)
+    geometry = np.array([(1,) * missing + tuple(each) for each in (x.shape[2:], stride, out)], np.int64)
+    return _flat(x), geometry, offsets_of(x.shape[2:], kernel, dilation)
 
 
 def _padded(x, padding):

@@ -101,18 +101,29 @@ def inside(at, axis, o):
 
 
 @exact
-def max_line(y, index, x, at, od, oh):
+def max_line(y, index, x, at, offsets, od, oh):
     """A line of `max_channels`, one window after the other."""
     d0, d1, d = inside(at, 0, od)
     h0, h1, h = inside(at, 1, oh)
     lines, across, apart = at[SIZE, 1], at[SIZE, 2], at[DILATION, 2]  # read once: what is written to index might be `at`, too
     down, along, window, stride, padding = at[DILATION, 0], at[DILATION, 1], at[WINDOW, 2], at[STRIDE, 2], at[PADDING, 2]
+    whole = d1 - d0 == at[WINDOW, 0] and h1 - h0 == at[WINDOW, 1]
     for ow in range(at[OUT, 2]):
         w = ow * stride - padding
-        w0, w1 = 0, window
-        if w < 0 or w + (window - 1) * apart >= across:
-            w0, w1, _ = inside(at, 2, ow)
         best, where = x.dtype.type(-np.inf), -1
+        if whole and w >= 0 and w + (window - 1) * apart < across:
+            odd, where = False, (d * lines + h) * across + w
+            for k in range(offsets.size):  # choices, and no jump that a CPU would guess wrong
+                place = (d * lines + h) * across + w + offsets[k]
+                value = x[np.uint64(place)]
+                odd |= value != value
+                where = place if value > best else where
+                best = value if value > best else best
+            if not odd:
+                y[ow], index[ow] = best, where
+                continue
+            best = x.dtype.type(-np.inf)
+        w0, w1, _ = inside(at, 2, ow)
         if d0 < d1 and h0 < h1 and w0 < w1:
             where = ((d + d0 * down) * lines + h + h0 * along) * across + w + w0 * apart
         for kd in range(d0, d1):
@@ -121,47 +132,20 @@ def max_line(y, index, x, at, od, oh):
                 for kw in range(w0, w1):
                     place = begin + kw * apart
                     value = x[place]
-                    where = place if value > best else where  # four choices, and no jump that a CPU would guess wrong
-                    where = place if value != value else where
-                    best = value if value > best else best
-                    best = value if value != value else best
+                    if value > best or value != value:
+                        best, where = value, place
         y[ow], index[ow] = best, where
 
 
-@parallel_exact("W3 Wi3 R3 Ri2 i")
-def max_channels(task, y, index, x, at, step):
+@parallel_exact("W3 Wi3 R3 Ri2 Ri1 i")
+def max_channels(task, y, index, x, at, offsets, step):
     """The largest entry of each window of `step` channels, the first of equals, NaN if there is one, and its place."""
-    wide, lines, across, stride = at[OUT, 2], at[SIZE, 1], at[SIZE, 2], at[STRIDE, 2]
-    best, best_at = np.empty(wide, y.dtype), np.empty(wide, np.int32)  # of one line; int32, so that it fits vectors of best
+    wide = at[OUT, 2]
     for channel in range(task * step, min((task + 1) * step, x.shape[0] * x.shape[1])):
         n, c = divmod(channel, x.shape[1])
         for line in range(at[OUT, 0] * at[OUT, 1]):
             od, oh = divmod(line, at[OUT, 1])
-            if stride > 1:
-                max_line(y[n, c, line * wide :], index[n, c, line * wide :], x[n, c], at, od, oh)
-                continue
-            for o in range(wide):
-                best[o] = -np.inf
-                best_at[o] = -1
-            for k in range(at[WINDOW, 0] * at[WINDOW, 1] * at[WINDOW, 2]):
-                rest, kw = divmod(k, at[WINDOW, 2])
-                kd, kh = divmod(rest, at[WINDOW, 1])
-                d = od * at[STRIDE, 0] - at[PADDING, 0] + kd * at[DILATION, 0]
-                h = oh * at[STRIDE, 1] - at[PADDING, 1] + kh * at[DILATION, 1]
-                if not (0 <= d < at[SIZE, 0] and 0 <= h < lines):
-                    continue
-                w0, w1, w = place(at, 2, kw)
-                begin = np.int32((d * lines + h) * across + w + w0)
-                source, most, where = x[n, c, begin:], best[w0:w1], best_at[w0:w1]
-                for o in range(most.size):
-                    value = source[o]
-                    better = (value > most[o]) | (value != value) | (where[o] < 0)
-                    most[o] = value if better else most[o]
-                    where[o] = begin + np.int32(o) if better else where[o]
-            target, places = y[n, c, line * wide :], index[n, c, line * wide :]
-            for o in range(wide):
-                target[o] = best[o]
-                places[o] = best_at[o]
+            max_line(y[n, c, line * wide :], index[n, c, line * wide :], x[n, c], at, offsets, od, oh)
 
 
 @parallel_exact("W3 R3 Ri3 i")
@@ -210,7 +194,8 @@ def max_pool(x, kernel, stride, padding, dilation, out):
     at, places = _geometry(x.shape[2:], kernel, stride, padding, dilation, out), math.prod(out)
     step = rows_per_block(places * math.prod(kernel))
     work = y.size * math.prod(kernel)
-    max_channels(-(-n * c // step), work, y.reshape(n, c, places), index.reshape(n, c, places), _flat(x), at, step)
+    offsets = offsets_of(x.shape[2:], kernel, dilation)
+    max_channels(-(-n * c // step), work, y.reshape(n, c, places), index.reshape(n, c, places), _flat(x), at, offsets, step)
     return y, index
 
 
@@ -226,13 +211,21 @@ def max_pool_backward(dy, index, size):
 
 
 def _taken(x, kernel, out):
-    """Whether the kernels take these windows; places in an image are int32."""
+    """Whether the kernels take these windows."""
     return (
         math.prod(x.shape[2:]) < 2**31
         and len(kernel) <= 3
         and x.dtype.char in "fd"
         and x.size > 0 < math.prod(kernel) * math.prod(out)
     )
+
+
+def offsets_of(size, kernel, dilation):
+    """How far each place of a window lies from its first one, in an image of this size."""
+    offsets = np.zeros(1, np.int64)
+    for n, k, d in zip(size, kernel, dilation):
+        offsets = (offsets[:, None] * n + np.arange(k) * d).ravel()
+    return offsets
 
 
 def _flat(x):
