@@ -25,7 +25,7 @@ HERE = Path(__file__).resolve().parent.parent
 CELL = re.compile(r"^```\{\.python \.input[^\n]*\n(.*?)^```", re.M | re.S)
 TAB = re.compile(r"^(?:%%tab|#@tab)\s+(.*)$", re.M)
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*(?:e[-+]?\d+)?|nan|inf)", re.I)
-TIMED = re.compile(r"sec|/s\b|time|ago|0x[0-9a-f]+", re.I)
+TIMED = re.compile(r"id\(|flops|sec|/s\b|time|ago|0x[0-9a-f]+", re.I)
 SECONDS = 20  # of a cell
 
 
