@@ -13,7 +13,7 @@ PYTHON := $(shell python $(HAS_TOOLS) 2>/dev/null && echo python || echo .venv/b
 endif
 JOBS ?= auto
 PYTEST = OMP_NUM_THREADS=1 $(PYTHON) -m pytest -q -n $(JOBS) --dist worksteal
-export PYTHONDONTWRITEBYTECODE =  # each process of the tests would compile 87,000 lines anew: most of what they cost
+export PYTHONDONTWRITEBYTECODE =  # each process of the tests would compile all lines again: most of what they cost
 
 .PHONY: check quick test nightly bench docs format lint tools
 

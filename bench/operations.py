@@ -4,6 +4,7 @@ Each operation runs on tensors so small that only the way to the kernel counts, 
 while the graph is recorded, and forward and backward. `python -m bench.operations torch|badak` is the process of one library.
 """
 
+import argparse
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -121,7 +122,7 @@ def serve_one(library: str) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:]:
-        serve_one(sys.argv[1])
-    else:
-        main()
+    parser = argparse.ArgumentParser(prog="python -m bench.operations", description=__doc__)
+    parser.add_argument("library", nargs="?", choices=("torch", "badak"), help="be the process of one library")
+    wanted = parser.parse_args()
+    serve_one(wanted.library) if wanted.library else main()

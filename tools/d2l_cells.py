@@ -13,6 +13,7 @@ import contextlib
 import io
 import json
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -121,6 +122,11 @@ def main() -> None:
     args = parser.parse_args()
     paths = [path for path in sorted(args.folder.glob("chapter_*/*.md")) if args.only in str(path)]
     paths = [path for path in paths if cells(path.read_text(encoding="utf-8"))]
+    if not paths:
+        parser.error(f"no chapters of d2l.ai with cells in {args.folder}\nfix: the folder of a clone of d2l-ai/d2l-en")
+    for python in (args.torch, args.badak):
+        if not shutil.which(python):
+            parser.error(f"{python} is no interpreter\nfix: the path of a Python, such as .venv/bin/python")
     passed = equal = 0
     others = []
 
@@ -150,7 +156,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "--chapter":
+    if sys.argv[1:2] == ["--chapter"]:
         chapter(sys.argv[2])
     else:
         main()

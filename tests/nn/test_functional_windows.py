@@ -95,6 +95,8 @@ def test_what_is_refused(lib):
         lambda: F.conv_transpose1d(ones(1, 3, 4), ones(3, 2, 2), output_padding=1),
         lambda: F.max_pool2d(ones(1, 3, 4, 4), 2, padding=2),
         lambda: F.max_pool2d(ones(1, 3, 2, 2), 4),
+        lambda: F.max_pool2d(ones(1, 3, 4, 4), 0),
+        lambda: F.avg_pool2d(ones(1, 3, 4, 4), 2, stride=0),
         lambda: F.fold(ones(1, 8, 5), (3, 3), 2),
         lambda: F.pixel_shuffle(ones(1, 3, 2, 2), 2),
         lambda: F.batch_norm(ones(1, 3), None, None, training=True),

@@ -115,3 +115,9 @@ def test_none_is_taken_only_where_it_is_the_default(name):
 def test_layers_take_what_is_true():
     layer = badak.nn.Linear(2, 3, bias=0)  # PyTorch asks `if bias:`
     assert layer.bias is None and badak.nn.functional.relu(badak.ones(2), inplace=1).tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("name", ["sum", "mean", "prod", "amax", "max", "argmax", "var", "softmax"])
+def test_an_axis_that_is_no_number(name):
+    with pytest.raises(TypeError, match=rf"{name}\(\): argument 'dim' must be int or tuple of ints, not 'a'\nfix: "):
+        getattr(badak.ones(2, 3), name)("a")

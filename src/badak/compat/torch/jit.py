@@ -165,6 +165,7 @@ def _get_trace_graph(
         return_inputs: give the arguments, too
         strict, _force_outplace, _return_inputs_states: not needed
     """
+    expect_function("_get_trace_graph", f)
     calls, given, made = recorded(f, args if builtins.isinstance(args, tuple) else (args,), kwargs or {})
     _warn(calls.reads)
     return (calls.graph, made, given) if return_inputs or _return_inputs_states else (calls.graph, made)

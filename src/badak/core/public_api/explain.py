@@ -345,10 +345,16 @@ def _wrong_kind(arguments: dict, called: Signature) -> tuple[str, str] | None:
             return name, "Tensor or None"
         if name == "other" and not (is_tensor or isinstance(value, bool | int | float | complex)):
             return name, "Tensor or number"
+        if name in ("dim", "axis") and any(isinstance(each, str | float) for each in _each(value)):
+            return name, "int or tuple of ints"
         wanted = _KINDS.get(parameter.annotation)
         if wanted and not isinstance(value, wanted) and not hasattr(value, "__index__"):
             return name, parameter.annotation.__name__
     return None
+
+
+def _each(value: Any) -> list | tuple:
+    return value if isinstance(value, list | tuple) else (value,)
 
 
 def _no_tensor(error: BaseException, arguments: dict) -> tuple[str, str] | None:

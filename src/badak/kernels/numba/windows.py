@@ -18,7 +18,7 @@ SIZE, WINDOW, STRIDE, PADDING, DILATION, OUT = range(6)
 
 
 @exact
-def place(at, axis, k):
+def reach(at, axis, k):
     """(first and last + 1 of the windows whose place k lies inside along an axis, where that of the first window lies)."""
     size, stride, out = at[SIZE, axis], at[STRIDE, axis], at[OUT, axis]
     start = k * at[DILATION, axis] - at[PADDING, axis]
@@ -36,9 +36,9 @@ def unfold_channels(task, cols, x, at, step):
         for k in range(cols.shape[2]):
             rest, kw = divmod(k, at[WINDOW, 2])
             kd, kh = divmod(rest, at[WINDOW, 1])
-            d0, d1, d = place(at, 0, kd)
-            h0, h1, h = place(at, 1, kh)
-            w0, w1, w = place(at, 2, kw)
+            d0, d1, d = reach(at, 0, kd)
+            h0, h1, h = reach(at, 1, kh)
+            w0, w1, w = reach(at, 2, kw)
             for od in range(at[OUT, 0]):
                 for oh in range(at[OUT, 1]):
                     begin = (od * at[OUT, 1] + oh) * wide
@@ -53,13 +53,13 @@ def unfold_channels(task, cols, x, at, step):
                         target[o] = 0
                     for o in range(target.size - w1):
                         target[w1 + o] = 0
-                    inside = target[w0:w1]
+                    middle = target[w0:w1]
                     if stride == 1:
-                        for o in range(inside.size):
-                            inside[o] = source[o]
+                        for o in range(middle.size):
+                            middle[o] = source[o]
                     else:
-                        for o in range(inside.size):
-                            inside[o] = source[o * stride]
+                        for o in range(middle.size):
+                            middle[o] = source[o * stride]
 
 
 @parallel_exact("W3 R4 Ri2 i")
@@ -74,9 +74,9 @@ def fold_channels(task, x, cols, at, step):
         for k in range(cols.shape[2]):
             rest, kw = divmod(k, at[WINDOW, 2])
             kd, kh = divmod(rest, at[WINDOW, 1])
-            d0, d1, d = place(at, 0, kd)
-            h0, h1, h = place(at, 1, kh)
-            w0, w1, w = place(at, 2, kw)
+            d0, d1, d = reach(at, 0, kd)
+            h0, h1, h = reach(at, 1, kh)
+            w0, w1, w = reach(at, 2, kw)
             for od in range(d0, d1):
                 for oh in range(h0, h1):
                     begin = (od * at[OUT, 1] + oh) * wide

@@ -167,6 +167,9 @@ def _window(kernel_size, stride, padding, axes: int, where: str):
     kernel = sizes(kernel_size, axes, where, "kernel_size")
     stride = kernel if stride is None or stride == () else sizes(stride, axes, where, "stride")
     padding = sizes(padding, axes, where, "padding")
+    for name, given in (("kernel_size", kernel), ("stride", stride)):
+        if min(given) < 1:
+            raise ArgumentError(tr("{}: {} should be greater than zero, but got {}", where, name, given), f"{name}=2")
     if any(p < 0 or 2 * p > k for p, k in zip(padding, kernel)):
         raise ArgumentError(
             tr(
