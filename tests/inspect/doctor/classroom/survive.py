@@ -3,7 +3,6 @@
 import copy
 
 import numpy as np
-import pandas as pd
 import torch
 import torch.nn as nn
 from torch.utils.data import DataLoader, TensorDataset
@@ -13,23 +12,22 @@ torch.manual_seed(42)
 BINS = 10
 
 n = 1500
-df = pd.DataFrame(
-    {
-        "age": np.random.gamma(4.0, 3.0, n),
-        "load": np.random.uniform(0, 100, n),
-        "temp": np.random.normal(60, 12, n),
-        "site": np.random.choice(["a", "b", "c"], n),
-    }
-)
-risk = 0.08 * df["age"] + 0.02 * df["load"] + 0.03 * (df["temp"] - 60) + df["site"].map({"a": 0.0, "b": 0.8, "c": -0.5})
+table = {
+    "age": np.random.gamma(4.0, 3.0, n),
+    "load": np.random.uniform(0, 100, n),
+    "temp": np.random.normal(60, 12, n),
+    "site": np.random.choice(["a", "b", "c"], n),
+}
+of_site = np.array([{"a": 0.0, "b": 0.8, "c": -0.5}[site] for site in table["site"]])
+risk = 0.08 * table["age"] + 0.02 * table["load"] + 0.03 * (table["temp"] - 60) + of_site
 lifetime = np.random.exponential(12 * np.exp(-(risk - risk.mean())))
 censor = np.random.uniform(2, 25, n)
 duration = np.minimum(lifetime, censor)
 event = (lifetime <= censor).astype(np.float32)
 interval = np.clip(np.floor(duration), 0, BINS - 1).astype(np.int64)
 
-numeric = df[["age", "load", "temp"]].to_numpy(dtype=np.float32)
-dummies = pd.get_dummies(df["site"]).to_numpy(dtype=np.float32)
+numeric = np.stack([table["age"], table["load"], table["temp"]], axis=1).astype(np.float32)
+dummies = (table["site"][:, None] == np.array(["a", "b", "c"])).astype(np.float32)
 order = np.random.permutation(n)
 train_idx, val_idx, test_idx = order[:1000], order[1000:1250], order[1250:]
 mean, std = numeric[train_idx].mean(axis=0), numeric[train_idx].std(axis=0)
