@@ -29,7 +29,16 @@ class GammaSlope(Op):
         raise GraphError("the gradient of a gamma draw cannot be differentiated again", "create_graph=False")
 
 
-class GammaDraw(Op):
+class DirichletSlope(GammaSlope):
+    """dx_i/da_i / (1 - x_i) of proportions drawn with concentrations a, whose sum is `total`: x_i is a draw of Beta(a_i, rest)."""
+
+    @staticmethod
+    @quiet
+    def forward(save, x, a, total):
+        return special.beta_slope(x, a, total) / (1 - x)
+
+
+class StandardGamma(Op):
     """y = x, drawn with concentration a and scale 1;   da = -dy (dP(a, x)/da) / p(x): the quantile P(a, x) stays what it is.
 
     Differences cannot see this gradient: the tests of the distributions look at it.
@@ -50,6 +59,26 @@ class GammaDraw(Op):
     def double_backward(saved, dy):
         run = importlib.import_module("badak.tensor.double_backward.array").run  # which few programs need
         return dy * run(GammaSlope, saved.x, saved.a), None
+
+
+class DirichletDraw(Op):
+    """y = x, drawn with concentrations a;   da = s (dy - sum x dy), s as in `DirichletSlope`: the others shrink as one grows."""
+
+    @staticmethod
+    def forward(save, a, x):
+        save.a, save.x = a, x
+        return x.copy()
+
+    @staticmethod
+    def backward(saved, dy):
+        slope = DirichletSlope.forward(None, saved.x, saved.a, saved.a.sum(-1, keepdims=True))
+        return slope * (dy - (saved.x * dy).sum(-1, keepdims=True)), None
+
+    @staticmethod
+    def double_backward(saved, dy):
+        run = importlib.import_module("badak.tensor.double_backward.array").run  # which few programs need
+        slope = run(DirichletSlope, saved.x, saved.a, saved.a.sum(-1, keepdims=True))
+        return slope * (dy - (saved.x * dy).sum(-1, keepdims=True)), None
 
 
 def poisson(input, generator=None) -> Tensor:
@@ -74,15 +103,28 @@ def gamma(concentration: Tensor, generator=None) -> Tensor:
     """Draws of the gamma distribution with scale 1.   dconcentration: as the quantile stays."""
     _at_least_zero(concentration, tr("gamma: expected concentration >= 0"))
     drawn = _drawn("gamma", generator, concentration)
-    return apply(GammaDraw, concentration, drawn.clamp(min=finfo(drawn.dtype).tiny))
+    return apply(StandardGamma, concentration, drawn.clamp(min=finfo(drawn.dtype).tiny))
 
 
 def dirichlet(concentration: Tensor, generator=None) -> Tensor:
-    """Gamma numbers over their sum, computed in float64.   dconcentration: that of the gamma numbers."""
-    wide = gamma(concentration.double(), generator)
+    """Gamma numbers over their sum, computed in float64.   dconcentration: as the quantiles of the proportions stay."""
+    _at_least_zero(concentration, tr("gamma: expected concentration >= 0"))
+    wide = _drawn("gamma", generator, concentration.detach().double())
+    wide = wide.clamp(min=finfo(wide.dtype).tiny)
     shares = (wide / wide.sum(-1, keepdim=True)).to(concentration.dtype)
     kind = shares._array.dtype.type
-    return shares.clamp(min=finfo(shares.dtype).tiny, max=float(np.nextafter(kind(1), kind(0))))
+    shares = shares.clamp(min=finfo(shares.dtype).tiny, max=float(np.nextafter(kind(1), kind(0))))
+    return apply(DirichletDraw, concentration, shares)
+
+
+def gamma_grad(input: Tensor, output: Tensor) -> Tensor:
+    """How gamma draws `output` move with their concentrations `input`; without gradient of its own."""
+    return apply(GammaSlope, output, input)
+
+
+def dirichlet_grad(x: Tensor, alpha: Tensor, total: Tensor) -> Tensor:
+    """How proportions x move with their concentrations alpha, over 1 - x; total: the sums of alpha, in its shape."""
+    return apply(DirichletSlope, x, alpha, total)
 
 
 @events.state

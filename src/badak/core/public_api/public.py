@@ -101,7 +101,12 @@ TABLE = {
             "int6 int7 qint32 qint8 quint2x4 quint4x2 quint8 uint1 uint2 uint3 uint4 uint5 uint6 uint7"
         ),
     ),
-    "tensor.random_ops": Names(functions="binomial poisson _standard_gamma=gamma _sample_dirichlet=dirichlet"),
+    "tensor.random_ops": Names(
+        functions=(
+            "binomial poisson _standard_gamma=gamma _standard_gamma_grad=gamma_grad "
+            "_sample_dirichlet=dirichlet _dirichlet_grad=dirichlet_grad"
+        )
+    ),
     "tensor.elementwise": Names(
         both=(
             "clamp clamp_max clamp_min clip hardshrink hypot log_softmax logaddexp masked_fill maximum minimum nan_to_num prelu "

@@ -252,3 +252,50 @@ def gamma_slope(x: Array, a: Array) -> Array:
         psi = psi + 1 / (a + k)
         term = term * x / (a + k)
     return -total
+
+
+@_in_double
+def beta_slope(x: Array, a: Array, total: Array) -> Array:
+    """How a draw x of the Beta distribution with a and b = total - a moves with a, its quantile kept: dx/da = -(dF/da) / f(x).
+
+    Near 0 and 1 the series F = C sum over k of c_k x^k / (a + k), c_k = (1 - b)_k / k!, of x or of 1 - x, is differentiated.
+    Between them dF/da, the integral of f(t) (ln t - E ln t) over all t on one side of x, is a sum over points that lie
+    double exponentially close to x and far from it. On that side of exp(E ln t) the integrand has one sign.
+    Source of the substitution: Takahasi and Mori 1974, "Double exponential formulas for numerical integration".
+    """
+    b, mean = total - a, digamma(a) - digamma(total)  # E ln t
+    near, low = total * x * (1 - x) < 2.5, x <= 0.5
+    result = _beta_slope_between(np.where(near, 0.5, x), a, b, mean)
+    result = np.where(near & low, _beta_slope_at_0(np.where(near & low, x, 0.5), a, b, mean), result)
+    return np.where(near & ~low, _beta_slope_at_1(np.where(near & ~low, x, 0.5), a, b, mean), result)
+
+
+def _beta_slope_at_0(x, a, b, mean):
+    term, total, squares = np.ones(np.broadcast(x, a).shape), 0.0, 0.0
+    for k in range(80):
+        total, squares = total + term / (a + k), squares + term / (a + k) ** 2
+        term = term * (k + 1 - b) / (k + 1) * x
+    return -x * np.exp((1 - b) * np.log1p(-x)) * ((np.log(x) - mean) * total - squares)
+
+
+def _beta_slope_at_1(x, a, b, mean):
+    y, term, moved = 1 - x, np.ones(np.broadcast(x, a).shape), 0.0  # moved: dterm / da
+    total, slope = 0.0, 0.0
+    for k in range(80):
+        total, slope = total + term / (b + k), slope + moved / (b + k)
+        moved, term = (moved * (k + 1 - a) - term) / (k + 1) * y, term * (k + 1 - a) / (k + 1) * y
+    return y * np.exp((1 - a) * np.log(x)) * (slope - mean * total)
+
+
+def _beta_slope_between(x, a, b, mean):
+    below = np.log(x) < mean
+    edge, p, q = np.where(below, x, 1 - x), np.where(below, a, b), np.where(below, b, a)
+    falling, bent = p - (q - 1) * edge / (1 - edge), (q - 1) * edge / (1 - edge) ** 2
+    width = 1 / (np.maximum(falling, 0) + np.sqrt(np.maximum(bent, 0)))  # over which f falls off
+    total = np.zeros(np.broadcast(x, a).shape)
+    for y in np.arange(-3.4, 4.2, 0.1):
+        w = width * np.exp(y - np.exp(-y))  # t = edge e^-w, or 1 - edge e^-w
+        inside = np.log1p(-edge * np.exp(-w))
+        density = np.exp((q - 1) * (inside - np.log1p(-edge)) - p * w)
+        total = total + density * (np.where(below, np.log(edge) - w, inside) - mean) * w * (1 + np.exp(-y))
+    return np.where(below, -0.1, 0.1) * edge * total
