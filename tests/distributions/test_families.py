@@ -394,7 +394,17 @@ def test_divergences_of_normals_of_low_rank():
     np.testing.assert_allclose(made[0], made[1], rtol=1e-4)
 
 
-def test_values_outside_of_the_support_are_refused_in_pytorchs_words():
+@pytest.mark.parametrize("call", [
+    lambda D, lib: D.Bernoulli(lib.tensor(0.3)).log_prob(lib.tensor(math.nan)),
+    lambda D, lib: D.Poisson(lib.tensor([1.0, 2.0])).log_prob(lib.tensor([-1.0, 2.0])),
+    lambda D, lib: D.Normal(0.0, -1.0),
+    lambda D, lib: D.Categorical(lib.tensor([-1.0, 2.0])),
+    lambda D, lib: D.Dirichlet(lib.tensor([[1.0, -1.0]])),
+])  # fmt: skip
+def test_values_outside_of_the_support_are_refused_in_pytorchs_words(call):
+    said = []
     for lib in (badak, torch):
-        with pytest.raises(ValueError, match="Expected value argument .* to be within the support"):
-            lib.distributions.Bernoulli(lib.tensor(0.3)).log_prob(lib.tensor(math.nan))
+        with pytest.raises(ValueError, match="^Expected .*, but found invalid values:") as refused:
+            call(lib.distributions, lib)
+        said.append(str(refused.value).partition(" values:")[0].replace("badak.Size", "torch.Size"))
+    assert said[0] == said[1]

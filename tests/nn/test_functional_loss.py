@@ -380,3 +380,11 @@ def test_options_of_linear_cross_entropy_are_checked_as_pytorchs(options):
         except ValueError as error:
             told.append(str(error).splitlines()[0][:24])
     assert told[0] == told[1]
+
+
+@pytest.mark.parametrize("lib", [badak, torch])
+def test_kl_div_says_that_its_mean_is_not_the_divergence(lib):
+    p = lib.ones(2, 2) / 2
+    with pytest.warns(UserWarning, match="reduction: 'mean' divides the total loss by both the batch size and the support size"):
+        lib.nn.functional.kl_div(p.log(), p)
+    lib.nn.functional.kl_div(p.log(), p, reduction="batchmean")  # a warning would be an error

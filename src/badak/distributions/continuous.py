@@ -3,7 +3,6 @@
 import math
 
 from badak.autograd import no_grad
-from badak.core.errors import tr
 from badak.distributions.constraints import dependent_property, greater_than, interval, positive, real
 from badak.distributions.distribution import LOG_SQRT_2PI, Distribution, batch_of, broadcast_all
 from badak.tensor import Size, Tensor, empty, erf, finfo, normal, rand, randn
@@ -77,7 +76,7 @@ class Uniform(Distribution):
         self.low, self.high = broadcast_all(low, high)
         super().__init__(batch_of(self.low, low, high), validate_args=validate_args)
         if self._validate_args:
-            self._check(self.high, greater_than(self.low), tr("parameter high"))
+            self._check(self.high, greater_than(self.low), "high")
 
     arg_constraints = {"low": real, "high": real}
 

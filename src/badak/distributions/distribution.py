@@ -54,7 +54,7 @@ class Distribution:
             for name, constraint in self.arg_constraints.items():
                 known = name in self.__dict__ or isinstance(getattr(type(self), name, None), property)  # not computed only if asked
                 if known and not is_dependent(constraint):
-                    self._check(getattr(self, name), constraint, tr("parameter {}", name))
+                    self._check(getattr(self, name), constraint, name)
 
     @staticmethod
     def set_default_validate_args(value: bool) -> None:
@@ -202,17 +202,20 @@ class Distribution:
                 stacklevel=2,
             )
         else:
-            self._check(value, support, tr("value argument"))
+            self._check(value, support)
 
-    def _check(self, value: Tensor, rule: Constraint, what: str) -> None:
-        if not bool(rule.check(value).all()):
-            given, name = tr("Expected {} (Tensor of shape {})", what, tuple(value.shape)), type(self).__name__
-            within = tr("to be within the support ({}) of the distribution {}", rule, name)
-            raise ArgumentError(
-                tr("{} {}", given,
-                   within if what == "value argument" else tr("of distribution {} to satisfy the constraint: {}", name, rule)),
-                "validate_args=False leaves the check out",
+    def _check(self, value: Tensor, rule: Constraint, parameter: str = "") -> None:
+        proper = rule.check(value)
+        if not bool(proper.all()):
+            outside = value[~proper] if value.ndim and proper.shape == value.shape else value
+            given = (tuple(value.shape), self, rule, outside.detach().flatten()[:4].tolist())
+            cause = (
+                tr("Expected parameter {} (Tensor of shape {}) of distribution {} to satisfy the constraint {}, "
+                   "but found invalid values: {}", parameter, *given) if parameter else
+                tr("Expected value argument (Tensor of shape {0}) to be within the support ({2}) of the distribution {1}, "
+                   "but found invalid values: {3}", *given)
             )  # fmt: skip
+            raise ArgumentError(cause, "validate_args=False leaves the check out")
 
     def __repr__(self) -> str:
         shown = {name: self.__dict__[name] for name in self.arg_constraints if name in self.__dict__}

@@ -3,7 +3,6 @@
 import math
 from typing import Any
 
-from badak.core.errors import tr
 from badak.distributions import constraints
 from badak.distributions.continuous import Normal, Uniform
 from badak.distributions.distribution import (
@@ -39,7 +38,7 @@ class ContinuousBernoulli(Distribution):
         (param,) = broadcast_all(given)
         if probs is not None:
             if validate_args is not False and self._validate_args:
-                self._check(param, constraints.unit_interval, tr("parameter probs"))
+                self._check(param, constraints.unit_interval, "probs")
             param = clamp_probs(param)
         self.__dict__[name], self._given, self._param, self._lims = param, (name,), param, lims
         super().__init__(batch_of(param, given), validate_args=validate_args)

@@ -6,7 +6,7 @@ Terms of log-likelihoods are in nats. Those of the hot path are one operation ea
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentError, DTypeError, ShapeError, tr, user_line, warn_once
+from badak.core.errors import ArgumentError, DTypeError, ShapeError, tr, user_line, warn, warn_once
 from badak.nn.functional._common import real_tensor, reduction_of, tensor
 from badak.ops._check import expect_real
 from badak.ops.loss import BCE, MSE, NLL, BCEWithLogits, CrossEntropy, CrossEntropySoft, KLDiv
@@ -207,6 +207,9 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
     if reduction == "batchmean":
         rows = input.shape[0] if input.dim() else 1  # of the input as it was given: a target may stretch it
         return apply(KLDiv, x, target, log_target=log_target, reduction="sum") / rows
+    if reduction == "mean":
+        cause = tr("reduction: 'mean' divides the total loss by both the batch size and the support size")
+        warn(cause, tr("reduction='batchmean', which is the divergence"), kind=UserWarning)
     return apply(KLDiv, x, target, log_target=log_target, reduction=reduction)
 
 

@@ -41,7 +41,8 @@ def sum(input: Tensor, dim: Any = None, dtype: Any = None) -> Tensor:
     if not kept:
         return entries.sum(0)
     shape = [size for d, size in enumerate(x.shape) if d not in dims]
-    return coo(x._at[Tensor._of(np.array(kept))], entries, shape, x._tidy and len(kept) == n)
+    left = coo(x._at[Tensor._of(np.array(kept))], entries, shape, x._tidy and len(kept) == n)
+    return coalesce(left)  # PyTorch does so even where no places fall together
 
 
 def softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
