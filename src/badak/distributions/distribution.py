@@ -208,12 +208,12 @@ class Distribution:
         proper = rule.check(value)
         if not bool(proper.all()):
             outside = value[~proper] if value.ndim and proper.shape == value.shape else value
-            given = (tuple(value.shape), self, rule, outside.detach().flatten()[:4].tolist())
+            shape, found = tuple(value.shape), outside.detach().flatten()[:4].tolist()
             cause = (
                 tr("Expected parameter {} (Tensor of shape {}) of distribution {} to satisfy the constraint {}, "
-                   "but found invalid values: {}", parameter, *given) if parameter else
-                tr("Expected value argument (Tensor of shape {0}) to be within the support ({2}) of the distribution {1}, "
-                   "but found invalid values: {3}", *given)
+                   "but found invalid values: {}", parameter, shape, self, rule, found) if parameter else
+                tr("Expected value argument (Tensor of shape {}) to be within the support ({}) of the distribution {}, "
+                   "but found invalid values: {}", shape, rule, self, found)
             )  # fmt: skip
             raise ArgumentError(cause, "validate_args=False leaves the check out")
 
