@@ -11,7 +11,7 @@ from badak.ops.attention import Attention
 from badak.ops.embedding import Embedding
 from badak.ops.linear import AddMM, Linear, LinearOfEach
 from badak.ops.matmul import MatMul
-from badak.ops.norm import LayerNorm, RMSNorm
+from badak.ops.norm import BatchMoments, BatchNorm, LayerNorm, RMSNorm
 from badak.ops.quantized import EmbeddingBlocks, LinearBFloat16, LinearBlocks, LinearInt8
 from badak.ops.select import Dropout
 from badak.ops.softmax import LogSoftmax, Softmax
@@ -26,6 +26,28 @@ BIG = [(257, 65), (70_000,)]
 
 def layer_norm(x, w, b, eps, axes):
     return F.layer_norm(x, x.shape[x.ndim - axes :], w, b, eps)
+
+
+def batch_moments(x):
+    axes = [i for i in range(x.ndim) if i != 1]
+    if not x.numel():
+        return x.sum(axes), x.sum(axes), x.sum(axes)
+    mean, var, count = x.mean(axes), x.var(axes, correction=0), x.numel() // x.shape[1]
+    return mean, var, var * (count / max(count - 1, 1))
+
+
+def batch_norm(x, w, b, mean, var, eps, moving):
+    """By statistics that stay: those that move with x are in tests/parity/test_batch_norm.py."""
+    channels = (-1, *(1,) * (x.ndim - 2))
+    y = (x - mean.reshape(channels)) / (var + eps).sqrt().reshape(channels)
+    y = y if w is None else y * w.reshape(channels)
+    return y if b is None else y + b.reshape(channels)
+
+
+def of_channels(*shape, w=True, b=True):
+    """The inputs of a batch norm of (N, C, ...)."""
+    size = shape[1:2]
+    return shape, size if w else None, size if b else None, size, uniform(0.5, 2.0, *size)
 
 
 def rms_norm(x, w, eps, axes):
@@ -212,6 +234,13 @@ ROWS = [
                      for p, f in [(3, False), (None, True), (0, True)]]),
     Sample(LayerNorm, layer_norm, NORMS, axes=1, eps=[1e-5, 1e-1], threads=[((257, 65), (65,), (65,))]),
     Sample(LayerNorm, layer_norm, [ONE_CHANNEL], axes=1, eps=[1e-5, 1e-1], no_grad=(0,)),
+    Sample(BatchMoments, batch_moments, [(4, 3), (2, 3, 5), (3, 2, 4, 6), (2, 2, 1, 3, 2), (1, 1), (0, 3), (40, 33)],
+           threads=[(16, 20, 40, 41), (900, 70)]),
+    Sample(BatchNorm, batch_norm,
+           [of_channels(4, 3), of_channels(2, 3, 5, b=False), of_channels(3, 2, 4, 6, w=False), of_channels(0, 3, 2),
+            of_channels(2, 2, 1, 3, 2, w=False, b=False), of_channels(1, 1), of_channels(40, 33)],
+           eps=[1e-5, 1e-1], moving=False, threads=[of_channels(16, 20, 40, 41), of_channels(900, 70)],
+           order=lambda x, w, b, mean, var, eps, moving: F.batch_norm(x, mean, var, w, b, False, 0, eps)),
     Sample(RMSNorm, rms_norm, [without_bias(item) for item in NORMS] + [case((1, 1), (1,), eps=1.0)], axes=1,
            eps=[1e-5, 1e-1], threads=[((257, 65), (65,))]),
     Sample(Dropout, lambda x, keep, p: x * keep / (1 - p),

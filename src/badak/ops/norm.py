@@ -1,4 +1,4 @@
-"""Normalisation of the last axes of an array."""
+"""Normalisation: of the last axes of an array, or of each channel over a batch."""
 
 import math
 
@@ -8,7 +8,7 @@ from badak import kernels
 from badak.core.errors import ShapeError, tr
 from badak.kernels.half import BFLOAT16, FLOAT32
 from badak.ops._check import dtype_mismatch, not_floating
-from badak.ops.batching import aligned
+from badak.ops.batching import aligned, every
 from badak.ops.op import Op
 
 
@@ -105,6 +105,114 @@ class RMSNorm(Op):
         x, w, axes = saved.x, saved.w, saved.axes
         dx, dw = kernels.of(dy).rms_norm_backward(_flat(dy, axes), _flat(x, axes), _flat(w, axes), saved.rstd, saved.needs)
         return _shaped(dx, x), _shaped(dw, w)
+
+
+class BatchMoments(Op):
+    """mean = sum x / M, var = sum (x - mean)^2 / M of each channel of x (N, C, ...), over all M values of it; var M / (M - 1).
+
+    dx = dmean / M + 2 dvar (x - mean) / M.
+    """
+
+    capturable = True
+    supports_bf16 = True
+    saved_outputs = {"mean": 0}  # noqa: RUF012
+
+    @staticmethod
+    def forward(save, x):
+        save.x = x
+        save.mean, *rest = kernels.of(x).batch_moments(x)
+        return save.mean, *rest
+
+    @staticmethod
+    def backward(saved, dmean, dvar, dunbiased):
+        x, mean = saved.x, saved.mean
+        count, dx = max(math.prod(x.shape) // max(x.shape[1], 1), 1), None
+        share = 1 / count
+        if dunbiased is not None:
+            dunbiased = dunbiased * (count / max(count - 1, 1))
+            dvar = dunbiased if dvar is None else dvar + dunbiased
+        if dmean is not None:
+            dx = np.broadcast_to(_of_channels(dmean * share, x), x.shape)
+        if dvar is not None:
+            by_var = (x.astype(mean.dtype) - _of_channels(mean, x)) * _of_channels(dvar * (2 * share), x)
+            dx = by_var if dx is None else dx + by_var
+        return dx.astype(x.dtype)
+
+    @staticmethod
+    def batching(run, op, xs, batched, attributes):
+        (x,) = xs
+        return tuple(y.reshape(x.shape[0], x.shape[2]) for y in run(op, _side_by_side(x)))
+
+
+class BatchNorm(Op):
+    """y = w (x - mean) rstd + b for each channel of x (N, C, ...), rstd = 1 / sqrt(var + eps).
+
+    With h = (x - mean) rstd:   dw = sum dy h,   db = sum dy,   dx = w rstd dy. Where mean and var are those of the M values of
+    the channel itself (`moving`), they move with it:   dx = w rstd (dy - db / M - h dw / M).
+    """
+
+    capturable = True
+    supports_bf16 = True
+    saved_functions = {"mean": lambda saved: _moment(saved, 3), "var": lambda saved: _moment(saved, 4)}  # noqa: RUF012
+
+    @staticmethod
+    def forward(save, x, w, b, mean, var, eps=1e-5, moving=False):
+        check_channels("batch_norm", x, running_mean=mean, running_var=var, weight=w, bias=b)
+        save.x, save.w, save.mean, save.var, save.eps, save.moving = x, w, mean, var, eps, moving
+        save.kinds = None if b is None else b.dtype, mean.dtype
+        return kernels.of(x).batch_norm(x, w, b, mean, var, eps)
+
+    @staticmethod
+    def backward(saved, dy):
+        x, w, mean, var, eps, needs = saved.x, saved.w, saved.mean, saved.var, saved.eps, saved.needs
+        by_statistics = not saved.moving and (needs[3] or needs[4])
+        wanted = (needs[0], needs[1] or by_statistics, needs[2] or by_statistics)
+        dx, dw, db = kernels.of(dy).batch_norm_backward(dy, x, w, mean, var, eps, saved.moving, wanted)
+        dmean = dvar = None
+        if by_statistics:
+            scale = (var + eps) ** -0.5 if w is None else w * (var + eps) ** -0.5
+            dmean, dvar = -(scale * db), scale * dw / (var + eps) ** 0.5 * -0.5
+        kind = saved.kinds[0] or db.dtype if needs[2] else None
+        return dx, dw if needs[1] else None, db.astype(kind) if needs[2] else None, dmean, dvar
+
+    @staticmethod
+    def batching(run, op, xs, batched, attributes):
+        x, *rest = every(xs, batched)
+        y = run(op, _side_by_side(x), *[None if v is None else v.reshape(-1) for v in rest], **attributes)
+        return y.reshape(y.shape[0], x.shape[0], x.shape[2], *y.shape[2:]).transpose(0, 1)
+
+
+def check_channels(where: str, x, **parts) -> None:
+    """Raise where one of these, None left out, does not have a number for each channel of x (N, C, ...)."""
+    channels = x.shape[1]
+    for name, part in parts.items():
+        if part is not None and (size := math.prod(part.shape)) != channels:
+            raise ShapeError(
+                tr("{}: {} should contain {} elements not {}: x has {} channels", where, name, channels, size, channels),
+                tr("{} of shape ({},), or x of shape (N, {}, ...)", name, channels, size),
+            )
+
+
+def _side_by_side(x):
+    """x (B, N, C, ...) of a vmap as (N, B C, ...): its examples as channels."""
+    return x.transpose(0, 1).flatten(1, 2)
+
+
+def _of_channels(v, x):
+    """v (C,) next to x (N, C, ...)."""
+    return v.reshape(v.size, *(1,) * (x.ndim - 2))
+
+
+def _moment(saved, place: int):
+    """The mean (3) or var (4) that a batch norm took: an input, or where they move with x, a function of it."""
+    mean = saved.array("mean")
+    if not saved.moving:
+        return saved.given(place, saved.array("var") if place == 4 else mean)
+    x, axes = saved.x.astype(mean.dtype), (0, *range(2, saved.x.ndim))
+    if place == 3:
+        return x.mean(axis=axes)
+    d = x - _of_channels(saved.mean, x)
+    return (d * d).mean(axis=axes)
 
 
 def _check(where: str, x, w, b, axes: int) -> None:

@@ -14,7 +14,7 @@ from badak.core import events
 from badak.core.errors import ArgumentTypeError, GraphError, package, tr
 
 _SHOWN_AS = {  # what PyTorch calls them, with the number of the overload where it is not 0
-    "AddMM": "Addmm", "AvgPool": "AvgPool2D",
+    "AddMM": "Addmm", "AvgPool": "AvgPool2D", "BatchNorm": "NativeBatchNorm",
     "BCE": "BinaryCrossEntropy", "BCEWithLogits": "BinaryCrossEntropyWithLogits", "Cast": "ToCopy",
     "Cholesky": "LinalgCholeskyEx", "Clamp": "Clamp 1", "Conv": "Convolution", "ConvTranspose": "Convolution",
     "CrossEntropy": "NllLoss", "CumMax": "Cummax", "CumMin": "Cummin", "CumProd": "Cumprod", "CumSum": "Cumsum",
@@ -36,6 +36,7 @@ _SAVED_BY = {
     "MmBackward0": {"b": "mat2"}, "BmmBackward0": {"b": "mat2"}, "MvBackward0": {"b": "vec"}, "DotBackward0": {"b": "tensor"},
     "PowBackward0": {"c": "exponent"}, "PowBackward1": {"b": "exponent"}, "PowBackward2": {"c": "self", "x": "exponent"},
     "AddmmBackward0": {"x": "mat1", "w": ""}, "ConvolutionBackward0": {"x": "input"}, "NativeLayerNormBackward0": {"x": "input"},
+    "NativeBatchNormBackward0": {"x": "input", "moving": "training", "eps": "eps"},
     "AddcmulBackward0": {"a": "tensor1", "b": "tensor2"}, "AddcdivBackward0": {"a": "tensor1", "b": "tensor2"},
 }  # fmt: skip
 

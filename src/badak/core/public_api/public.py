@@ -277,7 +277,7 @@ TABLE = {
             "adaptive_max_pool1d alpha_dropout alpha_dropout_ batch_norm binary_cross_entropy_with_logits "
             "cosine_embedding_loss ctc_loss dropout dropout_ embedding feature_alpha_dropout feature_alpha_dropout_ "
             "group_norm hinge_embedding_loss instance_norm kl_div layer_norm margin_ranking_loss "
-            "max_pool1d_with_indices poisson_nll_loss rrelu triplet_margin_loss"
+            "max_pool1d_with_indices native_batch_norm poisson_nll_loss rrelu triplet_margin_loss"
         ),
     ),
     "autograd.anomaly_mode": Names(functions="is_anomaly_enabled"),

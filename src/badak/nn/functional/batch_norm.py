@@ -5,9 +5,9 @@ import math
 from badak.autograd import no_grad
 from badak.core.errors import ArgumentError, ArgumentTypeError, ShapeError, tr
 from badak.nn.functional._common import tensor
-from badak.nn.functional.norm import group_norm, layer_norm
-from badak.tensor import Tensor, bfloat16, float16
-from badak.tensor.convert import as_images
+from badak.ops._check import dtype_mismatch
+from badak.ops.norm import BatchMoments, BatchNorm, check_channels
+from badak.tensor import Tensor, apply, bfloat16, float16, float32
 
 __all__ = ["batch_norm", "instance_norm"]
 
@@ -34,36 +34,51 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
         >>> F.batch_norm(badak.ones(2, 1), badak.zeros(1), badak.ones(1), eps=0.0).tolist()
         [[1.0], [1.0]]
     """
-    given = tensor(input, "batch_norm")
-    x = given.contiguous()
+    return _normed(input, running_mean, running_var, weight, bias, training, momentum, eps)[0]
+
+
+def _normed(input, running_mean, running_var, weight, bias, training, momentum, eps) -> tuple[Tensor, Tensor, Tensor]:
+    """(y, mean, var): the mean and the biased variance by which y was normalised."""
+    x = tensor(input, "batch_norm")
     if x.dim() < 2:
         raise ShapeError(tr("batch_norm: expected input (N, C, ...); got {}", tuple(x.shape)), "x.unsqueeze(0)")
-    dtype, x = x.dtype, _check(x, "batch_norm", running_mean, running_var, weight, bias)
-    C = x.shape[1]
-    channels = (C, *(1,) * (x.dim() - 2))
-    if training:
-        if eps <= 0:
-            raise ArgumentError(tr("batch_norm eps must be positive during training, but got {}", eps), "eps=1e-5")
-        rows = x.transpose(0, 1).reshape(C, x.numel() // max(C, 1))  # (C, M)
-        if rows.shape[1] == 1:
-            raise ArgumentError(
-                tr("Expected more than 1 value per channel when training, got input size {}", list(x.shape)),
-                "a larger batch, or model.eval()",
-            )
-        if running_mean is not None and rows.shape[1]:  # nothing moves towards the statistics of nothing
-            with no_grad():
-                _move(running_mean, rows.mean(1), momentum)
-                _move(running_var, rows.var(1), momentum)
-        y = layer_norm(rows, rows.shape[1:], eps=eps)
-        y = y.reshape(C, x.shape[0], *x.shape[2:]).transpose(0, 1).contiguous()
-    else:
+    _check(x, "batch_norm", running_mean, running_var, weight, bias)
+    if not training:
         if running_mean is None:
             raise ArgumentError("Expected running_mean and running_var to be defined when training=False", "training=True")
-        y = (x - running_mean.reshape(channels)) * (running_var + eps).rsqrt().reshape(channels)
-    if weight is not None:
-        y = y * weight.reshape(channels)
-    y = y if bias is None else y + bias.reshape(channels)
-    return as_images(y.to(dtype) if dtype in HALVES else y, given)
+        return _apply(x, weight, bias, running_mean, running_var, eps, False), running_mean, running_var
+    if eps <= 0:
+        raise ArgumentError(tr("batch_norm eps must be positive during training, but got {}", eps), "eps=1e-5")
+    count = x.numel() // max(x.shape[1], 1)
+    if count == 1:
+        raise ArgumentError(
+            tr("Expected more than 1 value per channel when training, got input size {}", list(x.shape)),
+            "a larger batch, or model.eval()",
+        )
+    mean, var, unbiased = _moments(x)
+    if count:  # nothing moves towards the statistics of nothing
+        _move(running_mean, running_var, mean, unbiased, momentum)
+    return _apply(x, weight, bias, mean, var, eps, True), mean, var
+
+
+@no_grad()
+def _moments(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    return apply(BatchMoments, x.float() if x.dtype is float16 else x)
+
+
+@no_grad()
+def _move(running_mean, running_var, mean: Tensor, unbiased: Tensor, momentum: float) -> None:
+    """Move what is remembered towards the statistics of a batch."""
+    if running_mean is not None:
+        running_mean.lerp_(mean.to(running_mean.dtype), momentum)
+        running_var.lerp_(unbiased.to(running_var.dtype), momentum)
+
+
+def _apply(x: Tensor, weight, bias, mean: Tensor, var: Tensor, eps: float, moving: bool) -> Tensor:
+    if x.dtype is float16:
+        wide = [None if p is None else p.float() for p in (x, weight, bias, mean, var)]
+        return apply(BatchNorm, *wide, eps=eps, moving=moving).to(float16)
+    return apply(BatchNorm, x, weight, bias, mean, var, eps=eps, moving=moving)
 
 
 def instance_norm(
@@ -77,35 +92,25 @@ def instance_norm(
     M = math.prod(x.shape[2:])
     if M == 1:
         raise ArgumentError(tr("Expected more than 1 spatial element when training, got input size {}", list(x.shape)), None)
-    dtype, x = x.dtype, _check(x, "instance_norm", running_mean, running_var, weight, bias)
-    if running_mean is not None and x.numel():
-        with no_grad():
-            rows = x.reshape(N, C, M)
-            _move(running_mean, rows.mean(2).mean(0), momentum)
-            _move(running_var, rows.var(2).mean(0), momentum)
-    y = group_norm(x.contiguous(), C, weight, bias, eps)
-    return y.to(dtype) if dtype in HALVES else y
+    _check(x, "instance_norm", running_mean, running_var, weight, bias)
+    channels = x.reshape(1, N * C, *x.shape[2:])  # each of each image is one of a batch of one
+    mean, var, unbiased = _moments(channels)
+    if x.numel():
+        _move(running_mean, running_var, mean.view(N, C).mean(0), unbiased.view(N, C).mean(0), momentum)
+    each_weight, each_bias = (None if p is None else p.repeat(N) for p in (weight, bias))
+    return _apply(channels, each_weight, each_bias, mean, var, eps, True).view(x.shape)
 
 
-def _check(x: Tensor, where: str, running_mean, running_var, weight, bias) -> Tensor:
-    """x, in float32 where it has 16 bits. Raises before anything moves: an error leaves the statistics as they were."""
+def _check(x: Tensor, where: str, running_mean, running_var, weight, bias) -> None:
+    """Raises before anything moves: an error leaves the statistics as they were."""
     if not x.is_floating_point():
         raise ArgumentTypeError(tr("{}: expected floats; got {}", where, x.dtype), "x.float()")
     if (running_mean is None) != (running_var is None):
         raise ArgumentError(
             "running_mean and running_var must either both be None or neither be None", "both of them, or None for both"
         )
-    parts = ("running_mean", running_mean), ("running_var", running_var), ("weight", weight), ("bias", bias)
-    for name, part in parts:
-        if part is not None and part.numel() != x.shape[1]:
-            raise ShapeError(
-                tr(
-                    "{}: {} should contain {} elements not {}: x has {} channels", where, name, x.shape[1], part.numel(), x.shape[1]
-                ),
-                tr("{} of shape ({},), or x of shape (N, {}, ...)", name, x.shape[1], part.numel()),
-            )
-    return x.float() if x.dtype in HALVES else x
-
-
-def _move(running: Tensor, new: Tensor, momentum: float) -> None:
-    running.mul_(1 - momentum).add_(new, alpha=momentum)
+    parts = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}
+    check_channels(where, x, **parts)
+    kinds = {part.dtype for part in parts.values() if part is not None}
+    if kinds - {x.dtype} and not (x.dtype in HALVES and kinds == {float32}):  # PyTorch takes float32 parameters next to them
+        raise dtype_mismatch(where, tr("mixed dtype (CPU): all inputs must share same datatype"), input=x, **parts)

@@ -5,6 +5,7 @@
 
 from badak.core.errors import ArgumentError, NotSupportedError, tr
 from badak.nn import functional as F
+from badak.nn.functional.batch_norm import _normed
 from badak.tensor import Tensor
 
 
@@ -26,6 +27,30 @@ def batch_norm(
 ) -> Tensor:
     """As nn.functional.batch_norm."""
     return F.batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
+
+
+def native_batch_norm(input, weight, bias, running_mean, running_var, training: bool, momentum: float, eps: float):
+    """(y, mean, rstd): nn.functional.batch_norm, and the mean and 1 / sqrt(var + eps) by which it normalised in training.
+
+    In evaluation these two are empty. They have no gradient.
+
+    Args:
+        input: (N, C, ...)
+        weight, bias: (C,) or None
+        running_mean, running_var: (C,), moved in training, used in evaluation; or None
+        training: use mean and variance of the batch
+        momentum: weight of the batch in the running values
+        eps: added to the variance
+
+    Returns: three tensors: of input's shape, (C,) and (C,)
+
+    Example:
+        >>> y, mean, rstd = badak.native_batch_norm(badak.tensor([[1.0], [3.0]]), None, None, None, None, True, 0.1, 1e-5)
+        >>> y.round().tolist(), mean.tolist()
+        ([[-1.0], [1.0]], [2.0])
+    """
+    y, mean, var = _normed(input, running_mean, running_var, weight, bias, training, momentum, eps)
+    return (y, mean, (var + eps).rsqrt()) if training else (y, mean.new_empty(0), mean.new_empty(0))
 
 
 def instance_norm(

@@ -137,6 +137,20 @@ def layer_norm_backward(dy, x, w, mean, rstd, needs):
     return _typed(dx, x), _typed(dw, like), db
 
 
+def batch_norm_backward(dy, x, w, mean, var, eps: float, moving: bool, needs):
+    """x (N, C, ...), w (C,) or None; mean and var (C,) are recorded too, where they move with x as what they are of it."""
+    wide, axes = x.astype(mean.dtype), (0, *range(2, x.ndim))
+    of_channels = lambda v: v.reshape(v.size, *(1,) * (x.ndim - 2))
+    rstd = (var + eps) ** -0.5
+    h = (wide - of_channels(mean)) * of_channels(rstd)
+    dy = dy.astype(mean.dtype)
+    dw, db, count = (dy * h).sum(axis=axes), dy.sum(axis=axes), max(math.prod(x.shape) // max(x.shape[1], 1), 1)
+    dx = dy - of_channels(db / count) - h * of_channels(dw / count) if moving else dy
+    dx = dx * of_channels(rstd if w is None else rstd * w)
+    like = mean if w is None else w
+    return _typed(dx, x) if needs[0] else None, _typed(dw, like) if needs[1] else None, _typed(db, like) if needs[2] else None
+
+
 def rms_norm_backward(dy, x, w, rstd, needs):
     h = x * rstd[..., None]
     dx = None

@@ -236,6 +236,24 @@ def _layer_norm(w, out, x, weight, b, eps=1e-5, axes=1):
     return y if b is None else w.op("Add", y, w.of(b))
 
 
+@form("norm.BatchMoments")
+def _batch_moments(w, out, x):
+    axes = [i for i in range(w.array(x).ndim) if i != 1]
+    d = w.op("Sub", w.of(x), w.reduce("ReduceMean", w.of(x), axes, True))
+    square, x_shape = w.op("Mul", d, d), w.op("Shape", w.of(x))
+    count = w.cast(w.op("ReduceProd", w.op("Gather", x_shape, w.constant(axes, INT)), keepdims=0), out[0].dtype)
+    rest = w.op("Max", w.op("Sub", count, w.constant(1, out[0].dtype)), w.constant(1, out[0].dtype))
+    unbiased = w.op("Div", w.reduce("ReduceSum", square, axes, False), rest)
+    return [w.reduce("ReduceMean", w.of(x), axes, False), w.reduce("ReduceMean", square, axes, False), unbiased]
+
+
+@form("norm.BatchNorm")
+def _batch_norm(w, out, x, weight, b, mean, var, eps=1e-5, moving=False):
+    filled = lambda value: w.op("Expand", w.constant(value, out.dtype), w.op("Shape", w.of(mean)))
+    scale, bias = filled(1) if weight is None else w.of(weight), filled(0) if b is None else w.of(b)
+    return w.op("BatchNormalization", w.of(x), scale, bias, w.of(mean), w.of(var), epsilon=eps)
+
+
 @form("norm.RMSNorm")
 def _rms_norm(w, out, x, weight, eps=1e-5, axes=1):
     a = w.of(x)

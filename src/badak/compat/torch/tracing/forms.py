@@ -227,7 +227,8 @@ PRIMITIVES = {
     name: Primitive(_op(name), tensors)
     for name, tensors in {
         "attention.Attention": 6, "recurrent.LSTM": 5, "recurrent.GRU": 4, "recurrent.RNN": 4,
-        "norm.LayerNorm": 3, "norm.RMSNorm": 2, "pad.PadBy": 1, "windows.Unfold": 1, "windows.Fold": 1, "reduce.Prod": 1,
+        "norm.BatchNorm": 5, "norm.BatchMoments": 1, "norm.LayerNorm": 3, "norm.RMSNorm": 2, "pad.PadBy": 1, "windows.Unfold": 1,
+        "windows.Fold": 1, "reduce.Prod": 1,
     }.items()
 }  # fmt: skip
 # operations that take what a function takes, in the same order: file, operation=function
