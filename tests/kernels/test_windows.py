@@ -4,6 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+import torch
 
 from badak.kernels import numba as compiled
 from badak.kernels import reference
@@ -55,6 +56,22 @@ def test_windows_bit_for_bit(axes):
             found[-1] += (of.max_pool_backward(cols[(slice(None),) * 2 + (0,) * axes], safe, x.shape[2:]),)
         for ours, plain in zip(*found):
             np.testing.assert_array_equal(ours, plain)
+
+
+@pytest.mark.parametrize("stride", [1, 2, 3])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_the_largest_of_long_lines_are_pytorchs(stride, dtype):
+    """Lines of several registers and a rest, the last one of the array's memory; ties, infinities and NaN."""
+    random = np.random.default_rng(stride)
+    for kernel, padding, width in product((1, 2, 3), (0, 1), range(30, 75)):
+        if 2 * padding > kernel:
+            continue
+        x = random.choice([-np.inf, -1, 0, 1, 2, np.nan], (2, 1, 3, width), p=[0.3, 0.2, 0.2, 0.2, 0.05, 0.05]).astype(dtype)
+        y, index = torch.nn.functional.max_pool2d(torch.from_numpy(x), kernel, stride, padding, return_indices=True)
+        at = tuple((each,) * 2 for each in (kernel, stride, padding, 1))
+        found, places = compiled.max_pool(x, *at, tuple(y.shape[2:]))
+        np.testing.assert_array_equal(found, y.numpy())
+        np.testing.assert_array_equal(places, index.numpy())
 
 
 def test_threads_change_no_bit():

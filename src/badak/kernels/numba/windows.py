@@ -12,6 +12,7 @@ from badak.kernels import reference
 from badak.kernels.numba._blocks import contiguous, rows_per_block
 from badak.kernels.numba.codegen.arrays import unit_stride
 from badak.kernels.numba.codegen.compile import exact
+from badak.kernels.numba.simd.windows import STRIDES, largest_of_windows
 from badak.kernels.numba.threadpool.parallel import parallel_exact
 
 SIZE, WINDOW, STRIDE, PADDING, DILATION, OUT = range(6)
@@ -101,28 +102,21 @@ def inside(at, axis, o):
 
 
 @exact
-def max_line(y, index, x, at, offsets, od, oh):
-    """A line of `max_channels`, one window after the other."""
+def max_line(y, index, x, at, offsets, od, oh, first, last):
+    """A line of `max_channels`: its windows [first, last) a register of them at a time where they lie inside, others one by one."""
     d0, d1, d = inside(at, 0, od)
     h0, h1, h = inside(at, 1, oh)
-    lines, across, apart = at[SIZE, 1], at[SIZE, 2], at[DILATION, 2]  # read once: what is written to index might be `at`, too
-    down, along, window, stride, padding = at[DILATION, 0], at[DILATION, 1], at[WINDOW, 2], at[STRIDE, 2], at[PADDING, 2]
-    whole = d1 - d0 == at[WINDOW, 0] and h1 - h0 == at[WINDOW, 1]
-    for ow in range(at[OUT, 2]):
+    lines, across, apart, wide = at[SIZE, 1], at[SIZE, 2], at[DILATION, 2], at[OUT, 2]
+    down, along, stride, padding = at[DILATION, 0], at[DILATION, 1], at[STRIDE, 2], at[PADDING, 2]
+    if d1 - d0 < at[WINDOW, 0] or h1 - h0 < at[WINDOW, 1]:
+        first = last = 0
+    if first < last:
+        start = (d * lines + h) * across + first * stride - padding
+        largest_of_windows(y[first:last], index[first:last], x, start, stride, offsets)
+    for number in range(wide - (last - first)):
+        ow = number if number < first else number + last - first
         w = ow * stride - padding
         best, where = x.dtype.type(-np.inf), -1
-        if whole and w >= 0 and w + (window - 1) * apart < across:
-            odd, where = False, (d * lines + h) * across + w
-            for k in range(offsets.size):  # choices, and no jump that a CPU would guess wrong
-                place = (d * lines + h) * across + w + offsets[k]
-                value = x[np.uint64(place)]
-                odd |= value != value
-                where = place if value > best else where
-                best = value if value > best else best
-            if not odd:
-                y[ow], index[ow] = best, where
-                continue
-            best = x.dtype.type(-np.inf)
         w0, w1, _ = inside(at, 2, ow)
         if d0 < d1 and h0 < h1 and w0 < w1:
             where = ((d + d0 * down) * lines + h + h0 * along) * across + w + w0 * apart
@@ -140,12 +134,19 @@ def max_line(y, index, x, at, offsets, od, oh):
 @parallel_exact("W3 Wi3 R3 Ri2 Ri1 i")
 def max_channels(task, y, index, x, at, offsets, step):
     """The largest entry of each window of `step` channels, the first of equals, NaN if there is one, and its place."""
-    wide = at[OUT, 2]
+    wide, stride, padding, first, last = at[OUT, 2], at[STRIDE, 2], at[PADDING, 2], 0, 0
+    if stride <= STRIDES[-1]:
+        first = min((padding + stride - 1) // stride, wide)
+        reached = at[SIZE, 2] - 1 - (at[WINDOW, 2] - 1) * at[DILATION, 2] + padding
+        last = max(min(reached // stride + 1, wide), first)
     for channel in range(task * step, min((task + 1) * step, x.shape[0] * x.shape[1])):
         n, c = divmod(channel, x.shape[1])
-        for line in range(at[OUT, 0] * at[OUT, 1]):
-            od, oh = divmod(line, at[OUT, 1])
-            max_line(y[n, c, line * wide :], index[n, c, line * wide :], x[n, c], at, offsets, od, oh)
+        begin = 0
+        for od in range(at[OUT, 0]):
+            for oh in range(at[OUT, 1]):
+                end = begin + wide
+                max_line(y[n, c, begin:end], index[n, c, begin:end], x[n, c], at, offsets, od, oh, first, last)
+                begin = end
 
 
 @parallel_exact("W3 R3 Ri3 i")
