@@ -630,6 +630,7 @@ from badak.nn.functional.native import kl_div as kl_div
 from badak.nn.functional.native import layer_norm as layer_norm
 from badak.nn.functional.native import margin_ranking_loss as margin_ranking_loss
 from badak.nn.functional.native import max_pool1d_with_indices as max_pool1d_with_indices
+from badak.nn.functional.native import native_batch_norm as native_batch_norm
 from badak.nn.functional.native import poisson_nll_loss as poisson_nll_loss
 from badak.nn.functional.native import rrelu as rrelu
 from badak.nn.functional.native import triplet_margin_loss as triplet_margin_loss

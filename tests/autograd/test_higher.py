@@ -206,7 +206,7 @@ def test_gradient_penalties_of_models_equal_those_of_pytorch(name):
 
 # Complex numbers do not reach these, or there other operations compute with them.
 NOT_COMPLEX = {"RMSNorm", "Angle", "Var", "Std", "Logaddexp", "LogCumSumExp", "Cholesky", "QR", "Eigh", "GammaInc", "GammaIncC"}
-NOT_COMPLEX |= {"J0", "J1", "Y0", "Y1", "AiryAi", "AirySlope"}
+NOT_COMPLEX |= {"J0", "J1", "Y0", "Y1", "AiryAi", "AirySlope", "BatchMoments", "BatchNorm"}
 
 
 def _complex_calls():

@@ -93,7 +93,7 @@ def instance_norm(
     if M == 1:
         raise ArgumentError(tr("Expected more than 1 spatial element when training, got input size {}", list(x.shape)), None)
     _check(x, "instance_norm", running_mean, running_var, weight, bias)
-    channels = x.reshape(1, N * C, *x.shape[2:])  # each of each image is one of a batch of one
+    channels = x.contiguous().view(1, N * C, *x.shape[2:])  # each of each image is one of a batch of one
     mean, var, unbiased = _moments(channels)
     if x.numel():
         _move(running_mean, running_var, mean.view(N, C).mean(0), unbiased.view(N, C).mean(0), momentum)
