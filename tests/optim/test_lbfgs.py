@@ -156,7 +156,7 @@ def test_without_a_closure_it_says_what_to_write():
 @pytest.mark.parametrize(
     "options, text",
     [
-        ({"lr": -1}, "LBFGS: expected lr >= 0; got -1\nfix: lr=1"),
+        ({"lr": -1}, "LBFGS: Invalid learning rate: -1; expected lr >= 0\nfix: lr=1"),
         ({"max_iter": 1.5}, "LBFGS: max_iter should be an integer; got 1.5\nfix: max_iter=5"),
         ({"line_search_fn": "armijo"}, "LBFGS: expected line_search_fn \"strong_wolfe\" or None; got 'armijo'\nfix: "),
     ],

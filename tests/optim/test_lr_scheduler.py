@@ -208,7 +208,8 @@ def test_stepping_the_schedule_first_warns_once_with_pytorchs_first_words():
     assert [str(w.message) for w in caught] == [
         "Detected call of `lr_scheduler.step()` before `optimizer.step()`: the first value of the schedule, lr=0.1, "
         "was never used.\n"
-        "fix: call optimizer.step() first, then lr_scheduler.step()"
+        "fix: call optimizer.step() first, then lr_scheduler.step(): "
+        "https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"
     ]
     assert caught[0].category is BadakWarning and caught[0].filename == __file__
 

@@ -44,17 +44,17 @@ OPTIONS = [
     ("Adam", {"betas": (0.9, 0.99, 0.999)}, "Adam: betas should be two numbers; got 3"),
     ("Adam", {"betas": 0.9}, "Adam: betas should be two numbers; got 0.9"),
     ("Adam", {"betas": ("a", 0.9)}, "Adam: betas[0] should be a number; got 'a'"),
-    ("AdamW", {"betas": (0.9, math.nan)}, "AdamW: expected 0 <= betas[1] < 1; got nan"),
-    ("AdamW", {"weight_decay": -1}, "AdamW: expected weight_decay >= 0; got -1"),
+    ("AdamW", {"betas": (0.9, math.nan)}, "AdamW: Invalid beta parameter at index 1: nan; expected 0 <= betas[1] < 1"),
+    ("AdamW", {"weight_decay": -1}, "AdamW: Invalid weight_decay value: -1; expected weight_decay >= 0"),
     ("AdamW", {"amsgrad": None}, "AdamW: amsgrad should be True or False; got None"),
     ("RMSprop", {"alpha": "a"}, "RMSprop: alpha should be a number; got 'a'"),
     ("RMSprop", {"centered": 0.5}, "RMSprop: centered should be True or False; got 0.5"),
-    ("Adagrad", {"initial_accumulator_value": -0.1}, "Adagrad: expected initial_accumulator_value >= 0; got -0.1"),
-    ("Adadelta", {"rho": 1.5}, "Adadelta: expected 0 <= rho <= 1; got 1.5"),
-    ("Rprop", {"etas": (1.5, 1.2)}, "Rprop: expected etas with 0 < etas[0] < 1 < etas[1]; got (1.5, 1.2)"),
+    ("Adagrad", {"initial_accumulator_value": -0.1}, "Adagrad: Invalid initial_accumulator_value value: -0.1; expected initial"),
+    ("Adadelta", {"rho": 1.5}, "Adadelta: Invalid rho value: 1.5; expected 0 <= rho <= 1"),
+    ("Rprop", {"etas": (1.5, 1.2)}, "Rprop: Invalid eta values: 1.5, 1.2; expected 0 < etas[0] < 1 < etas[1]"),
     ("Rprop", {"step_sizes": 1.0}, "Rprop: step_sizes should be two numbers; got 1.0"),
     ("ASGD", {"t0": "a"}, "ASGD: t0 should be a number; got 'a'"),
-    ("NAdam", {"momentum_decay": -1}, "NAdam: expected momentum_decay >= 0; got -1"),
+    ("NAdam", {"momentum_decay": -1}, "NAdam: Invalid momentum_decay value: -1; expected momentum_decay >= 0"),
 ]
 
 

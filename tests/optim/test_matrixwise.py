@@ -134,11 +134,11 @@ def test_replayed_steps_are_called_steps(name):
             {"adjust_lr_fn": "a"},
             'Muon: expected adjust_lr_fn "original" or "match_rms_adamw"; got \'a\'\nfix: ',
         ),
-        ("Muon", {"lr": -1}, "Muon: expected lr >= 0; got -1\nfix: lr=1"),
+        ("Muon", {"lr": -1}, "Muon: Invalid learning rate: -1; expected lr >= 0\nfix: lr=1"),
         ("Adafactor", {"beta2_decay": 0.1}, "Adafactor: expected beta2_decay <= 0; got 0.1\nfix: beta2_decay=-0.8"),
         ("Adafactor", {"d": 0.5}, "Adafactor: expected d >= 1; got 0.5\nfix: d=1.0"),
         ("Adafactor", {"eps": 0.5}, "Adafactor: eps should be a pair; got 0.5\nfix: eps=(None, 1e-3)"),
-        ("Adafactor", {"eps": (None, -1.0)}, "Adafactor: expected eps[1] >= 0; got -1.0\nfix: "),
+        ("Adafactor", {"eps": (None, -1.0)}, "Adafactor: Invalid eps[1] value: -1.0; expected eps[1] >= 0\nfix: "),
     ],
 )
 def test_settings_without_meaning_are_named(name, options, text):

@@ -3,6 +3,7 @@
 import copy
 import inspect
 import pickle
+import re
 import warnings
 
 import numpy as np
@@ -125,16 +126,16 @@ def test_a_repeated_parameter_warns():
 @pytest.mark.parametrize(
     "name, options, text",
     [
-        ("SGD", {"lr": -1}, "SGD: expected lr >= 0; got -1\nfix: lr=1"),
-        ("SGD", {"lr": float("nan")}, "SGD: expected lr >= 0; got nan"),
-        ("SGD", {"momentum": -1}, "SGD: expected momentum >= 0; got -1"),
+        ("SGD", {"lr": -1}, "SGD: Invalid learning rate: -1; expected lr >= 0\nfix: lr=1"),
+        ("SGD", {"lr": float("nan")}, "SGD: Invalid learning rate: nan; expected lr >= 0"),
+        ("SGD", {"momentum": -1}, "SGD: Invalid momentum value: -1; expected momentum >= 0"),
         (
             "SGD",
             {"nesterov": True},
-            "SGD: nesterov=True expects momentum > 0 and dampening = 0; got momentum=0, dampening=0",
+            "SGD: Nesterov momentum requires a momentum and zero dampening; got momentum=0, dampening=0",
         ),
-        ("Adam", {"betas": (1.0, 0.9)}, "Adam: expected 0 <= betas[0] < 1; got 1.0"),
-        ("AdamW", {"eps": -1.0}, "AdamW: expected eps >= 0; got -1.0"),
+        ("Adam", {"betas": (1.0, 0.9)}, "Adam: Invalid beta parameter at index 0: 1.0; expected 0 <= betas[0] < 1"),
+        ("AdamW", {"eps": -1.0}, "AdamW: Invalid epsilon value: -1.0; expected eps >= 0"),
         ("Adam", {"fused": True, "foreach": True}, "Adam: `fused` and `foreach` cannot be `True` together"),
         ("Adam", {"lr": Tensor._of(np.ones(2))}, "Adam: Tensor lr must be 1-element; got shape (2,)"),
     ],
@@ -384,3 +385,26 @@ def test_names_beside_the_base_are_what_optimizers_of_other_packages_import():
     lists = [badak.ones(2, dtype=badak.complex64)], [badak.zeros(2, dtype=badak.complex64)]
     _view_as_real(*lists)
     assert [x.shape for (x,) in lists] == [(2, 2), (2, 2)]
+
+
+REFUSED = [
+    *[
+        (name, {"lr": -1.0})
+        for name in "SGD Adam AdamW Adamax NAdam RAdam Adagrad Adadelta RMSprop Rprop ASGD SparseAdam LBFGS".split()
+    ],
+    *[(name, {"betas": (0.9, 1.5)}) for name in "Adam AdamW Adamax NAdam RAdam SparseAdam".split()],
+    *[(name, {"eps": -1.0}) for name in "Adam AdamW Adamax Adagrad Adadelta RMSprop SparseAdam".split()],
+    ("RMSprop", {"alpha": -1.0}),
+    ("Adadelta", {"rho": 2.0}),
+    ("Adagrad", {"lr_decay": -1.0}),
+    ("Rprop", {"etas": (0.5, 0.9)}),
+    ("SGD", {"nesterov": True}),
+]
+
+
+@pytest.mark.parametrize("name, options", REFUSED, ids=str)
+def test_a_refused_setting_is_named_in_pytorchs_words(name, options):
+    with pytest.raises(ValueError) as theirs:
+        getattr(torch.optim, name)([torch.ones(2, requires_grad=True)], **options)
+    with pytest.raises(ValueError, match=re.escape(str(theirs.value))):
+        getattr(optim, name)([badak.ones(2, requires_grad=True)], **options)

@@ -89,7 +89,9 @@ def test_what_has_no_meaning_is_refused():
         (lambda: swa.get_ema_multi_avg_fn(1.5), "Invalid decay value 1.5 provided"),
         (lambda: swa.AveragedModel(net, avg_fn=max, multi_avg_fn=max), "Only one of avg_fn and multi_avg_fn should be provided"),
         (lambda: swa.SWALR(optimizer, [0.1, 0.2]), "SWALR: swa_lr must have one number for each group: 1 group, got 2"),
-        (lambda: swa.SWALR(optimizer, 0.1, anneal_strategy="step"), "anneal_strategy must by one of 'cos' or 'linear'"),
+        (lambda: swa.SWALR(optimizer, 0.1, anneal_strategy="step"), "anneal_strategy must be one of 'cos' or 'linear'"),
+        (lambda: swa.SWALR(optimizer, 0.1, anneal_epochs=-1), "anneal_epochs must be equal or greater than 0, got -1"),
+        (lambda: swa.SWALR(optimizer, 0.1, anneal_epochs=1.5), "anneal_epochs must be equal or greater than 0, got 1.5"),
     ):
         with pytest.raises(BadakError) as caught:
             call()

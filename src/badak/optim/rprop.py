@@ -41,7 +41,7 @@ class Rprop(Elementwise):
         smaller, larger = map(number, etas)
         if not 0.0 < smaller < 1.0 < larger:
             raise ArgumentError(
-                tr("Rprop: expected etas with 0 < etas[0] < 1 < etas[1]; got ({}, {})", smaller, larger), "etas=(0.5, 1.2)"
+                tr("Rprop: Invalid eta values: {}, {}; expected 0 < etas[0] < 1 < etas[1]", smaller, larger), "etas=(0.5, 1.2)"
             )
 
     @staticmethod

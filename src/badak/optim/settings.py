@@ -55,14 +55,20 @@ def a_number(owner: str, name: str, value: Any) -> None:
 def at_least_zero(owner: str, name: str, value: Any) -> None:
     """A number >= 0."""
     if not (found := number(value, owner, name)) >= 0.0:
-        raise ArgumentError(tr("{}: expected {} >= 0; got {}", owner, name, value), f"{name}={abs(found) if found < 0 else 0.0}")
+        usable = abs(found) if found < 0 else 0.0
+        raise ArgumentError(tr("{}: Invalid {}: {}; expected {} >= 0", owner, words_of(name), value, name), f"{name}={usable}")
     a_number(owner, name, value)
+
+
+def words_of(name: str) -> str:
+    """What PyTorch calls a setting where it refuses a value: programs match on it."""
+    return {"lr": "learning rate", "eps": "epsilon value"}.get(name, f"{name} value")
 
 
 def a_fraction(owner: str, name: str, value: Any) -> None:
     """A number in [0, 1]."""
     if not 0.0 <= number(value, owner, name) <= 1.0:
-        raise ArgumentError(tr("{}: expected 0 <= {} <= 1; got {}", owner, name, value), f"{name}=0.9")
+        raise ArgumentError(tr("{}: Invalid {}: {}; expected 0 <= {} <= 1", owner, words_of(name), value, name), f"{name}=0.9")
 
 
 def a_count(owner: str, name: str, value: Any) -> None:
@@ -85,7 +91,10 @@ def two_decay_rates(owner: str, name: str, value: Any) -> None:
     _a_pair(owner, name, value, "(0.9, 0.999)")
     for at, beta in enumerate(value):
         if not 0.0 <= number(beta, owner, f"{name}[{at}]") < 1.0:
-            raise ArgumentError(tr("{}: expected 0 <= {}[{}] < 1; got {}", owner, name, at, beta), f"{name}=(0.9, 0.999)")
+            raise ArgumentError(
+                tr("{}: Invalid beta parameter at index {}: {}; expected 0 <= {}[{}] < 1", owner, at, beta, name, at),
+                f"{name}=(0.9, 0.999)",
+            )
 
 
 def _a_pair(owner: str, name: str, value: Any, example: str) -> None:

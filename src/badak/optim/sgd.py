@@ -70,7 +70,11 @@ class SGD(Elementwise):
         super().__init__(params, locals())
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ArgumentError(
-                tr("SGD: nesterov=True expects momentum > 0 and dampening = 0; got momentum={}, dampening={}", momentum, dampening),
+                tr(
+                    "SGD: Nesterov momentum requires a momentum and zero dampening; got momentum={}, dampening={}",
+                    momentum,
+                    dampening,
+                ),
                 "momentum=0.9, dampening=0",
             )
 

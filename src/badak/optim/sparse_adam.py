@@ -8,7 +8,7 @@ import numpy as np
 
 from badak.core.errors import ArgumentError, GraphError, tr
 from badak.optim.optimizer import Optimizer, loss_of
-from badak.optim.settings import check_settings, number
+from badak.optim.settings import check_settings, number, words_of
 from badak.tensor.layouts import strided
 from badak.tensor.sparse.create import coalesce
 
@@ -46,7 +46,9 @@ class SparseAdam(Optimizer):
         check_settings("SparseAdam", settings, {})
         for name in ("lr", "eps"):
             if number(settings[name]) == 0:
-                raise ArgumentError(tr("SparseAdam: Invalid value: expected {} > 0; got {}", name, settings[name]), f"{name}=1e-3")
+                raise ArgumentError(
+                    tr("SparseAdam: Invalid {}: {}; expected {} > 0", words_of(name), settings[name], name), f"{name}=1e-3"
+                )
         super().__init__(params, settings)
         for p in self._parameters():
             if p.layout is not strided or p.is_complex():

@@ -11,7 +11,7 @@ from badak.core.errors import ArgumentError, ArgumentTypeError, tr
 from badak.core.public_api import guard_classes as _guard_classes
 from badak.nn import Module
 from badak.nn.batch_norm import _BatchNorm
-from badak.optim.lr_scheduler.base import LRScheduler, check_count
+from badak.optim.lr_scheduler.base import LRScheduler
 from badak.optim.optimizer import Optimizer
 from badak.tensor import Tensor, int64, tensor
 
@@ -186,11 +186,10 @@ class SWALR(LRScheduler):
             group["swa_lr"] = rate
         if anneal_strategy not in ("cos", "linear"):
             raise ArgumentError(
-                tr("anneal_strategy must by one of 'cos' or 'linear', instead got {}", anneal_strategy), "anneal_strategy='cos'"
+                tr("anneal_strategy must be one of 'cos' or 'linear', instead got {}", anneal_strategy), "anneal_strategy='cos'"
             )
-        if isinstance(anneal_epochs, int) and anneal_epochs < 0:
+        if not isinstance(anneal_epochs, int) or anneal_epochs < 0:
             raise ArgumentError(tr("anneal_epochs must be equal or greater than 0, got {}", anneal_epochs), "anneal_epochs=10")
-        check_count(self, "anneal_epochs", anneal_epochs, 0)
         self._anneal_strategy, self.anneal_epochs = anneal_strategy, anneal_epochs
         super().__init__(optimizer, last_epoch)
 

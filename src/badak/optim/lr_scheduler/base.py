@@ -81,7 +81,8 @@ class LRScheduler:
                 ("schedule before step", id(self)),
                 tr("Detected call of `lr_scheduler.step()` before `optimizer.step()`: the first value of the schedule, "
                    "lr={}, was never used.", self.get_last_lr()[0]),
-                "call optimizer.step() first, then lr_scheduler.step()",
+                "call optimizer.step() first, then lr_scheduler.step(): "
+                "https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate",
             )  # fmt: skip
         self._step_count += 1
         if epoch is not None:
