@@ -14,11 +14,13 @@ import os
 import zipfile
 import zlib
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
-from badak.core.errors import FileError, tr
+from badak.core.errors import ArgumentTypeError, FileError, tr
+from badak.io.atomic import open_file, write_file
 from badak.io.errors import damaged, line, reason
 
 ALIGNMENT = 64  # bytes, so that storages can be mapped into memory
@@ -30,7 +32,7 @@ LARGE = 1 << 31
 class Archive:
     """The records of an open zip file."""
 
-    def __init__(self, file: BinaryIO, where: str, mapped: str | os.PathLike | None = None):
+    def __init__(self, file: BinaryIO, where: str, mapped: str | os.PathLike | None = None, any_records: bool = False):
         self.file, self.where, self.mapped = file, where, mapped
         try:
             with zipfile.ZipFile(file) as opened:
@@ -39,14 +41,15 @@ class Archive:
             raise damaged(
                 where, tr("its zip archive cannot be read; failed finding central directory ({}): is it cut short?", reason(error))
             ) from error
-        self.size = file.seek(0, io.SEEK_END)
+        file.seek(0, io.SEEK_END)
+        self.size = file.tell()
         self.entries = {entry.filename: entry for entry in entries}
         if len(self.entries) < len(entries):
             raise damaged(where, tr("its archive names a record twice"))
         for entry in entries:
             self._check(entry)
         self.starts = self._starts(entries)
-        self.prefix = self._prefix()
+        self.prefix = entries[0].filename.partition("/")[0] + "/" if any_records and entries else self._prefix()
 
     def _prefix(self) -> str:
         if any(name.endswith("/constants.pkl") for name in self.entries):
@@ -74,8 +77,12 @@ class Archive:
             return np.asarray(np.memmap(self.mapped, np.uint8, "c", start, (entry.file_size,)))
         raw = np.empty(entry.file_size, np.uint8)
         self.file.seek(start)
-        if self.file.readinto(raw.data) != raw.nbytes:  # type: ignore[attr-defined]
-            raise damaged(self.where, tr("its record '{}' is cut short", line(entry.filename)))
+        at = 0
+        while at < raw.nbytes:  # a file without a buffer gives at most 2 GiB at once
+            got = self.file.readinto(raw.data[at:])  # type: ignore[attr-defined]
+            if not got:
+                raise damaged(self.where, tr("its record '{}' is cut short", line(entry.filename)))
+            at += got
         if entry.CRC and zlib.crc32(raw.data) != entry.CRC:
             raise damaged(self.where, tr("the bytes of its record '{}' have changed (their CRC differs)", line(entry.filename)))
         return raw
@@ -139,3 +146,74 @@ def write_archive(file: BinaryIO, name: str, records: list[tuple[str, Callable[[
             entry.file_size = size
             with archive.open(entry, "w", force_zip64=large) as target:
                 fill(target)
+
+
+def write_to(f: Any, write: Callable[[Any], object]) -> None:
+    """Let `write(file)` fill a path, or a binary file, which need not be able to seek."""
+    if isinstance(f, str | os.PathLike):
+        write_file(f, write)
+    elif hasattr(f, "write"):
+        whole = io.BytesIO() if not getattr(f, "seekable", lambda: False)() else f
+        write(whole)
+        if whole is not f:
+            f.write(whole.getbuffer())
+        getattr(f, "flush", lambda: None)()  # a file of somebody's own may wait for it, as for PyTorch's
+    else:
+        raise ArgumentTypeError(
+            tr("save: expected 'f' to be a path or a file with a write method; got {}", type(f).__name__),
+            "badak.save(obj, 'model.pt')",
+        )
+
+
+def record(name: str, data: bytes) -> tuple[str, Callable[[Any], object], int]:
+    """A record of these bytes, as `write_archive` takes it."""
+    return name, lambda file: file.write(data), len(data)
+
+
+class PyTorchFileReader:
+    """The records of an archive, by their names: `get_record("data.pkl")`.
+
+    name_or_buffer: a path, or a binary file that can seek.
+    """
+
+    def __init__(self, name_or_buffer: Any) -> None:
+        path = isinstance(name_or_buffer, str | os.PathLike)
+        self._opened = open_file(name_or_buffer) if path else None
+        where = str(name_or_buffer) if path else f"<{type(name_or_buffer).__name__}>"
+        self._archive = Archive(self._opened or name_or_buffer, where, any_records=True)
+
+    def get_record(self, name: str) -> bytes:
+        """The bytes of a record."""
+        return self._archive.read(name).tobytes()
+
+    def has_record(self, name: str) -> bool:
+        """Whether there is one of this name."""
+        return name in self._archive
+
+    def get_all_records(self) -> list[str]:
+        """The names of all records."""
+        return [name.removeprefix(self._archive.prefix) for name in self._archive.entries]
+
+    def close(self) -> None:
+        """Close the file, where it was opened here."""
+        if self._opened is not None:
+            self._opened.close()
+
+
+class PyTorchFileWriter:
+    """An archive that is written record by record: `write_record("data.pkl", text, len(text))`, `write_end_of_file()`.
+
+    name_or_buffer: a path, or a binary file.
+    """
+
+    def __init__(self, name_or_buffer: Any) -> None:
+        self._to, self._records = name_or_buffer, [record("version", b"3\n")]
+
+    def write_record(self, name: str, data: Any, size: int) -> None:
+        """Add the first `size` bytes of `data` under this name."""
+        self._records.append(record(name, bytes(data[:size])))
+
+    def write_end_of_file(self) -> None:
+        """Write the file."""
+        name = "archive" if hasattr(self._to, "write") else Path(self._to).name.partition(".")[0] or "archive"
+        write_to(self._to, lambda file: write_archive(file, name, self._records))

@@ -19,6 +19,10 @@ class UnsafeFileError(FileError, pickle.UnpicklingError):
     """A file that asks for more than data: a class or function that badak does not take from a file."""
 
 
+class UnseekableError(FileError, AttributeError):
+    """Something that can be read, but only from its beginning to its end."""
+
+
 class UnpicklableError(ArgumentError, pickle.PicklingError, AttributeError, TypeError):
     """A value that no file can hold: a lambda, a local class, an open file."""
 

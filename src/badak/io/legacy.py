@@ -62,18 +62,23 @@ def load_legacy(
 ) -> Any:
     """The object in a file of the old format, which is read to its end; with `more`, something else may follow."""
     storages: dict[str, Storage] = {}
+    parts: dict[str, Storage] = {}
     spare = [file.getbuffer().nbytes]
 
     def persistent(said: Any) -> Any:
         if encoding == "bytes" and type(said) is tuple:
             said = tuple(each.decode("ascii", "replace") if type(each) is bytes else each for each in said)
-        dtype, key, location, count = described(said, where)
+        dtype, key, location, count, part = described(said, where)
         if key not in storages:
             spare[0] -= count * dtype.itemsize
             if spare[0] < 0:
                 raise damaged(where, tr("storage '{}' claims {:,} numbers, more than the file has", line(key), count))
             storages[key] = restore(Storage(np.empty(count * dtype.itemsize, np.uint8), dtype, location, where))
-        return storages[key]
+        if part is None:
+            return storages[key]
+        if part[0] not in parts:
+            parts[part[0]] = _part(storages[key], dtype, *part[1:])
+        return parts[part[0]]
 
     def refuse(*said: Any) -> Any:
         raise damaged(where, tr("a name or a storage outside the object"))
@@ -97,6 +102,16 @@ def load_legacy(
         _fill(file, storages[key], key, little, where)
     if not more and file.read(1):
         raise damaged(where, tr("bytes at its end belong to no storage"))
+    return made
+
+
+def _part(storage: Storage, dtype: Any, offset: int, count: int) -> Storage:
+    """A part of a storage, which sees the same memory."""
+    start, end = offset * dtype.itemsize, (offset + count) * dtype.itemsize
+    if end > storage.raw.nbytes:
+        raise damaged(storage.where, tr("a part of a storage ends at byte {:,} of {:,}", end, storage.raw.nbytes))
+    made = Storage(storage.raw[start:end], dtype, storage.location, storage.where, storage.has_data)
+    storage.when_filled.append(lambda: [finish() for finish in made.when_filled])
     return made
 
 

@@ -10,15 +10,17 @@ from typing import Any, BinaryIO
 from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, tr
 from badak.io import allowed, program
 from badak.io.allowed import CODECS
-from badak.io.archive import Archive, write_archive
-from badak.io.atomic import reading, write_file
-from badak.io.errors import UnsafeFileError, damaged, line, looks_like, shown
+from badak.io.archive import Archive, record, write_archive, write_to
+from badak.io.atomic import reading
+from badak.io.errors import UnsafeFileError, UnseekableError, damaged, line, looks_like, shown
 from badak.io.legacy import is_legacy, legacy_parts, load_legacy, swap
 from badak.io.pickler import Pickler
 from badak.io.placing import Placing
 from badak.io.storage import Storage, described
 from badak.io.unpickler import Unpickler
 from badak.tensor import dtypes
+
+PICKLES = ("pickle", "_pickle", "dill", "dill._dill", "cloudpickle", "cloudpickle.cloudpickle")  # which write pickles alike
 
 
 def save(
@@ -55,41 +57,20 @@ def save(
     name = (Path(f).name.partition(".")[0] if isinstance(f, str | os.PathLike) else "") or "archive"
     if _use_new_zipfile_serialization:
         records = _records(obj, placing, byteorder=not _disable_byteorder_record)
-        _write(f, lambda file: write_archive(file, name, records))
+        write_to(f, lambda file: write_archive(file, name, records))
     else:
         parts = list(legacy_parts(obj, placing))
-        _write(f, lambda file: [part(file) for part in parts])
+        write_to(f, lambda file: [part(file) for part in parts])
 
 
 def _records(obj: Any, placing: Placing, byteorder: bool) -> list[tuple[str, Callable[[Any], object], int]]:
     """The files of the archive: (name, what writes it, bytes)."""
     text = Pickler(placing.place).dump(obj)
-    records = [_record("data.pkl", text), _record(".format_version", b"1"), _record(".storage_alignment", b"64")]
+    records = [record("data.pkl", text), record(".format_version", b"1"), record(".storage_alignment", b"64")]
     if byteorder:
-        records.append(_record("byteorder", b"little"))
+        records.append(record("byteorder", b"little"))
     records += [(f"data/{key}", fill, size) for key, fill, size in placing.storages()]
-    return [*records, _record("version", b"3\n")]
-
-
-def _write(f: Any, write: Callable[[Any], object]) -> None:
-    """Let `write(file)` fill a path, or a binary file, which need not be able to seek."""
-    if isinstance(f, str | os.PathLike):
-        write_file(f, write)
-    elif hasattr(f, "write"):
-        whole = io.BytesIO() if not getattr(f, "seekable", lambda: False)() else f
-        write(whole)
-        if whole is not f:
-            f.write(whole.getbuffer())
-        getattr(f, "flush", lambda: None)()  # a file of somebody's own may wait for it, as for PyTorch's
-    else:
-        raise ArgumentTypeError(
-            tr("save: expected 'f' to be a path or a file with a write method; got {}", type(f).__name__),
-            "badak.save(obj, 'model.pt')",
-        )
-
-
-def _record(name: str, data: bytes) -> tuple[str, Callable[[Any], object], int]:
-    return name, lambda file: file.write(data), len(data)
+    return [*records, record("version", b"3\n")]
 
 
 def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=None, **pickle_load_args):
@@ -104,7 +85,7 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
         f: a path or a binary file
         map_location: 'cpu', or anything that leads there: a device, a dict, or a function of (storage, location); 'meta'
             gives tensors without memory
-        pickle_module: pickle: as weights_only=False where that is not given
+        pickle_module: pickle, or dill and cloudpickle, whose files are pickles: as weights_only=False where that is not given
         **pickle_load_args: encoding= of texts that Python 2 wrote; "bytes" leaves them as they are
         weights_only: True (and None, without a pickle_module): tensors, plain values, and what
             `serialization.add_safe_globals` allows. False: also data classes of the standard library, and whole modules and
@@ -124,8 +105,8 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
         >>> badak.load(file)
         [1, 2]
     """
-    if pickle_module not in (None, pickle):
-        other = getattr(pickle_module, "__name__", repr(pickle_module))
+    other = getattr(pickle_module, "__name__", repr(pickle_module))
+    if pickle_module is not None and other not in PICKLES:
         raise NotSupportedError(tr("load: badak reads pickles itself, not with {}", other), "leave pickle_module out")
     encoding = pickle_load_args.get("encoding", "utf-8")
     if encoding not in (*CODECS, "bytes"):  # which are for what Python 2 wrote
@@ -137,18 +118,36 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
             return _load(file, str(f), restore, strict, f if mmap else None, encoding=encoding)
     if mmap:
         raise ArgumentError("load: f must be a file name in order to use the mmap argument", "badak.load('model.pt', mmap=True)")
-    if not hasattr(f, "read") or not hasattr(f, "seek"):
-        raise ArgumentTypeError(
-            tr("load: expected 'f' to be a path or a file with read and seek; got {}", type(f).__name__), "badak.load('model.pt')"
-        )
+    where = f"<{type(f).__name__}>"
+    if not hasattr(f, "read"):
+        raise ArgumentTypeError(tr("load: expected 'f' to be a path or a file with a read method; got {}", where[1:-1]),
+                                "badak.load('model.pt')")  # fmt: skip
+    if not hasattr(f, "seek") or not hasattr(f, "tell"):
+        raise UnseekableError(
+            tr("{} has no seek and tell. You can only torch.load from a file that is seekable. Please pre-load the data into a "
+               "buffer like io.BytesIO and try to load from it instead.", where),
+            "io.BytesIO(f.read())",
+        )  # fmt: skip
+    if hasattr(f, "readinto") and f.tell() == 0 and is_archive(f):  # tensors read where they stay, not the whole file first
+        made = _from_archive(Archive(f, where), where, restore, strict)
+        f.seek(0, os.SEEK_END)
+        return made
     data = f.read()
     if not isinstance(data, bytes):
         raise ArgumentTypeError("load: the file was opened as text", "open(path, 'rb')")
     file = io.BytesIO(data)
-    made = _load(file, f"<{type(f).__name__}>", restore, strict, None, True, encoding)
+    made = _load(file, where, restore, strict, None, True, encoding)
     if is_legacy(data) and file.tell() < len(data):  # what follows is the next one's
         f.seek(file.tell() - len(data), os.SEEK_CUR)
     return made
+
+
+def is_archive(f: Any) -> bool:
+    """Whether a file that is open for reading begins, where it stands, as an archive does; it stands there afterwards."""
+    start = f.tell()
+    begins = f.read(4)
+    f.seek(start)
+    return begins == b"PK\x03\x04"
 
 
 def _load(
@@ -179,7 +178,9 @@ def _from_archive(archive: Archive, where: str, restore: Callable[[Storage], Sto
     storages: dict[str, Storage] = {}
 
     def persistent(said: Any) -> Storage:
-        dtype, key, location, count = described(said, where)
+        dtype, key, location, count, part = described(said, where)
+        if part is not None:
+            raise damaged(where, tr("a storage that is a part of another one"))
         if key not in storages:
             if archive.bytes_of(f"data/{key}") != count * dtype.itemsize:
                 raise damaged(

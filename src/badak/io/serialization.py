@@ -1,10 +1,16 @@
 """torch.serialization's names: save, load, and the list of classes that the user vouches for."""
 
+from types import ModuleType
 from typing import Any
 
+from badak.core.errors import ArgumentError, tr
 from badak.io import allowed
+from badak.io.archive import PyTorchFileReader, PyTorchFileWriter
+from badak.io.pt import is_archive
 from badak.io.pt import load as load
 from badak.io.pt import save as save
+
+_is_zipfile = is_archive  # PyTorch's name
 
 
 def add_safe_globals(safe_globals: list) -> None:
@@ -40,9 +46,58 @@ class safe_globals:  # noqa: N801  (PyTorch's name)
         allowed.vouched().update(self._before)
 
 
-def _is_zipfile(f: Any) -> bool:
-    """Whether a file that is open for reading begins, where it stands, as an archive does; it stands there afterwards."""
-    start = f.tell()
-    begins = f.read(4)
-    f.seek(start)
-    return begins == b"PK\x03\x04"
+def check_module_version_greater_or_equal(module: ModuleType, req_version_tuple: tuple, error_if_malformed: bool = True) -> bool:
+    """Whether a module's `__version__` is at least this one.
+
+    Args:
+        module: a module with a `__version__`
+        req_version_tuple: the numbers of the version
+        error_if_malformed: False takes a version that is none for one that is new enough
+
+    Returns: True or False
+
+    Raises:
+        ArgumentError: for a version that is none
+
+    Example:
+        >>> import numpy
+        >>> badak.serialization.check_module_version_greater_or_equal(numpy, (1, 0))
+        True
+    """
+    parts = module.__version__.split(".")
+    try:
+        return tuple(type(need)(parts[at]) for at, need in enumerate(req_version_tuple)) >= req_version_tuple
+    except (ValueError, IndexError) as error:
+        if not error_if_malformed:
+            return True
+        raise ArgumentError(
+            tr("'{}' module version string is malformed '{}' and cannot be compared with tuple {}", module.__name__,
+               module.__version__, req_version_tuple),
+            "error_if_malformed=False",
+        ) from error  # fmt: skip
+
+
+class _open_zipfile_reader:  # noqa: N801  (PyTorch's name)
+    """A block in which an archive's records are read: `with _open_zipfile_reader("model.pt") as archive`."""
+
+    def __init__(self, name_or_buffer: Any) -> None:
+        self.file_like = PyTorchFileReader(name_or_buffer)
+
+    def __enter__(self) -> PyTorchFileReader:
+        return self.file_like
+
+    def __exit__(self, *error: object) -> None:
+        self.file_like.close()
+
+
+class _open_zipfile_writer:  # noqa: N801  (PyTorch's name)
+    """A block in which an archive's records are written; the file is there at its end."""
+
+    def __init__(self, name_or_buffer: Any) -> None:
+        self.file_like = PyTorchFileWriter(name_or_buffer)
+
+    def __enter__(self) -> PyTorchFileWriter:
+        return self.file_like
+
+    def __exit__(self, *error: object) -> None:
+        self.file_like.write_end_of_file()

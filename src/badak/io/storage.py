@@ -90,14 +90,17 @@ class Storage(TypedStorage):
         return damaged(self.where, what)
 
 
-def described(said: Any, where: str) -> tuple[Any, str, str, int]:
-    """(dtype, key, location, count of numbers) from the persistent id of a storage, checked."""
+def described(said: Any, where: str) -> tuple[Any, str, str, int, tuple[str, int, int] | None]:
+    """(dtype, key, location, count of numbers, part) from the persistent id of a storage, checked.
+
+    part: (key, offset, count) of a part of the storage that is meant, as files before PyTorch 0.4 have it.
+    """
     if type(said) is tuple and len(said) in (5, 6) and type(said[0]) is str and said[0] == "storage":
         dtype, key, location, count = said[1:5]
         if type(dtype) is dtypes.dtype and type(key) is type(location) is str and _is_count(count):
-            if len(said) == 6 and said[5] is not None:
-                raise damaged(where, tr("a storage that is a part of another one"), tr("load and save it with a newer PyTorch"))
-            return dtype, key, location, count
+            part = said[5] if len(said) == 6 else None
+            if part is None or (type(part) is tuple and len(part) == 3 and type(part[0]) is str and all(map(_is_count, part[1:]))):
+                return dtype, key, location, count, part
     raise damaged(where, tr("{} describes no storage", shown(said)))
 
 

@@ -10,6 +10,8 @@ from badak.core.errors import NotSupportedError, tr
 from badak.core.modes import modes
 from badak.core.public_api import door as _door
 from badak.core.public_api import overriding
+from badak.io.archive import PyTorchFileReader as PyTorchFileReader
+from badak.io.archive import PyTorchFileWriter as PyTorchFileWriter
 from badak.tensor import Generator as Generator
 from badak.tensor import Size as Size
 from badak.tensor import Tensor
