@@ -59,6 +59,7 @@ CALLS = {
     "arithmetic": lambda lib, x, w: (x + 1, x * x, 1 - x, 2 / (x + 1), x**2, -x, x == 1, x > x),
     "products": lambda lib, x, w: (x @ w.T, lib.nn.functional.linear(x, w, lib.ones(4)), lib.nn.functional.linear(w, x)),
     "views": lambda lib, x, w: (x.view(6), x.t(), x.T, x.unsqueeze(0), x.expand(2, 2, 3), x.detach(), x.permute(1, 0)),
+    "shapes": lambda lib, x, w: (x.reshape(-1), x.reshape(3, 2), x.t().reshape(6), x.t().reshape((2, 3))),
     "parts": lambda lib, x, w: (x[0], x[:, 1], x[1:], x[None, 0], x[lib.tensor([1])], x.split(1), x.chunk(3, 1)),
     "reductions": lambda lib, x, w: (x.sum(), x.sum(1), x.mean(), x.mean(1, keepdim=True), x.max(), x.var(1), x.argmax(1)),
     "functions": lambda lib, x, w: (lib.relu(x), lib.nn.functional.softmax(x, -1), x.clamp(0, 1), lib.where(x > 1, x, x)),
@@ -147,6 +148,60 @@ def test_the_gradient_of_a_function_that_has_no_formula():
         y = lib.sort(x * x, 1, descending=True)[0].cumsum(1)
         found.append(shown(lib.autograd.grad(y.sum(), x)[0]))
     np.testing.assert_allclose(found[0], found[1], rtol=1e-6)
+
+
+TWICE = {
+    "x^3": lambda lib, x: x**3,
+    "exp": lambda lib, x: x.exp(),
+    "softmax": lambda lib, x: lib.nn.functional.softmax(x, -1) * x,
+    "sort": lambda lib, x: lib.sort(x * x, 1, descending=True)[0].cumsum(1) ** 2,
+    "norm": lambda lib, x: (x + 1) / (x.pow(2).sum(1, keepdim=True) + 1).sqrt(),
+    "products": lambda lib, x: (x @ x.T).tanh(),
+    "linear": lambda lib, x: x.clone().unsqueeze(0).repeat(2, 1, 1).split(1)[0][:, 1:],
+}
+
+
+@pytest.mark.parametrize("name", TWICE)
+def test_gradients_of_gradients(name):
+    found = []
+    for lib in LIBRARIES:
+        x = pair_of(lib)(lib.tensor(A), lib.ones(2, 3) / 3, requires_grad=True)
+        (first,) = lib.autograd.grad(TWICE[name](lib, x).sum(), x, create_graph=True)
+        second = lib.autograd.grad((first * first).sum(), x) if first.requires_grad else None
+        found.append((shown(first.detach()), second and shown(second[0])))
+    assert_close(*found)
+
+
+def assert_close(mine, expected):
+    if isinstance(expected, list | tuple):
+        assert len(mine) == len(expected)
+        for one, two in zip(mine, expected):
+            assert_close(one, two)
+    else:
+        assert (mine is None) == (expected is None)
+        if expected is not None:
+            np.testing.assert_allclose(mine, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_what_python_asks_for_is_answered_by_the_class():
+    for lib in LIBRARIES:
+        one = pair_of(lib)(lib.tensor(3), lib.tensor(3))
+        assert (bool(one), int(one), float(one), "abcd"[one], 2 in one) == (True, 3, 3.0, "d", False)
+
+
+def test_what_stands_for_the_numbers_in_print():
+    for lib in LIBRARIES:
+        x = pair_of(lib)(lib.ones(2), lib.ones(2), requires_grad=True)
+        assert lib.Tensor.__repr__(x, tensor_contents="two") == "Pair(two, requires_grad=True)"
+        assert lib.Tensor.__repr__(lib.ones(2).double(), tensor_contents="two") == f"tensor(two, dtype={lib.float64})"
+
+
+def test_gradcheck():
+    kind = pair_of(badak)
+    x = kind(badak.tensor(A, dtype=badak.float64), badak.ones(2, 3, dtype=badak.float64), requires_grad=True)
+    for fast in (False, True):
+        assert badak.autograd.gradcheck(lambda x: x.exp() * 2, x, fast_mode=fast)
+        assert not badak.autograd.gradcheck(lambda x: x.detach() + x, x, fast_mode=fast, raise_exception=False)
 
 
 def test_a_module_its_state_and_its_copy():

@@ -7,12 +7,15 @@ In float64 with eps = 1e-6 both errors are near 1e-10, so that a wrong factor, s
 
 import importlib
 import warnings
+from typing import Any
 
 import numpy as np
 
 from badak.autograd.differentiate import grad
+from badak.autograd.grad_mode import no_grad
 from badak.core.errors import ArgumentError, ArgumentTypeError, GraphError, tr
 from badak.tensor import Tensor, view_as_complex, view_as_real
+from badak.tensor.wrapped import is_wrapper
 
 OTHERS = {"check_undefined_grad", "check_grad_dtypes", "check_batched_grad", "check_batched_forward_grad", "masked"}
 FORWARD = tr("computed with forward mode ")
@@ -136,6 +139,22 @@ def _counts(y: Tensor) -> bool:
     return y.is_floating_point() or y.is_complex()
 
 
+def _numbers(x: Tensor) -> Any:
+    """The numbers of a tensor, in an array: what is written there is written into the tensor, unless it is a wrapper."""
+    if not is_wrapper(x):
+        return x._array
+    return np.array([each.item() for each in x.detach().reshape(-1).unbind()], x._array.dtype).reshape(x.shape)
+
+
+def _put(x: Tensor, at: Any, numbers: Any) -> None:
+    """Write numbers into a tensor, of which nobody is told."""
+    array = _numbers(x)
+    array[at] = numbers
+    if is_wrapper(x):
+        with no_grad():
+            x.copy_(Tensor._of(array))
+
+
 def _drawn(draw: np.random.Generator, y: Tensor) -> np.ndarray:
     """Random numbers of y's shape, complex where y is."""
     real = draw.standard_normal(y._array.shape)
@@ -209,27 +228,26 @@ def _derived(func, inputs, o: int, i: int):
         dy = np.zeros(y._array.size, y._array.dtype)
         dy[j] = 1
         dx = grad([y], [inputs[i]], [Tensor._of(dy.reshape(y._array.shape))], retain_graph=True, allow_unused=True)[0]
-        columns.append(np.zeros(inputs[i]._array.size) if dx is None else dx._array.ravel())
+        columns.append(np.zeros(inputs[i]._array.size) if dx is None else _numbers(dx).ravel())
     return np.stack(columns, 1) if columns else np.zeros((inputs[i]._array.size, 0))
 
 
 def _numerical(func, inputs, o: int, i: int, eps: float):
-    x = inputs[i]._array
     rows = []
-    for k in np.ndindex(x.shape):
-        rows.append(_slope(func, inputs, o, x, k, eps).ravel())
+    for k in np.ndindex(tuple(inputs[i].shape)):
+        rows.append(_slope(func, inputs, o, inputs[i], k, eps).ravel())
     return np.stack(rows) if rows else np.zeros((0, _outputs(func, inputs)[o]._array.size))
 
 
-def _slope(func, inputs, o, x, at, eps):
-    """Central difference; x is moved in place and put back, as its tensor is what func sees."""
-    there = x[at].copy()
-    x[at] = there + eps
-    up = _outputs(func, inputs)[o]._array.copy()
-    x[at] = there - eps
-    down = _outputs(func, inputs)[o]._array.copy()
-    x[at] = there
-    _same_kind(up, down, tr(" on index {}", at))
+def _slope(func, inputs, o, x, at, eps, along=1.0):
+    """Central difference `along` a direction; x is moved in place and put back, as func sees it."""
+    there = _numbers(x)[at].copy()
+    _put(x, at, there + eps * along)
+    up = _numbers(_outputs(func, inputs)[o]).copy()
+    _put(x, at, there - eps * along)
+    down = _numbers(_outputs(func, inputs)[o]).copy()
+    _put(x, at, there)
+    _same_kind(up, down, "" if at is ... else tr(" on index {}", at))
     return (up - down) / (2 * eps)
 
 
@@ -247,19 +265,12 @@ def _same_kind(up: np.ndarray, down: np.ndarray, where: str = "") -> None:
 def _compare_projection(func, inputs, o, i, eps, atol, rtol) -> None:
     """v . J . u from one backward and from two forwards along u."""
     draw = np.random.default_rng(0)
-    y, x = _outputs(func, inputs)[o], inputs[i]._array
-    v, u = draw.standard_normal(y._array.shape), draw.standard_normal(x.shape)
+    y, x = _outputs(func, inputs)[o], inputs[i]
+    v, u = draw.standard_normal(tuple(y.shape)), draw.standard_normal(tuple(x.shape))
     u /= np.linalg.norm(u) or 1
     dx = grad([y], [inputs[i]], [Tensor._of(v.astype(y._array.dtype))], allow_unused=True)[0]
-    derived = 0.0 if dx is None else float((dx._array * u).sum())
-    there = x.copy()
-    x[...] = there + eps * u
-    up = _outputs(func, inputs)[o]._array.copy()
-    x[...] = there - eps * u
-    down = _outputs(func, inputs)[o]._array.copy()
-    x[...] = there
-    _same_kind(up, down)
-    numerical = float(((up - down) / (2 * eps) * v).sum())
+    derived = 0.0 if dx is None else float((_numbers(dx) * u).sum())
+    numerical = float((_slope(func, inputs, o, x, ..., eps, u) * v).sum())
     if not np.isclose(derived, numerical, atol=atol, rtol=rtol):
         raise GradcheckError(
             tr("Jacobian mismatch for output {} with respect to input {} along a random direction: numerical {:.6g}, "

@@ -130,32 +130,32 @@ def _complex_writer(values: np.ndarray):
     return write
 
 
-def format_tensor(x) -> str:
+def format_tensor(x, contents: str | None = None) -> str:
     """`tensor([...], dtype=..., requires_grad=True)`: the dtype is left out where it is the default.
 
-    A class that a program derives has its own name in the place of "tensor".
+    A class that a program derives has its own name in the place of "tensor", and may say what stands for the numbers: `contents`.
     """
     if is_own(type(x)):
-        return _written(x, _PREFIX)
-    text = _written(x, f"{type(x).__name__}(")
+        return _written(x, _PREFIX, contents)
+    text = _written(x, f"{type(x).__name__}(", contents)
     return f"Parameter({text})" if getattr(x, "_is_param", False) else text
 
 
-def _written(x, prefix: str) -> str:
+def _written(x, prefix: str, contents: str | None) -> str:
     """The values and the notes after them, behind `prefix`."""
-    if x._described is not None:
+    if x._described is not None and contents is None:
         return _without_values(x, prefix)
-    array = x._array
     notes = []
-    if array.size == 0:
-        if array.ndim != 1:
-            notes.append(f"size={tuple(array.shape)}")
+    if contents is None and x.numel() == 0:
+        if x.dim() != 1:
+            notes.append(f"size={tuple(x.shape)}")
         plain = x.dtype is default_dtype()
     else:
         plain = _is_plain(x.dtype)
     if not plain:
         notes.append(f"dtype={x.dtype}")
-    return _with_notes(prefix + _numbers(array, len(prefix)), notes + _history(x), len(prefix)) + ")"
+    text = _numbers(x._array, len(prefix)) if contents is None else contents
+    return _with_notes(prefix + text, notes + _history(x), len(prefix)) + ")"
 
 
 def format_sparse(x) -> str:

@@ -110,6 +110,10 @@ class Values(History):
             )
         return self._array.tolist()
 
+    def _number(self) -> Any:
+        """The one value; of a wrapper, what its class answers."""
+        return self.item() if is_wrapper(self) else self._array.item()
+
     def __float__(self) -> float:
         return float(self.item())
 
@@ -129,7 +133,7 @@ class Values(History):
                 tr("Boolean value of Tensor with {} is ambiguous", many),
                 "use x.any() or x.all(), or x is None to test for absence",
             )
-        return bool(self._array.item())
+        return bool(self._number())
 
     __nonzero__ = __bool__
 
@@ -139,7 +143,7 @@ class Values(History):
             raise ArgumentTypeError(
                 "only integer tensors of a single element can be converted to an index", "x.item(), or x.long() first"
             )
-        return int(self._array.item())
+        return int(self._number())
 
     def __len__(self) -> int:
         if self.ndim == 0:
@@ -156,6 +160,8 @@ class Values(History):
 
     def __contains__(self, value) -> bool:
         self._read("in")
+        if is_wrapper(self):
+            return bool((self == value).any())
         if isinstance(value, Values):
             value = value._array
         elif not isinstance(value, Number):
@@ -178,6 +184,8 @@ class Values(History):
         return str(self)
 
     def __repr__(self, **options) -> str:
+        if options.get("tensor_contents") is not None:  # PyTorch's word for what a class shows in the place of the numbers
+            return format_tensor(self, options["tensor_contents"])
         if anywhere.casting and self._described is None and type(array := held_by(self).get("_array")) is Batched:
             return f"Batched({array.level.size} examples of {tuple(self.shape)}, {self.dtype})"
         if self._described is None:

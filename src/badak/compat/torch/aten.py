@@ -217,7 +217,7 @@ _FORMS: dict[str, Callable] = {
     "split": _splits,
     "chunk": _chunks,
     "permute": lambda x, *axes: ("permute", "default", (x, list(axes[0] if len(axes) == 1 else axes)), {}),
-    "reshape": lambda x, shape: ("view", "default", (x, list(shape)), {}),
+    "reshape": lambda x, *shape: ("view", "default", (x, _sizes(shape)), {}),
     "broadcast_to": lambda x, shape: ("expand", "default", (x, list(shape)), {}),
     "to": lambda x, dtype: ("_to_copy", "default", (x,), {"dtype": _dtype(dtype)}),
     "softmax": lambda x, dim: ("_softmax", "default", (x, dim, False), {}),

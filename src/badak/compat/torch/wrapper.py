@@ -240,6 +240,16 @@ def _matmul(a: Tensor, b: Tensor) -> Callable | None:
     return None
 
 
+def _reshape(x: Tensor, *shape: Any) -> Callable | None:
+    """A copy that is seen otherwise, where there is no such view; else None."""
+    size = tuple(shape[0]) if len(shape) == 1 and not isinstance(shape[0], int) else shape
+    try:
+        x._array.like.reshape(size, copy=False)  # type: ignore[attr-defined]
+    except ValueError:
+        return lambda: asked("_unsafe_view", x.clone(memory_format=badak.contiguous_format), list(size))
+    return None
+
+
 def _getitem(x: Tensor, key: Any) -> Callable | None:
     """select, slice and unsqueeze, dim by dim; None for a key with tensors, lists or truth values."""
     key = key if isinstance(key, tuple) else (key,)
@@ -280,6 +290,7 @@ def _truediv(c: Any, x: Tensor) -> Callable:
 _PARTS: dict[str, Callable] = {
     "linear": _linear,
     "matmul": _matmul,
+    "reshape": _reshape,
     "getitem": _getitem,
     "__getitem__": _getitem,
     "truediv": _truediv,

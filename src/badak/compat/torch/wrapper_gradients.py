@@ -3,12 +3,15 @@ gradient is made of, or as one function that computes the call again.
 """
 
 import importlib
+import weakref
 from collections.abc import Callable
+from copy import copy
 from typing import Any
 
 import numpy as np
 
 from badak.autograd.differentiate import grad
+from badak.autograd.node import Leaf
 from badak.compat.torch.aten import Called, OpOverload
 from badak.core.errors import GraphError, tr
 from badak.core.modes import modes
@@ -23,6 +26,7 @@ from badak.tensor.double_backward.walk import backpropagate, walk
 from badak.tensor.meta_storage import description
 from badak.tensor.wrapped import NoMemory, is_wrapper
 
+LINEAR = frozenset("chunk clone repeat select slice split split_with_sizes squeeze t unsqueeze".split())  # constant gradients
 asking: list[Callable] = []  # what makes a private function one that asks the classes of wrappers: `wrapper.py` puts it here
 
 
@@ -35,7 +39,9 @@ def recorded(told: Called, result: Any, op: Any) -> Any:
     if any(isinstance(y, Tensor) and (y.is_floating_point() or y.is_complex()) for y in fresh):
         saved = _Call(told, inputs, fresh, op)
         edges = [x._edge() for x in inputs]
-        record(_Dispatched(overload), saved, edges, [y if isinstance(y, Tensor) else None for y in fresh])
+        made = [y if isinstance(y, Tensor) else None for y in fresh]
+        record(_Dispatched(overload), saved, edges, made)
+        saved.node = next(weakref.ref(y._node) for y in made if y is not None and y._node is not None)
     if hasattr(outputs, "_fields"):
         return type(outputs)(*fresh)
     return type(outputs)(fresh) if isinstance(result, tuple | list) else fresh[0]
@@ -63,16 +69,41 @@ class _Call:
         self.needs = tuple(x.requires_grad for x in inputs)
         self.values = [_plain(x) for x in inputs]  # without history, which the edges have
         self.outputs = [_plain(y) if isinstance(y, Tensor) else y for y in outputs]
-        by = {id(x): value for x, value in zip(inputs, self.values)}
-        if op is not None:
-            self.op = op[0], tuple(None if x is None else by.get(id(x), x) for x in op[1]), op[2]
-        args, kwargs = changed((told.args, told.kwargs), Tensor, lambda x: by.get(id(x), x))
-        self.told = told._replace(args=args, kwargs=kwargs)
+        self.node: Any = None  # a weak reference to it
+        self._put(dict(zip(map(id, inputs), self.values)))
+
+    def _put(self, by: dict[int, Tensor]) -> None:
+        """Let tensors, by their ids, have others in their places."""
+        if self.op is not None:
+            self.op = self.op[0], tuple(None if x is None else by.get(id(x), x) for x in self.op[1]), self.op[2]
+        args, kwargs = changed((self.told.args, self.told.kwargs), Tensor, lambda x: by.get(id(x), x))
+        self.told = self.told._replace(args=args, kwargs=kwargs)
+
+    def with_history(self) -> "_Call":
+        """The same, whose tensors lead to where they came from: for a gradient that is differentiated itself."""
+        node, made = self.node(), copy(self)
+        made.values = [_joined(x, edge) for x, edge in zip(self.values, node.edges)]
+        made._put(dict(zip(map(id, self.values), made.values)))
+        floats = [isinstance(y, Tensor) and (y.is_floating_point() or y.is_complex()) for y in self.outputs]
+        made.outputs = [_joined(y, (node, i)) if known else y for i, (y, known) in enumerate(zip(self.outputs, floats))]
+        return made
 
 
 def _plain(x: Tensor) -> Tensor:
     """The tensor without its history."""
     return _apart(x, [x])
+
+
+def _joined(x: Tensor, edge: Any) -> Tensor:
+    """A tensor like this one whose gradient goes along the edge, if there is one."""
+    made = _plain(x)
+    if edge is not None:
+        made._requires_grad = True
+        if type(edge[0]) is Leaf:
+            made._leaf_end = edge
+        else:
+            made._node, made._output_number = edge
+    return made
 
 
 class _Dispatched:
@@ -88,6 +119,8 @@ class _Dispatched:
 
     def of_tensors(self, saved: _Call, *dys: Tensor | None) -> tuple:
         """The gradients of the inputs: of a formula, or of the call made again."""
+        if modes.grad and self.name not in LINEAR:
+            saved = saved.with_history()
         if saved.op is not None:
             try:
                 return _by_formula(saved, dys)
@@ -103,7 +136,9 @@ def _by_call(saved: _Call, dys: tuple) -> tuple:
     higher = modes.grad
 
     def backward(dys: list, inputs: list) -> list:
-        leaves = [x.detach().requires_grad_() if need else x for x, need in zip(inputs, saved.needs)]
+        leaves = [
+            x if not need or (higher and x.requires_grad) else x.detach().requires_grad_() for x, need in zip(inputs, saved.needs)
+        ]
         by = {key: leaves[i] for key, i in places.items()}
         before, modes.grad = modes.grad, True
         try:
