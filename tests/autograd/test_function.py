@@ -277,6 +277,94 @@ def test_a_view_that_a_function_gave_is_not_changed_in_place(change):
     assert texts[0] == texts[1] != ""
 
 
+def test_a_view_of_what_wants_no_gradient_is_not_given_one_in_place():
+    for lib in (torch, badak):
+
+        class Same(lib.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                return x.view_as(x)
+
+            @staticmethod
+            def backward(ctx, dy):
+                return dy
+
+        view = Same.apply(lib.ones(2))
+        with pytest.raises(RuntimeError, match="This view was created inside a custom Function"):
+            view.copy_(lib.ones(2, requires_grad=True) * 2)
+
+
+def test_a_view_that_is_marked_dirty_changes_its_base_with_its_history():
+    found = []
+    for lib in (torch, badak):
+
+        class Add(lib.autograd.Function):
+            @staticmethod
+            def forward(ctx, x, y):
+                ctx.mark_dirty(x)
+                return x.add_(y)
+
+            @staticmethod
+            def backward(ctx, dy):
+                return dy, 3 * dy
+
+        a, b = lib.ones(4, 4, requires_grad=True), lib.ones(2, 2, requires_grad=True)
+        x = a.clone()
+        seen = x[0]
+        y = Add.apply(x.narrow(1, 2, 2).narrow(0, 0, 2), b)
+        Add.apply(x.narrow(1, 0, 2).narrow(0, 0, 2), b * 2)
+        weight = lib.arange(16.0).reshape(4, 4)
+        ((x * weight).sum() + seen.sum() + (y * 10).sum()).backward()
+        fresh = lib.zeros(2, 2)
+        Add.apply(fresh[0], b[0])
+        assert fresh.requires_grad and lib.autograd.grad(fresh.sum(), b)[0].tolist() == [[3, 3], [0, 0]]
+        found.append((x.tolist(), a.grad.tolist(), b.grad.tolist()))
+    assert found[0] == found[1]
+
+
+def test_what_is_no_input_is_not_to_be_marked_dirty():
+    for lib in (torch, badak):
+
+        class Bad(lib.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                y = x * 2
+                ctx.mark_dirty(y)
+                return y
+
+            @staticmethod
+            def backward(ctx, dy):
+                return dy
+
+        with pytest.warns(UserWarning, match="received a tensor that was not an input. Only input Tensors"):
+            Bad.apply(lib.ones(2, requires_grad=True))
+
+
+def test_what_was_saved_has_a_deprecated_name_and_is_gone_after_the_backward():
+    for lib in (torch, badak):
+
+        class Keep(lib.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                ctx.save_for_backward(x, None)
+                return x * 2
+
+            @staticmethod
+            def backward(ctx, dy):
+                with pytest.warns(Warning, match="'saved_variables' is deprecated; use 'saved_tensors'"):
+                    assert ctx.saved_variables[0].tolist() == [1, 1]
+                return 2 * dy
+
+        y = Keep.apply(lib.ones(2, requires_grad=True))
+        kept = y.grad_fn
+        assert kept.saved_tensors[1] is None
+        y.sum().backward()
+        with pytest.raises(RuntimeError, match="after they have already been freed"):
+            _ = kept.saved_tensors
+    with pytest.raises(RuntimeError, match="Legacy autograd function with non-static forward method is deprecated"):
+        Keep()(lib.ones(2))
+
+
 def test_a_jvp_that_gives_no_tensor_is_told():
     for answer, cause in ((3, "returned 3, not a tensor"), ((None, None), "expected 1 but got 2")):
 

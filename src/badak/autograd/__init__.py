@@ -23,6 +23,7 @@ from badak.autograd.grad_mode import set_multithreading_enabled as set_multithre
 from badak.autograd.gradcheck import GradcheckError as GradcheckError
 from badak.autograd.gradcheck import gradcheck as gradcheck
 from badak.autograd.gradcheck import gradgradcheck as gradgradcheck
+from badak.autograd.saved import SavedTensor as SavedTensor
 from badak.autograd.variable import Variable as Variable
 from badak.autograd.variable import variable as variable
 from badak.core.public_api import door as _door

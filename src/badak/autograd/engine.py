@@ -6,15 +6,17 @@ comes, and contributions are added in the same order every time, which makes the
 which lead nowhere, come last.
 """
 
+from collections.abc import Callable
 from contextlib import contextmanager
 from functools import wraps
 from heapq import heappop, heappush
+from typing import Any
 
 import numpy as np
 
 from badak.autograd.node import Leaf, Node, now
 from badak.core import events
-from badak.core.errors import tr
+from badak.core.errors import StateError, tr
 from badak.core.modes import anywhere, modes
 from badak.kernels import LARGE
 from badak.kernels import of as kernels_of
@@ -26,18 +28,31 @@ def under_way(walk):
 
     @wraps(walk)
     def walking(roots, retain_graph: bool = False, targets=None, *rest):
-        before, modes.walk = modes.walk, (now(), roots, targets)
+        after: list[Callable] = []
+        before, modes.walk = modes.walk, (now(), roots, targets, after)
         try:
-            return walk(roots, retain_graph, targets, *rest)
+            found = walk(roots, retain_graph, targets, *rest)
+            for callback in after:  # one may queue another
+                callback()
+            return found
         finally:
             modes.walk = before
 
     return walking
 
 
+def queue_callback(callback: Callable[[], Any]) -> None:
+    """Call this function at the end of the backward under way."""
+    if modes.walk is None:
+        raise StateError(
+            "Final callbacks can only be installed during backward pass.", "within a hook, or the backward of a Function"
+        )
+    modes.walk[3].append(callback)
+
+
 def goes_through() -> set:
     """The nodes that the walk under way visits."""
-    _, roots, targets = modes.walk
+    _, roots, targets, _ = modes.walk
     if targets is not None:
         goals, above = frontier(roots, targets)
         return goals | above

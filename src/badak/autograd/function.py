@@ -9,14 +9,14 @@ import numpy as np
 
 from badak.autograd.differentiate import grad
 from badak.autograd.grad_mode import enable_grad, no_grad
-from badak.autograd.saved import packed_all
+from badak.autograd.saved import opened, packed_all, saved_in
 from badak.core import events
-from badak.core.errors import ArgumentTypeError, GraphError, NotSupportedError, ShapeError, expect_function, tr
+from badak.core.errors import ArgumentTypeError, GraphError, NotSupportedError, ShapeError, expect_function, tr, warn, warn_once
 from badak.core.modes import anywhere, modes
 from badak.tensor import Tensor
 from badak.tensor import vmap as batching
 from badak.tensor.apply import record, see_in_function
-from badak.tensor.inplace import refuse_leaf
+from badak.tensor.inplace import refuse_leaf, rewrite
 
 
 class FunctionContext:
@@ -27,7 +27,6 @@ class FunctionContext:
         self._saved: tuple = ()
         self._saved_forward: tuple = ()  # what its jvp sees in the place of _saved
         self._in_jvp = False
-        self._unpack: Any = None  # what turns _saved into tensors, where a hook has packed them
         self._versions: list = []
         self._not_differentiable: tuple = ()
         self._dirty: tuple = ()
@@ -35,7 +34,7 @@ class FunctionContext:
 
     def save_for_backward(self, *tensors) -> None:
         """Keep tensors (or None) for backward; a change of them in place before it is noticed."""
-        self._saved, self._unpack, watched = packed_all(tensors)
+        self._saved, watched = packed_all(tensors)
         self._versions = [(t._watch(), t._watch().count) for t in watched]
 
     def save_for_forward(self, *tensors) -> None:
@@ -54,9 +53,17 @@ class FunctionContext:
                        "it was overwritten by {}", version.count, then, version.changed_by),
                     "use the out-of-place form there",
                 )  # fmt: skip
-        return self._unpack(self._saved) if self._unpack else self._saved
+        return opened(self._saved)
 
-    saved_variables = saved_tensors
+    @property
+    def saved_variables(self) -> tuple:
+        """PyTorch's old name."""
+        warn_once("saved_variables", "'saved_variables' is deprecated; use 'saved_tensors'", "ctx.saved_tensors")
+        return self.saved_tensors
+
+    @property
+    def _raw_saved_tensors(self) -> tuple:
+        return saved_in(self)
 
     def mark_non_differentiable(self, *tensors) -> None:
         """Outputs that get no gradient."""
@@ -90,6 +97,13 @@ class Function:
         >>> x.grad.item()
         2.0
     """
+
+    def __call__(self, *args, **kwargs):
+        raise GraphError(
+            "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd function with "
+            "static forward method.",
+            "@staticmethod def forward(ctx, x): ..., and Sub.apply(x)",
+        )
 
     @staticmethod
     def forward(*args, **kwargs):
@@ -153,10 +167,18 @@ class Function:
             x._watch().bump(cls.__name__)
         if ctx._dirty:  # what was saved counts as it is now: forward itself may have changed it
             ctx._versions = [(version, version.count) for version, _ in ctx._versions]
+        if any(not any(x is a for a in args) for x in ctx._dirty):
+            warn(
+                "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated should be "
+                "passed to ctx.mark_dirty().",
+                "ctx.mark_dirty(x) of an argument x of forward",
+            )
         if any(needs):
             for x in ctx._dirty:
                 refuse_leaf(x)
             outputs = _record(cls, ctx, args, edges, outputs)
+        elif modes.grad:
+            _note_views(cls.__name__, ctx, args, outputs)
         return outputs if isinstance(made, tuple) else outputs[0]
 
 
@@ -304,6 +326,7 @@ def _record(function, ctx, args, edges, outputs):
     bases = {id(a if a._base is None else a._base) for a in args if isinstance(a, Tensor)}
     made = list(outputs)
     with_history: list = [None] * len(outputs)
+    views = []
     for slot, y in enumerate(outputs):
         if not isinstance(y, Tensor) or id(y) in ctx._not_differentiable or not (y.is_floating_point() or y.is_complex()):
             continue
@@ -314,11 +337,24 @@ def _record(function, ctx, args, edges, outputs):
             elif y._base is not None and id(y._base) in bases:
                 see_in_function(y, y._base, name, slot)
         made[slot] = with_history[slot] = y
+        if any(y is d for d in ctx._dirty) and y._base is not None:  # its base is changed as well
+            with_history[slot] = Tensor._of(y._array)
+            views.append((y, with_history[slot]))
     record(_UserOp(function, shapes, not ctx._saved), ctx, edges, with_history)
+    for y, value in views:
+        rewrite(y, value)
     for y in ctx._dirty:
         if y._kept_by is not None:
             y._keep_here()
     return tuple(made)
+
+
+def _note_views(name: str, ctx, args, outputs) -> None:
+    """Views of inputs that want no gradient: a change that wants one would go around the Function's backward."""
+    bases = {id(a if a._base is None else a._base) for a in args if isinstance(a, Tensor)}
+    for slot, y in enumerate(outputs):
+        if isinstance(y, Tensor) and y._base is not None and id(y._base) in bases and not any(y is d for d in ctx._dirty):
+            see_in_function(y, y._base, name, slot)
 
 
 class _Once(Function):
@@ -334,6 +370,10 @@ class _Once(Function):
             "trying to differentiate twice a function that was marked with @once_differentiable",
             "write its backward with functions that are differentiable, without the mark",
         )
+
+
+class InplaceFunction(Function):
+    """A Function, by PyTorch's old name of those that can change their input in place."""
 
 
 FunctionCtx = FunctionContext

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable
 from contextlib import contextmanager
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from badak.autograd.grad_mode import no_grad
-from badak.core.errors import GraphError, StateError
+from badak.core.errors import ArgumentTypeError, GraphError, StateError
 from badak.core.events import Observer
 from badak.core.modes import modes
 from badak.ops.op import Saved
@@ -20,18 +21,111 @@ _refused: list[str] = []
 class _Packed(Saved):
     """What a forward saved, arrays in the form that pack gave them; each comes back when it is asked for."""
 
-    __slots__ = ("_packed", "_unpack")
+    __slots__ = ("_packed",)
 
     def __getattr__(self, name: str) -> Any:
         if name[:2] == "__" or name not in self._packed:
             raise AttributeError(name)
-        return _array(self._unpack(self._packed[name]))
+        return self._packed[name].open()._array
 
 
-def _array(x: Any) -> np.ndarray:
-    if not isinstance(x, Tensor):
-        raise TypeError(f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {type(x).__name__}")
-    return x._array
+class _Held(NamedTuple):
+    """What a hook made of a tensor, and the hook that makes the tensor of it again."""
+
+    packed: Any
+    unpack: Callable[[Any], Tensor]
+
+    def open(self) -> Tensor:
+        made = self.unpack(self.packed)
+        if not isinstance(made, Tensor):
+            raise TypeError(
+                f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {type(made).__name__}"
+            )
+        return made
+
+
+class SavedTensor:
+    """A tensor that an operation has saved, as in y.grad_fn._raw_saved_self: hooks of its own pack and unpack it.
+
+    Programs are given them. look: what is saved, where it is None or what hooks have made of it; and pack: what puts such in its
+    place.
+    """
+
+    def __init__(self, look: Callable[[], Any] | None = None, pack: Callable[[Callable, Callable], None] | None = None) -> None:
+        if look is None or pack is None:
+            raise StateError("Trying to create a SavedTensor object from Python is forbidden.", "y.grad_fn._raw_saved_self")
+        self._look, self._pack = look, pack
+
+    def register_hooks(self, *hooks: Callable) -> None:
+        """Call pack_hook(tensor) now, and unpack_hook(what it gave) when the backward asks for the tensor.
+
+        Args:
+            *hooks: pack_hook and unpack_hook
+
+        Raises:
+            StateError: for None, and for a tensor that has hooks
+            GraphError: where pack_hook changes the tensor
+        """
+        if len(hooks) != 2 or not all(map(callable, hooks)):
+            raise ArgumentTypeError(
+                "register_hooks(): incompatible function arguments: expected pack_hook and unpack_hook",
+                "register_hooks(pack, unpack)",
+            )
+        held = self._look()
+        if held is None:
+            raise StateError("Calling register_hooks on a saved tensor with value None is forbidden", "a tensor that is not None")
+        if type(held) is _Held:
+            raise StateError("SavedTensor hooks have already been set", "one pair of hooks for a saved tensor")
+        self._pack(*hooks)
+
+
+def saved_by(node: Any, name: str, place: int | None, seen: Tensor) -> SavedTensor:
+    """The array that a node has saved by this name. place: the number of the input that it is; seen: its tensor."""
+
+    def look() -> Any:
+        node.check()
+        return node.saved._packed.get(name, True) if type(node.saved) is _Packed else True
+
+    def pack(pack_hook: Callable, unpack_hook: Callable) -> None:
+        before = node.saved
+        value = getattr(before, name)
+        with no_grad():
+            packed = _packed(pack_hook, seen if seen._node is None else seen.detach())
+        kept = dict(before._packed) if type(before) is _Packed else {}
+        node.saved = _in_hands(before, kept | {name: _Held(packed, unpack_hook)})
+        if node.watched and not _shares(packed, value):
+            node.watched = [entry for entry in node.watched if entry[2] != place]
+
+    return SavedTensor(look, pack)
+
+
+def saved_in(ctx: Any) -> tuple[SavedTensor, ...]:
+    """The tensors that a Function has saved."""
+
+    def pack(i: int, pack_hook: Callable, unpack_hook: Callable) -> None:
+        x = ctx._saved[i]
+        with no_grad():
+            packed = _packed(pack_hook, x if x._node is None else x.detach())
+        ctx._saved = (*ctx._saved[:i], _Held(packed, unpack_hook), *ctx._saved[i + 1 :])
+
+    def look(i: int) -> Any:
+        return ctx._saved[i]
+
+    return tuple(SavedTensor(partial(look, i), partial(pack, i)) for i in range(len(ctx._saved)))
+
+
+def opened(saved: tuple) -> tuple:
+    """The tensors of a Function, each of which a hook may have packed."""
+    return tuple(each.open() if type(each) is _Held else each for each in saved)
+
+
+def _in_hands(saved: Saved, held: dict[str, _Held]) -> _Packed:
+    """The same with some arrays in the form that hooks gave them."""
+    made = object.__new__(_Packed)
+    made.needs = saved.needs
+    vars(made).update({name: value for name, value in vars(saved).items() if name not in held})
+    made._packed = held
+    return made
 
 
 class saved_tensors_hooks(Observer):  # noqa: N801  (PyTorch's name)
@@ -67,18 +161,14 @@ class saved_tensors_hooks(Observer):  # noqa: N801  (PyTorch's name)
         packed = {name: value for name, value in kept.items() if isinstance(value, np.ndarray) and value.dtype.kind in "fcV"}
         if not packed:
             return
-        made = object.__new__(_Packed)
-        made.needs = saved.needs
-        vars(made).update({name: value for name, value in kept.items() if name not in packed})
         with no_grad(), _paused(self):
-            made._packed = {name: _packed(self.pack_hook, _seen(known, value)) for name, value in packed.items()}
-        made._unpack = self.unpack_hook
-        node.saved = made
+            held = {name: _Held(_packed(self.pack_hook, _seen(known, value)), self.unpack_hook) for name, value in packed.items()}
+        node.saved = _in_hands(saved, held)
         if node.watched:
-            apart = {id(value) for name, value in packed.items() if not _shares(made._packed[name], value)}
+            apart = {id(value) for name, value in packed.items() if not _shares(held[name].packed, value)}
             own = [id(y._array) for y in outputs if any(y._array is value for value in packed.values())]
-            held = {None: all(each in apart for each in own)} | {i: id(array) in apart for i, array in enumerate(arrays)}
-            node.watched = [entry for entry in node.watched if not held[entry[2]]]
+            gone = {None: all(each in apart for each in own)} | {i: id(array) in apart for i, array in enumerate(arrays)}
+            node.watched = [entry for entry in node.watched if not gone[entry[2]]]
 
 
 def _packed(pack_hook: Callable, x: Tensor) -> Any:
@@ -118,16 +208,12 @@ def _paused(observer: Observer):
         modes.observer = before
 
 
-def packed_all(tensors: tuple) -> tuple[tuple, Callable | None, tuple]:
-    """What a Function saves, packed where there are hooks; what gives it back; and the tensors that must not change before."""
+def packed_all(tensors: tuple) -> tuple[tuple, tuple]:
+    """What a Function saves, packed where there are hooks, and the tensors that must not change before it is opened."""
     if not _active:
-        return tensors, None, tuple(t for t in tensors if isinstance(t, Tensor))
+        return tensors, tuple(t for t in tensors if isinstance(t, Tensor))
     hooks, there = _active[-1], [isinstance(t, Tensor) for t in tensors]
     with no_grad(), _paused(hooks):
         seen = [t.detach() if is_tensor and t._node is not None else t for t, is_tensor in zip(tensors, there)]
-        packed = tuple(_packed(hooks.pack_hook, t) if is_tensor else None for t, is_tensor in zip(seen, there))
-
-    def unpack(kept: tuple) -> tuple:
-        return tuple(hooks.unpack_hook(each) if is_tensor else None for each, is_tensor in zip(kept, there))
-
-    return packed, unpack, tuple(t for t, p, is_tensor in zip(tensors, packed, there) if is_tensor and _shares(p, t._array))
+        packed = [_Held(_packed(hooks.pack_hook, t), hooks.unpack_hook) if is_tensor else None for t, is_tensor in zip(seen, there)]
+    return tuple(packed), tuple(t for t, held in zip(tensors, packed) if held is not None and _shares(held.packed, t._array))

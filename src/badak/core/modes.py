@@ -21,7 +21,7 @@ class _Modes(threading.local):
         self.one_by_one = False  # the examples of a vmap come one after the other, so that a graph is walked more than once
         self.anomaly = False  # look for the first operation that made a NaN or an Inf
         self.awaiting: tuple = ()  # who wants each leaf's gradient as early as can be, and a word at the end of backward
-        self.walk: Any = None  # the innermost backward under way: its number, roots and targets
+        self.walk: Any = None  # the innermost backward under way: its number, roots, targets and what is called at its end
         self.walking = 0  # how many backwards are under way, one within the other, while somebody waits so
         # who is told of events (see `events.py`), and all of them as one, None where there is none
         self.observers, self.observer = self.at_first

@@ -290,7 +290,7 @@ def of_pieces(name: str, slot: int, what: str = "is being modified inplace") -> 
     return GraphError(
         tr("Output {} of {} is a view and {}. This view is the output of a function that returns multiple views. Such functions do "
            "not allow the output views to be modified inplace. You should replace the inplace operation by an out-of-place one.",
-           slot, name, what),
+           slot, name.title(), what),
         "x[i], or x.narrow(...), which may be changed",
     )  # fmt: skip
 

@@ -1,6 +1,8 @@
 """`x.grad_fn`: a node of the graph as PyTorch shows it, to programs that walk the graph, name its operations, or hook into it."""
 
+import importlib
 import inspect
+import re
 import weakref
 from collections.abc import Callable
 from functools import cache
@@ -82,7 +84,12 @@ class GradFn:
 
     def __init__(self, node: Any, tensor_of: Callable):
         self._node, self._tensor_of = node, tensor_of
-        self.metadata: dict = {}
+        self._of_leaf: dict = {}
+
+    @property
+    def metadata(self) -> dict:
+        """What programs keep with the node, for as long as it lives."""
+        return self._of_leaf if type(self._node) is Leaf else vars(self._node).setdefault("metadata", {})
 
     def name(self) -> str:
         """ "AddBackward0"; "torch::autograd::AccumulateGrad" for the end of a path."""
@@ -117,12 +124,14 @@ class GradFn:
             if name == "variable" and type(node) is Leaf:
                 return node.accumulate.reference()  # type: ignore[attr-defined]
             if hasattr(getattr(node, "op", None), "of_tensors"):
+                if node.saved is None:
+                    node.check()
                 return getattr(node.saved, name)  # of a Function it is the ctx
-            if name.startswith("_saved_") and type(node) is not Leaf:
+            if name.startswith(("_saved_", "_raw_saved_")) and type(node) is not Leaf:
                 node.check()
                 for ours, theirs in self._words().items():
-                    if f"_saved_{theirs}" == name and hasattr(node.saved, ours):
-                        return self._seen(ours, getattr(node.saved, ours))
+                    if name.endswith(f"_saved_{theirs}") and hasattr(node.saved, ours):
+                        return self._raw(ours) if name[1] == "r" else self._seen(ours, getattr(node.saved, ours))
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __dir__(self) -> list[str]:
@@ -139,9 +148,7 @@ class GradFn:
         if not isinstance(value, np.ndarray | np.generic):
             return value
         made = self._tensor_of(np.asarray(value))
-        op = getattr(node.op, "inner", node.op)
-        inputs = [each for each in inspect.signature(op.forward).parameters if each != "save"]
-        at = None if name in op.saved_outputs else inputs.index(name) if name in inputs else -1
+        op, at = getattr(node.op, "inner", node.op), self._place(name)
         made._version_counter = next((version for version, _, number in node.watched or () if number == at), None)
         if at is None:
             made._node, made._output_number, made._requires_grad = node, op.saved_outputs[name], True
@@ -149,9 +156,26 @@ class GradFn:
             before, number = node.edges[at]
             if type(before) is Leaf:
                 leaf = before.accumulate.reference()  # type: ignore[attr-defined]
-                return leaf if leaf is not None and leaf._array is value else made
+                if leaf is not None and leaf._array is value:
+                    return leaf
+                made._leaf_end, made._requires_grad = (before, number), True
+                return made
             made._node, made._output_number, made._requires_grad = before, number, True
         return made
+
+    def _place(self, name: str) -> int | None:
+        """Which input it is that was saved by this name; None for an output, -1 for neither."""
+        op = getattr(self._node.op, "inner", self._node.op)
+        inputs = [each for each in inspect.signature(op.forward).parameters if each != "save"]
+        return None if name in op.saved_outputs else inputs.index(name) if name in inputs else -1
+
+    def _raw(self, name: str) -> Any:
+        """What was saved by this name, for hooks of its own."""
+        value = getattr(self._node.saved, name)
+        if not isinstance(value, np.ndarray | np.generic):
+            raise AttributeError(f"'{type(self).__name__}' object has saved no tensor as {name}")
+        saved = importlib.import_module("badak.autograd.saved")
+        return saved.saved_by(self._node, name, self._place(name), self._seen(name, value))
 
 
 class _HookedOp:
@@ -198,6 +222,15 @@ def _class_of(name: str) -> type[GradFn]:
     """PyTorch's classes of its own operations stand in no module; those of a Function in that of Function."""
     module = "builtins" if name[-1].isdigit() or name == "AccumulateGrad" else f"{package()}.autograd.function"
     return type(name, (GradFn,), {"__module__": module})
+
+
+class NodeClasses:
+    """`torch._C._functions`: the classes of nodes by their names, `AccumulateGrad` and `MulBackward0`."""
+
+    def __getattr__(self, name: str) -> type[GradFn]:
+        if name != "AccumulateGrad" and not re.fullmatch(r"[A-Z]\w*Backward\d+", name):
+            raise AttributeError(name)
+        return _class_of(name)
 
 
 def name_of(node: Any) -> str:

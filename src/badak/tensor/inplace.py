@@ -49,7 +49,7 @@ def write_(x: Tensor, value: Tensor, name: str) -> Tensor:
         value = apply(Replaced, value, x)
     (put if anywhere.has_observers and modes.observer is not None else _put)(x, value, name)
     if recording:
-        _rewrite(x, value)
+        rewrite(x, value)
     return x
 
 
@@ -148,7 +148,7 @@ def _check_broadcast(shape, target, name: str) -> None:
         )
 
 
-def _rewrite(x: Tensor, value: Tensor) -> None:
+def rewrite(x: Tensor, value: Tensor) -> None:
     """Give x the history of value; where x is a view, give its base a node that says which part was replaced."""
     events.redefine(x if x._base is None else x._base, tr("an in-place change with a history"))
     if x._base is None:

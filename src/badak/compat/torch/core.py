@@ -1,9 +1,12 @@
 """`torch._C`: the few names of PyTorch's compiled core that libraries mention; badak has no such core."""
 
 import importlib
+import weakref
 from enum import Enum
+from types import SimpleNamespace
 from typing import Any
 
+from badak.autograd.saved import SavedTensor, _refused
 from badak.compat.torch.conv_backend import _ConvBackend as _ConvBackend
 from badak.compat.torch.conv_backend import _select_conv_backend as _select_conv_backend
 from badak.core.errors import NotSupportedError, tr
@@ -18,9 +21,23 @@ from badak.tensor import Tensor
 from badak.tensor import device as device
 from badak.tensor import dtype as dtype
 from badak.tensor.batched import Batched
+from badak.tensor.grad_fn import NodeClasses
 from badak.tensor.wrapped import answers_itself
 
+_functions = NodeClasses()
+_autograd = SimpleNamespace(SavedTensor=SavedTensor, _saved_tensors_hooks_is_enabled=lambda: not _refused)
 TensorBase = Tensor  # PyTorch's compiled class below its Tensor
+
+
+class _WeakTensorRef:
+    """A reference that does not keep its tensor alive."""
+
+    def __init__(self, tensor: Tensor):
+        self._tensor = weakref.ref(tensor)
+
+    def expired(self) -> bool:
+        """Whether the tensor is gone."""
+        return self._tensor() is None
 
 
 class _Keys:

@@ -99,8 +99,11 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     Raises:
         GraphError: outside of a level, or within no_grad()
     """
-    if not isinstance(tensor, Tensor) or not isinstance(tangent, Tensor) or not tensor.is_floating_point():
-        raise ArgumentTypeError("make_dual: expected two tensors of floats as value and slope", "x.float()")
+    for name, x in (("primal", tensor), ("tangent", tangent)):
+        if not isinstance(x, Tensor):
+            raise ArgumentTypeError(tr("make_dual: expected a tensor as {}; got {}", name, type(x).__name__), "torch.tensor(data)")
+        if not (x.is_floating_point() or (name == "tangent" and x.is_complex())):
+            raise ArgumentTypeError(tr("Expected {} to be floating point or complex, got: {}", name, x.dtype), "x.float()")
     pairs = _expect(make_dual)
     if tensor.shape != tangent.shape or tensor.dtype != tangent.dtype:
         raise ShapeError(
