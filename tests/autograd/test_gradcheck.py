@@ -153,3 +153,24 @@ def test_single_floats_are_warned_of(options):
             assert lib.autograd.gradcheck(lambda x: x * 2, x, eps=0.25, atol=1e-3, **options)
         with pytest.warns(UserWarning), pytest.raises(RuntimeError, match="Jacobian mismatch|analytical"):
             lib.autograd.gradcheck(lambda x: x**2 + x.detach() * 100, x, **options)
+
+
+@pytest.mark.parametrize("lib", [torch, badak])
+def test_outputs_that_lead_to_no_input_must_not_change_with_one(lib):
+    x = lib.ones(2, dtype=lib.float64, requires_grad=True)
+    with pytest.raises(RuntimeError, match="Numerical gradient for function expected to be zero"):
+        lib.autograd.gradcheck(lambda x: x.detach() * 2, x)
+    assert lib.autograd.gradcheck(lambda x: x.detach() * 0, x) and lib.autograd.gradcheck(lambda x: (), x)
+
+
+@pytest.mark.parametrize("lib", [torch, badak])
+@pytest.mark.parametrize("part", ["imaginary", "real"])
+def test_the_part_of_a_complex_output_that_is_wrong_is_named(lib, part):
+    x = lib.ones(2, dtype=lib.float64, requires_grad=True)
+
+    def function(x):
+        parts = (x, x * 2 - x.detach())
+        return lib.complex(*(parts if part == "imaginary" else parts[::-1]))
+
+    with pytest.raises(RuntimeError, match=f"While considering the {part} part of complex outputs only, Jacobian mismatch"):
+        lib.autograd.gradcheck(function, x)

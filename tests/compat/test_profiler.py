@@ -191,3 +191,11 @@ def test_what_is_not_measured_says_so():
 def test_wrong_settings_are_named(call, said):
     with pytest.raises(ValueError, match=f"{said}\nfix: "):
         call()
+
+
+@pytest.mark.parametrize("lib", [torch, badak])
+def test_whether_a_profiler_runs_is_known(lib):
+    assert not lib.autograd._profiler_enabled()
+    with lib.autograd.profiler.profile():
+        assert lib.autograd._profiler_enabled()
+    assert not lib.autograd._profiler_enabled()

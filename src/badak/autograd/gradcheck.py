@@ -84,14 +84,19 @@ def gradcheck(
                 UserWarning,
                 stacklevel=2,
             )  # fmt: skip
+    pairs = [y.is_complex() for y in _outputs(func, inputs)]
     func, inputs = _over_reals(func, inputs)
     try:
-        for o in range(len(_outputs(func, inputs))):
+        outputs = _outputs(func, inputs)
+        if outputs and not any(y.requires_grad for y in outputs):
+            _expect_constants(func, inputs, len(outputs), checked, eps)
+        for o in range(len(outputs)):
             for i in checked:
                 if check_backward_ad:
-                    _compare(func, inputs, o, i, eps, atol, rtol, nondet_tol, fast_mode)
+                    _compare(func, inputs, o, i, eps, atol, rtol, nondet_tol, fast_mode, pairs[o])
                 if check_forward_ad:
-                    _agree(_forward(func, inputs, o, i), _numerical(func, inputs, o, i, eps), o, i, atol, rtol, FORWARD)
+                    numerical = _numerical(func, inputs, o, i, eps)
+                    _agree(_forward(func, inputs, o, i), numerical, o, i, atol, rtol, pairs[o], FORWARD)
     except GradcheckError:
         if raise_exception:
             raise
@@ -176,7 +181,20 @@ def _over_reals(func, inputs: tuple):
     return real, tuple(parts)
 
 
-def _compare(func, inputs, o, i, eps, atol, rtol, nondet_tol, fast_mode) -> None:
+def _expect_constants(func, inputs, count: int, checked: list[int], eps) -> None:
+    """Raise where outputs that lead to no input change with one."""
+    for o in range(count):
+        for i in checked:
+            slopes = _numerical(func, inputs, o, i, eps)
+            if not np.allclose(slopes, 0, atol=eps, rtol=0):
+                raise GradcheckError(
+                    tr("Numerical gradient for function expected to be zero: no output requires a gradient, but output {} changes "
+                       "with input {}", o, i),
+                    "a function that makes its outputs of its inputs, without detach(), item() or tensor()",
+                )  # fmt: skip
+
+
+def _compare(func, inputs, o, i, eps, atol, rtol, nondet_tol, fast_mode, pairs: bool) -> None:
     if not _outputs(func, inputs)[o].requires_grad:
         return
     if fast_mode:
@@ -189,17 +207,23 @@ def _compare(func, inputs, o, i, eps, atol, rtol, nondet_tol, fast_mode) -> None
             "gives different values",
             "turn dropout off (model.eval()) or set nondet_tol",
         )
-    _agree(derived, _numerical(func, inputs, o, i, eps), o, i, atol, rtol)
+    _agree(derived, _numerical(func, inputs, o, i, eps), o, i, atol, rtol, pairs)
 
 
-def _agree(derived, numerical, o: int, i: int, atol, rtol, how: str = "") -> None:
+def _agree(derived, numerical, o: int, i: int, atol, rtol, pairs: bool, how: str = "", part: str = "") -> None:
+    """pairs: each complex element of the output is two numbers, which are looked at apart."""
+    if pairs:
+        imaginary, real = (tr("While considering the {} part of complex outputs only, ", each) for each in ("imaginary", "real"))
+        _agree(derived[:, 1::2], numerical[:, 1::2], o, i, atol, rtol, False, how, imaginary)
+        _agree(derived[:, ::2], numerical[:, ::2], o, i, atol, rtol, False, how, real)
+        return
     wrong = ~np.isclose(derived, numerical, atol=atol, rtol=rtol)
     if wrong.any():
         at = tuple(np.argwhere(wrong)[0])
         raise GradcheckError(
-            tr("Jacobian {}mismatch for output {} with respect to input {}: {} of {} "
+            tr("{}Jacobian {}mismatch for output {} with respect to input {}: {} of {} "
                "elements, first at "
-               "(input element {}, output element {}): numerical {:.6g}, analytical {:.6g}", how, o, i, int(wrong.sum()),
+               "(input element {}, output element {}): numerical {:.6g}, analytical {:.6g}", part, how, o, i, int(wrong.sum()),
                wrong.size, at[0], at[1], numerical[at], derived[at]),
             "check the jvp" if how else "check the backward: sign, transposes, a factor, broadcasting",
         )  # fmt: skip

@@ -24,6 +24,7 @@ from typing import Any, NoReturn
 from badak.compat.torch.profiler_events import EventList, FunctionEvent, FunctionEventAvg, Range
 from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, StateError, expect_function, tr, warn_once
 from badak.core.events import Observer
+from badak.core.modes import modes
 from badak.io.atomic import make_folder
 from badak.optim.optimizer import is_step
 from badak.tensor.grad_fn import name_of
@@ -271,6 +272,11 @@ class profile:  # noqa: N801
 
     def add_metadata(self, key: str, value: str) -> None:
         """Accepted, and not kept."""
+
+
+def _profiler_enabled() -> bool:
+    """Whether what runs is written down."""
+    return any(isinstance(each, _Recorder) for each in modes.observers)
 
 
 def schedule(

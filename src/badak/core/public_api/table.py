@@ -35,6 +35,7 @@ PLACES = {
     "badak.storage._load_from_bytes": "badak.compat.torch._utils._load_from_bytes",
     "badak.accelerator": "badak.compat.torch.devices.accelerator",
     "badak.amp": "badak.compat.torch.amp",
+    "badak.autograd._profiler_enabled": "badak.compat.torch.profiler._profiler_enabled",
     "badak.autograd.kineto_available": "badak.compat.torch.profiler.kineto_available",
     "badak.autograd.profiler": "badak.compat.torch.profiler",
     "badak.backends": "badak.compat.torch.backends",
