@@ -132,7 +132,7 @@ DIFFERENT = [  # what, PyTorch, badak, why
         "the whole step is replayed",
         "see [compile](../explanation/compile.md)",
     ),
-    ("`jit.script`", "a script", "the function or module", "its Python runs as it is"),
+    ("`jit.script`", "TorchScript", "a copy that runs its Python", "its file is the trace of a run; branches on data are refused"),
     ("`jit.trace`", "TorchScript", "a graph of public functions; random draws are refused", "a file of it holds data, no code"),
     ("`export` graphs", "aten's operators", "badak's public functions, `torch.nn.functional.linear`", "they are its operations"),
     ("`TorchDispatchMode`", "sees all below autograd", "sees badak's operations, `aten.linear.default`", "zeros(3) is none"),

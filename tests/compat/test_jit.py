@@ -82,7 +82,7 @@ def test_structures_functions_and_arguments_by_name_come_through():
     extra = {"notes": "", "other": ""}
     loaded = jit.load(io.BytesIO(file.getvalue()), _extra_files=extra)
     found = loaded(badak.ones(5, 3), (badak.ones(5, 3), badak.ones(1)), 3.0)
-    assert type(loaded) is jit.ScriptFunction and extra == {"notes": "text", "other": ""}
+    assert isinstance(loaded, jit.ScriptFunction) and extra == {"notes": "text", "other": ""}
     assert found["sum"].shape == (5, 3) and found["rest"][0].item() == 3.0 and found["rest"][1][0].tolist() == [0] * 5
     with pytest.raises(ArgumentError, match=r"traced with 3\.0"):
         loaded(*args[:2], 4.0)

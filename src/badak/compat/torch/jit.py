@@ -1,4 +1,4 @@
-"""`torch.jit`: modules are traced into graphs, and saved as data. Scripting takes a module as it is: its Python runs.
+"""`torch.jit`: modules are traced into graphs, and saved as data. A script (`scripting.py`) runs its Python; its file is a trace.
 
 A trace is what one run did (`tracing/`); sizes of the inputs that the program follows may vary, everything else is fixed. A file
 holds the weights and the graph, and no code: reading it runs nothing. TorchScript archives of PyTorch's are refused.
@@ -11,11 +11,23 @@ from types import UnionType
 from typing import Any, Optional, Union, get_args, get_origin
 from typing import Final as Final
 
+from badak.autograd import no_grad
 from badak.compat.torch.pytree import tree_flatten
+from badak.compat.torch.scripting import RecursiveScriptModule as RecursiveScriptModule
+from badak.compat.torch.scripting import ScriptFunction as ScriptFunction
+from badak.compat.torch.scripting import ScriptModule, seen
+from badak.compat.torch.scripting import export as export
+from badak.compat.torch.scripting import freeze as freeze
+from badak.compat.torch.scripting import ignore as ignore
+from badak.compat.torch.scripting import is_scripting as is_scripting
+from badak.compat.torch.scripting import optimize_for_inference as optimize_for_inference
+from badak.compat.torch.scripting import script as script
+from badak.compat.torch.scripting import unused as unused
 from badak.compat.torch.tracing import archive
+from badak.compat.torch.tracing.branches import depends_on_sizes
 from badak.compat.torch.tracing.calls import CallGraph, recorded
 from badak.compat.torch.tracing.module import Traced
-from badak.compat.torch.tracing.program import differing, found_sizes, graph_of, signature, unchanged
+from badak.compat.torch.tracing.program import Program, differing, found_sizes, graph_of, signature, unchanged
 from badak.compat.torch.tracing.program import trace as traced
 from badak.compat.torch.tracing.record import is_tracing as is_tracing
 from badak.core.errors import ArgumentError, NotSupportedError, StateError, expect_function, tr
@@ -32,10 +44,6 @@ class TracingCheckError(StateError):
     """A trace gives something else than the program."""
 
 
-class ScriptModule(Module):
-    """What scripting or tracing makes."""
-
-
 class ConstMap:
     """Constants of a traced program, as attributes c0, c1."""
 
@@ -48,10 +56,11 @@ class ConstMap:
         return self.const_mapping[name]
 
 
-class TracedModule(Traced, ScriptModule):
+class TracedModule(Traced, RecursiveScriptModule):
     """What `trace` makes of a module, and `load` of a file: the graph of one run, with the weights."""
 
     _where = tr("traced module")
+    __call__, _get_name, extra_repr = Module.__call__, Module._get_name, Module.extra_repr
 
     @property
     def inlined_graph(self) -> CallGraph:
@@ -70,21 +79,12 @@ class TracedModule(Traced, ScriptModule):
         names = sorted(name for name in self.held() if name.startswith("_tensor_constant"))
         return self.code, ConstMap({f"c{i}": self.held()[name] for i, name in enumerate(names)})
 
-    def save(self, f: Any, _extra_files: dict[str, Any] | None = None) -> None:
-        """Write weights and graph to a path, or into an open file. `_extra_files`: name -> text."""
-        save(self, f, _extra_files)
+
+TopLevelTracedModule = TracedModule
 
 
-TopLevelTracedModule = RecursiveScriptModule = TracedModule
-
-
-class ScriptFunction(TracedModule):
+class TracedFunction(TracedModule, ScriptFunction):
     """What `trace` makes of a function."""
-
-
-def script(obj, *args, **kwargs):
-    """The module, class or function itself: its Python runs as it is written."""
-    return obj
 
 
 def trace(
@@ -122,22 +122,46 @@ def trace(
     if builtins.isinstance(example_inputs, list):
         args = tuple(example_inputs)
     kwargs = example_kwarg_inputs or {}
-    sizes = found_sizes(func, args, kwargs)
-    program = traced("jit.trace", func, args, kwargs, sizes)
-    if program.trace.draws:
-        raise NotSupportedError(
-            tr("jit.trace: the run draws random numbers ({}), which a graph would repeat", program.trace.draws[0]),
-            "module.eval() first",
-        )
+    program, found = _traced("jit.trace", func, args, kwargs, found_sizes(func, args, kwargs))
     _warn(program.trace.reads)
-    graph, tensors = graph_of("jit.trace", program)
-    kind = TracedModule if builtins.isinstance(func, Module) else ScriptFunction
-    found = kind(graph, tensors, signature(program))
-    found.training = getattr(func, "training", False)
     with unchanged(program.held):
         found.__dict__["_call_graph"] = recorded(func, args, kwargs)[0].graph
     if check_trace and not program.trace.reads:
-        _check(program, func, found, check_inputs or (), check_tolerance)
+        _check("jit.trace", program, func, found, check_inputs or (), check_tolerance)
+    return found
+
+
+def _traced(where: str, func: Module | Callable, args: tuple, kwargs: dict, sizes: dict) -> tuple[Program, TracedModule]:
+    program = traced(where, func, args, kwargs, sizes)
+    if program.trace.draws:
+        raise NotSupportedError(
+            tr("{}: the run draws random numbers ({}), which a graph would repeat", where, program.trace.draws[0]),
+            "module.eval() first",
+        )
+    graph, tensors = graph_of(where, program)
+    kind = TracedModule if builtins.isinstance(func, Module) else TracedFunction
+    found = kind(graph, tensors, signature(program))
+    found.training = getattr(func, "training", False)
+    return program, found
+
+
+def _as_trace(m: Any) -> TracedModule:
+    """A script as a trace of a run on the arguments it last saw, where that run is all that it does."""
+    args, kwargs = seen("jit.save", m)
+    sizes: dict = {}
+    held = [*m.parameters(), *m.buffers()] if builtins.isinstance(m, Module) else []
+    with no_grad(), unchanged({str(i): x for i, x in enumerate(held)}):
+        branches = depends_on_sizes(lambda: m(*args, **kwargs))
+    if not branches:
+        sizes = found_sizes(m, args, kwargs)
+    program, found = _traced("jit.save", m, args, kwargs, sizes)
+    if program.trace.reads:
+        how, line = program.trace.reads[0]
+        raise NotSupportedError(
+            tr("jit.save: a tensor goes to Python at {} ({}); a file holds no Python that could branch on it", line, how),
+            "compute with tensors there, as by torch.where; or torch.jit.trace(model, example).save(path) for one branch",
+        )
+    _check("jit.save", program, m, found, (), 1e-5)
     return found
 
 
@@ -180,7 +204,7 @@ def trace_module(mod: Module, inputs: dict[str, Any], *args: Any, **kwargs: Any)
     return trace(mod, inputs["forward"], *args, **kwargs)
 
 
-def _check(program: Any, func: Callable, found: TracedModule, inputs: Any, tolerance: float) -> None:
+def _check(where_: str, program: Any, func: Callable, found: TracedModule, inputs: Any, tolerance: float) -> None:
     where = differing(program, func, found.run, max(tolerance, 1e-5))
     for args in inputs:
         args = args if builtins.isinstance(args, tuple) else (args,)
@@ -191,32 +215,35 @@ def _check(program: Any, func: Callable, found: TracedModule, inputs: Any, toler
             where = tr("the result for check_inputs")
     if where is not None:
         raise TracingCheckError(
-            tr("jit.trace: {} of the graph differs from the program's on other values: it depends on values in Python", where),
+            tr("{}: {} of the graph differs from the program's on other values: it depends on values in Python", where_, where),
             "compute with tensors there, or check_trace=False for a graph of this example",
         )
 
 
 def save(m: Any, f: Any, _extra_files: dict[str, Any] | None = None) -> None:
-    """Write a traced module to a path, or into an open file: weights and graph, as data.
+    """Write a traced module to a path, or into an open file: weights and graph, as data. A script is traced on what it last saw.
 
     Args:
-        m: what `trace` made
+        m: what `trace` or `script` made
         f: path or open binary file
         _extra_files: name -> text, kept with it
 
     Raises:
-        NotSupportedError: for a module that was not traced
+        NotSupportedError: for a module that was neither traced nor scripted, or a script that branches on data
+        StateError: for a script that was never called
     """
-    if not builtins.isinstance(m, Traced):
+    if not builtins.isinstance(m, ScriptModule | ScriptFunction):
         raise NotSupportedError(
             tr("torch.jit.save: {} was not traced; badak writes no Python code into files", type(m).__name__),
             "torch.jit.trace(model, example).save(path), or save model.state_dict()",
         )
+    if not builtins.isinstance(m, TracedModule):
+        m = _as_trace(m)
     held = m.held()
     more = {
         "parameters": [name for name, x in held.items() if builtins.isinstance(x, Parameter)],
         "frozen": [name for name, x in held.items() if builtins.isinstance(x, Parameter) and not x.requires_grad],
-        "kind": "function" if builtins.isinstance(m, ScriptFunction) else "module", "training": m.training,
+        "kind": "function" if builtins.isinstance(m, TracedFunction) else "module", "training": m.training,
     }  # fmt: skip
     text = archive.packed("jit.save", m.fx_graph, m.__dict__["_signature"], held, more)
     archive.write("jit.save", f, held, text, _extra_files)
@@ -245,7 +272,7 @@ def load(f: Any, map_location: Any = None, _extra_files: dict[str, Any] | None =
     for name in _extra_files or ():
         if name in extra:
             _extra_files[name] = extra[name]  # type: ignore[index]
-    found = (ScriptFunction if said.get("kind") == "function" else TracedModule)(graph, held, call)
+    found = (TracedFunction if said.get("kind") == "function" else TracedModule)(graph, held, call)
     found.training = said.get("training") is True
     return found
 
@@ -255,16 +282,11 @@ def script_if_tracing(fn):
     return fn
 
 
-export = unused = interface = script_method = _script_if_tracing = _overload = _overload_method = script_if_tracing
+interface = script_method = _script_if_tracing = _overload = _overload_method = script_if_tracing
 annotations = Namespace(
     List=list, Dict=dict, Tuple=tuple, Optional=Optional, Any=Any,
     BroadcastingList1=list, BroadcastingList2=list, BroadcastingList3=list,
 )  # fmt: skip
-
-
-def ignore(drop=False, **kwargs):
-    """The function itself, or such a decorator."""
-    return drop if callable(drop) else script_if_tracing
 
 
 def annotate(the_type, the_value):
@@ -286,19 +308,6 @@ def isinstance(obj, target_type) -> bool:  # noqa: A001  (PyTorch's name)
     if origin is dict:
         return all(isinstance(key, inner[0]) and isinstance(value, inner[1]) for key, value in obj.items())
     return all(isinstance(each, inner[0]) for each in obj)
-
-
-def is_scripting() -> bool:
-    """False."""
-    return False
-
-
-def freeze(mod, *args, **kwargs):
-    """The module itself."""
-    return mod
-
-
-optimize_for_inference = freeze
 
 
 def fork(func, *args, **kwargs):
