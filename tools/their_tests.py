@@ -65,6 +65,12 @@ SUITES = {
     "asteroid-filterbanks": Suite(
         "tests", repository="asteroid-team/asteroid-filterbanks@ddecf6b", options="--ignore tests/torch_stft_test.py"
     ),
+    "backpack": Suite(
+        "test/core/derivatives/derivatives_test.py test/adaptive_avg_pool test/converter test/custom_module test/utils "
+        "test/hessianfree test/extensions",
+        repository="f-dangel/backpack@366bcd60",
+        options="--timeout 120",
+    ),
     "botorch": Suite(
         "test/posteriors test/acquisition/test_analytic.py test/models/transforms", repository="pytorch/botorch@e390e135c"
     ),
@@ -86,15 +92,18 @@ SUITES = {
     ),
     "entmax": Suite("entmax", repository="deep-spin/entmax@c2bec6d"),
     "fvcore": Suite("tests/test_*.py tests/param_scheduler", repository="facebookresearch/fvcore@3378afe"),
+    "geoopt": Suite("tests", repository="geoopt/geoopt@07598cd", options="--timeout 120"),
     "gpytorch": Suite("test", repository="cornellius-gp/gpytorch@v1.15.2"),
     "higher": Suite("tests", repository="facebookresearch/higher@15a247a"),
+    "hypll": Suite("tests", repository="maxvanspengler/hyperbolic_learning_library@62ea788"),
     "ignite": Suite(
         "tests/ignite/engine tests/ignite/handlers tests/ignite/metrics",
         repository="pytorch/ignite@v0.5.5",
         # left out: files that need other libraries, one that begins worker processes hundreds of times, two of 2,000 tests each
-        options="--continue-on-collection-errors --timeout 120 --ignore tests/ignite/engine/test_deterministic.py "
+        options="--timeout 120 --ignore tests/ignite/engine/test_deterministic.py "
         "--ignore tests/ignite/metrics/test_precision.py --ignore tests/ignite/metrics/test_recall.py",
     ),
+    "julius": Suite("tests", repository="adefossez/julius@126d7ee"),
     "keras": Suite(
         " ".join(f"keras/src/layers/{name}" for name in "activations attention core merging normalization regularization".split()),
         repository="keras-team/keras@v3.15.1",
@@ -104,6 +113,9 @@ SUITES = {
         "tests/losses " + " ".join(f"tests/filters/test_{name}.py" for name in "blur gaussian sobel".split()),
         repository="kornia/kornia@b4f5a78a1",
     ),
+    "kymatio": Suite("tests", repository="kymatio/kymatio@11552ed5", options="--timeout 120"),
+    "laplace": Suite("tests", repository="aleximmer/Laplace@44ea62a", options="--timeout 120"),
+    "lightly": Suite("tests/loss tests/models tests/utils", repository="lightly-ai/lightly@e8d317fc", options="--timeout 120"),
     "lm-evaluation-harness": Suite(
         " ".join(
             f"tests/test_{name}.py"
@@ -170,6 +182,7 @@ SUITES = {
     ),
     "ptflops": Suite("tests", repository="sovrasov/flops-counter.pytorch@d612c75"),
     "pycox": Suite("tests", repository="havakv/pycox@v0.3.0"),
+    "pypose": Suite("tests", repository="pypose/pypose@2b684b00", options="--timeout 120"),
     "pyro": Suite("tests/params tests/poutine tests/nn", repository="pyro-ppl/pyro@1.9.1"),
     "pyro-distributions": Suite("tests/distributions/test_[a-q]*.py", repository="pyro-ppl/pyro@1.9.1"),
     "pytorch-crf": Suite("tests", repository="kmkurn/pytorch-crf@623e340", options="-o addopts="),
@@ -199,8 +212,12 @@ SUITES = {
     ),
     "pytorch_ema": Suite("tests", repository="fadel/pytorch_ema@d661859"),
     "pytorch_optimizer": Suite("tests", repository="kozistr/pytorch_optimizer@v3.9.0"),
+    "segmentation_models.pytorch": Suite(
+        "tests", repository="qubvel-org/segmentation_models.pytorch@5006616", options="--timeout 120"
+    ),
     "skorch": Suite("skorch/tests", repository="skorch-dev/skorch@v1.4.0", options="-o addopts="),
     "snntorch": Suite("tests/test_snntorch", repository="jeshraghian/snntorch@634fc22"),
+    "speechbrain": Suite("tests/unittests", repository="speechbrain/speechbrain@9c826ef39", options="--timeout 120"),
     "stable-baselines3": Suite(
         " ".join(f"tests/test_{name}.py" for name in "distributions buffers utils gae train_eval_mode".split()),
         repository="DLR-RM/stable-baselines3@e05d2dbe",
@@ -211,9 +228,11 @@ SUITES = {
     "torch_geometric": Suite("test/nn/conv/test_[a-g]*.py test/nn/norm", repository="pyg-team/pytorch_geometric@5c6461b23"),
     "torchcde": Suite("test", repository="patrick-kidger/torchcde@9ff6aba", options="--timeout 240"),
     "torchdiffeq": Suite("tests/*_tests.py", repository="rtqichen/torchdiffeq@master"),
+    "TorchJD": Suite("tests/unit", path="src", repository="SimplexLab/TorchJD@862baeda", options="--timeout 120"),
     "torchmetrics": Suite(
         "tests/unittests/bases", path="src", repository="Lightning-AI/torchmetrics@v1.9.0", options="-o addopts="
     ),
+    "torchsde": Suite("tests", repository="google-research/torchsde@eb3a00e", options="--timeout 120"),
     "torchtuples": Suite("tests", repository="havakv/torchtuples@v0.2.2"),
     "TransformerLens": Suite(
         "tests/unit",
@@ -244,7 +263,7 @@ def outcomes(python: str, runner: tuple[str, ...], suite: Suite, source: Path, l
         with tempfile.TemporaryDirectory() as folder:
             report = Path(folder) / "report.xml"
             options = ["-q", "-p", "no:cacheprovider", "-o", "junit_family=xunit1", f"--junitxml={report}", *suite.options.split()]
-            command = [python, *runner, "-m", "pytest", *names, *options]
+            command = [python, *runner, "-m", "pytest", *names, "--continue-on-collection-errors", *options]
             known = environment(python, suite, source)
             subprocess.run(command, cwd=where, env=known, stdout=sys.stderr, timeout=limit, check=False)
             kept |= dict(told(report))
