@@ -122,6 +122,42 @@ def test_control_flow_warns_and_a_number_that_depends_on_values_is_found():
 MODEL = nn.Linear(2, 3)
 
 
+def again(traced):
+    """What a file of it gives."""
+    file = io.BytesIO()
+    traced.save(file)
+    return jit.load(io.BytesIO(file.getvalue()))
+
+
+def test_inputs_of_another_rank_go_to_the_program_as_it_was_traced():
+    def make(lib):
+        class Net(lib.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.linear, self.drop, self.scale = lib.nn.Linear(2, 2), lib.nn.Dropout(0.5), 3.0
+                with lib.no_grad():
+                    self.linear.weight.fill_(0.5), self.linear.bias.fill_(1.0)
+
+            def forward(self, x):
+                return self.drop(self.linear(x)).relu() * self.scale
+
+        return Net().eval()
+
+    found = []
+    for lib in (torch, badak):
+        model = make(lib)
+        traced = lib.jit.trace(model, lib.ones(3, 2))
+        model.train()
+        model.scale = 5.0
+        with lib.no_grad():
+            traced.linear.bias.fill_(2.0)
+        traced.linear.weight = lib.nn.Parameter(lib.ones(2, 2))
+        found.append([traced(lib.ones(*shape)).tolist() for shape in ((3, 2), (2,), (1, 4, 2))])
+        method = lib.jit.trace(model.linear.forward, lib.ones(3, 2))
+        found[-1].append(method(lib.ones(2)).tolist())
+    assert found[0] == found[1]
+
+
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
@@ -136,9 +172,10 @@ MODEL = nn.Linear(2, 3)
             "no form for the operation linalg.Cholesky",
         ),
         (lambda: jit.trace_module(MODEL, {"other": badak.ones(2)}), NotSupportedError, "'forward'"),
-        (lambda: jit.trace(MODEL, badak.ones(1, 2))(badak.ones(1, 3)), ShapeError, "traced with input of shape"),
-        (lambda: jit.trace(MODEL, badak.ones(1, 2))(badak.ones(2)), ShapeError, "traced with input of shape"),
-        (lambda: jit.trace(MODEL, badak.ones(1, 2))(badak.ones(1, 2).double()), DTypeError, "float64"),
+        (lambda: jit.trace(MODEL, badak.ones(1, 2))(badak.ones(1, 3)), ShapeError, "in_features|shape"),
+        (lambda: again(jit.trace(MODEL, badak.ones(1, 2)))(badak.ones(1, 3)), ShapeError, "traced with input of shape"),
+        (lambda: again(jit.trace(MODEL, badak.ones(1, 2)))(badak.ones(2)), ShapeError, "traced with input of shape"),
+        (lambda: again(jit.trace(MODEL, badak.ones(1, 2)))(badak.ones(1, 2).double()), DTypeError, "float64"),
         (lambda: jit.trace(MODEL, badak.ones(1, 2))(1, 2), ArgumentError, "another structure"),
         (lambda: jit.trace(MODEL, badak.ones(1, 2))("x"), ArgumentError, "got str"),
         (lambda: jit.save(MODEL, io.BytesIO()), NotSupportedError, "was not traced"),

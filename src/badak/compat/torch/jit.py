@@ -30,7 +30,9 @@ from badak.compat.torch.tracing.module import Traced
 from badak.compat.torch.tracing.program import Program, differing, found_sizes, graph_of, signature, unchanged
 from badak.compat.torch.tracing.program import trace as traced
 from badak.compat.torch.tracing.record import is_tracing as is_tracing
-from badak.core.errors import ArgumentError, NotSupportedError, StateError, expect_function, tr
+from badak.compat.torch.tracing.signature import Signature
+from badak.compat.torch.tracing.twin import Kept
+from badak.core.errors import ArgumentError, DTypeError, NotSupportedError, ShapeError, StateError, expect_function, tr
 from badak.core.public_api.door import Namespace
 from badak.nn import Module, Parameter
 from badak.tensor import Tensor
@@ -57,10 +59,27 @@ class ConstMap:
 
 
 class TracedModule(Traced, RecursiveScriptModule):
-    """What `trace` makes of a module, and `load` of a file: the graph of one run, with the weights."""
+    """What `trace` makes of a module, and `load` of a file: the graph of one run, with the weights.
+
+    Inputs of another rank or dtype than the graph has go to the program, as it was when it was traced; a file has no program.
+    """
 
     _where = tr("traced module")
     __call__, _get_name, extra_repr = Module.__call__, Module._get_name, Module.extra_repr
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """What the graph gives."""
+        call: Signature = self.__dict__["_signature"]
+        try:
+            tensors = call.tensors(self._where, args, kwargs)
+        except (ShapeError, DTypeError):
+            if "_kept" not in self.__dict__:
+                raise
+            return self.__dict__["_kept"](self.held(), args, kwargs)
+        return call.result(self.run(*tensors))
+
+    def __getstate__(self) -> dict:
+        return {name: x for name, x in super().__getstate__().items() if name != "_kept"}
 
     @property
     def inlined_graph(self) -> CallGraph:
@@ -128,6 +147,7 @@ def trace(
         found.__dict__["_call_graph"] = recorded(func, args, kwargs)[0].graph
     if check_trace and not program.trace.reads:
         _check("jit.trace", program, func, found, check_inputs or (), check_tolerance)
+    found.__dict__["_kept"] = Kept(func)
     return found
 
 

@@ -11,7 +11,6 @@ import io
 import textwrap
 import threading
 from collections.abc import Callable
-from types import MethodType
 from typing import Any
 
 import numpy as np
@@ -19,10 +18,9 @@ import numpy as np
 from badak.compat.torch.pytree import tree_flatten, tree_unflatten
 from badak.compat.torch.tracing.calls import CallGraph, recorded
 from badak.compat.torch.tracing.record import is_tracing
+from badak.compat.torch.tracing.twin import twin_of
 from badak.core.errors import ArgumentTypeError, NotSupportedError, StateError, tr
-from badak.core.nests import changed
 from badak.nn import Module
-from badak.nn.module import MEMBERS
 from badak.tensor import Tensor
 
 UNUSED = "unused (ignore and replace with raising an exception)"
@@ -118,7 +116,7 @@ class ScriptModule(_Script, Module):
     @property
     def original_name(self) -> str:
         """The name of the class that was scripted."""
-        return self.__dict__.get("_script_of", type(self).__name__)
+        return getattr(type(self), "_script_of", type(self).__name__)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return _run(self, super().__call__, args, kwargs)
@@ -153,44 +151,6 @@ class ScriptFunction(_Script):
         return _run(self, self.__dict__["__wrapped__"], args, kwargs)
 
 
-def scripted_module(module: Module) -> RecursiveScriptModule:
-    """A copy of a module and its children with the same parameters and buffers: its attributes and its mode are its own."""
-    classes: dict[type, type] = {}
-    copies: dict[int, Module] = {}
-
-    def copied(one: Module) -> Module:
-        if id(one) in copies or isinstance(one, ScriptModule):
-            return copies.get(id(one), one)
-        kind = type(one)
-        if kind not in classes:
-            classes[kind] = _class_of(one)
-        twin: Module = object.__new__(classes[kind])
-        copies[id(one)] = twin
-        twin.__dict__.update(one.__dict__)
-        for name in MEMBERS:
-            twin.__dict__[name] = dict(one.__dict__[name])
-        for name, child in one._modules.items():
-            twin.__dict__["_modules"][name] = None if child is None else copied(child)
-        twin.__dict__["_script_of"] = kind.__name__
-        return twin
-
-    made = copied(module)
-    for one in copies.values():
-        for name, value in one.__dict__.items():
-            if name not in MEMBERS:
-                one.__dict__[name] = _own(value, copies)
-    return made  # type: ignore[return-value]
-
-
-def _own(value: Any, copies: dict[int, Module]) -> Any:
-    """An attribute of a copy: lists and dicts of its own, and the copies for the modules that were copied."""
-    if isinstance(value, MethodType):
-        return MethodType(value.__func__, copies.get(id(value.__self__), value.__self__))
-    if isinstance(value, Module) or type(value) in (list, tuple, dict):
-        return changed(value, Module, lambda x: copies.get(id(x), x))
-    return value.copy() if hasattr(value, "copy") and isinstance(value, dict | set) else value
-
-
 class _Member:
     """An attribute of a module that has the name of a property of scripts."""
 
@@ -206,6 +166,8 @@ _OURS = frozenset(vars(_Script)) | {"original_name"}
 
 def _class_of(one: Module) -> type:
     kind: Any = type(one)
+    if issubclass(kind, ScriptModule):
+        return kind
     own: dict[str, Any] = {
         name: _marked(value, value._torchscript_modifier)
         for base in reversed(kind.__mro__)
@@ -214,6 +176,7 @@ def _class_of(one: Module) -> type:
     }
     held = {*one.__dict__, *one._parameters, *one._buffers, *one._modules}
     own |= {name: _Member(name) for name in held & _OURS}
+    own["_script_of"] = kind.__name__
     own |= {name: getattr(RecursiveScriptModule, name) for name in ("_get_name", "extra_repr")}
     own |= {"__reduce_ex__": _no_pickle, "__copy__": _copied, "__deepcopy__": _copied}
     return type(kind)("RecursiveScriptModule", (kind, RecursiveScriptModule), {"__module__": kind.__module__, **own})
@@ -279,7 +242,7 @@ def script(
         return obj
     if not callable(obj):
         raise ArgumentTypeError(tr("jit.script: expected a module or a function; got {}", type(obj).__name__), "script(model)")
-    made: Any = scripted_module(obj) if isinstance(obj, Module) else functools.update_wrapper(ScriptFunction(), obj)  # type: ignore[arg-type]
+    made: Any = twin_of(obj, _class_of) if isinstance(obj, Module) else functools.update_wrapper(ScriptFunction(), obj)  # type: ignore[arg-type]
     if isinstance(example_inputs, dict):
         example_inputs = next((each for one, each in example_inputs.items() if one is obj), None)
     if example_inputs:
