@@ -17,7 +17,6 @@ from badak.tensor.sparse.layout import (
     coo,
     distinct,
     expect_coo,
-    need_matrix,
 )  # fmt: skip
 from badak.tensor.tensor import Tensor
 
@@ -82,8 +81,8 @@ def sparse_csr_tensor(
     Args:
         crow_indices: integers (rows + 1,)
         col_indices: integers (count,)
-        values: (count,); a gradient that they want comes to them
-        size: (rows, columns); by default as many columns as are needed
+        values: (count, ...), of which each may be a tensor; a gradient that they want comes to them
+        size: (rows, columns, ...); by default as many columns as are needed
         dtype: of the values
         device: accepted: "cpu"
         pin_memory: accepted; no effect
@@ -112,8 +111,8 @@ def sparse_csc_tensor(
     Args:
         ccol_indices: integers (columns + 1,)
         row_indices: integers (count,)
-        values: (count,); a gradient that they want comes to them
-        size: (rows, columns); by default as many rows as are needed
+        values: (count, ...), of which each may be a tensor; a gradient that they want comes to them
+        size: (rows, columns, ...); by default as many rows as are needed
         dtype: of the values
         device: accepted: "cpu"
         pin_memory: accepted; no effect
@@ -368,20 +367,20 @@ def _wanted(made: SparseTensor, filled: Tensor, requires_grad: bool) -> SparseTe
 def _by_lines(where: str, layout: Any, starts: Any, places: Any, values: Any, size: Any, dtype: Any, requires_grad: bool):
     lines, across, filled = _integers(where, "starts", starts), _integers(where, "places", places), _dense(where, values, dtype)
     by_rows = layout is layouts.sparse_csr
-    if lines.ndim != 1 or across.ndim != 1 or filled.ndim != 1 or lines.shape[0] < 1 or across.shape != filled.shape:
+    if lines.ndim != 1 or across.ndim != 1 or filled.ndim < 1 or lines.shape[0] < 1 or across.shape[0] != filled.shape[0]:
         raise ShapeError(
-            tr("{}: expected compressed indices (lines + 1,), and plain indices and values (count,); got {}, {} and {}", where,
-               tuple(lines.shape), tuple(across.shape), tuple(filled.shape)),
+            tr("{}: expected compressed indices (lines + 1,), plain indices (count,) and values (count, ...); got {}, {} and {}",
+               where, tuple(lines.shape), tuple(across.shape), tuple(filled.shape)),
             "one matrix, with one index for each value",
         )  # fmt: skip
     n = int(across.max()) + 1 if across.numel() else 0
-    inferred = (lines.shape[0] - 1, n) if by_rows else (n, lines.shape[0] - 1)
+    inferred = ((lines.shape[0] - 1, n) if by_rows else (n, lines.shape[0] - 1)) + filled.shape[1:]
     shape = _size(where, inferred if size is None else size)
-    along, over = shape if by_rows and len(shape) == 2 else (*shape[::-1], 0)[:2]
-    if len(shape) != 2 or along != lines.shape[0] - 1:
+    along, over = (*shape, 0, 0)[:2] if by_rows else (*shape, 0, 0)[1::-1]
+    if len(shape) < 2 or shape[2:] != filled.shape[1:] or along != lines.shape[0] - 1:
         raise ShapeError(
-            tr("{}: expected a size of two dims, and one compressed index more than lines; got size={} and {} of them", where,
-               list(shape), lines.shape[0]),
+            tr("{}: expected a size of two dims and those of a value {}, and one compressed index more than lines; got size={} "
+               "and {} of them", where, tuple(filled.shape[1:]), list(shape), lines.shape[0]),
             f"size={inferred}",
         )  # fmt: skip
     steps = np.diff(lines._array)
@@ -409,7 +408,6 @@ def _coo_of(input: Tensor, sparse_dim: Any) -> CooTensor:
             )
         return input
     if isinstance(input, CompressedTensor):
-        need_matrix("to_sparse_coo", input)
         tidy = input.layout is layouts.sparse_csr
         at = _convert_indices_from_csr_to_coo(input._starts, input._places, transpose=not tidy)
         return coo(at, input._entries, input._size, tidy)
@@ -427,10 +425,9 @@ def _coo_of(input: Tensor, sparse_dim: Any) -> CooTensor:
 def _lines_of(input: Tensor, layout: Any) -> Tensor:
     if isinstance(input, CompressedTensor) and input.layout is layout:
         return input
-    if input.ndim != 2:
-        raise ShapeError(tr("to_sparse: layout {} is that of matrices; got {}", layout, tuple(input.shape)), "to_sparse()")
     x: Any = coalesce(_coo_of(input, None))
-    need_matrix("to_sparse", x)
+    if x._at.shape[0] != 2:
+        raise ShapeError(tr("to_sparse: layout {} is that of matrices; got {}", layout, tuple(input.shape)), "to_sparse()")
     along, across = x._at._array if layout is layouts.sparse_csr else x._at._array[::-1]
     entries = x._entries
     if layout is layouts.sparse_csc:

@@ -58,8 +58,10 @@ def permute(input: SparseTensor, *dims: Any) -> Tensor:
         )
     shape = [input.shape[dim] for dim in order]
     if isinstance(input, CompressedTensor):
-        if order == [0, 1]:
+        if order == sorted(order):
             return input
+        if order[2:] != sorted(order[2:]) or order[:2] != [1, 0]:
+            raise NotSupportedError("only the two sparse dims of a compressed tensor change places", DENSE)
         other = layouts.sparse_csc if input.layout is layouts.sparse_csr else layouts.sparse_csr
         return compressed(input._starts, input._places, input._entries, shape, other)
     n = input._at.shape[0]  # type: ignore[attr-defined]
