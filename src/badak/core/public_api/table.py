@@ -115,6 +115,7 @@ PLACES = {
     "badak.nn.modules.utils": "badak.nn.utils.tuples",
     "badak.nn.parallel": "badak.compat.torch.parallel",
     "badak.nn.parallel.distributed": "badak.compat.torch.parallel",
+    "badak.nn.utils._per_sample_grad": "badak.compat.torch.per_sample",
     "badak.nn.utils.stateless": "badak.compat.torch.func",
     "badak.onnx": "badak.compat.torch.onnx",
     "badak.quasirandom": "badak.compat.torch.quasirandom",
