@@ -137,12 +137,13 @@ def _answers(batch: Batch, name: str, shown: Shown) -> bool:
 
 
 def open_kind(kind: Kind, shown: Shown, batch: Batch) -> bool:
-    """Whether it may go from left to right all the same: it has no attention, or is asked for its own text, which it may move."""
+    """Whether it may go from left to right all the same: no attention reads it, or it is asked for its own text, which it may move."""
     if kind.kind == "causal" or kind.source:
         return False
     size = batch.leaves[kind.text].array.size
     asked = any(size / 2 <= y.size <= size and y.dtype.kind in "iu" for y in shown.labels)
-    return not shown.attentions or asked and kind.kind in ("bidirectional", UNKNOWN)
+    attends = any(kind.text in both for pair in shown.sides for both in pair) if shown.sides else bool(shown.attentions)
+    return not attends or asked and kind.kind in ("bidirectional", UNKNOWN)
 
 
 def _written(batch: Batch, texts: list[str], shown: Shown) -> list[str] | None:

@@ -2,14 +2,17 @@
 
 import inspect
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from badak.inspect.audit.batch import TARGET_NAMES, Batch, Leaf
-from badak.inspect.audit.graph import HIDDEN
+from badak.inspect.audit.graph import HIDDEN, Graph
 from badak.nn import Module
 from badak.nn.embedding import Embedding
+from badak.ops.arithmetic import Mul
+from badak.ops.select import MaskedFill, Where
 
 if TYPE_CHECKING:
     from badak.inspect.audit.subject import Subject
@@ -81,7 +84,8 @@ def at_one_end(hidden: np.ndarray) -> bool:
 
 
 def padding_at_work(leaf: Leaf, keeps: list[np.ndarray], batch_axis: int) -> np.ndarray | None:
-    """(B, T), True at places of the text `leaf` that an attention hides from every query: its ends, and all of one id."""
+    """(B, T), True at places of the text `leaf` that an attention hides from every query, or that a mask
+    shuts out: its ends, and all of one id."""
     ids = leaf.array if batch_axis == 0 else leaf.array.T
     for keep in keeps:
         if keep.ndim < 3 or keep.shape[0] != ids.shape[0] or keep.shape[-1] != ids.shape[1]:
@@ -90,6 +94,18 @@ def padding_at_work(leaf: Leaf, keeps: list[np.ndarray], batch_axis: int) -> np.
         if at_one_end(hidden) and len(np.unique(ids[hidden])) == 1 and not (ids[~hidden] == ids[hidden][0]).any():
             return hidden
     return None
+
+
+def shut_out(graph: Graph, shape: tuple) -> Iterator[np.ndarray]:
+    """(B, 1, T), True = kept, of each mask over the places (B, T) of a text that multiplies numbers, or that they are filled by."""
+    for run in graph.runs:
+        for x, made in zip(run.inputs, run.sources) if run.op in (Mul, MaskedFill, Where) else ():
+            if x is None or made is not None and made.reads or x.ndim < 2 or x.size != np.prod(shape):
+                continue
+            mask = x.reshape([n for n in x.shape if n > 1] or [1])
+            if mask.shape in (shape, shape[::-1]) and ((mask == 0) | (mask == 1)).all():
+                keep = (mask if mask.shape == shape else mask.T)[:, None] != 0
+                yield from (keep, np.logical_not(keep))
 
 
 def find_padding(

@@ -208,6 +208,7 @@ class Call:
     random: bool  # something in it behaves otherwise in training: dropout, batch norm
     content: tuple = ()  # of its tensors: (where in memory, a number made of the values)
     whole: int = 0  # rows of the tensor that the first of them was picked from, 0 where it was not picked
+    alone: bool = False  # one tensor is all that it was given
 
 
 @dataclass

@@ -157,7 +157,7 @@ class Watch(OfAStep, Recorder):
             self.rows.train(args, kwargs, id(module))
         elif not own and len(self.open.tested) < 256 and (tested := self.rows.test(args, kwargs, line(), id(module))) is not None:
             self.open.tested.append(tested)
-        self.open.calls.append(Call(module, line(), modes.grad, module.training, known[1], content, whole))
+        self.open.calls.append(Call(module, line(), modes.grad, module.training, known[1], content, whole, len(list(tensors((args, kwargs)))) == 1))
 
     def came_out(self, y: Any) -> None:
         """What the program called gave this."""

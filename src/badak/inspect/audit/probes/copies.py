@@ -4,13 +4,16 @@ from collections import defaultdict
 
 import numpy as np
 
-from badak.autograd import no_grad
+from badak.autograd import grad, no_grad
 from badak.core.errors import tr
-from badak.inspect.audit.graph import mixers
+from badak.inspect.audit.graph import Graph, mixers
 from badak.inspect.audit.probes.ties import correlation
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject
+from badak.inspect.audit.watch import tensors_in
+from badak.nn import Parameter
 from badak.nn.embedding import Embedding
+from badak.tensor import Tensor
 
 COPIED = 0.95  # correlation
 LEAST = 16  # numbers that a matrix has to have
@@ -59,7 +62,7 @@ def queries_alike(subject: Subject) -> list[Finding]:
         with no_grad():
             p.copy_(awake[..., :1, :].expand_as(awake))
         try:
-            watch = subject.facts(subject.batch)
+            watch = subject.forward(subject.batch, facts=True, grad=True)
         except NotApplicable:
             if not found:
                 raise
@@ -67,13 +70,23 @@ def queries_alike(subject: Subject) -> list[Finding]:
         finally:
             with no_grad():
                 p.copy_(awake)
-        path = next((m.path for m in mixers(watch) if rows_alike(m.queries)), None)
+        path = next((m.path for m in mixers(watch) if rows_alike(m.queries)), None) or slopes_alike(subject, watch, p)
         if path is not None:
             cause = tr(
                 "all {} rows of {} are zeros, and what asks with them gives the same for each: they stay alike", p.shape[-2], which
             )
             found.append(Finding("copies", path, cause, tr("draw them at random: nn.Parameter(torch.randn(n, d) * 0.02)")))
     return found
+
+
+def slopes_alike(subject: Subject, watch: Graph, p: Parameter) -> str | None:
+    """Where a parameter whose rows are equal is read first, if the gradient of each row is that of the others, too."""
+    outputs = [y for y in tensors_in(watch.result) if y.requires_grad]
+    parts = [(y * Tensor._of(subject.rng.standard_normal(y.shape).astype(y._array.dtype))).sum() for y in outputs]
+    (slope,) = grad(sum(parts[1:], parts[0]), [p], allow_unused=True) if parts else (None,)
+    if slope is None or not np.any(slope._array) or not rows_alike(slope._array[None]):
+        return None
+    return next((run.path for run in watch.runs if any(x is p._array for x in run.inputs)), "")
 
 
 def rows_alike(q: np.ndarray) -> bool:

@@ -138,12 +138,12 @@ def split(y: np.ndarray, v: np.ndarray) -> np.ndarray:
 
 
 def channels_as_places(subject: Subject) -> Iterator[Finding]:
-    """What a convolution made, (B, C, ...), viewed as (B, N, C): each vector is of many places, and of one channel."""
+    """What a convolution made, (B, C, ...), viewed as (B, N, C) or (B, ..., C): each vector is of many places, and of one channel."""
     for run in subject.reference.runs:
         x, y = run.inputs[0] if run.inputs else None, run.output
-        if not run.moves or x is None or x.ndim not in (3, 4) or y.ndim != 3 or len(x) != len(y) or y.shape[1] == y.shape[2]:
+        if not run.moves or x is None or x.ndim not in (3, 4) or y.shape in (x.shape, (*x.shape[:2], x[0, 0].size)):
             continue
-        if y.shape[1:] != (x[0, 0].size, x.shape[1]) or not np.array_equal(y, x.reshape(y.shape)):
+        if y.shape[1:] not in ((x[0, 0].size, x.shape[1]), (*x.shape[2:], x.shape[1])) or not np.array_equal(y, x.reshape(y.shape)):
             continue
         made = run.sources[0]
         while made is not None and made.op is not Conv and made.output.shape == x.shape and made.sources:

@@ -42,7 +42,11 @@ class LabelsMixed(Diagnosis):
         yield from self.mixture(visit)
         yield from self.rows_moved(visit)
         yield from self.shuffled(visit)
-        steps = [step for step in visit.rounds if step.trained]
+        for steps in visit.by_optimizer():
+            yield from self.apart([step for step in steps if step.fresh and step.trained])
+
+    def apart(self, steps: list[Step]) -> Iterator[Finding]:
+        """The labels of a loss are picked in another order than what is given to the model."""
         for place in sorted({loss.place for step in steps for loss in step.trained}):
             losses = [(step, loss) for step in steps for loss in step.trained if loss.place == place]
             wrong = {step.number for step, loss in losses if mixed(step, loss) or sliced(step, loss)}
@@ -201,6 +205,8 @@ def beside_others(step: Step) -> bool:
 def mixed(step: Step, loss: Loss) -> Picked | None:
     """The order of the labels, where nothing else of this step was picked in it; None where all is well, or is not known."""
     picked = next((each for each in step.picked if each.memory == loss.labels_at), None)
+    if any(call.alone and call.content[:1] and call.content[0][0] == loss.labels_at for call in step.calls):
+        return None  # it is asked for again of itself, as by an autoencoder, or two that undo each other
     text = any(lookup.ids.size == len(picked.rows) for lookup in step.lookups) if picked is not None else True
     if picked is None or (picked.whole and text and np.ptp(np.diff(picked.rows) % len(picked.rows)) == 0):
         return None
