@@ -153,7 +153,16 @@ def picked(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> No
             watch._held.append(y)
             memory, source = (each.__array_interface__["data"][0] for each in (y, x))
             both = (y, x) if x.dtype.kind == "f" and y.shape == x.shape and x.ndim > 1 else (None, None)
-            watch.open.picked.append(Picked(memory, len(x), rows.copy(), source, *both))
+            watch.open.picked.append(Picked(memory, len(x), rows.copy(), source, *both, values=y if y.ndim == 1 else None))
+
+
+def sliced(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+    """Of data with one number for each row some rows, one after the other."""
+    x, key = arrays[0], attributes.get("key")
+    if x.ndim == 1 and outputs[0]._node is None and isinstance(key, slice) and modes.grad and len(watch.open.sliced) < 32:
+        where, y = np.arange(len(x))[key], outputs[0]._array
+        if 3 < len(where) < len(x):
+            watch.open.sliced.append(Picked(composed.memory(y), len(x), where, composed.memory(x), values=y))
 
 
 def rows_in(key: Any) -> np.ndarray | None:
@@ -392,6 +401,7 @@ SENSES = {
     "cat": layout.joined,
     "dropout": dropped,
     "index": picked,
+    "select": sliced,
     **dict.fromkeys(("split", "unbind"), parts.cut_up),
     "gather": losses.picked_logs,
     "take_along": losses.largest,

@@ -36,6 +36,7 @@ class Loss:
     below_at: str = ""
     binary: np.ndarray | None = None  # labels of 0 and 1, one for each row
     labels_at: int = 0  # the memory of its labels
+    shut: float = 0.0  # rows of logits, as a share, that hide the label's, and not all
     laid: tuple[int, ...] = ()  # what its labels were before they were laid flat
     axes: tuple[int, ...] = ()  # what its rows were before they were laid flat: (B, T), or (T, B)
     labels: np.ndarray | None = None  # what its answers are compared with, where that is data
@@ -53,6 +54,7 @@ class Loss:
     maker: Any = None  # the model that gave its first input, behind what turns the sign, where there are several optimizers
     fake: bool = False  # it judged what another model made, without its graph
     sign: int = 1  # whether that turned it
+    led: bool = False  # it judged what another model made, with its graph
     halves: bool = False  # its second half has the same answers as the first one, and zeros for labels where that has ones
     print: float = 0.0  # a number made of its first input: equal answers, equal numbers
     each: float | None = None  # the mean of what was not reduced
@@ -72,6 +74,7 @@ class Picked:
     source: int  # the memory that they were picked from
     made: Any = None  # of numbers, all rows in another order: what was made, and what of
     base: Any = None
+    values: Any = None  # what was picked, where that is one number for each row
 
     @property
     def whole(self) -> bool:
@@ -276,6 +279,7 @@ class Step:
     )  # numbers without a gradient, added to one with; the sum's node, or then whether a gradient went through it
     ends: list[str] = field(default_factory=list)  # where one number was made that has a graph
     picked: list[Picked] = field(default_factory=list)
+    sliced: list[Picked] = field(default_factory=list)  # one number for each row, of rows one after the other
     shaped: list[Shaped] = field(default_factory=list)
     clips: list[Clip] = field(default_factory=list)
     tested: list[Tested] = field(default_factory=list)
@@ -302,6 +306,9 @@ class Step:
     backs: list[Back] = field(default_factory=list)
     cuts: list[Cut] = field(default_factory=list)
     sizes: dict[int, Size] = field(default_factory=dict)  # by the id of the parameter
+    terms: list[tuple[str, frozenset[int]]] = field(
+        default_factory=list
+    )  # of what backward() was called of: line, leaves (their id)
     gradients: int = 0  # parameters of the optimizer that had one
     root: Any = None  # a weak reference to the number that backward() was called of
     leftover: tuple[int, float] = (0, 0.0)  # parameters whose gradient of the last step was still there, its norm

@@ -49,6 +49,7 @@ def loss(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None
         if last is not None and last.size == max(last.shape, default=0) == len(x) and modes.grad:
             seen.read = last.reshape(-1)
         seen.axes = watch.flat.get(id(inputs[0]._node), ())
+        seen.shut = shut(x, arrays[1], seen.ignored) if watch.open.number <= SHUT else 0.0
         seen.laid = laid_from(arrays[1]) or watch.laid.get(seen.labels_at, (None, ()))[1]
         if watch.open.number == 1:
             _measure(seen, op.name, x, arrays[1])
@@ -58,7 +59,7 @@ def loss(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None
     if op.name == "mse" and inputs[1]._node is not None:
         rewards.target(watch, inputs[0], inputs[1])
     if len(watch.optimizers) > 1 and inputs[0]._node is not None:
-        seen.maker, seen.sign = rewards.maker(watch, inputs[0]._node)
+        seen.maker, seen.sign, seen.fake, seen.led = rewards.judged(watch, inputs[0]._node)
     if seen.value is None and seen.grad and y.size:
         seen.each = float(y.mean())
     if op.name == "ctc_loss":
@@ -89,6 +90,7 @@ def loss(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None
             watch.asked[id(outputs[0]._node)] = outputs[0]._node, seen
 
 
+SHUT, FILLED = 3, -1e3  # steps; a logit that is at most this is hidden
 LEAST_MISSING, FAR = 0.005, 2.0  # of the labels; how many times as far as the others spread
 
 
@@ -242,6 +244,14 @@ def _measure(seen: Loss, kind: str, x: np.ndarray, target: np.ndarray) -> None:
         seen.nats = float((total - z[np.arange(len(rows)), target[rows]]).mean())
 
 
+def shut(x: np.ndarray, target: np.ndarray, ignored: int) -> float:
+    """How many rows of logits, as a share, hide the one that is asked for, and show another."""
+    rows = np.flatnonzero((target != ignored) & (target >= 0) & (target < x.shape[1]))
+    if not len(rows) or x.min() > FILLED:
+        return 0.0
+    return float(((x[rows, target[rows]] <= FILLED) & (x[rows].max(axis=1) > FILLED)).mean())
+
+
 def of_cosines(watch: "Watch", node: Any) -> bool:
     """Whether numbers are made, one by one, of products of rows of length 1: how far they spread is a temperature."""
     pending, left = [node], 32
@@ -282,7 +292,7 @@ def scalar(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> No
     elif op.name == "mean":
         seen = Loss("mean", line(), float(outputs[0]._array), len(arrays[0]) if arrays[0].ndim else 1, 1, True)
         if len(watch.optimizers) > 1:
-            seen.maker, seen.sign, seen.fake = rewards.judged(watch, inputs[0]._node)
+            seen.maker, seen.sign, seen.fake, seen.led = rewards.judged(watch, inputs[0]._node)
         seen.made_by = "hinge" if rewards.is_hinge(inputs[0]._node) else ""
         watch.open.scalars.append(seen)
         watch._losses[id(outputs[0]._node)] = outputs[0]._node, seen

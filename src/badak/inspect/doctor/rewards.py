@@ -23,7 +23,8 @@ class Heads:
         self.takers: dict[int, set[int]] = {}
         self.plain: set[int] = set()
         self.fake = False  # whether the call that is under way is given what another model made, without its graph
-        self.fakes: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()  # a node that a model gave: the same of its call
+        self.led = False  # the same with its graph
+        self.fakes: WeakKeyDictionary[Any, tuple[bool, bool]] = WeakKeyDictionary()  # a node that a model gave: both of its call
 
 
 def first_of(node: Any) -> Any:
@@ -76,25 +77,20 @@ def advantage(watch: "Watch", inputs: Any) -> None:
             return
 
 
-def maker(watch: "Watch", node: Any) -> tuple[Any, int]:
-    """(the model that gave something, behind what turns its sign, 1 or -1); (None, 1) where none did."""
-    found, sign, _ = judged(watch, node)
-    return found, sign
-
-
-def judged(watch: "Watch", node: Any) -> tuple[Any, int, bool]:
-    """The same, and whether that call was given what another model made, without its graph."""
+def judged(watch: "Watch", node: Any) -> tuple[Any, int, bool, bool]:
+    """(the model that gave something, behind what turns its sign, 1 or -1, whether that call was given what another model made,
+    without its graph, and with it); (None, 1, False, False) where none did."""
     sign = 1
     for _ in range(8):
         if node is None:
             break
         if (found := watch._made.get(node)) is not None:
-            return found, sign, watch.heads.fakes.get(node, False)
+            return found, sign, *watch.heads.fakes.get(node, (False, False))
         if not node.op.view and node.name not in (*ROWS_STAY, *SIGNS, "add", "sub", "min", "minimum"):
             break
         sign = -sign if node.name in ("neg", "sub_from") else sign
         node = first_of(node)
-    return None, 1, False
+    return None, 1, False, False
 
 
 def weighed(watch: "Watch", inputs: Any, arrays: Any, node: Any) -> None:
@@ -142,6 +138,7 @@ def fed_by(watch: "Watch", module: Any, args: tuple) -> None:
             watch.heads.takers.setdefault(id(maker), set()).add(id(module))
             own = True
     arrays = [x._array.__array_interface__["data"][0] for x in args if isinstance(x, Tensor) and x._node is None]
-    watch.heads.fake = any(memory in watch.computed for memory in arrays)
+    watch.heads.fake = any(memory in watch.computed or memory in watch.loosened for memory in arrays)
+    watch.heads.led = own
     if not own:
         watch.heads.plain.add(id(module))

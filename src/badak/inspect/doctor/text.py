@@ -123,10 +123,15 @@ def shares(tree: ast.Module) -> Iterator[Told]:
                 text = ast.unparse(node.value)
                 if "==" in text or ".eq(" in text:
                     kinds.setdefault(node.target.id, set()).add("mean" if "mean(" in text or "/" in text else "sum")
+        ones = counters(scope)
         for node in ast.walk(scope):
             if not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)):
                 continue
             over = ast.unparse(node.right)
+            by_one = [each.id for each in ast.walk(node.left) if isinstance(each, ast.Name) and each.id in ones.get(over, ())]
+            if any(kinds.get(name) == {"sum"} for name in by_one):
+                what = tr("{} counts right rows, and is divided by {}, which is the number of batches", by_one[0], over)
+                yield Told("read", node.lineno, what, f"{over} += len(labels)")
             rows = re.fullmatch(r"len\([\w.\[\]'\"]*?(\w+)(\['?\"?\w+'?\"?\])?\)", over)
             names = {each.id for each in ast.walk(node.left) if isinstance(each, ast.Name)}
             for name in (each for each in names if len(kinds.get(each, ())) == 1) if rows else ():
@@ -138,6 +143,23 @@ def shares(tree: ast.Module) -> Iterator[Told]:
                     what = tr("{} adds up the share of right answers of each batch, and is divided by {}, the number of rows", name,
                               over)  # fmt: skip
                     yield Told("read", node.lineno, what, tr("divide by the number of batches"))
+
+
+def counters(scope: ast.AST) -> dict[str, set[str]]:
+    """Of each name that grows by 1 alone, in a loop: the names that grow next to it by a sum over rows."""
+    if re.search(r"batch_size\s*=\s*1\b", own_text()):
+        return {}
+    found: dict[str, set[str]] = {}
+    grown: dict[str, set[str]] = {}
+    for node in (each for each in ast.walk(scope) if isinstance(each, ast.AugAssign)):
+        grown.setdefault(ast.unparse(node.target), set()).add(ast.unparse(node.value))
+    for loop in (each for each in ast.walk(scope) if isinstance(each, ast.For)):
+        own = [each for each in loop.body if isinstance(each, ast.AugAssign)]
+        sums = {ast.unparse(each.target) for each in own if re.search(r"\.sum\(\)", ast.unparse(each.value))}
+        for name in (ast.unparse(each.target) for each in own):
+            if grown[name] == {"1"} and sums:
+                found.setdefault(name, set()).update(sums)
+    return found
 
 
 TRAINED = re.compile(r"train|^loss$|^running_loss$|^epoch_loss$|^total_loss$")

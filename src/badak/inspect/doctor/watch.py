@@ -157,7 +157,9 @@ class Watch(OfAStep, Recorder):
             self.rows.train(args, kwargs, id(module))
         elif not own and len(self.open.tested) < 256 and (tested := self.rows.test(args, kwargs, line(), id(module))) is not None:
             self.open.tested.append(tested)
-        self.open.calls.append(Call(module, line(), modes.grad, module.training, known[1], content, whole, len(list(tensors((args, kwargs)))) == 1))
+        self.open.calls.append(
+            Call(module, line(), modes.grad, module.training, known[1], content, whole, len(list(tensors((args, kwargs)))) == 1)
+        )
 
     def came_out(self, y: Any) -> None:
         """What the program called gave this."""
@@ -167,7 +169,7 @@ class Watch(OfAStep, Recorder):
                 self.answers[composed.memory(y._array)] = y, self._caller
         if isinstance(y, Tensor) and y._node is not None and self._caller is not None:
             self._made[y._node] = self._caller
-            self.heads.fakes[y._node] = self.heads.fake
+            self.heads.fakes[y._node] = self.heads.fake, self.heads.led
 
     def reseeded(self, args: tuple) -> None:
         """A generator is given a seed."""
@@ -272,6 +274,8 @@ class Watch(OfAStep, Recorder):
             root, value, self._walked = *self._number, 0
             self._plain.add(id(node))
             self.open.root = ref(node)
+            if self.rounds < CUTS:
+                self.open.terms += composed.reached_by(node)
             self.open.backs.append(Back(line(), value=float(value) if root is node else None, closure=self._stepping))
         self._walked += 1
         if not np.ndim(dys[0]):

@@ -1,7 +1,6 @@
 """A classifier of documents with a Linformer's attention: keys and values of all places are mixed down to a few, padding before that."""
 
 import badak as torch
-import badak.nn.functional as F
 from badak import nn
 
 PAD = 0

@@ -1,7 +1,6 @@
 """Objects in pictures by slot attention: slots compete for places (a softmax over the slots), a GRU moves them, a decoder paints each."""
 
 import badak as torch
-import badak.nn.functional as F
 from badak import nn
 
 

@@ -1,7 +1,6 @@
 """Speech to letters by a transducer: an encoder of frames, a predictor of letters, a joint network of each pair of the two."""
 
 import badak as torch
-import badak.nn.functional as F
 from badak import nn
 
 BLANK = 0

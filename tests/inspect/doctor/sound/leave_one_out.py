@@ -2,7 +2,6 @@
 
 import torch
 from torch import nn
-from torch.nn import functional as F
 
 torch.manual_seed(31)
 LETTERS, LENGTH, K = 5, 4, 6

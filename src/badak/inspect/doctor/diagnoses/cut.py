@@ -1,11 +1,11 @@
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from badak.core.errors import tr
+from badak.inspect.doctor.composed import leaves_of
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.facts import CUTS
 from badak.inspect.doctor.report import Finding
-from badak.tensor.history import tensor_of
 
 if TYPE_CHECKING:
     from badak.inspect.doctor.session import Visit
@@ -26,7 +26,7 @@ class GraphCut(Diagnosis):
             for cut in step.cuts:
                 if cut.whole is not None and id(cut.whole) in recorded:  # asked without gradients at other times, too
                     continue
-                lost = {key: p for key, p in _behind(cut.node).items() if key in wanted}
+                lost = {key: p for key, p in leaves_of(cut.node).items() if key in wanted}
                 if lost and cut.place not in said:
                     said.add(cut.place)
                     for key in lost:
@@ -38,20 +38,3 @@ class GraphCut(Diagnosis):
                         tr("leave out {}; or freeze what is not to learn: module.requires_grad_(False)", cut.how),
                         parameters=len(lost), steps=len(visit.steps),
                     )  # fmt: skip
-
-
-def _behind(node: Any) -> dict[int, Any]:
-    """The leaves that a node depends on, by their id."""
-    seen, pending, leaves = {id(node)}, [node], {}
-    while pending:
-        node = pending.pop()
-        if not hasattr(node, "op"):
-            tensor = tensor_of(node)
-            if tensor is not None:
-                leaves[id(tensor)] = tensor
-            continue
-        for edge in node.edges:
-            if edge is not None and id(edge[0]) not in seen:
-                seen.add(id(edge[0]))
-                pending.append(edge[0])
-    return leaves

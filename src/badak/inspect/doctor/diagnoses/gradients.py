@@ -1,3 +1,4 @@
+import itertools
 import os
 import re
 import sys
@@ -46,7 +47,14 @@ class NeverLearns(Diagnosis):
             for loss in [*(loss for loss in step.trained if loss.kind != "picked"), *step.scalars]:
                 losses.setdefault((loss.place, loss.kind), []).append(loss)
         apart = [*self._constant(visit, losses), *self._last_alone(visit)] or [*self._number(visit)]
-        more = self._in_part(visit), self._unread(visit, losses), self._divergence(visit), self._itself(losses), self._parts(visit)
+        more = (
+            self._beside(visit),
+            self._in_part(visit),
+            self._unread(visit, losses),
+            self._divergence(visit),
+            self._itself(losses),
+            self._parts(visit),
+        )
         apart = apart or [found for several in more for found in several][:1]
         yield from apart
         lost = [p for p in visit.without_gradient().values() if visit.trained]
@@ -170,6 +178,24 @@ class NeverLearns(Diagnosis):
                         steps=times,
                     )  # fmt: skip
                     return
+
+    def _beside(self, visit: "Visit") -> Iterator[Finding]:
+        """A term of the loss reaches weights, and none that this optimizer moves, where another term does."""
+        for steps in visit.by_optimizer():
+            known = [step for step in steps if step.terms]
+            at = {id(step): i for i, step in enumerate(visit.steps)}
+            with_it = [itertools.takewhile(lambda each: not each.fresh, visit.steps[at[id(step)] + 1 :]) for step in known]
+            own = {id(p) for several in (known, *with_it) for step in several for p in step.optimizer._parameters()}
+            lost = [[place for place, leaves in step.terms if leaves and not leaves & own] for step in known]
+            if known and all(lost) and all(len(each) < len(step.terms) for each, step in zip(lost, known)):
+                yield self.found(
+                    lost[0][0] or known[0].place,
+                    tr("a term of the loss reaches none of the weights that the optimizer of this step moves, in {} steps: nothing "
+                       "learns from it", len(known)),
+                    tr("leave out .detach() on the way to it; or let its weights be in the optimizer"),
+                    steps=len(known),
+                )  # fmt: skip
+                return
 
     def _divergence(self, visit: "Visit") -> Iterator[Finding]:
         """How far a distribution is from the standard normal one is computed, and never differentiated."""
@@ -306,14 +332,27 @@ class NeverLearns(Diagnosis):
             for place in {loss.place for loss in step.trained}:
                 places.setdefault(place, []).append([bool(loss.scale) for loss in step.trained if loss.place == place])
         for place, several in places.items():
-            if len(several) >= 3 and all(len(each) > 2 and each[-1] and not any(each[:-1]) for each in several):
+            last = sum(several[0]) if several else 0
+            if len(several) >= 3 and all(len(each) > 2 and last_alone(each) for each in several):
                 yield self.found(
                     place,
-                    tr("this line makes {} losses in a step, and only the last of them is differentiated", len(several[0])),
+                    tr("this line makes {} losses in a step, and only the last of them is differentiated", len(several[0]))
+                    if last == 1
+                    else tr(
+                        "this line makes {} losses in a step, and only the last {} of them are differentiated",
+                        len(several[0]),
+                        last,
+                    ),
                     tr("loss += ..., not loss = ...: add them all up, and call backward() of the sum"),
                     losses=len(several[0]),
                 )
                 return
+
+
+def last_alone(went: list[bool]) -> bool:
+    """Whether of the losses of a loop only those of its last round were differentiated."""
+    last = sum(went)
+    return 0 < last <= len(went) - last and all(went[-last:]) and not len(went) % last
 
 
 class Vanishing(Diagnosis):

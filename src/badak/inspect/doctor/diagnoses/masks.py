@@ -6,6 +6,7 @@ import numpy as np
 from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.facts import Attended, Step
+from badak.inspect.doctor.losses import SHUT
 from badak.inspect.doctor.report import Finding
 
 if TYPE_CHECKING:
@@ -35,6 +36,16 @@ class MaskInverted(Diagnosis):
                     ),
                     attentions=len(steps[0]),
                 )  # fmt: skip
+                return
+        asked = [(loss, step) for step in visit.steps[:SHUT] for loss in step.trained if loss.shut > 0.5]
+        if len({step.number for _, step in asked}) >= SHUT:
+            yield self.found(
+                asked[0][0].place,
+                tr("a mask hides what the loss asks for: {:.0%} of the rows have their label at a score of -1,000 and less",
+                   min(loss.shut for loss, _ in asked)),
+                tr("scores.masked_fill(~allowed, -1e9): True is what is filled"),
+                share=min(loss.shut for loss, _ in asked),
+            )  # fmt: skip
 
 
 class MaskAdded(Diagnosis):

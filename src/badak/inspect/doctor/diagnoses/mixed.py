@@ -51,7 +51,11 @@ class LabelsMixed(Diagnosis):
             losses = [(step, loss) for step in steps for loss in step.trained if loss.place == place]
             wrong = {step.number for step, loss in losses if mixed(step, loss) or sliced(step, loss)}
             known = {
-                step.number for step, loss in losses if loss.slice_of[0] or any(x.memory == loss.labels_at for x in step.picked)
+                step.number
+                for step, loss in losses
+                if loss.slice_of[0]
+                or any(x.memory == loss.labels_at for x in step.picked)
+                or made_of([*step.picked, *step.sliced], loss)
             }
             if len(wrong) >= 3 and len(wrong) >= 0.8 * len(known) and len(losses) >= len(steps) - 1:
                 yield self.found(
@@ -204,17 +208,37 @@ def beside_others(step: Step) -> bool:
 
 def mixed(step: Step, loss: Loss) -> Picked | None:
     """The order of the labels, where nothing else of this step was picked in it; None where all is well, or is not known."""
-    picked = next((each for each in step.picked if each.memory == loss.labels_at), None)
+    picked = next((each for each in step.picked if each.memory == loss.labels_at), None) or made_of(step.picked, loss)
     if any(call.alone and call.content[:1] and call.content[0][0] == loss.labels_at for call in step.calls):
         return None  # it is asked for again of itself, as by an autoencoder, or two that undo each other
     text = any(lookup.ids.size == len(picked.rows) for lookup in step.lookups) if picked is not None else True
     if picked is None or (picked.whole and text and np.ptp(np.diff(picked.rows) % len(picked.rows)) == 0):
         return None
+    labels = {each.labels_at for each in step.trained} - {memory for call in step.calls for memory, *_ in call.content}
     others = [each for each in step.picked if each.memory != picked.memory and len(each.rows) == len(picked.rows)]
+    others = [each for each in others if each.memory not in labels]
     if any(np.array_equal(rows, picked.rows) for rows in (*(each.rows for each in others), *step.chose)):
         return None
     apart = [each for each in others if each.of == picked.of and each.source != picked.source]  # of one text labels are neighbours
     return picked if picked.whole or apart else None
+
+
+def made_of(several: list[Picked], loss: Loss) -> Picked | None:
+    """What was picked, one number for each row, that labels are made of, as one-hot rows are: the same numbers, the same labels."""
+    y = loss.labels
+    if y is None or not y.ndim or len(y) < 16 or y.ndim == 1 and y.dtype.kind in "iu":
+        return None
+    y = y.reshape(len(y), -1)
+    for each in several:
+        x = each.values
+        if x is None or len(x) != len(y) or y.shape[1] > 256:
+            continue
+        kinds, which = np.unique(x, return_inverse=True)
+        if 2 <= len(kinds) <= len(x) // 4 and np.ptp(y, axis=0).any():
+            first = np.array([y[which == i][0] for i in range(len(kinds))])
+            if np.array_equal(first[which], y) and len(np.unique(first, axis=0)) > 1:
+                return each
+    return None
 
 
 def labels_of_one(step: Step) -> bool:
@@ -228,8 +252,11 @@ def labels_of_one(step: Step) -> bool:
 
 def sliced(step: Step, loss: Loss) -> Picked | None:
     """The order of the rows that go into the model, where the labels are so many of as many, one after the other."""
-    of, source = loss.slice_of
-    if not of or loss.labels is None or any(each.memory == loss.labels_at for each in step.picked):
+    if loss.labels is None or any(each.memory == loss.labels_at for each in step.picked) or made_of(step.picked, loss):
+        return None
+    cut = made_of(step.sliced, loss)
+    of, source = (cut.of, cut.source) if cut is not None else loss.slice_of
+    if not of:
         return None
     fits = [each for each in step.picked if each.of <= of and each.source != source and len(each.rows) == loss.among]
     return next((each for each in fits if (np.diff(each.rows) != 1).any()), None)

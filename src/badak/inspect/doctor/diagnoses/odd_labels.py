@@ -47,7 +47,7 @@ class OddLabels(Diagnosis):
         if len(models) == 1 and len(labels) == 1:  # a generator's are all ones; of two domains each line has its own
             yield alike[0]
             return
-        if len(models) > 1 and (found := self.two_alike(visit)):
+        if len(models) > 1 and (found := self.two_alike(visit) or self.played(losses)):
             yield found
             return
         for place in dict.fromkeys(loss.place for loss in losses):
@@ -214,6 +214,31 @@ class OddLabels(Diagnosis):
             tr("all labels of both players are {:.3g}: nothing tells what is real from what is not", next(iter(labels))),
             tr("ones for what is real, zeros for what is not; the generator asks for ones"),
         )
+
+    def played(self, losses: list[Loss]) -> Finding | None:
+        """A critic is asked for one label of what is real and of what another model made, or that model asks for the critic's own."""
+        for maker in {id(loss.maker): loss.maker for loss in losses if loss.fake}.values():
+            own = [loss for loss in losses if loss.maker is maker and loss.kind in PLAYED and loss.labels is not None]
+            if any(np.ptp(loss.labels) for loss in own):  # type: ignore[arg-type]
+                continue
+            fake, real, led = (
+                [float(loss.labels.flat[0]) for loss in own if (loss.fake, loss.led) == kind]  # type: ignore[union-attr]
+                for kind in ((True, False), (False, False), (False, True))
+            )
+            for others, cause in (
+                (real, tr("the critic is asked for {:.3g} of what is real, and of what another model made, {} times each")),
+                (
+                    led,
+                    tr("the critic is asked for {:.3g} of what another model made, and that one asks for it, too, {} times each"),
+                ),
+            ):
+                if min(len(fake), len(others)) >= LEAST and len({*fake, *others}) == 1:
+                    return self.found(
+                        next(loss.place for loss in own if loss.fake),
+                        cause.format(fake[0], min(len(fake), len(others))),
+                        tr("ones for what is real, zeros for what is not; the generator asks for ones"),
+                    )
+        return None
 
     def one_label(self, losses: list[Loss], place: str) -> Finding | None:
         """All labels that a line asks for are one."""
