@@ -30,7 +30,7 @@ def told() -> list[Told]:
         tree = ast.parse(own_text())
     except (SyntaxError, ValueError):
         return []
-    found = thrown_away(tree), idle(tree), same_each_time(tree), one_of_all(tree), shares(tree), chosen(tree), prepared(tree)
+    found = thrown_away(tree), idle(tree), same_each_time(tree), one_of_all(tree), shares(tree), chosen(tree), prepared(tree), never_best(tree)
     return [each for several in found for each in several]
 
 
@@ -184,6 +184,38 @@ def chosen(tree: ast.Module) -> Iterator[Told]:
                            sorted(tests)[0]),
                         tr("choose by what the validation gives"),
                     )  # fmt: skip
+
+
+FROM_0 = re.compile(r"(^|_)(acc\w*|accuracy|f1|auc|iou|dice|recall|precision|hits?)(_|$|\.|\()")
+INFINITE = re.compile(r"^(float\(['\"]\+?inf(inity)?['\"]\)|(math|np|numpy|torch)\.inf)$")
+
+
+def never_best(tree: ast.Module) -> Iterator[Told]:
+    """The best begins where nothing is better: at infinity, and what is larger is kept; a share at 0, and what is smaller is."""
+    assigned = [each for each in ast.walk(tree) if isinstance(each, ast.Assign) and len(each.targets) == 1]
+    begins = {}
+    for each in assigned:
+        names, values = ([x.elts if isinstance(x, ast.Tuple) else [x]][0] for x in (each.targets[0], each.value))
+        for name, value in zip(names, values) if len(names) == len(values) else ():
+            begins.setdefault(ast.unparse(name), ast.unparse(value))
+    for node in ast.walk(tree):
+        test = node.test if isinstance(node, ast.If) else None
+        if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.ops[0], ast.Lt | ast.Gt):
+            continue
+        sides = [ast.unparse(test.left), ast.unparse(test.comparators[0])]
+        kept = [ast.unparse(x) for line in node.body for x in ast.walk(line) if isinstance(x, ast.Name | ast.Attribute) and isinstance(x.ctx, ast.Store)]  # type: ignore[union-attr]
+        best = next((side for side in sides if side in kept and side in begins), "")
+        other = sides[1 - sides.index(best)] if best else ""
+        larger = isinstance(test.ops[0], ast.Gt) == (sides.index(best) == 1) if best else False  # the larger is kept
+        first = begins.get(best, "")
+        never = larger and INFINITE.match(first) or not larger and first.startswith("-") and INFINITE.match(first[1:])
+        if best and (never or not larger and first in ("0", "0.0") and FROM_0.search(other)):
+            yield Told(
+                "setting", node.lineno,
+                tr("{} begins at {}, and {} is kept where it is {}: it never is", best, first, other,
+                   tr("larger") if larger else tr("smaller")),
+                f"if {other} {'<' if larger else '>'} {best}:",
+            )  # fmt: skip
 
 
 def prepared(tree: ast.Module) -> Iterator[Told]:

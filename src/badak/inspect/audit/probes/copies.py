@@ -11,7 +11,6 @@ from badak.inspect.audit.probes.ties import correlation
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject
 from badak.inspect.audit.watch import tensors_in
-from badak.nn import Parameter
 from badak.nn.embedding import Embedding
 from badak.tensor import Tensor
 
@@ -63,6 +62,7 @@ def queries_alike(subject: Subject) -> list[Finding]:
             p.copy_(awake[..., :1, :].expand_as(awake))
         try:
             watch = subject.forward(subject.batch, facts=True, grad=True)
+            path = next((m.path for m in mixers(watch) if rows_alike(m.queries)), None) or slopes_alike(subject, watch, which)
         except NotApplicable:
             if not found:
                 raise
@@ -70,7 +70,6 @@ def queries_alike(subject: Subject) -> list[Finding]:
         finally:
             with no_grad():
                 p.copy_(awake)
-        path = next((m.path for m in mixers(watch) if rows_alike(m.queries)), None) or slopes_alike(subject, watch, p)
         if path is not None:
             cause = tr(
                 "all {} rows of {} are zeros, and what asks with them gives the same for each: they stay alike", p.shape[-2], which
@@ -79,14 +78,18 @@ def queries_alike(subject: Subject) -> list[Finding]:
     return found
 
 
-def slopes_alike(subject: Subject, watch: Graph, p: Parameter) -> str | None:
+def slopes_alike(subject: Subject, watch: Graph, which: str) -> str | None:
     """Where a parameter whose rows are equal is read first, if the gradient of each row is that of the others, too."""
+    p = subject.model.get_parameter(which)
     outputs = [y for y in tensors_in(watch.result) if y.requires_grad]
-    parts = [(y * Tensor._of(subject.rng.standard_normal(y.shape).astype(y._array.dtype))).sum() for y in outputs]
+    shapes = [[1 if n == p.shape[-2] else n for n in y.shape] for y in outputs]  # what is asked of one is asked of all
+    parts = [
+        (y * Tensor._of(subject.rng.standard_normal(shape).astype(y._array.dtype))).sum() for y, shape in zip(outputs, shapes)
+    ]
     (slope,) = grad(sum(parts[1:], parts[0]), [p], allow_unused=True) if parts else (None,)
     if slope is None or not np.any(slope._array) or not rows_alike(slope._array[None]):
         return None
-    return next((run.path for run in watch.runs if any(x is p._array for x in run.inputs)), "")
+    return next((run.path for run in watch.runs if which in run.parameters), "")
 
 
 def rows_alike(q: np.ndarray) -> bool:

@@ -146,7 +146,7 @@ def channels_as_places(subject: Subject) -> Iterator[Finding]:
         if y.shape[1:] not in ((x[0, 0].size, x.shape[1]), (*x.shape[2:], x.shape[1])) or not np.array_equal(y, x.reshape(y.shape)):
             continue
         made = run.sources[0]
-        while made is not None and made.op is not Conv and made.output.shape == x.shape and made.sources:
+        while made is not None and made.op is not Conv and made.output.shape[:2] == x.shape[:2] and made.sources:
             made = made.sources[0]
         if made is not None and made.op is Conv:
             yield Finding(

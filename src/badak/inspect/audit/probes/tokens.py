@@ -106,10 +106,14 @@ def other_input(subject: Subject, which: str, x: np.ndarray, read: bool = True) 
         return np.logical_not(x)
     if numbers_of_rows(subject, x):
         return (x + 1 + x.max() // 2) % (x.max() + 1)
+    table = not subject.texts and all(leaf.array.ndim < 3 for leaf in subject.batch.leaves.values())
+    if table and x.dtype.kind in "iu" and x.shape == (subject.rows,):  # what a row of a table is, or was done
+        return ((x + 1) % (x.max() + 1)).astype(x.dtype)
     if holds_numbers(x, subject.axis_of_rows(x), subject.rows):
         return subject.other_values(which, (slice(None),))
+    several = len(subject.texts) > 1 or any(leaf.array.dtype.kind == "f" and leaf.array.ndim > 2 for leaf in subject.batch.leaves.values())
     if which in subject.texts:
-        return subject.other_tokens(which, np.ones(subject.ids(which).shape, bool)) if len(subject.texts) > 1 else None
+        return subject.other_tokens(which, np.ones(subject.ids(which).shape, bool)) if several else None
     turns = [x.vocabulary for x in subject.reference.lookups if which in x.reads]
     size = looked_up(subject.batch, subject.reference.lookups).get(which, 0) or max(turns, default=0)
     if not read and x.dtype.kind in "iu" and x.ndim == 2 and x.shape[0] == subject.rows:

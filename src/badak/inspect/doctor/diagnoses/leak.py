@@ -41,6 +41,18 @@ class LabelGiven(Diagnosis):
             rows = np.concatenate([pair.rows for pair in own]).astype(np.float64) if own else np.empty((0, 0))
             if len(own) < 3 or len(rows) < LEAST or rows.shape[1] < 2 or not np.isfinite(rows).all():
                 continue
+            if own[0].labels.ndim == 2 and len({pair.labels.shape[1] for pair in own}) == 1:
+                codes, labels = np.unique(np.concatenate([pair.labels for pair in own]), axis=0, return_inverse=True)
+                column = named(rows, labels.reshape(-1)) if 2 < len(codes) <= KINDS else None
+                if column is not None:
+                    yield self.found(
+                        place,
+                        tr("number {} of each row that the model is given names its label, one of {}, in all {} rows that were "
+                           "looked at", column, len(codes), len(rows)),
+                        tr("take the label, and what is only known with it, out of what the model reads"),
+                        column=column,
+                    )  # fmt: skip
+                    return
             if own[0].labels.ndim > 1:
                 yield from self.window(place, own, rows)
                 continue
@@ -91,6 +103,16 @@ def targets(labels: np.ndarray) -> Iterator[tuple[int | None, np.ndarray]]:
         yield None, labels.astype(np.float64)
     for kind in kinds if 2 <= len(kinds) <= KINDS else ():
         yield int(kind), (labels == kind).astype(np.float64)
+
+
+def named(rows: np.ndarray, labels: np.ndarray) -> int | None:
+    """The column that has one number for each of several labels, and another for each other."""
+    kinds = labels.max() + 1
+    for column in range(rows.shape[1]):
+        values, which = np.unique(rows[:, column], return_inverse=True)
+        if len(values) == kinds == len({*zip(which.reshape(-1).tolist(), labels.tolist())}):
+            return column
+    return None
 
 
 def copied(rows: np.ndarray, target: np.ndarray) -> int | None:
