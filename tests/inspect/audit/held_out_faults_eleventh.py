@@ -1,4 +1,5 @@
-"""Faults of the eleventh series: keys mixed down to a few, slots that compete, a transducer, an hourglass."""
+"""Faults of the eleventh series: keys mixed down to a few, slots that compete, a transducer, an hourglass;
+memories of sentences and two tokens at once."""
 
 # ruff: noqa: E501  (what is sought stands in one line)
 EDITS: dict[str, list[tuple]] = {
@@ -79,5 +80,38 @@ EDITS: dict[str, list[tuple]] = {
         ("heads not turned back", "heads future", "pre middle post", "y.transpose(1, 2).reshape(b, t, c)", "y.reshape(b, t, c)"),
         ("keys are queries", "gradients heads", "pre middle post", "(q, k, v, is_causal", "(q, q, v, is_causal"),
         ("norm forgotten", "gradients", "ln_f", "self.lm_head(self.ln_f(x))", "self.lm_head(x)"),
+    ],
+    "memnet": [
+        ("empty sentences seen", "padding", "hops", "scores.masked_fill(empty, float(\"-inf\")).softmax", "scores.softmax"),
+        ("mask turned over", "padding blind numbers", "hops", "masked_fill(empty,", "masked_fill(~empty,"),
+        ("softmax over the rows", "batch axis numbers", "hops", ".softmax(dim=-1)", ".softmax(dim=0)"),
+        ("no times", "order gradients", "when", "        memory = memory + self.when(torch.arange(story.shape[1]))\n", ""),
+        ("times of rows", "batch order", "", "self.when(torch.arange(story.shape[1]))", "self.when(torch.arange(story.shape[0]))[:, None]"),
+        ("question not read", "tokens gradients", "", "u = self.sentence(question)", "u = self.sentence(question) * 0"),
+        ("story not read", "tokens gradients", "", "memory = self.sentence(story)  #", "memory = 0 * self.sentence(story)  #"),
+        ("story cut", "gradients", "", "memory = self.sentence(story)  #", "memory = self.sentence(story).detach()  #"),
+        ("no way around", "residual", "hops", "return g * o + (1 - g) * u", "return g * o"),
+        ("one hop three times", "shared", "hops", "nn.ModuleList([Hop(d) for _ in range(hops)])", "nn.ModuleList([Hop(d)] * hops)"),
+        ("hops start alike", "copies", "hops", "nn.ModuleList([Hop(d) for _ in range(hops)])", "nn.ModuleList([Hop(d) for _ in range(hops)])\n        for hop in self.hops:\n            hop.load_state_dict(self.hops[0].state_dict())"),
+        ("values are keys", "gradients", "hops", "self.value(memory)", "self.key(memory)"),
+        ("places of words by sentences", "order tokens batch positions", "", "self.position[: ids.shape[-1]]).sum(dim=-2)", "self.position[:1]).sum(dim=-2)"),
+        ("questions of the neighbours", "batch", "", "u = hop(u, memory, empty)", "u = hop(u.roll(1, 0), memory, empty)"),
+    ],
+    "multitoken": [
+        ("no mask", "future", "trunk ahead", "        scores = scores.masked_fill(distance < 0, float(\"-inf\"))\n", ""),
+        ("mask one too far", "future", "trunk ahead", "distance < 0", "distance < -1"),
+        ("mask turned over", "future blind", "trunk ahead", "distance < 0", "distance > 0"),
+        ("softmax over queries", "axis future numbers", "trunk ahead", "scores.softmax(dim=-1)", "scores.softmax(dim=-2)"),
+        ("normalised over places", "future batch order", "trunk ahead", "F.normalize(q, dim=-1)", "F.normalize(q, dim=-2)"),
+        ("distances not read", "gradients order", "trunk ahead", " - self.slopes * distance", ""),
+        ("slopes no parameter", "gradients", "trunk ahead", "self.slopes = nn.Parameter(torch.linspace(0.05, 0.4, cfg.heads).view(-1, 1, 1))", "self.slopes = torch.linspace(0.05, 0.4, cfg.heads).view(-1, 1, 1).requires_grad_()"),
+        ("heads not turned back", "heads future", "trunk ahead", "y.transpose(1, 2).reshape(b, t, c)", "y.reshape(b, t, c)"),
+        ("heads by view", "heads future", "trunk ahead", "f(x).view(b, t, self.heads, -1).transpose(1, 2)", "f(x).view(b, self.heads, t, -1)"),
+        ("no residual attention", "residual", "trunk ahead", "x = x + self.attention(self.pre(x))", "x = self.attention(self.pre(x))"),
+        ("no residual map", "residual", "trunk ahead", "return x + self.down(", "return self.down("),
+        ("one head for both", "shared gradients", "ahead", "[self.final(head(x)) for head in self.ahead]", "[self.final(self.ahead[0](x)) for head in self.ahead]"),
+        ("gate is up", "gradients", "trunk ahead", "F.silu(self.gate(h)) * self.up(h)", "F.silu(self.up(h)) * self.up(h)"),
+        ("heads cut", "gradients", "", "[self.final(head(x)) for head in self.ahead]", "[self.final(head(x.detach())) for head in self.ahead]"),
+        ("rows mixed in the heads", "batch", "", "dim=2)\n        logits", "dim=2).roll(1, 0)\n        logits"),
     ],
 }  # fmt: skip
