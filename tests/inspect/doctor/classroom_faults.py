@@ -64,6 +64,9 @@ LEFT_OUT = {  # edits of any program that are no fault in this one
     "answers": ("train forgotten",),  # the edit takes the training away
     "moons": ("eval forgotten", "train forgotten", "list of layers"),  # nothing in it is random; and the last fails, in PyTorch too
     "wave": ("eval forgotten", "train forgotten"),  # nothing in it is random
+    "ordinal": ("list of layers",),  # fails, in PyTorch too
+    "rotnet": ("eval forgotten",),  # of the probe, whose features are tested before
+    "demand": ("eval forgotten", "train forgotten", "rate far too high"),  # nothing in it is random; a schedule writes the rate
     "twotower": ("loss under no_grad", "rate far too high"),  # the same; what it compares is normalised
 }
 EDITS = {

@@ -137,7 +137,7 @@ def _answers(batch: Batch, name: str, shown: Shown) -> bool:
 
 
 def open_kind(kind: Kind, shown: Shown, batch: Batch) -> bool:
-    """Whether it may go from left to right all the same: no attention reads it, or it is asked for its own text, which it may move."""
+    """Whether it may go from left to right all the same: no attention reads it, or it is asked for its own text, moved."""
     if kind.kind == "causal" or kind.source:
         return False
     size = batch.leaves[kind.text].array.size
@@ -268,6 +268,9 @@ def _bidirectional(batch: Batch, texts: list[str], shown: Shown) -> str:
         return tr("its loss compares an answer with a label of the same place")
     sizes = [x.vocabulary for x in shown.lookups if part_of(x.indices, leaf.array, batch.batch_axis) is not None]
     words = max(sizes, default=0)
+    square = any(seen.keep.shape[-1] == seen.keep.shape[-2] for seen in shown.attentions)
+    if not square and shown.answers and all(y.shape == (leaf.array.shape[batch.batch_axis], words) for y in shown.answers):
+        return tr("it gives one answer for each text, and no attention mixes its places")
     if any(y.ndim and words and y.shape[-1] == words for y in shown.answers):
         length, width = (
             leaf.array.shape[1 - batch.batch_axis],

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MOST = 32  # pairs and sums of a step
 PLAIN = "mean sum add sub neg shift scale div_by sub_from clone cast expand".split()  # of which a sum of losses is made
 UP = (
-    "mean sum pow_by square mul abs sqrt neg scale shift where clamp div_by add log sub_from".split()
+    "mean sum pow_by square mul abs sqrt neg scale shift where clamp div_by add log sub_from maximum".split()
 )  # from a loss to what differs
 LOGARITHM = "clamp shift log1p".split()
 NUMBERS = "add sub scale div_by neg shift mul".split()  # of which a loss of several terms is made
@@ -58,8 +58,12 @@ def difference(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -
         rewards.target(watch, inputs[0], inputs[1])
     layout.addend(watch, inputs, y, node)
     for x, other in ((0, 1), (1, 0)):
-        if inputs[x]._node is not None and arrays[x].shape == y.shape and is_data(inputs[other], y):
+        if inputs[x]._node is None or arrays[x].shape != y.shape:
+            continue
+        if is_data(inputs[other], y):
             watch.pairs[id(node)] = Pair(node, "difference", inputs[x]._node, arrays[x], arrays[other])
+        elif y.ndim > 2 and y.shape[-1] > 1 and is_data(inputs[other], y[..., :1]):  # several quantiles of each
+            watch.pairs[id(node)] = Pair(node, "quantiles", inputs[x]._node, arrays[x], arrays[other][..., 0])
 
 
 def taken_apart(watch: "Watch", node: Any) -> None:

@@ -18,7 +18,7 @@ from badak.inspect.doctor.diagnoses.modes import EvalForgotten, TrainForgotten
 from badak.inspect.doctor.diagnoses.other_data import OtherData
 from badak.inspect.doctor.diagnoses.read import ReadWrongly
 from badak.inspect.doctor.diagnoses.tests import TestedOnTrain
-from badak.inspect.doctor.doors import DOORS
+from badak.inspect.doctor.doors import DOORS, draws_told
 from badak.inspect.doctor.facts import Tested
 from badak.inspect.doctor.names import line, road
 from badak.inspect.doctor.rows import share, signatures
@@ -59,6 +59,7 @@ class Lookout(Observer):
         self._thread = threading.get_ident()
         if self.on:
             events.grad_mode_listeners.append(self._grad_mode_set)
+            self._told = draws_told(visit.watch)  # which rows of a dataset are asked about
             if patience is not None:
                 events.watch(self)
 
@@ -71,6 +72,7 @@ class Lookout(Observer):
         """Look no longer."""
         if self.on:
             self.on = False
+            self._told()
             events.watch(self, False)
             events.grad_mode_listeners.remove(self._grad_mode_set)
             said = self.visit.hidden | {finding.code for finding in self.visit.checkup.findings}
@@ -157,6 +159,7 @@ class LateTests(Observer):
         self.wrong: dict[int, list[tuple[str, np.ndarray | None]]] = {}  # calls in train mode: the line, the rows
         self.tested: dict[tuple[int, ...], list[Tested]] = {}
         self.known = {(model, way) for model, _, way in visit.watch.given.tested}
+        self._told = draws_told(visit.watch)
         events.watch(self)
 
     def on_module_enter(self, module, args, kwargs) -> None:
@@ -192,6 +195,7 @@ class LateTests(Observer):
         if not self.on:
             return
         self.on = False
+        self._told()
         events.watch(self, False)
         visit = self.visit
         for key, several in self.wrong.items():

@@ -306,9 +306,7 @@ class Step:
     backs: list[Back] = field(default_factory=list)
     cuts: list[Cut] = field(default_factory=list)
     sizes: dict[int, Size] = field(default_factory=dict)  # by the id of the parameter
-    terms: list[tuple[str, frozenset[int]]] = field(
-        default_factory=list
-    )  # of what backward() was called of: line, leaves (their id)
+    terms: list[tuple[str, frozenset[int]]] = field(default_factory=list)  # of what backward() is called of: line, ids of leaves
     gradients: int = 0  # parameters of the optimizer that had one
     root: Any = None  # a weak reference to the number that backward() was called of
     leftover: tuple[int, float] = (0, 0.0)  # parameters whose gradient of the last step was still there, its norm

@@ -92,8 +92,10 @@ class Given:
             self.next.setdefault(place, []).append(moves and np.array_equal(x[:, 1:], labels[:n, :-1]))
         if labels.size == last.whole:
             self.pairs.append(Pair(place, last.values, last.shape, labels.reshape(-1)[:n].copy()))
-        elif labels.ndim in (2, len(last.shape) + 1) and len(labels) == last.whole and (
-            labels.shape[1] < last.shape[0] or labels.ndim == 2 and ((labels == 0) | (labels == 1)).all()
+        elif (
+            labels.ndim in (2, len(last.shape) + 1)
+            and len(labels) == last.whole
+            and (labels.shape[1] < last.shape[0] or labels.ndim == 2 and ((labels == 0) | (labels == 1)).all())
         ):
             self.pairs.append(Pair(place, last.values, last.shape, labels[:n].copy()))
 

@@ -166,7 +166,13 @@ def held_back() -> list[str]:
     kept = [node for node in ast.walk(tree) if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store)]
     names = [node.id if isinstance(node, ast.Name) else node.attr for node in kept]
     held = [name for name in dict.fromkeys(names) if LOADER.match(name) or SET.search(name)]
-    return [name for name in held if not is_read(name) or SET.search(name) and only_prepared(tree, name)]
+    return [name for name in held if not is_read(name) or SET.search(name) and (only_prepared(tree, name) or counted(tree, name))]
+
+
+def counted(tree: ast.Module, name: str) -> bool:
+    """Whether all that is read of a name is how long it is."""
+    calls = [ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    return calls.count(f"len({name})") == named([tree], ast.Load).count(name)
 
 
 def only_prepared(tree: ast.Module, name: str) -> bool:

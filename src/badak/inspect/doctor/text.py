@@ -30,7 +30,16 @@ def told() -> list[Told]:
         tree = ast.parse(own_text())
     except (SyntaxError, ValueError):
         return []
-    found = thrown_away(tree), idle(tree), same_each_time(tree), one_of_all(tree), shares(tree), chosen(tree), prepared(tree), never_best(tree)
+    found = (
+        thrown_away(tree),
+        idle(tree),
+        same_each_time(tree),
+        one_of_all(tree),
+        shares(tree),
+        chosen(tree),
+        prepared(tree),
+        never_best(tree),
+    )
     return [each for several in found for each in several]
 
 
@@ -203,7 +212,12 @@ def never_best(tree: ast.Module) -> Iterator[Told]:
         if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.ops[0], ast.Lt | ast.Gt):
             continue
         sides = [ast.unparse(test.left), ast.unparse(test.comparators[0])]
-        kept = [ast.unparse(x) for line in node.body for x in ast.walk(line) if isinstance(x, ast.Name | ast.Attribute) and isinstance(x.ctx, ast.Store)]  # type: ignore[union-attr]
+        kept = [
+            ast.unparse(x)
+            for line in node.body
+            for x in ast.walk(line)
+            if isinstance(x, ast.Name | ast.Attribute) and isinstance(x.ctx, ast.Store)
+        ]  # type: ignore[union-attr]
         best = next((side for side in sides if side in kept and side in begins), "")
         other = sides[1 - sides.index(best)] if best else ""
         larger = isinstance(test.ops[0], ast.Gt) == (sides.index(best) == 1) if best else False  # the larger is kept

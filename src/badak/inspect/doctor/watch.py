@@ -125,7 +125,10 @@ class Watch(OfAStep, Recorder):
             return
         self.came_out(output)
         if type(output) in (tuple, list, dict) and self._caller is not None:
-            parts.gave_several(self, list(tensors(output))[:8])
+            several = list(tensors(output))[:8]
+            parts.gave_several(self, several)
+            if not modes.grad:
+                self.answers |= {composed.memory(y._array): (y, self._caller) for y in several}
 
     def on_optimizer(self, optimizer) -> None:
         if len(self.built) < 64:

@@ -1,4 +1,4 @@
-"""A classifier of documents with a Linformer's attention: keys and values of all places are mixed down to a few, padding before that."""
+"""A classifier of documents with a Linformer's attention: keys and values are mixed down to a few places."""
 
 import badak as torch
 from badak import nn

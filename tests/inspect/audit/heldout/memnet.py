@@ -1,7 +1,6 @@
 """Questions about stories: a memory network (Sukhbaatar), three hops over sentences, a gate, padding in words and sentences."""
 
 import badak as torch
-import badak.nn.functional as F
 from badak import nn
 
 PAD = 0

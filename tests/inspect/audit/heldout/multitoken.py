@@ -1,4 +1,4 @@
-"""A language model that foretells the next two tokens: a trunk, a head of one block each, normalised queries and keys, capped logits."""
+"""A language model that foretells the next two tokens: a trunk, a block for each, normalised queries and keys, capped logits."""
 
 from dataclasses import dataclass
 

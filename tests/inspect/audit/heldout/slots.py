@@ -1,4 +1,4 @@
-"""Objects in pictures by slot attention: slots compete for places (a softmax over the slots), a GRU moves them, a decoder paints each."""
+"""Objects in pictures by slot attention: slots compete for places, a GRU moves them, a decoder paints each."""
 
 import badak as torch
 from badak import nn

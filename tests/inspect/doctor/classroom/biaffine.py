@@ -27,10 +27,16 @@ def phrase(words, heads, labels, head_of, role):
     has_det = random.random() < 0.7
     noun = first + int(has_det) + n_adj
     if has_det:
-        words.append(random.choice(DETS)); heads.append(noun); labels.append("det")
+        words.append(random.choice(DETS))
+        heads.append(noun)
+        labels.append("det")
     for _ in range(n_adj):
-        words.append(random.choice(ADJS)); heads.append(noun); labels.append("mod")
-    words.append(random.choice(NOUNS)); heads.append(head_of); labels.append(role)
+        words.append(random.choice(ADJS))
+        heads.append(noun)
+        labels.append("mod")
+    words.append(random.choice(NOUNS))
+    heads.append(head_of)
+    labels.append(role)
     return noun
 
 
@@ -39,11 +45,15 @@ def sentence():
     subject = phrase(words, heads, labels, None, "subj")
     verb = len(words)
     heads[subject] = verb
-    words.append(random.choice(VERBS)); heads.append(0); labels.append("root")
+    words.append(random.choice(VERBS))
+    heads.append(0)
+    labels.append("root")
     if random.random() < 0.7:
         phrase(words, heads, labels, verb, "obj")
     if random.random() < 0.4:
-        words.append(random.choice(ADVS)); heads.append(verb); labels.append("adv")
+        words.append(random.choice(ADVS))
+        heads.append(verb)
+        labels.append("adv")
     return Sentence(words, heads, [LABELS.index(name) for name in labels])
 
 

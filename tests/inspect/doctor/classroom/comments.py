@@ -22,7 +22,9 @@ FILLER = "the a was really very and with it they we good bad some more than".spl
 
 def comment():
     subject = random.randrange(5)
-    words = random.choices(list(SUBJECTS.values())[subject], k=random.randint(1, 4)) + random.choices(FILLER, k=random.randint(3, 9))
+    words = random.choices(list(SUBJECTS.values())[subject], k=random.randint(1, 4)) + random.choices(
+        FILLER, k=random.randint(3, 9)
+    )
     spam = random.random() < 0.25
     if spam:
         words += random.choices(SPAM, k=random.randint(1, 2))
@@ -87,7 +89,7 @@ def evaluate(net):
 
 teacher = TextNet(48, 48, 0.3)
 opt = torch.optim.Adam(teacher.parameters(), lr=3e-3)
-for epoch in range(2):
+for _ in range(2):
     teacher.train()
     for ids, subject, spam in loader(train_rows, 60, shuffle=True):
         a, b = losses(*teacher(ids), subject, spam)

@@ -26,7 +26,10 @@ class ResBlock(nn.Module):
     def __init__(self, c):
         super().__init__()
         self.block = nn.Sequential(
-            nn.Conv1d(c, c, 3, padding=1), nn.InstanceNorm1d(c, affine=True), nn.ReLU(), nn.Conv1d(c, c, 3, padding=1),
+            nn.Conv1d(c, c, 3, padding=1),
+            nn.InstanceNorm1d(c, affine=True),
+            nn.ReLU(),
+            nn.Conv1d(c, c, 3, padding=1),
             nn.InstanceNorm1d(c, affine=True),
         )
 
@@ -52,8 +55,11 @@ class Critic(nn.Module):
     def __init__(self, c=16):
         super().__init__()
         self.net = nn.Sequential(
-            nn.Conv1d(1, c, 4, stride=2, padding=1), nn.LeakyReLU(0.2), nn.Conv1d(c, 2 * c, 4, stride=2, padding=1),
-            nn.LeakyReLU(0.2), nn.Conv1d(2 * c, 1, 4, padding=1),
+            nn.Conv1d(1, c, 4, stride=2, padding=1),
+            nn.LeakyReLU(0.2),
+            nn.Conv1d(c, 2 * c, 4, stride=2, padding=1),
+            nn.LeakyReLU(0.2),
+            nn.Conv1d(2 * c, 1, 4, padding=1),
         )
 
     def forward(self, x):

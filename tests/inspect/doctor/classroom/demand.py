@@ -28,7 +28,9 @@ split = 450
 mean, std = demand[:split].mean(axis=0), demand[:split].std(axis=0)
 t_mean, t_std = temperature[:split].mean(), temperature[:split].std()
 scaled = ((demand - mean) / std).astype(np.float32)
-clock = np.stack([np.sin(2 * np.pi * t / 24), np.cos(2 * np.pi * t / 24), (temperature - t_mean) / t_std], axis=1).astype(np.float32)
+clock = np.stack([np.sin(2 * np.pi * t / 24), np.cos(2 * np.pi * t / 24), (temperature - t_mean) / t_std], axis=1).astype(
+    np.float32
+)
 
 
 def sample(first, last, size):

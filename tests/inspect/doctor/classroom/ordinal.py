@@ -71,7 +71,10 @@ def predict(logits):
 
 model = Net(4, [9, 4])
 optimizer = torch.optim.Adam(
-    [{"params": model.tables.parameters(), "lr": 1e-2}, {"params": [*model.body.parameters(), *model.rank.parameters(), model.cuts]}],
+    [
+        {"params": model.tables.parameters(), "lr": 1e-2},
+        {"params": [*model.body.parameters(), *model.rank.parameters(), model.cuts]},
+    ],
     lr=4e-3,
 )
 scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, factor=0.5, patience=3)

@@ -125,7 +125,7 @@ for p in encoder.parameters():
 few = DataLoader(Subset(letters, range(128)), 32, shuffle=True)
 probe = nn.Linear(48, 4)
 probe_opt = torch.optim.SGD(probe.parameters(), lr=0.1, momentum=0.9)
-for epoch in range(cfg.probe_epochs):
+for _ in range(cfg.probe_epochs):
     for images, kinds in few:
         with torch.no_grad():
             features = encoder(images)

@@ -1,4 +1,4 @@
-"""Lookahead: fast weights run ahead for five steps, slow ones come half of the way after them, and the fast ones start there again."""
+"""Lookahead: fast weights run ahead for five steps, slow ones come half of the way, and the fast ones start there."""
 
 import torch
 from torch import nn

@@ -29,7 +29,7 @@ test_x, test_y = rows_of(list(range(6)), 300)
 for task, classes in enumerate([[0, 1], [2, 3], [4, 5]]):
     x, y = rows_of(classes, 320)
     optimizer = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
-    for epoch in range(2):
+    for _ in range(2):
         for rows in torch.randperm(320).split(32):
             xb, yb = x[rows], y[rows]
             if len(memory_x):

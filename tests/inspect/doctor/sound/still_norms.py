@@ -1,4 +1,4 @@
-"""A net that has learnt shapes learns others: its batch norms stay in eval mode while all else learns, at a tenth of the head's rate."""
+"""A net that has learnt shapes learns others: its batch norms stay in eval mode while all else learns."""
 
 import torch
 from torch import nn
@@ -26,8 +26,14 @@ class Net(nn.Module):
     def __init__(self, classes):
         super().__init__()
         self.features = nn.Sequential(
-            nn.Conv2d(1, 12, 3, padding=1), nn.BatchNorm2d(12), nn.ReLU(), nn.MaxPool2d(2),
-            nn.Conv2d(12, 24, 3, padding=1), nn.BatchNorm2d(24), nn.ReLU(), nn.AdaptiveAvgPool2d(2),
+            nn.Conv2d(1, 12, 3, padding=1),
+            nn.BatchNorm2d(12),
+            nn.ReLU(),
+            nn.MaxPool2d(2),
+            nn.Conv2d(12, 24, 3, padding=1),
+            nn.BatchNorm2d(24),
+            nn.ReLU(),
+            nn.AdaptiveAvgPool2d(2),
         )
         self.head = nn.Linear(96, classes)
 
@@ -64,5 +70,5 @@ print(fit(net, torch.optim.Adam(net.parameters(), lr=5e-3), old_x, old_y, 14))
 net.head = nn.Linear(96, 6)
 groups = [{"params": net.features.parameters(), "lr": 5e-4}, {"params": net.head.parameters()}]
 optimizer = torch.optim.Adam(groups, lr=5e-3)
-for round_number in range(4):
+for _ in range(4):
     print(fit(net, optimizer, new_x, new_y, 15, still=True), accuracy(net, test_x, test_y))

@@ -83,9 +83,7 @@ def slopes_alike(subject: Subject, watch: Graph, which: str) -> str | None:
     p = subject.model.get_parameter(which)
     outputs = [y for y in tensors_in(watch.result) if y.requires_grad]
     shapes = [[1 if n == p.shape[-2] else n for n in y.shape] for y in outputs]  # what is asked of one is asked of all
-    parts = [
-        (y * Tensor._of(subject.rng.standard_normal(shape).astype(y._array.dtype))).sum() for y, shape in zip(outputs, shapes)
-    ]
+    parts = [(y * Tensor._of(subject.rng.standard_normal(shape).astype(y._array.dtype))).sum() for y, shape in zip(outputs, shapes)]
     (slope,) = grad(sum(parts[1:], parts[0]), [p], allow_unused=True) if parts else (None,)
     if slope is None or not np.any(slope._array) or not rows_alike(slope._array[None]):
         return None

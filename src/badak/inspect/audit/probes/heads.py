@@ -138,7 +138,7 @@ def split(y: np.ndarray, v: np.ndarray) -> np.ndarray:
 
 
 def channels_as_places(subject: Subject) -> Iterator[Finding]:
-    """What a convolution made, (B, C, ...), viewed as (B, N, C) or (B, ..., C): each vector is of many places, and of one channel."""
+    """What a convolution made, (B, C, ...), viewed as (B, N, C) or (B, ..., C): a vector is of many places, and of one channel."""
     for run in subject.reference.runs:
         x, y = run.inputs[0] if run.inputs else None, run.output
         if not run.moves or x is None or x.ndim not in (3, 4) or y.shape in (x.shape, (*x.shape[:2], x[0, 0].size)):

@@ -76,12 +76,17 @@ def idle_inputs(subject: Subject) -> list[Finding]:
         if not read and any(word in which.lower() for word in LABEL_NAMES[:2]):
             continue
         half = leaf.array.shape[-1] // 2 if read and leaf.integer and leaf.array.ndim == 2 and which not in subject.texts else 0
-        for first in (0, half) if half else (0,):
+        series = read and leaf.array.dtype.kind == "f" and leaf.array.ndim == 3
+        late = leaf.array.shape[1 - subject.batch.batch_axis] // 2 if series else 0
+        for first in (0, half) if half else (0, -late) if late else (0,):
             try:
                 other = other_input(subject, which, leaf.array, read)
                 if other is not None:
-                    other[..., :first] = leaf.array[..., :first]
-                    if columns := leaf.array.shape[-1] // 2 if leaf.array.dtype.kind == "f" and leaf.array.ndim == 3 else 0:
+                    other[..., : max(first, 0)] = leaf.array[..., : max(first, 0)]
+                    if first < 0:
+                        early = (slice(None),) * (1 - subject.batch.batch_axis) + (slice(0, -first),)
+                        other[early] = leaf.array[early]
+                    elif columns := leaf.array.shape[-1] // 2 if leaf.array.dtype.kind == "f" and leaf.array.ndim == 3 else 0:
                         other[..., :columns] = leaf.array[..., :columns]
                 watch = None if other is None else subject.forward(subject.batch.with_({which: other}))
             except NotApplicable:
@@ -111,7 +116,9 @@ def other_input(subject: Subject, which: str, x: np.ndarray, read: bool = True) 
         return ((x + 1) % (x.max() + 1)).astype(x.dtype)
     if holds_numbers(x, subject.axis_of_rows(x), subject.rows):
         return subject.other_values(which, (slice(None),))
-    several = len(subject.texts) > 1 or any(leaf.array.dtype.kind == "f" and leaf.array.ndim > 2 for leaf in subject.batch.leaves.values())
+    several = len(subject.texts) > 1 or any(
+        leaf.array.dtype.kind == "f" and leaf.array.ndim > 2 for leaf in subject.batch.leaves.values()
+    )
     if which in subject.texts:
         return subject.other_tokens(which, np.ones(subject.ids(which).shape, bool)) if several else None
     turns = [x.vocabulary for x in subject.reference.lookups if which in x.reads]

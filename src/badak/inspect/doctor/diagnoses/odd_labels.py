@@ -50,8 +50,8 @@ class OddLabels(Diagnosis):
         if len(models) > 1 and (found := self.two_alike(visit) or self.played(losses)):
             yield found
             return
-        for place in dict.fromkeys(loss.place for loss in losses):
-            own = [loss for loss in losses if loss.place == place and loss.labels is not None]
+        for place, kind in dict.fromkeys((loss.place, loss.kind) for loss in losses):
+            own = [loss for loss in losses if loss.place == place and loss.kind == kind and loss.labels is not None]
             if len(own) >= LEAST:
                 for judge in (self.not_one, self.favoured, self.far_off, self.one_row):
                     if found := judge(place, own):
@@ -156,7 +156,7 @@ class OddLabels(Diagnosis):
         if losses[0].kind == "bce_with_logits":
             share = float((labels > 0.5).mean())
             wanted = (1 - share) / share if 0 < share < 1 else 1.0
-            if weights.size != 1 or not (wanted > 3 and weights.item() < 0.5 or wanted < 1 / 3 and weights.item() > 2):
+            if weights.size != 1 or not (wanted > 2 and weights.item() < 0.5 or wanted < 1 / 2 and weights.item() > 2):
                 return None
             said, fix = (
                 tr("pos_weight is {:.2g}, and {:.0%} of the labels are 1", weights.item(), share),
@@ -216,7 +216,7 @@ class OddLabels(Diagnosis):
         )
 
     def played(self, losses: list[Loss]) -> Finding | None:
-        """A critic is asked for one label of what is real and of what another model made, or that model asks for the critic's own."""
+        """A critic is asked for one label of what is real and of what another model made, or that model asks for the same."""
         for maker in {id(loss.maker): loss.maker for loss in losses if loss.fake}.values():
             own = [loss for loss in losses if loss.maker is maker and loss.kind in PLAYED and loss.labels is not None]
             if any(np.ptp(loss.labels) for loss in own):  # type: ignore[arg-type]
@@ -229,7 +229,7 @@ class OddLabels(Diagnosis):
                 (real, tr("the critic is asked for {:.3g} of what is real, and of what another model made, {} times each")),
                 (
                     led,
-                    tr("the critic is asked for {:.3g} of what another model made, and that one asks for it, too, {} times each"),
+                    tr("the critic is asked for {:.3g} of what another model made, and that one asks for the same, {} times"),
                 ),
             ):
                 if min(len(fake), len(others)) >= LEAST and len({*fake, *others}) == 1:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from badak.inspect.doctor.session import Visit
 
 BINARY = "bce_with_logits", "bce"
+CLASSES = "cross_entropy", "nll"
 
 
 class ReadWrongly(Diagnosis):
@@ -34,12 +35,22 @@ class ReadWrongly(Diagnosis):
         read = [each for step in [*visit.steps, visit.watch.open] for each in step.read]
         binary = [loss for loss in losses if loss.kind in BINARY]
         if binary:
-            shapes = [(x.kind in BINARY, np.asarray(x.labels).shape[1:]) for x in losses]
+            shapes = [(x.kind in BINARY, np.asarray(x.labels).shape[1:] + (x.classes,) * (x.kind in CLASSES)) for x in losses]
             own, others = ({shape for kind, shape in shapes if kind == which} for which in (True, False))
             fits = [x for x in read if x.limit is not None and (len(binary) == len(losses) or x.shape[1:] in own - others)]
             yield from self.threshold(fits, {loss.made_by for loss in binary})
+        laid = all(loss.kind in CLASSES and len(loss.axes) == 2 for loss in losses)
+        several = [each for each in read if each.limit is None and len(each.shape) == 3]
+        if losses and laid and several and all(each.axis == 1 for each in several):
+            yield self.found(
+                several[0].place,
+                tr("of answers {} the largest is looked for along axis 1, and the loss has its classes along the last one",
+                   several[0].shape),
+                "logits.argmax(dim=-1)",
+                times=len(several),
+            )  # fmt: skip
         classes = {loss.classes for loss in losses}
-        if losses and all(loss.kind in ("cross_entropy", "nll") for loss in losses) and len(classes) == 1:
+        if losses and all(loss.kind in CLASSES for loss in losses) and len(classes) == 1:
             largest = [each for each in read if each.limit is None and len(each.shape) == 2 and each.shape[1] in classes]
             wrong = [each for each in largest if each.axis == 0 and each.shape[0] not in classes]
             if wrong and len(wrong) == len(largest):
