@@ -96,6 +96,11 @@ def padding_at_work(leaf: Leaf, keeps: list[np.ndarray], batch_axis: int) -> np.
     return None
 
 
+def kept_by(graph: Graph, shape: tuple) -> list[np.ndarray]:
+    """(..., T), True = kept, of all attentions and masks."""
+    return [*(seen.keep for seen in graph.attentions), *shut_out(graph, shape)]
+
+
 def shut_out(graph: Graph, shape: tuple) -> Iterator[np.ndarray]:
     """(B, 1, T), True = kept, of each mask over the places (B, T) of a text that multiplies numbers, or that they are filled by."""
     for run in graph.runs:
@@ -108,9 +113,7 @@ def shut_out(graph: Graph, shape: tuple) -> Iterator[np.ndarray]:
                 yield from (keep, np.logical_not(keep))
 
 
-def find_padding(
-    model: Module, batch: Batch, texts: list[str], pad: int | None, keeps: list[np.ndarray]
-) -> tuple[dict[str, np.ndarray], str]:
+def find_padding(model: Module, batch: Batch, texts: list[str], pad: int | None, graph: Graph) -> tuple[dict[str, np.ndarray], str]:
     """{text: (B, T), True where padding}, and how it was found; an empty dict where nothing says what padding is."""
     lengths = {batch.leaves[name].array.shape[1 - batch.batch_axis] for name in texts}
     masks = mask_leaves(batch, texts, lengths)
@@ -122,7 +125,7 @@ def find_padding(
         by_mask = [p for mask in masks if (p := padding_of(leaf, mask, batch.batch_axis)) is not None]
         if by_mask:
             found[name], how = by_mask[0], "masks of the batch"
-        elif not known and (at_work := padding_at_work(leaf, keeps, batch.batch_axis)) is not None:
+        elif not known and (at_work := padding_at_work(leaf, kept_by(graph, ids.shape), batch.batch_axis)) is not None:
             found[name], how = at_work, how or "places that attentions hide"
         elif known:
             mine = _for(model, name, known, ids)

@@ -17,7 +17,7 @@ from badak.inspect.audit.compare import ROUNDING, Places, along, change
 from badak.inspect.audit.graph import Graph, Ran, mixers
 from badak.inspect.audit.kind import Kind, Shown, kind_of, open_kind, part_of, texts_of
 from badak.inspect.audit.localize import Clean, begins
-from badak.inspect.audit.padding import filled_up, find_padding, mask_leaves, pad_ids, shut_out
+from badak.inspect.audit.padding import filled_up, find_padding, mask_leaves, pad_ids
 from badak.inspect.audit.past import remembers
 from badak.inspect.audit.preserve_state import random_states, speaking
 from badak.inspect.audit.ready import normalises_batches, rows_in, wake, without_dropout
@@ -114,10 +114,7 @@ class Subject:
         self.padding: dict[str, np.ndarray] = {}
         self.padding_how = ""
         if self.texts:
-            keeps = [seen.keep for seen in watch.attentions] + [
-                x for name in self.texts for x in shut_out(watch, self.ids(name).shape)
-            ]
-            self.padding, self.padding_how = find_padding(self.model, self.batch, self.texts, pad, keeps)
+            self.padding, self.padding_how = find_padding(self.model, self.batch, self.texts, pad, watch)
         self.places = {name: self._places(name) for name in {*self.texts, self.kind.text}}
         if said is None and self._reads_on():
             self.kind = Kind("causal", tr("a token changes what it answers behind it, and nothing before it"), self.kind.text)

@@ -125,10 +125,7 @@ class Watch(OfAStep, Recorder):
             return
         self.came_out(output)
         if type(output) in (tuple, list, dict) and self._caller is not None:
-            several = list(tensors(output))[:8]
-            parts.gave_several(self, several)
-            if not modes.grad:
-                self.answers |= {composed.memory(y._array): (y, self._caller) for y in several}
+            parts.gave_several(self, list(tensors(output))[:8])
 
     def on_optimizer(self, optimizer) -> None:
         if len(self.built) < 64:
@@ -277,8 +274,7 @@ class Watch(OfAStep, Recorder):
             root, value, self._walked = *self._number, 0
             self._plain.add(id(node))
             self.open.root = ref(node)
-            if self.rounds < CUTS:
-                self.open.terms += composed.reached_by(node)
+            self.open.terms += composed.reached_by(node) if self.rounds < CUTS else []
             self.open.backs.append(Back(line(), value=float(value) if root is node else None, closure=self._stepping))
         self._walked += 1
         if not np.ndim(dys[0]):
