@@ -226,6 +226,28 @@ MISSED_ONCE = {
     ("router", "router over the texts"): "BADAK-230",
     ("router", "router's share not read"): "BADAK-259",
     ("vfield", "one batch"): "BADAK-222",
+    ("vqa", "accuracy over batches"): "BADAK-263",  # a counter that grows by one
+    ("vqa", "best before any"): "BADAK-259",
+    ("vqa", "cells by view"): "BADAK-319",  # behind what scales channels
+    ("ordinal", "stars of other flats"): "BADAK-256",  # labels that are made of those that were picked
+    ("ordinal", "stars among the numbers"): "BADAK-258",
+    ("cyclemaps", "fakes cut"): "BADAK-217",  # a term that reaches the critics alone
+    ("cyclemaps", "generator asks for zeros"): "BADAK-260",  # next to a loss of data
+    ("cyclemaps", "critics' labels alike"): "BADAK-260",
+    ("cyclemaps", "last critic only"): "BADAK-217",  # of a sum of two in each round
+    ("biaffine", "mask inverted"): "BADAK-227",  # of scores that are answers
+    ("biaffine", "heads of other sentences"): "BADAK-256",  # both labels in one order
+    ("biaffine", "schedule each batch"): "BADAK-236",  # some texts come twice
+    ("biaffine", "argmax over dependents"): "BADAK-263",
+    ("coupons", "rewards of other customers"): "BADAK-256",  # of one of two optimizers
+    ("coupons", "held logs are the training's"): "BADAK-238",
+    ("coupons", "arm not read by the value"): "BADAK-310",
+    ("rotnet", "held letters are those of the training"): "BADAK-238",  # turned otherwise, behind the steps
+    ("demand", "future among the past"): "BADAK-258",  # quantiles
+    ("demand", "the first hour's weather always"): "BADAK-310",
+    ("comments", "tested on training comments"): "BADAK-238",  # of the others the number alone is read
+    ("comments", "weight turned over"): "BADAK-260",  # two losses in one line
+    ("comments", "spam read at a half"): "BADAK-263",
 }
 PROGRAMS = sorted({name for name, _ in MISSED_ONCE})
 DRIVER = """

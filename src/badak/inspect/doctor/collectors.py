@@ -153,7 +153,7 @@ def picked(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> No
             watch._held.append(y)
             memory, source = (each.__array_interface__["data"][0] for each in (y, x))
             both = (y, x) if x.dtype.kind == "f" and y.shape == x.shape and x.ndim > 1 else (None, None)
-            watch.open.picked.append(Picked(memory, len(x), rows.copy(), source, *both, values=y if y.ndim == 1 else None))
+            watch.open.picked.append(Picked(memory, len(x), rows.copy(), source, both[0], both[1], y if y.ndim == 1 else None))
 
 
 def sliced(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:

@@ -202,13 +202,13 @@ INFINITE = re.compile(r"^(float\(['\"]\+?inf(inity)?['\"]\)|(math|np|numpy|torch
 def never_best(tree: ast.Module) -> Iterator[Told]:
     """The best begins where nothing is better: at infinity, and what is larger is kept; a share at 0, and what is smaller is."""
     assigned = [each for each in ast.walk(tree) if isinstance(each, ast.Assign) and len(each.targets) == 1]
-    begins = {}
+    begins: dict[str, str] = {}
     for each in assigned:
-        names, values = ([x.elts if isinstance(x, ast.Tuple) else [x]][0] for x in (each.targets[0], each.value))
+        names, values = (x.elts if isinstance(x, ast.Tuple) else [x] for x in (each.targets[0], each.value))
         for name, value in zip(names, values) if len(names) == len(values) else ():
             begins.setdefault(ast.unparse(name), ast.unparse(value))
-    for node in ast.walk(tree):
-        test = node.test if isinstance(node, ast.If) else None
+    for node in (each for each in ast.walk(tree) if isinstance(each, ast.If)):
+        test = node.test
         if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.ops[0], ast.Lt | ast.Gt):
             continue
         sides = [ast.unparse(test.left), ast.unparse(test.comparators[0])]
@@ -217,7 +217,7 @@ def never_best(tree: ast.Module) -> Iterator[Told]:
             for line in node.body
             for x in ast.walk(line)
             if isinstance(x, ast.Name | ast.Attribute) and isinstance(x.ctx, ast.Store)
-        ]  # type: ignore[union-attr]
+        ]
         best = next((side for side in sides if side in kept and side in begins), "")
         other = sides[1 - sides.index(best)] if best else ""
         larger = isinstance(test.ops[0], ast.Gt) == (sides.index(best) == 1) if best else False  # the larger is kept
