@@ -62,6 +62,7 @@ def queries_alike(subject: Subject) -> list[Finding]:
             p.copy_(awake[..., :1, :].expand_as(awake))
         try:
             watch = subject.forward(subject.batch, facts=True, grad=True)
+            assert isinstance(watch, Graph)
             path = next((m.path for m in mixers(watch) if rows_alike(m.queries)), None) or slopes_alike(subject, watch, which)
         except NotApplicable:
             if not found:

@@ -53,6 +53,8 @@ class LabelGiven(Diagnosis):
                         column=column,
                     )  # fmt: skip
                     return
+            if own[0].labels.ndim > 1 and own[0].labels.shape[1] >= own[0].shape[0]:
+                continue
             if own[0].labels.ndim > 1:
                 yield from self.window(place, own, rows)
                 continue

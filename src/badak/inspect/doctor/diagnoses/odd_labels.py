@@ -232,7 +232,7 @@ class OddLabels(Diagnosis):
                     tr("the critic is asked for {:.3g} of what another model made, and that one asks for the same, {} times"),
                 ),
             ):
-                if min(len(fake), len(others)) >= LEAST and len({*fake, *others}) == 1:
+                if min(len(fake), len(real), len(others)) >= LEAST and len({*fake, *others}) == 1:
                     return self.found(
                         next(loss.place for loss in own if loss.fake),
                         cause.format(fake[0], min(len(fake), len(others))),
