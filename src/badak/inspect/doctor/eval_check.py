@@ -59,7 +59,7 @@ class Lookout(Observer):
         self._thread = threading.get_ident()
         if self.on:
             events.grad_mode_listeners.append(self._grad_mode_set)
-            self._told = draws_told(visit.watch)  # which rows of a dataset are asked about
+            self._told = None if patience is None else draws_told(visit.watch)  # which rows of a dataset are asked about
             if patience is not None:
                 events.watch(self)
 
@@ -72,7 +72,8 @@ class Lookout(Observer):
         """Look no longer."""
         if self.on:
             self.on = False
-            self._told()
+            if self._told is not None:
+                self._told()
             events.watch(self, False)
             events.grad_mode_listeners.remove(self._grad_mode_set)
             said = self.visit.hidden | {finding.code for finding in self.visit.checkup.findings}

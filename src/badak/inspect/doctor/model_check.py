@@ -18,18 +18,7 @@ if TYPE_CHECKING:
     from badak.inspect.doctor.session import Visit
 
 WORDS = 20  # that a table of words has, at least
-ASKED = (
-    "batch",
-    "future",
-    "padding",
-    "positions",
-    "tokens",
-    "order",
-    "residual",
-    "rotary",
-    "heads",
-    "axis",
-)  # what no diagnosis looks for
+ASKED = frozenset("batch future padding positions tokens order residual rotary heads axis".split())  # what no diagnosis looks for
 
 
 def asked(visit: "Visit") -> list[Finding]:

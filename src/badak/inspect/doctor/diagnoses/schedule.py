@@ -52,9 +52,8 @@ def _steady(visit: "Visit", steps: "list[Step]", rates: list[float]) -> float:
     """By what factor the rate falls in every step, where that is a tenth or more and an epoch has several steps; else 1.0."""
     last, loaders = rates[-STEADY - 1 :], visit.loaders
     rows = visit.watch.rows
-    whole = (
-        not loaders and rows.seen >= 3 * STEADY and sum(map(len, rows.rows.values())) >= 0.9 * rows.seen
-    )  # hardly a row came twice
+    once = sum(map(len, rows.rows.values())) >= 0.9 * rows.seen  # hardly a row came twice
+    whole = not loaders and rows.seen >= 3 * STEADY and once
     if len(last) <= STEADY or min(last) <= 0.0 or len(given_to(steps)) < 3 or max(map(batches, loaders), default=3 * whole) < 3:
         return 1.0
     factors = [b / a for a, b in zip(last, last[1:])]
