@@ -264,8 +264,12 @@ from badak.tensor.random_ops import binomial as binomial
 from badak.tensor.random_ops import poisson as poisson
 from badak.tensor.random_ops import gamma as __standard_gamma_
 _standard_gamma = __standard_gamma_
+from badak.tensor.random_ops import gamma_grad as __standard_gamma_grad_
+_standard_gamma_grad = __standard_gamma_grad_
 from badak.tensor.random_ops import dirichlet as __sample_dirichlet_
 _sample_dirichlet = __sample_dirichlet_
+from badak.tensor.random_ops import dirichlet_grad as __dirichlet_grad_
+_dirichlet_grad = __dirichlet_grad_
 from badak.tensor.elementwise import clamp as clamp
 from badak.tensor.elementwise import clamp_max as clamp_max
 from badak.tensor.elementwise import clamp_min as clamp_min
