@@ -55,23 +55,22 @@ def _normed(input, running_mean, running_var, weight, bias, training, momentum, 
             tr("Expected more than 1 value per channel when training, got input size {}", list(x.shape)),
             "a larger batch, or model.eval()",
         )
-    mean, var, unbiased = _moments(x)
-    if count:  # nothing moves towards the statistics of nothing
-        _move(running_mean, running_var, mean, unbiased, momentum)
+    with no_grad():
+        mean, var, unbiased = _moments(x)
+        if running_mean is not None and count:  # nothing moves towards the statistics of nothing
+            _move(running_mean, mean, momentum)
+            _move(running_var, unbiased, momentum)
     return _apply(x, weight, bias, mean, var, eps, True), mean, var
 
 
-@no_grad()
 def _moments(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     return apply(BatchMoments, x.float() if x.dtype is float16 else x)
 
 
-@no_grad()
-def _move(running_mean, running_var, mean: Tensor, unbiased: Tensor, momentum: float) -> None:
-    """Move what is remembered towards the statistics of a batch."""
-    if running_mean is not None:
-        running_mean.lerp_(mean.to(running_mean.dtype), momentum)
-        running_var.lerp_(unbiased.to(running_var.dtype), momentum)
+def _move(running: Tensor, new: Tensor, momentum: float) -> None:
+    """Move what is remembered towards that of a batch."""
+    kind = running.dtype
+    running.lerp_(new if new.dtype is kind else new.to(kind), momentum)
 
 
 def _apply(x: Tensor, weight, bias, mean: Tensor, var: Tensor, eps: float, moving: bool) -> Tensor:
@@ -94,9 +93,11 @@ def instance_norm(
         raise ArgumentError(tr("Expected more than 1 spatial element when training, got input size {}", list(x.shape)), None)
     _check(x, "instance_norm", running_mean, running_var, weight, bias)
     channels = x.contiguous().view(1, N * C, *x.shape[2:])  # each of each image is one of a batch of one
-    mean, var, unbiased = _moments(channels)
-    if x.numel():
-        _move(running_mean, running_var, mean.view(N, C).mean(0), unbiased.view(N, C).mean(0), momentum)
+    with no_grad():
+        mean, var, unbiased = _moments(channels)
+        if running_mean is not None and x.numel():
+            _move(running_mean, mean.view(N, C).mean(0), momentum)
+            _move(running_var, unbiased.view(N, C).mean(0), momentum)
     each_weight, each_bias = (None if p is None else p.repeat(N) for p in (weight, bias))
     return _apply(channels, each_weight, each_bias, mean, var, eps, True).view(x.shape)
 
