@@ -388,3 +388,11 @@ def test_kl_div_says_that_its_mean_is_not_the_divergence(lib):
     with pytest.warns(UserWarning, match="reduction: 'mean' divides the total loss by both the batch size and the support size"):
         lib.nn.functional.kl_div(p.log(), p)
     lib.nn.functional.kl_div(p.log(), p, reduction="batchmean")  # a warning would be an error
+
+
+@pytest.mark.parametrize("goal", ["ids", "probabilities", "ids of a wrong size"])
+def test_label_smoothing_is_a_part_of_a_whole(goal):
+    for lib, functional in ((torch, torch.nn.functional), (badak, F)):
+        target = {"ids": lib.tensor([0, 1, 2]), "probabilities": lib.rand(3, 4)}.get(goal, lib.arange(4))
+        with pytest.raises(RuntimeError, match=r"label_smoothing must be between 0\.0 and 1\.0\. Got: "):
+            functional.cross_entropy(lib.rand(3, 4), target, label_smoothing=1.2)

@@ -228,3 +228,13 @@ def test_a_padding_that_is_not_zeros_goes_around_one_to_three_dims_behind_the_ch
                 except (NotImplementedError, ValueError, RuntimeError):
                     found.append("refused")
             assert found[0] == found[1], (dims, numbers, mode)
+
+
+@pytest.mark.parametrize(
+    "shape, words",
+    [((1, 5, 9), "be divisible by the product of kernel_size"), ((1, 6, 10), "match the calculated number of sliding")],
+)
+def test_columns_of_another_size_are_refused_in_pytorchs_words(shape, words):
+    for lib in (torch, badak):
+        with pytest.raises(RuntimeError, match=words):
+            lib.nn.functional.fold(lib.rand(*shape), output_size=(4, 5), kernel_size=(2, 3))

@@ -641,3 +641,12 @@ def test_functions_of_the_library_as_attributes_of_a_class_take_no_self():
         assert net.own(1) == 2
         net.weight, net.bias = lib.ones(1, 1), None
         assert net.forward_of(lib.ones(1)).item() == 1
+
+
+def test_a_change_in_place_by_apply_is_noticed_by_a_graph():
+    for lib in (torch, badak):
+        layer = lib.nn.Linear(3, 2)
+        y = layer.weight * layer.weight
+        layer._apply(lambda x: x.mul_(2))
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            y.sum().backward()

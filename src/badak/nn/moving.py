@@ -33,7 +33,9 @@ class Moving(Tree):
                 if is_wrapper(parameter):
                     swap(parameter, Parameter(fn(parameter.detach()), parameter.requires_grad))
                 else:
-                    parameter.data = fn(parameter.data)
+                    seen = parameter.data
+                    seen._version_counter = parameter._watch()  # a change in place counts: a graph may have saved the parameter
+                    parameter.data = fn(seen)
                 if grad is not None:
                     parameter.grad = fn(grad)
             for name, buffer in self._buffers.items():

@@ -73,13 +73,18 @@ class CrossEntropy(Op):
         return dlogits, None, None
 
 
-def unrounded_cross_entropy(save, logits, target, weight, ignore_index=-100, smoothing=0.0, reduction="mean", shape=None):
-    """The forward of `CrossEntropy`, whose result is float32 for logits of bfloat16."""
-    all_seen = _check_classes("cross_entropy", logits, target, weight, ignore_index, shape)
+def check_smoothing(smoothing: float) -> None:
+    """Raise where it is no part of a whole."""
     if not 0.0 <= smoothing <= 1.0:
         raise ArgumentError(
             tr("cross_entropy: label_smoothing must be between 0.0 and 1.0. Got: {}", smoothing), "label_smoothing=0.1"
         )
+
+
+def unrounded_cross_entropy(save, logits, target, weight, ignore_index=-100, smoothing=0.0, reduction="mean", shape=None):
+    """The forward of `CrossEntropy`, whose result is float32 for logits of bfloat16."""
+    all_seen = _check_classes("cross_entropy", logits, target, weight, ignore_index, shape)
+    check_smoothing(smoothing)
     kernel = kernels.of(logits)
     loss, lse = kernel.cross_entropy(logits, target, weight, ignore_index, smoothing)
     save.logits, save.target, save.lse, save.weight = logits, target, lse, weight
@@ -107,6 +112,7 @@ class CrossEntropySoft(Op):
     @staticmethod
     def forward(save, logits, target, weight, smoothing=0.0, reduction="mean"):
         _check_pair("cross_entropy", logits, target)
+        check_smoothing(smoothing)
         if weight is not None and weight.shape != logits.shape[1:]:
             raise _weight_mismatch("cross_entropy", weight, logits.shape[1])
         loss, lse = kernels.of(logits).cross_entropy_soft(logits, target, weight, smoothing)

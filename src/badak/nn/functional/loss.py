@@ -9,7 +9,7 @@ from badak.core import events
 from badak.core.errors import ArgumentError, DTypeError, ShapeError, tr, user_line, warn, warn_once
 from badak.nn.functional._common import real_tensor, reduction_of, tensor
 from badak.ops._check import expect_real
-from badak.ops.loss import BCE, MSE, NLL, BCEWithLogits, CrossEntropy, CrossEntropySoft, KLDiv
+from badak.ops.loss import BCE, MSE, NLL, BCEWithLogits, CrossEntropy, CrossEntropySoft, KLDiv, check_smoothing
 from badak.tensor import Tensor, apply, broadcast_tensors, promote_types, where
 from badak.tensor.upcast import in_float32
 
@@ -59,6 +59,7 @@ def cross_entropy(
         2.3026
     """
     logits, reduction = tensor(input, "cross_entropy"), reduction_of(size_average, reduce, reduction)
+    check_smoothing(label_smoothing)
     _look_for_probabilities(logits)
     if target._array.dtype.kind in "fV" and target._array.shape == logits._array.shape:
         if ignore_index >= 0:

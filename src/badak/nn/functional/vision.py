@@ -42,10 +42,17 @@ def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1) -> Te
     dilation, padding = sizes(dilation, 2, "fold", "dilation"), sizes(padding, 2, "fold", "padding")
     stride = sizes(stride, 2, "fold", "stride")
     out = windows(size, kernel, stride, padding, dilation)
-    if x.shape[1] % math.prod(kernel) or x.shape[2] != math.prod(out):
+    if x.shape[1] % math.prod(kernel):
         raise ShapeError(
-            tr("fold: expected input (N, C * {}, {}) for output_size={} and kernel_size={}; got {}", math.prod(kernel),
-               math.prod(out), size, kernel, tuple(x.shape)),
+            tr("fold: Expected size of input's dimension 1 to be divisible by the product of kernel_size, but got input {} and "
+               "kernel_size={}", tuple(x.shape), kernel),
+            "the arguments that unfold was given",
+        )  # fmt: skip
+    if x.shape[2] != math.prod(out):
+        raise ShapeError(
+            tr("fold: expected input's size at dimension 2 to match the calculated number of sliding blocks {} = {}, for "
+               "output_size={} and kernel_size={}; got input {}", " * ".join(map(str, out)), math.prod(out), size, kernel,
+               tuple(x.shape)),
             "the arguments that unfold was given",
         )  # fmt: skip
     cols = x.reshape(x.shape[0], x.shape[1] // math.prod(kernel), *kernel, *out)
