@@ -139,3 +139,15 @@ def test_classes_of_nodes_and_what_is_kept_with_one():
         del y
         gc.collect()
         assert tensor.expired() and reference() is None
+
+
+OF_NUMBERS = [lambda x: x + 5, lambda x: 5 - x, lambda x: 2 * x, lambda x: x / 2, lambda x: x**2, lambda x: x * x, lambda x: -x]
+
+
+@pytest.mark.parametrize("function", OF_NUMBERS)
+def test_a_number_is_an_end_of_its_own(function):
+    found = []
+    for lib in LIBRARIES:
+        node = function(lib.ones(2, requires_grad=True)).grad_fn
+        found.append((type(node).__name__, [(type(end).__name__, number) for end, number in node.next_functions]))
+    assert found[0] == found[1]

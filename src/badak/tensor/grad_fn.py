@@ -79,6 +79,9 @@ _BY_NODE = {  # what PyTorch calls them depends on shapes or dims
 }  # fmt: skip
 
 
+_WITH_NUMBER = ("Shift", "Scale", "DivBy")  # which are an operation on two tensors in PyTorch: of a number no gradient is wanted
+
+
 class GradFn:
     """What a node says of itself. The same object for as long as somebody holds it; its class has the operation's name."""
 
@@ -98,7 +101,8 @@ class GradFn:
     @property
     def next_functions(self) -> tuple:
         """For each input (what made it, which of its outputs it is); (None, 0) where no gradient is wanted."""
-        return tuple((None, 0) if edge is None else (grad_fn(edge[0], self._tensor_of), edge[1]) for edge in self._node.edges)
+        ends = tuple((None, 0) if edge is None else (grad_fn(edge[0], self._tensor_of), edge[1]) for edge in self._node.edges)
+        return (*ends, (None, 0)) if getattr(getattr(self._node, "op", None), "__name__", "") in _WITH_NUMBER else ends
 
     def _sequence_nr(self) -> int:
         return self._node.order
