@@ -417,3 +417,13 @@ def test_t_refuses_more_than_two_sparse_dims(shape, dims):
     for lib in (badak, torch):
         with pytest.raises(RuntimeError, match="expects a tensor with <= 2 sparse and 0 dense dimensions"):
             lib.ones(shape).to_sparse(dims).t()
+
+
+@pytest.mark.parametrize("make", ["zeros", "empty"])
+def test_a_new_tensor_of_no_values(make):
+    for lib in (torch, badak):
+        x = getattr(lib, make)(3, 2, layout=lib.sparse_coo, dtype=lib.float64, requires_grad=True)
+        assert x.layout is lib.sparse_coo and tuple(x.shape) == (3, 2) and x._nnz() == 0 and x.dtype is lib.float64
+        assert x.requires_grad and x.to_dense().tolist() == [[0, 0]] * 3
+        with pytest.raises(ValueError, match="SparseAdam requires dense parameter tensors"):
+            lib.optim.SparseAdam([x])

@@ -52,7 +52,7 @@ class SparseAdam(Optimizer):
         super().__init__(params, settings)
         for p in self._parameters():
             if p.layout is not strided or p.is_complex():
-                raise ArgumentError("SparseAdam requires dense, real parameters", "x.to_dense() as the parameter")
+                raise ArgumentError("SparseAdam requires dense parameter tensors of real numbers", "x.to_dense() as the parameter")
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """One update of every parameter that has a gradient; returns what `closure` returned."""

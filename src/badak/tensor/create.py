@@ -10,7 +10,7 @@ from badak.kernels.memory_format import channels_innermost, copied, laid
 from badak.tensor import dtypes
 from badak.tensor.data import as_array, fit, unlike_storage
 from badak.tensor.dtypes import CPU, Size, check_place, default_dtype, to_dtype
-from badak.tensor.layouts import order_asked, strided
+from badak.tensor.layouts import no_values, order_asked, sparse_coo, strided
 from badak.tensor.meta_storage import description, filled, new_memory, unfilled
 from badak.tensor.promote import into
 from badak.tensor.storage import UntypedStorage
@@ -147,14 +147,12 @@ def is_tensor(obj) -> bool:
 
 def _shape(size, options) -> tuple:
     """The shape given as ints, as one tuple or list, or as size=."""
-    if "size" in options:
-        if size:
-            raise ArgumentTypeError("got several values for the argument 'size'", "zeros(2, 3) or zeros(size=(2, 3))")
-        size = (options.pop("size"),)
+    if size and "size" in options:
+        raise ArgumentTypeError("got several values for the argument 'size'", "zeros(2, 3) or zeros(size=(2, 3))")
+    size = (options.pop("size"),) if "size" in options else size
     if not size:
         raise ArgumentTypeError('missing 1 required positional argument: "size"', "zeros(2, 3), or zeros(()) for a single number")
-    if len(size) == 1 and not hasattr(size[0], "__index__"):
-        size = size[0]
+    size = size[0] if len(size) == 1 and not hasattr(size[0], "__index__") else size
     try:
         shape = tuple([n.__index__() for n in size])
     except (AttributeError, TypeError):
@@ -169,13 +167,15 @@ def _shape(size, options) -> tuple:
 def _new(make, size, options, *value) -> Tensor:
     """make(shape, *value, dtype) with the keywords that every creation function takes."""
     shape = _shape(size, options)
+    if options.get("layout") is sparse_coo and make in (np.zeros, np.empty):  # which need no values
+        return no_values(shape, options)
     check_place(options.get("device"))  # before there is any memory
     dtype = dtypes.agreed(options.pop("dtype", None), options.get("out"))
     wanted = default_dtype() if dtype is None else to_dtype(dtype)
     if make is np.empty and unfilled.on:
         return _finish(description(shape, wanted.numpy), options)
-    make = new_memory if make is np.empty and filled else make
-    return _finish(make(shape, *value, wanted.numpy), options)
+    made = new_memory(shape, wanted.numpy) if make is np.empty and filled else make(shape, *value, wanted.numpy)
+    return _finish(made, options)
 
 
 def _finish(array, options) -> Tensor:

@@ -1,5 +1,7 @@
 """Layouts and memory formats: words for how a tensor lies in memory. badak's are strided, and every order is accepted."""
 
+import importlib
+
 import numpy as np
 
 from badak.core.errors import ShapeError, package, tr
@@ -57,3 +59,9 @@ def order_asked(memory_format, ndim: int) -> str | None:
 def lies_so(array: np.ndarray, order: str) -> bool:
     """Whether the array lies in this order already, without gaps."""
     return (array if order == "rows" else np.moveaxis(array, 1, -1)).flags.c_contiguous
+
+
+def no_values(shape: tuple, options: dict):
+    """What zeros and empty give for layout=sparse_coo: a sparse tensor that says nothing but its shape."""
+    options = {name: value for name, value in options.items() if name != "layout"}
+    return importlib.import_module("badak.tensor.sparse.create").sparse_coo_tensor(size=shape, **options)
