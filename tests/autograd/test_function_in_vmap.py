@@ -138,3 +138,70 @@ def test_hooks_of_tensors_see_the_gradient_of_one_example():
     for theirs, ours in zip(found[0][0], found[1][0]):
         np.testing.assert_allclose(ours, theirs, rtol=1e-6)
     assert found[0][1] == found[1][1]
+
+
+def test_a_backward_runs_once_for_the_gradients_of_all_examples():
+    answers = []
+    for lib in (torch, badak):
+        calls = []
+
+        class Counted(lib.autograd.Function):
+            generate_vmap_rule = True
+
+            @staticmethod
+            def forward(x):
+                return x * 2
+
+            @staticmethod
+            def setup_context(ctx, inputs, output):
+                pass
+
+            @staticmethod
+            def backward(ctx, dy):
+                calls.append(tuple(dy.shape))  # noqa: B023
+                return dy * 2
+
+        x = lib.arange(3.0).requires_grad_()
+        y = Counted.apply(x).exp()
+        found = lib.vmap(lambda dy: lib.autograd.grad(y, x, dy, retain_graph=True)[0])(lib.eye(3))  # noqa: B023
+        rows = lib.autograd.grad(y, x, lib.eye(3), retain_graph=True, is_grads_batched=True)[0]
+        answers.append((calls, found.tolist(), rows.tolist(), found.requires_grad))
+    assert answers[0][0] == answers[1][0] == [(3,), (3,)] and answers[0][3] == answers[1][3]
+    np.testing.assert_allclose(answers[1][1], answers[0][1], rtol=1e-6)
+    np.testing.assert_allclose(answers[1][2], answers[0][2], rtol=1e-6)
+
+
+def test_a_rule_of_its_own_runs_outside_of_its_vmap():
+    answers = []
+    for lib in (torch, badak):
+        weight = lib.arange(6.0).reshape(3, 2)
+
+        class Summed(lib.autograd.Function):
+            @staticmethod
+            def forward(x):
+                return x.sum()
+
+            @staticmethod
+            def setup_context(ctx, inputs, output):
+                pass
+
+            @staticmethod
+            def vmap(info, in_dims, x):
+                slope = lib.vmap(lambda row: lib.func.grad(lambda w: (row @ w.t()).square().sum())(weight))(x)  # noqa: B023
+                return slope.sum(0), None
+
+        outside = []
+        lib.vmap(lambda x: (outside.append(Summed.apply(x)), (x * 2).sum())[1])(lib.ones(4, 2))  # noqa: B023
+        answers.append((outside[0] + 1).tolist())  # it has no examples, and outlives the vmap
+    assert answers[0] == answers[1]
+
+
+def test_a_linear_within_three_vmaps():
+    answers = []
+    for lib in (torch, badak):
+        x, w, b = (lib.arange(float(n)).reshape(shape) for n, shape in ((96, (2, 3, 4, 4)), (24, (3, 2, 4)), (6, (3, 2))))
+        linear = lib.nn.functional.linear
+        shared = lib.vmap(lambda rows: lib.vmap(lib.vmap(linear, (0, None, None)), (0, 0, 0))(rows, w, b))(x)  # noqa: B023
+        own = lib.vmap(lambda rows, w: lib.vmap(linear, (0, 0, 0))(rows, w, b), (0, 0))(x, lib.stack([w, -w]))  # noqa: B023
+        answers.append((shared.tolist(), own.tolist()))
+    assert answers[0] == answers[1]

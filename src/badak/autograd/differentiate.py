@@ -75,7 +75,9 @@ def grad(
             )
     if modes.batching or modes.one_by_one:
         retain_graph = True  # PyTorch walks once for all examples
-    found = walk_back(outputs, gradients, retain_graph, create_graph, edges)
+    found = _of_all_examples(outputs, gradients, edges) if modes.batching and not create_graph else None
+    if found is None:
+        found = walk_back(outputs, gradients, retain_graph, create_graph, edges)
     made = []
     for i, (x, dx) in enumerate(zip(inputs, found, strict=True)):
         if dx is None and not (allow_unused or materialize_grads):
@@ -104,6 +106,17 @@ def grad(
         if isinstance(x, OfValues) and made[-1] is not None:
             made[-1] = x.same_values(made[-1])
     return tuple(made)
+
+
+def _of_all_examples(outputs: list, gradients: list, edges: list) -> list | None:
+    """One walk for all gradients of a vmap, so that a program's own backward runs once; None where a backward is no formula."""
+    if all(batching.level_of(dy) is None for dy in gradients):
+        return None
+    try:
+        found = walk_back(outputs, gradients, True, True, edges)
+    except GraphError:
+        return None
+    return [dx.detach() if isinstance(dx, Tensor) else dx for dx in found]
 
 
 def _by_rows(outputs: list, inputs: list, gradients: list, retain_graph, create_graph, allow_unused, materialize_grads) -> tuple:

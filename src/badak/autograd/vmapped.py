@@ -34,7 +34,8 @@ def of_examples(function, level, args, kwargs) -> Any:
         )
     dims = batching.mapped(args, lambda a: 0 if batching.level_of(a) is level else None)
     full = batching.mapped(args, lambda a: _bare(a, level))
-    made = function.vmap(VmapInfo(level.size, level.randomness), dims, *full, **kwargs)
+    with batching.around(level):
+        made = function.vmap(VmapInfo(level.size, level.randomness), dims, *full, **kwargs)
     if not isinstance(made, tuple) or len(made) != 2:
         raise GraphError(
             tr("Expected the vmap staticmethod of {} to return a tuple of two, (output, out_dims)", function.__name__),

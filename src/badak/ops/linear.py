@@ -6,7 +6,7 @@ from badak.kernels import LARGE
 from badak.kernels.memory_format import turn
 from badak.ops._check import cannot_multiply, dtype_mismatch, unlike_summands
 from badak.ops._complex import conj
-from badak.ops.batching import aligned, every, stacked
+from badak.ops.batching import aligned, every
 from badak.ops.matmul import MatMul
 from badak.ops.op import Op, flops_of_products
 
@@ -66,8 +66,18 @@ class LinearOfEach(Op):
     x (N, T, K), w (N, M, K), b (N, M) or None -> (N, T, M). A weight that is the same in memory for all n is multiplied once.
     """
 
-    batching = staticmethod(stacked)
     flops = flops_of_products(0, 1, lambda inputs: inputs[1].shape[-1])
+
+    @staticmethod
+    def batching(run, op, xs, batched, attributes):
+        """The examples of a vmap around: among the rows where they share the weights, else each with a weight of its own."""
+        x, w, b = xs
+        if not (batched[1] or batched[2]):
+            y = run(op, x.transpose(0, 1).reshape(x.shape[1], -1, x.shape[-1]), w, b)
+            return y.reshape(x.shape[1], x.shape[0], *x.shape[2:-1], w.shape[1]).transpose(0, 1)
+        x, *rest = every(xs, batched)
+        y = run(op, *[None if a is None else a.reshape(-1, *a.shape[2:]) for a in (x, *rest)])
+        return y.reshape(*x.shape[:2], *y.shape[1:])
 
     @staticmethod
     def forward(save, x, w, b):

@@ -10,6 +10,7 @@ from badak.autograd.node import Leaf
 from badak.core import events
 from badak.core.errors import ArgumentError, GraphError, ShapeError, name_of, tr
 from badak.core.modes import anywhere, modes
+from badak.tensor.batched import Batched
 from badak.tensor.dtypes import Size
 from badak.tensor.wrapped import walks as walks_of_wrappers
 
@@ -56,6 +57,9 @@ def walk_back(outputs, gradients, retain_graph, create_graph: bool, targets=None
         return walks_of_wrappers[1](outputs, gradients, retain_graph, create_graph, targets)
     roots = [root(y, dy) for y, dy in zip(outputs, gradients, strict=True)]
     if not create_graph:
+        for _, array in roots:
+            if type(array) is Batched:  # no arrays that a walk could take
+                raise array.complaint()
         spent = [edge[0].saved is None or edge[0].spent for edge, _ in roots if type(edge[0]) is not Leaf]
         try:
             return backpropagate(roots, bool(retain_graph), targets)
@@ -101,7 +105,8 @@ def root(y, dy):
         one = np.ones_like(y._array)
         events.constant(one)
         return edge, one
-    array = np.asarray(getattr(dy, "_array", dy))
+    given = getattr(dy, "_array", dy)
+    array = given if type(given) is Batched else np.asarray(given)
     if array.shape != y._array.shape:
         raise ShapeError(
             tr(
@@ -111,4 +116,4 @@ def root(y, dy):
             ),
             "pass a gradient of the output's shape",
         )
-    return edge, array.astype(y._array.dtype, copy=False)
+    return edge, array if type(array) is Batched else array.astype(y._array.dtype, copy=False)

@@ -311,7 +311,8 @@ def examples(size: int, randomness: str) -> Iterator[Level]:
     """A block in which tensors may have this many examples."""
     level, before = Level(size, randomness), modes.batching
     level.depth = len(before)
-    if not before:
+    first = _VMAP not in modes.observers  # within `alone` and `around` there are vmaps around that are not seen
+    if first:
         watch(_VMAP)
     modes.batching = (*before, level)
     anywhere.casting += 1
@@ -320,8 +321,18 @@ def examples(size: int, randomness: str) -> Iterator[Level]:
     finally:
         anywhere.casting -= 1
         modes.batching = before
-        if not before:
+        if first:
             watch(_VMAP, False)
+
+
+@contextmanager
+def around(level: Level) -> Iterator[None]:
+    """A block for what is done for all examples of this vmap: within those around it alone."""
+    before, modes.batching = modes.batching, modes.batching[: level.depth]
+    try:
+        yield
+    finally:
+        modes.batching = before
 
 
 @contextmanager
