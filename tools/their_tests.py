@@ -217,7 +217,6 @@ SUITES = {
     ),
     "skorch": Suite("skorch/tests", repository="skorch-dev/skorch@v1.4.0", options="-o addopts="),
     "snntorch": Suite("tests/test_snntorch", repository="jeshraghian/snntorch@634fc22"),
-    "speechbrain": Suite("tests/unittests", repository="speechbrain/speechbrain@9c826ef39", options="--timeout 120"),
     "stable-baselines3": Suite(
         " ".join(f"tests/test_{name}.py" for name in "distributions buffers utils gae train_eval_mode".split()),
         repository="DLR-RM/stable-baselines3@e05d2dbe",
@@ -232,7 +231,6 @@ SUITES = {
     "torchmetrics": Suite(
         "tests/unittests/bases", path="src", repository="Lightning-AI/torchmetrics@v1.9.0", options="-o addopts="
     ),
-    "torchsde": Suite("tests", repository="google-research/torchsde@eb3a00e", options="--timeout 120"),
     "torchtuples": Suite("tests", repository="havakv/torchtuples@v0.2.2"),
     "TransformerLens": Suite(
         "tests/unit",
