@@ -60,6 +60,7 @@ REASONS = [
         "a draw that rounding makes singular has the log-determinant -inf, as in PyTorch, whose draws are others",
     ),
     ("test_make_dual_torch_dispatch", "__torch_dispatch__ of a class is not called"),
+    ("test_profiler Asser", "an event of the profiler has the name of the operation of badak: scale for x * 2"),
     ("conj_bit", "badak computes a conjugate at once: it is no view, and has no negative bit"),
 ]  # of other numbers, by a part of the test's name and what is said
 
