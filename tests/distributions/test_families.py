@@ -408,3 +408,18 @@ def test_values_outside_of_the_support_are_refused_in_pytorchs_words(call):
             call(lib.distributions, lib)
         said.append(str(refused.value).partition(" values:")[0].replace("badak.Size", "torch.Size"))
     assert said[0] == said[1]
+
+
+@pytest.mark.parametrize("call", [
+    lambda lib: lib._standard_gamma("a"),
+    lambda lib: lib._sample_dirichlet(3.0),
+    lambda lib: lib._standard_gamma_grad(1.0, 2.0),
+    lambda lib: lib._dirichlet_grad(lib.ones(2, dtype=lib.int64), lib.ones(2), lib.ones(2)),
+    lambda lib: lib._dirichlet_grad(lib.rand(2), lib.rand(3), lib.rand(3)),
+])  # fmt: skip
+def test_draws_and_their_gradients_are_of_floating_tensors(call):
+    for lib in (badak, torch):
+        with pytest.raises((TypeError, ValueError, RuntimeError)) as refused:
+            call(lib)
+        if lib is badak:
+            assert "\nfix: " in str(refused.value)

@@ -5,7 +5,7 @@ import importlib
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentError, DTypeError, GraphError, tr
+from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, GraphError, tr
 from badak.kernels.reference import special
 from badak.ops._broadcast import quiet
 from badak.ops.op import Op
@@ -83,8 +83,7 @@ class DirichletDraw(Op):
 
 def poisson(input, generator=None) -> Tensor:
     """Integers with mean input, in its dtype; the gradient is 0."""
-    if not input.is_floating_point():
-        raise DTypeError(tr("poisson: expected floats; got {}", input.dtype), "x.float()")
+    (input,) = _floats("poisson", input)
     _at_least_zero(input, tr("invalid Poisson rate, expected rate to be non-negative"))
     return flat(_drawn("poisson", generator, input)._array, input)
 
@@ -93,14 +92,14 @@ def binomial(count, prob, generator=None) -> Tensor:
     """How often of `count` times something of probability `prob` happens, in their dtype; without gradient."""
     _at_least_zero(count, tr("binomial: expected count >= 0"))
     _at_least_zero(prob, tr("binomial: expected prob >= 0"))
-    if not prob.is_floating_point():
-        raise DTypeError(tr("binomial: expected floats; got {}", prob.dtype), "prob.float()")
+    _floats("binomial", prob)
     count, prob = broadcast_tensors(count.to(prob.dtype), prob)
     return _drawn("binomial", generator, count, prob)
 
 
 def gamma(concentration: Tensor, generator=None) -> Tensor:
     """Draws of the gamma distribution with scale 1.   dconcentration: as the quantile stays."""
+    (concentration,) = _floats("gamma", concentration)
     _at_least_zero(concentration, tr("gamma: expected concentration >= 0"))
     drawn = _drawn("gamma", generator, concentration)
     return apply(StandardGamma, concentration, drawn.clamp(min=finfo(drawn.dtype).tiny))
@@ -108,6 +107,7 @@ def gamma(concentration: Tensor, generator=None) -> Tensor:
 
 def dirichlet(concentration: Tensor, generator=None) -> Tensor:
     """Gamma numbers over their sum, computed in float64.   dconcentration: as the quantiles of the proportions stay."""
+    (concentration,) = _floats("dirichlet", concentration)
     _at_least_zero(concentration, tr("gamma: expected concentration >= 0"))
     wide = _drawn("gamma", generator, concentration.detach().double())
     wide = wide.clamp(min=finfo(wide.dtype).tiny)
@@ -119,12 +119,21 @@ def dirichlet(concentration: Tensor, generator=None) -> Tensor:
 
 def gamma_grad(input: Tensor, output: Tensor) -> Tensor:
     """How gamma draws `output` move with their concentrations `input`; without gradient of its own."""
-    return apply(GammaSlope, output, input)
+    return apply(GammaSlope, *broadcast_tensors(*_floats("_standard_gamma_grad", output, input)))
 
 
 def dirichlet_grad(x: Tensor, alpha: Tensor, total: Tensor) -> Tensor:
     """How proportions x move with their concentrations alpha, over 1 - x; total: the sums of alpha, in its shape."""
-    return apply(DirichletSlope, x, alpha, total)
+    return apply(DirichletSlope, *broadcast_tensors(*_floats("_dirichlet_grad", x, alpha, total)))
+
+
+def _floats(name: str, *given: Tensor) -> tuple[Tensor, ...]:
+    for x in given:
+        if not isinstance(x, Tensor):
+            raise ArgumentTypeError(tr("{}: expected a Tensor; got {}", name, type(x).__name__), "badak.tensor(values)")
+        if not x.is_floating_point():
+            raise DTypeError(tr("{}: expected floats; got {}", name, x.dtype), "x.float()")
+    return given
 
 
 @events.state
