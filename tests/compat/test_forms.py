@@ -13,6 +13,7 @@ from tests.samples import rows
 ROWS = [row for row in rows() if forms.form_of(row.op, name_of(row.op))]
 
 
+@pytest.mark.filterwarnings("ignore:reduction. 'mean' divides")  # F.kl_div, as in PyTorch
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: repr(row))
 def test_the_graph_of_an_operation_gives_its_bits(row):
 

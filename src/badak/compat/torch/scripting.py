@@ -6,6 +6,7 @@ branch on data, which is refused, and varies no size that a branch may depend on
 
 import copy
 import functools
+import importlib
 import inspect
 import io
 import textwrap
@@ -99,9 +100,7 @@ class _Script:
 
     def save(self, f: Any, _extra_files: dict[str, Any] | None = None) -> None:
         """Write it as a trace of a run on the arguments it last saw, as `torch.jit.save` does."""
-        from badak.compat.torch.jit import save
-
-        save(self, f, _extra_files)
+        importlib.import_module("badak.compat.torch.jit").save(self, f, _extra_files)  # which makes traces of scripts
 
     def save_to_buffer(self, _extra_files: dict[str, Any] | None = None) -> bytes:
         """What `save` writes, as bytes."""

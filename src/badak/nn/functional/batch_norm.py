@@ -98,7 +98,8 @@ def instance_norm(
         if running_mean is not None and x.numel():
             _move(running_mean, mean.view(N, C).mean(0), momentum)
             _move(running_var, unbiased.view(N, C).mean(0), momentum)
-    each_weight, each_bias = (None if p is None else p.repeat(N) for p in (weight, bias))
+    wide = x.dtype is float16  # so that the gradients of all images are added up in float32
+    each_weight, each_bias = (None if p is None else (p.float() if wide else p).repeat(N) for p in (weight, bias))
     return _apply(channels, each_weight, each_bias, mean, var, eps, True).view(x.shape)
 
 

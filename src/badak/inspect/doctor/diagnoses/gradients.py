@@ -180,13 +180,14 @@ class NeverLearns(Diagnosis):
                     return
 
     def _beside(self, visit: "Visit") -> Iterator[Finding]:
-        """A term of the loss reaches weights, and none that this optimizer moves, where another term does."""
+        """A term of the loss reaches weights of another optimizer, and none that this one moves, where another term does."""
+        moved = {id(p) for step in visit.steps for p in step.optimizer._parameters()}
         for steps in visit.by_optimizer():
             known = [step for step in steps if step.terms]
             at = {id(step): i for i, step in enumerate(visit.steps)}
             with_it = [itertools.takewhile(lambda each: not each.fresh, visit.steps[at[id(step)] + 1 :]) for step in known]
             own = {id(p) for several in (known, *with_it) for step in several for p in step.optimizer._parameters()}
-            lost = [[place for place, leaves in step.terms if leaves and not leaves & own] for step in known]
+            lost = [[place for place, leaves in step.terms if leaves & moved and not leaves & own] for step in known]
             if known and all(lost) and all(len(each) < len(step.terms) for each, step in zip(lost, known)):
                 yield self.found(
                     lost[0][0] or known[0].place,

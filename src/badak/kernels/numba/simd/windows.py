@@ -2,11 +2,9 @@
 
 # mypy: disable-error-code="call-arg"
 
-from llvmlite import ir
-
 from badak.kernels.numba.codegen.floats import rounded
 from badak.kernels.numba.codegen.instructions import instruction
-from badak.kernels.numba.codegen.registers import I32, I64, Vectors
+from badak.kernels.numba.codegen.registers import I32, I64, Vectors, ir
 from badak.kernels.numba.simd.rows import _at, _sweep
 
 STRIDES = 1, 2  # those that `largest_of_windows` knows
