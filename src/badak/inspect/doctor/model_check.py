@@ -35,6 +35,7 @@ def asked(visit: "Visit") -> list[Finding]:
             modules = dict(module.named_modules())
             found = [each for each in report.findings if counts(each, modules, ordered, not told_lengths(args, kwargs))]
             found = [each for each in found if each.probe != "batch" or rows_are_apart(visit, module, args, kwargs)]
+            found = [each for each in found if each.probe != "tokens"] or found  # an input is not read where another bug hides it
             if found:
                 return [told(visit, each, place, modules) for each in found]
     return []
