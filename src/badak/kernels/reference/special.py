@@ -263,27 +263,35 @@ def beta_slope(x: Array, a: Array, total: Array) -> Array:
     double exponentially close to x and far from it. On that side of exp(E ln t) the integrand has one sign.
     Source of the substitution: Takahasi and Mori 1974, "Double exponential formulas for numerical integration".
     """
-    b, mean = total - a, digamma(a) - digamma(total)  # E ln t
-    near, low = total * x * (1 - x) < 2.5, x <= 0.5
-    result = _beta_slope_between(np.where(near, 0.5, x), a, b, mean)
-    result = np.where(near & low, _beta_slope_at_0(np.where(near & low, x, 0.5), a, b, mean), result)
-    return np.where(near & ~low, _beta_slope_at_1(np.where(near & ~low, x, 0.5), a, b, mean), result)
+    x, a, total = np.broadcast_arrays(x, a, total)
+    result, near = np.empty(x.shape), total * x * (1 - x) < 2.5
+    for formula, at in (
+        (_beta_slope_at_0, near & (x <= 0.5)),
+        (_beta_slope_at_1, near & (x > 0.5)),
+        (_beta_slope_between, ~near),
+    ):
+        if at.any():
+            mean = digamma(a[at]) - digamma(total[at])  # E ln t
+            result[at] = formula(x[at], a[at], total[at] - a[at], mean)
+    return result
 
 
 def _beta_slope_at_0(x, a, b, mean):
-    term, total, squares = np.ones(np.broadcast(x, a).shape), 0.0, 0.0
-    for k in range(80):
+    term, total, squares, k = np.ones(x.shape), 1 / a, 1 / a**2, 0
+    while (np.abs(term) > 1e-17 * np.abs(total)).any() and k < 100:
+        k += 1
+        term = term * (k - b) / k * x
         total, squares = total + term / (a + k), squares + term / (a + k) ** 2
-        term = term * (k + 1 - b) / (k + 1) * x
     return -x * np.exp((1 - b) * np.log1p(-x)) * ((np.log(x) - mean) * total - squares)
 
 
 def _beta_slope_at_1(x, a, b, mean):
-    y, term, moved = 1 - x, np.ones(np.broadcast(x, a).shape), 0.0  # moved: dterm / da
-    total, slope = 0.0, 0.0
-    for k in range(80):
+    y, term, moved = 1 - x, np.ones(x.shape), np.zeros(x.shape)  # moved: dterm / da
+    total, slope, k = 1 / b, np.zeros(x.shape), 0
+    while (np.maximum(np.abs(term), np.abs(moved)) > 1e-17 * np.abs(total)).any() and k < 100:
+        k += 1
+        moved, term = (moved * (k - a) - term) / k * y, term * (k - a) / k * y
         total, slope = total + term / (b + k), slope + moved / (b + k)
-        moved, term = (moved * (k + 1 - a) - term) / (k + 1) * y, term * (k + 1 - a) / (k + 1) * y
     return y * np.exp((1 - a) * np.log(x)) * (slope - mean * total)
 
 
@@ -292,7 +300,7 @@ def _beta_slope_between(x, a, b, mean):
     edge, p, q = np.where(below, x, 1 - x), np.where(below, a, b), np.where(below, b, a)
     falling, bent = p - (q - 1) * edge / (1 - edge), (q - 1) * edge / (1 - edge) ** 2
     width = 1 / (np.maximum(falling, 0) + np.sqrt(np.maximum(bent, 0)))  # over which f falls off
-    total = np.zeros(np.broadcast(x, a).shape)
+    total = np.zeros(x.shape)
     for y in np.arange(-3.4, 4.2, 0.1):
         w = width * np.exp(y - np.exp(-y))  # t = edge e^-w, or 1 - edge e^-w
         inside = np.log1p(-edge * np.exp(-w))
