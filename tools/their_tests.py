@@ -65,12 +65,6 @@ SUITES = {
     "asteroid-filterbanks": Suite(
         "tests", repository="asteroid-team/asteroid-filterbanks@ddecf6b", options="--ignore tests/torch_stft_test.py"
     ),
-    "backpack": Suite(
-        "test/core/derivatives/derivatives_test.py test/adaptive_avg_pool test/converter test/custom_module test/utils "
-        "test/hessianfree test/extensions",
-        repository="f-dangel/backpack@366bcd60",
-        options="--timeout 120",
-    ),
     "botorch": Suite(
         "test/posteriors test/acquisition/test_analytic.py test/models/transforms", repository="pytorch/botorch@e390e135c"
     ),
@@ -92,7 +86,6 @@ SUITES = {
     ),
     "entmax": Suite("entmax", repository="deep-spin/entmax@c2bec6d"),
     "fvcore": Suite("tests/test_*.py tests/param_scheduler", repository="facebookresearch/fvcore@3378afe"),
-    "geoopt": Suite("tests", repository="geoopt/geoopt@07598cd", options="--timeout 120"),
     "gpytorch": Suite("test", repository="cornellius-gp/gpytorch@v1.15.2"),
     "higher": Suite("tests", repository="facebookresearch/higher@15a247a"),
     "hypll": Suite("tests", repository="maxvanspengler/hyperbolic_learning_library@62ea788"),
@@ -113,8 +106,6 @@ SUITES = {
         "tests/losses " + " ".join(f"tests/filters/test_{name}.py" for name in "blur gaussian sobel".split()),
         repository="kornia/kornia@b4f5a78a1",
     ),
-    "kymatio": Suite("tests", repository="kymatio/kymatio@11552ed5", options="--timeout 120"),
-    "laplace": Suite("tests", repository="aleximmer/Laplace@44ea62a", options="--timeout 120"),
     "lightly": Suite("tests/loss tests/models tests/utils", repository="lightly-ai/lightly@e8d317fc", options="--timeout 120"),
     "lm-evaluation-harness": Suite(
         " ".join(
@@ -182,7 +173,6 @@ SUITES = {
     ),
     "ptflops": Suite("tests", repository="sovrasov/flops-counter.pytorch@d612c75"),
     "pycox": Suite("tests", repository="havakv/pycox@v0.3.0"),
-    "pypose": Suite("tests", repository="pypose/pypose@2b684b00", options="--timeout 120"),
     "pyro": Suite("tests/params tests/poutine tests/nn", repository="pyro-ppl/pyro@1.9.1"),
     "pyro-distributions": Suite("tests/distributions/test_[a-q]*.py", repository="pyro-ppl/pyro@1.9.1"),
     "pytorch-crf": Suite("tests", repository="kmkurn/pytorch-crf@623e340", options="-o addopts="),
@@ -212,9 +202,6 @@ SUITES = {
     ),
     "pytorch_ema": Suite("tests", repository="fadel/pytorch_ema@d661859"),
     "pytorch_optimizer": Suite("tests", repository="kozistr/pytorch_optimizer@v3.9.0"),
-    "segmentation_models.pytorch": Suite(
-        "tests", repository="qubvel-org/segmentation_models.pytorch@5006616", options="--timeout 120"
-    ),
     "skorch": Suite("skorch/tests", repository="skorch-dev/skorch@v1.4.0", options="-o addopts="),
     "snntorch": Suite("tests/test_snntorch", repository="jeshraghian/snntorch@634fc22"),
     "stable-baselines3": Suite(
@@ -359,7 +346,8 @@ def main() -> None:
             parser.error(f"no release of {args.suite} is written down\nfix: clone it, and give the folder")
         args.source = fetched(args.suite, args.fetch)
     if args.source is None or not args.source.is_dir():
-        parser.error(f"{args.source} is no folder\nfix: the folder of a clone of {args.suite}")
+        given = "no folder was given" if args.source is None else f"{args.source} is no folder"
+        parser.error(f"{given}\nfix: the folder of a clone of {args.suite}")
     kept = compared(args.suite, args.source.resolve(), args.torch, args.badak, args.limit)
     beside = f", {kept['torch']} on PyTorch" if "torch" in kept else ""
     print(f"{args.suite} ({kept['commit']}): {kept['badak']} tests pass on badak{beside}")
