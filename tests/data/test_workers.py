@@ -22,6 +22,7 @@ import torch.utils.data as theirs
 import badak
 from badak.core.errors import ArgumentError, ArgumentTypeError
 from badak.data.workers import WorkerError
+from tests.waiting import HANGS, until
 
 FORKED = {"multiprocessing_context": "fork"}  # so that workers get what cannot be pickled, in Python 3.14, too
 SOURCE = str(Path(badak.__file__).resolve().parent.parent)
@@ -69,7 +70,7 @@ class Dies(Numbers):
 
 class Sleeps(Numbers):
     def __getitem__(self, i):
-        time.sleep(30)
+        time.sleep(600)
 
 
 class Parts:
@@ -100,10 +101,7 @@ def nobody_is_left_behind():
     before = children()
     yield
     gc.collect()  # a caught error holds its frames, and they the loader
-    deadline = time.monotonic() + 10
-    while children() - before and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert not children() - before
+    until(lambda: not children() - before)
 
 
 @pytest.mark.slow
@@ -187,10 +185,8 @@ def test_a_worker_that_is_killed_is_named():
 
 @pytest.mark.slow
 def test_waiting_ends_after_the_timeout():
-    start = time.monotonic()
     with pytest.raises(RuntimeError, match="timed out after 0.2 seconds"):
         next(iter(ours.DataLoader(Sleeps(8), 2, num_workers=1, timeout=0.2)))
-    assert time.monotonic() - start < 15
 
 
 @pytest.mark.slow
@@ -282,13 +278,6 @@ def is_alive(pid: int) -> bool:
         return False
 
 
-def wait_until_gone(pids):
-    deadline = time.monotonic() + 15
-    while any(map(is_alive, pids)) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert not any(map(is_alive, pids))
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
@@ -299,8 +288,8 @@ def test_no_worker_outlives_its_program(tmp_path, number):
         os.killpg(program.pid, number)  # Ctrl-C goes to all processes of the terminal
     else:
         program.kill()
-    _, errors = program.communicate(timeout=20)
-    wait_until_gone(workers)
+    _, errors = program.communicate(timeout=HANGS)
+    until(lambda: not any(map(is_alive, workers)))
     if number == signal.SIGINT:
         assert errors.count("Traceback") == 1 and errors.strip().endswith("KeyboardInterrupt")
 

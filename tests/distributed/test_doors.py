@@ -20,6 +20,7 @@ from badak.distributed.launch.listener import PATIENCE, STRANGERS, Caller, Liste
 from badak.distributed.launch.local import Meeting
 from tests.distributed.ranks import LIMIT, _run, environment
 from tests.tiers import thinned
+from tests.waiting import until
 
 GUARD = Path(launcher.__file__).with_name("agent.py")
 TOKEN = "0123456789abcdef" * 2
@@ -148,9 +149,7 @@ def is_closed(line: socket.socket) -> bool:
 
 def heard(listener: Listener, number: int):
     """What is known of this rank, when it has called."""
-    until = time.monotonic() + 20
-    while number not in listener.ranks and time.monotonic() < until:
-        time.sleep(0.005)
+    until(lambda: number in listener.ranks)
     return listener.ranks[number]
 
 

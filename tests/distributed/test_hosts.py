@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -12,6 +11,7 @@ from badak.core.errors import FileError
 from badak.distributed.launch.starter import Host, address, read_hosts
 from tests.distributed.ranks import LIMIT, PROGRAMS, environment
 from tests.distributed.small import processes
+from tests.waiting import until
 
 FAILS = PROGRAMS / "fails.py"
 SSH = """#!/bin/sh
@@ -64,10 +64,7 @@ def test_a_host_that_is_gone_ends_all(two_hosts):
     assert launcher.returncode == 1
     assert "badak launch: rank 1 on " in err
     assert "its guard is gone, and perhaps its machine; all ranks are ended\nfix: look at " in err
-    until = time.monotonic() + 20
-    while processes(str(FAILS)) and time.monotonic() < until:
-        time.sleep(0.05)
-    assert not processes(str(FAILS))
+    until(lambda: not processes(str(FAILS)))
 
 
 def test_host_files(tmp_path):

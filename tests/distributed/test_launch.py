@@ -12,6 +12,7 @@ import pytest
 from badak.distributed.launch.exit_status import START, Failure, Rank, Verdict
 from tests.distributed.ranks import LIMIT, PROGRAMS, environment, launch, mpirun
 from tests.distributed.small import arguments, processes, write_text
+from tests.waiting import until
 
 FAILS = PROGRAMS / "fails.py"
 
@@ -86,10 +87,7 @@ def test_a_signal_to_the_launcher_ends_all(ending, code, said):
     _, rest = launcher.communicate(timeout=LIMIT)
     assert launcher.returncode == code, (heard, rest)
     assert rest.strip() == (said and f"badak launch: stopped by {said}; all ranks have ended")
-    until = time.monotonic() + 20
-    while processes(str(FAILS)) and time.monotonic() < until:  # after SIGKILL they notice by themselves
-        time.sleep(0.05)
-    assert not processes(str(FAILS))
+    until(lambda: not processes(str(FAILS)))  # after SIGKILL they notice by themselves
 
 
 @pytest.mark.slow

@@ -19,6 +19,7 @@ from badak.serving.errors import BusyError, Crash, TooLongError
 from badak.serving.limits import Limits
 from tests.generation.test_any_load import ROOM, V, by, made
 from tests.tiers import draws
+from tests.waiting import HANGS, until
 
 LETTERS = CharVocabulary(chr(0x4E00 + i) for i in range(V))
 
@@ -37,7 +38,7 @@ class Asked:
             self.ended.put(piece)
 
     def wait(self):
-        self.ended.get(timeout=60)
+        self.ended.get(timeout=HANGS)
         return self
 
     @property
@@ -207,9 +208,12 @@ def test_a_full_queue_refuses_and_the_next_one_is_taken_again(model, engine):
 @pytest.mark.slow
 def test_who_is_late_is_cut_off_also_while_it_waits(model, engine):
     server = engine(model, streams=1)
-    long = Asked([1], GenerationConfig(max_new_tokens=400), deadline=time.monotonic() + 0.15)
-    waits = Asked([1], deadline=time.monotonic() + 0.05)
+    long, waits = Asked([1], GenerationConfig(max_new_tokens=400)), Asked([1])
     server.submit(long.job, waits.job)
+    until(lambda: long.ids)
+    waits.job.deadline = time.monotonic()
+    until(lambda: waits.pieces)
+    long.job.deadline = time.monotonic()
     assert long.wait().pieces[-1].finish == waits.wait().pieces[-1].finish == "late"
     assert 0 < len(long.ids) < 400 and not waits.ids and waits.times[-1] < long.times[-1]
 
