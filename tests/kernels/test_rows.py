@@ -64,6 +64,14 @@ def test_rows_of_every_length_are_plains(dtype, length):
         assert_close(found, expected[name], scale=4.0)
 
 
+@pytest.mark.parametrize("length", [(1 << 16) + 1, (1 << 20) + 17])
+def test_long_rows_lose_no_digits(length):
+    x = normal(1, 2, length, dtype=np.float32) + np.float32(3)
+    expected = _results(reference, x.astype(np.float64))
+    for name, found in _results(fast, x).items():
+        assert np.abs(found - expected[name]).max() <= 1e-6 * np.abs(expected[name]).max(), name
+
+
 @pytest.mark.parametrize("length", [1, 15, 16, 17, 63, 65, 100])
 def test_rows_of_bfloat16_are_those_of_float32_rounded_once(length):
     x = normal(length, 5, length).astype(BFLOAT16)

@@ -211,7 +211,7 @@ class Vectors(Loops):
         return self.builder.call(cgutils.get_or_insert_function(self.builder.module, kind, full), values)
 
 
-INT64, FLOAT32 = types.int64, ir.FloatType()
+INT64, FLOAT32, FLOAT64 = types.int64, ir.FloatType(), ir.DoubleType()
 TWO, THREE, FOUR = (types.UniTuple(INT64, count) for count in (2, 3, 4))
 
 

@@ -13,10 +13,11 @@ import numpy as np
 from badak.kernels.numba.codegen.bfloat16 import is_bfloat16
 from badak.kernels.numba.codegen.floats import rounded
 from badak.kernels.numba.codegen.instructions import LIKE, instruction
-from badak.kernels.numba.codegen.registers import I64, SUMS, Vectors
+from badak.kernels.numba.codegen.registers import FLOAT32, FLOAT64, I64, SUMS, Vectors
 from badak.kernels.numba.simd.functions import exp, exp_lanes
 
 _TOGETHER = 4  # registers of a turn of a reduction, each with a result of its own: an addition takes four cycles
+_LONG = 1 << 16  # numbers that are summed in their own precision: the sums of a longer row's parts are added in float64
 
 
 def _sweep(v, size, body, carried=(), together=1):
@@ -103,8 +104,7 @@ def _emit_exp(half, writes):
                 v.store(e, _at(v, made, place, False), mask=mask)
             return [builder.fadd(total[0], _kept(v, mask, e, v.zero))]
 
-        ((total,),) = _sweep(v, size, body, [v.zero])
-        return v.total(total)
+        return _sum(v, size, body, together=1)
 
     return several
 
@@ -159,10 +159,23 @@ def _emit_total(half, squares):
     return several
 
 
-def _sum(v, size, body):
+def _sum(v, size, body, together=_TOGETHER):
     """The sum of a row, for a body that adds a register of it to a total."""
-    first, second, third, fourth = (total for (total,) in _sweep(v, size, body, [v.zero], _TOGETHER))
-    return v.total(v.builder.fadd(v.builder.fadd(first, second), v.builder.fadd(third, fourth)))
+    builder = v.builder
+
+    def part(i, whole):
+        start = builder.mul(i, I64(_LONG))
+        left = builder.sub(size, start)
+        count = builder.select(builder.icmp_signed("<", left, I64(_LONG)), left, I64(_LONG))
+        totals = _sweep(v, count, lambda place, mask, total: body(builder.add(start, place), mask, total), [v.zero], together)
+        totals = [total for (total,) in totals]
+        while len(totals) > 1:
+            totals = [builder.fadd(a, b) for a, b in zip(totals[::2], totals[1::2])]
+        return [builder.fadd(whole[0], widened(v.total(totals[0]), FLOAT64))]
+
+    widened, narrowed = (builder.fpext, builder.fptrunc) if v.element == FLOAT32 else (lambda value, kind: value,) * 2
+    (whole,) = v.repeat(builder.udiv(builder.add(size, I64(_LONG - 1)), I64(_LONG)), [FLOAT64(0.0)], part)
+    return narrowed(whole, v.element)
 
 
 def _emit_products(half_a, half_b):
