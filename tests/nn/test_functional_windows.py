@@ -16,6 +16,9 @@ X1, X2 = normal(0, 2, 4, 9), normal(1, 2, 4, 6, 7)
 CALLS = {
     "conv1d same, even": (lambda lib, x, w: lib.nn.functional.conv1d(x, w, padding="same"), [X1, normal(2, 3, 4, 4)]),
     "conv1d no batch": (lambda lib, x, w: lib.nn.functional.conv1d(x, w, stride=(2,)), [X1[0], normal(2, 3, 4, 4)]),
+    "conv_tbc": (
+        lambda lib, x, w, b: lib.nn.functional.conv_tbc(x, w, b, 1),
+        [normal(0, 5, 2, 4), normal(1, 3, 4, 6), normal(2, 6)]),
     "conv2d": (
         lambda lib, x, w, b: lib.nn.functional.conv2d(x, w, b, (2, 1), (0, 2), (1, 2), 2),
         [X2, normal(3, 6, 2, 3, 2), normal(4, 6)],
@@ -238,3 +241,13 @@ def test_columns_of_another_size_are_refused_in_pytorchs_words(shape, words):
     for lib in (torch, badak):
         with pytest.raises(RuntimeError, match=words):
             lib.nn.functional.fold(lib.rand(*shape), output_size=(4, 5), kernel_size=(2, 3))
+
+
+def test_a_window_that_is_too_large_is_refused_in_pytorchs_words():
+    for lib in (torch, badak):
+        F = lib.nn.functional
+        for call in (lambda: F.unfold(lib.rand(1, 2, 2, 2), (2, 3)), lambda: F.fold(lib.rand(1, 12, 1), (1, 1), (2, 3))):  # noqa: B023
+            with pytest.raises(RuntimeError, match="(?s)sliding blocks"):
+                call()
+    with pytest.raises(RuntimeError, match=r"\(1, 0\), but its components must be at least one"):
+        badak.nn.functional.unfold(badak.rand(1, 2, 2, 2), (2, 3))

@@ -1,6 +1,9 @@
 """Parametrized weights, against PyTorch's."""
 
+import importlib
+
 import pytest
+import torch
 
 import badak
 from badak.core.errors import ArgumentError
@@ -43,7 +46,7 @@ def symmetric_training(framework):
 
 
 def test_it_trains_as_pytorchs_does():
-    import torch.nn.utils.parametrize  # noqa: F401
+
 
     ours, theirs = symmetric_training(badak), symmetric_training(torch)
     assert ours[2] == theirs[2]
@@ -96,7 +99,7 @@ def refused(framework, case):
     + ["no inverse", "right"],
 )
 def test_a_wrong_parametrization_is_refused_where_pytorch_refuses_it(name, before):
-    import torch.nn.utils.parametrize  # noqa: F401
+
 
     assert refused(badak, (name, before)) == refused(torch, (name, before))
 
@@ -118,3 +121,29 @@ def test_a_parametrized_buffer_stays_a_buffer():
     assert "parametrizations.running_mean.original" in dict(norm.named_buffers())
     parametrize.remove_parametrizations(norm, "running_mean")
     assert "running_mean" in dict(norm.named_buffers())
+
+
+@pytest.mark.parametrize("pair", [False, True])
+@pytest.mark.parametrize("name", [None, "weight", "other"])
+def test_parametrizations_are_handed_over_as_pytorchs(pair, name):
+    found = []
+    for lib in (torch, badak):
+        nn, parametrize = lib.nn, importlib.import_module(f"{lib.__name__}.nn.utils.parametrize")
+        double = {"forward": lambda self, x: 2 * x, "right_inverse": lambda self, x: x / 2}
+        halves = {"forward": lambda self, a, b: a - b, "right_inverse": lambda self, x: (x + 1, x * 0 + 1)}
+        lib.manual_seed(0)
+        one, other = nn.Linear(2, 3), nn.Linear(2, 3)
+        one.other = nn.Parameter(lib.ones(2))
+        parametrize.register_parametrization(one, "weight", type("Part", (nn.Module,), halves if pair else double)())
+        parametrize.register_parametrization(one, "other", type("Part", (nn.Module,), double)())
+        assert parametrize.transfer_parametrizations_and_params(one, other, name) is other
+        original = one.parametrizations[name or "weight"]._parameters
+        here = other.parametrizations[name or "weight"]._parameters
+        assert all(here[key] is value for key, value in original.items())
+        values = {key: getattr(other, key).tolist() for key in ("weight", "other") if name in (None, key)}
+        found.append((values, sorted(other.state_dict())))
+    assert found[0] == found[1]
+    plain = badak.nn.Linear(2, 2)
+    assert badak.nn.utils.parametrize.transfer_parametrizations_and_params(badak.nn.Linear(2, 2), plain) is plain
+    with pytest.raises(ArgumentError, match="does not have a parametrization on bias"):
+        badak.nn.utils.parametrize.transfer_parametrizations_and_params(one, plain, "bias")

@@ -178,3 +178,14 @@ def test_cross_map_response_is_that_of_pytorch_and_its_gradient_the_derivative(s
     np.testing.assert_allclose(ours(badak.tensor(x)).numpy(), theirs(torch.tensor(x)).numpy(), rtol=1e-5)
     one = badak.tensor(x[:1, :, :1, :1], dtype=badak.float64).requires_grad_()
     assert badak.autograd.gradcheck(ours, (one,))
+
+
+@pytest.mark.filterwarnings("ignore:Lazy modules are a new feature")
+@pytest.mark.filterwarnings("ignore:.*jit.*deprecated")
+def test_a_layer_without_values_is_loaded_and_scripted_as_in_pytorch():
+    for lib in (torch, badak):
+        layer = lib.nn.LazyLinear(3)
+        layer.load_state_dict(lib.nn.LazyLinear(3).state_dict())
+        assert layer.has_uninitialized_params()
+        with pytest.raises(RuntimeError, match="has uninitialized parameters weight.* forget to run a forward pass"):
+            lib.jit.script(layer)

@@ -304,6 +304,18 @@ def test_indices_are_checked_where_pytorch_trusts_them():
             make()
 
 
+def test_indices_may_be_whole_floats_and_a_gradient_is_detached_in_place():
+    for lib in LIBRARIES:
+        x = lib.sparse_coo_tensor(lib.tensor([[0.0, 2.0]]), [1.0, 2.0])
+        assert x.indices().dtype is lib.int64 and x.to_dense().tolist() == [1, 0, 2] if x.is_coalesced() else x._nnz() == 2
+        table = lib.nn.Embedding(4, 2, sparse=True)
+        table(lib.tensor([1])).sum().backward()
+        table.zero_grad(set_to_none=False)
+        assert table.weight.grad.layout is lib.sparse_coo and not table.weight.grad.to_dense().any()
+        y = lib.eye(2).to_sparse().requires_grad_() * 2
+        assert y.requires_grad and y.detach_() is y and not y.requires_grad
+
+
 def test_a_wrong_claim_to_be_coalesced_gives_no_wrong_number():
     for lib in LIBRARIES:
         x = lib.sparse_coo_tensor([[1, 0, 1], [0, 1, 0]], [1.0, 2.0, 4.0], (2, 2), is_coalesced=True)

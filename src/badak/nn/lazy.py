@@ -69,6 +69,11 @@ class LazyModuleMixin(Module):
                 with no_grad():
                     value.materialize(given.shape)
 
+    def _load_member(self, name, current, value, key, assign):
+        if is_lazy(current) and is_lazy(value):  # neither has values yet
+            return None
+        return super()._load_member(name, current, value, key, assign)
+
     def _infer_parameters(self, module, args, kwargs=None) -> None:
         self.initialize_parameters(*args, **(kwargs or {}))
         if self.has_uninitialized_params():

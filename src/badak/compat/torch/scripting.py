@@ -22,6 +22,7 @@ from badak.compat.torch.tracing.record import is_tracing
 from badak.compat.torch.tracing.twin import twin_of
 from badak.core.errors import ArgumentTypeError, NotSupportedError, StateError, tr
 from badak.nn import Module
+from badak.nn.parameter import is_lazy
 from badak.tensor import Tensor
 
 UNUSED = "unused (ignore and replace with raising an exception)"
@@ -241,6 +242,12 @@ def script(
         return obj
     if not callable(obj):
         raise ArgumentTypeError(tr("jit.script: expected a module or a function; got {}", type(obj).__name__), "script(model)")
+    if isinstance(obj, Module) and (lazy := [name for name, one in obj.named_parameters() if is_lazy(one)]):
+        raise StateError(
+            tr("jit.script: {} has uninitialized parameters {}. Did you forget to run a forward pass?", type(obj).__name__,
+               ", ".join(lazy)),
+            "model(x) first, on an example",
+        )  # fmt: skip
     made: Any = twin_of(obj, _class_of) if isinstance(obj, Module) else functools.update_wrapper(ScriptFunction(), obj)  # type: ignore[arg-type]
     if isinstance(example_inputs, dict):
         example_inputs = next((each for one, each in example_inputs.items() if one is obj), None)

@@ -10,7 +10,7 @@ from badak.tensor import Tensor, apply
 from badak.tensor.convert import as_images
 from badak.tensor.pad import pad
 
-__all__ = ["conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d"]
+__all__ = ["conv1d", "conv2d", "conv3d", "conv_tbc", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d"]
 
 
 def conv1d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1) -> Tensor:
@@ -60,6 +60,33 @@ def conv2d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1) 
 def conv3d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1) -> Tensor:
     """As conv1d over three axes: x (N, C, D, H, W) or (C, D, H, W), w (M, C/groups, K1, K2, K3)."""
     return _conv(input, weight, bias, stride, padding, dilation, groups, 3, "conv3d")
+
+
+def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor:
+    """conv1d of texts with time first: x (T, B, C), w (K, C, M), b (M,) -> (O, B, M).
+
+    Args:
+        input: (T, B, C)
+        weight: (K, C, M)
+        bias: (M,)
+        pad: zeros added before the first and after the last step
+
+    Returns: (T + 2 pad - K + 1, B, M)
+
+    Raises:
+        ShapeError: input or weight has no three dims
+
+    Example:
+        >>> F.conv_tbc(badak.ones(3, 1, 2), badak.ones(2, 2, 1), badak.zeros(1)).flatten().tolist()
+        [4.0, 4.0]
+    """
+    x, w = tensor(input, "conv_tbc"), tensor(weight, "conv_tbc", "weight")
+    if x.dim() != 3 or w.dim() != 3:
+        raise ShapeError(
+            tr("conv_tbc: expected input (T, B, C) and weight (K, C, M); got {} and {}", list(x.shape), list(w.shape)),
+            "conv1d, which takes (B, C, T) and (M, C, K)",
+        )
+    return _conv(x.permute(1, 2, 0), w.permute(2, 1, 0), bias, 1, pad, 1, 1, 1, "conv_tbc").permute(2, 0, 1)
 
 
 def conv_transpose1d(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1) -> Tensor:

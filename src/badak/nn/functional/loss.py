@@ -448,8 +448,8 @@ def _pair(where_: str, x, target):
         return x, target
     warn_once(
         (where_, "stretched"),
-        tr("{}: Using a target size ({}) that is different to the input size ({}): both "
-           "are stretched to one shape, which is rarely meant", where_, list(target.shape), list(x.shape)),
+        tr("Using a target size ({}) that is different to the input size ({}) in {}: both are broadcast to one shape, which is "
+           "rarely meant. Please ensure they have the same size.", target.shape, x.shape, where_),
         f"target.view({tuple(x.shape)})" if x.numel() == target.numel() else "targets of the shape of the input",
     )  # fmt: skip
     return broadcast_tensors(x, target)

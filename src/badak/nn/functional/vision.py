@@ -28,10 +28,23 @@ def unfold(input, kernel_size, dilation=1, padding=0, stride=1) -> Tensor:
     kernel, dilation = sizes(kernel_size, 2, "unfold", "kernel_size"), sizes(dilation, 2, "unfold", "dilation")
     padding, stride = sizes(padding, 2, "unfold", "padding"), sizes(stride, 2, "unfold", "stride")
     expect_some(x, 2)
-    out = windows(x.shape[2:], kernel, stride, padding, dilation)
+    out = _blocks("unfold", x.shape[2:], kernel, stride, padding, dilation)
     y = apply(Unfold, x, kernel=kernel, stride=stride, padding=padding, dilation=dilation, out=out)
     y = y.reshape(x.shape[0], x.shape[1] * math.prod(kernel), math.prod(out))
     return y if batched else y.squeeze(0)
+
+
+def _blocks(where: str, size, kernel, stride, padding, dilation) -> tuple[int, ...]:
+    """How many windows there are along each axis."""
+    ends = [n + 2 * p - d * (k - 1) - 1 for n, k, p, d in zip(size, kernel, padding, dilation)]
+    if min(ends) < 0:
+        raise ShapeError(
+            tr("{}: Given spatial size {}, kernel_size={}, dilation={}, padding={}, stride={}, calculated shape of the array of "
+               "sliding blocks as {}, but its components must be at least one.", where, tuple(size), kernel, dilation, padding,
+               stride, tuple(end // s + 1 for end, s in zip(ends, stride))),
+            "a smaller kernel_size, or a larger padding",
+        )  # fmt: skip
+    return windows(size, kernel, stride, padding, dilation)
 
 
 def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1) -> Tensor:
@@ -41,7 +54,7 @@ def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1) -> Te
     size, kernel = sizes(output_size, 2, "fold", "output_size"), sizes(kernel_size, 2, "fold", "kernel_size")
     dilation, padding = sizes(dilation, 2, "fold", "dilation"), sizes(padding, 2, "fold", "padding")
     stride = sizes(stride, 2, "fold", "stride")
-    out = windows(size, kernel, stride, padding, dilation)
+    out = _blocks("fold", size, kernel, stride, padding, dilation)
     if x.shape[1] % math.prod(kernel):
         raise ShapeError(
             tr("fold: Expected size of input's dimension 1 to be divisible by the product of kernel_size, but got input {} and "

@@ -103,14 +103,18 @@ class ParametrizationList(ModuleList):
         return x
 
 
-def register_parametrization(module: Module, tensor_name: str, parametrization: Module, *, unsafe: bool = False) -> Module:
-    """Let module.<tensor_name> be parametrization(what it was); further ones go on top. Raises ArgumentError if there is none."""
-    for what, given in (("module", module), ("parametrization", parametrization)):
-        if not isinstance(given, Module):
+def _expect_modules(where: str, **given: object) -> None:
+    for name, one in given.items():
+        if not isinstance(one, Module):
             raise ArgumentTypeError(
-                tr("register_parametrization: expected an nn.Module as {}; got {}", what, type(given).__name__),
+                tr("{}: expected an nn.Module as {}; got {}", where, name, type(one).__name__),
                 "an object of a class that derives from nn.Module",
             )
+
+
+def register_parametrization(module: Module, tensor_name: str, parametrization: Module, *, unsafe: bool = False) -> Module:
+    """Let module.<tensor_name> be parametrization(what it was); further ones go on top. Raises ArgumentError if there is none."""
+    _expect_modules("register_parametrization", module=module, parametrization=parametrization)
     parametrization.train(module.training)
     if is_parametrized(module, tensor_name):
         if not unsafe:
@@ -197,13 +201,17 @@ def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
     return bool(there) if tensor_name is None or not there else tensor_name in there
 
 
+def _not_there(module: Module, name: str) -> ArgumentError:
+    return ArgumentError(
+        tr("Module {} does not have a parametrization on {}", type(module).__name__, name),
+        "is_parametrized(module, name) says whether",
+    )
+
+
 def remove_parametrizations(module: Module, tensor_name: str, leave_parametrized: bool = True) -> Module:
     """Make module.<tensor_name> a parameter again: as it was last computed, or with leave_parametrized=False the original."""
     if not is_parametrized(module, tensor_name):
-        raise ArgumentError(
-            tr("Module {} does not have a parametrization on {}", type(module).__name__, tensor_name),
-            "is_parametrized(module, name) says whether",
-        )
+        raise _not_there(module, tensor_name)
     parts = module.parametrizations[tensor_name]
     if not (leave_parametrized or parts.is_tensor):
         raise ArgumentError(
@@ -225,6 +233,41 @@ def remove_parametrizations(module: Module, tensor_name: str, leave_parametrized
         module.__class__ = type_before_parametrizations(module)
     _register(module, tensor_name, original)
     return module
+
+
+def transfer_parametrizations_and_params(from_module: Module, to_module: Module, tensor_name: str | None = None) -> Module:
+    """Let to_module have the parametrizations of from_module, and what they start from: all, or those of one name.
+
+    Args:
+        from_module: has parametrizations, or nothing is done
+        to_module: a module with tensors of these names; those that it lacks are made
+        tensor_name: of one tensor alone
+
+    Returns: to_module
+
+    Raises:
+        ArgumentError: from_module has no parametrization of that name
+
+    Example:
+        >>> one, other = nn.utils.parametrizations.orthogonal(nn.Linear(2, 2)), nn.Linear(2, 2)
+        >>> other = nn.utils.parametrize.transfer_parametrizations_and_params(one, other)
+        >>> badak.equal(one.weight, other.weight)
+        True
+    """
+    _expect_modules("transfer_parametrizations_and_params", from_module=from_module, to_module=to_module)
+    if not is_parametrized(from_module):
+        return to_module
+    if tensor_name is not None and not is_parametrized(from_module, tensor_name):
+        raise _not_there(from_module, tensor_name)
+    for name in list(from_module.parametrizations) if tensor_name is None else [tensor_name]:
+        parts = from_module.parametrizations[name]
+        if not hasattr(to_module, name):
+            setattr(to_module, name, Parameter(parts().detach()))
+        for parametrization in parts:
+            register_parametrization(to_module, name, parametrization, unsafe=parts.unsafe)
+        for original in parts._names():
+            setattr(to_module.parametrizations[name], original, getattr(parts, original))
+    return to_module
 
 
 def type_before_parametrizations(module: Module) -> type:

@@ -55,7 +55,7 @@ def sparse_coo_tensor(
     elif values is None or indices is None:
         raise ArgumentError("sparse_coo_tensor: expected indices and values, or a size", "sparse_coo_tensor(indices, values, size)")
     else:
-        place, filled = _integers("sparse_coo_tensor", "indices", indices).long(), _dense("sparse_coo_tensor", values, dtype)
+        place, filled = _places(indices), _dense("sparse_coo_tensor", values, dtype)
         if filled.ndim == 0 and place.ndim == 2:
             filled = filled.expand(place.shape[1])
         if place.ndim != 2 or place.shape[1] != filled.shape[0]:
@@ -305,6 +305,14 @@ def _size(where: str, size: Any) -> tuple[int, ...]:
             tr("{}: expected sizes from 0 on and fewer than 2^63 places; got {}", where, list(shape)), "size=(rows, columns)"
         )
     return shape
+
+
+def _places(indices: Any) -> Tensor:
+    """Indices (dims, count) as int64; floats where they are whole numbers, which PyTorch takes, too."""
+    made = as_tensor(indices)
+    if not isinstance(made, SparseTensor) and made.is_floating_point() and bool((made == made.long()).all()):
+        made = made.long()
+    return _integers("sparse_coo_tensor", "indices", made).long()
 
 
 def _integers(where: str, name: str, data: Any) -> Tensor:

@@ -34,6 +34,11 @@ def detach(input: SparseTensor) -> Tensor:
     return input.like(input._entries.detach())
 
 
+def detach_(input: SparseTensor) -> Tensor:
+    input._entries = input._entries.detach()
+    return input
+
+
 def requires_grad_(input: SparseTensor, requires_grad: bool = True) -> Tensor:
     if requires_grad and not input.requires_grad:
         input._entries = input._entries.detach()

@@ -13,7 +13,7 @@ _NAMES = {
     parts: "indices values _indices _values crow_indices col_indices ccol_indices row_indices is_coalesced _coalesced_ sparse_dim"
     " dense_dim _nnz",
     arithmetic: "add sub mul div neg pow norm add_ sub_ mul_ div_ zero_",
-    forms: "size to clone detach requires_grad_ transpose permute t index_select select unsqueeze stack zeros_like cat",
+    forms: "size to clone detach detach_ requires_grad_ transpose permute t index_select select unsqueeze stack zeros_like cat",
     create: "coalesce sparse_mask to_dense to_sparse to_sparse_coo to_sparse_csr to_sparse_csc",
     products: "matmul mv addmm linear",
     reductions: "softmax log_softmax",
