@@ -593,6 +593,7 @@ from badak.nn.functional import channel_shuffle as channel_shuffle
 from badak.nn.functional import conv1d as conv1d
 from badak.nn.functional import conv2d as conv2d
 from badak.nn.functional import conv3d as conv3d
+from badak.nn.functional import conv_tbc as conv_tbc
 from badak.nn.functional import conv_transpose1d as conv_transpose1d
 from badak.nn.functional import conv_transpose2d as conv_transpose2d
 from badak.nn.functional import conv_transpose3d as conv_transpose3d

@@ -46,8 +46,6 @@ def symmetric_training(framework):
 
 
 def test_it_trains_as_pytorchs_does():
-
-
     ours, theirs = symmetric_training(badak), symmetric_training(torch)
     assert ours[2] == theirs[2]
     for a, b in zip(ours[:2], theirs[:2]):
@@ -99,8 +97,6 @@ def refused(framework, case):
     + ["no inverse", "right"],
 )
 def test_a_wrong_parametrization_is_refused_where_pytorch_refuses_it(name, before):
-
-
     assert refused(badak, (name, before)) == refused(torch, (name, before))
 
 

@@ -63,6 +63,8 @@ BY_HAND: dict[str, list] = {  # name: [args], or [args, kwargs]
     **{f"nn.functional.max_pool{n}d_with_indices": [[badak.rand(1, 2, *[4] * n), 2]] for n in (1, 2, 3)},
     **{f"nn.functional.adaptive_max_pool{n}d_with_indices": [[badak.rand(1, 2, *[4] * n), 2]] for n in (1, 2, 3)},
     "nn.functional.native_channel_shuffle": [[badak.randn(1, 4, 2, 2), 2]],
+    "nn.functional.conv_tbc": [[badak.randn(4, 1, 2), badak.randn(2, 2, 3), badak.randn(3)]],
+    "conv_tbc": [[badak.randn(4, 1, 2), badak.randn(2, 2, 3), badak.randn(3)]],
     "nn.functional.fold": [[badak.randn(1, 4, 4), (3, 3), (2, 2)]],
     "nn.functional.gumbel_softmax": [[X()]], "nn.functional.dropout1d": [[badak.randn(2, 3, 4), 0.5]],
     "nn.functional.upsample": [[badak.randn(1, 1, 4), 8]],

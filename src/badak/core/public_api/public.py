@@ -264,7 +264,7 @@ TABLE = {
     "nn.mask": Names(functions="Mask"),
     "nn.functional": Names(
         functions=(
-            "adaptive_avg_pool1d avg_pool1d bilinear celu celu_ channel_shuffle conv1d conv2d conv3d "
+            "adaptive_avg_pool1d avg_pool1d bilinear celu celu_ channel_shuffle conv1d conv2d conv3d conv_tbc "
             "conv_transpose1d conv_transpose2d conv_transpose3d cosine_similarity max_pool1d "
             "max_pool2d max_pool3d pairwise_distance pdist pixel_shuffle pixel_unshuffle rms_norm rrelu_ "
             "selu selu_ threshold threshold_"
