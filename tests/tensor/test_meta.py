@@ -3,11 +3,13 @@
 import pickle
 
 import pytest
+import torch
 
 import badak
 from badak import nn
 from badak.core.errors import NoDataError
 from badak.core.public_api import public
+from badak.tensor import meta
 
 pytestmark = pytest.mark.slow  # left to make test
 
@@ -44,7 +46,14 @@ def about(value):
 
 @pytest.mark.thin(300)
 @pytest.mark.parametrize("name", sorted(set(FUNCTIONS) - NOT_OF_TENSORS))
-def test_a_function_gives_the_same_shape_without_data(name):
+def test_a_function_gives_the_same_shape_without_data(name, monkeypatch):
+    compare_without_data(name)
+    monkeypatch.setattr(meta, "LARGE", 0)
+    monkeypatch.setattr(meta, "KEPT", 1)
+    compare_without_data(name)  # by examples of other sizes
+
+
+def compare_without_data(name):
     function = getattr(badak, name)
     for real, bare in zip(made(), map(without, made())):
         try:
@@ -62,6 +71,30 @@ def test_a_function_gives_the_same_shape_without_data(name):
             continue
         assert about(found) == about(expected)
         assert badak.equal(state, badak.get_rng_state())
+
+
+N = 2**20
+LARGE = {  # what it gives of x (N, N), y (N,), images (1024, 3, 1024, 1024), texts (N, 64, 128)
+    "x + y": (N, N), "x.t() * 2": (N, N), "x.sum(0)": (N,), "x.mean((0, 1), keepdim=True)": (1, 1), "x @ x": (N, N), "x @ y": (N,),
+    "x.half().exp()": (N, N), "x.softmax(0)": (N, N), "x.cumsum(1)": (N, N), "x.var(1)": (N,), "x.tril()": (N, N),
+    "x.t().contiguous()": (N, N), "lib.cat([x, x])": (2 * N, N), "lib.cat([x, x[:5]])": (N + 5, N), "lib.zeros_like(x)": (N, N),
+    "lib.rand_like(x)": (N, N), "lib.einsum('ij,kj->ik', x, x)": (N, N), "lib.outer(y, y)": (N, N),
+    "F.linear(x, x[:10], y[:10])": (N, 10), "F.layer_norm(x, (N,))": (N, N), "F.rms_norm(x, (N,))": (N, N), "F.gelu(x)": (N, N),
+    "F.scaled_dot_product_attention(texts, texts, texts, is_causal=True)": (N, 64, 128), "F.embedding(y.long(), x)": (N, N),
+    "F.conv2d(images, lib.empty(8, 3, 3, 3, device='meta'), padding=1)": (1024, 8, 1024, 1024),
+    "F.batch_norm(images, None, None, training=True)": (1024, 3, 1024, 1024),
+    "F.interpolate(images, scale_factor=2)": (1024, 3, 2048, 2048),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("expression", LARGE)
+def test_nothing_large_is_computed_or_kept(expression):
+    found = []
+    for lib in (torch, badak):
+        x, y, images, texts = (lib.empty(*sizes, device="meta") for sizes in ((N, N), (N,), (1024, 3, 1024, 1024), (N, 64, 128)))
+        made = eval(expression, {"lib": lib, "F": lib.nn.functional, "N": N, "x": x, "y": y, "images": images, "texts": texts})
+        found.append((tuple(made.shape), made.stride(), str(made.dtype).split(".")[1]))
+    assert found[0] == found[1] and found[0][0] == LARGE[expression]
 
 
 @pytest.mark.parametrize("axes", [2, 3])

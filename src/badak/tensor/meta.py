@@ -18,13 +18,14 @@ from badak.core.modes import modes
 from badak.core.public_api.explain import AS_IT_IS, without_data
 from badak.tensor import create, dtypes
 from badak.tensor.dtypes import device as Device
-from badak.tensor.meta_storage import like, unfilled
+from badak.tensor.meta_storage import like, unfilled, untouched
 from badak.tensor.random import get_rng_state, set_rng_state
 from badak.tensor.tensor import Tensor
 from badak.tensor.wrapped import is_wrapper, within
 
 _RESHAPING = frozenset("unsqueeze_ squeeze_ transpose_ t_ swapaxes_ swapdims_ resize_ set_ as_strided_".split())
 _FILLED = frozenset("empty ones zeros rand randn".split())  # what they hold is nothing to a tensor without values
+_FILLED_LIKE = frozenset("ones_like zeros_like rand_like randn_like".split())
 _TAKEN = frozenset(
     """__getitem__ __matmul__ bmm conv1d conv2d conv3d embedding gather index_add index_copy index_select linear matmul mm mv
     scatter scatter_add take take_along_dim to""".split()
@@ -32,13 +33,81 @@ _TAKEN = frozenset(
 _inside = threading.local()
 
 
+LARGE = 1 << 14  # numbers: an operation of fewer is run on stand-ins of its own size
+KEPT = 64  # sizes up to this one stay as they are in an example: of a head, of a window, of the channels of an image
+_PRIMES = (67, 71, 73, 79, 83, 89, 97, 101, 103), (107, 109, 113, 127, 131, 137, 139, 149, 151)
+
+
 class _Blind(Observer):
-    """Refuses what looks at values."""
+    """Refuses what looks at values, and lets large operations say by two small examples what they give."""
+
+    def on_op_enter(self, op, forward: Callable) -> Callable:
+        if op.view:
+            return forward
+
+        def run(save, *arrays, **attributes):
+            made = by_examples(forward, save, arrays, attributes) if any(x is not None and x.size > LARGE for x in arrays) else None
+            return forward(save, *arrays, **attributes) if made is None else made
+
+        return run
 
     def on_read(self, how: str) -> None:
         raise NoDataError(
             tr("{} cannot be called on meta tensors: they have no values", how), "module.to_empty(device='cpu'), or real tensors"
         )
+
+
+def by_examples(forward: Callable, save: Any, arrays: tuple, attributes: dict) -> Any:
+    """What an operation gives for arrays that nobody computes with: its outputs for two examples, with their sizes put back.
+
+    Every large size has one small size in an example, and another one in the other, so that a size of an output shows of which
+    it comes. Where it does not, as of a sum of two large ones, the answer is None, and the operation is run as it is.
+    """
+    sizes = sorted({n for x in arrays if x is not None for n in x.shape if n > KEPT})
+    if not sizes or len(sizes) > len(_PRIMES[0]):
+        return None
+    found = []
+    try:
+        for primes in _PRIMES:
+            small = dict(zip(sizes, primes))
+            made = forward(save, *[None if x is None else _example(x, small) for x in arrays], **attributes)
+            found.append(made if type(made) is tuple else (made,))
+    except Exception:  # whatever does not fit: the operation itself says what
+        return None
+    outputs = tuple(_put_back(each, sizes) for each in zip(*found))
+    if any(y is None for y in outputs):
+        return None
+    return outputs if type(made) is tuple else outputs[0]
+
+
+def _example(x: np.ndarray, small: dict[int, int]) -> np.ndarray:
+    """Zeros of the sizes of an example, which lie in memory as x does."""
+    shape = [small.get(n, n) for n in x.shape]
+    shape = [1 if step == 0 else n for n, step in zip(shape, x.strides)]
+    order = np.argsort([-abs(step) for step in x.strides], kind="stable")
+    made = np.zeros([shape[axis] for axis in order], x.dtype).transpose(np.argsort(order))
+    return np.broadcast_to(made, [small.get(n, n) for n in x.shape]) if made.shape != x.shape else made
+
+
+def _size(first: int, second: int, sizes: list[int]) -> int | None:
+    """The size that is this in the two examples: the same in both, or a large one, as often as there, or with as much more."""
+    if first == second:
+        return first
+    for n, a, b in zip(sizes, *_PRIMES):
+        if first // a == second // b and first % a == second % b == 0:
+            return n * (first // a)
+    more = {n + first - a for n, a, b in zip(sizes, *_PRIMES) if first - a == second - b}
+    return more.pop() if len(more) == 1 else None
+
+
+def _put_back(made: tuple[np.ndarray, np.ndarray], sizes: list[int]) -> np.ndarray | None:
+    """The output that gave these two examples, or None."""
+    first, second = made
+    shape = tuple(_size(*pair, sizes) for pair in zip(first.shape, second.shape))
+    if first.ndim != second.ndim or None in shape or any(step == 0 and n > 1 for n, step in zip(first.shape, first.strides)):
+        return None
+    order = np.argsort([-abs(step) for step in first.strides], kind="stable")
+    return untouched(shape, first.dtype, tuple(map(int, order)))
 
 
 @contextmanager
@@ -95,9 +164,18 @@ def run(function: Callable, name: str, args: tuple, kwargs: dict[str, Any]) -> A
     _refuse_mixed(name, [*_tensors((args, kwargs))])
     if name in _FILLED:
         function, named = create.empty, {key: value for key, value in named.items() if key != "generator"}
+    if name in _FILLED_LIKE:
+        function = _empty_like
     with _blindly(), _untouched():
         made = function(*here, **named)
     return stand_ins.back(made, wanted=modes.grad and stand_ins.wanted and name != "detach")
+
+
+def _empty_like(input: Tensor, generator: Any = None, **options: Any) -> Tensor:
+    """create.empty_like, of which only shape, dtype and strides are asked for."""
+    form = lambda save, array: create.empty_like(Tensor._of(array), **options)._array
+    made = by_examples(form, None, (input._array,), {})
+    return create.empty_like(input, **options) if made is None else Tensor._of(made)
 
 
 class _StandIns:

@@ -49,15 +49,30 @@ def like(array: np.ndarray) -> np.ndarray:
     return description(array.shape, array.dtype, array.strides)
 
 
+def untouched(shape: tuple, dtype: np.dtype, order: tuple[int, ...]) -> np.ndarray:
+    """New memory that the system gives when it is written to; `order`: the axes from the slowest to the fastest."""
+    size, steps = dtype.itemsize, {}
+    for axis in reversed(order):
+        steps[axis], size = size, size * max(shape[axis], 1)
+    strides = tuple(steps[axis] for axis in range(len(shape)))
+    try:
+        return np.ndarray(shape, dtype, mmap.mmap(-1, size, _flags()), 0, strides)
+    except (OSError, ValueError, OverflowError):
+        return description(shape, dtype, strides)
+
+
+def _flags() -> int:
+    if sys.platform == "win32":
+        raise OSError
+    return mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" else 0)
+
+
 def _region(size: int) -> np.ndarray:
     """At least so many bytes, zeros as far as anybody looks; all arrays share them."""
     if not _regions or _regions[-1].size < size:
         wanted = max(_FIRST, 1 << size.bit_length())
         try:
-            if sys.platform == "win32":
-                raise OSError
-            flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0)
-            _regions.append(np.frombuffer(mmap.mmap(-1, wanted, flags, mmap.PROT_READ), np.uint8))
+            _regions.append(np.frombuffer(mmap.mmap(-1, wanted, _flags(), mmap.PROT_READ), np.uint8))
         except (OSError, ValueError, OverflowError):
             zeros = np.zeros(max(size, 1 << 20), np.uint8)
             zeros.flags.writeable = False
