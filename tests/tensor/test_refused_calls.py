@@ -120,3 +120,42 @@ def test_the_mean_of_integers_in_a_pool(axes):
         pool = getattr(lib.nn.functional, f"avg_pool{axes}d")
         found.append((pool(x, 2, 2, 1, True).flatten().tolist(), pool(x, 2, 2, 1, False, False).flatten().tolist()))
     assert found[0] == found[1]
+
+
+DEVICES = (
+    "cpu cpu:0 cpu:1 cuda:1 meta meta:0 mps cpu:-1 cuda:2_ cuda:_2 cuda:2_2 cuda:2. cuda: cuda:2cuda:3 cpu:00 cuda:01 :1 CPU gpu"
+)
+
+
+@pytest.mark.parametrize("name", ["", *DEVICES.split()])
+def test_the_name_of_a_device_is_read_as_by_pytorch(name):
+    found: dict = {badak: [], torch: []}
+    for lib in found:
+        for each in ((name.replace("_", " "),), (name.replace("_", " "), 2), ("cpu", -2)):
+            try:
+                found[lib].append(str(lib.device(*each)))
+            except RuntimeError:
+                found[lib].append("refused")
+    assert found[badak] == found[torch]
+
+
+SMALL = {  # numbers that do not fit into the dtype: how they are cut, or that they are refused
+    "lib.add(x, x, alpha=-1)", "lib.add(x, x, alpha=300)", "lib.sub(x, x, alpha=-2)", "x.char().add(x.char(), alpha=200)",
+    "x.index_add(0, i, x[:2], alpha=-1)", "x.index_add(0, i, x[:2], alpha=300)", "x.clone().add_(x, alpha=-3)",
+    "x.add(x.long(), alpha=300)",
+    "lib.arange(4.).scatter(0, lib.zeros(0, 4).long(), lib.zeros(0, 4))", "lib.arange(4.).new(size=(2, 3)).shape",
+    "lib.arange(4.).scatter_add(0, lib.zeros(0, 4).long(), lib.zeros(0, 4))", "lib.arange(3).apply_(lambda k: 'text')",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("expression", sorted(SMALL))
+def test_numbers_that_do_not_fit_are_cut_or_refused_as_by_pytorch(expression):
+    found = []
+    for lib in (badak, torch):
+        names = {"lib": lib, "x": lib.arange(1, 5, dtype=lib.uint8), "i": lib.tensor([0, 1])}
+        try:
+            made = eval(expression, names)
+            found.append(made.tolist() if isinstance(made, lib.Tensor) else tuple(made))
+        except (RuntimeError, TypeError):
+            found.append("refused")
+    assert found[0] == found[1]

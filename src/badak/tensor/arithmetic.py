@@ -6,6 +6,7 @@ from badak.ops import arithmetic as ops
 from badak.tensor import dtypes
 from badak.tensor.apply import apply
 from badak.tensor.convert import cast
+from badak.tensor.data import fit
 from badak.tensor.once_more import keep
 from badak.tensor.promote import binary, floating, into, not_a_tensor, number, operand, result_type, same, tensor_of
 from badak.tensor.tensor import Tensor
@@ -101,6 +102,8 @@ def _scaled(input, other, alpha):
         )
     if not isinstance(other, Tensor):
         return other * alpha
+    if all(k.kind in ("int", "uint") for k in kinds) and not isinstance(alpha, Tensor):
+        alpha = fit(alpha, result_type(input, other).numpy, "alpha")
     made = mul(other, alpha)
     keep((made,), other)
     return made

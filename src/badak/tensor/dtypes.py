@@ -5,6 +5,7 @@ uint16, uint32 and uint64 store too: they meet no other dtype of integers, as in
 """
 
 import math
+import re
 from collections.abc import Callable, Iterable
 from functools import cached_property, partial
 from operator import index
@@ -14,7 +15,7 @@ import ml_dtypes
 import numpy as np
 
 from badak.core import config
-from badak.core.errors import ArgumentTypeError, DeviceError, DTypeError, NoDataError, NotSupportedError, package, tr
+from badak.core.errors import ArgumentError, ArgumentTypeError, DeviceError, DTypeError, NoDataError, NotSupportedError, package, tr
 from badak.ops._check import WORDS
 
 
@@ -221,6 +222,9 @@ _DEVICES = frozenset(  # those whose names PyTorch knows
 )
 
 
+_DEVICE = re.compile(r"(\w+)(?::(0|[1-9]\d*))?", re.ASCII)
+
+
 class device:  # noqa: N801  (PyTorch's name)
     """Where a tensor lives. badak computes on the CPU; other devices can be named, and asking for them is an error."""
 
@@ -235,10 +239,19 @@ class device:  # noqa: N801  (PyTorch's name)
             type, index = "cuda", type  # noqa: A001
         if not isinstance(type, str):
             raise ArgumentTypeError(tr("device: expected a string such as 'cpu'; got {!r}", type), "device='cpu'")
-        name, _, number = type.partition(":")
+        parts = _DEVICE.fullmatch(type)
+        if parts is None:
+            raise ArgumentError(tr("Invalid device string: {!r}", type), "device='cpu'")
+        name, number = parts.groups()
         if name not in _DEVICES:
-            raise ArgumentTypeError(tr("device: expected 'cpu'; got {!r}", type), "device='cpu'")
-        self.type, self.index = name, int(number) if number else index
+            raise ArgumentError(tr("device: expected 'cpu'; got {!r}", type), "device='cpu'")
+        if number is not None and index is not None:
+            raise ArgumentError(
+                tr("type (string) must not include an index because index was passed explicitly: {}", type), f"{name!r}, {index}"
+            )
+        if index is not None and index < 0:
+            raise ArgumentError(tr("Device index must not be negative; got {}", index), "0, or no index")
+        self.type, self.index = name, index if number is None else int(number)
 
     def __str__(self) -> str:
         return self.type if self.index is None else f"{self.type}:{self.index}"

@@ -138,6 +138,8 @@ def scatter(input, dim: int, index, src=None, *, value=None, reduce=None) -> Ten
         [0.0, 5.0, 0.0]
     """
     src = value if src is None else src
+    if _of_nothing(index, input):
+        return input.clone()
     dim = _along("scatter", input, dim, index)
     _inside("scatter", index, input._array.shape, dim, "self")
     if reduce is not None:
@@ -163,11 +165,18 @@ def _scatter_reduced(input, dim: int, index, src, reduce: str) -> Tensor:
 
 def scatter_add(input, dim: int, index, src) -> Tensor:
     """x with x[i, index[i, j, k], k] += src[i, j, k] for dim = 1, and so on.   dx = dy;   dsrc = dy there."""
+    if _of_nothing(index, input):
+        return input.clone()
     dim = _along("scatter_add", input, dim, index)
     _inside("scatter_add", index, input._array.shape, dim, "self")
     _same_dtype("scatter_add", input, src)
     _inside("scatter_add", index, src._array.shape, -1, "src")
     return apply(along.ScatterAdd, input, index, src, dim=dim)
+
+
+def _of_nothing(index, input) -> bool:
+    """Whether an index names no place, in other dims than input's, which PyTorch takes."""
+    return isinstance(index, Tensor) and not index._array.size and index._array.ndim != input._array.ndim
 
 
 def _same_dtype(name: str, input, src) -> None:
@@ -213,7 +222,7 @@ def index_add(input, dim: int, index, source, *, alpha=1) -> Tensor:
     dim, index = _rows("index_add", input, dim, index)
     _same_dtype("index_add", input, source)
     _slices("index_add", input, dim, index, source)
-    return apply(along.IndexAdd, input, index, source, dim=dim, c=alpha)
+    return apply(along.IndexAdd, input, index, source, dim=dim, c=fit(alpha, input._array.dtype, "index_add"))
 
 
 def index_copy(input, dim: int, index, source) -> Tensor:

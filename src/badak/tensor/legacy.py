@@ -1,5 +1,6 @@
 """PyTorch's legacy: FloatTensor, LongTensor, ..., which are names for a dtype, and functions of Python on each number."""
 
+import numbers
 from collections.abc import Callable
 from typing import Any
 
@@ -153,5 +154,10 @@ def _by_python(name: str, callable: Callable[..., Any], target: Tensor, *others:
                 tr("{}: expected tensors of one dtype; got {} and {}", name, target.dtype.word, each.dtype.word), "x.to(y.dtype)"
             )
     columns = [each.expand(target.shape).reshape(-1).tolist() for each in (target, *others)]
-    made = np.array([callable(*values) for values in zip(*columns)], target.dtype.numpy)
+    values = [callable(*each) for each in zip(*columns)]
+    if wrong := [one for one in values if not isinstance(one, numbers.Number | np.generic)]:
+        raise ArgumentTypeError(
+            tr("{}: the function must give numbers; it gave {}", name, type(wrong[0]).__name__), "return float(y)"
+        )
+    made = np.array(values, target.dtype.numpy)
     return target.copy_(Tensor._of(made.reshape(target.shape)))

@@ -82,11 +82,10 @@ def by_examples(forward: Callable, save: Any, arrays: tuple, attributes: dict) -
 
 def _example(x: np.ndarray, small: dict[int, int]) -> np.ndarray:
     """Zeros of the sizes of an example, which lie in memory as x does."""
-    shape = [small.get(n, n) for n in x.shape]
-    shape = [1 if step == 0 else n for n, step in zip(shape, x.strides)]
+    shape: list[int] = [small[n] if n in small else n for n in x.shape]
     order = np.argsort([-abs(step) for step in x.strides], kind="stable")
-    made = np.zeros([shape[axis] for axis in order], x.dtype).transpose(np.argsort(order))
-    return np.broadcast_to(made, [small.get(n, n) for n in x.shape]) if made.shape != x.shape else made
+    made = np.zeros([shape[axis] if x.strides[axis] else 1 for axis in order], x.dtype)
+    return np.broadcast_to(made.transpose(np.argsort(order)), shape) if 0 in x.strides else made.transpose(np.argsort(order))
 
 
 def _size(first: int, second: int, sizes: list[int]) -> int | None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from badak.compat.torch.func import _leaf, _slopes
-from badak.core.errors import ArgumentTypeError, GraphError, ShapeError, tr
+from badak.core.errors import ArgumentTypeError, GraphError, NotSupportedError, ShapeError, tr
 from badak.core.modes import modes
 from badak.core.public_api import door as _door
 from badak.ops.observe import Observe
@@ -102,7 +102,9 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     for name, x in (("primal", tensor), ("tangent", tangent)):
         if not isinstance(x, Tensor):
             raise ArgumentTypeError(tr("make_dual: expected a tensor as {}; got {}", name, type(x).__name__), "torch.tensor(data)")
-        if not (x.is_floating_point() or (name == "tangent" and x.is_complex())):
+        if name == "primal" and x.is_complex():
+            raise NotSupportedError(tr("make_dual: slopes of complex numbers are not known, got {}", x.dtype), "torch.func.vjp")
+        if not (x.is_floating_point() or x.is_complex()):
             raise ArgumentTypeError(tr("Expected {} to be floating point or complex, got: {}", name, x.dtype), "x.float()")
     pairs = _expect(make_dual)
     if tensor.shape != tangent.shape or tensor.dtype != tangent.dtype:
