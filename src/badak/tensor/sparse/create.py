@@ -308,7 +308,7 @@ def _size(where: str, size: Any) -> tuple[int, ...]:
 
 
 def _places(indices: Any) -> Tensor:
-    """Indices (dims, count) as int64; floats where they are whole numbers, which PyTorch takes, too."""
+    """Indices (dims, count) as int64; floats where they are integers, which PyTorch takes, too."""
     made = as_tensor(indices)
     if not isinstance(made, SparseTensor) and made.is_floating_point() and bool((made == made.long()).all()):
         made = made.long()
