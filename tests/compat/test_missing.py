@@ -2,8 +2,10 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+import torch
 
 import badak
 from badak import nn
@@ -236,3 +238,22 @@ def test_a_star_brings_the_names_of_pytorch_and_no_placeholder(space):
               "distributions": "Normal", "cuda": "is_available", "autograd.function": "Function"}  # fmt: skip
     assert placeholders == "" and wanted[space] in names.split()
     assert "np" not in names.split() and "events" not in names.split()
+
+
+def modules_of_both() -> list[str]:
+    """The modules of badak that PyTorch has in the same place, those of packages first."""
+    ours, theirs = (Path(lib.__file__).parent for lib in (badak, torch))
+    files = (path.relative_to(ours).with_suffix("") for path in ours.rglob("*.py"))
+    names = {file.parent if file.name == "__init__" else file for file in files} - {Path()}
+    there = [name for name in names if (theirs / name).with_suffix(".py").exists() or (theirs / name / "__init__.py").exists()]
+    return sorted(".".join(name.parts) for name in there)
+
+
+@pytest.mark.slow
+def test_modules_that_nothing_has_imported_come_from_their_packages(python):
+    """`from torch.distributed import nn` gives what `import torch.distributed.nn` does, and no placeholder."""
+    pairs = [f"torch.{name}".rpartition(".") for name in modules_of_both()]
+    lines = [f"from {room} import {name} as it\nprint(type(it).__name__)" for room, _, name in pairs]
+    done = python("-c", "\n".join(["import badak.as_torch", *lines]))
+    found = dict(zip(pairs, done.out.split(), strict=True))
+    assert len(found) > 60 and set(found.values()) == {"module", "function"}, done.err

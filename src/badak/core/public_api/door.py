@@ -3,11 +3,12 @@
 import importlib
 import sys
 from collections.abc import Callable
+from importlib.machinery import PathFinder
 from types import ModuleType, SimpleNamespace
 
 from badak.core.public_api.import_time import wants_placeholder
 from badak.core.public_api.missing import Missing, missing, placeholder_or_error
-from badak.core.public_api.table import PLACES, is_pytorch, names_of, reach
+from badak.core.public_api.table import PLACES, is_module, is_pytorch, names_of, reach
 from badak.core.public_api.version import version
 
 _INSIDE: dict[str, dict[str, str]] = {}  # a place that stands elsewhere -> names that PyTorch has there, and where they are
@@ -26,8 +27,8 @@ def door(module: str, like: str = "") -> Callable[[str], object]:
         if name == "__all__":
             return _for_star(space, reach(PLACES.get(module, module)))
         target = PLACES.get(f"{module}.{name}")
-        if target == f"{module}.{name}":
-            return importlib.import_module(target)
+        if target in (None, f"{module}.{name}") and _is_unloaded(module, name):
+            return importlib.import_module(f"{module}.{name}")
         there = reach(target) if target else getattr(sys.modules.get(like), name, None)
         add_door(there, f"{module}.{name}")
         for inner, elsewhere in _INSIDE.get(f"{module}.{name}", {}).items():
@@ -37,6 +38,14 @@ def door(module: str, like: str = "") -> Callable[[str], object]:
         return there
 
     return __getattr__
+
+
+def _is_unloaded(module: str, name: str) -> bool:
+    """Whether it is a module of PyTorch's that badak has in this place, and that nothing has imported yet."""
+    dotted = f"{module}.{name}"
+    if dotted in sys.modules or not is_module(dotted.partition(".")[2]):
+        return False
+    return PathFinder.find_spec(dotted, getattr(sys.modules.get(module), "__path__", [])) is not None
 
 
 class Namespace(SimpleNamespace):
