@@ -120,6 +120,25 @@ def test_no_loop_runs_for_these_kinds_and_the_values_are_pytorchs(name):
     assert operations(lambda: run(badak)) == operations(lambda: run(badak, 3))
 
 
+# PyTorch itself has no answer for the first two, and for group_norm one of another shape than that of one example
+@pytest.mark.parametrize("name", [name for name in KINDS if name not in ("reductions", "convolution", "norms")])
+def test_no_examples_give_the_shapes_of_pytorch(name):
+    def run(lib):
+        x, ids, w = data(lib)
+        return lib.vmap(lambda x, i: KINDS[name](lib, lib.nn.functional, x, i, w))(x[:0], ids[:0])
+
+    close(run(badak), run(torch))
+
+
+@both
+def test_gradients_of_no_examples_are_empty(lib):
+    model = mlp(lib)
+    parameters = {key: value.detach() for key, value in model.named_parameters()}
+    x, ids, _ = data(lib)
+    made = lib.vmap(lib.func.grad(loss_of(lib, model)), (None, 0, 0))(parameters, x[:0], ids[:0])
+    assert {key: tuple(value.shape) for key, value in made.items()} == {key: (0, *value.shape) for key, value in parameters.items()}
+
+
 def loss_of(lib, model):
     def loss(parameters, x, i):
         logits = lib.func.functional_call(model, parameters, (x[None],))

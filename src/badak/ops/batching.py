@@ -106,7 +106,12 @@ def adapted(**attributes_of_all: Callable[..., Any]) -> Rule:
     return rule
 
 
-reshaped = adapted(shape=lambda shape, x: (x.shape[0], *shape))
+def _of_all(shape, x) -> tuple[int, ...]:
+    """The shape of a stack; of no examples, one of them says what -1 stands for."""
+    return (len(x), *(shape if len(x) else np.empty(x.shape[1:]).reshape(shape).shape))
+
+
+reshaped = adapted(shape=_of_all)
 
 
 def folded(run, op, xs, batched, attributes):

@@ -1,5 +1,7 @@
 """The affine map of the last axis."""
 
+import math
+
 from badak import kernels
 from badak.core.errors import ShapeError, tr
 from badak.kernels import LARGE
@@ -56,7 +58,7 @@ class Linear(Op):
         if w.ndim - batched[1] != 2 or not x.ndim - batched[0]:
             return NotImplemented
         x, w, b = every(xs, batched)
-        y = run(LinearOfEach, x.reshape(len(x), -1, x.shape[-1]), w, b)
+        y = run(LinearOfEach, x.reshape(len(x), math.prod(x.shape[1:-1]), x.shape[-1]), w, b)
         return y.reshape(*x.shape[:-1], w.shape[1])
 
 
@@ -73,10 +75,10 @@ class LinearOfEach(Op):
         """The examples of a vmap around: among the rows where they share the weights, else each with a weight of its own."""
         x, w, b = xs
         if not (batched[1] or batched[2]):
-            y = run(op, x.transpose(0, 1).reshape(x.shape[1], -1, x.shape[-1]), w, b)
+            y = run(op, x.transpose(0, 1).flatten(1, 2), w, b)
             return y.reshape(x.shape[1], x.shape[0], *x.shape[2:-1], w.shape[1]).transpose(0, 1)
         x, *rest = every(xs, batched)
-        y = run(op, *[None if a is None else a.reshape(-1, *a.shape[2:]) for a in (x, *rest)])
+        y = run(op, *[None if a is None else a.flatten(0, 1) for a in (x, *rest)])
         return y.reshape(*x.shape[:2], *y.shape[1:])
 
     @staticmethod
