@@ -6,6 +6,7 @@ import typing
 
 import pytest
 import torch
+import torch._dynamo.utils
 import torch._jit_internal
 import torch._utils
 import torch.utils._pytree
@@ -436,6 +437,11 @@ def test_explain_says_whether_a_program_is_one_graph():
     assert (cut.graph_count, cut.graph_break_count) == (theirs.graph_count, theirs.graph_break_count) == (2, 1)
     assert "Graph Break Count: 1" in str(cut) and "bool" in str(cut)
     assert net[1].num_batches_tracked.item() == 1  # it ran once
+
+
+@pytest.mark.parametrize("name", ["cpu", "meta", "mps"])
+def test_a_program_asks_for_which_device_it_is_compiled(name):
+    assert badak._dynamo.utils.is_compile_supported(name) == torch._dynamo.utils.is_compile_supported(torch.device(name))
 
 
 @pytest.mark.filterwarnings("ignore:`apply_permutation` is deprecated")

@@ -16,6 +16,7 @@ from badak.core.errors import NotSupportedError, expect_function
 from badak.core.events import Observer
 from badak.core.public_api.door import Namespace
 from badak.nn import Module
+from badak.tensor import device as device_of
 from badak.tensor.generator import fork_rng
 
 
@@ -120,5 +121,11 @@ class Unsupported(NotSupportedError):
     """PyTorch's error of a program that cannot be traced. badak never raises it."""
 
 
+def is_compile_supported(device_type: object) -> bool:
+    """Whether torch.compile compiles for a device, as torchvision asks before it compiles: for the CPU."""
+    return device_of(device_type).type == "cpu"
+
+
 eval_frame = Namespace(OptimizedModule=OptimizedModule)
 exc = Namespace(Unsupported=Unsupported)
+utils = Namespace(is_compile_supported=is_compile_supported)
