@@ -166,3 +166,15 @@ def test_what_runs_along_an_axis_is_carried_on_in_float64(name, dim):
     if name == "cumsum":
         y.backward(bk.tensor(numbers))
         np.testing.assert_array_equal(x.grad.numpy(), bk.tensor(numbers).double().flip(dim).cumsum(dim).flip(dim).float().numpy())
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("dim", [0, (0, 1), -1])
+def test_equal_numbers_vary_by_nothing_and_slope_by_nothing(dim, dtype):
+    for value in (0.1, 0.31622776, 1000.1, 3.3e6):
+        for n in (3, 7, 10, 100):
+            x = bk.full((n, 2, n), value, dtype=getattr(bk, dtype), requires_grad=True)
+            sigma = x.std(dim, keepdim=True)
+            assert not sigma.any() and not x.var(dim).any()
+            sigma.sum().backward()
+            assert not x.grad.any()

@@ -131,8 +131,8 @@ class Var(Op):
     def forward(save, x, axis=None, correction=1, keepdims=False):
         save.x, save.axis, save.keepdims = x, axis, keepdims
         save.n = n = max(count(x.shape, axis) - correction, 0)
-        save.mean = mean = _mean(x, axis)
-        return _squares(x - mean, axis, keepdims, n)
+        save.mean, y = _moments(x, axis, keepdims, n)
+        return y
 
     @staticmethod
     @quiet
@@ -152,8 +152,8 @@ class Std(Op):
     def forward(save, x, axis=None, correction=1, keepdims=False):
         save.x, save.axis, save.keepdims = x, axis, keepdims
         save.n = n = max(count(x.shape, axis) - correction, 0)
-        save.mean = mean = _mean(x, axis)
-        save.y = y = np.sqrt(_squares(x - mean, axis, keepdims, n))
+        save.mean, y = _moments(x, axis, keepdims, n)
+        save.y = y = np.sqrt(y)
         return y
 
     @staticmethod
@@ -167,6 +167,18 @@ class Std(Op):
 def _mean(x, axis):
     n = count(x.shape, axis)
     return np.true_divide(np.add.reduce(x, axis=axis, keepdims=True), x.dtype.type(n)).astype(x.dtype, copy=False)
+
+
+def _moments(x, axis, keepdims, n):
+    """Mean and variance. Rounding takes the mean no further than the numbers go: of equal ones it is that one, the variance 0."""
+    mean = _mean(x, axis)
+    y = _squares(x - mean, axis, keepdims, n)
+    rounding = mean.reshape(np.shape(y)) * (count(x.shape, axis) * np.finfo(x.dtype).eps)
+    if (y <= np.square(rounding)).any():
+        ends = (end.reduce(x, axis=axis, keepdims=True) for end in (np.minimum, np.maximum))
+        mean = np.clip(mean, *ends)
+        y = _squares(x - mean, axis, keepdims, n)
+    return mean, y
 
 
 def _squares(d, axis, keepdims, n):
