@@ -204,3 +204,25 @@ def test_a_frozen_script_computes_the_same():
         assert not made.training and made(x).shape == (3, 1)
     assert badak.equal(jit.freeze(script)(x), script(x))
     assert jit.trace(script, x)(badak.ones(7, 2)).shape == (7, 1)
+
+
+def refuses(x, k: int):
+    if k == 0:
+        raise ValueError("k is zero")
+    assert k != 1, "k is one"
+    return x.view(7) if k == 2 else x
+
+
+def test_what_a_script_raises_itself_is_an_error_of_jit():
+    for lib in (torch, badak):
+        script, x = lib.jit.script(refuses), lib.ones(2)
+        for k, words in enumerate(("ValueError: k is zero", "AssertionError: k is one")):
+            with pytest.raises(lib.jit.Error, match=words) as caught:
+                script(x, k)
+            assert str(caught.value).startswith("The following operation failed in the TorchScript interpreter.")
+        with pytest.raises(RuntimeError, match="shape '\\[7\\]' is invalid for input of size 2") as caught:
+            script(x, 2)
+        assert not isinstance(caught.value, lib.jit.Error) and lib.JITException is lib.jit.Error
+    with pytest.raises(jit.Error) as caught:
+        jit.script(refuses)(badak.ones(2), 0)
+    assert isinstance(caught.value.__cause__, ValueError)

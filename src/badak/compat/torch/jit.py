@@ -13,6 +13,7 @@ from typing import Final as Final
 
 from badak.autograd import no_grad
 from badak.compat.torch.pytree import tree_flatten
+from badak.compat.torch.scripting import Error as Error
 from badak.compat.torch.scripting import RecursiveScriptModule as RecursiveScriptModule
 from badak.compat.torch.scripting import ScriptFunction as ScriptFunction
 from badak.compat.torch.scripting import ScriptModule, seen

@@ -11,6 +11,7 @@ import inspect
 import io
 import textwrap
 import threading
+import traceback
 from collections.abc import Callable
 from typing import Any
 
@@ -29,6 +30,10 @@ UNUSED = "unused (ignore and replace with raising an exception)"
 IGNORED = "ignore (leave as a call to Python, cannot be torch.jit.save'd)"
 DROPPED = "unused (dropped)"
 EXPORTED = "export (compile this function even if nothing calls it)"
+
+
+class Error(Exception):
+    """What a script raises or asserts itself, as PyTorch's interpreter tells it; the program's own exception is its cause."""
 
 
 class _State(threading.local):
@@ -52,9 +57,18 @@ def _as(scripting: bool, function: Callable, *args: Any, **kwargs: Any) -> Any:
 
 
 def _run(script: Any, function: Callable, args: tuple, kwargs: dict) -> Any:
-    if not _state.scripting and not is_tracing():
+    if _state.scripting:
+        return function(*args, **kwargs)
+    if not is_tracing():
         keep(script, args, kwargs)
-    return _as(True, function, *args, **kwargs)
+    try:
+        return _as(True, function, *args, **kwargs)
+    except Exception as error:
+        *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+        if frame.f_globals.get("__name__", "").split(".")[0] == "badak":  # an operation, or what vmap and others are told by
+            raise
+        what = "".join(traceback.format_exception_only(error)).strip()
+        raise Error(tr("The following operation failed in the TorchScript interpreter.\n{}", what)) from error
 
 
 def keep(script: Any, args: tuple, kwargs: dict) -> None:

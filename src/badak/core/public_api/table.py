@@ -14,6 +14,7 @@ PLACES = {
     "badak._C._functorch": "badak.compat.torch.core",
     "badak._C._nn": "badak.compat.torch.core_nn",
     "badak.nn.LinearCrossEntropyOptions": "badak.compat.torch.linear_cross_entropy_options.LinearCrossEntropyOptions",
+    "badak.JITException": "badak.compat.torch.jit.Error",
     "badak.Future": "badak.distributed.futures.Future",
     "badak.SymBool": "badak.compat.torch.core.SymBool",
     "badak.SymFloat": "badak.compat.torch.core.SymFloat",
