@@ -68,6 +68,17 @@ def test_rms_norm(eps):
     agree(lambda lib, x, w: lib.nn.functional.rms_norm(x, (8,), w, eps), normal(0, 3, 8), normal(1, 8))
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16"])
+@pytest.mark.parametrize("backend", ["reference", "numba"])
+def test_rows_of_equal_numbers_are_no_noise(backend, dtype):
+    for value in (0.1, -0.31622776, 1000.1, 3.3e6):
+        for lib in (torch, badak):
+            x = lib.full((2, 103), value, dtype=getattr(lib, dtype))
+            with kernels.use(backend):
+                y = lib.nn.functional.layer_norm(x, (103,), bias=lib.full((103,), 0.5, dtype=x.dtype), eps=1e-12)
+                assert (y == 0.5).all() and (lib.nn.functional.group_norm(x[:, :96], 3, eps=1e-12) == 0).all()
+
+
 def test_layer_norm_of_another_shape_is_refused():
     with pytest.raises(ShapeError) as caught:
         F.layer_norm(badak.zeros(2, 3), (4,))

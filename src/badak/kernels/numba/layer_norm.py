@@ -9,18 +9,28 @@ from badak.kernels.numba.codegen.floats import over_root
 from badak.kernels.numba.reductions import summed
 from badak.kernels.numba.simd.rows import normal_row, products_in, slopes_in, squares_in, total_in
 from badak.kernels.numba.threadpool.parallel import parallel
+from badak.kernels.reference.layer_norm import rounding
 
 
-@parallel("W2 Wf1 Wf1 R2 Rf1 Rf1 f i")
-def layer_norm_rows(task, y, mean, rstd, x, w, b, eps, rows):
+@parallel("W2 Wf1 Wf1 R2 Rf1 Rf1 f f i")
+def layer_norm_rows(task, y, mean, rstd, x, w, b, eps, rough, rows):
     """y (N, C), mean and rstd (N,) for `rows` rows of x (N, C).
 
     mean = sum_c x / C     rstd = 1 / sqrt(sum_c (x - mean)^2 / C + eps)     y = w (x - mean) rstd + b
+
+    rough: below which share of mean^2 a variance may be rounding, and the mean is taken again.
     """
     share = x.dtype.type(1 / max(x.shape[1], 1))
     for n in range(task * rows, min((task + 1) * rows, x.shape[0])):
         m = total_in(x[n]) * share
-        r = over_root(squares_in(x[n], m) * share + eps)
+        var = squares_in(x[n], m) * share
+        if var <= m * m * rough:
+            rest = x.dtype.type(0)
+            for c in range(x.shape[1]):
+                rest += x[n, c] - m
+            m += rest * share
+            var = squares_in(x[n], m) * share
+        r = over_root(var + eps)
         mean[n], rstd[n] = m, r
         normal_row(y[n], x[n], m, r, w, b)
 
@@ -67,6 +77,7 @@ def layer_norm(x, w, b, eps):
         np.ones(channels, number) if w is None else vector(w, number),
         np.zeros(channels, number) if b is None else vector(b, number),
         eps,
+        rounding(channels, number),
         step,
     )
     if rows is x:

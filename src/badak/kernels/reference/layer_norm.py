@@ -7,6 +7,11 @@ from badak.kernels.memory_format import row_major
 from badak.kernels.reference._arrays import Array, in_float32, quiet, rows
 
 
+def rounding(count: int, dtype: np.dtype) -> float:
+    """The square of the most by which a mean of so many numbers is rounded, in units of the mean."""
+    return (count * float(np.finfo(dtype).eps)) ** 2
+
+
 @quiet
 @in_float32("x", None, None)
 def layer_norm(x: Array, w: Array | None, b: Array | None, eps: float) -> tuple[Array, Array, Array]:
@@ -14,13 +19,20 @@ def layer_norm(x: Array, w: Array | None, b: Array | None, eps: float) -> tuple[
 
         mean = sum_c x / C     rstd = 1 / sqrt(sum_c (x - mean)^2 / C + eps)     y = w (x - mean) rstd + b
 
-    Two passes: the variance is that of the centred row, so that a large mean costs no digits.
+    Two passes: the variance is that of the centred row, so that a large mean costs no digits. Where it is as little as the rounding
+    of the mean makes it, the mean is that of the centred row in addition: of equal numbers, y is b and no noise.
     """
     x = row_major(x)
     channels = max(x.shape[-1], 1)
     mean = x.sum(axis=-1, keepdims=True) / channels
     y = x - mean
-    rstd = 1 / np.sqrt((y * y).sum(axis=-1, keepdims=True) / channels + eps)
+    var = (y * y).sum(axis=-1, keepdims=True) / channels
+    rough = var <= np.square(mean) * rounding(channels, x.dtype)
+    if rough.any():
+        mean = mean + np.where(rough, y.sum(axis=-1, keepdims=True) / channels, 0).astype(mean.dtype)
+        y = x - mean
+        var = (y * y).sum(axis=-1, keepdims=True) / channels
+    rstd = 1 / np.sqrt(var + eps)
     y *= rstd
     if w is not None:
         y *= w
