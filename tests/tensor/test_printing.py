@@ -17,6 +17,8 @@ VALUES = [
     RNG.standard_normal((2, 30, 30, 2)).astype(np.float32), np.array([1e-8, 1e-7], np.float32), np.array([12345.678], np.float32),
     np.array([-0.0, 0.5], np.float32), np.array([[1.0], [22.0], [-333.0]], np.float32), np.array([1, 2], np.int32),
     np.array(3), np.array([123456789.0], np.float32), np.array([0.00012, 0.5]), np.array([1 + 2j, -0.5 - 1j], np.complex64),
+    np.array([1 + 2j]).conj() * 1j, np.array([complex(1, -0.0), complex(-0.0, np.nan), complex(np.inf, -np.inf)]),
+    np.arange(12) * (1 - 0.37j), np.arange(12) * (100 + 1j), np.full((40, 40), 1 - 0.5j, np.complex64),
 ]  # fmt: skip
 
 

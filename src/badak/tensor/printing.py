@@ -120,11 +120,11 @@ def _block(array: np.ndarray, indent: int, summarise: bool, write) -> str:
 
 
 def _complex_writer(values: np.ndarray):
-    real, imaginary = Formatter(values.real), Formatter(np.abs(values.imag))
+    real, imaginary = Formatter(values.real), Formatter(values.imag)
 
-    def write(z: complex) -> str:
-        sign = "-" if math.copysign(1, z.imag) < 0 else "+"
-        return f"{real(z.real)}{sign}{imaginary(z.imag if z.imag >= 0 else -z.imag).lstrip()}j"
+    def write(z) -> str:
+        text = imaginary(z.imag).lstrip()
+        return f"{real(z.real)}{'' if text[0] in '+-' else '+'}{text}j"
 
     write.width = real.width + imaginary.width + 1  # type: ignore[attr-defined]
     return write
