@@ -1,5 +1,7 @@
 """Sums of products whose dims are named: einsum and tensordot."""
 
+import re
+
 from badak.core.errors import ArgumentError, DTypeError, ShapeError, tr
 from badak.core.modes import modes
 from badak.ops import einsum as ops
@@ -120,8 +122,21 @@ def _show(c: str) -> str:
 
 def _subscripts(equation: str, operands):
     """(letters of each operand, letters of the result), with "..." written out as letters of their own."""
+    if wrong := re.search("[^a-zA-Z., ]", equation.replace("->", "  ", 1)):
+        raise ArgumentError(
+            tr(
+                "einsum(): invalid subscript given at index {} in the equation string, subscripts must be in [a-zA-Z]",
+                wrong.start(),
+            ),
+            "a letter for each dim, or a list of numbers for each operand",
+        )
     left, arrow, right = equation.replace(" ", "").partition("->")
     parts = left.split(",")
+    for at, part in enumerate([*parts, right]):
+        if "." in part.replace("...", "", 1):
+            raise ArgumentError(
+                tr("einsum(): found '.' for operand {} that is not part of any ellipsis", at), "'...' once for each term"
+            )
     if len(parts) != len(operands):
         raise ArgumentError(
             tr("einsum(): {!r} names {} operands, and {} were given", equation, len(parts), len(operands)),
