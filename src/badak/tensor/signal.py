@@ -44,6 +44,8 @@ def stft(input, n_fft: int, hop_length=None, win_length=None, window=None, cente
     sqrt(n_fft). return_complex=False: real and imaginary parts along a last dim. A shorter
     window stands in the middle of n_fft. onesided=False: all n_fft frequencies.
     """
+    if return_complex is None and not (input.is_complex() or (window is not None and window.is_complex())):
+        raise ArgumentError(tr("stft requires the return_complex parameter be given for real inputs"), "return_complex=True")
     hop = n_fft // 4 if hop_length is None else hop_length
     length = n_fft if win_length is None else win_length
     if input.dim() not in (1, 2):
