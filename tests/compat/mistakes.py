@@ -54,8 +54,24 @@ MISTAKES = {
     "heads that do not divide": lambda: nn.MultiheadAttention(10, 4),
     "no parameters": lambda: torch.optim.SGD([], 0.1),
     "cuda": lambda: torch.ones(1, device="cuda"),
+    "an index by name": lambda: x["n"],
+    "an index of half": lambda: x[0.5],
+    "tensors of two lengths": lambda: torch.utils.data.TensorDataset(torch.ones(2), torch.ones(3)),
+    "a schedule without a first rate": lambda: torch.optim.lr_scheduler.StepLR(torch.optim.SGD([x], 0.1), 2, last_epoch=3),
+    "a digit in einsum": lambda: torch.einsum("i1->i", torch.ones(2, 2)),
+    "one dot in einsum": lambda: torch.einsum("i.->i", torch.ones(2, 2)),
+    "stft of what": lambda: torch.stft(torch.ones(16), 8),
+    "the order of complex numbers": lambda: torch.ones(2, dtype=torch.cfloat) < 1,
+    "the largest complex number": lambda: torch.ones(2, dtype=torch.cfloat).max(),
+    "complex numbers between": lambda: torch.ones(2, dtype=torch.cfloat).clamp(0),
+    "whole complex numbers": lambda: torch.ones(2, dtype=torch.cfloat).floor(),
+    "what is left of complex numbers": lambda: torch.ones(2, dtype=torch.cfloat) % 2,
+    "erf of complex numbers": lambda: torch.erf(torch.ones(2, dtype=torch.cfloat)),
+    "softmax of complex numbers": lambda: torch.ones(2, dtype=torch.cfloat).softmax(0),
+    "the gradient of many values": lambda: torch.func.grad(lambda a: a * 2)(torch.ones(2)),
+    "examples of two numbers": lambda: torch.vmap(torch.add)(torch.ones(3), torch.ones(2)),
 }
-CLASSES = [RuntimeError, ValueError, TypeError, IndexError, AttributeError, NotImplementedError, AssertionError]
+CLASSES = [RuntimeError, ValueError, TypeError, IndexError, AttributeError, NotImplementedError, AssertionError, KeyError]
 
 for name, mistake in MISTAKES.items():
     try:

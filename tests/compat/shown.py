@@ -33,6 +33,7 @@ torch.tensor([10.0, 1.0]), torch.tensor([1e-8, 1e8]), torch.tensor([float("nan")
 torch.tensor([1 + 2j] * 12), torch.zeros(40, dtype=torch.complex64), torch.arange(300).reshape(3, 100)
 torch.zeros(2, device="meta"), x, x + 1, x * 2, x.sum(), x.relu(), x.exp(), torch.nn.functional.gelu(x), x.view(1, 2)
 torch.nn.functional.mse_loss(x, torch.zeros(2)), torch.nn.functional.layer_norm(x, (2,)), x.mean(), x[0], x.clone()
+torch.autograd.set_grad_enabled(True)
 parameter(), nn.Parameter(torch.zeros(0)), nn.Linear(2, 3), nn.Sequential(nn.Linear(2, 3), nn.ReLU()), nn.ModuleDict()
 nn.Conv2d(2, 3, 3, padding="same"), nn.LSTM(2, 3), nn.TransformerEncoderLayer(4, 2, 8), nn.ParameterList([parameter()])
 x.untyped_storage(), repr(torch.zeros(2, device="meta").untyped_storage()), x.detach().sort(), torch.zeros(2).type(), x.layout

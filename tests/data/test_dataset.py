@@ -25,7 +25,7 @@ def test_a_tensor_dataset_gives_rows():
     data = ours.TensorDataset(arange(12).reshape(4, 3), arange(4))
     x, y = data[2]
     assert len(data) == 4 and x.tolist() == [6, 7, 8] and y.item() == 2
-    with pytest.raises(ShapeError, match="Size mismatch"):
+    with pytest.raises(ArgumentError, match="Size mismatch"):
         ours.TensorDataset(arange(3), arange(4))
 
 

@@ -156,6 +156,9 @@ class set_grad_enabled(_Switch):  # noqa: N801
         self.__exit__()
         return super().__call__(function)
 
+    def __repr__(self) -> str:
+        return f"{type(self).__module__}.{type(self).__name__}(mode={self._values[self._switched]})"
+
 
 class set_multithreading_enabled(set_grad_enabled):  # noqa: N801
     """set_multithreading_enabled(mode): remembered. A backward is one walk, in the thread that calls it."""

@@ -106,8 +106,8 @@ class ShapeError(BadakError, ValueError, RuntimeError):
     """Sizes that do not fit together."""
 
 
-class DTypeError(BadakError, TypeError, RuntimeError):
-    """A dtype that the operation cannot take."""
+class DTypeError(BadakError, TypeError, NotImplementedError):
+    """A dtype that the operation cannot take: PyTorch has not implemented it for it, says its class in most cases."""
 
 
 class IndexOutOfRangeError(BadakError, IndexError, ValueError, RuntimeError):

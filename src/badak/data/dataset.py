@@ -48,7 +48,7 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
         *tensors: of one first size
 
     Raises:
-        ShapeError: where the first sizes differ
+        ArgumentError: where the first sizes differ
 
     Example:
         >>> from badak.data import TensorDataset
@@ -61,7 +61,7 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
     def __init__(self, *tensors: Tensor) -> None:
         if any(tensors[0].size(0) != x.size(0) for x in tensors):
             sizes = ", ".join(str(tuple(x.shape)) for x in tensors)
-            raise ShapeError(tr("TensorDataset: Size mismatch between tensors: expected equal first sizes; got {}", sizes))
+            raise ArgumentError(tr("TensorDataset: Size mismatch between tensors: expected equal first sizes; got {}", sizes))
         self.tensors = tensors
 
     def __getitem__(self, index):

@@ -17,6 +17,11 @@ from badak.tensor.data import as_array, fit, short
 from badak.tensor.inplace import changed_, read_only, write_
 from badak.tensor.tensor import Tensor
 
+
+class IndexKindError(IndexOutOfRangeError, TypeError):
+    """What is no index at all: for a text PyTorch raises a TypeError, for all else an IndexError."""
+
+
 _BASIC = {int, slice, type(None), type(Ellipsis)}
 _MORE_THAN_NUMBERS = (Tensor, np.ndarray, list, tuple, range, slice, type(None), type(Ellipsis))
 
@@ -174,7 +179,7 @@ def _part(part):
     elif hasattr(part, "__index__"):
         return part.__index__()
     else:
-        raise IndexOutOfRangeError(
+        raise IndexKindError(
             tr("only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {})",
                type(part).__name__),
             "index with ints, slices, lists, or integer and bool tensors",

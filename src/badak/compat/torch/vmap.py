@@ -78,13 +78,14 @@ def _number_of_examples(leaves: list, places: list) -> int:
                 tr("vmap: expected in_dims of dims that the tensors have; got {} for shape {}", d, tuple(x.shape)),
                 "in_dims=0 is the first dim, None leaves an argument as it is",
             )
-    sizes = {x.shape[d] for x, d in zip(leaves, places) if d is not None}
+    sizes = dict.fromkeys(x.shape[d] for x, d in zip(leaves, places) if d is not None)
     if len(sizes) != 1:
         raise ArgumentError(
-            tr("vmap: Expected all tensors to have the same size in the mapped dimension; got {}", sorted(sizes)),
+            tr("vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {} for the mapped dimension",
+               list(sizes)),
             "in_dims=None for an argument that stays as it is",
         )
-    return sizes.pop()
+    return next(iter(sizes))
 
 
 def _examples(func, leaves, places, part: slice, spec, out_dims, randomness: str) -> tuple[list, TreeSpec, list]:

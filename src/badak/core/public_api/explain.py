@@ -20,6 +20,7 @@ from badak.core.errors import (
     ArgumentError,
     ArgumentTypeError,
     BadakError,
+    DTypeError,
     IndexOutOfRangeError,
     NoDataError,
     OutOfMemoryError,
@@ -383,6 +384,8 @@ def _fix_of(error: BaseException) -> str:
 
 
 def _class_of(error: BaseException) -> type[BadakError]:
+    if _names_no_loop(error):
+        return DTypeError
     if isinstance(error, TypeError | AttributeError):
         return ArgumentTypeError
     if isinstance(error, IndexError | OverflowError):
@@ -392,8 +395,15 @@ def _class_of(error: BaseException) -> type[BadakError]:
     return ShapeError if "shape" in str(error) or "dimension" in str(error) else ArgumentError
 
 
+def _names_no_loop(error: BaseException) -> bool:
+    """Whether a function of NumPy's says that it knows nothing for these dtypes."""
+    return type(error) is TypeError and str(error).startswith("ufunc ") and "not supported for the input types" in str(error)
+
+
 def _reason(error: BaseException) -> str:
     """The first line of what the exception says."""
+    if _names_no_loop(error):
+        return tr("not implemented for these dtypes")
     lines = str(error).strip().splitlines()
     text = lines[0].strip() if lines else ""
     return f"{type(error).__name__}: {text}"[:300] if isinstance(error, KeyError) or not text else text[:300]

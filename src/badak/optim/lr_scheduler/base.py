@@ -14,6 +14,10 @@ from badak.optim.state import OptimizerStateError
 from badak.tensor import Tensor
 
 
+class InitialRateError(OptimizerStateError, KeyError):
+    """A parameter group without the rate from which a schedule could go on."""
+
+
 class LRScheduler:
     """Sets the "lr" of an optimizer's groups, once when it is made and then at every `step()`.
 
@@ -43,7 +47,7 @@ class LRScheduler:
             if last_epoch == -1:
                 group.setdefault("initial_lr", copied(group["lr"]))
             elif "initial_lr" not in group:
-                raise OptimizerStateError(
+                raise InitialRateError(
                     tr("param 'initial_lr' is not specified in param_groups[{}] when resuming scheduler with last_epoch={}", at,
                        last_epoch),
                     "load the optimizer's state first, or leave last_epoch out to begin again",
