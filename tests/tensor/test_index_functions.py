@@ -53,8 +53,10 @@ def test_whole_slices():
     agree_both("index_add", floats(4, 3), 0, whole(4, 5), floats(5, 3))
     agree_both("index_add", floats(4, 3), 1, whole(3, 5), floats(4, 5), alpha=2)
     agree_both("index_copy", floats(4, 3), 0, bk.tensor([2, 0]), floats(2, 3))
-    for index in (bk.tensor([2, 0]), NO_ROWS, bk.tensor(1)):
+    for index in (bk.tensor([2, 0]), NO_ROWS, bk.tensor(1), bk.tensor([-1, 0, -4])):
         agree_both("index_fill", floats(4, 3), 0, index, -1.0)
+    with pytest.raises(IndexOutOfRangeError, match="index -5 is out of bounds for dimension 0 with size 4"):
+        bk.index_fill(floats(4, 3), 0, bk.tensor([-5]), 1.0)
     agree_both("index_copy", floats(4), 0, bk.tensor([2]), bk.tensor(5.0))
     agree_both("index_put", floats(4, 3), (bk.tensor([1, 2]), bk.tensor([0, 1])), floats(2))
     agree_both("index_put", floats(4, 3), (bk.tensor([1, 1]), bk.tensor([0, 0])), floats(2), accumulate=True)

@@ -261,8 +261,12 @@ def index_fill(input, dim: int, index, value) -> Tensor:
     """x with the slices `index` along dim = value, a number or a 0-d tensor.   dx = dy, 0 there;   dvalue = sum of dy there."""
     if not input._array.ndim:
         return index_fill(input.reshape(1), dim, index, value).reshape(())
+    _need_tensor("index_fill", "index", index)
+    if index._array.size and index._array.min() < 0:  # the one function of slices that counts from the end, too
+        n = input.size(dim)
+        index = where((index < 0) & (index >= -n), index + n, index)
     dim, index = _rows("index_fill", input, dim, index)
-    if isinstance(value, Tensor) and value.requires_grad:
+    if isinstance(value, Tensor) and (value.requires_grad or (value.is_floating_point() and input.is_floating_point())):
         filled = apply(along.IndexFill, zeros(input._array.shape[dim], dtype=dtypes.bool_), index, c=True, dim=0)
         filled = filled.reshape([-1 if a == dim else 1 for a in range(input._array.ndim)])
         return where(filled, cast(value, input.dtype), input)
