@@ -119,6 +119,28 @@ def test_control_flow_warns_and_a_number_that_depends_on_values_is_found():
         jit.trace(lambda x: x + badak.tensor(np.asarray(x._array).max()), badak.rand(3))
 
 
+IN_PLACES_OF_NUMBERS = {
+    "linspace": lambda lib, d: lib.linspace(d[0], d[1], 5),
+    "logspace": lambda lib, d: lib.logspace(0, d[0], 3, dtype=d.dtype),
+    "full": lambda lib, d: lib.full((2,), d[0]),
+    "full_like": lambda lib, d: lib.full_like(d, d[0]),
+    "new_full": lambda lib, d: d.new_full((1, 2), d[1]),
+    "fill_": lambda lib, d: lib.ones(2).fill_(d[0]),
+    "masked_fill": lambda lib, d: d.masked_fill(d > 1.5, d[0]),
+    "index_fill": lambda lib, d: d.index_fill(0, lib.arange(0, 3, 2), d[1]),
+    "clamp": lambda lib, d: d.clamp(d[0], d[1]),
+}
+
+
+@pytest.mark.parametrize("name", IN_PLACES_OF_NUMBERS)
+def test_a_tensor_in_the_place_of_a_number_stays_one(name):
+    def made(lib):
+        traced = lib.jit.trace(lambda d: IN_PLACES_OF_NUMBERS[name](lib, d), lib.tensor([0.0, 1.0, 3.0]))
+        return traced(lib.tensor([1.25, 2.75, 1.0]))
+
+    np.testing.assert_array_equal(made(badak).numpy(), made(torch).numpy())
+
+
 MODEL = nn.Linear(2, 3)
 
 

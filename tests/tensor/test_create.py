@@ -168,3 +168,19 @@ def test_out_says_the_dtype():
     assert badak.full((2,), 1.5, out=badak.empty(2, dtype=badak.int64)).tolist() == [1, 1]
     with pytest.raises(TypeError):
         badak.rand(2, out=badak.empty(2, dtype=badak.int64))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_tensors_of_one_float_stand_for_numbers(dtype):
+    def made(lib):
+        kind = {"dtype": getattr(lib, dtype)}
+        a, b = lib.tensor(-3.3, **kind), lib.tensor(7.1)
+        return [
+            *(lib.linspace(a, b, n, **kind) for n in (0, 1, 2, 6)), lib.linspace(a, 2, 5), lib.logspace(0, a, 4, **kind),
+            lib.full((2, 3), a), lib.full((2,), a, dtype=lib.int64), lib.full((2,), a, requires_grad=True),
+            lib.full_like(lib.ones(2, **kind), a), lib.ones(2).new_full((3,), a),
+        ]  # fmt: skip
+
+    for ours, theirs in zip(made(badak), made(torch), strict=True):
+        assert str(ours.dtype)[6:] == str(theirs.dtype)[6:] and ours.requires_grad == theirs.requires_grad
+        np.testing.assert_array_equal(ours.detach().numpy(), theirs.detach().numpy())

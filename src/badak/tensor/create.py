@@ -1,6 +1,7 @@
 """New tensors: from data, filled, or running."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -283,6 +284,8 @@ def full(size, fill_value, **options) -> Tensor:
         >>> badak.full((2,), 7.0).tolist()
         [7.0, 7.0]
     """
+    if _is_float(fill_value):
+        return _filled(full, (size,), fill_value, options)
     value = _number(fill_value)
     value = float(value) if isinstance(fill_value, np.bool_) else value  # as in PyTorch
     options["dtype"] = dtypes.agreed(options.get("dtype"), options.get("out"))
@@ -293,6 +296,18 @@ def full(size, fill_value, **options) -> Tensor:
             else dtypes.of_numpy(as_array(value).dtype)
         )  # fmt: skip
     return _new(np.full, (size,), options, fit(value, to_dtype(options["dtype"]).numpy, "full"))
+
+
+def _is_float(value) -> bool:
+    """Whether it is a tensor of one float, which stays one: for a trace its value is what another operation gives."""
+    return isinstance(value, Tensor) and value.is_floating_point() and value.numel() == 1
+
+
+def _filled(make: Callable, args: tuple, value: Tensor, options: dict) -> Tensor:
+    """make(*args, 0.0), with what a tensor of one float holds in the place of 0."""
+    wanted = options.pop("requires_grad", False)
+    made = make(*args, 0.0, **options)
+    return made.fill_(value.detach().reshape(())).requires_grad_(wanted)
 
 
 def _no_out(options: dict) -> None:
@@ -329,6 +344,8 @@ def empty_like(input: Tensor, **options) -> Tensor:
 
 def full_like(input: Tensor, fill_value, **options) -> Tensor:
     """fill_value in input's shape and dtype."""
+    if _is_float(fill_value):
+        return _filled(full_like, (input,), fill_value, options)
     wanted = input.dtype if options.get("dtype") is None else to_dtype(options["dtype"])
     return _like(np.full, input, options, fit(_number(fill_value), wanted.numpy, "full_like"))
 
@@ -491,6 +508,8 @@ def linspace(start, end, steps: int, *, dtype=None, out=None, device=None, requi
     """
     dtypes.agreed(dtype, out)
     wanted = default_dtype() if dtype is None else to_dtype(dtype)
+    if (_is_float(start) or _is_float(end)) and wanted.is_floating_point and out is None and not requires_grad:
+        return _between(start, end, steps, wanted)
     array = _spaced(_number(start), _number(end), steps, wanted)
     return _finish(array, dict(out=out, device=device, requires_grad=requires_grad, **accepted))
 
@@ -501,6 +520,8 @@ def logspace(
     """base^start to base^end in `steps` numbers, evenly spaced in the exponent."""
     dtypes.agreed(dtype, out)
     wanted = default_dtype() if dtype is None else to_dtype(dtype)
+    if (_is_float(start) or _is_float(end)) and wanted.is_floating_point and out is None and not requires_grad:
+        return (float(base) ** _between(start, end, steps, dtypes.float64)).to(wanted)
     start, end = _number(start), _number(end)
     if wanted.kind in ("int", "uint"):
         start, end = int(start), int(end)  # first, as in PyTorch
@@ -526,6 +547,17 @@ def _spaced(start, end, steps: int, kind: dtypes.dtype):
     if steps == 1:
         array[:] = start
     return array.astype(kind.numpy)
+
+
+def _between(start, end, steps: int, kind: dtypes.dtype) -> Tensor:
+    """`_spaced`, from or to tensors of one float: by operations, which a trace follows."""
+    counted = Tensor._of(_spaced(0, max(int(steps) - 1, 0), steps, dtypes.float64))
+    number = kind if kind.name in ("float32", "float64") else dtypes.float64
+    start, end = (full((), x, dtype=number) for x in (start, end))
+    step = ((end - start) / max(len(counted) - 1, 1)).double()
+    from_end = end.double() - step * (len(counted) - 1 - counted)
+    made = (start.double() + step * counted).where(counted < len(counted) // 2, from_end)
+    return (made if len(counted) != 1 else start.double().reshape(1)).to(kind)
 
 
 def eye(n: int, m: int | None = None, *, dtype=None, device=None, requires_grad: bool = False, **accepted) -> Tensor:

@@ -232,7 +232,7 @@ def masked_fill(input, mask, value) -> Tensor:
                    value._array.ndim),
                 "badak.where(mask, value, x)",
             )  # fmt: skip
-        if value.requires_grad:
+        if value.requires_grad or (value.is_floating_point() and input.is_floating_point()):
             return where(mask, cast(value, input.dtype), input)
         value = value.item()
     try:
