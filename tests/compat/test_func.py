@@ -187,3 +187,13 @@ def test_slopes_of_a_number():
             assert functional.hessian(square, x, vectorize=vectorize).tolist() == functional.jacobian(square, x).tolist() == 12
         assert library.func.jacrev(square)(x).tolist() == library.func.jacfwd(square)(x).tolist() == 12
         assert library.func.hessian(square)(x).tolist() == 12
+
+
+@pytest.mark.parametrize("lib", [torch, badak], ids=["pytorch", "badak"])
+def test_a_library_can_stand_around_what_is_differentiated(lib, monkeypatch):
+    module, seen = lib._functorch.eager_transforms, []
+    before = module._wrap_tensor_for_grad
+    monkeypatch.setattr(module, "_wrap_tensor_for_grad", lambda x, level: before(seen.append(tuple(x.shape)) or x, level))
+    made = lib.func.jacrev(lambda a: a * 2)(lib.ones(3)), lib.func.grad(lambda a: (a * a).sum())(lib.ones(2))
+    assert [x.tolist() for x in made] == [[[2.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 2.0]], [2.0, 2.0]]
+    assert (3,) in seen and (2,) in seen

@@ -291,13 +291,16 @@ def _fresh(tree: Any) -> tuple[list, TreeSpec]:
     A derivative is taken under no_grad() too; there it has no history.
     """
     leaves, spec = tree_flatten(tree)
-    return [_leaf(x) if isinstance(x, Tensor) else x for x in leaves], spec
+    return [_wrap_tensor_for_grad(x, None) for x in leaves], spec
 
 
-def _leaf(x: Tensor) -> Tensor:
-    for level in modes.batching:  # each example has a gradient of its own
-        if not batching.on_level(x, level):
-            x = batching.hide(batching.expose(x, level), level)
+def _wrap_tensor_for_grad(x: Any, level: Any) -> Any:
+    """By PyTorch's name: libraries put a function of theirs around it, so that their tensors stay theirs. level: of no use here."""
+    if not isinstance(x, Tensor):
+        return x
+    for outer in modes.batching:  # each example has a gradient of its own
+        if not batching.on_level(x, outer):
+            x = batching.hide(batching.expose(x, outer), outer)
     return x.view_as(x) if x.requires_grad and modes.grad else x.detach().requires_grad_()
 
 

@@ -24,6 +24,7 @@ PLACES = {
     "badak._custom_ops": "badak.compat.torch.library",
     "badak._dynamo": "badak.compat.torch.dynamo",
     "badak._functorch": "badak.compat.torch.dynamo",
+    "badak._functorch.eager_transforms": "badak.compat.torch.func",
     "badak._functorch.vmap": "badak.compat.torch.vmap",
     "badak._guards": "badak.compat.torch.dispatch",
     "badak._inductor": "badak.compat.torch.dynamo",
