@@ -132,8 +132,6 @@ from badak.tensor.create import frombuffer as frombuffer
 from badak.tensor.create import full as full
 from badak.tensor.create import full_like as full_like
 from badak.tensor.create import is_tensor as is_tensor
-from badak.tensor.create import linspace as linspace
-from badak.tensor.create import logspace as logspace
 from badak.tensor.create import ones as ones
 from badak.tensor.create import ones_like as ones_like
 from badak.tensor.create import scalar_tensor as scalar_tensor
@@ -245,6 +243,8 @@ from badak.tensor.elementwise import softmax as softmax
 from badak.tensor.elementwise import where as where
 from badak.tensor.grids import cartesian_prod as cartesian_prod
 from badak.tensor.grids import combinations as combinations
+from badak.tensor.grids import linspace as linspace
+from badak.tensor.grids import logspace as logspace
 from badak.tensor.grids import meshgrid as meshgrid
 from badak.tensor.index import argwhere as argwhere
 from badak.tensor.index import gather as gather

@@ -1,11 +1,14 @@
-"""Coordinates of grids, and combinations of entries."""
+"""Coordinates of grids, numbers evenly spaced, and combinations of entries."""
 
 import itertools
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, DTypeError, ShapeError, tr
+from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, NotSupportedError, ShapeError, tr
+from badak.tensor import dtypes
 from badak.tensor.concat import stack
+from badak.tensor.create import _finish, _is_float, _number, full
+from badak.tensor.dtypes import default_dtype, to_dtype
 from badak.tensor.tensor import Tensor
 
 
@@ -53,3 +56,73 @@ def combinations(input, r: int = 2, with_replacement: bool = False) -> Tensor:
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     rows = np.array(list(choose(range(input._array.size), r)), np.int64).reshape(-1, r)
     return input[Tensor._of(rows)]
+
+
+def linspace(start, end, steps: int, *, dtype=None, out=None, device=None, requires_grad: bool = False, **accepted) -> Tensor:
+    """`steps` numbers from start to end, both included, evenly spaced: counted from the nearer end, as PyTorch does.
+
+    Args:
+        start, end: first and last value
+        steps: how many
+        dtype: of the result
+        out: where the result is written
+        device, requires_grad: as in `badak.tensor`
+
+    Returns: (steps,)
+
+    Example:
+        >>> badak.linspace(0, 1, 5).tolist()
+        [0.0, 0.25, 0.5, 0.75, 1.0]
+    """
+    dtypes.agreed(dtype, out)
+    wanted = default_dtype() if dtype is None else to_dtype(dtype)
+    if (_is_float(start) or _is_float(end)) and wanted.is_floating_point and out is None and not requires_grad:
+        return _between(start, end, steps, wanted)
+    array = _spaced(_number(start), _number(end), steps, wanted)
+    return _finish(array, dict(out=out, device=device, requires_grad=requires_grad, **accepted))
+
+
+def logspace(
+    start, end, steps: int, base: float = 10.0, *, dtype=None, out=None, device=None, requires_grad: bool = False, **accepted
+) -> Tensor:
+    """base^start to base^end in `steps` numbers, evenly spaced in the exponent."""
+    dtypes.agreed(dtype, out)
+    wanted = default_dtype() if dtype is None else to_dtype(dtype)
+    if (_is_float(start) or _is_float(end)) and wanted.is_floating_point and out is None and not requires_grad:
+        return (float(base) ** _between(start, end, steps, dtypes.float64)).to(wanted)
+    start, end = _number(start), _number(end)
+    if wanted.kind in ("int", "uint"):
+        start, end = int(start), int(end)  # first, as in PyTorch
+    array = np.power(float(base), _spaced(start, end, steps, wanted if wanted is dtypes.bool_ else dtypes.float64))
+    return _finish(array.astype(wanted.numpy), dict(out=out, device=device, requires_grad=requires_grad, **accepted))
+
+
+def _spaced(start, end, steps: int, kind: dtypes.dtype):
+    """From both ends, with the step rounded to the dtype and each product and sum rounded once: PyTorch's numbers."""
+    if isinstance(steps, float):
+        raise ArgumentTypeError(tr("number of steps must be an int; got {}", steps), f"steps={int(steps)}")
+    steps = int(steps)
+    if steps < 0:
+        raise ArgumentError(tr("number of steps must be non-negative; got {}", steps), "steps=100")
+    if kind is dtypes.bool_ and steps > 1:
+        raise NotSupportedError("linspace and logspace are not implemented for bool", "dtype=badak.float32")
+    if kind.kind in ("int", "uint"):
+        start, end = int(start), int(end)  # first, as in PyTorch
+    number = kind.numpy.type if kind.name in ("float32", "float64") else np.float64
+    start, end, count = number(start), number(end), np.arange(steps, dtype=np.float64)
+    step = float((end - start) / number(max(steps - 1, 1)))
+    array = np.where(count < steps // 2, float(start) + step * count, float(end) - step * (steps - 1 - count))
+    if steps == 1:
+        array[:] = start
+    return array.astype(kind.numpy)
+
+
+def _between(start, end, steps: int, kind: dtypes.dtype) -> Tensor:
+    """`_spaced`, from or to tensors of one float: by operations, which a trace follows."""
+    counted = Tensor._of(_spaced(0, max(int(steps) - 1, 0), steps, dtypes.float64))
+    number = kind if kind.name in ("float32", "float64") else dtypes.float64
+    start, end = (full((), x, dtype=number) for x in (start, end))
+    step = ((end - start) / max(len(counted) - 1, 1)).double()
+    from_end = end.double() - step * (len(counted) - 1 - counted)
+    made = (start.double() + step * counted).where(counted < len(counted) // 2, from_end)
+    return (made if len(counted) != 1 else start.double().reshape(1)).to(kind)

@@ -7,7 +7,7 @@ where PyTorch carries slopes along. So the graph must be recorded: under no_grad
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from badak.compat.torch.func import _leaf, _slopes
+from badak.compat.torch.func import _slopes, _wrap_tensor_for_grad
 from badak.core.errors import ArgumentTypeError, GraphError, NotSupportedError, ShapeError, tr
 from badak.core.modes import modes
 from badak.core.public_api import door as _door
@@ -113,7 +113,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
                tangent.dtype),
             "torch.ones_like(x)",
         )  # fmt: skip
-    leaf = _leaf(tensor)
+    leaf = _wrap_tensor_for_grad(tensor, None)
     seen = apply(Observe, leaf, observer=_same)[0]  # the same memory; no leaf and no view: it may be changed in place
     seen._version_counter = tensor._watch()
     pairs.append(_Dual(leaf, tangent if _lies_alike(tensor, tangent) else tangent.clone(), seen, seen._node))

@@ -86,7 +86,7 @@ TABLE = {
             "arange range=inclusive_range as_tensor asarray empty empty_like empty_permuted empty_strided eye from_dlpack "
             "from_file from_numpy frombuffer full "
             "full_like "
-            "is_tensor linspace logspace ones ones_like scalar_tensor tensor tril_indices triu_indices zeros "
+            "is_tensor ones ones_like scalar_tensor tensor tril_indices triu_indices zeros "
             "zeros_like"
         ),
         methods="new_zeros new_ones new_empty new_full new_tensor new",
@@ -119,7 +119,7 @@ TABLE = {
         foreach="clamp_max clamp_min maximum minimum round sign",
     ),
     "tensor.getset": Names(methods="__getitem__=getitem __setitem__=setitem __delitem__=delitem"),
-    "tensor.grids": Names(functions="cartesian_prod combinations meshgrid"),
+    "tensor.grids": Names(functions="cartesian_prod combinations linspace logspace meshgrid"),
     "tensor.index": Names(
         both=(
             "argwhere gather index_add index_copy index_fill index_put index_select masked_scatter masked_select "
