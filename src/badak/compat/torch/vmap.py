@@ -81,8 +81,10 @@ def _number_of_examples(leaves: list, places: list) -> int:
     sizes = dict.fromkeys(x.shape[d] for x, d in zip(leaves, places) if d is not None)
     if len(sizes) != 1:
         raise ArgumentError(
-            tr("vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {} for the mapped dimension",
-               list(sizes)),
+            tr(
+                "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {} for the mapped dimension",
+                list(sizes),
+            ),
             "in_dims=None for an argument that stays as it is",
         )
     return next(iter(sizes))
