@@ -65,6 +65,12 @@ SUITES = {
     "asteroid-filterbanks": Suite(
         "tests", repository="asteroid-team/asteroid-filterbanks@ddecf6b", options="--ignore tests/torch_stft_test.py"
     ),
+    "backpack": Suite(
+        "test/adaptive_avg_pool test/converter test/custom_module test/utils test/hessianfree test/bugfixes_test.py "
+        "test/interface_test.py test/linear_test.py test/conv2d_test.py",
+        repository="f-dangel/backpack@366bcd60",
+        options="--timeout 120",
+    ),
     "botorch": Suite(
         "test/posteriors test/acquisition/test_analytic.py test/models/transforms", repository="pytorch/botorch@e390e135c"
     ),
@@ -86,6 +92,15 @@ SUITES = {
     ),
     "entmax": Suite("entmax", repository="deep-spin/entmax@c2bec6d"),
     "fvcore": Suite("tests/test_*.py tests/param_scheduler", repository="facebookresearch/fvcore@3378afe"),
+    "geoopt": Suite(
+        " ".join(
+            f"tests/test_{name}.py"
+            for name in "birkhoff cayley_transform euclidean origin product_manifold scaling spd_norm tensor_api utils "
+            "wrapped_normal".split()
+        ),
+        repository="geoopt/geoopt@07598cd",
+        options="--timeout 120 -W ignore::DeprecationWarning",
+    ),
     "gpytorch": Suite("test", repository="cornellius-gp/gpytorch@v1.15.2"),
     "higher": Suite("tests", repository="facebookresearch/higher@15a247a"),
     "hypll": Suite("tests", repository="maxvanspengler/hyperbolic_learning_library@62ea788"),
@@ -105,6 +120,16 @@ SUITES = {
     "kornia": Suite(
         "tests/losses " + " ".join(f"tests/filters/test_{name}.py" for name in "blur gaussian sobel".split()),
         repository="kornia/kornia@b4f5a78a1",
+    ),
+    "kymatio": Suite(
+        " ".join(f"tests/scattering{n}d/test_torch_*.py" for n in (1, 2)) + " tests/general/test_torch_backend.py",
+        repository="kymatio/kymatio@11552ed5",
+        options="--timeout 120",
+    ),
+    "laplace": Suite(
+        " ".join(f"tests/test_{name}.py" for name in "jacobians matrix utils feature_extractor metrics lllaplace".split()),
+        repository="aleximmer/Laplace@44ea62a",
+        options="--timeout 120",
     ),
     "lightly": Suite("tests/loss tests/models tests/utils", repository="lightly-ai/lightly@e8d317fc", options="--timeout 120"),
     "lm-evaluation-harness": Suite(
@@ -173,6 +198,12 @@ SUITES = {
     ),
     "ptflops": Suite("tests", repository="sovrasov/flops-counter.pytorch@d612c75"),
     "pycox": Suite("tests", repository="havakv/pycox@v0.3.0"),
+    "pypose": Suite(
+        "tests/lietensor tests/basics tests/function tests/module/test_ekf.py tests/module/test_loss.py tests/module/test_pf.py "
+        "tests/module/test_ukf.py tests/optim/test_jacobian.py tests/optim/test_scheduler.py",
+        repository="pypose/pypose@2b684b00",
+        options="--timeout 120",
+    ),
     "pyro": Suite("tests/params tests/poutine tests/nn", repository="pyro-ppl/pyro@1.9.1"),
     "pyro-distributions": Suite("tests/distributions/test_[a-q]*.py", repository="pyro-ppl/pyro@1.9.1"),
     "pytorch-crf": Suite("tests", repository="kmkurn/pytorch-crf@623e340", options="-o addopts="),
@@ -202,21 +233,51 @@ SUITES = {
     ),
     "pytorch_ema": Suite("tests", repository="fadel/pytorch_ema@d661859"),
     "pytorch_optimizer": Suite("tests", repository="kozistr/pytorch_optimizer@v3.9.0"),
+    "segmentation_models.pytorch": Suite(
+        "tests/test_losses.py tests/test_preprocessing.py tests/base tests/models/test_fpn.py tests/models/test_psp.py",
+        repository="qubvel-org/segmentation_models.pytorch@5006616",
+        options="--timeout 120",
+    ),
     "skorch": Suite("skorch/tests", repository="skorch-dev/skorch@v1.4.0", options="-o addopts="),
     "snntorch": Suite("tests/test_snntorch", repository="jeshraghian/snntorch@634fc22"),
+    "speechbrain": Suite(
+        " ".join(
+            f"tests/unittests/test_{name}.py"
+            for name in "CNN RNN activations attention batching conformer counting dropout embedding linear losses metrics "
+            "normalization pooling schedulers".split()
+        ),
+        repository="speechbrain/speechbrain@9c826ef39",
+        options="--timeout 120",
+    ),
     "stable-baselines3": Suite(
         " ".join(f"tests/test_{name}.py" for name in "distributions buffers utils gae train_eval_mode".split()),
         repository="DLR-RM/stable-baselines3@e05d2dbe",
         options="--timeout 120",
     ),
+    "theseus": Suite(
+        "tests/theseus_tests/geometry/test_*.py tests/theseus_tests/core/test_*.py tests/torchlie_tests",
+        path="torchlie",
+        repository="facebookresearch/theseus@c8583de4",
+        options="--timeout 120",
+    ),
     "torch-optimizer": Suite("tests", repository="jettify/pytorch-optimizer@19c3e41", options="--timeout 60"),
     "tinygrad": Suite("test/backend/test_ops.py", repository="tinygrad/tinygrad@v0.13.0"),  # badak as what it is compared with
     "torch_geometric": Suite("test/nn/conv/test_[a-g]*.py test/nn/norm", repository="pyg-team/pytorch_geometric@5c6461b23"),
-    "torchcde": Suite("test", repository="patrick-kidger/torchcde@9ff6aba", options="--timeout 240"),
+    "torchcde": Suite(
+        " ".join(f"test/test_{name}.py" for name in "hermite_cubic linear_interpolation log_ode misc natural_cubic_spline".split()),
+        repository="patrick-kidger/torchcde@9ff6aba",
+        options="--timeout 240",
+    ),
     "torchdiffeq": Suite("tests/*_tests.py", repository="rtqichen/torchdiffeq@master"),
     "TorchJD": Suite("tests/unit", path="src", repository="SimplexLab/TorchJD@862baeda", options="--timeout 120"),
     "torchmetrics": Suite(
         "tests/unittests/bases", path="src", repository="Lightning-AI/torchmetrics@v1.9.0", options="-o addopts="
+    ),
+    "torchquad": Suite("tests/*_test.py", repository="esa/torchquad@4e5e95b", options="--timeout 120"),
+    "torchsde": Suite(
+        "tests/test_brownian_path.py tests/test_brownian_tree.py",
+        repository="google-research/torchsde@eb3a00e",
+        options="--timeout 120",
     ),
     "torchtuples": Suite("tests", repository="havakv/torchtuples@v0.2.2"),
     "TransformerLens": Suite(
@@ -227,7 +288,7 @@ SUITES = {
     "trl": Suite("tests/test_utils.py tests/test_rewards.py tests/test_model_utils.py", repository="huggingface/trl@v1.9.0"),
     "vector-quantize-pytorch": Suite("tests", repository="lucidrains/vector-quantize-pytorch@1.32.0"),
     "vit-pytorch": Suite("tests"),
-    "x-transformers": Suite("tests"),
+    "x-transformers": Suite("tests", repository="lucidrains/x-transformers@9252ed7", options="--timeout 60"),
     "zuko": Suite("tests", repository="probabilists/zuko@1.6.0"),
 }
 
