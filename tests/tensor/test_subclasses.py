@@ -114,3 +114,21 @@ def test_no_class_is_asked_whether_it_is_a_tensor():
 
     for lib in (badak, torch):
         assert not lib.is_tensor(Lazy()) and not lib.is_storage(Lazy())
+
+
+@pytest.mark.parametrize("lib", [torch, badak], ids=["pytorch", "badak"])
+def test_a_derived_class_makes_its_own_pickle_of_a_tensors(lib):
+    class Kept(lib.Tensor):
+        def __reduce_ex__(self, protocol):
+            build, arguments = super().__reduce_ex__(protocol)
+            return remade, (build, arguments, "again")
+
+    def remade(build, arguments, word):
+        made = build(*arguments)
+        made.word = word
+        return made
+
+    one = lib.ones(2).as_subclass(Kept)
+    one.mark = "mine"
+    again = copy.copy(one)
+    assert type(again) is Kept and (again.mark, again.word) == ("mine", "again") and again.tolist() == [1.0, 1.0]

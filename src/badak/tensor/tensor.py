@@ -189,13 +189,13 @@ class Tensor(Values):
     def __reduce_ex__(self, protocol):
         if self._described is not None:
             made = (type(self), self._described.shape, self.dtype, self._described.strides, self._requires_grad)
-            return _rebuild_meta, made, state_of(self)
+            return _with_state(_rebuild_meta, made, state_of(self))
         if type(self._array) is Wrapped:
             like = self._array
             made = (type(self), self.dtype, tuple(like.shape), self.stride(), like.offset, self.device, self.requires_grad)
-            return _rebuild_wrapper, made, state_of(self)
+            return _with_state(_rebuild_wrapper, made, state_of(self))
         kind = None if type(self) is Tensor else type(self)  # its own name depends on the program
-        return _rebuild, (kind, self._array, self._requires_grad), state_of(self)
+        return _with_state(_rebuild, (kind, self._array, self._requires_grad), state_of(self))
 
     def __setstate__(self, state):
         attributes, slots = state if type(state) is tuple else (state, {})
@@ -248,6 +248,17 @@ def _as_kind(made: Any, cls: type) -> Any:
 
 Tensor._is_badaks = True
 STATE = frozenset(Tensor.__annotations__) - {"_is_badaks"}  # by name, what vars(tensor) keeps to itself
+
+
+def _with_state(rebuild, made: tuple, state) -> tuple:
+    """What a pickle holds: a function and its arguments, two things as in PyTorch, of which derived classes make two others."""
+    return (rebuild, made) if state is None else (_rebuild_with_state, (rebuild, made, state))
+
+
+def _rebuild_with_state(rebuild, made: tuple, state) -> Tensor:
+    again = rebuild(*made)
+    again.__setstate__(state)
+    return again
 
 
 def _rebuild_meta(kind, shape, dtype, strides, requires_grad: bool) -> Tensor:
