@@ -1084,3 +1084,11 @@ def test_a_hook_of_several_gradients_is_called_once_for_each_backward_as_pytorch
     if mode == "all":
         assert told[0] == told[1]
     assert len(told[0]) == len(told[1]) == 3
+
+
+@pytest.mark.parametrize("again", [True, False])
+def test_zeros_in_place_of_no_gradient_can_be_differentiated_where_the_others_can(again):
+    for lib in (torch, badak):
+        x, y = (lib.ones(2, requires_grad=True) for _ in range(2))
+        dx, dy = lib.autograd.grad((x * x).sum(), (x, y), create_graph=again, materialize_grads=True)
+        assert dx.requires_grad is dy.requires_grad is again and dy.tolist() == [0.0, 0.0]

@@ -94,7 +94,7 @@ def grad(
             )
         elif dx is None:
             like = x._entries if isinstance(x, OfValues) else x
-            made.append(zeros_like(like) if materialize_grads else None)
+            made.append(zeros_like(like, requires_grad=create_graph) if materialize_grads else None)
         elif create_graph:
             made.append(cast(dx, x.dtype))
         elif isinstance(dx, Tensor):
