@@ -144,3 +144,10 @@ def test_a_tensor_of_one_value_goes_to_a_single_place(dtype, given):
             x[key] = library.ones(given, dtype=x.dtype)
             both.append(x.tolist())
         assert both[0] == both[1]
+
+
+@pytest.mark.parametrize("name", "device dtype is_cuda is_mps is_nested is_quantized is_sparse layout requires_grad shape".split())
+def test_what_a_tensor_says_of_itself_is_a_descriptor_of_its_class(name):
+    for lib in (torch, bk):
+        x = lib.ones(2)
+        assert getattr(lib.Tensor, name).__get__(x) == getattr(x, name)

@@ -20,6 +20,16 @@ def _steps(array: Any) -> tuple[int, ...]:
     return tuple(steps)
 
 
+class Always:
+    """An attribute that is one for all tensors of a class: asked of the class it is a descriptor, as PyTorch's are."""
+
+    def __init__(self, value: Any):
+        self.value = value
+
+    def __get__(self, tensor: Any, kind: type | None = None) -> Any:
+        return self if tensor is None else self.value
+
+
 class About(Methods):
     """The part of Tensor that reads its array and changes nothing; its fields stand in `tensor.py`."""
 
@@ -66,9 +76,9 @@ class About(Methods):
     def is_cpu(self) -> bool:
         return self.device is dtypes.CPU
 
-    is_cuda = is_mps = is_xpu = is_sparse = is_sparse_csr = is_quantized = is_nested = False
-    is_ipu = is_maia = is_mkldnn = is_mtia = is_vulkan = is_xla = False
-    layout = strided
+    is_cuda = is_mps = is_xpu = is_sparse = is_sparse_csr = is_quantized = is_nested = Always(False)
+    is_ipu = is_maia = is_mkldnn = is_mtia = is_vulkan = is_xla = Always(False)
+    layout = Always(strided)
 
     def size(self, dim: int | None = None):
         """The shape, or the size of one dim.

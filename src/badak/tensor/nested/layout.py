@@ -16,6 +16,7 @@ from badak.core.errors import ArgumentTypeError, IndexOutOfRangeError, NotSuppor
 from badak.tensor import dtypes, layouts
 from badak.tensor.create import full
 from badak.tensor.of_values import OfValues, made, name_of, tensors_among
+from badak.tensor.properties import Always
 from badak.tensor.tensor import Tensor
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {}  # the public functions that know nested tensors, by name
@@ -88,8 +89,8 @@ class NestedTensor(OfValues):
     """Examples of different lengths (layout jagged)."""
 
     word, by_hand = "nested", "a nested tensor is used"
-    is_nested = True
-    layout = layouts.jagged
+    is_nested = Always(True)
+    layout = Always(layouts.jagged)
     _offsets: Tensor  # int64 (B + 1,): where each example begins
     _ragged: int  # n
     _lengths: RaggedSize

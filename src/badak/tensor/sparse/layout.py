@@ -16,6 +16,7 @@ from badak.ops.rows import Rows
 from badak.tensor import dtypes, layouts
 from badak.tensor.of_values import OfValues, made, name_of, tensors_among
 from badak.tensor.printing import format_sparse
+from badak.tensor.properties import Always
 from badak.tensor.tensor import Tensor
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {}  # the public functions that know sparse tensors, by name
@@ -72,8 +73,8 @@ class SparseTensor(OfValues):
 class CooTensor(SparseTensor):
     """values[k] at the place indices[:, k] and 0 elsewhere; what stands at one place twice counts as its sum."""
 
-    is_sparse = True  # PyTorch says so of this layout only
-    layout = layouts.sparse_coo
+    is_sparse = Always(True)  # PyTorch says so of this layout only
+    layout = Always(layouts.sparse_coo)
     _at: Tensor  # int64 (sparse dims, count)
     _tidy: bool  # coalesced: places in order, none twice
     _claimed: bool = False  # the program says so, by `_coalesced_`: it may read the places, and nothing relies on it
