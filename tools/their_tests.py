@@ -126,11 +126,6 @@ SUITES = {
         repository="kymatio/kymatio@11552ed5",
         options="--timeout 120",
     ),
-    "laplace": Suite(
-        " ".join(f"tests/test_{name}.py" for name in "jacobians matrix utils feature_extractor metrics lllaplace".split()),
-        repository="aleximmer/Laplace@44ea62a",
-        options="--timeout 120",
-    ),
     "lightly": Suite("tests/loss tests/models tests/utils", repository="lightly-ai/lightly@e8d317fc", options="--timeout 120"),
     "lm-evaluation-harness": Suite(
         " ".join(
@@ -240,15 +235,6 @@ SUITES = {
     ),
     "skorch": Suite("skorch/tests", repository="skorch-dev/skorch@v1.4.0", options="-o addopts="),
     "snntorch": Suite("tests/test_snntorch", repository="jeshraghian/snntorch@634fc22"),
-    "speechbrain": Suite(
-        " ".join(
-            f"tests/unittests/test_{name}.py"
-            for name in "CNN RNN activations attention batching conformer counting dropout embedding linear losses metrics "
-            "normalization pooling schedulers".split()
-        ),
-        repository="speechbrain/speechbrain@9c826ef39",
-        options="--timeout 120",
-    ),
     "stable-baselines3": Suite(
         " ".join(f"tests/test_{name}.py" for name in "distributions buffers utils gae train_eval_mode".split()),
         repository="DLR-RM/stable-baselines3@e05d2dbe",
