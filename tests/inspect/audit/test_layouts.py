@@ -145,3 +145,43 @@ class Target(nn.Module):
 def test_what_is_the_same_by_design_is_no_copy(frozen):
     report = badak.audit(Target(frozen), badak.randint(20, (4, 9)), kind="bidirectional")
     assert ["BADAK-314"] * (not frozen) == [each.code for each in report.findings if each.code == "BADAK-314"], report
+
+
+class Parts(nn.Module):
+    """Attentions, maps and norms each in a list of their own: the sums stand in the model."""
+
+    def __init__(self, fault, norms):
+        super().__init__()
+        self.fault, self.table, self.place = fault, nn.Embedding(20, 16), nn.Embedding(9, 16)
+        self.norms = nn.ModuleList(norms(16) for _ in range(4))
+        self.attentions = nn.ModuleList(nn.MultiheadAttention(16, 2, batch_first=True) for _ in range(2))
+        self.maps = nn.ModuleList(nn.Sequential(nn.Linear(16, 32), nn.GELU(), nn.Linear(32, 16)) for _ in range(2))
+        self.head = nn.Linear(16, 20)
+
+    def forward(self, ids):
+        x = self.table(ids) + self.place(badak.arange(9))
+        hide = badak.ones(9, 9, dtype=badak.bool).triu(1)
+        for i, (attention, maps) in enumerate(zip(self.attentions, self.maps)):
+            y = self.norms[2 * i](x)
+            x = x + attention(y, y, y, attn_mask=hide)[0]
+            y = maps(self.norms[2 * i + 1](x))
+            x = y if self.fault and i == 0 else x + y
+        return self.head(x)
+
+
+class ByHand(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.scale = nn.Parameter(badak.ones(width))
+
+    def forward(self, x):
+        return self.scale * x * badak.rsqrt(x.square().mean(-1, keepdim=True) + 1e-6)
+
+
+@pytest.mark.parametrize("norms", [nn.LayerNorm, ByHand])
+def test_a_sum_may_stand_outside_of_what_a_list_holds(norms):
+    badak.manual_seed(1)
+    ids = badak.randint(20, (4, 9))
+    assert not badak.audit(Parts("", norms), ids).findings
+    found = [(each.code, each.module) for each in badak.audit(Parts("no sum", norms), ids).findings]
+    assert found == [("BADAK-317", "maps.0.2")]

@@ -15,6 +15,7 @@ from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject
 from badak.inspect.audit.watch import Call
 from badak.nn.norm import LayerNorm, RMSNorm
+from badak.ops import norm
 from badak.ops.activation import GELU, ReLU, SiLU
 from badak.ops.arithmetic import Add, Mul
 from badak.ops.conv import Conv
@@ -29,6 +30,7 @@ DROPPED = tr(
 )
 SUM_FIX = tr("add to what is newest: h = x + attention(norm(x)); h = h + mlp(norm(h))")
 MAPS = (Linear, AddMM, *PRODUCTS)
+NORMS = (norm.LayerNorm, norm.RMSNorm)
 
 
 class Part(NamedTuple):
@@ -92,7 +94,7 @@ class Residual:
         ] + [Finding("residual", path, DROPPED, SUM_FIX) for path in lost]
 
 
-def numbers(runs: list[Ran]) -> set[int]:
+def numbers(runs: Iterable[Ran]) -> set[int]:
     return {run.number for run in runs}
 
 
@@ -114,8 +116,31 @@ def stream_of(graph: Graph, part: Part) -> set[int]:
     calls = [call for call in graph.calls if call.path == path != "" and call.index in part.cores[0].calls]
     before = [run for run in part.cores[0].inside() if run.live]
     given = [call.inputs[0] for call in calls if call.inputs and carries(call.inputs[0])]
-    made = ([run.number for run in before if run.output.shape == x.shape and np.array_equal(run.output, x)] for x in given)
-    return {min(each) for each in made if each}  # what comes later is a copy
+    made = ([run for run in before if run.output.shape == x.shape and np.array_equal(run.output, x)] for x in given)
+    first = [min(each, key=lambda run: run.number) for each in made if each]  # what comes later is a copy
+    return numbers(run for run in first if not normed_from(graph, run, calls[0]))
+
+
+def normed_from(graph: Graph, run: Ran, call: Call) -> bool:
+    """Whether a norm made this for a call of a stream that others read, too: that one is the stream, and its sum stands outside."""
+    around = [each for each in run.calls if each not in parents(call)][-1:]
+    whole = [each for each in graph.runs if around and around[0] in each.calls] or [run]
+    if any(each.op in (*MAPS, Conv, Embedding) for each in whole) or whole == [run] and run.op not in NORMS:
+        return False
+    inner = numbers(whole)
+    given = {source.number for each in whole for source in each.sources if source is not None and source.number not in inner}
+    return any(
+        source is not None and source.number in given and each.number not in inner for each in graph.runs for source in each.sources
+    )
+
+
+def parents(call: Call | None) -> set[int]:
+    """A call and those that it stands in."""
+    found = set()
+    while call is not None:
+        found.add(call.index)
+        call = call.parent
+    return found
 
 
 def table(run: Ran) -> int:
