@@ -14,9 +14,9 @@ from badak.inspect.audit.watch import Call, Watch
 def batch_axis(
     batch: Batch, name: str, watch: Graph, labels: list[np.ndarray], pads: list[int], again: Callable[[np.ndarray], Watch | None]
 ) -> int:
-    """0 or 1 for the text or series `name`, by what shows it first: labels one further along the other axis, padding at the ends
-    of its rows, answers of whole rows, layers with batch_first, the sizes of attentions, and last which axis keeps apart what
-    stands along it.
+    """0 or 1 for the text or series `name`, by what shows it first: labels one further along the other axis, lengths of its rows,
+    padding at their ends, answers of whole rows, layers with batch_first, the sizes of attentions, answers for fewer places, and
+    last which axis keeps apart what stands along it.
 
     again: a forward with another text; None where it fails.
     """
@@ -26,6 +26,9 @@ def batch_axis(
     further = [any(one_further(y, x, axis) for y in beside) for axis in (0, 1)]
     if further[0] != further[1]:
         return further.index(True)
+    counted = [any(lengths_of(leaf.array, axes[axis], axes[1 - axis]) for leaf in batch.leaves.values()) for axis in (0, 1)]
+    if counted[0] != counted[1]:
+        return counted.index(True)
     ends = [any(_ends(x if axis == 0 else x.T, pad) for pad in pads) for axis in (0, 1)] if x.ndim == 2 else [False]
     if ends[0] != ends[-1]:
         return ends.index(True)
@@ -42,7 +45,20 @@ def batch_axis(
     sizes = {seen.keep.shape[-1] for seen in watch.attentions if seen.keep.shape[-1] == seen.keep.shape[-2]}
     if axes[0] != axes[1] and sizes & set(axes):
         return int(axes[1] not in sizes)
+    fewer = {y.shape.index(n) for y in watch.outputs if y.ndim == 3 and y.dtype.kind == "f" for n in axes if _alone(y, n, axes)}
+    if axes[0] != axes[1] and len(fewer) == 1 and fewer < {0, 1}:
+        return fewer.pop()
     return int(min(axes) > 1 and _apart(x, 1, watch, again) and not _apart(x, 0, watch, again))
+
+
+def lengths_of(x: np.ndarray, rows: int, longest: int) -> bool:
+    """Whether integers say how long each of the rows is."""
+    return x.shape == (rows,) and x.dtype.kind in "iu" and rows != longest and x.max() == longest > x.min() > 0
+
+
+def _alone(y: np.ndarray, n: int, axes: tuple) -> bool:
+    """Whether an answer (B, U, C), or (U, B, C), keeps one axis of a series where it was, and has fewer of the other."""
+    return n in y.shape[:2] and y.shape[:2].index(n) == axes.index(n) and len({*axes} & {*y.shape}) == 1
 
 
 def _ends(rows: np.ndarray, pad: int) -> bool:

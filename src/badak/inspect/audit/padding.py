@@ -168,3 +168,36 @@ def filled_up(batch: Batch, texts: list[str], pad: dict[str, int]) -> Batch:
             ids[row, length - 1 - row % max(1, length // 3) :] = pad[name]
         changed[name] = ids
     return batch.with_(changed)
+
+
+def hidden_ends(subject: "Subject") -> Iterator[tuple[str, np.ndarray]]:
+    """(name, (B, S), True where hidden) of each series of numbers (B, S, F), or (S, B, F), whose ends a mask of the batch, or
+    lengths (B,), hide."""
+    axis = subject.batch.batch_axis
+    for name, leaf in subject.batch.leaves.items():
+        if leaf.array.dtype.kind != "f" or leaf.array.ndim != 3:
+            continue
+        rows, longest = leaf.array.shape[axis], leaf.array.shape[1 - axis]
+        for other in subject.batch.leaves.values():
+            m = other.array
+            if other.name in subject.texts or m.dtype.kind not in "biu":
+                continue
+            if m.shape == (rows,) and m.dtype.kind != "b" and m.max() == longest > m.min() > 0:
+                yield name, np.arange(longest) >= m[:, None]
+            if len(np.unique(m)) != 2:
+                continue
+            for mask in (m if m.shape == (rows, longest) else None, m.T if axis and m.shape == (longest, rows) else None):
+                for hidden in () if mask is None else (mask == mask.min(), mask == mask.max()):
+                    if at_one_end(hidden) and not hidden[:, 0].any():
+                        yield name, hidden
+
+
+STRIDES = (2, 3, 4, 8)
+
+
+def fewer_places(hidden: np.ndarray) -> list[np.ndarray]:
+    """Where the end of a series is hidden (B, S) among as few places as layers with a stride leave."""
+    longest = hidden.shape[1]
+    ends = longest - hidden.sum(axis=1)[:, None]
+    counts = {-(-longest // stride): stride for stride in STRIDES if longest >= 2 * stride}
+    return [np.arange(n) >= np.ceil(ends / stride) for n, stride in counts.items()]

@@ -1,6 +1,5 @@
 """Padding leak: what stands in the places of padding, and how many of them there are, changes nothing elsewhere."""
 
-from collections.abc import Iterator
 from functools import partial
 from itertools import permutations
 
@@ -11,7 +10,7 @@ from badak.inspect.audit.batch import Batch
 from badak.inspect.audit.compare import change, pairs, real, same, shortened
 from badak.inspect.audit.kind import reads
 from badak.inspect.audit.localize import Begin, Clean, begins, match
-from badak.inspect.audit.padding import at_one_end, mask_left_out, nested_padding
+from badak.inspect.audit.padding import fewer_places, hidden_ends, mask_left_out, nested_padding
 from badak.inspect.audit.probes.order import rows_apart
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject
@@ -50,14 +49,15 @@ class PaddingLeak:
     def of_series(self, subject: Subject) -> list[Finding] | None:
         """Other numbers where a mask of the batch hides the ends of a series, as of sounds; None where there is none such."""
         for name, hidden in hidden_ends(subject):
-            clean = partial(real, paddings=[hidden])
+            clean = partial(real, paddings=[hidden, *fewer_places(hidden)])
+            where = hidden if subject.batch.batch_axis == 0 else hidden.T
             try:
-                watch = subject.forward(subject.batch.with_({name: subject.other_values(name, np.nonzero(hidden))}))
+                watch = subject.forward(subject.batch.with_({name: subject.other_values(name, np.nonzero(where))}))
                 if subject.clean(watch, clean, moves=False):
                     return shorter(subject, name, hidden)
             except NotApplicable:
                 return None
-            if not subject.batch.leaves[name].array[hidden].any():  # always 0, as behind the end of a shorter one
+            if not subject.batch.leaves[name].array[where].any():  # always 0, as behind the end of a shorter one
                 return shorter(subject, name, hidden)
             begin = begins(subject.reference.calls, watch.calls, clean)
             what = tr("with other numbers where a mask hides the end of {}", name)
@@ -153,41 +153,18 @@ class PaddingLeak:
         return [finding(subject, begin, tr("with {} places of padding less", less), old, new, dict(zip(masks, left)))]
 
 
-def hidden_ends(subject: Subject) -> Iterator[tuple[str, np.ndarray]]:
-    """(name, (B, S), True where hidden) of each series of numbers (B, S, F) whose ends a mask (B, S) of the batch, or lengths (B,),
-    hide."""
-    for name, leaf in subject.batch.leaves.items():
-        if leaf.array.dtype.kind != "f" or leaf.array.ndim != 3 or subject.batch.batch_axis:
-            continue
-        rows, longest = leaf.array.shape[:2]
-        for other in subject.batch.leaves.values():
-            m = other.array
-            if other.name in subject.texts or m.dtype.kind not in "biu":
-                continue
-            if m.shape == (rows,) and m.dtype.kind != "b" and m.max() == longest > m.min() > 0:
-                yield name, np.arange(longest) >= m[:, None]
-            if m.shape != (rows, longest) or len(np.unique(m)) != 2:
-                continue
-            for hidden in (m == m.min(), m == m.max()):
-                if at_one_end(hidden) and not hidden[:, 0].any():
-                    yield name, hidden
-
-
 def shorter(subject: Subject, name: str, hidden: np.ndarray) -> list[Finding]:
     """The rows of a series that are hidden at their end, without as much of it as all of them have."""
-    tails = hidden.sum(axis=1)
+    tails, axis = hidden.sum(axis=1), subject.batch.batch_axis
     rows, longest = np.flatnonzero(tails), hidden.shape[1]
     less = int(tails[rows].min())
-    cut = {}
+    cut, whole = {}, hidden.shape if axis == 0 else hidden.shape[::-1]
     for which, leaf in subject.batch.leaves.items():
-        x = leaf.array[rows] if leaf.array.ndim and len(leaf.array) == subject.rows else leaf.array
-        if (
-            x.ndim > 1
-            and x.shape[1] == longest
-            and leaf.array.shape[:2] == hidden.shape
-            and (which == name or which not in subject.texts)
-        ):
-            x = x[:, : longest - less]
+        x = leaf.array
+        along = axis if x.shape[:2] == whole else 0
+        x = np.take(x, rows, along) if x.ndim and x.shape[along] == subject.rows else x
+        if leaf.array.shape[:2] == whole and (which == name or which not in subject.texts):
+            x = np.take(x, range(longest - less), 1 - axis)
         cut[which] = np.ascontiguousarray(x)
     try:
         watch = subject.forward(subject.batch.with_(cut))
@@ -196,17 +173,20 @@ def shorter(subject: Subject, name: str, hidden: np.ndarray) -> list[Finding]:
     lengths, twins = {longest: longest - less}, match(subject.reference.calls, watch.calls)
     for call, twin in ((each, twins[each.index]) for each in subject.reference.calls if each.index in twins):
         for a, b in zip(call.outputs, twin.outputs):
-            lengths |= {n: now for n, now in zip(a.shape[1:], b.shape[1:]) if n > now} if a.ndim == b.ndim else {}
+            both = zip(a.shape, b.shape) if a.ndim == b.ndim else ()
+            lengths |= {n: now for n, now in both if n > now and (n, now) != (subject.rows, len(rows))}
     ends = (longest - tails)[rows, None]  # where what is heard ends, also among fewer places
     left = [np.arange(now) >= np.ceil(ends * n / longest) for n, now in lengths.items()]
-    clean = as_shorter(subject, rows, lengths, left, True)
+    clean = as_shorter(subject, rows, lengths, left, axis == 0)
     try:
         if subject.clean(watch, clean, moves=False):
             return []
     except NotApplicable:
         return []
     what = tr("with {} places of padding less", less)
-    olds = [(shortened(a, b.shape, rows, subject.rows, lengths, True), b) for a, b in zip(subject.reference.outputs, watch.outputs)]
+    olds = [
+        (shortened(a, b.shape, rows, subject.rows, lengths, axis == 0), b) for a, b in zip(subject.reference.outputs, watch.outputs)
+    ]
     both = [a for a, _ in olds if a is not None], [b for a, b in olds if a is not None]
     return [finding(subject, begins(subject.reference.calls, watch.calls, clean), what, *both, {name: hidden})]
 
