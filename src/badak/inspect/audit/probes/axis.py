@@ -8,6 +8,7 @@ from badak.core.errors import tr
 from badak.inspect.audit.graph import PRODUCTS, Ran, additive, product_after, scores_of
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject
+from badak.ops.einsum import Contract
 from badak.ops.matmul import MatMul
 from badak.ops.select import Dropout
 from badak.ops.softmax import Softmax
@@ -53,7 +54,9 @@ class Axis:
 def unweighted(subject: Subject) -> Iterator[tuple[Ran, tuple[int, ...]]]:
     """Products with values of what is a product of queries and keys, of several heads, scaled and dropped at most."""
     for core in subject.reference.runs:
-        scores = core.sources[0] if core.op is MatMul and core.output.ndim == 4 and core.output.shape[1] > 1 else None
+        heads = core.op is MatMul and core.output.ndim == 4 and core.output.shape[1] > 1
+        heads = heads or core.op is Contract and len(core.attributes["ta"]) == 4 and len(core.attributes["tb"]) == 4
+        scores = core.sources[0] if heads and not any(core.parameters) else None
         while scores is not None and (scores.moves or scores.op.__name__ in KEPT):
             alone = len(scores.inputs) < 2 or scores.inputs[1] is None or scores.inputs[1].size == 1 or scores.op is Dropout
             scores = scores.sources[0] if alone else None
