@@ -9,6 +9,7 @@ from badak.core.errors import tr
 from badak.inspect.audit.graph import Ran, mixers, products, through
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NO_NUMBERS, NotApplicable, Subject
+from badak.ops.arithmetic import Mul
 from badak.ops.linear import AddMM, Linear
 from badak.ops.rearrange import Repeat, RepeatInterleave
 
@@ -97,6 +98,8 @@ def projected(made: Ran) -> bool:
         if last.op not in (Repeat, RepeatInterleave) and any(map(moves_by_place, last.inputs, last.sources, last.parameters)):
             return False
         reading = [source for source in last.sources if source is not None and source.reads]
+        if last.op is Mul and len(reading) == 2:  # a norm by hand: times one number for each vector, made of it
+            reading = [each for each in reading if each.output.shape[-1] == last.output.shape[-1] > 1]
         last = through(reading[0]) if len(reading) == 1 else None
     return last is not None
 
