@@ -1,6 +1,7 @@
 """Cache: the text in two parts, the first remembered, gives what the text at once gives."""
 
 import inspect
+from functools import partial
 
 import numpy as np
 
@@ -30,11 +31,14 @@ class Cache:
             raise NotApplicable(NO_NUMBERS if subject.broken else tr("the model gives no answer next to its loss"))
         if subject.leaks_future:
             raise NotApplicable(tr("the model sees what follows: with a cache it cannot give the same"), moot=True)
-        if len(subject.batch.leaves) > 1 or not subject.texts or subject.length() < 2:
+        name = subject.kind.text
+        if not subject.texts or len(subject.batch.leaves) > 1 and not read_whole(subject) or subject.length() < 2:
             raise NotApplicable(tr("the batch is more than one text of two tokens"))
         subject.afford(2)
-        name, length = subject.kind.text, subject.length()
-        ids = subject.ids(name)
+        length, ids = subject.length(), subject.ids(name)
+        full = ~subject.padding[name].any(axis=1) if name in subject.padding else np.ones(subject.rows, bool)
+        if not full.any():
+            raise NotApplicable(tr("every row has padding"))
         flag = {"use_cache": True} if "use_cache" in inspect.signature(subject.model.forward).parameters else {}
         given: dict = {"cache": KeyValueCache(own, length)} if own else flag
         for part in (ids[:, :-1], ids[:, -1:]):
@@ -52,21 +56,12 @@ class Cache:
             if not own:
                 given[takes] = past
 
-        def clean(a: np.ndarray, b: np.ndarray) -> bool | None:
-            if a.shape == b.shape:
-                return near(a, b)
-            for axis, n in enumerate(a.shape):
-                if n == length and a.ndim == b.ndim and b.shape[axis] == 1:
-                    end = (slice(None),) * axis + (slice(-1, None),)
-                    if a[end].shape == b.shape:
-                        return near(a[end], b)
-            return None
-
+        clean = partial(as_at_the_end, length=length, full=full)
         whole, step = subject.reference.outputs[subject.answer], last.outputs[subject.answer]
         if clean(whole, step) is not False:
             return []
         begin = begins(subject.reference.calls, last.calls, clean)
-        largest = change(whole[:, -1:], step)
+        largest = change(whole[full, -1:], step[full]) if len(whole) == len(full) else change(whole[:, -1:], step)
         return [
             Finding(
                 "cache",
@@ -78,3 +73,29 @@ class Cache:
                 begin.between,
             )
         ]  # fmt: skip
+
+
+def as_at_the_end(a: np.ndarray, b: np.ndarray, length: int, full: np.ndarray) -> bool | None:
+    """Whether what comes of the last token alone is what the whole text has at its end, in the rows that are full; None where no
+    axis is as long as the text."""
+    if not full.all() and a.shape[:1] == b.shape[:1] == full.shape:  # what was padding is not known of what is remembered
+        a, b = a[full], b[full]
+    if a.shape == b.shape:
+        return near(a, b)
+    for axis, n in enumerate(a.shape):
+        if n == length and a.ndim == b.ndim and b.shape[axis] == 1:
+            end = (slice(None),) * axis + (slice(-1, None),)
+            if a[end].shape == b.shape:
+                return near(a[end], b)
+    return None
+
+
+def read_whole(subject: Subject) -> bool:
+    """Whether a decoder reads its text as it is, and next to it nothing but a source, and what says something of its places."""
+    name, source = subject.kind.text, subject.kind.source
+    if source is None or not any(
+        np.array_equal(look.indices, subject.batch.leaves[name].array) for look in subject.reference.lookups
+    ):
+        return False
+    beside = [leaf.array.shape for n, leaf in subject.batch.leaves.items() if n not in (name, source)]
+    return all(shape == subject.batch.leaves[source].array.shape for shape in beside)
