@@ -7,12 +7,15 @@ from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import Subject
 from badak.nn.embedding import Embedding
 from badak.nn.linear import Linear
+from badak.ops import linear
+from badak.ops.einsum import Contract
 
 ONCE_ONE = 0.5  # correlation of two matrices that were drawn apart: 0 to within 1 / sqrt(numbers)
 
 
 class Ties:
-    """Each table is compared with each linear map of its shape: not one tensor, yet nearly the same numbers."""
+    """Each table is compared with each linear map of its shape, which may be a table, too: not one tensor, yet nearly the same
+    numbers."""
 
     name = "ties"
 
@@ -20,6 +23,10 @@ class Ties:
         modules = list(subject.model.named_modules())
         tables = [(path, m.weight) for path, m in modules if isinstance(m, Embedding)]
         maps = [(path, m.weight) for path, m in modules if isinstance(m, Linear)]
+        read = {
+            name for run in subject.reference.runs if run.op in (linear.Linear, Contract) for name in run.parameters[:2] if name
+        }
+        maps += [(path, m.weight) for path, m in modules if isinstance(m, Embedding) and f"{path}.weight" in read]
         wanted = bool(getattr(getattr(subject.model, "config", None), "tie_word_embeddings", False))
         found, most = [], max((len(table) for _, table in tables), default=0)
         for path, table in tables:
