@@ -76,7 +76,7 @@ def triangles_in(graph: Graph) -> tuple[list[int], list[int]]:
         for run in graph.runs
         if run.op in (Add, Sub, Mul, MaskedFill, Where) or issubclass(run.op, Attention)
         for x, made in zip(run.inputs, run.sources)
-        if x is not None and (made is None or not made.reads)
+        if x is not None and run.reads and (made is None or not made.reads)
     ]
     own = [run.output for run in graph.runs if run.op in (Tril, Triu) and not run.reads]
     given = [x for call in graph.calls if call.parent is not None for x in call.inputs if id(x) not in graph.given]
