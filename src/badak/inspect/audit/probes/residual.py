@@ -66,7 +66,7 @@ class Residual:
         parts = [part for part in parts if way & numbers(part.cores)]
         maps = [part for part in feed_forwards(graph, parts) if way & numbers(part.cores)] if parts else []
         cut = {part.path: part for part in (*parts, *maps) if passes(part, sink, roots | stream_of(graph, part))}
-        cut |= {part.path: part for part in abreast(parts, maps) if not {part.path} & set(cut) and passes(part, sink, roots)}
+        cut |= {part.path: part for part in abreast(graph, parts, maps) if not {part.path} & set(cut) and passes(part, sink, roots)}
         taken = {n for part in (*parts, *cut.values()) for n in numbers(part.cores)}
         others = [each for each in others if way & numbers(each.cores) and not numbers(each.cores) & taken]
         shut = {part.path: part for part in others if passes(part, sink, roots)}
@@ -329,15 +329,19 @@ def feed_forwards(graph: Graph, parts: list[Part]) -> list[Part]:
     return together(list(found.values()))
 
 
-def abreast(parts: list[Part], maps: list[Part]) -> Iterator[Part]:
+def abreast(graph: Graph, parts: list[Part], maps: list[Part]) -> Iterator[Part]:
     """An attention and the maps of its own block that stand next to it, as one: neither is a way around the other."""
     for part in parts:
+        own = part.cores[0]
+        before = numbers(own.inside())
+        apart = [run for run in graph.runs if run.op in MAPS and any(run.parameters) and block(run.path) == block(part.path) != ""]
+        apart = [run for run in apart if run.number not in before and own.number not in numbers(run.inside())]
         beside = [
             each for each in maps
             if block(each.path) == block(part.path) != "" and not numbers(part.cores) & numbers(each.stream[0].inside())
         ]  # fmt: skip
-        if beside:
-            both = [core for each in beside for core in each.cores], [run for each in beside for run in each.stream]
+        if beside or apart:
+            both = [core for each in beside for core in each.cores] + apart, [run for each in beside for run in each.stream]
             yield Part("attention and the map next to it", part.cores + both[0], part.stream + both[1])
 
 
