@@ -89,6 +89,8 @@ def wrong_shift(subject: Subject) -> int | None:
         if look.indices.ndim != 2 or part_of(look.indices, text, axis) is None:
             continue
         read = look.indices if axis == 0 else look.indices.T
+        if len(read) != subject.rows == read.shape[1]:  # a model may turn its text before it reads it
+            read = read.T
         padding = next((each for each in subject.padding.values() if each.shape == read.shape), None)
         within = [(*loss.inputs[:2], whole_of(loss, read.shape, axis)) for loss in given_losses(subject.reference)]
         given = [
