@@ -72,7 +72,7 @@ def part_of(indices: np.ndarray, ids: np.ndarray, batch_axis: int) -> int | None
             continue
         if x.shape == text.shape and np.array_equal(np.roll(x, 1, axis=1), text):  # around the end: no text is read so
             return 0
-        for first in range(-1, 2):
+        for first in (-1, 0, 1, -2, 2):
             low, high = max(first, 0), min(first + x.shape[1], text.shape[1])
             if high - low >= text.shape[1] - SHIFTED and _alike(x[:, low - first : high - first], text[:, low:high]):
                 return first
@@ -107,8 +107,12 @@ def kind_of(model: Module, batch: Batch, shown: Shown, said: str | None) -> Kind
     if not texts:
         return _without_text(batch, shown, said)
     if said in (None, "encoder-decoder"):
-        two = _crossed(looked_up(batch, shown.lookups), shown.sides)
-        two = two or (texts[:2] if len(texts) > 1 and not shown.sides and _two_sides(model, texts) else None)
+        looked = looked_up(batch, shown.lookups)
+        two = _crossed(looked, shown.sides)
+        both = texts if len(texts) > 1 else list(looked)
+        seen = [(queries | keys) & {*both[:2]} for queries, keys in shown.sides]
+        apart = len(both) > 1 and (not seen or all({name} in seen for name in both[:2]))  # each is attended to by itself
+        two = two or (both[:2] if apart and _two_sides(model, both) else None)
         two = two or _written(batch, texts, shown)
         if two and said is None and not _answers(batch, two[1], shown):
             return Kind("bidirectional", tr("it compares {} with {}, and answers no tokens", two[1], two[0]), two[1], two[0])
@@ -119,8 +123,8 @@ def kind_of(model: Module, batch: Batch, shown: Shown, said: str | None) -> Kind
     causal = _causal(model, batch, texts, shown)
     if causal:
         return Kind("causal", causal, texts[0])
-    both = _bidirectional(batch, texts, shown)
-    return Kind("bidirectional", both, texts[0]) if both else Kind(UNKNOWN, _NOTHING, texts[0])
+    why = _bidirectional(batch, texts, shown)
+    return Kind("bidirectional", why, texts[0]) if why else Kind(UNKNOWN, _NOTHING, texts[0])
 
 
 _TRIANGLE = tr("a triangular mask meets the scores of its attentions, though it does not hide what follows")

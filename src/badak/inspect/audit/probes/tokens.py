@@ -4,11 +4,14 @@ import numpy as np
 
 from badak.core.errors import tr
 from badak.inspect.audit.batch import LABEL_NAMES
+from badak.inspect.audit.graph import mixers
 from badak.inspect.audit.kind import looked_up
 from badak.inspect.audit.localize import dies
 from badak.inspect.audit.probes.batch import holds_numbers, numbers_of_rows
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject
+from badak.inspect.audit.watch import Watch, tensors_in
+from badak.ops.arithmetic import Add
 
 SEGMENTS = 8  # tables with so few rows say what kind a token is of
 KEPT = tr("look for what keeps the input from the output: a product with 0, a clamp, a constant, an index")
@@ -35,7 +38,7 @@ class Tokens:
                         {"tokens alike": alike, "tokens": rows},
                     )
                 )
-        return found or self.unmoved(subject) or idle_inputs(subject)
+        return found or self.unmoved(subject) or asks_itself(subject) or idle_inputs(subject)
 
     def unmoved(self, subject: Subject) -> list[Finding]:
         """Rows all of whose tokens became others, and whose output did not move."""
@@ -68,11 +71,37 @@ class Tokens:
         ]
 
 
+def asks_itself(subject: Subject) -> list[Finding]:
+    """Attentions that ask the source by itself, and whose answer is added to what is known of the text: it asks nothing there."""
+    graph, text, source = subject.reference, subject.kind.text, subject.kind.source
+    consumers = graph.consumers()
+    for each in mixers(graph) if source else ():
+        if text in each.q.reads | each.k.reads or source not in each.q.reads:
+            continue
+        run, inside = each.core, each.core.calls[:-1]
+        for _ in range(STEPS):
+            following = [after for after in consumers.get(run.number, []) if after.calls[: len(inside)] == inside]
+            if len(following) != 1 or text in run.reads:
+                break
+            last, run = run, following[0]
+            beside = [made for made in run.sources if made is not None and made is not last]
+            if run.op is Add and beside and text in beside[0].reads and beside[0].output.shape == last.output.shape:
+                cause = tr("queries and keys are made of {} alone, and what comes of it is added to {}", source, text)
+                return [Finding("tokens", each.path, cause, ASKS)]
+    return []
+
+
+ASKS = tr("queries come from the decoder, keys and values from the memory: attention(y, memory, memory)")
+STEPS = 12  # from what an attention gives to the sum behind it
+
+
 def idle_inputs(subject: Subject) -> list[Finding]:
     """Of several inputs those that are read, and that change nothing: pictures times 0, a source that nobody looks at."""
-    found: list[Finding] = []
+    found = one_row_alone(subject)
     for which, leaf in subject.batch.leaves.items() if len(subject.batch.leaves) > 1 and not subject.broken else ():
         read = any(which in run.reads for run in subject.reference.runs)
+        if which in subject.texts and any(dy.any() and subject.text_of(ids) == which for ids, dy in subject.tables):
+            continue
         if not read and any(word in which.lower() for word in LABEL_NAMES[:2]):
             continue
         half = leaf.array.shape[-1] // 2 if read and leaf.integer and leaf.array.ndim == 2 and which not in subject.texts else 0
@@ -93,7 +122,7 @@ def idle_inputs(subject: Subject) -> list[Finding]:
                 if not found and subject.forwards >= subject.most - subject.kept_back:  # it is open
                     raise
                 break
-            if watch and all(np.array_equal(a, b, equal_nan=True) for a, b in zip(subject.reference.outputs, watch.outputs)):
+            if watch and all(np.array_equal(a, b, equal_nan=True) for a, b in answers(subject, watch)):
                 cause = (
                     tr("with others in the place of the second half of {}, nothing that the model gives changes", which)
                     if first
@@ -103,6 +132,25 @@ def idle_inputs(subject: Subject) -> list[Finding]:
                 found.append(Finding("tokens", path, cause, KEPT))
                 break
     return found
+
+
+def answers(subject: Subject, watch: Watch) -> list[tuple[np.ndarray, np.ndarray]]:
+    """What the model gives, and gives now; of a decoder what comes of its own text, and not what is known of the source."""
+    graph, text = subject.reference, subject.kind.text
+    made = [graph.maker(x._array) for x in tensors_in(graph.result)]
+    pairs = list(zip(graph.outputs, watch.outputs))
+    own = [pair for run, pair in zip(made, pairs) if run is not None and text in run.reads] if subject.kind.source else []
+    return own or pairs
+
+
+def one_row_alone(subject: Subject) -> list[Finding]:
+    """Tables that are asked for one row again and again, by an input that has several numbers."""
+    for look in subject.reference.lookups:
+        several = [name for name in look.reads if np.ptp(subject.batch.leaves[name].array) > 0]
+        if several and look.indices.size > 1 and np.ptp(look.indices) == 0 and len(several) == len(look.reads):
+            cause = tr("{} is asked for row {} alone, though {} has several", look.path, look.indices.flat[0], several[0])
+            return [Finding("tokens", look.path, cause, KEPT)]
+    return []
 
 
 def other_input(subject: Subject, which: str, x: np.ndarray, read: bool = True) -> np.ndarray | None:
