@@ -13,6 +13,7 @@ from badak.inspect.audit.compare import along, batches, change, kept
 from badak.inspect.audit.graph import HIDDEN, Graph, Mixer, Ran, mixers, scores_of
 from badak.inspect.audit.localize import begins, match
 from badak.inspect.audit.probes.batch import circle, leak
+from badak.inspect.audit.probes.positions import idle_table
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NO_NUMBERS, NotApplicable, Subject
 from badak.inspect.audit.watch import Watch
@@ -40,6 +41,9 @@ class Order:
     name = tr("order")
 
     def ask(self, subject: Subject) -> list[Finding]:
+        if table := idle_table(subject):
+            path, cause = table
+            return [Finding("order", path, cause, FIX)]
         idle = idle_positions(subject)
         if idle:
             cause = tr("{} is there for positions and adds none: it gives what it was given, or the same everywhere", idle)

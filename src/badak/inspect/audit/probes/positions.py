@@ -1,16 +1,20 @@
 """Positions that do not matter: nothing depends on what stands there."""
 
+import re
 from contextlib import suppress
 
 import numpy as np
 
 from badak.core.errors import tr
+from badak.inspect.audit.answer import given_losses
+from badak.inspect.audit.graph import Graph
 from badak.inspect.audit.kind import SHIFTED
 from badak.inspect.audit.localize import dies
 from badak.inspect.audit.padding import pad_ids
 from badak.inspect.audit.probes.gradients import Failed, backward
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject
+from badak.tensor import Tensor
 
 
 class Positions:
@@ -96,6 +100,45 @@ def first_alone(subject: Subject, name: str, x: np.ndarray) -> list[Finding]:
     return [Finding("positions", dies(subject.reference.calls, watch.calls), cause, fix)]
 
 
+def idle_table(subject: Subject) -> tuple[str, str] | None:
+    """(module, cause) of a table of positions that adds none: numbers named for them that are alike everywhere, of which no more
+    than the first is read, or a table of distances that is asked for one alone."""
+    graph, model = subject.reference, subject.model
+    for look in graph.lookups:
+        square = look.indices.ndim > 1 and look.indices.shape[-1] == look.indices.shape[-2] > 2
+        if square and not look.reads and np.ptp(look.indices) == 0 and look.vocabulary > 2:
+            return look.path, tr(
+                "its {} rows are asked for row {} alone, of each two places", look.vocabulary, look.indices.flat[0]
+            )
+    if "gradients" in subject.found:  # a part of the model may not have been called at all
+        return None
+    for path, module in model.named_modules():
+        still = {n: p for n, p in module._parameters.items() if p is not None and not p.requires_grad}
+        fixed = {**still, **module._buffers, **{n: x for n, x in vars(module).items() if isinstance(x, Tensor)}}
+        for name, table in fixed.items():
+            if table is None or not NAMED.search(name) or not table.is_floating_point() or table.dim() < 2:
+                continue
+            rows = table._array.reshape(-1, table.shape[-1])
+            what = f"{path}.{name}".lstrip(".")
+            read = most_read(graph, table._array, what) // table.shape[-1]
+            if len(rows) < 3 or 1 < read and np.ptp(rows, axis=0).any():
+                continue
+            if read < 2:
+                return path, tr("{} has {} rows for positions, and {} of them are read", what, len(rows), read)
+            return path, tr("{} is there for positions, and its {} rows are alike", what, len(rows))
+    return None
+
+
+NAMED = re.compile(r"(^|_)(pos|position|positions|positional|pe|wpe)(_|$)")
+
+
+def most_read(graph: Graph, table: np.ndarray, name: str) -> int:
+    """How many numbers of a table an operation read, at most; of a parameter, by its name, its parts are known."""
+    read = [run.output.size if run.op.view else table.size for run in graph.runs if any(x is table for x in run.inputs)]
+    parts = [x.size for run in graph.runs for x, part in zip(run.inputs, run.parameters) if part == name and x is not None]
+    return max(read + parts, default=0)
+
+
 def without_gradient(subject: Subject, name: str, indices: np.ndarray, gradient: np.ndarray) -> np.ndarray:
     """(B, T), True where the gradient of what a table gave is zero."""
     rows_first = indices.ndim != 2 or indices.shape[0] == subject.ids(name).shape[0]
@@ -116,6 +159,7 @@ def answered(subject: Subject, name: str) -> np.ndarray:
     shape, places = subject.reference.outputs[subject.answer].shape, subject.places[name]
     ends = [min(first + n, places.length) for n, first in places.all.items() if n in shape or n * subject.rows in shape]
     fine[:, max(ends, default=places.length) :] = False
-    if subject.loss is not None:  # the last answers of a text have no next token that a loss could ask for
+    asked = subject.loss is not None or given_losses(subject.reference)
+    if asked:  # the last answers of a text have no next token that a loss could ask for
         fine[:, max(1, places.length - SHIFTED) :] = False
     return fine
