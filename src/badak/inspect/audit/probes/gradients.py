@@ -3,7 +3,8 @@
 import numpy as np
 
 from badak.core.errors import tr
-from badak.inspect.audit.graph import in_turn
+from badak.inspect.audit.answer import given_losses
+from badak.inspect.audit.graph import in_turn, through
 from badak.inspect.audit.kind import reads
 from badak.inspect.audit.past import states_in
 from badak.inspect.audit.report import Finding
@@ -12,6 +13,7 @@ from badak.inspect.audit.watch import BackWatch, tensors_in
 from badak.nn.containers import ModuleList, Sequential
 from badak.nn.linear import Linear
 from badak.ops.concat import Cat
+from badak.ops.conv import Conv
 from badak.tensor import Tensor
 
 
@@ -98,7 +100,7 @@ def tied_but_cut(subject: Subject, trainable: dict) -> list[Finding]:
     """Tables that learn as output matrices alone: what they gave of the text got no gradient."""
     found = []
     for look in subject.reference.lookups:
-        table = trainable.get(f"{look.path}.weight")
+        table = next((p for p in trainable.values() if p._array is look.table), None)
         name = subject.text_of(look.indices) or next((n for n in subject.batch.leaves if reads(look, n, subject.batch)), None)
         if name is None or table is None or table.shape != look.table.shape:
             continue
@@ -128,12 +130,20 @@ def unread(subject: Subject) -> list[Finding]:
     """Of what channels are cut into one part that nothing is made of, and others that are read."""
     graph = subject.reference
     given = {(run.number, slot) for x in tensors_in(graph.result) if (made := graph.made(x._array)) for run, slot in [made]}
+    asked = {number for run in {number for number, _ in given} for number in (each.number for each in graph.runs[run].inside())}
     read = given | {
-        (source.number, slot) for run in graph.runs for source, slot in zip(run.sources, run.slots) if source is not None
+        (source.number, slot)
+        for run in graph.runs
+        if run.number in asked
+        for source, slot in zip(run.sources, run.slots)
+        if source is not None
     }
     for run in graph.runs:
         axis = run.attributes.get("axis", 0)
-        channels = run.op.pieces and run.live and run.reads and axis % run.inputs[0].ndim == run.inputs[0].ndim - 1  # type: ignore[union-attr]
+        made, x = through(run.sources[0]) if run.sources else None, run.inputs[0]
+        of_conv = made is not None and made.op is Conv and x is not None and x.shape == made.output.shape
+        last = 1 if of_conv else x.ndim - 1 if x is not None else 0
+        channels = run.op.pieces and run.live and run.reads and x is not None and axis % x.ndim == last
         slots = [(run.number, slot) in read for slot in range(len(run.outputs))] if channels else []
         if any(slots) and not all(slots):
             cause = tr("part {} of {} that channels are cut into is read by nothing", slots.index(False) + 1, len(slots))
@@ -226,7 +236,7 @@ def backward(subject: Subject) -> None:
         return
     for p in subject.model.parameters():
         p.grad = None
-    outputs = [y for y in tensors_in(watch.result) if y.requires_grad]
+    outputs = but_steps(subject, [y for y in tensors_in(watch.result) if y.requires_grad])
     if subject.shown.remembers:  # a state that is handed on is no answer: what it alone brings teaches nothing
         states = states_in(subject.model, watch.result)
         outputs = [y for y in outputs if id(y._array) not in states] or outputs
@@ -248,6 +258,23 @@ def backward(subject: Subject) -> None:
         (np.stack([i.ravel() for i, _ in each], 1), np.stack([dy.reshape(i.size, -1) for i, dy in each], 1))
         for turn in turns for each in (turn, turn[::-1])
     ]  # fmt: skip
+
+
+def but_steps(subject: Subject, outputs: list[Tensor]) -> list[Tensor]:
+    """Outputs without those that the loss which the model gives, or the answer of a decoder, is computed from: it is they that are
+    trained, and a memory that is given with them teaches nothing."""
+    graph, text = subject.reference, subject.kind.text
+    made = [graph.maker(x._array) for x in tensors_in(graph.result)]
+    asked = [run for run in made if run is not None and run.output.ndim == 0 and given_losses(graph)]
+    if not asked and subject.kind.source and (sink := subject.sink()) is not None:
+        asked = [sink]
+    last = {run.number for run in asked}
+    steps = {each.number for run in asked for each in run.inside()} - last
+    both = zip(tensors_in(subject.training.result), made)
+    if subject.kind.source:
+        both = ((y, run) for y, run in both if run is None or text in run.reads)
+    kept = [y for y, run in both if run is None or run.number not in steps]
+    return [y for y in outputs if any(y is each for each in kept)] or outputs
 
 
 def _weights(subject: Subject, y: Tensor) -> Tensor:
