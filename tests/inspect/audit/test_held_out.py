@@ -45,6 +45,9 @@ KNOWN = {  # not found
     ("multitoken", "no mask"),
     ("memnet", "empty sentences seen"),
     ("memnet", "no way around"),
+    ("conformctc", "distance of the values"),
+    ("relbert", "buckets not told apart by side"),
+    ("packedgpt", "documents see each other"),  # the loss reads where one ends
 }
 MISSED_ONCE = [
     ("annotated", "source's padding in the encoder"),  # texts with vocabularies of their own
@@ -158,12 +161,36 @@ MISSED_ONCE = [
     ("slots", "slots start alike"),  # no queries of an attention
     ("slots", "channels by view"),  # of four axes
     ("transducer", "letters not read"),  # next to sounds
+    ("conformctc", "padding convolved"),  # sounds with time first, and a stride
+    ("conformctc", "normalised over rows"),
+    ("conformctc", "gate left out"),  # channels of a convolution
+    ("conformctc", "one distance for all"),  # next to convolutions
+    ("chatmoe", "keys not turned"),  # normalised by hand
+    ("bartlike", "labels moved twice"),
+    ("bartlike", "cross attention asks itself"),
+    ("bartlike", "memory detached"),  # and given next to the logits
+    ("patchmask", "no softmax"),  # by einsum
+    ("patchmask", "encoder without positions"),  # whose table is a buffer
+    ("patchmask", "decoder without positions"),
+    ("patchmask", "positions of zeros"),
+    ("rawgpt", "no residual"),  # of bare parameters
+    ("rawgpt", "labels are the tokens"),  # turned before they are read
+    ("rawgpt", "table detached"),
+    ("deepnmt", "past of the first layer"),  # of a decoder
+    ("deepnmt", "queries from the memory"),
+    ("relbert", "types not read"),
+    ("relbert", "tie lost"),  # between two tables
+    ("packedgpt", "values are keys"),
+]
+ALARMED_ONCE = [  # sound ones of which something was said
+    "packedgpt",  # places that begin anew are moved with their tokens
+    "rawgpt",  # the last token has no label
+    "relbert",  # which side a distance is of is a triangle
 ]
 EVERY = [(name, edit[0]) for name in NAMES for edit in EDITS[name] if (name, edit[0]) not in KNOWN]
 
 
-@pytest.mark.thin(15)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*ALARMED_ONCE, *few([name for name in NAMES if name not in ALARMED_ONCE], 15)])
 def test_nothing_is_found_in_a_sound_model(name):
     found, _, text = audited(name)
     assert found == [], text
