@@ -220,7 +220,8 @@ def compared(x: np.ndarray, y: np.ndarray) -> Turned | None:
         return None
     if x.shape[-1] < 2 or any(len(np.unique(x[:, :, t].reshape(-1, x.shape[-1]), axis=0)) < LEAST for t in (1, x.shape[2] - 1)):
         return None
-    first, beside, last = (turn_at(x[:, :, t] * factor, y[:, :, t]) for t in (1, x.shape[2] - 2, x.shape[2] - 1))
+    end = int(np.flatnonzero(np.abs(y - factor * x).max(axis=(0, 1, 3)) > 1e-5 * size)[-1])  # registers behind are not turned
+    first, beside, last = (turn_at(x[:, :, t] * factor, y[:, :, t]) for t in (1, max(1, end - 1), end))
     return Turned(first, last, beside, order)
 
 
