@@ -88,6 +88,11 @@ def turned(mixer: Mixer, consumers: dict) -> Finding | None:
         if v is None or v.ndim != 4:
             continue
         laid = taken_apart(made, v)
+        if laid is None and v.shape[1] != v.shape[2] and (wide := taken_apart(made, v.swapaxes(1, 2))) is not None:
+            if wide.shape[2] == v.shape[2] * v.shape[3] and np.array_equal(v, wide.reshape(v.shape)):
+                shape = f"({', '.join(map(str, wide.shape))})"
+                cause = tr("what has shape {} is asked as {}: the heads of one place attend to each other", shape, v.shape)
+                return Finding("heads", mixer.path, cause, SPLIT)
         if laid is not None and np.array_equal(v, laid.reshape(v.shape)) and not np.array_equal(v, split(laid, v)):
             shape = f"({', '.join(map(str, laid.shape))})"
             return Finding("heads", mixer.path, tr("what has shape {} is viewed as {}: places become heads", shape, v.shape), SPLIT)
