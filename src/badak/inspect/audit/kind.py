@@ -8,6 +8,7 @@ from badak.core.errors import tr
 from badak.inspect.audit.batch import LABEL_NAMES, TARGET_NAMES, Batch
 from badak.inspect.audit.graph import Lookup, Seen
 from badak.inspect.audit.padding import mask_leaves, triangular
+from badak.inspect.audit.past import past_name
 from badak.nn import Module
 
 KINDS = ("causal", "bidirectional", "encoder-decoder", "image")
@@ -262,7 +263,12 @@ def _causal(model: Module, batch: Batch, texts: list[str], shown: Shown) -> str:
         return _UNUSED
     if any(b.dim() >= 2 and b.shape[-1] >= length and triangular(b._array) for b in model.buffers()):
         return tr("it holds a triangular mask")
-    return tr("it gives what its next forward takes") if shown.remembers and (own or not shown.attentions) else ""
+    if shown.remembers and (own or not shown.attentions):
+        return tr("it gives what its next forward takes")
+    takes = past_name(model)
+    if takes and own and any(y.ndim > 2 and y.shape[-1] == words for y in shown.answers):
+        return tr("it takes what a forward before has remembered: {}", takes)
+    return ""
 
 
 def _bidirectional(batch: Batch, texts: list[str], shown: Shown) -> str:
