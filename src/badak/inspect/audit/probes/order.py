@@ -109,7 +109,7 @@ class Order:
         """Whether rows of patches, or quarters, in another order give the same, too: windows can hide that halves were swapped."""
         x = subject.batch.leaves[name].array
         axis = 1 - subject.batch.batch_axis if x.ndim == 3 else 2
-        high = patch_of(subject.model) if axis == 2 else 1
+        high = patch_of(subject, name) if axis == 2 else 1
         part = high if high > 1 else len(move) // 4 if len(move) % 4 == 0 else 0
         if not part or subject.answer is None:
             return True
@@ -288,17 +288,22 @@ def swapped(subject: Subject, name: str, places: np.ndarray) -> tuple[Batch, np.
     return subject.batch.with_({name: subject.placed(ids[:, move])}), move
 
 
-def patch_of(model: Any) -> int:
-    """How high the patches are that a model cuts pictures into by a convolution, whose steps are as long as it is; else 1."""
-    first = next((m for m in model.modules() if isinstance(m, Conv2d)), None)
-    return int(first.stride[0]) if first is not None and tuple(first.stride) == tuple(first.kernel_size) else 1
+def patch_of(subject: Subject, name: str) -> int:
+    """How high the patches are that a model cuts pictures (B, C, H, W) into, by a convolution whose steps are as long as it is, or
+    by a view (B, C, H / P, P, W / P, P); else 1."""
+    first = next((m for m in subject.model.modules() if isinstance(m, Conv2d)), None)
+    if first is not None:
+        return int(first.stride[0]) if tuple(first.stride) == tuple(first.kernel_size) else 1
+    shape = subject.batch.leaves[name].array.shape
+    views = (run.output.shape for run in subject.reference.runs if run.moves and name in run.reads and run.output.ndim == 6)
+    return next((y[3] for y in views if y[:2] == shape[:2] and y[2] * y[3] == shape[2] and y[4] * y[5] == shape[3]), 1)
 
 
 def halves(subject: Subject, name: str) -> tuple[Batch, np.ndarray]:
     """Pictures with their lower half above the upper one: the rows, and the patches, that are tokens stay whole."""
     x = subject.batch.leaves[name].array
     axis = 1 - subject.batch.batch_axis if x.ndim == 3 else 2 if x.ndim == 4 else None
-    high = patch_of(subject.model) if axis == 2 else 1
+    high = patch_of(subject, name) if axis == 2 else 1
     if axis is None or x.shape[axis] % (2 if high == 1 else high) or x.shape[axis] < 2 * high:
         raise NotApplicable(tr("the picture has no two halves"), moot=True)
     move = np.roll(np.arange(x.shape[axis]), x.shape[axis] // high // 2 * high)
