@@ -47,6 +47,7 @@ KNOWN = {  # not found
     ("memnet", "no way around"),
     ("conformctc", "distance of the values"),
     ("relbert", "buckets not told apart by side"),
+    ("axialvit", "stacked in the wrong order"),  # both halves are the same
     ("packedgpt", "documents see each other"),  # the loss reads where one ends
 }
 MISSED_ONCE = [
@@ -181,8 +182,12 @@ MISSED_ONCE = [
     ("relbert", "types not read"),
     ("relbert", "tie lost"),  # between two tables
     ("packedgpt", "values are keys"),
+    ("axialvit", "neither turned"),  # patches by a view
+    ("axialvit", "attention over the heads"),
+    ("staticchat", "no mask"),  # it takes what was remembered
 ]
 ALARMED_ONCE = [  # sound ones of which something was said
+    "axialvit",  # registers behind the patches are not turned
     "packedgpt",  # places that begin anew are moved with their tokens
     "rawgpt",  # the last token has no label
     "relbert",  # which side a distance is of is a triangle
