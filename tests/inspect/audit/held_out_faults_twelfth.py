@@ -23,6 +23,7 @@ EDITS: dict[str, list[tuple]] = {
         ("positions of the rows", "order", "encoder decoder", "torch.arange(past, past + ids.shape[1])\n        return super().forward(places + self.offset)", "torch.arange(past, past + ids.shape[0])\n        return super().forward(places + self.offset)[:, None]"),
         ("decoder without positions", "order gradients", "decoder", "y = self.decoder.embed(decoder_input_ids)", "y = self.decoder.layernorm_embedding(self.shared(decoder_input_ids))"),
         ("dropout in eval", "random", "encoder.layers decoder.layers", "F.dropout(attn_weights, p=self.dropout, training=self.training)", "F.dropout(attn_weights, p=self.dropout)"),
+        ("one norm for both", "shared", "encoder.layers", "self.self_attn_layer_norm, self.final_layer_norm = nn.LayerNorm(d), nn.LayerNorm(d)", "self.self_attn_layer_norm = self.final_layer_norm = nn.LayerNorm(d)"),
         ("memory detached", "gradients", "encoder", "            y = layer(y, causal_mask, memory, cross_mask)", "            y = layer(y, causal_mask, memory.detach(), cross_mask)"),
     ],
     "chatmoe": [

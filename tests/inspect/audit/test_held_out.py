@@ -170,6 +170,7 @@ MISSED_ONCE = [
     ("bartlike", "labels moved twice"),
     ("bartlike", "cross attention asks itself"),
     ("bartlike", "memory detached"),  # and given next to the logits
+    ("bartlike", "one norm for both"),
     ("patchmask", "no softmax"),  # by einsum
     ("patchmask", "encoder without positions"),  # whose table is a buffer
     ("patchmask", "decoder without positions"),

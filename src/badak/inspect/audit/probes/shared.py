@@ -10,25 +10,28 @@ from badak.inspect.audit.subject import Subject
 from badak.inspect.audit.watch import Call
 from badak.nn import Module
 from badak.nn.containers import ModuleDict, ModuleList, Sequential
+from badak.nn.embedding import Embedding
 
 MEANT = re.compile(r"share|albert|universal|recurren|recurs|recycl|loop", re.IGNORECASE)
 FIX = tr("make each layer again: nn.ModuleList([Layer() for _ in range(n)]), not [layer] * n")
 
 
 class Shared:
-    """Look for one module under two names of a list, and for one with an attention that is given what it gave just before."""
+    """Look for one module under two names of a list, for one map or norm under two of a block, and for one with an attention that
+    is given what it gave just before."""
 
     name = tr("shared")
 
     def ask(self, subject: Subject) -> list[Finding]:
         found, seen = [], set()
         for path, module in subject.model.named_modules():
-            if not isinstance(module, (ModuleList, Sequential, ModuleDict)):
-                continue
+            listed = isinstance(module, (ModuleList, Sequential, ModuleDict))
             first: dict[int, str] = {}
             again: dict[str, list[str]] = {}
             for name, child in module._modules.items():
                 if child is None or not any(True for _ in child.parameters()):
+                    continue
+                if not listed and not serves_twice(subject, path, child):
                     continue
                 where = f"{path}.{name}".lstrip(".")
                 if id(child) in first:
@@ -57,6 +60,18 @@ class Shared:
             fix = tr("{}; where it is meant, as in ALBERT, say so in a name or a docstring: shared_layer", FIX)
             found.append(Finding("shared", path, cause, fix, {"calls": count}))
         return found
+
+
+def serves_twice(subject: Subject, path: str, module: Module) -> bool:
+    """Whether a map or a norm is called twice by the module that holds it; a second name alone may be for convenience."""
+    if any(True for _ in module.children()) or isinstance(module, Embedding):
+        return False
+    holder = type(subject.model.get_submodule(path))
+    if any(MEANT.search(word) for word in (path, holder.__name__, holder.__doc__ or "")):
+        return False
+    calls = [call for call in subject.reference.calls if call.module is module and call.parent is not None]
+    parents = [call.parent.index for call in calls if call.parent is not None and call.parent.path == path]
+    return len(parents) > len(set(parents))
 
 
 def twice(one: str, others: list[str]) -> Finding:
