@@ -110,7 +110,7 @@ def beside(subject: Subject, text: str, changed: dict, row: int, move: np.ndarra
         if name in subject.texts or not leaf.integer or x.shape != subject.batch.leaves[text].array.shape:
             continue
         rows, own = (np.array(each if subject.batch.batch_axis == 0 else each.T) for each in (x, leaf.array))
-        counts = ((np.diff(own[row]) == 1) | (own[row][1:] == 0)).all()  # also where it begins anew with each document
+        counts = ((np.diff(own[row]) == 1) | (own[row][1:] == 0)).all()  # also where it starts from 0 with each document
         rows[row] = own[row] if counts else own[row][move]
         found[name] = subject.placed(rows)
     return found

@@ -36,7 +36,8 @@ class Cache:
             raise NotApplicable(tr("the batch is more than one text of two tokens"))
         subject.afford(2)
         length, ids = subject.length(), subject.ids(name)
-        full = ~subject.padding[name].any(axis=1) if name in subject.padding else np.ones(subject.rows, bool)
+        padding = subject.padding.get(name, np.zeros(ids.shape, bool))
+        full = np.logical_not(np.asarray(padding.any(axis=1)))
         if not full.any():
             raise NotApplicable(tr("every row has padding"))
         flag = {"use_cache": True} if "use_cache" in inspect.signature(subject.model.forward).parameters else {}

@@ -140,8 +140,8 @@ def unread(subject: Subject) -> list[Finding]:
     }
     for run in graph.runs:
         axis = run.attributes.get("axis", 0)
-        made, x = through(run.sources[0]) if run.sources else None, run.inputs[0]
-        of_conv = made is not None and made.op is Conv and x is not None and x.shape == made.output.shape
+        origin, x = through(run.sources[0]) if run.sources else None, run.inputs[0]
+        of_conv = origin is not None and origin.op is Conv and x is not None and x.shape == origin.output.shape
         last = 1 if of_conv else x.ndim - 1 if x is not None else 0
         channels = run.op.pieces and run.live and run.reads and x is not None and axis % x.ndim == last
         slots = [(run.number, slot) in read for slot in range(len(run.outputs))] if channels else []
@@ -270,9 +270,9 @@ def but_steps(subject: Subject, outputs: list[Tensor]) -> list[Tensor]:
         asked = [sink]
     last = {run.number for run in asked}
     steps = {each.number for run in asked for each in run.inside()} - last
-    both = zip(tensors_in(subject.training.result), made)
+    both = list(zip(tensors_in(subject.training.result), made))
     if subject.kind.source:
-        both = ((y, run) for y, run in both if run is None or text in run.reads)
+        both = [(y, run) for y, run in both if run is None or text in run.reads]
     kept = [y for y, run in both if run is None or run.number not in steps]
     return [y for y in outputs if any(y is each for each in kept)] or outputs
 

@@ -173,8 +173,8 @@ def shorter(subject: Subject, name: str, hidden: np.ndarray) -> list[Finding]:
     lengths, twins = {longest: longest - less}, match(subject.reference.calls, watch.calls)
     for call, twin in ((each, twins[each.index]) for each in subject.reference.calls if each.index in twins):
         for a, b in zip(call.outputs, twin.outputs):
-            both = zip(a.shape, b.shape) if a.ndim == b.ndim else ()
-            lengths |= {n: now for n, now in both if n > now and (n, now) != (subject.rows, len(rows))}
+            sizes = zip(a.shape, b.shape) if a.ndim == b.ndim else ()
+            lengths |= {n: now for n, now in sizes if n > now and (n, now) != (subject.rows, len(rows))}
     ends = (longest - tails)[rows, None]  # where what is heard ends, also among fewer places
     left = [np.arange(now) >= np.ceil(ends * n / longest) for n, now in lengths.items()]
     clean = as_shorter(subject, rows, lengths, left, axis == 0)

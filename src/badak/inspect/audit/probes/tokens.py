@@ -147,7 +147,8 @@ def one_row_alone(subject: Subject) -> list[Finding]:
     """Tables that are asked for one row again and again, by an input that has several numbers."""
     for look in subject.reference.lookups:
         several = [name for name in look.reads if np.ptp(subject.batch.leaves[name].array) > 0]
-        if several and look.indices.size > 1 and np.ptp(look.indices) == 0 and len(several) == len(look.reads):
+        every = np.concatenate([each.indices.ravel() for each in subject.reference.lookups if each.path == look.path])
+        if several and len(every) > 1 and np.ptp(every) == 0 and len(several) == len(look.reads):
             cause = tr("{} is asked for row {} alone, though {} has several", look.path, look.indices.flat[0], several[0])
             return [Finding("tokens", look.path, cause, KEPT)]
     return []
