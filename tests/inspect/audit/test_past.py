@@ -91,3 +91,34 @@ def test_patches_without_positions_are_found_and_neither_those_with_nor_a_convol
     for sound in (Patches(True), net):
         report = badak.audit(sound, pictures)
         assert report.ok, report
+
+
+class Translator(nn.Module):
+    """A causal decoder next to a source; `forgets` counts the positions of new words from 0."""
+
+    def __init__(self, forgets=False):
+        super().__init__()
+        self.forgets, self.source, self.words = forgets, nn.Embedding(23, 16, padding_idx=0), nn.Embedding(29, 16, padding_idx=0)
+        self.places, self.head = nn.Embedding(12, 16), nn.Linear(16, 29)
+        self.q, self.k, self.v, self.ask, self.memory = (nn.Linear(16, 16) for _ in range(5))
+
+    def forward(self, src, tgt, past=None):
+        before = 0 if past is None else past[0].shape[1]
+        first = 0 if self.forgets else before
+        y = self.words(tgt) + self.places(badak.arange(first, first + tgt.shape[1]))
+        k, v = self.k(y), self.v(y)
+        if past is not None:
+            k, v = badak.cat([past[0], k], dim=1), badak.cat([past[1], v], dim=1)
+        keep = badak.ones(tgt.shape[1], k.shape[1], dtype=badak.bool).tril(before)
+        y = y + F.scaled_dot_product_attention(*(x.unsqueeze(1) for x in (self.q(y), k, v)), attn_mask=keep).squeeze(1)
+        memory = self.memory(self.source(src) + self.places(badak.arange(src.shape[1])))
+        hide = (src != 0)[:, None, None]
+        read = F.scaled_dot_product_attention(*(x.unsqueeze(1) for x in (self.ask(y), memory, memory)), attn_mask=hide)
+        return self.head(y + read.squeeze(1)), (k, v)
+
+
+@pytest.mark.parametrize("forgets", [False, True])
+def test_a_decoder_next_to_a_source_is_asked_for_its_cache(forgets):
+    report = badak.audit(Translator(forgets), (badak.randint(1, 23, (4, 9)), badak.randint(1, 29, (4, 7))))
+    found = [finding.code for finding in report.findings]
+    assert found == (["BADAK-306"] if forgets else []) and "cache" not in report.unasked, report

@@ -159,13 +159,14 @@ def _for(model: Module, name: str, known: list[int], ids: np.ndarray) -> int:
 
 
 def filled_up(batch: Batch, texts: list[str], pad: dict[str, int]) -> Batch:
-    """The same batch with padding at the end of every row, of another length each."""
+    """The same batch with padding at the end of every row but the first, of another length each."""
     changed = {}
     for name in texts:
         ids = batch.leaves[name].array.copy()
         rows, length = ids.shape
         for row in range(rows):
-            ids[row, length - 1 - row % max(1, length // 3) :] = pad[name]
+            less = row if rows > 1 else 1
+            ids[row, length - less % max(2, length // 3) :] = pad[name]
         changed[name] = ids
     return batch.with_(changed)
 
