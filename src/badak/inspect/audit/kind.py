@@ -258,8 +258,10 @@ def _causal(model: Module, batch: Batch, texts: list[str], shown: Shown) -> str:
             return tr("{} is a triangle", mask.name)
     if lengths & set(shown.triangles):
         return _TRIANGLE
-    words = max((x.vocabulary for x in shown.lookups), default=0)
-    if lengths & set(shown.unused) and any(y.ndim > 2 and y.shape[-1] == words for y in shown.answers):
+    mine = [x.vocabulary for x in shown.lookups if part_of(x.indices, leaf.array, batch.batch_axis) is not None]
+    words = max(mine, default=0)
+    each = [y for y in shown.answers if y.ndim > 2 or y.shape[:-1] == (leaf.array.size,)]
+    if lengths & set(shown.unused) and any(y.shape[-1] == words for y in each):
         return _UNUSED
     if any(b.dim() >= 2 and b.shape[-1] >= length and triangular(b._array) for b in model.buffers()):
         return tr("it holds a triangular mask")
