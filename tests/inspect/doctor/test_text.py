@@ -1,5 +1,7 @@
 """What the text of a program tells by itself, each next to what looks like it and is right."""
 
+from pathlib import Path
+
 import pytest
 
 from badak.inspect.doctor import names, text
@@ -102,3 +104,84 @@ def test_a_line_does_nothing(monkeypatch, wrong, right):
 def test_branches_and_first_examples_are_right(monkeypatch):
     assert not told(monkeypatch, "def forward(self, x):\n    h = self.a(x)\n    if self.deep:\n        h = self.b(x)\n    return h")
     assert not told(monkeypatch, "def first(loader):\n    for x, y in loader:\n        x = x + 1\n        return x")
+
+
+PAIRED = "x, y = table()\n{}\nfor rows in order.split(8):\n    loss = criterion(model(x[rows]), y[rows])"
+SCALED = "x = table()\n{}\nx_train, x_test = x[:800], x[800:]"
+GAE = """rewards = []
+def gae(rewards, values, dones):
+    out, running = [0] * T, 0.0
+    for t in {}:
+        delta = rewards[t] + GAMMA * values[{}] * {} - values[t]
+        running = delta + GAMMA * LAM * running
+        out[t] = running
+    return out
+gae(rewards, values, dones)"""
+BEST = "for epoch in range(9):\n    val = test()\n    if {}:\n        best = val\n"
+LOSSES = (
+    "def test():\n    total = 0.0\n    for x, y in data:\n        total += criterion(model(x), y).item()\n    return total / n\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "wrong", "right"),
+    [
+        ("apart", PAIRED.format("y = y[rng.permutation(len(y))]"), PAIRED.format("p = rng.permutation(len(y))\nx, y = x[p], y[p]")),
+        ("apart", PAIRED.format("p = torch.randperm(9)\nx = x[p]"), PAIRED.format("p = torch.randperm(9)\nx = x[p]\ny = y[p]")),
+        ("apart", PAIRED.format("y = np.log(rng.permutation(y))"), PAIRED.format("y = np.log(y)\norder = rng.permutation(len(y))")),
+        ("apart", PAIRED.format("rng.shuffle(y)"), PAIRED.format("order = np.arange(len(y))\nrng.shuffle(order)")),
+        ("scaled", SCALED.format("x = (x - x.mean(0)) / x.std(0)"), SCALED.format("x = (x - x[:800].mean(0)) / x[:800].std(0)")),
+        ("scaled", SCALED.format("x = StandardScaler().fit_transform(x)"),
+         SCALED.format("x = StandardScaler().fit(x[:800]).transform(x)")),
+        ("scaled", SCALED.format("mu, sd = x.mean(axis=0), x.std(axis=0)\nx = torch.tensor((x - mu) / sd)"),
+         SCALED.format("mu, sd = x.mean(axis=1), x.std(axis=1)\nx = torch.tensor((x - mu) / sd)")),
+        ("scaled", "def standard(z):\n    return (z - z.mean(0)) / z.std(0)\n" + SCALED.format("x = standard(x)"),
+         SCALED.format("print(x.mean(0), x.std(0))")),
+        ("returns", GAE.format("range(T)", "t + 1", "(1 - dones[t])"), GAE.format("reversed(range(T))", "t + 1", "(1 - dones[t])")),
+        ("returns", GAE.format("reversed(range(T))", "t", "(1 - dones[t])"),
+         GAE.format("range(T - 1, -1, -1)", "t + 1", "(1 - dones[t])")),
+        ("returns", GAE.format("reversed(range(T))", "t + 1", "1.0"),
+         GAE.format("reversed(range(T))", "t + 1", "(1.0 - dones[t])")),
+        ("best", LOSSES + BEST.format("val > best"), LOSSES + BEST.format("val < best")),
+        ("best", BEST.format("best > accuracy").replace("= val", "= accuracy"),
+         BEST.format("best < accuracy").replace("= val", "= accuracy")),
+        ("plateau", "plan = ReduceLROnPlateau(optimizer, mode='max')\nplan.step(val_loss)",
+         "plan = ReduceLROnPlateau(optimizer, mode='max')\nplan.step(val_acc)"),
+        ("plateau", "plan = ReduceLROnPlateau(optimizer)\nplan.step(val_acc)",
+         "plan = ReduceLROnPlateau(optimizer)\nplan.step(-val_acc)"),
+        ("setting", "e = [table(x[:, 0]) for i, table in enumerate(tables)]",
+         "e = [table(x[:, i]) for i, table in enumerate(tables)]"),
+    ],
+)  # fmt: skip
+def test_what_is_done_to_tables_rewards_and_bests(monkeypatch, kind, wrong, right):
+    assert told(monkeypatch, wrong) == [kind]
+    assert told(monkeypatch, right) == []
+
+
+def test_the_end_of_early_stopping_is_looked_up_where_it_is_called(monkeypatch):
+    stopper = """
+class Stop:
+    def __call__(self, value):
+        if value {} self.best:
+            self.best = value
+stop = Stop()
+"""
+    loop = "loss, days = test()\nstop(loss)"
+    assert told(monkeypatch, stopper.format(">") + loop) == ["best"]
+    assert told(monkeypatch, stopper.format("<") + loop) == []
+    assert told(monkeypatch, stopper.format(">") + "stop(bonus)") == []
+
+
+def test_rows_that_do_not_belong_together_may_be_in_two_orders(monkeypatch):
+    unpaired = "a, b = horses(), zebras()\na, b = a[torch.randperm(9)], b[torch.randperm(9)]\nloss = f(a[:4]) + f(b[4:])"
+    assert not told(monkeypatch, unpaired)
+    control = "x, y = table()\ny_null = rng.permutation(y)\nfit(x[rows], y_null[rows])"
+    assert not told(monkeypatch, control)
+
+
+@pytest.mark.slow
+def test_no_sound_program_of_the_classroom_is_told_anything(monkeypatch):
+    folder = Path(__file__).parent
+    programs = [path for part in ("sound", "heldout", "classroom") for path in sorted((folder / part).glob("*.py"))]
+    said = {path.stem: told(monkeypatch, path.read_text(encoding="utf-8")) for path in programs}
+    assert len(said) > 200 and not {name: kinds for name, kinds in said.items() if kinds}

@@ -5,9 +5,12 @@ import re
 from collections.abc import Iterator
 
 from badak.core.errors import tr
+from badak.inspect.doctor.better import worse_is_better
 from badak.inspect.doctor.idle import idle
 from badak.inspect.doctor.names import own_text
+from badak.inspect.doctor.returns import returns
 from badak.inspect.doctor.rows import says_test
+from badak.inspect.doctor.tables import tables
 from badak.inspect.doctor.told import Told
 
 CALLED = frozenset("zero_grad step backward eval train".split())  # of a training, without arguments
@@ -35,10 +38,14 @@ def told() -> list[Told]:
         idle(tree),
         same_each_time(tree),
         one_of_all(tree),
+        column_each_time(tree),
         shares(tree),
         chosen(tree),
         prepared(tree),
         never_best(tree),
+        tables(tree),
+        returns(tree),
+        worse_is_better(tree),
     )
     return [each for several in found for each in several]
 
@@ -114,6 +121,26 @@ def one_of_all(tree: ast.Module) -> Iterator[Told]:
                     tr("call what the loop goes over"),
                 )  # fmt: skip
                 break
+
+
+def column_each_time(tree: ast.Module) -> Iterator[Told]:
+    """[table(x[:, 0]) for i, table in enumerate(tables)]: the number of each is never read, and one place is taken each time."""
+    for node in (each for each in ast.walk(tree) if isinstance(each, ast.ListComp | ast.GeneratorExp)):
+        loop, targets = node.generators[0], node.generators[0].target
+        if not ast.unparse(loop.iter).startswith("enumerate(") or not isinstance(targets, ast.Tuple):
+            continue
+        number, names = ast.unparse(targets.elts[0]), {x.id for x in ast.walk(targets) if isinstance(x, ast.Name)}
+        if number.startswith("_") or number in {x.id for x in ast.walk(node.elt) if isinstance(x, ast.Name)}:
+            continue
+        for taken in (x for x in ast.walk(node.elt) if isinstance(x, ast.Subscript) and fixed(x.slice)):
+            if not names & {x.id for x in ast.walk(taken.value) if isinstance(x, ast.Name)}:
+                yield Told(
+                    "setting", taken.lineno,
+                    tr("the loop over {} never reads {}, and takes {} each time", ast.unparse(loop.iter), number,
+                       ast.unparse(taken)),
+                    tr("put {} into the index", number),
+                )  # fmt: skip
+                return
 
 
 def fixed(index: ast.expr) -> bool:

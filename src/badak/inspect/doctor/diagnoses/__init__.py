@@ -24,7 +24,7 @@ from badak.inspect.doctor.diagnoses.log_probabilities import LogProbabilities
 from badak.inspect.doctor.diagnoses.masks import MaskAdded, MaskInverted
 from badak.inspect.doctor.diagnoses.mixed import LabelsMixed
 from badak.inspect.doctor.diagnoses.modes import EvalForgotten, TrainForgotten
-from badak.inspect.doctor.diagnoses.moving import MovingTarget
+from badak.inspect.doctor.diagnoses.moving import MovingTarget, WrongSteps
 from badak.inspect.doctor.diagnoses.not_recorded import NotRecorded
 from badak.inspect.doctor.diagnoses.not_stepped import StepBeforeBackward
 from badak.inspect.doctor.diagnoses.odd_labels import OddLabels
@@ -53,7 +53,7 @@ DIAGNOSES: tuple[type[Diagnosis], ...] = (
     LabelsMixed, LabelsNotShifted, LabelsTurned, LabelsShiftedTwice, PaddingCounted,
     LayersNotRegistered, GraphCut, StaleOptimizer, MaskInverted, MaskAdded, FutureSeen, SameModule, BatchOfOne, OneClass,
     SameIds, TestedOnTrain, OtherData, LabelGiven, OddLabels, ReadWrongly, NoAverage, NobodyReads, DropoutInTests, DroppedAway,
-    EvalForgotten, TrainForgotten, SameBatch, NotHandedOn, MovingTarget,
+    EvalForgotten, TrainForgotten, SameBatch, NotHandedOn, MovingTarget, WrongSteps,
     BlindRows, Exploding, RateTooHigh, RateTooLow, BadStart, FirstNaN, DeadUnits, AllAlike, SaturatedAttention, Vanishing,
     NeverLearns,
 )  # fmt: skip

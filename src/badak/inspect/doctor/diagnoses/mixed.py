@@ -37,6 +37,9 @@ class LabelsMixed(Diagnosis):
                 tr("shuffle pairs: rows = list(zip(texts, labels)); random.shuffle(rows)"),
             )
             return
+        if told := [*self.told(visit, "apart")]:
+            yield from told
+            return
         yield from self.mirrored(visit)
         yield from self.beside(visit)
         yield from self.mixture(visit)

@@ -45,3 +45,13 @@ class MovingTarget(Diagnosis):
                         steps=len(seen),
                     )  # fmt: skip
                 return
+
+
+class WrongSteps(Diagnosis):
+    """What a step was worth is made of other steps than those that follow it."""
+
+    code = "BADAK-266"
+    title = "rewards of other steps"
+
+    def look(self, visit: "Visit") -> Iterator[Finding]:
+        yield from self.told(visit, "returns")

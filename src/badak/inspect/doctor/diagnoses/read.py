@@ -23,6 +23,7 @@ class ReadWrongly(Diagnosis):
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
         yield from self.told(visit, "read")
+        yield from self.told(visit, "best")
         for shaped in [x for step in [*visit.steps, visit.watch.open] for x in step.shaped if x.kind == "compared"][:1]:
             n = max(*shaped.a, *shaped.b)
             yield self.found(

@@ -20,6 +20,7 @@ class RateVanishes(Diagnosis):
     explains = ("BADAK-214",)
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
+        yield from self.told(visit, "plateau")
         for steps in visit.by_optimizer():
             rates = [max(step.rates, default=0.0) for step in steps]
             peak = max(rates)

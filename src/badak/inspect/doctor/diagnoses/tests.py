@@ -23,6 +23,7 @@ class TestedOnTrain(Diagnosis):
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
         yield from self.told(visit, "chosen")
+        yield from self.told(visit, "scaled")
         models: dict[int, list[Tested]] = {}
         for step in [*visit.steps, visit.watch.open]:
             for tested in step.tested:

@@ -1,0 +1,164 @@
+"""What the text of a program takes for better: the larger loss, or the smaller share of right answers."""
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from badak.core.errors import tr
+from badak.inspect.doctor.tables import assigned, called
+from badak.inspect.doctor.told import Told
+
+LOSS = re.compile(
+    r"(^|[._])(loss\w*|losses|\w*loss|\w*criterion|mse|mae|rmse|nll|bce|ppl|perplexity|cross_entropy|err|error|errors|cer|wer)$"
+)
+GAIN = re.compile(r"(^|[._])(acc|accs|accuracy|f1|auc|auroc|iou|dice|recall|precision|hits?|r2|bleu|correct)$|accuracy|_acc$|acc_")
+DEEP = 8
+SIDES = ast.Lt | ast.Gt | ast.LtE | ast.GtE
+
+
+def worse_is_better(tree: ast.Module) -> Iterator[Told]:
+    """The worst is kept as the best, or a plateau is waited for on the wrong side."""
+    known = Meaning(tree)
+    yield from kept(tree, known)
+    yield from plateaus(tree, known)
+
+
+class Meaning:
+    """What numbers of a program are: "loss", "gain", or "" where that is not to be seen."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self.values: dict[str, list[ast.expr]] = {}
+        for _, name, value in assigned(tree):
+            self.values.setdefault(name, []).append(value)
+        self.grown = {ast.unparse(x.target): x.value for x in ast.walk(tree) if isinstance(x, ast.AugAssign)}
+        self.functions = {x.name: x for x in ast.walk(tree) if isinstance(x, ast.FunctionDef)}
+        self.places = {
+            name.id: (i, node.value)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple) and isinstance(node.value, ast.Call)
+            for i, name in enumerate(node.targets[0].elts)
+            if isinstance(name, ast.Name)
+        }
+        self.given = self.arguments(tree)
+
+    def arguments(self, tree: ast.Module) -> dict[str, list[ast.expr]]:
+        """What the parameters of the program's functions, and of what its objects are called with, are given."""
+        kinds = {x.name: x for x in ast.walk(tree) if isinstance(x, ast.ClassDef)}
+        made = {name: called(each) for name, values in self.values.items() for each in values if called(each) in kinds}
+        found: dict[str, list[ast.expr]] = {}
+        for node in (x for x in ast.walk(tree) if isinstance(x, ast.Call)):
+            own = kinds.get(made.get(ast.unparse(node.func), ""))
+            calls = [x for x in own.body if isinstance(x, ast.FunctionDef) and x.name == "__call__"] if own is not None else []
+            if isinstance(node.func, ast.Attribute) and (holder := kinds.get(made.get(ast.unparse(node.func.value), ""))):
+                calls = [x for x in holder.body if isinstance(x, ast.FunctionDef) and x.name == node.func.attr]
+            elif isinstance(node.func, ast.Name) and node.func.id in self.functions:
+                calls = [self.functions[node.func.id]]
+            for function in calls[:1]:
+                names = [each.arg for each in function.args.args if each.arg != "self"]
+                for name, value in zip(names, node.args):
+                    found.setdefault(f"{function.name}:{function.lineno}:{name}", []).append(value)
+        return found
+
+    def of(self, node: ast.expr, where: ast.AST | None = None, deep: int = DEEP) -> str:
+        """What a number is; where: the function that it stands in."""
+        text = re.sub(r"\.(item|detach|cpu|mean|sum)\(\)", "", ast.unparse(node))
+        if re.fullmatch(r"[\w.]+", text):
+            if LOSS.search(text):
+                return "loss"
+            if GAIN.search(text):
+                return "gain"
+        if not deep:
+            return ""
+        if isinstance(node, ast.UnaryOp):
+            turned = {"loss": "gain", "gain": "loss"} if isinstance(node.op, ast.USub) else {}
+            return turned.get(self.of(node.operand, where, deep - 1), "")
+        if isinstance(node, ast.BinOp):
+            return self.of(node.left, where, deep) if isinstance(node.op, ast.Div | ast.Mult) else ""
+        if isinstance(node, ast.Call):
+            return self.of_call(node, 0, deep)
+        if not isinstance(node, ast.Name):
+            return ""
+        if isinstance(where, ast.FunctionDef) and any(each.arg == node.id for each in where.args.args):
+            several = self.given.get(f"{where.name}:{where.lineno}:{node.id}", [])
+        elif node.id in self.places:
+            return self.of_call(self.places[node.id][1], self.places[node.id][0], deep - 1)
+        else:
+            several = [self.grown[node.id]] if node.id in self.grown else self.values.get(node.id, [])
+        kinds = {self.of(each, None, deep - 1) for each in several}
+        return kinds.pop() if len(kinds) == 1 else ""
+
+    def of_call(self, node: ast.expr, place: int, deep: int) -> str:
+        """What comes out of a call, at one place of several."""
+        name = called(node)
+        if name not in self.functions:
+            if isinstance(node, ast.Call) and name in ("item", "mean", "float", "sum"):
+                holder = node.func.value if isinstance(node.func, ast.Attribute) else None
+                of = [holder] if holder is not None and ast.unparse(holder) not in ("np", "torch") else node.args[:1]
+                return self.of(of[0], None, deep - 1) if of else ""
+            return "loss" if LOSS.search(name) else ""
+        function = self.functions[name]
+        ends = [x.value for x in ast.walk(function) if isinstance(x, ast.Return) and x.value is not None]
+        taken = [x.elts[place] if isinstance(x, ast.Tuple) and place < len(x.elts) else x for x in ends]
+        kinds = {self.of(x, function, deep - 1) for x in taken}
+        return kinds.pop() if len(kinds) == 1 else ""
+
+
+def scopes(tree: ast.Module) -> Iterator[tuple[ast.AST | None, ast.If]]:
+    """All ifs, with the function that they stand in."""
+    inside = {id(x): f for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) for x in ast.walk(f)}
+    yield from ((inside.get(id(x)), x) for x in ast.walk(tree) if isinstance(x, ast.If))
+
+
+def kept(tree: ast.Module, known: Meaning) -> Iterator[Told]:
+    """if loss > best: best = loss, or the other way round for a share of right answers."""
+    for where, node in scopes(tree):
+        test = node.test
+        if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.ops[0], SIDES):
+            continue
+        a, b = test.left, test.comparators[0]
+        stored = [(ast.unparse(name), ast.unparse(value)) for line in node.body for name, value in stores(line)]
+        for new, old, sign in ((a, b, 1), (b, a, -1)):
+            if (ast.unparse(old), ast.unparse(new)) not in stored or "best" not in ast.unparse(old).lower():
+                continue
+            larger = isinstance(test.ops[0], ast.Gt | ast.GtE) == (sign == 1)
+            what = known.of(new, where)
+            if what == ("loss" if larger else "gain"):
+                yield Told(
+                    "best", node.lineno,
+                    tr("{} is kept as the best where it is {}, and it is a loss: the worst is kept", ast.unparse(new), tr("larger"))
+                    if larger else
+                    tr("{} is kept as the best where it is {}, and it counts what is right: the worst is kept", ast.unparse(new),
+                       tr("smaller")),
+                    f"if {ast.unparse(new)} {'<' if larger else '>'} {ast.unparse(old)}:",
+                )  # fmt: skip
+                return
+
+
+def stores(line: ast.stmt) -> list[tuple[ast.expr, ast.expr]]:
+    """(name, value) of an assignment, also of several."""
+    if not isinstance(line, ast.Assign):
+        return []
+    name, value = line.targets[0], line.value
+    several = isinstance(name, ast.Tuple) and isinstance(value, ast.Tuple) and len(name.elts) == len(value.elts)
+    return list(zip(name.elts, value.elts)) if several else [(name, value)]  # type: ignore[attr-defined]
+
+
+def plateaus(tree: ast.Module, known: Meaning) -> Iterator[Told]:
+    """ReduceLROnPlateau that waits for a loss to rise, or for a share of right answers to fall."""
+    made: dict[str, Any] = {}
+    for line in (x for x in ast.walk(tree) if isinstance(x, ast.Assign)):
+        if isinstance(line.value, ast.Call) and called(line.value) == "ReduceLROnPlateau":
+            given = [*(x.value for x in line.value.keywords if x.arg == "mode"), *line.value.args[1:2], ast.Constant("min")]
+            made[ast.unparse(line.targets[0])] = given[0].value if isinstance(given[0], ast.Constant) else ""
+    inside = {id(x): f for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) for x in ast.walk(f)}
+    for node in (x for x in ast.walk(tree) if isinstance(x, ast.Call) and x.args):
+        mode = made.get(ast.unparse(node.func.value)) if isinstance(node.func, ast.Attribute) and node.func.attr == "step" else ""
+        if mode and (mode, known.of(node.args[0], inside.get(id(node)))) in (("max", "loss"), ("min", "gain")):
+            yield Told(
+                "plateau", node.lineno,
+                tr("ReduceLROnPlateau with mode={!r} is told {}: it takes what gets better for what does not", mode,
+                   ast.unparse(node.args[0])),
+                'mode="min"' if mode == "max" else 'mode="max"',
+            )  # fmt: skip
+            return

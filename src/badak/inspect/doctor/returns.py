@@ -1,0 +1,122 @@
+"""What the text of a program makes of rewards: returns that are summed up in the wrong direction, or take the wrong state."""
+
+import ast
+import re
+from collections.abc import Iterator
+
+from badak.core.errors import tr
+from badak.inspect.doctor.tables import assigned, called, names_in
+from badak.inspect.doctor.told import Told
+
+DISCOUNT = re.compile(r"(^|[._])(gamma|discount|GAMMA|DISCOUNT|disc|lam|lambda_?|LAMBDA|LAM|tau|g)\w*$|^[γλ]$")
+REWARD = re.compile(r"(^|[._])(rewards?|rews?|rs?|delta\w*|td\w*|reward_\w+|ep_rewards?)(\[.*\])?$")
+ENDS = re.compile(r"^(dones?|terminals?|terminated|terminations?|finished|is_?last)$")
+
+
+def returns(tree: ast.Module) -> Iterator[Told]:
+    """All of it, in a program that speaks of rewards."""
+    if not re.search(r"reward", ast.unparse(tree), re.IGNORECASE):
+        return
+    for loop in (node for node in ast.walk(tree) if isinstance(node, ast.For)):
+        yield from forwards(tree, loop)
+    yield from same_state(tree)
+    yield from never_ends(tree)
+
+
+def terms(node: ast.expr, sign: int = 1) -> list[tuple[int, ast.expr]]:
+    """What is added up, with the sign of each."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
+        return [*terms(node.left, sign), *terms(node.right, sign if isinstance(node.op, ast.Add) else -sign)]
+    return [(sign, node)]
+
+
+def factors(node: ast.expr) -> list[ast.expr]:
+    """What is multiplied."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+        return [*factors(node.left), *factors(node.right)]
+    return [node]
+
+
+def discounted(node: ast.expr) -> list[str]:
+    """What a product multiplies a discount with; nothing where there is none in it."""
+    texts = [ast.unparse(each) for each in factors(node)]
+    plain = [each for each in texts if not DISCOUNT.search(each) and not re.fullmatch(r"0?\.9\d*", each)]
+    return plain if len(plain) < len(texts) else []
+
+
+def forwards(tree: ast.Module, loop: ast.For) -> Iterator[Told]:
+    """R = reward + gamma * R in a loop that goes from the first step to the last: each step is given what came before it."""
+    over = ast.unparse(loop.iter)
+    name = loop.iter.id if isinstance(loop.iter, ast.Name) else ""
+    backwards = re.compile(r"reversed|\[::-1\]|flip|, -1\)")
+    index = loop.target.id if isinstance(loop.target, ast.Name) else ""
+    from_the_end = index and re.search(rf"(-|- |~){index}\b", " ".join(map(ast.unparse, loop.body)))
+    if from_the_end or any(backwards.search(each) for each in [over, *(ast.unparse(v) for _, n, v in assigned(tree) if n == name)]):
+        return
+    for line in loop.body:
+        if not isinstance(line, ast.Assign) or not isinstance(line.targets[0], ast.Name):
+            continue
+        own = line.targets[0].id
+        every = terms(line.value)
+        summed = any(own in discounted(each) for sign, each in every if sign > 0)
+        rewarded = any(REWARD.search(ast.unparse(each)) for sign, each in every if sign > 0)
+        kept = any(own in names_in(x) and is_kept(x) for x in loop.body)
+        if summed and rewarded and kept and not re.search(r"\.step\(|sample\(", ast.unparse(loop)):
+            yield Told(
+                "returns", line.lineno,
+                tr("{} is summed up from the first step to the last: each step is given what came before it, not what follows",
+                   own),
+                f"for ... in reversed({over}):",
+            )  # fmt: skip
+
+
+def is_kept(line: ast.stmt) -> bool:
+    """Whether a line puts something into a list or a place of an array."""
+    if isinstance(line, ast.Assign):
+        return isinstance(line.targets[0], ast.Subscript)
+    return isinstance(line, ast.Expr) and called(line.value) in ("append", "insert")
+
+
+def same_state(tree: ast.Module) -> Iterator[Told]:
+    """reward + gamma * V(s) - V(s): the state that follows is the state itself."""
+    given: dict[str, list[ast.expr]] = {}
+    for _, name, value in assigned(tree):
+        given.setdefault(name, []).append(value)
+
+    def meant(text: str) -> set[str]:
+        values = given.get(text, [])
+        if len(values) != 1:
+            return {text}
+        one = values[0]
+        return {text, *(ast.unparse(x) for x in ([one.body, one.orelse] if isinstance(one, ast.IfExp) else [one]))}
+
+    for node in ast.walk(tree):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
+            every = terms(node)
+            less = {ast.unparse(each) for sign, each in every if sign < 0}
+            for text in (text for sign, each in every if sign > 0 for text in discounted(each)):
+                if len(every) > 2 and meant(text) & less:
+                    yield Told(
+                        "returns", node.lineno,
+                        tr("{} is what follows and what it is compared with: both are of one state", sorted(meant(text) & less)[0]),
+                        tr("the value of the next state: values[t + 1]"),
+                    )  # fmt: skip
+                    return
+
+
+def never_ends(tree: ast.Module) -> Iterator[Told]:
+    """A function is given where episodes end, and never reads it."""
+    calls = {called(node) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name in calls):
+        read = {x.id for line in function.body for x in ast.walk(line) if isinstance(x, ast.Name)}
+        text = ast.unparse(function)
+        for each in function.args.args:
+            sums = any(discounted(x) for node in ast.walk(function) if isinstance(node, ast.BinOp) for _, x in terms(node))
+            if ENDS.match(each.arg) and each.arg not in read and sums and "raise NotImplementedError" not in text:
+                yield Told(
+                    "returns", function.lineno,
+                    tr("{} is given {}, where episodes end, and never reads it: what comes after an end is added to what came "
+                       "before", function.name, each.arg),
+                    "gamma * next_value * (1 - done)",
+                )  # fmt: skip
+                return

@@ -1,0 +1,309 @@
+"""What the text of a program does to the rows of its tables before they become batches: an order for some, a scale of all."""
+
+import ast
+import re
+from collections.abc import Iterator
+
+from badak.core.errors import tr
+from badak.inspect.doctor.rows import says_test
+from badak.inspect.doctor.told import Told
+
+ORDERS = frozenset("permutation randperm".split())
+DRAWN = re.compile("|".join(sorted(ORDERS)))  # each call is an order of its own
+ON_PURPOSE = re.compile(r"null|rand|perm|shuff|control|fake|wrong|neg|noise", re.IGNORECASE)
+SPREAD = frozenset("std max ptp var".split())
+CENTRE = frozenset("mean min median".split())
+SAME_ROWS = frozenset(
+    "from_numpy as_tensor tensor Tensor FloatTensor LongTensor asarray array transform fit_transform astype float long clip clamp "
+    "nan_to_num".split()
+)
+TRAIN = re.compile(r"train|(^|[._])tr($|[._])", re.IGNORECASE)
+SPLITS = frozenset("train_test_split random_split".split())
+
+
+def tables(tree: ast.Module) -> Iterator[Told]:
+    """All that they tell."""
+    yield from apart(tree)
+    yield from scaled_by_all(tree)
+
+
+def called(node: ast.AST) -> str:
+    """The last name of what is called; "" where nothing is."""
+    func = node.func if isinstance(node, ast.Call) else None
+    return func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
+
+
+def pairs(targets: list[ast.expr], value: ast.expr) -> list[tuple[str, ast.expr]]:
+    """(name, what it is given) of an assignment; of one of several names by one value, that value each time."""
+    names = targets[0].elts if isinstance(targets[0], ast.Tuple) else targets[:1]
+    values = value.elts if isinstance(value, ast.Tuple) and len(value.elts) == len(names) else [value] * len(names)
+    return [(ast.unparse(name), each) for name, each in zip(names, values) if isinstance(name, ast.Name | ast.Attribute)]
+
+
+def assigned(tree: ast.AST) -> list[tuple[int, str, ast.expr]]:
+    """(line, name, value) of all assignments."""
+    every = [node for node in ast.walk(tree) if isinstance(node, ast.Assign) and len(node.targets) == 1]
+    return [(node.lineno, name, value) for node in every for name, value in pairs(node.targets, node.value)]
+
+
+def picks(node: ast.AST) -> list[tuple[str, str]]:
+    """(name, index) of all rows that a line picks of names by something that is no number."""
+    found = []
+    for each in ast.walk(node):
+        if isinstance(each, ast.Subscript) and isinstance(each.value, ast.Name | ast.Attribute) and isinstance(each.ctx, ast.Load):
+            first = each.slice.elts[0] if isinstance(each.slice, ast.Tuple) else each.slice
+            names = [x for x in ast.walk(first) if isinstance(x, ast.Name)]
+            if names or isinstance(first, ast.Slice) and (first.lower or first.upper):
+                found.append((ast.unparse(each.value), ast.unparse(first)))
+    return found
+
+
+def together(tree: ast.AST) -> set[frozenset[str]]:
+    """The pairs of names whose rows belong together: picked by one index in one line, or given to a dataset side by side."""
+    found: set[frozenset[str]] = set()
+    functions = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign | ast.Return | ast.Expr | ast.AugAssign):
+            every = picks(node)
+            found |= {frozenset((a, b)) for a, i in every for b, j in every if a != b and i == j and not DRAWN.search(i)}
+            for loop in (x for x in ast.walk(node) if isinstance(x, ast.comprehension)):
+                over = loop.iter.elts if isinstance(loop.iter, ast.Tuple | ast.List) else []
+                names = [ast.unparse(x) for x in over if isinstance(x, ast.Name)]
+                if isinstance(loop.target, ast.Name) and loop.target.id in {name for name, _ in every}:
+                    found |= {frozenset((a, b)) for a in names for b in names if a != b}
+        if isinstance(node, ast.Call) and (called(node).endswith("Dataset") or called(node) in ("zip", "train_test_split")):
+            names = [ast.unparse(x) for x in node.args if isinstance(x, ast.Name | ast.Attribute)]
+            found |= {frozenset((a, b)) for a in names for b in names if a != b}
+    for node in (x for x in ast.walk(tree) if isinstance(x, ast.Call) and called(x) in functions):
+        own = [each.arg for each in functions[called(node)].args.args]
+        given = {name: ast.unparse(x) for name, x in zip(own, node.args) if isinstance(x, ast.Name)}
+        for pair in list(found):
+            if pair <= set(own) and all(name in given for name in pair):
+                found.add(frozenset(given[name] for name in pair))
+    return {pair for pair in found if len(pair) == 2}
+
+
+def apart(tree: ast.Module) -> Iterator[Told]:
+    """Rows of one table are put in an order that those of another, which they belong to, are not."""
+    mates = together(tree)
+    given = assigned(tree)
+    indices = {name for node in ast.walk(tree) if isinstance(node, ast.Subscript) for name in names_in(node.slice)}
+    known = {name: ast.unparse(value) for _, name, value in given if called(value) in ORDERS}
+    known |= dict.fromkeys(shuffled_in_place(tree), "")
+    moved: dict[str, tuple[int, str]] = {}
+    for line, name, value in given:
+        for each in ast.walk(value):
+            order = ""
+            if called(each) in ORDERS and called(each) == "permutation" and each.args and holds_rows(each.args[0]):  # type: ignore[attr-defined]
+                order = f"{ast.unparse(each)}:{line}:{name}"
+                same = name in names_in(each)
+                if name in indices or used_as_index(name, given, indices) or not same and ON_PURPOSE.search(name):
+                    continue
+            elif isinstance(each, ast.Subscript) and name in names_in(each.value):  # x = x[order]
+                if called(each.slice) in ORDERS:
+                    order = f"{ast.unparse(each.slice)}:{line}:{name}"
+                elif isinstance(each.slice, ast.Name) and each.slice.id in known:
+                    order = each.slice.id
+            if order and name not in moved:
+                moved[name] = line, order
+    for name, (line, order) in moved.items():
+        for mate in sorted(other for pair in mates if name in pair for other in pair - {name}):
+            other = moved.get(mate, (0, ""))[1]
+            ordered = any(base == mate and index == order for _, _, value in given for base, index in picks(value))
+            if other != order and not ordered and born(mate, given) < line and behind(tree, name, mate, line):
+                yield Told(
+                    "apart", line,
+                    tr("the rows of {} are put in another order, and those of {}, which belong to them, are not", name, mate),
+                    tr("one order for both: rows = torch.randperm(n); x[rows], y[rows]"),
+                )  # fmt: skip
+                return
+    yield from shuffled_alone(tree, mates)
+
+
+def behind(tree: ast.Module, a: str, b: str, line: int) -> bool:
+    """Whether both are used by one line behind this one."""
+    lines = [x for x in ast.walk(tree) if isinstance(x, ast.Assign | ast.Expr | ast.Return | ast.For) and x.lineno > line]
+    plain = [ast.For(target=x.target, iter=x.iter, body=[], orelse=[]) if isinstance(x, ast.For) else x for x in lines]
+    return any({a, b} <= names_in(x) for x in plain)
+
+
+def shuffled_in_place(tree: ast.Module) -> dict[str, int]:
+    """The names that shuffle() is called for, and its line."""
+    calls = [x for x in ast.walk(tree) if isinstance(x, ast.Call) and called(x) == "shuffle" and len(x.args) == 1]
+    return {ast.unparse(x.args[0]): x.lineno for x in calls if isinstance(x.args[0], ast.Name)}
+
+
+def shuffled_alone(tree: ast.Module, mates: set[frozenset[str]]) -> Iterator[Told]:
+    """The same by shuffle(), in place."""
+    moved = shuffled_in_place(tree)
+    indices = {name for node in ast.walk(tree) if isinstance(node, ast.Subscript) for name in names_in(node.slice)}
+    given = assigned(tree)
+    for name, line in moved.items():
+        others = sorted(other for pair in mates if name in pair for other in pair - {name})
+        if others and not any(other in moved for other in others) and not used_as_index(name, given, indices):
+            yield Told(
+                "apart", line,
+                tr("the rows of {} are put in another order, and those of {}, which belong to them, are not", name, others[0]),
+                tr("one order for both: rows = torch.randperm(n); x[rows], y[rows]"),
+            )  # fmt: skip
+            return
+
+
+def names_in(node: ast.AST) -> set[str]:
+    """The names in it, but for those of which only the length is asked."""
+    if called(node) == "len":
+        return set()
+    own = {node.id} if isinstance(node, ast.Name) else set()
+    return own.union(*map(names_in, ast.iter_child_nodes(node)))
+
+
+def holds_rows(x: ast.expr) -> bool:
+    """Whether what is permuted is data, and not how many rows there are."""
+    if isinstance(x, ast.Constant) or called(x) in ("len", "arange", "range") or "shape" in ast.unparse(x):
+        return False
+    return not (isinstance(x, ast.Name) and x.id.isupper())
+
+
+def used_as_index(name: str, given: list[tuple[int, str, ast.expr]], indices: set[str]) -> bool:
+    """Whether a name, or what is made of it, says which rows are picked."""
+    seen = {name}
+    for _ in range(3):
+        seen |= {other for _, other, value in given if seen & names_in(value)}
+    return bool(seen & indices)
+
+
+def born(name: str, given: list[tuple[int, str, ast.expr]]) -> int:
+    """The line that first gives a name something; 0 where none does."""
+    return min((line for line, other, _ in given if other == name), default=0)
+
+
+def scaled_by_all(tree: ast.Module) -> Iterator[Told]:
+    """A table is scaled by the mean and the spread of all of its rows, and rows for a test are taken of it then."""
+    given = assigned(tree)
+    for line, base in statistics(tree, given):
+        made, last = {base}, line
+        for _ in range(4):
+            made |= {name for at, name, value in given if at >= line and keeps_rows(value, made)}
+        for at, text in test_rows(tree, made, given):
+            if at >= last:
+                yield Told(
+                    "scaled", line,
+                    tr("{} is scaled by the numbers of all of its rows, and {} takes rows for a test of them then", base, text),
+                    tr("split first; take the mean and the spread of the rows of the training alone"),
+                )  # fmt: skip
+                return
+
+
+def statistics(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> list[tuple[int, str]]:
+    """(line, table) where the middle and the spread of all rows of a table are taken, or a scaler is fitted to it."""
+    found: dict[str, dict[str, int]] = {}
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    own = {(id(x), each.arg) for f in functions for each in f.args.args for x in ast.walk(f)}  # what they are given may be a part
+    scaling = {function.name for function in functions if scales(function)}
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        func, what = node.func, called(node)
+        of: ast.expr | None = None
+        kind = ("centre" if what in CENTRE else "spread" if what in SPREAD else "") if down_the_rows(node) else ""
+        if kind and isinstance(func, ast.Attribute):
+            of = node.args[0] if ast.unparse(func.value) in ("np", "numpy", "torch") and node.args else func.value
+        elif what in scaling or is_fitted(node, given):
+            kind, of = "both", node.args[0] if node.args else None
+        if kind and isinstance(of, ast.Name | ast.Attribute) and (id(node), ast.unparse(of)) not in own:
+            found.setdefault(ast.unparse(of), {}).setdefault(kind, node.lineno)
+    several = [
+        (max(at.values()), name)
+        for name, at in found.items()
+        if "both" in at or {"centre", "spread"} <= set(at) and divides(tree, name, given)
+    ]
+    return [(line, name) for line, name in several if not TRAIN.search(name) and whole(name, line, given)]
+
+
+def divides(tree: ast.Module, name: str, given: list[tuple[int, str, ast.expr]]) -> bool:
+    """Whether something is divided by the spread of a table."""
+    spread = re.compile(rf"(?<![\w.]){re.escape(name)}\.({'|'.join(SPREAD)})\(|\.({'|'.join(SPREAD)})\({re.escape(name)}\b")
+    spreads = {other for _, other, value in given if spread.search(ast.unparse(value))}
+    by = [x.right for x in ast.walk(tree) if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Div)]
+    return any(
+        spread.search(ast.unparse(x)) or spreads & {ast.unparse(each) for each in ast.walk(x) if isinstance(each, ast.expr)}
+        for x in by
+    )
+
+
+def down_the_rows(call: ast.Call) -> bool:
+    """Whether no axis but the first is named."""
+    given = [ast.unparse(x) for x in [*call.args, *(each.value for each in call.keywords if each.arg in ("axis", "dim"))]]
+    return not any(re.match(r"-?[1-9]", each) for each in given)
+
+
+def is_fitted(call: ast.Call, given: list[tuple[int, str, ast.expr]]) -> bool:
+    """Whether a scaler, and not a model, is fitted."""
+    if not isinstance(call.func, ast.Attribute) or call.func.attr not in ("fit", "fit_transform"):
+        return False
+    text = ast.unparse(call.func.value)
+    values = [ast.unparse(value) for _, name, value in given if name == text]
+    return any(re.search(r"scal|standardi|normali", each, re.IGNORECASE) for each in [text, *values])
+
+
+def scales(function: ast.FunctionDef) -> bool:
+    """Whether a function gives its first argument back, less its middle, by its spread."""
+    args = [each.arg for each in function.args.args]
+    returns = [x.value for x in ast.walk(function) if isinstance(x, ast.Return) and x.value is not None]
+    if len(args) != 1 or len(returns) != 1 or not isinstance(returns[0], ast.BinOp):
+        return False
+    name, text = re.escape(args[0]), ast.unparse(function)
+    both = all(re.search(rf"{name}\.({'|'.join(kinds)})\(|\.({'|'.join(kinds)})\({name}\b", text) for kinds in (SPREAD, CENTRE))
+    return both and isinstance(returns[0].op, ast.Div) and args[0] in names_in(returns[0])
+
+
+def whole(name: str, line: int, given: list[tuple[int, str, ast.expr]]) -> bool:
+    """Whether a name still has all rows: what it was last given is no part of something."""
+    values = [value for at, other, value in given if other == name and at < line]
+    return bool(values) and not is_part(values[-1])
+
+
+def is_part(value: ast.expr) -> bool:
+    """Whether something is some rows of a table, or is computed number by number of them."""
+    if isinstance(value, ast.Subscript):
+        first = value.slice.elts[0] if isinstance(value.slice, ast.Tuple) else value.slice
+        return ast.unparse(first) != ":" and not isinstance(first, ast.Constant) or is_part(value.value)
+    if isinstance(value, ast.BinOp):
+        return is_part(value.left)
+    return isinstance(value, ast.Call) and any(is_part(x) for x in spine(value))
+
+
+def spine(value: ast.Call) -> list[ast.expr]:
+    """What a call that keeps the rows of a table is called of."""
+    if called(value) not in SAME_ROWS:
+        return []
+    inner = [value.func.value] if isinstance(value.func, ast.Attribute) else []
+    return [*inner, *value.args[:1]]
+
+
+def keeps_rows(value: ast.expr, made: set[str]) -> bool:
+    """Whether what comes out has a row for each row of one of these: it is computed number by number, or is of another kind."""
+    if isinstance(value, ast.Name | ast.Attribute):
+        return ast.unparse(value) in made
+    if isinstance(value, ast.BinOp):
+        return keeps_rows(value.left, made)
+    return isinstance(value, ast.Call) and any(keeps_rows(x, made) for x in spine(value))
+
+
+def test_rows(tree: ast.Module, made: set[str], given: list[tuple[int, str, ast.expr]]) -> Iterator[tuple[int, str]]:
+    """(line, text) where rows for a test are taken of one of these."""
+    dicts = [(name, value) for _, name, value in given if isinstance(value, ast.Dict)]
+    parts = {name for name, value in dicts if any(says_test(ast.unparse(key)) for key in value.keys if key)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            found = called(node) in SPLITS and any(names_in(x) & made for x in node.args[:1])
+        elif isinstance(node, ast.DictComp | ast.ListComp):
+            found = any(names_in(loop.iter) & parts for loop in node.generators) and any(base in made for base, _ in picks(node))
+        else:
+            continue
+        if found:
+            yield node.lineno, ast.unparse(node)[:60]
+    for line, name, value in given:
+        for base, index in picks(value):
+            if base in made and (says_test(name) or says_test(index)):
+                yield line, f"{base}[{index}]"
