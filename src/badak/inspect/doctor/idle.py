@@ -10,6 +10,12 @@ from badak.optim import lr_scheduler
 
 BATCHES = re.compile(r"loader|_dl\b|^dl\b|batches|dataset|_iter\b|\.(split|chunk)\(|randperm|permutation", re.IGNORECASE)
 
+JOINS = frozenset("stack cat concat concatenate hstack column_stack".split())
+DRAWN = re.compile(
+    r"rand|sample|normal|uniform|noise|dropout|augment|next\(|choice|freq|angle|theta|zeros|ones|view|draw|jitter|crop",
+    re.IGNORECASE,
+)
+
 
 def idle(tree: ast.Module) -> Iterator[Told]:
     """All of them."""
@@ -17,6 +23,7 @@ def idle(tree: ast.Module) -> Iterator[Told]:
     yield from compared_only(tree)
     yield from rates(tree, text)
     yield from never_moved(tree, text)
+    yield from twice(tree)
     for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
         if function.name == "forward":
             yield from never_read(function)
@@ -60,6 +67,35 @@ def never_moved(tree: ast.Module, text: str) -> Iterator[Told]:
                     "setting", node.lineno, tr("{} is made, and its step() is never called: the rate stays as it is", kind),
                     f"{name}.step()",
                 )  # fmt: skip
+
+
+def terms(node: ast.expr, sign: int = 1) -> list[tuple[int, ast.expr]]:
+    """What is added up, with the sign of each."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
+        return [*terms(node.left, sign), *terms(node.right, sign if isinstance(node.op, ast.Add) else -sign)]
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return terms(node.operand, -sign)
+    return [(sign, node)]
+
+
+def twice(tree: ast.Module) -> Iterator[Told]:
+    """The same term twice in a sum, or the same column twice in a table, where another one was meant."""
+    for node in ast.walk(tree):
+        several: list[str] = []
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+            several = [ast.unparse(each) for sign, each in terms(node) if sign > 0 and isinstance(each, ast.Call) and each.args]
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in JOINS and node.args:
+            parts = node.args[0].elts if isinstance(node.args[0], ast.Tuple | ast.List) else []
+            columns = node.func.attr == "column_stack" or re.search(r"(stack|concatenate)\(.*(axis|dim)=-?1\)$", ast.unparse(node))
+            kinds = ast.Call | ast.Name if columns else ast.Call
+            several = [ast.unparse(each) for each in parts if isinstance(each, kinds)]
+        same = next((each for each in several if several.count(each) > 1 and not DRAWN.search(each)), "")
+        if same:
+            yield Told(
+                "twice", node.lineno, tr("{} stands twice in one line, and adds nothing the second time", same),
+                tr("the other one that was meant"),
+            )  # fmt: skip
+            return
 
 
 def never_read(function: ast.FunctionDef) -> Iterator[Told]:

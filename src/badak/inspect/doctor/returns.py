@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 
 from badak.core.errors import tr
+from badak.inspect.doctor.idle import terms
 from badak.inspect.doctor.tables import assigned, called, names_in
 from badak.inspect.doctor.told import Told
 
@@ -21,13 +22,7 @@ def returns(tree: ast.Module) -> Iterator[Told]:
         yield from forwards(tree, loop)
     yield from same_state(tree)
     yield from never_ends(tree)
-
-
-def terms(node: ast.expr, sign: int = 1) -> list[tuple[int, ast.expr]]:
-    """What is added up, with the sign of each."""
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
-        return [*terms(node.left, sign), *terms(node.right, sign if isinstance(node.op, ast.Add) else -sign)]
-    return [(sign, node)]
+    yield from certain(tree)
 
 
 def factors(node: ast.expr) -> list[ast.expr]:
@@ -118,5 +113,24 @@ def never_ends(tree: ast.Module) -> Iterator[Told]:
                     tr("{} is given {}, where episodes end, and never reads it: what comes after an end is added to what came "
                        "before", function.name, each.arg),
                     "gamma * next_value * (1 - done)",
+                )  # fmt: skip
+                return
+
+
+def certain(tree: ast.Module) -> Iterator[Told]:
+    """The entropy of a policy is added to its loss, which makes it smaller: the policy stops trying things."""
+    entropies = {name for _, name, value in assigned(tree) if re.search(r"\.entropy\(\)", ast.unparse(value))}
+    for node in (x for x in ast.walk(tree) if isinstance(x, ast.Assign | ast.AugAssign)):
+        target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+        if "loss" not in ast.unparse(target).lower() or node.value is None:
+            continue
+        for sign, each in terms(node.value):
+            inside = [ast.unparse(x) for x in factors(each)]
+            text = next((x for x in inside if x in entropies or re.search(r"\.entropy\(\)", x)), "")
+            if text and sign > 0 and len(terms(node.value)) > 1 and not any(x.startswith("-") for x in inside):
+                yield Told(
+                    "certain", node.lineno,
+                    tr("{} is added to the loss, and is made smaller by it: the policy is taught to do always the same", text),
+                    tr("loss = ... - weight * entropy"),
                 )  # fmt: skip
                 return

@@ -54,6 +54,7 @@ class NeverLearns(Diagnosis):
             self._divergence(visit),
             self._itself(losses),
             self._parts(visit),
+            self.told(visit, "twice"),
         )
         apart = apart or [found for several in more for found in several][:1]
         yield from apart

@@ -24,6 +24,7 @@ class Maximised(Diagnosis):
     explains = ("BADAK-213", "BADAK-219", "BADAK-220")
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
+        yield from self.told(visit, "certain")
         yield from self._divergence(visit)
         yield from self._reward(visit)
         yield from self._unlikely(visit)
