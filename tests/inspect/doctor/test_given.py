@@ -2,6 +2,7 @@
 
 import copy
 
+import numpy as np
 import pytest
 
 import badak
@@ -183,3 +184,48 @@ def test_an_average_of_the_weights(average, found):
                 average(a, b)
 
     assert codes(trained(model, lambda step: guessed(model), after=after)) == ["BADAK-262"] * found
+
+
+@pytest.mark.parametrize("kind", ["logarithm", "noisy", "trend"])
+def test_a_number_that_orders_the_rows_as_their_labels_do(kind):
+    model, rng = nn.Sequential(nn.Linear(6, 16), nn.ReLU(), nn.Linear(16, 1)), np.random.default_rng(0)
+
+    def loss(step):
+        x = badak.tensor(rng.standard_normal((16, 6)).astype("f"))
+        y = badak.tensor(rng.standard_normal(16).astype("f"))
+        if kind == "trend":  # of a series that rises all numbers do
+            x = y[:, None].exp() + badak.arange(6)
+        else:
+            x[:, 3] = y.exp() + (0.5 * badak.randn(16) if kind == "noisy" else 0.0)
+        return F.mse_loss(model(x).squeeze(1), y)
+
+    assert ("BADAK-258" in codes(trained(model, loss))) == (kind == "logarithm")
+
+
+@pytest.mark.parametrize("right", [False, True])
+def test_parts_of_a_batch_of_which_the_last_has_fewer(right):
+    model = mlp()
+
+    def train():
+        optimizer = optim.AdamW(model.parameters(), lr=1e-3)
+        for part in [part for epoch in range(3) for part in range(14)]:
+            F.cross_entropy(model(badak.randn(16, 6)), badak.randint(4, (16,))).div(3 if right else 1).backward()
+            if part % 3 == 2 or part == 13:
+                optimizer.step()
+                optimizer.zero_grad()
+
+    assert codes(checked(train, 12)) == ["BADAK-224"] * (not right)
+
+
+@pytest.mark.parametrize("right", [False, True])
+def test_what_is_normalised_by_hand_is_made_less_likely(right):
+    model = nn.Sequential(nn.Linear(6, 16), nn.ReLU(), nn.Linear(16, 8))
+
+    def loss(step):
+        kind, z = badak.randint(3, (16,)), F.normalize(model(badak.randn(16, 6)), dim=1)
+        alike = (kind[:, None] == kind[None]) & ~badak.eye(16, dtype=badak.bool)
+        sim = (z @ z.T / 0.5).masked_fill(badak.eye(16, dtype=badak.bool), -1e9)
+        logs = sim - badak.logsumexp(sim, dim=1, keepdim=True)
+        return (logs * alike).sum(1).mean() * (-1 if right else 1)
+
+    assert ("BADAK-254" in codes(trained(model, loss))) != right

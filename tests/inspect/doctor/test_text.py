@@ -34,6 +34,13 @@ def told(monkeypatch, program: str) -> list[str]:
          "        kept = copy(model.state_dict())"),
         ("prepared", "a = scaler.fit_transform(X_train)\nb = scaler.fit_transform(X_test)",
          "a = scaler.fit_transform(X_train)\nb = scaler.transform(X_test)"),
+        ("prepared", "a = StandardScaler().fit(X_train)\nb = StandardScaler().fit_transform(X_test)",
+         "s = StandardScaler().fit(X_train)\nb = s.transform(X_test)"),
+        ("prepared", "X_test = (X_test - X_test.mean(0)) / X_test.std(0)", "X_test = (X_test - X_test.mean(1)) / X_test.std(1)"),
+        ("prepared", "parts = {'train': a, 'test': b}\nsets = {k: Scaler().fit(x[i]).transform(x[i]) for k, i in parts.items()}",
+         "parts = {'train': a, 'test': b}\nsets = {k: scaler.transform(x[i]) for k, i in parts.items()}"),
+        ("read", "right += (a == b).sum().item()\nprint(right / len(range(0, n, 60)))",
+         "right += (a == b).sum().item()\nprint(right / len(x))"),
     ],
 )  # fmt: skip
 def test_a_line_tells(monkeypatch, kind, wrong, right):
@@ -51,6 +58,7 @@ def test_loops_that_repeat_on_purpose_are_right(monkeypatch):
     [
         ("loss = -(log_probs * advantage).mean()", 1),
         ("pg = -mb_advantages * ratio", -1),
+        ("loss = (logp * advantages.flatten().detach()).mean()", 1),
         ("loss.append(-log_prob * R)", 1),
         ("loss = (log_probs * something).mean()", 0),
     ],
@@ -117,6 +125,11 @@ def gae(rewards, values, dones):
         out[t] = running
     return out
 gae(rewards, values, dones)"""
+ROLLOUT = """states, actions = [], []
+for t in range(T):
+    action = policy(obs)
+    {}
+    actions.append(action)"""
 BEST = "for epoch in range(9):\n    val = test()\n    if {}:\n        best = val\n"
 LOSSES = (
     "def test():\n    total = 0.0\n    for x, y in data:\n        total += criterion(model(x), y).item()\n    return total / n\n"
@@ -130,6 +143,8 @@ LOSSES = (
         ("apart", PAIRED.format("p = torch.randperm(9)\nx = x[p]"), PAIRED.format("p = torch.randperm(9)\nx = x[p]\ny = y[p]")),
         ("apart", PAIRED.format("y = np.log(rng.permutation(y))"), PAIRED.format("y = np.log(y)\norder = rng.permutation(len(y))")),
         ("apart", PAIRED.format("rng.shuffle(y)"), PAIRED.format("order = np.arange(len(y))\nrng.shuffle(order)")),
+        ("apart", "order = torch.randperm(n)\nrows = order[i : i + 8]\na, b = x[rows], y[i : i + 8]",
+         "order = torch.randperm(n)\nrows = order[i : i + 8]\na, b = x[rows], y[rows]"),
         ("scaled", SCALED.format("x = (x - x.mean(0)) / x.std(0)"), SCALED.format("x = (x - x[:800].mean(0)) / x[:800].std(0)")),
         ("scaled", SCALED.format("x = StandardScaler().fit_transform(x)"),
          SCALED.format("x = StandardScaler().fit(x[:800]).transform(x)")),
@@ -142,6 +157,10 @@ LOSSES = (
          GAE.format("range(T - 1, -1, -1)", "t + 1", "(1 - dones[t])")),
         ("returns", GAE.format("reversed(range(T))", "t + 1", "1.0"),
          GAE.format("reversed(range(T))", "t + 1", "(1.0 - dones[t])")),
+        ("returns", ROLLOUT.format("obs, reward, done = env.step(action)\n    states.append(obs)"),
+         ROLLOUT.format("states.append(obs)\n    obs, reward, done = env.step(action)")),
+        ("apart", "rewards = []\nloss = -(logp * adv[torch.randperm(n)]).mean()",
+         "rewards = []\nloss = -(logp[i] * adv[i]).mean()"),
         ("best", LOSSES + BEST.format("val > best"), LOSSES + BEST.format("val < best")),
         ("best", BEST.format("best > accuracy").replace("= val", "= accuracy"),
          BEST.format("best < accuracy").replace("= val", "= accuracy")),
@@ -160,6 +179,44 @@ LOSSES = (
 )  # fmt: skip
 def test_what_is_done_to_tables_rewards_and_bests(monkeypatch, kind, wrong, right):
     assert told(monkeypatch, wrong) == [kind]
+    assert told(monkeypatch, right) == []
+
+
+EPSILON = """
+if random.random() {} epsilon:
+    action = env.action_space.sample()
+else:
+    action = q(state).argmax().item()
+"""
+KL = "kl = -0.5 * torch.sum(1 + logvar {} mu.pow(2) - logvar.exp())"
+TRIPLET = "d_pos = F.pairwise_distance(a, p)\nd_neg = F.pairwise_distance(a, n)\nloss = F.relu({} + margin).mean()"
+PPO = "surr1 = ratio * adv\nsurr2 = torch.clamp(ratio, 0.8, 1.2) * adv\nloss = -torch.{}(surr1, surr2).mean()"
+MIXED = "x = lam * x + (1 - lam) * x[other]\nloss = lam * f(z, a) + {} * f(z, b)"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        ("x = (x - std) / mean", "x = (x - mean) / std"),
+        ("y = out * mean + std", "y = out * std + mean"),
+        ("mean, std = x.std(0), x.mean(0)", "mean, std = x.mean(0), x.std(0)"),
+        ("std = torch.exp(logvar)", "std = torch.exp(0.5 * logvar)"),
+        ("scores = q @ k.transpose(-2, -1) * math.sqrt(d)", "scores = q @ k.transpose(-2, -1) / math.sqrt(d)"),
+        ("sim = a @ b.T\nlogits = sim * temperature", "sim = a @ b.T\nlogits = sim * temperature.exp() / temperature"),
+        ("scores = q @ k.T * d ** 0.5", "scores = q @ k.T * d ** -0.5"),
+        (KL.format("+"), KL.format("-")),
+        (TRIPLET.format("d_neg - d_pos"), TRIPLET.format("d_pos - d_neg")),
+        ("loss = -F.logsigmoid(neg_score - pos_score).mean()", "loss = -F.logsigmoid(pos_score - neg_score).mean()"),
+        ("pos, neg = sim[0], sim[1]\nloss = F.relu(pos - neg + 0.2)", "pos, neg = sim[0], sim[1]\nloss = F.relu(neg - pos + 0.2)"),
+        (PPO.format("max"), PPO.format("min")),
+        ("x = (1 - a).sqrt() * x0 + a.sqrt() * noise", "x = a.sqrt() * x0 + (1 - a).sqrt() * noise"),
+        ("guess = logits.argmin(-1)", "nearest = distances.argmin(-1)"),
+        (MIXED.format("lam"), MIXED.format("(1 - lam)")),
+        (EPSILON.format(">"), EPSILON.format("<")),
+    ],
+)
+def test_a_formula_that_is_not_what_its_names_say(monkeypatch, wrong, right):
+    assert told(monkeypatch, wrong) == ["formula"]
     assert told(monkeypatch, right) == []
 
 

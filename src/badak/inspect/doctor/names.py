@@ -20,7 +20,7 @@ from badak.nn.parameter import is_lazy
 
 LOADER = re.compile(r"(te|test|va|val|valid|validation|dev|eval)_?(loader|dl|dataloader|iter|iterator|generator)$", re.IGNORECASE)
 SET = re.compile(
-    r"^x_?(test|val|valid|dev|te)$|^(x_?)?(test|val|valid|dev|held)_?(set|data|ds|x|rows|texts|sessions|images|inputs|sentences|pairs|idx|indices|index|logs)$|^held(_?out)?$",
+    r"^(x_?)?(test|val|valid|dev|te)$|^(x_?)?(test|val|valid|dev|held)_?(set|data|ds|x|rows|texts|sessions|images|inputs|sentences|pairs|idx|indices|index|logs)$|^held(_?out)?$",
     re.IGNORECASE,
 )
 _LIBRARIES = f"{os.sep}site-packages{os.sep}"

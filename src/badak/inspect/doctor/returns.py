@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from badak.core.errors import tr
 from badak.inspect.doctor.idle import terms
-from badak.inspect.doctor.tables import assigned, called, names_in
+from badak.inspect.doctor.tables import ORDERS, assigned, called, names_in
 from badak.inspect.doctor.told import Told
 
 DISCOUNT = re.compile(r"(^|[._])(gamma|discount|GAMMA|DISCOUNT|disc|lam|lambda_?|LAMBDA|LAM|tau|g)\w*$|^[γλ]$")
@@ -23,6 +23,8 @@ def returns(tree: ast.Module) -> Iterator[Told]:
     yield from same_state(tree)
     yield from never_ends(tree)
     yield from certain(tree)
+    yield from state_after(tree)
+    yield from of_others(tree)
 
 
 def factors(node: ast.expr) -> list[ast.expr]:
@@ -132,5 +134,44 @@ def certain(tree: ast.Module) -> Iterator[Told]:
                     "certain", node.lineno,
                     tr("{} is added to the loss, and is made smaller by it: the policy is taught to do always the same", text),
                     tr("loss = ... - weight * entropy"),
+                )  # fmt: skip
+                return
+
+
+def state_after(tree: ast.Module) -> Iterator[Told]:
+    """states.append(obs) behind obs, reward, done = env.step(action): the action is kept next to the state that it led to."""
+    empty = {name for _, name, value in assigned(tree) if ast.unparse(value) in ("[]", "list()")}
+    for loop in (node for node in ast.walk(tree) if isinstance(node, ast.For | ast.While)):
+        text, after = ast.unparse(loop), set()
+        if not re.search(r"actions?\w*\.append\(", text):
+            continue
+        for line in loop.body:
+            if isinstance(line, ast.Assign) and called(line.value) == "step" and isinstance(line.targets[0], ast.Tuple):
+                after = {ast.unparse(line.targets[0].elts[0])}
+            elif isinstance(line, ast.Assign):
+                after -= {ast.unparse(each) for each in line.targets}
+            elif after and isinstance(line, ast.Expr) and called(line.value) == "append" and isinstance(line.value, ast.Call):
+                held = ast.unparse(line.value.func).removesuffix(".append")
+                fits = re.fullmatch(r"(\w*_)?(states?|obs|observations?)(_\w+)?", held) and not re.match("next|new|following", held)
+                if fits and held in empty and names_in(line.value.args[0]) & after and not re.search("next|new", min(after)):
+                    yield Told(
+                        "returns", line.lineno,
+                        tr("{} is kept behind env.step(): next to each action stands the state that it led to", held),
+                        tr("keep the state before the step"),
+                    )  # fmt: skip
+                    return
+
+
+def of_others(tree: ast.Module) -> Iterator[Told]:
+    """log_prob * advantage[torch.randperm(n)]: an order that has no name, which nothing else is picked in."""
+    for node in (x for x in ast.walk(tree) if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Mult)):
+        for each in factors(node):
+            drawn = isinstance(each, ast.Subscript) and called(each.slice) in ORDERS
+            if drawn and any(re.search(r"log_?p", ast.unparse(other)) for other in factors(node) if other is not each):
+                yield Told(
+                    "apart", node.lineno,
+                    tr("the rows of {} are put in another order, and those of {}, which belong to them, are not",
+                       ast.unparse(each.value), ast.unparse(next(other for other in factors(node) if other is not each))),
+                    tr("one order for both: rows = torch.randperm(n); x[rows], y[rows]"),
                 )  # fmt: skip
                 return

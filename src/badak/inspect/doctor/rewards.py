@@ -101,7 +101,34 @@ def weighed(watch: "Watch", inputs: Any, arrays: Any, node: Any) -> None:
         plain = inputs[other] is None or inputs[other]._node is None and not inputs[other]._requires_grad
         if plain and inputs[x]._node is not None and arrays[x].size == arrays[other].size and is_logarithm(inputs[x]._node):
             watch.weighed[id(node)] = node, line(), turns(inputs[x]._node)
-            return
+        if plain and inputs[x]._node is not None and (sign := likelihood(inputs[x]._node)) and arrays[other].size > 1:
+            if arrays[other].min() >= 0 and arrays[other].any() and sign > 0:
+                watch.likely[id(node)] = node, line()
+                return
+
+
+def likelihood(node: Any) -> int:
+    """1 where something is picked of the logarithms of a softmax, -1 where their sign was turned; 0 where it is nothing of both."""
+    sign = 1
+    for _ in range(10):
+        if node is None:
+            return 0
+        if node.name == "log_softmax" or normalised(node):
+            return sign
+        if not node.op.view and node.name not in (*ROWS_STAY, "gather", "sum"):
+            return 0
+        sign = -sign if node.name == "neg" else sign
+        node = first_of(node)
+    return 0
+
+
+def normalised(node: Any) -> bool:
+    """Whether something is x - logsumexp(x), by whatever it is made."""
+    edges = [edge[0] for edge in node.edges if edge is not None and hasattr(edge[0], "op")]
+    second = edges[1] if node.name == "sub" and len(edges) == 2 else None
+    while second is not None and second.op.view:
+        second = first_of(second)
+    return second is not None and second.name in ("logsumexp", "log")
 
 
 def scaled(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:

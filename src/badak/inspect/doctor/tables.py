@@ -118,6 +118,32 @@ def apart(tree: ast.Module) -> Iterator[Told]:
                 )  # fmt: skip
                 return
     yield from shuffled_alone(tree, mates)
+    yield from of_the_place(tree, given)
+
+
+def of_the_place(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> Iterator[Told]:
+    """x[rows], y[i : i + n], where rows = order[i : i + n]: the one by the order, the other as it stands."""
+    taken = [
+        (line, name, value)
+        for line, name, value in given
+        if isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Slice)
+    ]
+    orders = {name for _, name, value in given if called(value) in ORDERS} | set(shuffled_in_place(tree))
+    rows = {
+        name: (ast.unparse(value.value), ast.unparse(value.slice)) for _, name, value in taken if ast.unparse(value.value) in orders
+    }  # type: ignore[attr-defined]
+    for node in (x for x in ast.walk(tree) if isinstance(x, ast.Assign | ast.Return | ast.Expr)):
+        every = picks(node)
+        for order, place in (rows[index] for _, index in every if index in rows):
+            apart = next((base for base, index in every if index == place and base != order), "")
+            sorted_too = any(base == apart and index == order for _, _, value in given for base, index in picks(value))
+            if apart and not sorted_too:
+                yield Told(
+                    "apart", node.lineno,
+                    tr("rows are picked by {}, and those of {} are taken as they stand", order, apart),
+                    tr("one order for both: rows = torch.randperm(n); x[rows], y[rows]"),
+                )  # fmt: skip
+                return
 
 
 def behind(tree: ast.Module, a: str, b: str, line: int) -> bool:

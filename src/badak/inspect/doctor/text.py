@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 from badak.core.errors import tr
 from badak.inspect.doctor.better import worse_is_better
+from badak.inspect.doctor.formulas import formulas
 from badak.inspect.doctor.idle import idle
 from badak.inspect.doctor.names import own_text
 from badak.inspect.doctor.returns import returns
 from badak.inspect.doctor.rows import says_test
-from badak.inspect.doctor.tables import tables
+from badak.inspect.doctor.tables import assigned, names_in, picks, tables
 from badak.inspect.doctor.told import Told
 
 CALLED = frozenset("zero_grad step backward eval train".split())  # of a training, without arguments
@@ -46,6 +47,7 @@ def told() -> list[Told]:
         tables(tree),
         returns(tree),
         worse_is_better(tree),
+        formulas(tree),
     )
     return [each for several in found for each in several]
 
@@ -168,6 +170,11 @@ def shares(tree: ast.Module) -> Iterator[Told]:
             if any(kinds.get(name) == {"sum"} for name in by_one):
                 what = tr("{} counts right rows, and is divided by {}, which is the number of batches", by_one[0], over)
                 yield Told("read", node.lineno, what, f"{over} += len(labels)")
+            batches = over.startswith("len(range(") and over.count(",") == 2
+            names = {each.id for each in ast.walk(node.left) if isinstance(each, ast.Name)}
+            for name in (each for each in names if kinds.get(each) == {"sum"}) if batches else ():
+                what = tr("{} counts right rows, and is divided by {}, which is the number of batches", name, over)
+                yield Told("read", node.lineno, what, "len(x)")
             rows = re.fullmatch(r"len\([\w.\[\]'\"]*?(\w+)(\['?\"?\w+'?\"?\])?\)", over)
             names = {each.id for each in ast.walk(node.left) if isinstance(each, ast.Name)}
             for name in (each for each in names if len(kinds.get(each, ())) == 1) if rows else ():
@@ -260,20 +267,44 @@ def never_best(tree: ast.Module) -> Iterator[Told]:
 
 
 def prepared(tree: ast.Module) -> Iterator[Told]:
-    """A scaler that is fitted again to the data of the test, next to one of the training's."""
-    fits = [
-        (node, ast.unparse(node.func.value), ast.unparse(node.args[0]))
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("fit_transform", "fit")
-        and node.args
-    ]  # fmt: skip
-    for node, scaler, data in fits:
-        if says_test(data) and any(other == scaler and not says_test(each) for _, other, each in fits):
+    """A scaler that is fitted again to the data of the test, next to one of the training's; a test that is scaled by itself."""
+    parts = held_parts(tree)
+    fits = [(x, ast.unparse(x.args[0])) for x in ast.walk(tree) if isinstance(x, ast.Call) and is_fit(x)]
+    for node, data in fits:
+        if data in parts or says_test(data) and any(not says_test(other) for _, other in fits):
+            scaler = ast.unparse(node.func.value)  # type: ignore[attr-defined]
             yield Told(
                 "prepared", node.lineno,
                 tr("{} is fitted again, to {}: the test is scaled otherwise than what was learnt from", scaler, data),
                 f"{scaler}.transform({data})",
             )  # fmt: skip
+    for node in (x for x in ast.walk(tree) if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Div)):
+        less = node.left
+        if isinstance(less, ast.BinOp) and isinstance(less.op, ast.Sub) and says_test(name := ast.unparse(less.left)):
+            own = re.compile(
+                rf"^({re.escape(name)}\.(\w+)\(|(np|torch)\.(\w+)\({re.escape(name)}\b)(?!.*(axis|dim)=(-|[1-9]))(?!-|[1-9])"
+            )
+            if own.search(ast.unparse(less.right)) and own.search(ast.unparse(node.right)):
+                yield Told(
+                    "prepared", node.lineno,
+                    tr("{} is scaled by its own mean and spread: the test is scaled otherwise than what was learnt from", name),
+                    tr("prepare both alike, once, with the mean and the spread of the training data"),
+                )  # fmt: skip
+
+
+def is_fit(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Attribute) and call.func.attr in ("fit_transform", "fit") and bool(call.args)
+
+
+def held_parts(tree: ast.Module) -> set[str]:
+    """What a comprehension over parts, those of the test among them, picks of a table: x[i] for i in parts.values()."""
+    dicts = {name for _, name, value in assigned(tree) if isinstance(value, ast.Dict) and says_test(ast.unparse(value))}
+    found = set()
+    for node in (x for x in ast.walk(tree) if isinstance(x, ast.DictComp | ast.ListComp)):
+        if any(names_in(loop.iter) & dicts for loop in node.generators):
+            own = {name for loop in node.generators for name in names_in(loop.target)}
+            found |= {f"{base}[{index}]" for base, index in picks(node) if index in own}
+    return found
 
 
 WORTH = re.compile(r"(^|[._])(adv\w*|returns?|rewards?|rets?|rews?|delta\w*|td\w*|disc\w*|gae\w*|gains?|[gGR]|Gt|R_t|G_t)$")
@@ -291,7 +322,7 @@ def weight_of(line: int) -> int:
             for side in (node.left, node.right):
                 minus = isinstance(side, ast.UnaryOp) and isinstance(side.op, ast.USub)
                 text = ast.unparse(side.operand if isinstance(side, ast.UnaryOp) else side)
-                name = re.sub(r"(\.detach\(\)|\[.*\]|\.(squeeze|unsqueeze|view|reshape)\(.*\))+$", "", text)
+                name = re.sub(r"(\[.*\]|\.(detach|float|squeeze|unsqueeze|view|reshape|flatten|expand|clone)\(.*\))+$", "", text)
                 if WORTH.search(name):
                     turned = re.search(rf"(?<![\w.]){re.escape(name)}\s*=\s*-", own_text())
                     signs.add(0 if turned else -1 if minus else 1)

@@ -12,6 +12,7 @@ from badak.inspect.doctor.diagnoses.cut import GraphCut
 from badak.inspect.doctor.diagnoses.data import NotNormalised, SameBatch, SameIds
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.diagnoses.dropped import DroppedAway
+from badak.inspect.doctor.diagnoses.formula import NotAsNamed
 from badak.inspect.doctor.diagnoses.future import FutureSeen
 from badak.inspect.doctor.diagnoses.gradients import Exploding, NeverLearns, Vanishing
 from badak.inspect.doctor.diagnoses.growing import GraphGrows
@@ -53,7 +54,7 @@ DIAGNOSES: tuple[type[Diagnosis], ...] = (
     LabelsMixed, LabelsNotShifted, LabelsTurned, LabelsShiftedTwice, PaddingCounted,
     LayersNotRegistered, GraphCut, StaleOptimizer, MaskInverted, MaskAdded, FutureSeen, SameModule, BatchOfOne, OneClass,
     SameIds, TestedOnTrain, OtherData, LabelGiven, OddLabels, ReadWrongly, NoAverage, NobodyReads, DropoutInTests, DroppedAway,
-    EvalForgotten, TrainForgotten, SameBatch, NotHandedOn, MovingTarget, WrongSteps,
+    EvalForgotten, TrainForgotten, SameBatch, NotHandedOn, MovingTarget, WrongSteps, NotAsNamed,
     BlindRows, Exploding, RateTooHigh, RateTooLow, BadStart, FirstNaN, DeadUnits, AllAlike, SaturatedAttention, Vanishing,
     NeverLearns,
 )  # fmt: skip

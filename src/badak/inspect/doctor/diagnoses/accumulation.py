@@ -11,12 +11,13 @@ if TYPE_CHECKING:
 
 
 def parts(visit: "Visit") -> int:
-    """How many backwards of one line each step has; 1 where that is not the same for all."""
+    """How many backwards of one line each step has, but for what is left at the end of an epoch; 1 where that differs."""
     rounds = visit.rounds
-    counts = {len(step.backs) for step in rounds[:-1] or rounds}
+    counts = [len(step.backs) for step in rounds[:-1] or rounds]
+    most = max(counts, default=1)
     backs = [back for step in visit.steps for back in step.backs]
-    alike = len(counts) == 1 and len({back.place for back in backs}) == 1 and not any(back.closure for back in backs)
-    return counts.pop() if alike and len(rounds) >= 3 else 1
+    alike = 4 * counts.count(most) >= 3 * len(counts) and len({back.place for back in backs}) == 1
+    return most if alike and len(rounds) >= 3 and not any(back.closure for back in backs) else 1
 
 
 class AccumulationScaled(Diagnosis):
@@ -30,7 +31,7 @@ class AccumulationScaled(Diagnosis):
         if k < 2:
             return
         sums: list[float] = []
-        for step in visit.rounds[:-1]:
+        for step in (each for each in visit.rounds[:-1] if len(each.backs) == k):
             scales = [[scale for _, scale, mean in back.scales if mean] for back in step.backs]
             if any(each != scales[0] for each in scales) or not scales[0]:
                 return
@@ -56,7 +57,7 @@ class AccumulationLost(Diagnosis):
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
         k = parts(visit)
-        steps = visit.rounds[1:-1]
+        steps = [step for step in visit.rounds[1:-1] if len(step.backs) == k]
         if k < 2 or not steps:
             return
         lost = [sum(1 for back in step.backs if 2 * back.thrown_away >= step.gradients > 0) for step in steps]

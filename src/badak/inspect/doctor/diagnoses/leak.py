@@ -59,6 +59,9 @@ class LabelGiven(Diagnosis):
                 yield from self.window(place, own, rows)
                 continue
             labels = np.concatenate([pair.labels for pair in own])
+            if len(own[0].shape) == 1 and (found := self.in_order(place, rows, labels)) is not None:
+                yield found
+                return
             for kind, target in targets(labels):
                 column = copied(rows[:, -late:], target)
                 if column is not None:
@@ -74,6 +77,19 @@ class LabelGiven(Diagnosis):
                         column=column,
                     )  # fmt: skip
                     return
+
+    def in_order(self, place: str, rows: np.ndarray, labels: np.ndarray) -> Finding | None:
+        """One number of each row is all that the label is made of, as the price of its logarithm."""
+        column = ordered(rows, labels)
+        if column is None:
+            return None
+        return self.found(
+            place,
+            tr("number {} of each row that the model is given puts all {} rows that were looked at in the order of their "
+               "labels: the label is made of it alone", column, len(rows)),
+            tr("take the label, and what is only known with it, out of what the model reads"),
+            column=column,
+        )  # fmt: skip
 
     def window(self, place: str, own: list[Pair], rows: np.ndarray) -> Iterator[Finding]:
         """The last steps of a window are what is to be foretold."""
@@ -115,6 +131,17 @@ def named(rows: np.ndarray, labels: np.ndarray) -> int | None:
         if len(values) == kinds == len({*zip(which.reshape(-1).tolist(), labels.tolist())}):
             return column
     return None
+
+
+def ordered(rows: np.ndarray, labels: np.ndarray) -> int | None:
+    """The only column of several that rises, or falls, with the label, as a price with its logarithm; None where none does."""
+    if labels.dtype.kind != "f" or rows.shape[1] < 4 or 2 * len(np.unique(labels)) < len(labels):
+        return None
+    sorted_rows = rows[np.argsort(labels, kind="stable")]
+    steps = np.diff(sorted_rows, axis=0)[np.diff(np.sort(labels, kind="stable")) > 0]
+    moves = (steps != 0).mean(axis=0) > 0.9
+    along = np.flatnonzero(moves & ((steps >= 0).all(axis=0) | (steps <= 0).all(axis=0)))
+    return int(along[0]) if len(along) == 1 else None
 
 
 def copied(rows: np.ndarray, target: np.ndarray) -> int | None:

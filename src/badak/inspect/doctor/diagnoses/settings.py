@@ -153,6 +153,16 @@ def aliased() -> int:
         return 0
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args]
     loads = {(ast.unparse(x.func.value), ast.unparse(x.args[0])): x.lineno for x in calls if x.func.attr == "load_state_dict"}  # type: ignore[attr-defined]
+    keepers = (node for node in ast.walk(tree) if isinstance(node, ast.If) and keeps_best(node))
+    held = {ast.unparse(x.args[0]).rpartition(".")[2] for x in calls if x.func.attr == "load_state_dict"}  # type: ignore[attr-defined]
+    for node in keepers:  # by an object of the program's own, as EarlyStopping
+        for name, value in (each for line in node.body for each in kept_by(line)):
+            if (
+                isinstance(name, ast.Attribute)
+                and name.attr in held
+                and re.fullmatch(r"[\w.]+\.state_dict\(\)", ast.unparse(value))
+            ):
+                return value.lineno
     for loop in (node for node in ast.walk(tree) if isinstance(node, ast.For | ast.While)):
         for node in ast.walk(loop):
             for name, value in kept_by(node):
@@ -162,6 +172,12 @@ def aliased() -> int:
                     if key in loads and not inside:
                         return value.lineno
     return 0
+
+
+def keeps_best(node: ast.If) -> bool:
+    """Whether a line keeps a number where it is better than the best."""
+    sides = {ast.unparse(each) for x in ast.walk(node.test) if isinstance(x, ast.Compare) for each in [x.left, *x.comparators]}
+    return any(ast.unparse(name) in sides and ast.unparse(value) in sides for line in node.body for name, value in kept_by(line))
 
 
 def kept_by(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:

@@ -1,0 +1,243 @@
+"""Formulas whose names say what they should be: (x - std) / mean, a distance that is asked to be large, a chance turned round."""
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+
+from badak.core.errors import tr
+from badak.inspect.doctor.idle import terms
+from badak.inspect.doctor.returns import factors
+from badak.inspect.doctor.tables import assigned, called
+from badak.inspect.doctor.told import Told
+
+MEAN = re.compile(r"(^|[._])(mean|means|mu|avg|average)\d?$|^(mean|mu)_\w+$", re.IGNORECASE)
+STD = re.compile(r"(^|[._])(std|stds|sd|sigma|stdev|scale)\d?$|^(std|sd|sigma)_\w+$", re.IGNORECASE)
+LOG_VAR = re.compile(r"(^|[._])(log_?vars?|lv)\d?$", re.IGNORECASE)
+COLD = re.compile(r"(^|[._])(temp|temperature|tau)$", re.IGNORECASE)
+MIXES = re.compile(r"(^|[._])(lam|lambda_?|alpha|tau|momentum|decay|m)$")
+GOOD, BAD = re.compile(r"(^|_)(pos|positive|ap|d_ap)(_|$|\d)"), re.compile(r"(^|_)(neg|negative|an|d_an)(_|$|\d)")
+FAR = re.compile(r"dist|norm\(|cdist|pow\(2\)|\*\* 2|^d_|(^|_)d(_|$)")
+NEAR = re.compile(r"sim|score|cos|@|matmul|einsum|logit")
+CHANCE = re.compile(r"rand(range|int|om_action)\(|\.sample\(|choice\(")
+ASKED = re.compile(r"(^|[._])(logits?|q_?values?|q|probs?|q_vals|policy|scores)$")
+
+
+def formulas(tree: ast.Module) -> Iterator[Told]:
+    """All of them, each once."""
+    given: dict[str, list[ast.expr]] = {}
+    for _, name, value in assigned(tree):
+        given.setdefault(name, []).append(value)
+    for node in ast.walk(tree):
+        for rule in RULES:
+            if isinstance(node, ast.expr) and (said := rule(node, given)):
+                yield Told("formula", node.lineno, *said)
+                return
+    yield from named_wrongly(tree)
+    yield from one_share(tree)
+    yield from chance(tree)
+
+
+def text_of(node: ast.AST) -> str:
+    """A name without what only changes its shape or kind."""
+    plain = re.sub(r"\[[^\[\]]*\]", "", ast.unparse(node))
+    return re.sub(r"(\.(item|detach|cpu|numpy|unsqueeze|squeeze|view|reshape|to|float)\([^()]*\))+$", "", plain)
+
+
+def turned_scale(node: ast.expr, given: dict) -> tuple[str, str] | None:
+    """(x - std) / mean, and x * mean + std."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and isinstance(node.left, ast.BinOp):
+        less, by = node.left.right, node.right
+        inside = isinstance(node.left.op, ast.Sub)
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) and isinstance(node.left, ast.BinOp):
+        less, by = node.right, node.left.right
+        inside = isinstance(node.left.op, ast.Mult)
+    else:
+        return None
+    if inside and STD.search(text_of(less)) and MEAN.search(text_of(by)):
+        return tr("{}: the mean and the spread stand in each other's place", ast.unparse(node)), "(x - mean) / std"
+    return None
+
+
+def wide(node: ast.expr, given: dict) -> tuple[str, str] | None:
+    """q @ k * sqrt(d), and a @ b * temperature."""
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Mult):
+        return None
+    for a, b in ((node.left, node.right), (node.right, node.left)):
+        several = [a, *given.get(ast.unparse(a), [])] if isinstance(a, ast.Name) else [a]
+        product = any(isinstance(x, ast.BinOp) and isinstance(x.op, ast.MatMult) or called(x) in ("matmul", "bmm") for x in several)
+        root = called(b) == "sqrt" or isinstance(b, ast.BinOp) and isinstance(b.op, ast.Pow) and ast.unparse(b.right) == "0.5"
+        if product and (root or COLD.search(text_of(b))):
+            return tr("products are multiplied by {}, by which they should be divided", ast.unparse(b)), f"... / {ast.unparse(b)}"
+    return None
+
+
+def divergence(node: ast.expr, given: dict) -> tuple[str, str] | None:
+    """1 + logvar - mu ** 2 - exp(logvar), with one sign turned round."""
+    if not isinstance(node, ast.BinOp) or len(every := terms(node)) != 4:
+        return None
+    signs: dict[str, int] = {}
+    for sign, each in every:
+        text = text_of(each)
+        if text in ("1", "1.0"):
+            signs["one"] = sign
+        elif LOG_VAR.search(text):
+            signs["log"] = sign
+        elif re.search(r"\.exp\(\)$|^(torch\.)?exp\(", ast.unparse(each)):
+            signs["exp"] = -sign
+        elif re.search(r"\*\* 2$|\.pow\(2\)$|\.square\(\)$|square\(", ast.unparse(each)):
+            signs["square"] = -sign
+    if len(signs) == 4 and len(set(signs.values())) > 1:
+        return tr("{} is no divergence of a normal distribution: one of its signs is wrong", ast.unparse(node)), (
+            "-0.5 * (1 + logvar - mu.pow(2) - logvar.exp())"
+        )
+    return None
+
+
+def against(node: ast.expr, given: dict) -> tuple[str, str] | None:
+    """relu(d_neg - d_pos + margin) of distances, relu(pos - neg + margin) of similarities, logsigmoid(neg - pos)."""
+    if not isinstance(node, ast.Call) or called(node) not in ("relu", "clamp", "logsigmoid", "softplus"):
+        return None
+    of = (
+        node.func.value
+        if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.BinOp)
+        else (node.args or [None])[0]
+    )
+    if not isinstance(of, ast.BinOp):
+        return None
+    kinds: dict[int, list[str]] = {1: [], -1: []}
+    texts = []
+    for sign, each in terms(of):
+        names = [text_of(x) for x in ast.walk(each) if isinstance(x, ast.Name | ast.Attribute)]
+        kinds[sign] += [kind for name in names for kind, rule in (("good", GOOD), ("bad", BAD)) if rule.search(name)]
+        texts += [ast.unparse(each), *(ast.unparse(value) for name in names for value in given.get(name, []))]
+    if {*kinds[1]} | {*kinds[-1]} != {"good", "bad"} or len({*kinds[1]}) != 1 or len({*kinds[-1]}) != 1:
+        return None
+    far, near = any(FAR.search(x) for x in texts), any(NEAR.search(x) for x in texts)
+    larger = kinds[1][0]  # is made smaller by the loss; by logsigmoid, which has a minus before it, larger
+    if called(node) == "logsigmoid":
+        wrong = larger == "bad"
+    else:
+        wrong = far != near and larger == ("bad" if far else "good")
+    if wrong:
+        return tr(
+            "{} brings near what belongs apart: the positive and the negative stand in each other's place", ast.unparse(node)
+        ), (tr("turn both round"))
+    return None
+
+
+def surrogate(node: ast.expr, given: dict) -> tuple[str, str] | None:
+    """max of the two objectives of PPO, or min of the two losses."""
+    if not isinstance(node, ast.Call) or called(node) not in ("min", "max", "minimum", "maximum") or len(node.args) != 2:
+        return None
+    values = [given.get(ast.unparse(x), [x])[-1] for x in node.args]
+    if not all("ratio" in ast.unparse(x) for x in values) or not any(
+        "clamp" in ast.unparse(x) or "clip" in ast.unparse(x) for x in values
+    ):
+        return None
+    losses = all(ast.unparse(x).startswith("-") for x in values)
+    if called(node).startswith("min") == losses:
+        right = "torch.max" if losses else "torch.min"
+        return tr("{} takes the better of both, and lets the policy go as far as it likes", ast.unparse(node)), f"{right}(...)"
+    return None
+
+
+def noised(node: ast.expr, given: dict) -> tuple[str, str] | None:
+    """sqrt(1 - a) * x + sqrt(a) * noise."""
+    if not isinstance(node, ast.BinOp) or len(every := terms(node)) != 2 or not all(sign > 0 for sign, _ in every):
+        return None
+    rest = re.compile(r"1(\.0)? - |one_minus|om_|1m")
+    parts = [[ast.unparse(value) for x in factors(each) for value in (x, *given.get(text_of(x), []))] for _, each in every]
+    noisy = [any(re.fullmatch(r"noise|eps|epsilon|z|torch\.randn_like\(.*\)", x) for x in part) for part in parts]
+    less = [any(rest.search(x) for x in part) for part in parts]
+    roots = all("sqrt" in " ".join(part) or "** 0.5" in " ".join(part) for part in parts)
+    pairs = all(len(factors(each)) > 1 for _, each in every)
+    if roots and pairs and sorted(noisy) == [False, True] and sorted(less) == [False, True] and noisy != less:
+        return tr("{}: the noise has the share of the data", ast.unparse(node)), "a.sqrt() * x + (1 - a).sqrt() * noise"
+    return None
+
+
+def least(node: ast.expr, given: dict) -> tuple[str, str] | None:
+    """logits.argmin()."""
+    if isinstance(node, ast.Call) and called(node) == "argmin" and isinstance(node.func, ast.Attribute):
+        of = node.func.value if ast.unparse(node.func.value) not in ("torch", "np") else (node.args or [node.func.value])[0]
+        if ASKED.search(text_of(of)):
+            return tr(
+                "{} is what the model holds for the least likely, or the worst", ast.unparse(node)
+            ), f"{ast.unparse(of)}.argmax(...)"
+    return None
+
+
+RULES: tuple[Callable, ...] = (turned_scale, wide, divergence, against, surrogate, noised, least)
+
+
+def named_wrongly(tree: ast.Module) -> Iterator[Told]:
+    """mean = x.std(), and std = exp(logvar)."""
+    for line, name, value in assigned(tree):
+        func = called(value)
+        if (
+            func in ("mean", "std")
+            and (STD if func == "mean" else MEAN).search(name)
+            and not (STD.search(name) and MEAN.search(name))
+        ):
+            inner = ast.unparse(value)
+            if not re.search(r"std|var|sigma|scale|- ", inner.replace(f".{func}(", "")) and "mean" not in inner.replace(
+                ".mean(", ""
+            ):
+                yield Told(
+                    "formula",
+                    line,
+                    tr("{} is given {}", name, inner),
+                    f"{name} = {inner.replace(func, 'std' if func == 'mean' else 'mean')}",
+                )
+                return
+        if func == "exp" and re.fullmatch(r"(std|sigma|stddev|\w+_std)", name) and isinstance(value, ast.Call):
+            of = value.args[0] if value.args else value.func.value if isinstance(value.func, ast.Attribute) else None
+            if of is not None and LOG_VAR.search(ast.unparse(of)):
+                yield Told(
+                    "formula",
+                    line,
+                    tr("{} is given {}, which is the variance", name, ast.unparse(value)),
+                    f"{name} = torch.exp(0.5 * {ast.unparse(of)})",
+                )
+                return
+
+
+def one_share(tree: ast.Module) -> Iterator[Told]:
+    """lam * a + lam * b, where the program mixes by lam and 1 - lam elsewhere."""
+    text = ast.unparse(tree)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) and len(every := terms(node)) == 2:
+            shares = [{ast.unparse(x) for x in factors(each) if isinstance(x, ast.Name | ast.Attribute)} for _, each in every]
+            both = [name for name in shares[0] & shares[1] if MIXES.search(name)]
+            if both and all(len(factors(each)) > 1 for _, each in every) and re.search(rf"1(\.0)? - {re.escape(both[0])}\b", text):
+                yield Told(
+                    "formula", node.lineno, tr("both parts of {} have the share {}", ast.unparse(node), both[0]), f"1 - {both[0]}"
+                )
+                return
+
+
+def chance(tree: ast.Module) -> Iterator[Told]:
+    """if random() > epsilon: a random action."""
+    for node in (x for x in ast.walk(tree) if isinstance(x, ast.If | ast.IfExp)):
+        test = node.test
+        if (
+            not isinstance(test, ast.Compare)
+            or len(test.ops) != 1
+            or not isinstance(test.ops[0], ast.Lt | ast.LtE | ast.Gt | ast.GtE)
+        ):
+            continue
+        left, right = ast.unparse(test.left), ast.unparse(test.comparators[0])
+        drawn = re.compile(r"rand(om)?\(|uniform\(")
+        if bool(drawn.search(left)) == bool(drawn.search(right)) or not re.search(r"eps", left + right, re.IGNORECASE):
+            continue
+        below = isinstance(test.ops[0], ast.Lt | ast.LtE) == bool(drawn.search(left))  # chance is below epsilon
+        body = " ".join(map(ast.unparse, node.body)) if isinstance(node, ast.If) else ast.unparse(node.body)
+        other = " ".join(map(ast.unparse, node.orelse)) if isinstance(node, ast.If) else ast.unparse(node.orelse)
+        greedy = re.compile(r"argmax|max\(")
+        if (CHANCE.search(other) and greedy.search(body)) if below else (CHANCE.search(body) and greedy.search(other or "argmax")):
+            yield Told(
+                "formula", node.lineno,
+                tr("{} acts by chance where it should act by what it learnt, and the other way round", ast.unparse(test)),
+                tr("if random.random() < epsilon: a random action"),
+            )  # fmt: skip
+            return
