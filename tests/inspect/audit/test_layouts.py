@@ -185,3 +185,25 @@ def test_a_sum_may_stand_outside_of_what_a_list_holds(norms):
     assert not badak.audit(Parts("", norms), ids).findings
     found = [(each.code, each.module) for each in badak.audit(Parts("no sum", norms), ids).findings]
     assert found == [("BADAK-317", "maps.0.2")]
+
+
+class Packed(nn.Module):
+    """A recurrent layer that is told how long each text is."""
+
+    def __init__(self):
+        super().__init__()
+        self.table, self.rnn, self.head = nn.Embedding(30, 16, padding_idx=0), nn.GRU(16, 16, batch_first=True), nn.Linear(16, 5)
+
+    def forward(self, ids, lengths):
+        packed = nn.utils.rnn.pack_padded_sequence(self.table(ids), lengths, batch_first=True, enforce_sorted=False)
+        return self.head(self.rnn(packed)[1][-1])
+
+
+def test_texts_that_are_said_to_be_as_long_as_the_batch_have_no_padding():
+    badak.manual_seed(0)
+    ids = badak.randint(1, 30, (6, 7))
+    assert not badak.audit(Packed(), (ids, badak.full((6,), 7))).findings
+    ids[2, 4:] = 0
+    lengths = badak.full((6,), 7)
+    lengths[2] = 4
+    assert not badak.audit(Packed(), (ids, lengths)).findings

@@ -33,7 +33,8 @@ def told(monkeypatch, program: str) -> list[str]:
          "for e in range(9):\n    val_loss = test()\n    if val_loss < best:\n        best = val_loss\n"
          "        kept = copy(model.state_dict())"),
         ("prepared", "a = scaler.fit_transform(X_train)\nb = scaler.fit_transform(X_test)",
-         "a = scaler.fit_transform(X_train)\nb = scaler.transform(X_test)"),
+         "a = scaler.fit_transform(X_train)\nb = scaler.transform(X_test)\nnearest.fit(X_test)\n"
+         "temperature_scaler.fit(z_val, y_val)"),
         ("prepared", "a = StandardScaler().fit(X_train)\nb = StandardScaler().fit_transform(X_test)",
          "s = StandardScaler().fit(X_train)\nb = s.transform(X_test)"),
         ("prepared", "X_test = (X_test - X_test.mean(0)) / X_test.std(0)", "X_test = (X_test - X_test.mean(1)) / X_test.std(1)"),
@@ -130,6 +131,15 @@ for t in range(T):
     action = policy(obs)
     {}
     actions.append(action)"""
+FOLDS = """class Net: pass
+{1}
+for fold in range(5):
+{0}
+    opt = Adam(model.parameters())
+    for x, y in rows[fold]:
+        loss(model(x), y).backward()
+"""
+FLAT = "s, a = torch.stack(states), torch.stack(actions)\nloss = f(model({}), {})"
 BEST = "for epoch in range(9):\n    val = test()\n    if {}:\n        best = val\n"
 LOSSES = (
     "def test():\n    total = 0.0\n    for x, y in data:\n        total += criterion(model(x), y).item()\n    return total / n\n"
@@ -161,6 +171,8 @@ LOSSES = (
          ROLLOUT.format("states.append(obs)\n    obs, reward, done = env.step(action)")),
         ("apart", "rewards = []\nloss = -(logp * adv[torch.randperm(n)]).mean()",
          "rewards = []\nloss = -(logp[i] * adv[i]).mean()"),
+        ("chosen", FOLDS.format("", "model = Net()"), FOLDS.format("    model = Net()", "")),
+        ("flat", FLAT.format("s.transpose(0, 1).flatten(0, 1)", "a.flatten()"), FLAT.format("s.flatten(0, 1)", "a.flatten()")),
         ("best", LOSSES + BEST.format("val > best"), LOSSES + BEST.format("val < best")),
         ("best", BEST.format("best > accuracy").replace("= val", "= accuracy"),
          BEST.format("best < accuracy").replace("= val", "= accuracy")),

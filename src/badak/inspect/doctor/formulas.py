@@ -97,11 +97,8 @@ def against(node: ast.expr, given: dict) -> tuple[str, str] | None:
     """relu(d_neg - d_pos + margin) of distances, relu(pos - neg + margin) of similarities, logsigmoid(neg - pos)."""
     if not isinstance(node, ast.Call) or called(node) not in ("relu", "clamp", "logsigmoid", "softplus"):
         return None
-    of = (
-        node.func.value
-        if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.BinOp)
-        else (node.args or [None])[0]
-    )
+    held = node.func.value if isinstance(node.func, ast.Attribute) else None
+    of = held if isinstance(held, ast.BinOp) else next(iter(node.args), None)
     if not isinstance(of, ast.BinOp):
         return None
     kinds: dict[int, list[str]] = {1: [], -1: []}

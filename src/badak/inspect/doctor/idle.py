@@ -80,7 +80,7 @@ def terms(node: ast.expr, sign: int = 1) -> list[tuple[int, ast.expr]]:
 
 def twice(tree: ast.Module) -> Iterator[Told]:
     """The same term twice in a sum, or the same column twice in a table, where another one was meant."""
-    for node in ast.walk(tree):
+    for node in (x for x in ast.walk(tree) if isinstance(x, ast.BinOp | ast.Call)):
         several: list[str] = []
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
             several = [ast.unparse(each) for sign, each in terms(node) if sign > 0 and isinstance(each, ast.Call) and each.args]

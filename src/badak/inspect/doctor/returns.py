@@ -166,12 +166,14 @@ def of_others(tree: ast.Module) -> Iterator[Told]:
     """log_prob * advantage[torch.randperm(n)]: an order that has no name, which nothing else is picked in."""
     for node in (x for x in ast.walk(tree) if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Mult)):
         for each in factors(node):
-            drawn = isinstance(each, ast.Subscript) and called(each.slice) in ORDERS
-            if drawn and any(re.search(r"log_?p", ast.unparse(other)) for other in factors(node) if other is not each):
+            if not isinstance(each, ast.Subscript) or called(each.slice) not in ORDERS:
+                continue
+            others = [ast.unparse(other) for other in factors(node) if other is not each]
+            if any(re.search(r"log_?p", other) for other in others):
                 yield Told(
                     "apart", node.lineno,
                     tr("the rows of {} are put in another order, and those of {}, which belong to them, are not",
-                       ast.unparse(each.value), ast.unparse(next(other for other in factors(node) if other is not each))),
+                       ast.unparse(each.value), others[0]),
                     tr("one order for both: rows = torch.randperm(n); x[rows], y[rows]"),
                 )  # fmt: skip
                 return

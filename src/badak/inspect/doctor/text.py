@@ -6,12 +6,13 @@ from collections.abc import Iterator
 
 from badak.core.errors import tr
 from badak.inspect.doctor.better import worse_is_better
+from badak.inspect.doctor.folds import flat_in_two_orders, folds
 from badak.inspect.doctor.formulas import formulas
 from badak.inspect.doctor.idle import idle
 from badak.inspect.doctor.names import own_text
 from badak.inspect.doctor.returns import returns
 from badak.inspect.doctor.rows import says_test
-from badak.inspect.doctor.tables import assigned, names_in, picks, tables
+from badak.inspect.doctor.tables import assigned, is_fitted, names_in, picks, tables
 from badak.inspect.doctor.told import Told
 
 CALLED = frozenset("zero_grad step backward eval train".split())  # of a training, without arguments
@@ -43,11 +44,14 @@ def told() -> list[Told]:
         shares(tree),
         chosen(tree),
         prepared(tree),
+        scaled_by_itself(tree),
         never_best(tree),
         tables(tree),
         returns(tree),
         worse_is_better(tree),
         formulas(tree),
+        folds(tree),
+        flat_in_two_orders(tree),
     )
     return [each for several in found for each in several]
 
@@ -267,9 +271,10 @@ def never_best(tree: ast.Module) -> Iterator[Told]:
 
 
 def prepared(tree: ast.Module) -> Iterator[Told]:
-    """A scaler that is fitted again to the data of the test, next to one of the training's; a test that is scaled by itself."""
-    parts = held_parts(tree)
-    fits = [(x, ast.unparse(x.args[0])) for x in ast.walk(tree) if isinstance(x, ast.Call) and is_fit(x)]
+    """A scaler that is fitted again to the data of the test, next to one of the training's."""
+    parts, given = held_parts(tree), assigned(tree)
+    calls = [x for x in ast.walk(tree) if isinstance(x, ast.Call) and len(x.args) == 1 and is_fitted(x, given)]
+    fits = [(x, ast.unparse(x.args[0])) for x in calls]
     for node, data in fits:
         if data in parts or says_test(data) and any(not says_test(other) for _, other in fits):
             scaler = ast.unparse(node.func.value)  # type: ignore[attr-defined]
@@ -278,22 +283,22 @@ def prepared(tree: ast.Module) -> Iterator[Told]:
                 tr("{} is fitted again, to {}: the test is scaled otherwise than what was learnt from", scaler, data),
                 f"{scaler}.transform({data})",
             )  # fmt: skip
+
+
+def scaled_by_itself(tree: ast.Module) -> Iterator[Told]:
+    """(x_test - x_test.mean(0)) / x_test.std(0)."""
     for node in (x for x in ast.walk(tree) if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Div)):
         less = node.left
-        if isinstance(less, ast.BinOp) and isinstance(less.op, ast.Sub) and says_test(name := ast.unparse(less.left)):
-            own = re.compile(
-                rf"^({re.escape(name)}\.(\w+)\(|(np|torch)\.(\w+)\({re.escape(name)}\b)(?!.*(axis|dim)=(-|[1-9]))(?!-|[1-9])"
-            )
-            if own.search(ast.unparse(less.right)) and own.search(ast.unparse(node.right)):
-                yield Told(
-                    "prepared", node.lineno,
-                    tr("{} is scaled by its own mean and spread: the test is scaled otherwise than what was learnt from", name),
-                    tr("prepare both alike, once, with the mean and the spread of the training data"),
-                )  # fmt: skip
-
-
-def is_fit(call: ast.Call) -> bool:
-    return isinstance(call.func, ast.Attribute) and call.func.attr in ("fit_transform", "fit") and bool(call.args)
+        if not isinstance(less, ast.BinOp) or not isinstance(less.op, ast.Sub) or not says_test(ast.unparse(less.left)):
+            continue
+        name = ast.unparse(less.left)
+        own = re.compile(rf"^({re.escape(name)}\.\w+\(|(np|torch)\.\w+\({re.escape(name)}\b)(?!.*(axis|dim)=(-|[1-9]))(?!-|[1-9])")
+        if own.search(ast.unparse(less.right)) and own.search(ast.unparse(node.right)):
+            yield Told(
+                "prepared", node.lineno,
+                tr("{} is scaled by its own mean and spread: the test is scaled otherwise than what was learnt from", name),
+                tr("prepare both alike, once, with the mean and the spread of the training data"),
+            )  # fmt: skip
 
 
 def held_parts(tree: ast.Module) -> set[str]:

@@ -93,6 +93,6 @@ def _padding(step: Step, seen: Attended) -> bool:
         if shown.all() or not shown.any():
             continue
         some = shown[shown.any(axis=1)]
-        if len(np.unique(ids[shown])) == 1 and len(np.unique(ids[~shown])) > 3 and (some[:, -1].all() or some[:, 0].all()):
+        if len(np.unique(ids[shown])) == 1 and len(np.unique(ids[~shown])) > 3 and max(some[:, -1].mean(), some[:, 0].mean()) > 0.5:
             return bool(ids[shown][0] not in ids[~shown])
     return False

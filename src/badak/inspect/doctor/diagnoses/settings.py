@@ -155,8 +155,8 @@ def aliased() -> int:
     loads = {(ast.unparse(x.func.value), ast.unparse(x.args[0])): x.lineno for x in calls if x.func.attr == "load_state_dict"}  # type: ignore[attr-defined]
     keepers = (node for node in ast.walk(tree) if isinstance(node, ast.If) and keeps_best(node))
     held = {ast.unparse(x.args[0]).rpartition(".")[2] for x in calls if x.func.attr == "load_state_dict"}  # type: ignore[attr-defined]
-    for node in keepers:  # by an object of the program's own, as EarlyStopping
-        for name, value in (each for line in node.body for each in kept_by(line)):
+    for keeper in keepers:  # by an object of the program's own, as EarlyStopping
+        for name, value in (each for line in keeper.body for each in kept_by(line)):
             if (
                 isinstance(name, ast.Attribute)
                 and name.attr in held
