@@ -229,3 +229,17 @@ def test_what_is_normalised_by_hand_is_made_less_likely(right):
         return (logs * alike).sum(1).mean() * (-1 if right else 1)
 
     assert ("BADAK-254" in codes(trained(model, loss))) != right
+
+
+@pytest.mark.parametrize("late", [0, 6])
+@pytest.mark.parametrize("last", [False, True])
+def test_the_end_of_a_window_is_what_is_asked_for_wherever_its_channels_stand(last, late):
+    model, series = nn.Sequential(nn.Flatten(), nn.Linear(60, 6)), badak.randn(900, 3)
+
+    def loss(step):
+        begins = [int(i) for i in badak.randint(800, (16,))]
+        x = badak.stack([series[i : i + 20] for i in begins])
+        y = badak.stack([series[i + 14 + late : i + 20 + late, 0] for i in begins])
+        return F.mse_loss(model(x.transpose(1, 2).contiguous() if last else x), y)
+
+    assert ("BADAK-258" in codes(trained(model, loss))) == (late == 0)

@@ -95,7 +95,7 @@ class Given:
         elif (
             labels.ndim in (2, len(last.shape) + 1)
             and len(labels) == last.whole
-            and (labels.shape[1] < last.shape[0] or labels.ndim == 2 and ((labels == 0) | (labels == 1)).all())
+            and (labels.shape[1] < max(last.shape[:2]) or labels.ndim == 2 and ((labels == 0) | (labels == 1)).all())
         ):
             self.pairs.append(Pair(place, last.values, last.shape, labels[:n].copy()))
 

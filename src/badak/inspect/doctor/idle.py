@@ -24,6 +24,7 @@ def idle(tree: ast.Module) -> Iterator[Told]:
     yield from rates(tree, text)
     yield from never_moved(tree, text)
     yield from twice(tree)
+    yield from never_moves_on(tree)
     for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
         if function.name == "forward":
             yield from never_read(function)
@@ -67,6 +68,23 @@ def never_moved(tree: ast.Module, text: str) -> Iterator[Told]:
                     "setting", node.lineno, tr("{} is made, and its step() is never called: the rate stays as it is", kind),
                     f"{name}.step()",
                 )  # fmt: skip
+
+
+def never_moves_on(tree: ast.Module) -> Iterator[Told]:
+    """for i in range(0, n, size): the same rows each time, for i is never read."""
+    for loop in (node for node in ast.walk(tree) if isinstance(node, ast.For) and isinstance(node.target, ast.Name)):
+        name, over = loop.target.id, loop.iter  # type: ignore[attr-defined]
+        if not isinstance(over, ast.Call) or ast.unparse(over.func) != "range" or len(over.args) != 3 or name.startswith("_"):
+            continue
+        body = [node for line in loop.body for node in ast.walk(line)]
+        picks = any(isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) for node in body)
+        if picks and not any(isinstance(node, ast.Name) and node.id == name for node in body):
+            yield Told(
+                "same", loop.lineno,
+                tr("the loop over {} never reads {}: each round is given the same rows", ast.unparse(over), name),
+                f"x[rows[{name} : {name} + size]]",
+            )  # fmt: skip
+            return
 
 
 def terms(node: ast.expr, sign: int = 1) -> list[tuple[int, ast.expr]]:

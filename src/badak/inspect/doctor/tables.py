@@ -18,6 +18,7 @@ SAME_ROWS = frozenset(
     "nan_to_num".split()
 )
 TRAIN = re.compile(r"train|(^|[._])tr($|[._])", re.IGNORECASE)
+SAME_NAMES = frozenset("np torch math".split())
 SPLITS = frozenset("train_test_split random_split".split())
 
 
@@ -25,6 +26,7 @@ def tables(tree: ast.Module) -> Iterator[Told]:
     """All that they tell."""
     yield from apart(tree)
     yield from scaled_by_all(tree)
+    yield from raw_in_the_test(tree)
 
 
 def called(node: ast.AST) -> str:
@@ -218,6 +220,27 @@ def scaled_by_all(tree: ast.Module) -> Iterator[Told]:
                     tr("split first; take the mean and the spread of the rows of the training alone"),
                 )  # fmt: skip
                 return
+
+
+def raw_in_the_test(tree: ast.Module) -> Iterator[Told]:
+    """Rows of a test are taken of the table as it was, and those of the training of what was scaled."""
+    given = assigned(tree)
+    for line, scaled, value in given:
+        base = next((name for name in names_in(value) if keeps_rows(value, {name})), "")
+        text = ast.unparse(value)
+        if not base or base == scaled or not re.search(r" / |\.transform\(|fit_transform\(", text) or base in SAME_NAMES:
+            continue
+        after = [(at, name, picks(each)) for at, name, each in given if at > line]
+        learnt = any(own == scaled for _, name, several in after if not says_test(name) for own, _ in several)
+        raw = [at for at, name, several in after if says_test(name) and any(own == base for own, _ in several)]
+        tested = any(own == scaled for _, name, several in after if says_test(name) for own, _ in several)
+        if learnt and raw and not tested:
+            yield Told(
+                "prepared", raw[0],
+                tr("rows of the test are taken of {}, and those of the training of {}, which is scaled", base, scaled),
+                tr("prepare both alike, once, with the mean and the spread of the training data"),
+            )  # fmt: skip
+            return
 
 
 def statistics(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> list[tuple[int, str]]:

@@ -173,6 +173,7 @@ class SameBatch(Diagnosis):
                 rows=different, drawn=drawn,
             )  # fmt: skip
             return
+        yield from self.told(visit, "same")
         yield from self.seeds(visit)
         for steps in visit.by_optimizer():
             calls = [next((c for c in step.calls if c.grad and c.content), None) for step in steps]

@@ -53,7 +53,7 @@ class LabelGiven(Diagnosis):
                         column=column,
                     )  # fmt: skip
                     return
-            if own[0].labels.ndim > 1 and own[0].labels.shape[1] >= own[0].shape[0]:
+            if own[0].labels.ndim > 1 and own[0].labels.shape[1] >= max(own[0].shape):
                 continue
             if own[0].labels.ndim > 1:
                 yield from self.window(place, own, rows)
@@ -98,7 +98,9 @@ class LabelGiven(Diagnosis):
         labels = np.concatenate([pair.labels for pair in own]).astype(np.float64)
         k, steps = labels.shape[1], rows.reshape(len(rows), own[0].shape[0], -1)
         labels = labels.reshape(len(labels), k, -1)
-        for channel in range(steps.shape[2]):
+        if k >= steps.shape[1]:  # (channels, steps)
+            steps = steps.transpose(0, 2, 1)
+        for channel in range(steps.shape[2] if k < steps.shape[1] else 0):
             late, asked = steps[:, -k:, channel], labels[:, :, channel if labels.shape[2] == steps.shape[2] else 0]
             if all(copied(late[:, i : i + 1], asked[:, i]) is not None for i in range(k)):
                 yield self.found(

@@ -23,6 +23,7 @@ class MaskInverted(Diagnosis):
     def look(self, visit: "Visit") -> Iterator[Finding]:
         for words, judge in ((tr("only keys that come after it"), _future), (tr("only padding"), _padding)):
             known = [(step, step.attended or step.pointed) for step in visit.rounds]
+            known = [(step, [x for x in several if x.keep is None or x.keep.any()]) for step, several in known]  # else of full rows
             steps = [[seen for seen in several if judge(step, seen)] for step, several in known if several]
             if steps and all(steps[: min(3, visit.watch.broken_step or 3)]):  # with NaN nobody sees anything
                 seen, several = steps[0][0], next(several for _, several in known if several)
