@@ -1,5 +1,6 @@
 """What the text of a program tells by itself, each next to what looks like it and is right."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -262,3 +263,10 @@ def test_no_sound_program_of_the_classroom_is_told_anything(monkeypatch):
     programs = [path for part in ("sound", "heldout", "classroom") for path in sorted((folder / part).glob("*.py"))]
     said = {path.stem: told(monkeypatch, path.read_text(encoding="utf-8")) for path in programs}
     assert len(said) > 200 and not {name: kinds for name, kinds in said.items() if kinds}
+
+
+def test_what_is_told_is_said_by_a_diagnosis():
+    folder = Path(text.__file__).parent
+    kinds = {kind for path in folder.glob("*.py") for kind in re.findall(r'Told\(\s*"(\w+)"', path.read_text(encoding="utf-8"))}
+    every = "".join(path.read_text(encoding="utf-8") for path in [*folder.glob("diagnoses/*.py"), folder / "session.py"])
+    assert len(kinds) > 10 and not {kind for kind in kinds if f'"{kind}")' not in every}

@@ -62,6 +62,11 @@ def mask_leaves(batch: Batch, texts: list[str], lengths: set[int]) -> list[Leaf]
     return found
 
 
+def says_how_long(x: np.ndarray, shape: tuple) -> bool:
+    """Whether numbers are how long the texts of a batch are, one of them as long as all: none of it is padding then."""
+    return x.shape == shape[:1] and x.dtype.kind in "iu" and x.min() > 0 and x.max() == shape[1]
+
+
 def padding_of(leaf: Leaf, mask: Leaf, batch_axis: int) -> np.ndarray | None:
     """(B, T), True where `mask` hides places of the text `leaf` from everybody at one of its ends; None if it does not."""
     ids = leaf.array if batch_axis == 0 else leaf.array.T

@@ -17,7 +17,7 @@ from badak.inspect.audit.compare import ROUNDING, Places, along, change
 from badak.inspect.audit.graph import Graph, Ran, mixers
 from badak.inspect.audit.kind import Kind, Shown, kind_of, open_kind, part_of, texts_of
 from badak.inspect.audit.localize import Clean, begins
-from badak.inspect.audit.padding import filled_up, find_padding, mask_leaves, pad_ids
+from badak.inspect.audit.padding import filled_up, find_padding, mask_leaves, pad_ids, says_how_long
 from badak.inspect.audit.past import remembers
 from badak.inspect.audit.preserve_state import random_states, speaking
 from badak.inspect.audit.ready import normalises_batches, rows_in, wake, without_dropout
@@ -418,19 +418,12 @@ class Subject:
         shapes = {self.batch.leaves[name].array.shape for name in texts}
         if mask_leaves(self.batch, texts, {shape[1] for shape in shapes}) or min(shape[1] for shape in shapes) < 4:
             return False
-        if any((self.batch.leaves[name].array == known[0]).any() for name in texts[:1]):
-            return False
-        rows, longest = self.batch.leaves[texts[0]].array.shape
-        if any(says_how_long(leaf.array, rows, longest) for leaf in self.batch.leaves.values()):
+        first = self.batch.leaves[texts[0]].array
+        if (first == known[0]).any() or any(says_how_long(leaf.array, first.shape) for leaf in self.batch.leaves.values()):
             return False
         some = texts[:1] if len(texts) == 1 or self.batch.leaves[texts[1]].array.max() <= 3 else texts[:2]
         self.batch = filled_up(self.batch, some, dict.fromkeys(some, known[0]))
         return True
-
-
-def says_how_long(x: np.ndarray, rows: int, longest: int) -> bool:
-    """Whether numbers are how long the texts of a batch are, one of them as long as all: none of it is padding then."""
-    return x.shape == (rows,) and x.dtype.kind in "iu" and x.min() > 0 and x.max() == longest
 
 
 def words(error: Exception) -> str:

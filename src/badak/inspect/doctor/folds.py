@@ -48,24 +48,22 @@ def trained(call: ast.Call, name: str, functions: dict[str, str]) -> bool:
 
 def flat_in_two_orders(tree: ast.Module) -> Iterator[Told]:
     """Of what one loop gathered some is laid flat as it is, and some with its two axes swapped."""
-    stacked = {name: value for _, name, value in assigned(tree) if called(value) == "stack"}
-    stacked = {
-        name: value
-        for name, value in stacked.items()
-        if isinstance(value, ast.Call) and len(value.args) == 1 and not value.keywords
-    }
-    plain, turned = {}, {}
-    for node in (x for x in ast.walk(tree) if isinstance(x, ast.Call) and isinstance(x.func, ast.Attribute)):
-        if node.func.attr in ("flatten", "reshape", "view") and re.search(
-            r"flatten\((0, 1)?\)$|\(-1\b[^()]*\)$", ast.unparse(node)
-        ):  # type: ignore[attr-defined]
-            of = node.func.value  # type: ignore[attr-defined]
-            if isinstance(of, ast.Name) and of.id in stacked:
-                plain.setdefault(of.id, node.lineno)
-            elif re.fullmatch(r"\w+\.(transpose|swapaxes|swapdims)\(0, 1\)(\.contiguous\(\))?", ast.unparse(of)):
-                name = ast.unparse(of).partition(".")[0]
-                if name in stacked:
-                    turned.setdefault(name, node.lineno)
+    stacked = set()
+    for _, name, value in assigned(tree):
+        if isinstance(value, ast.Call) and called(value) == "stack" and len(value.args) == 1 and not value.keywords:
+            stacked.add(name)
+    plain: dict[str, int] = {}
+    turned: dict[str, int] = {}
+    for node in (x for x in ast.walk(tree) if isinstance(x, ast.Call)):
+        flat = re.search(r"\.(flatten\((0, 1)?|(reshape|view)\(-1\b[^()]*)\)$", ast.unparse(node))
+        if not flat or not isinstance(node.func, ast.Attribute):
+            continue
+        of = ast.unparse(node.func.value)
+        swapped = re.fullmatch(r"(\w+)\.(transpose|swapaxes|swapdims)\(0, 1\)(\.contiguous\(\))?", of)
+        if of in stacked:
+            plain.setdefault(of, node.lineno)
+        elif swapped and swapped[1] in stacked:
+            turned.setdefault(swapped[1], node.lineno)
     if plain and turned and not set(plain) & set(turned):
         name = min(turned)
         yield Told(

@@ -52,12 +52,17 @@ def picks(node: ast.AST) -> list[tuple[str, str]]:
     """(name, index) of all rows that a line picks of names by something that is no number."""
     found = []
     for each in ast.walk(node):
-        if isinstance(each, ast.Subscript) and isinstance(each.value, ast.Name | ast.Attribute) and isinstance(each.ctx, ast.Load):
+        if isinstance(each, ast.Subscript) and is_table(each.value) and isinstance(each.ctx, ast.Load):
             first = each.slice.elts[0] if isinstance(each.slice, ast.Tuple) else each.slice
             names = [x for x in ast.walk(first) if isinstance(x, ast.Name)]
             if names or isinstance(first, ast.Slice) and (first.lower or first.upper):
                 found.append((ast.unparse(each.value), ast.unparse(first)))
     return found
+
+
+def is_table(x: ast.expr) -> bool:
+    """Whether something is a name, or one of several tables under a name: data["x"], data[0]."""
+    return isinstance(x, ast.Name | ast.Attribute) or isinstance(x, ast.Subscript) and isinstance(x.slice, ast.Constant)
 
 
 def together(tree: ast.AST) -> set[frozenset[str]]:

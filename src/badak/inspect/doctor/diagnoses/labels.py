@@ -197,6 +197,7 @@ class LabelsTurned(Diagnosis):
     title = "labels lie in another order than the answers"
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
+        yield from self.told(visit, "flat")
         for place in sorted({loss.place for step in visit.steps for loss in step.trained}):
             pairs = [(step, loss) for step in visit.steps[:6] for loss in step.trained if loss.place == place]
             if len(pairs) >= 3 and all(turned(step, loss) for step, loss in pairs):
