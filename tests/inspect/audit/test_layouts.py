@@ -190,20 +190,22 @@ def test_a_sum_may_stand_outside_of_what_a_list_holds(norms):
 class Packed(nn.Module):
     """A recurrent layer that is told how long each text is."""
 
-    def __init__(self):
+    def __init__(self, packs=True):
         super().__init__()
+        self.packs = packs
         self.table, self.rnn, self.head = nn.Embedding(30, 16, padding_idx=0), nn.GRU(16, 16, batch_first=True), nn.Linear(16, 5)
 
     def forward(self, ids, lengths):
-        packed = nn.utils.rnn.pack_padded_sequence(self.table(ids), lengths, batch_first=True, enforce_sorted=False)
-        return self.head(self.rnn(packed)[1][-1])
+        given = self.table(ids)
+        if self.packs:
+            given = nn.utils.rnn.pack_padded_sequence(given, lengths, batch_first=True)
+        return self.head(self.rnn(given)[1][-1])
 
 
-def test_texts_that_are_said_to_be_as_long_as_the_batch_have_no_padding():
+def test_texts_that_are_said_to_be_as_long_as_the_batch_are_said_to_be_shorter_where_padding_is_made():
     badak.manual_seed(0)
     ids = badak.randint(1, 30, (6, 7))
-    assert not badak.audit(Packed(), (ids, badak.full((6,), 7))).findings
-    ids[2, 4:] = 0
-    lengths = badak.full((6,), 7)
-    lengths[2] = 4
-    assert not badak.audit(Packed(), (ids, lengths)).findings
+    report = badak.audit(Packed(), (ids, badak.full((6,), 7)))
+    assert not report.findings and "padding" in report.sound, report
+    unread = badak.audit(Packed(packs=False), (ids, badak.full((6,), 7)))
+    assert [each.probe for each in unread.findings] == ["padding"], unread

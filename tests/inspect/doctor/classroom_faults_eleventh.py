@@ -1,4 +1,4 @@
-"""Mistakes in six programs more of the classroom, each written before the doctor had seen any of them."""
+"""Mistakes in eight programs more of the classroom, each written before the doctor had seen any of them."""
 
 # ruff: noqa: E501  (what is sought stands in one line)
 EDITS: dict[str, list[tuple]] = {
@@ -169,7 +169,7 @@ EDITS: dict[str, list[tuple]] = {
         ("softmax over the places", "BADAK-203", "return self.out(h), mu, logvar", "return self.out(h).log_softmax(-1), mu, logvar"),
         ("tested in train mode", "BADAK-206", "    model.eval()\n", ""),
         ("never back to train mode", "BADAK-207", "    model.train()\n    order", "    order", "model = MelodyVAE()\n", "model = MelodyVAE()\nmodel.train()\n"),
-        ("code cut", "BADAK-209", "self.from_code(z)", "self.from_code(z.detach())"),
+        ("code cut", "", "self.from_code(z)", "self.from_code(z.detach())"),
         ("kinds of other melodies", "BADAK-256", "data[rows], kinds[rows]", "data[rows], kinds[rows].roll(1)"),
         ("same melodies each time", "BADAK-222", "for rows in order.split(40):", "for rows in order.split(40):\n        rows = torch.arange(40)"),
         ("losses summed as graphs", "BADAK-232", "total += loss.item()", "total += loss"),

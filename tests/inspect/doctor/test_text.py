@@ -141,6 +141,15 @@ for fold in range(5):
         loss(model(x), y).backward()
 """
 FLAT = "s, a = torch.stack(states), torch.stack(actions)\nloss = f(model({}), {})"
+WALK = """while not done:
+    action = act(state)
+    next_state, reward, done = env.step(action)
+    {}"""
+LEARN = """rewards = []
+def learn(batch):
+    s, a, r, after, done = batch
+    loss = (net(s) - r - gamma * {}).pow(2).mean()
+    loss.backward()"""
 BEST = "for epoch in range(9):\n    val = test()\n    if {}:\n        best = val\n"
 LOSSES = (
     "def test():\n    total = 0.0\n    for x, y in data:\n        total += criterion(model(x), y).item()\n    return total / n\n"
@@ -170,6 +179,13 @@ LOSSES = (
          GAE.format("reversed(range(T))", "t + 1", "(1.0 - dones[t])")),
         ("returns", ROLLOUT.format("obs, reward, done = env.step(action)\n    states.append(obs)"),
          ROLLOUT.format("states.append(obs)\n    obs, reward, done = env.step(action)")),
+        ("returns", "rewards = []\nbuffer.push(state, action, reward, state, done)",
+         "rewards = []\nbuffer.push(state, action, reward, after, done)"),
+        ("returns", "rewards = []\n" + WALK.format("pass"), "rewards = []\n" + WALK.format("state = next_state")),
+        ("returns", "rewards = []\nt = r + gamma * q * dones", "rewards = []\nt = r + gamma * q * (1 - dones)"),
+        ("returns", LEARN.format("q"), LEARN.format("q * (1 - done)")),
+        ("returns", "rewards = []\nepsilon = 1.0\na = act(state, epsilon)",
+         "rewards = []\nepsilon = 1.0\na = act(state, epsilon)\nepsilon *= 0.9"),
         ("apart", "rewards = []\nloss = -(logp * adv[torch.randperm(n)]).mean()",
          "rewards = []\nloss = -(logp[i] * adv[i]).mean()"),
         ("chosen", FOLDS.format("", "model = Net()"), FOLDS.format("    model = Net()", "")),

@@ -164,15 +164,20 @@ def _for(model: Module, name: str, known: list[int], ids: np.ndarray) -> int:
 
 
 def filled_up(batch: Batch, texts: list[str], pad: dict[str, int]) -> Batch:
-    """The same batch with padding at the end of every row but the first, of another length each."""
+    """The same batch with padding at the end of every row but the first, of another length each, and the lengths that it is given.
+
+    Where it is given lengths, the longest text comes first: layers of packed texts may ask for that.
+    """
     changed = {}
     for name in texts:
         ids = batch.leaves[name].array.copy()
         rows, length = ids.shape
-        for row in range(rows):
-            less = row if rows > 1 else 1
-            ids[row, length - less % max(2, length // 3) :] = pad[name]
+        told = [leaf.name for leaf in batch.leaves.values() if says_how_long(leaf.array, ids.shape)]
+        several = [(row if rows > 1 else 1) % max(2, length // 3) for row in range(rows)]
+        for row, many in enumerate(sorted(several) if told else several):
+            ids[row, length - many :] = pad[name]
         changed[name] = ids
+        changed |= {each: np.sum(ids != pad[name], axis=1).astype(batch.leaves[each].array.dtype) for each in told}
     return batch.with_(changed)
 
 

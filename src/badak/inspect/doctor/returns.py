@@ -25,6 +25,8 @@ def returns(tree: ast.Module) -> Iterator[Told]:
     yield from certain(tree)
     yield from state_after(tree)
     yield from of_others(tree)
+    for rule in (same_state_kept, stands_still, ends_turned, always_by_chance):
+        yield from rule(tree)
 
 
 def factors(node: ast.expr) -> list[ast.expr]:
@@ -177,3 +179,80 @@ def of_others(tree: ast.Module) -> Iterator[Told]:
                     tr("one order for both: rows = torch.randperm(n); x[rows], y[rows]"),
                 )  # fmt: skip
                 return
+
+
+def same_state_kept(tree: ast.Module) -> Iterator[Told]:
+    """buffer.push(state, action, reward, state, done): what follows a state is the state itself."""
+    for node in (
+        x for x in ast.walk(tree) if isinstance(x, ast.Call) and called(x) in ("push", "append", "add", "store", "remember")
+    ):
+        given = node.args[0].elts if len(node.args) == 1 and isinstance(node.args[0], ast.Tuple) else node.args
+        texts = [ast.unparse(each) for each in given]
+        twice = next(
+            (each for each in texts if texts.count(each) > 1 and re.match(r"(\w*_)?(s|states?|obs|observations?)\b", each)), ""
+        )
+        if len(texts) >= 4 and twice:
+            yield Told(
+                "returns", node.lineno, tr("{} is kept as the state and as the one that follows it", twice),
+                tr("state, action, reward, next_state, done"),
+            )  # fmt: skip
+            return
+
+
+def stands_still(tree: ast.Module) -> Iterator[Told]:
+    """next_state, reward, done = env.step(...), and state never becomes next_state: each action is chosen in the first state."""
+    for loop in (node for node in ast.walk(tree) if isinstance(node, ast.For | ast.While)):
+        for line in (x for x in loop.body if isinstance(x, ast.Assign) and called(x.value) == "step"):
+            first = line.targets[0].elts[0] if isinstance(line.targets[0], ast.Tuple) else line.targets[0]
+            name = re.sub(r"^(next|new)_|_(next|new)$|_$", "", ast.unparse(first))
+            body = [x for each in loop.body for x in ast.walk(each) if isinstance(x, ast.Name) and x.id == name]
+            moves = any(isinstance(x.ctx, ast.Store) for x in body)
+            if name != ast.unparse(first) and body and not moves and isinstance(first, ast.Name):
+                yield Told(
+                    "returns", line.lineno,
+                    tr("{} is never given {}: in this loop each action is chosen in the same state", name, first.id),
+                    f"{name} = {first.id}",
+                )  # fmt: skip
+                return
+
+
+def ends_turned(tree: ast.Module) -> Iterator[Told]:
+    """reward + gamma * value * done, which should be (1 - done); or where episodes end is unpacked and never read."""
+    for node in (x for x in ast.walk(tree) if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Mult)):
+        inside = [ast.unparse(each) for each in factors(node)]
+        if any(ENDS.match(re.sub(r"\[.*\]|\.float\(\)", "", each)) for each in inside) and discounted(node):
+            yield Told(
+                "returns", node.lineno, tr("{}: what follows counts where an episode ends, and only there", ast.unparse(node)),
+                "gamma * next_value * (1 - done)",
+            )  # fmt: skip
+            return
+    for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
+        names = {
+            x.id: x for line in function.body for x in ast.walk(line) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)
+        }
+        read = {x.id for line in function.body for x in ast.walk(line) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load)}
+        sums = any(discounted(x) for node in ast.walk(function) if isinstance(node, ast.BinOp) for _, x in terms(node))
+        for name, where in names.items() if sums and "backward" in ast.unparse(function) else ():
+            if ENDS.match(name) and name not in read:
+                yield Told(
+                    "returns", where.lineno,
+                    tr("{} is given {}, where episodes end, and never reads it: what comes after an end is added to what came "
+                       "before", function.name, name),
+                    "gamma * next_value * (1 - done)",
+                )  # fmt: skip
+                return
+
+
+def always_by_chance(tree: ast.Module) -> Iterator[Told]:
+    """epsilon = 1.0, which never falls."""
+    stores = [x.id for x in ast.walk(tree) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)]
+    for line, name, value in assigned(tree):
+        whole = isinstance(value, ast.Constant) and isinstance(value.value, int | float) and 0.9 <= value.value <= 1
+        compared = re.search(rf"rand\w*\(\)? ?\)? ?<=? {name}\b|{name} >=? \w*\.?rand", ast.unparse(tree))
+        given = re.search(rf"\w+\([^()]*, {name}\)", ast.unparse(tree))
+        if re.fullmatch(r"eps|epsilon", name) and whole and stores.count(name) == 1 and (compared or given):
+            yield Told(
+                "returns", line, tr("{} is {} and never falls: all is done by chance", name, ast.unparse(value)),
+                f"{name} = max(0.05, {name} * 0.99)",
+            )  # fmt: skip
+            return

@@ -78,7 +78,7 @@ def together(tree: ast.AST) -> set[frozenset[str]]:
                 names = [ast.unparse(x) for x in over if isinstance(x, ast.Name)]
                 if isinstance(loop.target, ast.Name) and loop.target.id in {name for name, _ in every}:
                     found |= {frozenset((a, b)) for a in names for b in names if a != b}
-        if isinstance(node, ast.Call) and (called(node).endswith("Dataset") or called(node) in ("zip", "train_test_split")):
+        if isinstance(node, ast.Call) and (called(node).endswith("Dataset") or called(node) == "train_test_split"):
             names = [ast.unparse(x) for x in node.args if isinstance(x, ast.Name | ast.Attribute)]
             found |= {frozenset((a, b)) for a in names for b in names if a != b}
     for node in (x for x in ast.walk(tree) if isinstance(x, ast.Call) and called(x) in functions):

@@ -18,7 +18,7 @@ class Line:
         self.n, self.at, self.lamp = n, rng.integers(0, 9, n), rng.integers(0, 9, n)
 
     def look(self):
-        return torch.tensor(np.stack([self.at / 9, self.lamp / 9, np.sign(self.lamp - self.at)], axis=1)).float()
+        return torch.tensor(np.stack([self.at / 9, self.lamp / 9], axis=1)).float()
 
     def step(self, action):
         before = np.abs(self.at - self.lamp)
@@ -26,12 +26,12 @@ class Line:
         return self.look(), torch.tensor(before - np.abs(self.at - self.lamp)).float()
 
 
-policy = nn.Sequential(nn.Linear(3, 32), nn.Tanh(), nn.Linear(32, 3))
-critic = nn.Sequential(nn.Linear(3, 32), nn.Tanh(), nn.Linear(32, 1))
+policy = nn.Sequential(nn.Linear(2, 32), nn.Tanh(), nn.Linear(32, 3))
+critic = nn.Sequential(nn.Linear(2, 32), nn.Tanh(), nn.Linear(32, 1))
 optimizer = torch.optim.Adam([*policy.parameters(), *critic.parameters()], lr=5e-3)
 for _ in range(8):
     seen = Line(64).look()
-    loss = F.cross_entropy(policy(seen), (seen[:, 2] + 1).long(), label_smoothing=0.3)
+    loss = F.cross_entropy(policy(seen), (seen[:, 1] - seen[:, 0]).sign().long() + 1, label_smoothing=0.3)
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()

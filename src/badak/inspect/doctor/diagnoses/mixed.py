@@ -204,7 +204,7 @@ def beside_others(step: Step) -> bool:
     for call in calls:
         for own in (moved[memory] for memory, *_ in call.content if memory in moved):
             mates = [memory for memory, shape, _ in call.content if shape[0] == len(own.rows) and memory != own.memory]
-            if any(memory not in {each.memory for each in step.picked} for memory in mates):
+            if mates and not any(each.memory in mates and np.array_equal(each.rows, own.rows) for each in step.picked):
                 return True
     return False
 
