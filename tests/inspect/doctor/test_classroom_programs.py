@@ -248,6 +248,24 @@ MISSED_ONCE = {
     ("comments", "tested on training comments"): "BADAK-238",  # of the others the number alone is read
     ("comments", "weight turned over"): "BADAK-260",  # two losses in one line
     ("comments", "spam read at a half"): "BADAK-263",
+    ("stays", "days among the numbers"): "BADAK-258",  # behind a logarithm
+    ("stays", "scaler fitted for each part"): "BADAK-257",
+    ("stays", "best state not copied"): "BADAK-259",  # by an object of its own
+    ("stays", "days rows permuted before"): "BADAK-256",  # in NumPy
+    ("stays", "scaled by the whole table"): "BADAK-238",
+    ("stays", "stops where it gets better"): "BADAK-263",
+    ("stays", "plateau looks for a maximum"): "BADAK-236",
+    ("weaves", "not divided"): "BADAK-224",  # fewer parts at the end of an epoch
+    ("weaves", "cleared each batch"): "BADAK-225",
+    ("courier", "values of the same step"): "BADAK-266",
+    ("courier", "entropy made small"): "BADAK-254",
+    ("courier", "policy made worse"): "BADAK-254",
+    ("baskets", "temperature multiplied"): "BADAK-267",
+    ("baskets", "loss maximised"): "BADAK-254",  # normalised by hand
+    ("harbor", "the first hour that is asked is given"): "BADAK-258",  # channels first
+    ("harbor", "same windows each time"): "BADAK-222",  # picked in NumPy
+    ("warehouse", "chance turned round"): "BADAK-267",
+    ("melodies", "spread is the variance"): "BADAK-267",
 }
 PROGRAMS = sorted({name for name, _ in MISSED_ONCE})
 DRIVER = """

@@ -243,3 +243,26 @@ def test_the_end_of_a_window_is_what_is_asked_for_wherever_its_channels_stand(la
         return F.mse_loss(model(x.transpose(1, 2).contiguous() if last else x), y)
 
     assert ("BADAK-258" in codes(trained(model, loss))) == (late == 0)
+
+
+class Two(nn.Module):
+    """Reads a row and what belongs to it."""
+
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Linear(9, 4)
+
+    def forward(self, x, condition):
+        return self.body(badak.cat([x, condition], dim=1))
+
+
+@pytest.mark.parametrize("right", [False, True])
+def test_of_two_inputs_that_were_picked_alike_one_is_moved_on(right):
+    model, x, condition, y = Two(), badak.randn(200, 6), badak.randn(200, 3), badak.randint(4, (200,))
+
+    def loss(step):
+        rows = badak.randperm(200)[:16]
+        beside = condition[rows]
+        return F.cross_entropy(model(x[rows], beside if right else beside.roll(1, 0)), y[rows])
+
+    assert ("BADAK-256" in codes(trained(model, loss))) != right
