@@ -266,6 +266,11 @@ stop = Stop()
     assert told(monkeypatch, stopper.format(">") + "stop(bonus)") == []
 
 
+def test_a_store_of_states_need_not_move_on(monkeypatch):
+    kept = "obs[t] = next_obs\n    action = act(next_obs)\n    next_obs, reward, done = env.step(action)"
+    assert not told(monkeypatch, f"rewards = []\nfor t in range(T):\n    {kept}")
+
+
 def test_rows_that_do_not_belong_together_may_be_in_two_orders(monkeypatch):
     unpaired = "a, b = horses(), zebras()\na, b = a[torch.randperm(9)], b[torch.randperm(9)]\nloss = f(a[:4]) + f(b[4:])"
     assert not told(monkeypatch, unpaired)

@@ -205,9 +205,14 @@ def stands_still(tree: ast.Module) -> Iterator[Told]:
         for line in (x for x in loop.body if isinstance(x, ast.Assign) and called(x.value) == "step"):
             first = line.targets[0].elts[0] if isinstance(line.targets[0], ast.Tuple) else line.targets[0]
             name = re.sub(r"^(next|new)_|_(next|new)$|_$", "", ast.unparse(first))
-            body = [x for each in loop.body for x in ast.walk(each) if isinstance(x, ast.Name) and x.id == name]
-            moves = any(isinstance(x.ctx, ast.Store) for x in body)
-            if name != ast.unparse(first) and body and not moves and isinstance(first, ast.Name):
+            moves = any(
+                isinstance(x.ctx, ast.Store)
+                for each in loop.body
+                for x in ast.walk(each)
+                if isinstance(x, ast.Name) and x.id == name
+            )
+            before = {x.id for each in loop.body for x in ast.walk(each) if isinstance(x, ast.Name) and x.lineno < line.lineno}
+            if name in before and isinstance(first, ast.Name) and first.id not in {name, *before} and not moves:
                 yield Told(
                     "returns", line.lineno,
                     tr("{} is never given {}: in this loop each action is chosen in the same state", name, first.id),
