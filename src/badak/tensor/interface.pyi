@@ -837,7 +837,7 @@ class Methods:
         """-input.   dx = -dy."""
     def negative_(self, *, out=None) -> Tensor:
         """negative, in place."""
-    def new(self, *data) -> Tensor:
+    def new(self, *data, size=None) -> Tensor:
         """PyTorch's old x.new(...): sizes, or a Size, give an uninitialised tensor, data a copy, a tensor itself, in input's dtype."""
     def new_empty(self, *size, **options) -> Tensor:
         """An uninitialised tensor of the given shape in input's dtype."""
