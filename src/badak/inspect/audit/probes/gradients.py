@@ -291,9 +291,8 @@ def without_effect(subject: Subject, trainable: dict) -> list[Finding]:
         )
     given = {call.path for call in subject.training.calls if any(x.dtype.kind == "f" and not x.any() for x in call.inputs)}
     idle = covering(subject, set(zero) - {n for n in zero for each in given if n in below(zero, each)}) if matrices else []
-    last = {
-        path: max((c.ended for c in subject.training.calls if f"{c.path}.".startswith(f"{path}.")), default=-1) for path in idle
-    }
+    ended = [(f"{call.path}.", call.ended) for call in subject.training.calls if call.path]
+    last = {path: max((at for inner, at in ended if path and inner.startswith(f"{path}.")), default=-1) for path in idle}
     for path in sorted(idle, key=lambda each: -last[each]):  # what is called last takes it away from all that leads there
         inside = [name for name in below(matrices, path) if trainable[name].dim() > 1]
         nothing = any(y.dtype.kind == "f" and y.size > 1 and not y.any() for y in subject.reference.outputs)
