@@ -184,3 +184,9 @@ def test_tensors_of_one_float_stand_for_numbers(dtype):
     for ours, theirs in zip(made(badak), made(torch), strict=True):
         assert str(ours.dtype)[6:] == str(theirs.dtype)[6:] and ours.requires_grad == theirs.requires_grad
         np.testing.assert_array_equal(ours.detach().numpy(), theirs.detach().numpy())
+
+
+def test_too_large_a_number_becomes_infinite_without_a_warning():
+    for lib in (badak, torch):
+        assert lib.tensor([1e300, -1e300]).tolist() == [float("inf"), -float("inf")]
+        assert lib.as_tensor(np.array([1e300]), dtype=lib.float16).tolist() == [float("inf")]

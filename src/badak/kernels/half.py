@@ -31,4 +31,5 @@ def converted(x: np.ndarray, kind: np.dtype) -> np.ndarray:
         return np.clip(wide, -448, 448, out=wide).astype(kind)
     if kind == _POWERS:
         return np.maximum(np.abs(x.astype(np.float32)), np.float32(2.0**-127)).astype(kind)
-    return x.astype(kind)
+    with np.errstate(over="ignore"):  # too large a number is infinite, as in PyTorch
+        return x.astype(kind)

@@ -71,6 +71,7 @@ class ConvTranspose(Op):
             raise _channels("conv_transpose", x, w, groups, w.shape[0])
         if x.dtype != w.dtype or (b is not None and b.dtype != w.dtype):
             raise dtype_mismatch("conv_transpose", unlike_scalars(x, w if x.dtype != w.dtype else b), input=x, weight=w, bias=b)
+        _expect_bias("conv_transpose", w, b, w.shape[1] * groups)
         save.x, save.w, save.at, save.groups = x, w, (stride, padding, dilation), groups
         size = tuple(
             (n - 1) * s - 2 * p + d * (k - 1) + extra + 1
@@ -115,6 +116,17 @@ def _check(x, w, b, groups: int) -> None:
         raise dtype_mismatch("conv", unlike_filters(x, w, b), input=x, weight=w, bias=b)
     if x.shape[1] != w.shape[1] * groups or w.shape[0] % groups:
         raise _channels("conv", x, w, groups, w.shape[1] * groups)
+    _expect_bias("conv", w, b, w.shape[0])
+
+
+def _expect_bias(where: str, w, b, channels: int) -> None:
+    """Raise unless b is one number for each channel: of one number NumPy would make a bias of all."""
+    if b is not None and b.shape != (channels,):
+        raise ShapeError(
+            tr("{}: Given weight of size {}, expected bias to be 1-dimensional with {} elements, but got bias of size {} instead",
+               where, list(w.shape), channels, list(b.shape)),
+            tr("a bias of shape ({},)", channels),
+        )  # fmt: skip
 
 
 def _channels(where: str, x, w, groups: int, expected: int) -> ShapeError:

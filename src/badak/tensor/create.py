@@ -392,7 +392,7 @@ def once_more(x: Tensor, kind: dtypes.dtype, by: str) -> Tensor:
 
 def new(input: Tensor, *data, size=None) -> Tensor:
     """PyTorch's old x.new(...): sizes, or a Size, give an uninitialised tensor, data a copy, a tensor itself, in input's dtype."""
-    if len(data := data if size is None else (Size(size),)) == 1 and isinstance(data[0], Tensor):
+    if len(data := data if size is None else (*data, Size(size))) == 1 and isinstance(data[0], Tensor):
         return once_more(data[0], input.dtype, "new")
     if len(data) == 1 and not isinstance(data[0], int | Size):
         return new_tensor(input, data[0])
