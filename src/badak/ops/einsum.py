@@ -140,3 +140,9 @@ class SumTo(Op):
     def batching(run, op, xs, batched, attributes):
         new = _unused(attributes)
         return run(op, *xs, tx=new + attributes["tx"], ty=new + attributes["ty"])
+
+
+def in_small_letters(equation: str) -> str:
+    """The equation as others may read it: inside badak any letter stands for an axis."""
+    letters = dict.fromkeys(c for c in equation if c not in ",->")
+    return equation.translate({ord(c): chr(ord("a") + i) for i, c in enumerate(letters)})

@@ -63,7 +63,14 @@ def test_every_diagnosis_is_planted_and_stands_on_its_page():
     here = Path(__file__).parent
     quiet = "".join(
         (here / name).read_text(encoding="utf-8")
-        for name in ("test_quiet_faults.py", "test_classroom.py", "test_orders.py", "test_given.py", "test_answers.py")
+        for name in (
+            "test_quiet_faults.py",
+            "test_classroom.py",
+            "test_orders.py",
+            "test_given.py",
+            "test_answers.py",
+            "test_classroom_programs.py",
+        )
     )
     for diagnosis in DIAGNOSES:
         assert f"| {diagnosis.code} | {diagnosis.title} |" in page

@@ -13,6 +13,7 @@ from badak.compat.torch.onnx.writer import FORMS, INT, Writer, form
 from badak.compat.torch.tracing.record import Ref
 from badak.compat.torch.tracing.sizes import Expression
 from badak.core.errors import NotSupportedError, tr
+from badak.ops.einsum import in_small_letters
 
 BOOL = np.dtype(bool)
 _SAME = {
@@ -219,12 +220,6 @@ def _linear(w, out, x, weight, b):
     return y if b is None else w.op("Add", y, w.of(b))
 
 
-def _equation(text: str) -> str:
-    """The equation in small letters: inside badak any letter stands for an axis."""
-    letters = dict.fromkeys(c for c in text if c not in ",->")
-    return text.translate({ord(c): chr(ord("a") + i) for i, c in enumerate(letters)})
-
-
 @form("norm.LayerNorm")
 def _layer_norm(w, out, x, weight, b, eps=1e-5, axes=1):
     if weight is not None:
@@ -293,7 +288,9 @@ FORMS |= {
     "softmax.LogSoftmax": lambda w, out, x, dim=-1: w.op("LogSoftmax", w.of(x), axis=dim),
     "matmul.MatMul": lambda w, out, a, b: w.op("MatMul", w.of(a), w.of(b)),
     "linear.AddMM": lambda w, out, b, x, weight: w.op("Add", w.op("MatMul", w.of(x), w.of(weight)), w.of(b)),
-    "einsum.Contract": lambda w, out, a, b, ta, tb, ty: w.op("Einsum", w.of(a), w.of(b), equation=_equation(f"{ta},{tb}->{ty}")),
-    "einsum.SumTo": lambda w, out, x, tx, ty: w.op("Einsum", w.of(x), equation=_equation(f"{tx}->{ty}")),
+    "einsum.Contract": lambda w, out, a, b, ta, tb, ty: w.op(
+        "Einsum", w.of(a), w.of(b), equation=in_small_letters(f"{ta},{tb}->{ty}")
+    ),
+    "einsum.SumTo": lambda w, out, x, tx, ty: w.op("Einsum", w.of(x), equation=in_small_letters(f"{tx}->{ty}")),
     "embedding.Embedding": lambda w, out, weight, ids, **_: w.op("Gather", w.of(weight), w.of(ids), axis=0),
 }

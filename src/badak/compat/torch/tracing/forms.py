@@ -19,6 +19,7 @@ from badak.core.public_api.explain import FOREIGN, described
 from badak.core.public_api.taken import parameters_of
 from badak.nn import functional as F
 from badak.nn.functional.pooling import _counts as counts_of
+from badak.ops.einsum import in_small_letters
 from badak.ops.op import Op
 from badak.ops.pointwise import DECLARED, Pointwise
 from badak.ops.reduce import REDUCTIONS, Reduction
@@ -314,8 +315,8 @@ FORMS: dict[str, _Form] = {
     "embedding.Embedding": lambda w, ids, padding_idx=None, scale_grad_by_freq=False: call(
         F.embedding, ids, w, padding_idx, scale_grad_by_freq=scale_grad_by_freq
     ),
-    "einsum.Contract": lambda a, b, ta, tb, ty: call(badak.einsum, f"{ta},{tb}->{ty}", a, b),
-    "einsum.SumTo": lambda x, tx, ty: call(badak.einsum, f"{tx}->{ty}", x),
+    "einsum.Contract": lambda a, b, ta, tb, ty: call(badak.einsum, in_small_letters(f"{ta},{tb}->{ty}"), a, b),
+    "einsum.SumTo": lambda x, tx, ty: call(badak.einsum, in_small_letters(f"{tx}->{ty}"), x),
 }
 FORMS |= {name: _primitive(name) for name in PRIMITIVES}
 FORMS |= {
