@@ -10,5 +10,6 @@ def until(true: Callable[[], object], seconds: float = HANGS) -> None:
     """Wait until it is true."""
     end = time.monotonic() + seconds
     while not true():
-        assert time.monotonic() < end, f"it did not become true within {seconds} s"
+        if time.monotonic() > end:
+            raise TimeoutError(f"it did not become true within {seconds} s: it hangs")
         time.sleep(0.005)

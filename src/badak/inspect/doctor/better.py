@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from badak.core.errors import tr
-from badak.inspect.doctor.tables import assigned, called
+from badak.inspect.doctor.tables import assigned, called, stored_by
 from badak.inspect.doctor.told import Told
 
 LOSS = re.compile(
@@ -117,7 +117,7 @@ def kept(tree: ast.Module, known: Meaning) -> Iterator[Told]:
         if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.ops[0], SIDES):
             continue
         a, b = test.left, test.comparators[0]
-        stored = [(ast.unparse(name), ast.unparse(value)) for line in node.body for name, value in stores(line)]
+        stored = [(ast.unparse(name), ast.unparse(value)) for line in node.body for name, value in stored_by(line)]
         for new, old, sign in ((a, b, 1), (b, a, -1)):
             if (ast.unparse(old), ast.unparse(new)) not in stored or "best" not in ast.unparse(old).lower():
                 continue
@@ -133,15 +133,6 @@ def kept(tree: ast.Module, known: Meaning) -> Iterator[Told]:
                     f"if {ast.unparse(new)} {'<' if larger else '>'} {ast.unparse(old)}:",
                 )  # fmt: skip
                 return
-
-
-def stores(line: ast.stmt) -> list[tuple[ast.expr, ast.expr]]:
-    """(name, value) of an assignment, also of several."""
-    if not isinstance(line, ast.Assign):
-        return []
-    name, value = line.targets[0], line.value
-    several = isinstance(name, ast.Tuple) and isinstance(value, ast.Tuple) and len(name.elts) == len(value.elts)
-    return list(zip(name.elts, value.elts)) if several else [(name, value)]  # type: ignore[attr-defined]
 
 
 def plateaus(tree: ast.Module, known: Meaning) -> Iterator[Told]:

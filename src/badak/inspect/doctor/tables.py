@@ -42,6 +42,15 @@ def pairs(targets: list[ast.expr], value: ast.expr) -> list[tuple[str, ast.expr]
     return [(ast.unparse(name), each) for name, each in zip(names, values) if isinstance(name, ast.Name | ast.Attribute)]
 
 
+def stored_by(line: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
+    """(name, what it is given) of an assignment, also of several at once."""
+    if not isinstance(line, ast.Assign):
+        return []
+    name, value = line.targets[0], line.value
+    several = isinstance(name, ast.Tuple) and isinstance(value, ast.Tuple) and len(name.elts) == len(value.elts)
+    return list(zip(name.elts, value.elts)) if several else [(name, value)]  # type: ignore[attr-defined]
+
+
 def assigned(tree: ast.AST) -> list[tuple[int, str, ast.expr]]:
     """(line, name, value) of all assignments."""
     every = [node for node in ast.walk(tree) if isinstance(node, ast.Assign) and len(node.targets) == 1]

@@ -13,6 +13,7 @@ from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.given import shapes_of
 from badak.inspect.doctor.names import own_text, weights_of
 from badak.inspect.doctor.report import Finding
+from badak.inspect.doctor.tables import stored_by
 
 if TYPE_CHECKING:
     from badak.inspect.doctor.session import Visit
@@ -156,7 +157,7 @@ def aliased() -> int:
     keepers = (node for node in ast.walk(tree) if isinstance(node, ast.If) and keeps_best(node))
     held = {ast.unparse(x.args[0]).rpartition(".")[2] for x in calls if x.func.attr == "load_state_dict"}  # type: ignore[attr-defined]
     for keeper in keepers:  # by an object of the program's own, as EarlyStopping
-        for name, value in (each for line in keeper.body for each in kept_by(line)):
+        for name, value in (each for line in keeper.body for each in stored_by(line)):
             if (
                 isinstance(name, ast.Attribute)
                 and name.attr in held
@@ -165,7 +166,7 @@ def aliased() -> int:
                 return value.lineno
     for loop in (node for node in ast.walk(tree) if isinstance(node, ast.For | ast.While)):
         for node in ast.walk(loop):
-            for name, value in kept_by(node):
+            for name, value in stored_by(node):
                 if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "state_dict":
                     key = ast.unparse(value.func.value), ast.unparse(name)
                     inside = any(loop.lineno <= x.lineno <= (loop.end_lineno or 0) for x in calls if x.lineno == loads.get(key))
@@ -177,16 +178,7 @@ def aliased() -> int:
 def keeps_best(node: ast.If) -> bool:
     """Whether a line keeps a number where it is better than the best."""
     sides = {ast.unparse(each) for x in ast.walk(node.test) if isinstance(x, ast.Compare) for each in [x.left, *x.comparators]}
-    return any(ast.unparse(name) in sides and ast.unparse(value) in sides for line in node.body for name, value in kept_by(line))
-
-
-def kept_by(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
-    """(name, what it is given) of an assignment, also of several at once."""
-    if not isinstance(node, ast.Assign):
-        return []
-    name, value = node.targets[0], node.value
-    several = isinstance(name, ast.Tuple) and isinstance(value, ast.Tuple) and len(name.elts) == len(value.elts)
-    return list(zip(name.elts, value.elts)) if several else [(name, value)]  # type: ignore[attr-defined]
+    return any(ast.unparse(name) in sides and ast.unparse(value) in sides for line in node.body for name, value in stored_by(line))
 
 
 def resembles(name: str, known: str) -> bool:
