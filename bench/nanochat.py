@@ -21,8 +21,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from badak.cli.course.questions import story_questions, sums
 from badak.data.stories import stories
-from badak.learn.questions import story_questions, sums
 from bench.conditions import conditions
 
 COMMIT = "92d63d4e8bb4df75c3b71618f31ddde2378b2bcd"

@@ -324,7 +324,7 @@ def test_so_many_files_change(what, tmp_path):
     most, files, program = CHANGES[what]
     assert len(files) <= most
     for folder in ("src", "tools", "docs"):
-        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__", "*.pyc", "img", "learn"))
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__", "*.pyc", "img", "course"))
     for name, text in files.items():
         with (tmp_path / "src" / "badak" / name).open("a", encoding="utf-8") as file:
             file.write(text)

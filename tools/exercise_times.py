@@ -9,8 +9,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from badak.learn.course import COURSE
-from badak.learn.exercise import HEAD
+from badak.cli.course.course import COURSE
+from badak.cli.course.exercise import HEAD
 
 LIMIT = 10.0
 

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from badak.cli import main
-from tests.serving.conftest import write_models
+from tests.cli.serving.conftest import write_models
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +120,7 @@ def test_a_key_of_the_environment(started):
     (["{writer}", "--port", "{taken}"], "fix: another --port, or --port 0 for a free one\n"),
 ])  # fmt: skip
 def test_what_cannot_be_served_is_said_in_two_lines(folders, tmp_path, monkeypatch, capsys, words, said):
-    from badak.serving.server import listen
+    from badak.cli.serving.server import listen
 
     monkeypatch.chdir(tmp_path)
     (tmp_path / "short.txt").write_text("123\n")

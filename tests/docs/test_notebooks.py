@@ -7,8 +7,8 @@ import sys
 import pytest
 
 from badak.cli import main
-from badak.learn.course import COURSE, Folder
-from badak.learn.exercise import Both
+from badak.cli.course.course import COURSE, Folder
+from badak.cli.course.exercise import Both
 from tests.tiers import few
 
 for name in ("nbformat", "nbclient", "ipykernel", "matplotlib_inline"):
@@ -18,7 +18,7 @@ for name in ("nbformat", "nbclient", "ipykernel", "matplotlib_inline"):
 import nbformat  # noqa: E402
 from nbclient import NotebookClient  # noqa: E402
 
-from badak.learn import notebook  # noqa: E402
+from badak.cli.course import notebook  # noqa: E402
 from tools import learn, notebooks  # noqa: E402
 
 PAGES = [page for language in learn.LANGUAGES for page in learn.pages(language)]

@@ -182,7 +182,7 @@ OWNERS = {  # who reads by itself, and why
     "inspect/profiling/machine.py": "files of the system",
     **dict.fromkeys(("inspect/visualize/page/page.py", "inspect/visualize/floors.py", "core/i18n/catalogue.py",
                      "core/public_api/table.py", "inspect/introspection/error_codes.py", "inspect/introspection/source.py",
-                     "inspect/profiling/contest.py", "serving/app.py"), "badak's own files"),
+                     "inspect/profiling/contest.py", "cli/serving/app.py"), "badak's own files"),
     "data/files.py": "`read_text`", "training/corpus.py": "`read_text`", "training/masked_lm.py": "`read_text`",
 }  # fmt: skip
 CALLS = {"read_text", "read_bytes", "memmap", "fromfile", "loadtxt", "safe_open"}

@@ -9,8 +9,8 @@ import torch
 
 from badak.generation.harness import run_tasks
 from badak.training.load import load_generator
+from tests.cli.serving.conftest import served
 from tests.generation.test_harness import TEXT, written
-from tests.serving.conftest import served
 
 pytestmark = pytest.mark.nightly
 KINDS = {

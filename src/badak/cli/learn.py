@@ -13,9 +13,9 @@ from badak.core.i18n import columns, padded, say, tr
 from badak.io.atomic import write_file
 
 if TYPE_CHECKING:
-    from badak.learn.check import Verdict
-    from badak.learn.course import Folder
-    from badak.learn.exercise import Exercise
+    from badak.cli.course.check import Verdict
+    from badak.cli.course.course import Folder
+    from badak.cli.course.exercise import Exercise
 
 
 def place(function):
@@ -30,7 +30,7 @@ exercise = click.argument("word", metavar="EXERCISE")
 
 def opened(folder: str | None) -> "Folder":
     """The learner's folder."""
-    from badak.learn.course import FOLDER, Folder
+    from badak.cli.course.course import FOLDER, Folder
 
     return Folder(folder or FOLDER)
 
@@ -50,7 +50,7 @@ def command(ctx: click.Context, folder: str | None) -> None:
 
 def listed(own: "Folder") -> None:
     """Print the course."""
-    from badak.learn.course import COURSE
+    from badak.cli.course.course import COURSE
 
     marks = {"done": say("done"), "open": say("started"), "": ""}
     width = max(columns(mark) for mark in marks.values())
@@ -73,7 +73,7 @@ def listed(own: "Folder") -> None:
 @click.pass_obj
 def start(outer: str | None, folder: str | None, force: bool, word: str) -> None:
     """Write the file of an exercise: its text, a signature and holes."""
-    from badak.learn.course import exercise_of
+    from badak.cli.course.course import exercise_of
 
     meant, own = exercise_of(word), opened(folder or outer)
     file = own.start(meant, force)
@@ -88,8 +88,8 @@ def start(outer: str | None, folder: str | None, force: bool, word: str) -> None
 @click.pass_obj
 def notebook(outer: str | None, folder: str | None, force: bool, word: str) -> None:
     """Write an exercise as a Jupyter notebook: text, code, check and hints. Its cells use the files of your folder."""
-    from badak.learn.course import exercise_of
-    from badak.learn.notebook import write
+    from badak.cli.course.course import exercise_of
+    from badak.cli.course.notebook import write
 
     file = write(opened(folder or outer), exercise_of(word), force)
     echo(tr("{} is written: open it in Jupyter", file))
@@ -105,8 +105,8 @@ def check(outer: str | None, folder: str | None, seconds: float, word: str) -> i
 
     It runs in a process of its own. Exit code: 0 if it is right, 1 otherwise.
     """
-    from badak.learn.course import exercise_of, hash_of
-    from badak.learn.run import run
+    from badak.cli.course.course import exercise_of, hash_of
+    from badak.cli.course.run import run
 
     meant, own = exercise_of(word), opened(folder or outer)
     file = own.started(meant)
@@ -154,7 +154,7 @@ def shown(meant: "Exercise", verdict: "Verdict") -> None:
 @click.pass_obj
 def hint(outer: str | None, folder: str | None, word: str) -> None:
     """Show the next of three hints."""
-    from badak.learn.course import exercise_of
+    from badak.cli.course.course import exercise_of
 
     meant, own = exercise_of(word), opened(folder or outer)
     seen = min(own.of(meant).get("hints", 0) + 1, len(meant.hints))
@@ -169,7 +169,7 @@ def hint(outer: str | None, folder: str | None, word: str) -> None:
 @click.pass_obj
 def solution(outer: str | None, folder: str | None, word: str) -> None:
     """Show a solution with its derivation. Your report says that you asked."""
-    from badak.learn.course import exercise_of
+    from badak.cli.course.course import exercise_of
 
     meant, own = exercise_of(word), opened(folder or outer)
     own.note(meant, solution=1)
@@ -183,7 +183,7 @@ def solution(outer: str | None, folder: str | None, word: str) -> None:
 @click.pass_obj
 def report(outer: str | None, folder: str | None, name: str, out: str) -> None:
     """Write a summary with your programs and a hash, for a lecturer."""
-    from badak.learn.report import report as summary
+    from badak.cli.course.report import report as summary
 
     made = summary(opened(folder or outer), name)
     text = json.dumps(made, ensure_ascii=False, indent=1).encode("utf-8", "replace")
@@ -200,9 +200,9 @@ def verify(is_run: bool, file: str) -> int:
     The hash is no signature: whoever changes a report can compute it again. --run runs other people's programs: use a machine or an
     account that holds nothing of value. Exit code: 1 if a program that the report calls done is wrong.
     """
+    from badak.cli.course.report import again, read
     from badak.core.errors import visible
     from badak.core.public_api.version import version
-    from badak.learn.report import again, read
 
     made, wrong = read(file), 0
     name = visible(made["name"]).replace("\n", " ") or say("no name")

@@ -34,8 +34,8 @@ def headed(stage: str) -> str:
 
 def run_path(run: str, language_: str | None, dialogues: str | None, quick: bool, seed: int) -> None:
     """Go the path, and show what each stage added."""
-    from badak.learn.path import MODEL, SIZES, STAGES, PathConfig, stage_folder, walk
-    from badak.learn.questions import FIVE
+    from badak.cli.course.path import MODEL, SIZES, STAGES, PathConfig, stage_folder, walk
+    from badak.cli.course.questions import FIVE
 
     config = PathConfig(language_ or language(), dialogues or "", seed, SIZES["quick" if quick else "full"])
     echo(tr("path folder {}", run))

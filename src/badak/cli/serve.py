@@ -11,9 +11,9 @@ import click
 
 from badak.cli.options import PLACE, SectionedCommand, given, options_of, precision_option
 from badak.cli.output import echo
+from badak.cli.serving.limits import Limits
 from badak.core.errors import ArgumentError, FileError, NotSupportedError, tr
 from badak.data.files import read_text
-from badak.serving.limits import Limits
 
 DEFAULTS = Limits()
 KEY, SHORTEST = "BADAK_API_KEY", 16  # characters of a key
@@ -26,9 +26,9 @@ def run_serve(
     """Open the models, and answer until a signal comes."""
     if any(importlib.util.find_spec(name) is None for name in ("starlette", "uvicorn", "prometheus_client")):
         raise NotSupportedError("serve: starlette, uvicorn or prometheus_client is not installed", 'pip install "badak[serve]"')
-    from badak.serving.app import WAYS, Service
-    from badak.serving.models import open_all
-    from badak.serving.server import LOCAL, listen, serve
+    from badak.cli.serving.app import WAYS, Service
+    from badak.cli.serving.models import open_all
+    from badak.cli.serving.server import LOCAL, listen, serve
 
     limits = Limits(**given(DEFAULTS, values))
     key = key_of(api_key_file)
