@@ -88,6 +88,22 @@ def test_layer_norm_of_another_shape_is_refused():
     )
 
 
+GROUPS = {
+    "no groups": (lambda lib, x: lib.nn.functional.group_norm(x, -2), "num groups to be greater than 0, got -2"),
+    "weights": (lambda lib, x: lib.nn.functional.group_norm(x, 2, lib.ones(3)), "weight to be a vector of size equal"),
+    "bias": (lambda lib, x: lib.nn.functional.group_norm(x, 2, lib.ones(4), lib.ones(4, 1)), "bias to be a vector of size equal"),
+    "a weight of another dtype": (lambda lib, x: lib.nn.functional.group_norm(x, 2, lib.ones(4).double()), "expect"),
+}
+
+
+@pytest.mark.parametrize("name", GROUPS)
+def test_a_group_norm_refuses_what_pytorch_refuses(name):
+    call, words = GROUPS[name]
+    for lib in (torch, badak):
+        with pytest.raises(RuntimeError, match=words):
+            call(lib, lib.ones(2, 4, 3))
+
+
 @pytest.mark.parametrize("shape", [(2, 12), (2, 6, 5), (3, 6, 2, 2)])
 def test_group_norm(shape):
     agree(

@@ -11,7 +11,7 @@ from badak.ops.attention import Attention
 from badak.ops.embedding import Embedding
 from badak.ops.linear import AddMM, Linear, LinearOfEach
 from badak.ops.matmul import MatMul
-from badak.ops.norm import BatchMoments, BatchNorm, LayerNorm, RMSNorm
+from badak.ops.norm import BatchMoments, BatchNorm, GroupNorm, LayerNorm, RMSNorm
 from badak.ops.quantized import EmbeddingBlocks, LinearBFloat16, LinearBlocks, LinearInt8
 from badak.ops.select import Dropout
 from badak.ops.softmax import LogSoftmax, Softmax
@@ -79,6 +79,14 @@ def pytorchs_attention(q, k, v, keep, bias, drop, causal=None, scale=None, p=0.0
     """PyTorch's own, for its order in memory; it gives no weights."""
     y = F.scaled_dot_product_attention(q, k, v, is_causal=causal == 0, enable_gqa=True)
     return (y, torch.empty(*q.shape[:3], k.shape[2])) if want_weights else y
+
+
+def group_norm(x, w, b, groups, eps):
+    """The formula: PyTorch's own has no gradient for a bias without weight."""
+    channels, count = (-1, *(1,) * (x.ndim - 2)), x.shape[1] // groups * math.prod(x.shape[2:])
+    y = F.layer_norm(x.reshape(x.shape[0], groups, count), (count,), eps=eps).reshape(x.shape)
+    y = y if w is None else y * w.reshape(channels)
+    return y if b is None else y + b.reshape(channels)
 
 
 def int8s(*shape):
@@ -234,6 +242,11 @@ ROWS = [
                      for p, f in [(3, False), (None, True), (0, True)]]),
     Sample(LayerNorm, layer_norm, NORMS, axes=1, eps=[1e-5, 1e-1], threads=[((257, 65), (65,), (65,))]),
     Sample(LayerNorm, layer_norm, [ONE_CHANNEL], axes=1, eps=[1e-5, 1e-1], no_grad=(0,)),
+    Sample(GroupNorm, group_norm,
+           [case((2, 6, 5), (6,), (6,), groups=3), case((3, 4, 2, 3), None, (4,), groups=1), case((2, 8), (8,), None, groups=2),
+            case((1, 2, 2, 1, 3), None, None, groups=2), case((0, 4, 3), (4,), (4,), groups=2),
+            case((2, 1, 5), (1,), (1,), groups=1)],
+           eps=[1e-5, 1e-1], threads=[case((8, 12, 40, 41), (12,), (12,), groups=4), case((300, 70), (70,), (70,), groups=10)]),
     Sample(BatchMoments, batch_moments, [(4, 3), (2, 3, 5), (3, 2, 4, 6), (2, 2, 1, 3, 2), (1, 1), (0, 3), (40, 33)],
            threads=[(16, 20, 40, 41), (900, 70)]),
     Sample(BatchNorm, batch_norm,

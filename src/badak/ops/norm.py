@@ -17,8 +17,11 @@ def _mean(saved):
 
 
 def _layer_rstd(saved):
-    """1 / sqrt(var + eps); eps is what its value lacks to that."""
-    x = _flat(saved.x, saved.axes)
+    return _rstd(_flat(saved.x, saved.axes), saved)
+
+
+def _rstd(x, saved):
+    """1 / sqrt(var + eps) of the last axis; eps is what its value lacks to that."""
     d = x - x.mean(axis=-1, keepdims=True)
     return _inverse_root((d * d).mean(axis=-1), saved.array("rstd"))
 
@@ -105,6 +108,52 @@ class RMSNorm(Op):
         x, w, axes = saved.x, saved.w, saved.axes
         dx, dw = kernels.of(dy).rms_norm_backward(_flat(dy, axes), _flat(x, axes), _flat(w, axes), saved.rstd, saved.needs)
         return _shaped(dx, x), _shaped(dw, w)
+
+
+class GroupNorm(Op):
+    """y = w (x - mean) rstd + b for each of `groups` groups of channels of x (N, C, ...);   mean, var of the group, biased.
+
+    With h = (x - mean) rstd and g = w dy:   dx = rstd (g - mean(g) - h mean(g h)),   dw = sum dy h,   db = sum dy.
+    """
+
+    capturable = True
+    supports_bf16 = True
+    saved_functions = {  # noqa: RUF012
+        "mean": lambda saved: _grouped(saved).mean(axis=-1),
+        "rstd": lambda saved: _rstd(_grouped(saved), saved),
+    }
+
+    @staticmethod
+    def forward(save, x, w, b, groups, eps=1e-5):
+        _check_dtypes("group_norm", x, w, b)
+        for name, part in (("weight", w), ("bias", b)):
+            if part is not None and part.shape != x.shape[1:2]:
+                raise ShapeError(
+                    tr("group_norm: Expected {} to be a vector of size equal to the number of channels in input, but got {} of "
+                       "shape {} and input of shape {}", name, name, list(part.shape), list(x.shape)),
+                    tr("{} of shape ({},)", name, x.shape[1]),
+                )  # fmt: skip
+        save.x, save.w, save.groups, save.kind = x, w, groups, None if b is None else b.dtype
+        y, save.mean, save.rstd = kernels.of(x).group_norm(x, w, b, groups, eps)
+        return y
+
+    @staticmethod
+    def backward(saved, dy):
+        dx, dw, db = kernels.of(dy).group_norm_backward(dy, saved.x, saved.w, saved.mean, saved.rstd, saved.needs)
+        return dx, dw, None if db is None else db.astype(saved.kind, copy=False)
+
+    @staticmethod
+    def batching(run, op, xs, batched, attributes):
+        x, *parameters = xs
+        differ = any(batched[1:])  # from example to example: these weights come after the norm
+        x, shape = x.flatten(0, 1) if batched[0] else x, x.shape
+        y = run(op, x, *(None, None) if differ else parameters, **attributes).reshape(shape)
+        if not differ:
+            return y
+        places = (1,) * (x.ndim - 2)
+        w, b = [p if p is None else p.reshape(-1, 1, x.shape[1], *places) for p in parameters]
+        y = y if w is None else y * w
+        return y if b is None else y + b
 
 
 class BatchMoments(Op):
@@ -215,6 +264,12 @@ def _moment(saved, place: int):
     return (d * d).mean(axis=axes)
 
 
+def _grouped(saved):
+    """x (N, C, ...) as (N, G, C / G ...)."""
+    x = saved.x
+    return x.reshape(x.shape[0], saved.groups, math.prod(x.shape[1:]) // saved.groups)
+
+
 def _check(where: str, x, w, b, axes: int) -> None:
     dtype, rest = x.dtype, x.shape[-axes:]
     if (
@@ -223,17 +278,21 @@ def _check(where: str, x, w, b, axes: int) -> None:
         and (b is None or (b.dtype is dtype and b.shape == rest))
     ):
         return
-    if x.dtype.kind in "iub":
-        raise not_floating(where, x)
-    kinds = {p.dtype for p in (w, b) if p is not None}
-    if kinds - {x.dtype} and not (x.dtype == BFLOAT16 and kinds == {FLOAT32}):  # PyTorch takes float32 parameters next to it
-        raise dtype_mismatch(where, input=x, weight=w, bias=b)
+    _check_dtypes(where, x, w, b)
     if (w is not None and w.shape != rest) or (b is not None and b.shape != rest):
         found = "".join(f", {name}={p.shape}" for name, p in (("weight", w), ("bias", b)) if p is not None)
         raise ShapeError(
             tr("{}: expected weight of shape (C,) where x is (..., C); got x={}{}", where, x.shape, found),
             f"normalized_shape={rest}",
         )
+
+
+def _check_dtypes(where: str, x, w, b) -> None:
+    if x.dtype.kind in "iub":
+        raise not_floating(where, x)
+    kinds = {p.dtype for p in (w, b) if p is not None}
+    if kinds - {x.dtype} and not (x.dtype == BFLOAT16 and kinds == {FLOAT32}):  # PyTorch takes float32 parameters next to it
+        raise dtype_mismatch(where, input=x, weight=w, bias=b)
 
 
 def _flat(x, axes: int):

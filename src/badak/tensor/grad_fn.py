@@ -21,7 +21,8 @@ _SHOWN_AS = {  # what PyTorch calls them, with the number of the overload where 
     "Cholesky": "LinalgCholeskyEx", "Clamp": "Clamp 1", "Conv": "Convolution", "ConvTranspose": "Convolution",
     "CrossEntropy": "NllLoss", "CumMax": "Cummax", "CumMin": "Cummin", "CumProd": "Cumprod", "CumSum": "Cumsum",
     "Det": "LinalgDet", "DivBy": "Div", "DivInto": "Mul", "Dropout": "Mul", "Eigh": "LinalgEigh", "Fourier": "FftC2C",
-    "GELU": "Gelu", "Imag": "Select", "Inverse": "LinalgInvEx", "InverseRealFourier": "FftC2R", "LayerNorm": "NativeLayerNorm",
+    "GELU": "Gelu", "GroupNorm": "NativeGroupNorm", "Imag": "Select", "Inverse": "LinalgInvEx",
+    "InverseRealFourier": "FftC2R", "LayerNorm": "NativeLayerNorm",
     "LerpBy": "Lerp", "Linear": "Addmm", "Log1p": "Log1P", "LogCumSumExp": "Logcumsumexp", "LogSumExp": "Logsumexp",
     "MSE": "MseLoss", "MatMul": "Mm", "MatrixExp": "LinalgMatrixExp", "MaxPool": "MaxPool2DWithIndices", "NLL": "NllLoss",
     "Norm": "LinalgVectorNorm", "Pad": "ConstantPadNd", "Pinv": "LinalgPinv", "Pow": "Pow 1", "PowBy": "Pow", "PowOf": "Pow 2",
@@ -38,6 +39,7 @@ _SAVED_BY = {
     "MmBackward0": {"b": "mat2"}, "BmmBackward0": {"b": "mat2"}, "MvBackward0": {"b": "vec"}, "DotBackward0": {"b": "tensor"},
     "PowBackward0": {"c": "exponent"}, "PowBackward1": {"b": "exponent"}, "PowBackward2": {"c": "self", "x": "exponent"},
     "AddmmBackward0": {"x": "mat1", "w": ""}, "ConvolutionBackward0": {"x": "input"}, "NativeLayerNormBackward0": {"x": "input"},
+    "NativeGroupNormBackward0": {"x": "input", "groups": "group"},
     "NativeBatchNormBackward0": {"x": "input", "moving": "training", "eps": "eps"},
     "AddcmulBackward0": {"a": "tensor1", "b": "tensor2"}, "AddcdivBackward0": {"a": "tensor1", "b": "tensor2"},
 }  # fmt: skip

@@ -5,6 +5,7 @@ import numpy as np
 from badak.kernels.half import value_dtype
 from badak.kernels.numba._blocks import as_rows, rows_per_block, rows_per_part
 from badak.kernels.numba.casts import vector
+from badak.kernels.numba.codegen.compile import kernel
 from badak.kernels.numba.codegen.floats import over_root
 from badak.kernels.numba.reductions import summed
 from badak.kernels.numba.simd.rows import normal_row, products_in, slopes_in, squares_in, total_in
@@ -12,27 +13,30 @@ from badak.kernels.numba.threadpool.parallel import parallel
 from badak.kernels.reference.layer_norm import rounding
 
 
-@parallel("W2 Wf1 Wf1 R2 Rf1 Rf1 f f i")
-def layer_norm_rows(task, y, mean, rstd, x, w, b, eps, rough, rows):
-    """y (N, C), mean and rstd (N,) for `rows` rows of x (N, C).
-
-    mean = sum_c x / C     rstd = 1 / sqrt(sum_c (x - mean)^2 / C + eps)     y = w (x - mean) rstd + b
+@kernel
+def moments_of(x, eps, rough):
+    """mean = sum x / C     rstd = 1 / sqrt(sum (x - mean)^2 / C + eps)     of one row.
 
     rough: below which share of mean^2 a variance may be rounding, and the mean is taken again.
     """
-    share = x.dtype.type(1 / max(x.shape[1], 1))
+    share = x.dtype.type(1 / max(x.size, 1))
+    m = total_in(x) * share
+    var = squares_in(x, m) * share
+    if var <= m * m * rough:
+        rest = x.dtype.type(0)
+        for c in range(x.size):
+            rest += x[c] - m
+        m += rest * share
+        var = squares_in(x, m) * share
+    return m, over_root(var + eps)
+
+
+@parallel("W2 Wf1 Wf1 R2 Rf1 Rf1 f f i")
+def layer_norm_rows(task, y, mean, rstd, x, w, b, eps, rough, rows):
+    """y = w (x - mean) rstd + b (N, C), mean and rstd (N,) for `rows` rows of x (N, C)."""
     for n in range(task * rows, min((task + 1) * rows, x.shape[0])):
-        m = total_in(x[n]) * share
-        var = squares_in(x[n], m) * share
-        if var <= m * m * rough:
-            rest = x.dtype.type(0)
-            for c in range(x.shape[1]):
-                rest += x[n, c] - m
-            m += rest * share
-            var = squares_in(x[n], m) * share
-        r = over_root(var + eps)
-        mean[n], rstd[n] = m, r
-        normal_row(y[n], x[n], m, r, w, b)
+        mean[n], rstd[n] = moments_of(x[n], eps, rough)
+        normal_row(y[n], x[n], mean[n], rstd[n], w, b)
 
 
 @parallel("W2 Wf2 Wf2 R2 R2 Rf1 Rf1 Rf1 i")

@@ -1,9 +1,11 @@
 """Normalisation."""
 
+import operator
+
 from badak.core.errors import ArgumentError, ShapeError, tr
 from badak.nn.functional._common import real_tensor, tensor
 from badak.ops._check import not_floating
-from badak.ops.norm import LayerNorm, RMSNorm
+from badak.ops.norm import GroupNorm, LayerNorm, RMSNorm
 from badak.tensor import Tensor, apply, bfloat16, finfo, float16, float32
 from badak.tensor.convert import as_images
 from badak.tensor.inplace import write_
@@ -68,13 +70,13 @@ def rms_norm(input, normalized_shape, weight=None, eps=None) -> Tensor:
     return apply(RMSNorm, x, weight, eps=eps, axes=_axes("rms_norm", x, normalized_shape))
 
 
-def _in_float32_parameters(x: Tensor, weight, bias, kinds=(float16,)) -> bool:
+def _in_float32_parameters(x: Tensor, weight, bias) -> bool:
     """Whether x has 16 bits and the parameters of its norm have 32, as after `model.half()` that spares the norms.
 
-    Where x is bfloat16, the operations of layer and RMS norm take such parameters as they are.
+    Where x is bfloat16, the operations of the norms take such parameters as they are.
     """
     parameters = [p for p in (weight, bias) if p is not None]
-    return x.dtype in kinds and bool(parameters) and all(p.dtype is float32 for p in parameters)
+    return x.dtype is float16 and bool(parameters) and all(p.dtype is float32 for p in parameters)
 
 
 def _axes(where: str, x: Tensor, normalized_shape) -> int:
@@ -107,6 +109,8 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5) -> Tensor:
         (1, 4, 5)
     """
     x = real_tensor(input, "group_norm")
+    if operator.index(num_groups) <= 0:
+        raise ArgumentError(tr("group_norm: Expected num groups to be greater than 0, got {}", num_groups), "an integer above 0")
     if x.dim() < 2 or x.shape[1] % num_groups:
         raise ShapeError(
             tr("group_norm: Expected number of channels in input to be divisible by num_groups; got input={}, num_groups={}",
@@ -118,15 +122,9 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5) -> Tensor:
             tr("Expected more than 1 value per channel when training, got input size {}", list(x.shape)),
             "fewer groups, or a larger input",
         )
-    if _in_float32_parameters(x, weight, bias, (float16, bfloat16)):
+    if _in_float32_parameters(x, weight, bias):
         return group_norm(x.float(), num_groups, weight, bias, eps).to(x.dtype)
-    N, C = x.shape[:2]
-    flat = x.reshape(N, num_groups, x.numel() // max(N * num_groups, 1))
-    y = layer_norm(flat, flat.shape[-1:], eps=eps).reshape(x.shape)
-    channels = (C, *(1,) * (x.dim() - 2))
-    if weight is not None:
-        y = y * weight.reshape(channels)
-    return as_images(y if bias is None else y + bias.reshape(channels), x)
+    return as_images(apply(GroupNorm, x, weight, bias, groups=num_groups, eps=eps), x)
 
 
 @in_float32

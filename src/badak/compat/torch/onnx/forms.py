@@ -231,6 +231,17 @@ def _layer_norm(w, out, x, weight, b, eps=1e-5, axes=1):
     return y if b is None else w.op("Add", y, w.of(b))
 
 
+@form("norm.GroupNorm")
+def _group_norm(w, out, x, weight, b, groups, eps=1e-5):
+    shape, channels = w.op("Shape", w.of(x)), [1, -1, *(1,) * (w.array(x).ndim - 2)]
+    y = w.op("Reshape", w.of(x), w.constant([0, groups, -1], INT))  # 0: the size that x has there
+    d = w.op("Sub", y, w.reduce("ReduceMean", y, [-1], True))
+    var = w.reduce("ReduceMean", w.op("Mul", d, d), [-1], True)
+    y = w.op("Reshape", w.op("Div", d, w.op("Sqrt", w.op("Add", var, w.constant(eps, out.dtype)))), shape)
+    y = y if weight is None else w.op("Mul", y, w.op("Reshape", w.of(weight), w.constant(channels, INT)))
+    return y if b is None else w.op("Add", y, w.op("Reshape", w.of(b), w.constant(channels, INT)))
+
+
 @form("norm.BatchMoments")
 def _batch_moments(w, out, x):
     axes = [i for i in range(w.array(x).ndim) if i != 1]

@@ -253,6 +253,7 @@ FORMS: dict[str, _Form] = {
     "arithmetic.TruncDiv": lambda a, b: call(badak.div, a, b, rounding_mode="trunc"),
     "activation.GELU": lambda x, approximate="none", **_: call(F.gelu, x, approximate=approximate),
     "activation.SiLU": lambda x: call(F.silu, x),
+    "norm.GroupNorm": lambda x, w, b, groups, eps=1e-5: call(F.group_norm, x, groups, w, b, eps),
     "elementwise.Round": lambda x, **attributes: call(badak.round, x, **attributes),
     "loss.BCE": lambda x, target: call(F.binary_cross_entropy, x, target, reduction="none"),
     "arithmetic.PowOf": lambda x, c: call(badak.pow, c, x),
@@ -362,9 +363,8 @@ std sub sum take take_along_dim tile transpose tril triu unbind var view_as_comp
 """
 _LAYERS = """
 avg_pool1d avg_pool2d avg_pool3d max_pool1d max_pool2d max_pool3d binary_cross_entropy
-binary_cross_entropy_with_logits conv1d conv2d conv3d
-conv_transpose1d conv_transpose2d conv_transpose3d cross_entropy embedding gelu kl_div linear log_softmax mse_loss nll_loss
-one_hot pad silu softmax
+binary_cross_entropy_with_logits conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d cross_entropy embedding
+gelu group_norm kl_div linear log_softmax mse_loss nll_loss one_hot pad silu softmax
 """
 
 
