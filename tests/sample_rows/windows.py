@@ -61,7 +61,8 @@ ROWS = [
         two((2, 3, 6, 6), (4, 3, 3, 3), (4,), stride=(3, 3)),
         two((1, 4, 7, 5), (4, 2, 3, 2), None, stride=(2, 1), padding=(2, 1), dilation=(2, 1), groups=2),
         case((1, 2, 3, 4, 3), (2, 2, 2, 2, 2), (2,), stride=(1, 2, 1), padding=(0, 1, 1), dilation=(1, 1, 1)),
-    ], threads=[two((3, 8, 30, 30), (16, 8, 3, 3), (16,), padding=(1, 1))], by_rows=IMAGES),
+    ], threads=[two((3, 8, 30, 30), (16, 8, 3, 3), (16,), padding=(1, 1)),
+                two((5, 4, 7, 8), (262, 2, 3, 2), (262,), padding=(1, 1), groups=2)], by_rows=IMAGES),
     Sample(ConvTranspose, conv_transpose, [
         one((2, 3, 5), (3, 4, 3), (4,), output_padding=(0,)),
         one((2, 4, 5), (4, 2, 3), None, stride=2, padding=1, output_padding=(1,), groups=2),

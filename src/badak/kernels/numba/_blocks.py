@@ -15,7 +15,7 @@ from badak.kernels.numba.threadpool.pool import team
 BLOCK = 16_384  # elements of a block: 64 KiB of float32, in the second cache together with its result
 PARTS = 32  # most partial sums of a sum over rows
 _COPIED = 4 * LARGE  # elements: asking for the kernel takes 15 us, in which NumPy copies half of them
-_COPY = 0.3  # nanoseconds of one core per element that is copied
+PER_COPY = 0.3  # nanoseconds of one core per element that is copied
 NOTHING = {np.dtype(t): np.empty(0, t) for t in (np.float32, np.float64, BFLOAT16)}  # what stands for an absent vector
 
 
@@ -51,19 +51,24 @@ def copies(size):
 def copy_rows(task, y, x, rows):
     """`rows` rows of y (I, J, K, C) = x; the last axis of both is contiguous."""
     every = y.shape[0] * y.shape[1] * y.shape[2]
-    for row in range(task * rows, min((task + 1) * rows, every)):
-        batch, k = divmod(row, y.shape[2])
-        i, j = divmod(batch, y.shape[1])
+    batch, k = divmod(task * rows, y.shape[2])
+    i, j = divmod(batch, y.shape[1])
+    for _ in range(task * rows, min((task + 1) * rows, every)):
         target, source = unit_stride(y[i, j, k]), unit_stride(x[i, j, k])
         for c in range(target.size):
             target[c] = source[c]
+        k += 1
+        if k == y.shape[2]:
+            j, k = j + 1, 0
+            if j == y.shape[1]:
+                i, j = i + 1, 0
 
 
 def copy(y, x):
     """y = x, of at most four axes, the last one without gaps."""
     y, x = (each[(None,) * (4 - each.ndim)] for each in (y, x))
     rows = rows_per_block(y.shape[3])
-    copy_rows(-(-math.prod(y.shape[:3]) // rows), y.size * _COPY, y, x, rows)
+    copy_rows(-(-math.prod(y.shape[:3]) // rows), y.size * PER_COPY, y, x, rows)
 
 
 def blocks_of(size):

@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from badak.kernels import reference
-from badak.kernels.numba._blocks import contiguous
+from badak.kernels.numba._blocks import PER_COPY, contiguous, rows_per_block
 from badak.kernels.numba.codegen.arrays import unit_stride
 from badak.kernels.numba.codegen.compile import kernel
 from badak.kernels.numba.codegen.registers import REGISTER, lanes
@@ -18,12 +18,14 @@ from badak.kernels.numba.gemm import FLOPS_PER_NS
 from badak.kernels.numba.matmul import matmul
 from badak.kernels.numba.simd.gemm import gemm
 from badak.kernels.numba.simd.tiles import DEPTH, copy_number, copy_row
-from badak.kernels.numba.threadpool.parallel import parallel
+from badak.kernels.numba.threadpool.parallel import parallel, parallel_exact
 from badak.kernels.numba.windows import fold, offsets_of
 
 SIZE, STRIDE, OUT = range(3)
 _PANELS = 8  # of columns that a task makes at most: fewer, and its weight is read too often
+_TASKS, _ROWS = 16, 64  # where there are fewer tasks, each takes half of the weight's rows, if that are so many
 _COLUMNS = 48  # of the weight's gradient, and three times as many where that still makes two tasks
+_SWAPPED = 16  # channels of which a task swaps the weights with those of the others
 _SCRATCH = 65_536  # windows that a task of the weight's gradient holds at a time
 
 
@@ -64,17 +66,52 @@ def cut(like, x, channels, apart, offsets, stride, runs, found, space, pitch):
                         copy_number(like, start + i * stride * item, into + i * item)
 
 
-@parallel("W3 R3 R3 Ri2 Ri1 i i")
-def conv_panels(task, y, x, w, at, offsets, images, panels):
-    """`panels` panels of the columns of y (N, M, L) = W cols(x), which are those of `images` images side by side; w (G, M/G, J)."""
+@parallel_exact("W4 R4 i i i i")
+def pad_images(task, y, x, depth, height, width, step):
+    """y = x with zeros around it, `depth`, `height` and `width` of them, for `step` images x (I, D, H, W)."""
+    zero = x.dtype.type(0)
+    for image in range(task * step, min((task + 1) * step, x.shape[0])):
+        for i in range(y.shape[1]):
+            for j in range(y.shape[2]):
+                line, d, h = unit_stride(y[image, i, j]), i - depth, j - height
+                if d < 0 or d >= x.shape[1] or h < 0 or h >= x.shape[2]:
+                    for k in range(line.size):
+                        line[k] = zero
+                    continue
+                for k in range(width):
+                    line[k] = line[line.size - 1 - k] = zero
+                source, inside = unit_stride(x[image, d, h]), line[width:]
+                for k in range(source.size):
+                    inside[k] = source[k]
+
+
+@parallel_exact("W4 R4 i")
+def swap_channels(task, y, x, step):
+    """y (G, C, M, K) = x (G, M, C, K) for `step` of its C: what lies side by side is read at once."""
+    g, block = divmod(task, -(-x.shape[2] // step))
+    for m in range(x.shape[1]):
+        for c in range(block * step, min((block + 1) * step, x.shape[2])):
+            for k in range(x.shape[3]):
+                y[g, c, m, k] = x[g, m, c, k]
+
+
+@parallel("W3 R3 R3 Ri2 Ri1 i i i")
+def conv_panels(task, y, x, w, at, offsets, images, panels, rows):
+    """`panels` panels of the columns of y (N, M, L) = W cols(x), which are those of `images` images side by side; w (G, M/G, J).
+
+    A task takes `rows` rows of W.
+    """
     like, item = w[0, 0, 0], y.itemsize
     width = 3 * lanes(like)
-    groups, rows, deep = w.shape
+    groups, every, deep = w.shape
     channels, apart, places = x.shape[1] // groups, x.shape[2], y.shape[2]
     blocks = -(-images * places // (panels * width))
     rest, block = divmod(task, blocks)
+    rest, part = divmod(rest, -(-every // rows))
     sheet, g = divmod(rest, groups)
-    image = sheet * images
+    image, top = sheet * images, part * rows
+    rows = min(rows, every - top)
+    weight, top = w[g, top : top + rows], top + g * every
     taken = min(images, y.shape[0] - image) * places
     runs, sums = np.empty((3, width), np.int64), np.empty((rows if images > 1 else 0, width), y.dtype)
     space = np.empty((deep + 2) * width, y.dtype)
@@ -87,15 +124,15 @@ def conv_panels(task, y, x, w, at, offsets, images, panels):
         cut(like, start, channels, apart, offsets, at[STRIDE, 2], runs, found, space.ctypes.data + skip * item, pitch * item)
         windows = space[skip : skip + deep * pitch].reshape((deep, pitch))[:, :columns]
         if images == 1:
-            gemm(1, w[g], windows, None, y[image, g * rows : (g + 1) * rows, first : first + columns])
+            gemm(1, weight, windows, None, y[image, top : top + rows, first : first + columns])
             continue
-        gemm(1, w[g], windows, None, sums[:, :columns])
+        gemm(1, weight, windows, None, sums[:, :columns])
         q = first
         while q < first + columns:
             n, p = divmod(q, places)
             count = min(places - p, first + columns - q)
             for m in range(rows):
-                target, source = y[image + n, g * rows + m, p : p + count], sums[m, q - first : q - first + count]
+                target, source = y[image + n, top + m, p : p + count], sums[m, q - first : q - first + count]
                 for i in range(count):
                     target[i] = source[i]
             q += count
@@ -179,8 +216,11 @@ def depthwise_weights(task, dw, dy, x, at, offsets):
 
 def conv(x, w, at, groups, out):
     """y (N, M, *O), the windows of x times w (M, C/G, *K); see `reference.conv`."""
-    if not _taken(x, w, out):
-        return reference.conv(x, w, at, groups, out)
+    return _conv(x, w, at, groups, out) if _taken(x, w, out) else reference.conv(x, w, at, groups, out)
+
+
+def _conv(x, w, at, groups, out, turned=False):
+    """`conv`; turned: by w whose places stand in the opposite order."""
     n, m, places = x.shape[0], w.shape[0], math.prod(out)
     y = np.empty((n, m, *out), x.dtype)
     left = _weight(w, groups)
@@ -188,6 +228,7 @@ def conv(x, w, at, groups, out):
         return matmul(left, _grouped(x, groups)).reshape(y.shape)
     stride, padding, dilation = at
     source, geometry, offsets = _slid(x, w.shape[2:], stride, padding, dilation, out)
+    offsets = offsets[::-1].copy() if turned else offsets
     flat, work = y.reshape(n, m, places), 2 * y.size * left.shape[2] // FLOPS_PER_NS
     if groups == m == x.shape[1] and max(stride) == 1:
         step = max(1, 4096 // places)
@@ -195,10 +236,13 @@ def conv(x, w, at, groups, out):
         return y
     width = 3 * REGISTER // x.itemsize
     images = 1 if places >= 2 * width else min(n, -(-4 * width // places))
+    images = -(-n // -(-n // images))  # as many in each sheet
     panels = -(-images * places // width)
     together = max(1, min(_PANELS, panels * groups * -(-n // images) // 8))
-    tasks = -(-n // images) * groups * -(-images * places // (together * width))
-    conv_panels(tasks, work, flat, source, left, geometry, offsets, images, together)
+    tasks, rows = -(-n // images) * groups * -(-images * places // (together * width)), left.shape[1]
+    if tasks < _TASKS and rows >= 2 * _ROWS:
+        tasks, rows = 2 * tasks, -(-rows // 2)
+    conv_panels(tasks, work, flat, source, left, geometry, offsets, images, together, rows)
     return y
 
 
@@ -213,9 +257,11 @@ def conv_dx(dy, w, at, groups, size):
         return matmul(left.swapaxes(1, 2), _grouped(dy, groups)).reshape(dy.shape[0], -1, *size)
     cheap = left.shape[1] <= 4 * w.shape[1]  # to cut windows of dy out, next to those that are put back
     if cheap and max(stride) == 1 and all(p <= r for p, r in zip(padding, reach)):
-        turned = np.flip(w.reshape(groups, -1, *w.shape[1:]), range(3, w.ndim + 1)).swapaxes(1, 2)
-        turned = contiguous(turned).reshape(-1, turned.shape[2], *w.shape[2:])
-        return conv(dy, turned, (stride, tuple(r - p for r, p in zip(reach, padding)), dilation), groups, size)
+        given = contiguous(w).reshape(groups, -1, w.shape[1], math.prod(w.shape[2:]))
+        swapped = np.empty((groups, w.shape[1], given.shape[1], given.shape[3]), w.dtype)
+        swap_channels(groups * -(-w.shape[1] // _SWAPPED), w.size * PER_COPY, swapped, given, _SWAPPED)
+        swapped = swapped.reshape(-1, given.shape[1], *w.shape[2:])
+        return _conv(dy, swapped, (stride, tuple(r - p for r, p in zip(reach, padding)), dilation), groups, size, turned=True)
     cols = matmul(left.swapaxes(1, 2), _grouped(dy, groups))
     return fold(cols.reshape(dy.shape[0], groups * w.shape[1], *w.shape[2:], *dy.shape[2:]), size, *at)
 
@@ -255,8 +301,11 @@ def _slid(x, kernel, stride, padding, dilation, out):
 
 def _padded(x, padding):
     """x with zeros around it."""
-    y = np.zeros((*x.shape[:2], *(n + 2 * p for n, p in zip(x.shape[2:], padding))), x.dtype)
-    y[(..., *(slice(p, p + n) for p, n in zip(padding, x.shape[2:])))] = x
+    y = np.empty((*x.shape[:2], *(n + 2 * p for n, p in zip(x.shape[2:], padding))), x.dtype)
+    missing = (1,) * (5 - x.ndim)
+    images = (each.reshape(-1, *missing, *each.shape[2:]) for each in (y, contiguous(x)))
+    step = rows_per_block(math.prod(y.shape[2:]))
+    pad_images(-(-x.shape[0] * x.shape[1] // step), y.size * PER_COPY, *images, *(0,) * len(missing), *padding, step)
     return y
 
 
