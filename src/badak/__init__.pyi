@@ -685,6 +685,8 @@ from badak.compat.torch import compile as compile
 from badak.compat.torch import OutOfMemoryError as OutOfMemoryError
 from badak.compat.torch import are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled
 from badak.compat.torch import get_default_device as get_default_device
+from badak.compat.torch import get_deterministic_debug_mode as get_deterministic_debug_mode
+from badak.compat.torch import get_device_module as get_device_module
 from badak.compat.torch import get_float32_matmul_precision as get_float32_matmul_precision
 from badak.compat.torch import get_num_interop_threads as get_num_interop_threads
 from badak.compat.torch import get_num_threads as get_num_threads

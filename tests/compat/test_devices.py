@@ -104,6 +104,32 @@ def test_settings_are_remembered():
         badak.set_num_threads(0)
 
 
+@pytest.mark.parametrize("level", ["default", "warn", "error"])
+def test_the_mode_of_determinism_is_remembered(level):
+    told = []
+    for lib in (torch, badak):
+        lib.set_deterministic_debug_mode(level)
+        told.append(lib.get_deterministic_debug_mode())
+        lib.set_deterministic_debug_mode("default")
+    assert told[0] == told[1]
+
+
+def test_the_module_of_a_device():
+    assert badak.get_device_module() is badak.get_device_module("cpu") is badak.cpu
+    assert badak.get_device_module(badak.device("cuda")) is badak.cuda
+    for wrong, words in (("meta", "Device 'meta' does not"), ("nonsense", "nonsense"), (3, "Invalid value of device '3'")):
+        for lib in (torch, badak):
+            with pytest.raises(RuntimeError, match=words):
+                lib.get_device_module(wrong)
+
+
+def test_what_computes_is_told_as_text():
+    text = badak.__config__.show()
+    assert text.startswith("badak built with:\n  - badak ") and badak.kernels.info()["kernels"] in text
+    assert f"get_num_threads() : {badak.get_num_threads()}" in badak.__config__.parallel_info()
+    assert badak.backends.nnpack.set_flags(False) == (False,)
+
+
 def test_compile_gives_back_what_it_gets():
     model = nn.Linear(1, 1)
     assert badak.compile(model, mode="max-autotune", fullgraph=True) is model

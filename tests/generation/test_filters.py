@@ -6,7 +6,7 @@ import pytest
 import badak
 from badak.core.errors import ArgumentError
 from badak.generation import GenerationConfig, filter_logits
-from badak.generation.filters import keep_top_k, keep_top_p, penalise_repetition, scale_temperature
+from badak.generation.logit_filters import keep_top_k, keep_top_p, penalise_repetition, scale_temperature
 
 INF = float("inf")
 

@@ -9,7 +9,7 @@ import badak
 from badak import models, nn
 from badak.core.errors import ArgumentError
 from badak.generation import GenerationConfig, beam_search, generate
-from badak.generation.filters import FILTERS, filter_logits, forbid_repeats, keep_min_p
+from badak.generation.logit_filters import FILTERS, filter_logits, forbid_repeats, keep_min_p
 from tests.models.test_pretrained import ids_for, theirs
 
 pytestmark = pytest.mark.slow

@@ -9,7 +9,7 @@ from badak.cli import main
 from badak.core.errors import ArgumentError, FileError, StateError
 from badak.data.tokenizer import Tokenizer
 from badak.data.tokens import documents, write_tokens
-from badak.generation.filters import GenerationConfig
+from badak.generation.logit_filters import GenerationConfig
 from badak.generation.text import generate_text
 from badak.training.build import build, open_model, resume, start
 from badak.training.loop import train

@@ -16,7 +16,7 @@ import badak
 from badak import data, models, nn
 from badak import generation as G  # noqa: N812
 from badak.data import files, mnist, pieces, text, tokenizer, tokens
-from badak.generation import embed, explain, filters, picture
+from badak.generation import embed, explain, logit_filters, picture
 from badak.generation import text as writing
 from tests.wrong_input.spoil import WORDS, spoiled
 from tests.wrong_input.test_wrong_input import answer
@@ -89,7 +89,7 @@ def sampled(kind: Callable) -> Callable:
 
 
 def of_generation(place: Place) -> dict[str, Call]:
-    model, ids, config = small(), T([[1, 2]]), filters.GenerationConfig(max_new_tokens=3)
+    model, ids, config = small(), T([[1, 2]]), logit_filters.GenerationConfig(max_new_tokens=3)
     ask = [model, ids, config, 3, (0,)]
     vectors = place.encoder.encode(["one", "two"])
     bert = small("BERT", vocab_size=len(place.words))
@@ -100,13 +100,13 @@ def of_generation(place: Place) -> dict[str, Call]:
         "generate of lists": (G.generate, [model, [[1], [2, 3]], config], {}),
         "stream": (gone_through(G.stream), [*ask, None], {}),
         "stream with starts": (gone_through(G.stream), [model, T([[1, 2], [1, 2]]), config, None, (), T([0, 1])], {}),
-        "beam_search": (G.beam_search, [model, ids, filters.GenerationConfig(max_new_tokens=3, num_beams=2), 3, (0,)], {}),
+        "beam_search": (G.beam_search, [model, ids, logit_filters.GenerationConfig(max_new_tokens=3, num_beams=2), 3, (0,)], {}),
         "filter_logits": (
             G.filter_logits,
-            [logits, T([[1], [2]]), filters.GenerationConfig(no_repeat_ngram_size=1, top_p=0.5, min_p=0.1)],
+            [logits, T([[1], [2]]), logit_filters.GenerationConfig(no_repeat_ngram_size=1, top_p=0.5, min_p=0.1)],
             {},
         ),
-        "GenerationConfig": (filters.GenerationConfig, [3, 0.5, 2, 0.9, 0.1, 1.2, 2, 1, 1.0, 0], {}),
+        "GenerationConfig": (logit_filters.GenerationConfig, [3, 0.5, 2, 0.9, 0.1, 1.2, 2, 1, 1.0, 0], {}),
         "fill_mask": (G.fill_mask, [bert, T([1, 4, 2]), 4, 2, (0,)], {}),
         "explain": (gone_through(explain.explain), [*ask, 2], {}),
         "loop_in": (explain.loop_in, [[1, 2, 1, 2, 1, 2], 3, 4], {}),

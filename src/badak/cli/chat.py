@@ -13,7 +13,7 @@ from badak.cli.options import PLACE, SectionedCommand, given, options_of, precis
 from badak.cli.output import echo
 from badak.core.errors import BadakError, tr
 from badak.generation.chat import Chat
-from badak.generation.filters import GenerationConfig
+from badak.generation.logit_filters import GenerationConfig
 from badak.training.load import load_generator
 
 DEFAULTS = GenerationConfig()

@@ -10,8 +10,8 @@ from badak.cli.output import echo
 from badak.core.errors import ArgumentError, FileError, tr
 from badak.data.files import read_text
 from badak.generation.explain import explain
-from badak.generation.filters import GenerationConfig
 from badak.generation.folder import TextGenerator
+from badak.generation.logit_filters import GenerationConfig
 from badak.generation.text import generate_text, prompt_ids, warn_of_a_loop
 from badak.tensor import tensor
 from badak.training.load import load_generator

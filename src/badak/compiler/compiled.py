@@ -2,7 +2,8 @@
 
 A step is a function of tensors: a forward, or forward, backward and optimizer.step(). Its first call only runs. The next two
 are recorded, on copies of the arguments that stay where they are; if both recordings say the same, later calls copy their
-arguments there and do the entries again, most of them as one list of kernel calls without Python in between.
+arguments there and do the entries again, most of them as one list of kernel calls without Python in between. A step that cannot be
+replayed runs as it is, and `fallback_reason` says why: most reasons come from `capture.py`.
 """
 
 import functools

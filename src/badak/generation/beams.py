@@ -5,7 +5,7 @@ from dataclasses import replace
 from math import inf
 from typing import Any
 
-from badak.generation.filters import GenerationConfig, filter_logits, forbid
+from badak.generation.logit_filters import GenerationConfig, filter_logits, forbid
 from badak.generation.reader import Reader, answering, next_logits
 from badak.generation.validation import (
     Ends,

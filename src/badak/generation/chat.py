@@ -17,8 +17,8 @@ import numpy as np
 from badak.core.errors import ArgumentError, tr
 from badak.core.public_api import guard_types as _guard_types
 from badak.data.validation import text
-from badak.generation.filters import GenerationConfig
 from badak.generation.folder import TextGenerator, Turn
+from badak.generation.logit_filters import GenerationConfig
 from badak.generation.reader import Reader
 from badak.generation.sampling import stream
 from badak.generation.text import TextVocabulary, noted, pieces_of, prompt_ids, until

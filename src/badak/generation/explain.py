@@ -10,7 +10,7 @@ from badak.core.errors import ArgumentError, ArgumentTypeError, tr
 from badak.core.public_api import guard_names as _guard_names
 from badak.core.public_api import guard_types as _guard_types
 from badak.data.validation import whole
-from badak.generation.filters import FILTERS, GenerationConfig
+from badak.generation.logit_filters import FILTERS, GenerationConfig
 from badak.generation.reader import Reader, answering, next_logits
 from badak.generation.sampling import drawn
 from badak.generation.validation import ONE_ROW, Ends, ends_of, expect_prompt, expect_settings

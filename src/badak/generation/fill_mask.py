@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from badak.core.errors import ArgumentError, ArgumentTypeError, tr
 from badak.data.validation import several, whole
-from badak.generation.filters import forbid
+from badak.generation.logit_filters import forbid
 from badak.generation.reader import answering
 from badak.generation.validation import expect_model
 from badak.nn import Module

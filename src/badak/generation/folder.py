@@ -16,7 +16,7 @@ from badak.data.files import read_text
 from badak.data.gguf_tokens import marks_of, tokenizer_of
 from badak.data.tokenizer import Tokenizer
 from badak.generation import renderer
-from badak.generation.filters import GenerationConfig
+from badak.generation.logit_filters import GenerationConfig
 from badak.generation.settings import sample_config, suppressed
 from badak.io.atomic import as_path
 from badak.io.config import read_json

@@ -14,8 +14,8 @@ from typing import Any
 
 from badak.core.errors import ArgumentError, NotSupportedError, tr
 from badak.data.tokenizer import Tokenizer
-from badak.generation.filters import GenerationConfig
 from badak.generation.folder import TextGenerator
+from badak.generation.logit_filters import GenerationConfig
 from badak.generation.reader import answering
 from badak.generation.text import generate_text, prompt_ids
 from badak.io.atomic import as_path

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 from badak.autograd import no_grad
 from badak.compiler.compiled import Compiled
 from badak.core.errors import ArgumentError, tr
-from badak.generation.filters import forbid
+from badak.generation.logit_filters import forbid
 from badak.generation.validation import (
     expect_answers,
     expect_known,

@@ -1,4 +1,7 @@
-"""Text from left to right: ask the model for the next token, choose one, append it, ask again."""
+"""Text from left to right: ask the model for the next token, choose one, append it, ask again.
+
+`logit_filters.py` says what may be chosen: temperature, top-k, top-p, penalties.
+"""
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
@@ -7,7 +10,7 @@ from typing import Any
 from badak.autograd import no_grad
 from badak.data.padding import pad
 from badak.generation.beams import beam_search
-from badak.generation.filters import GenerationConfig, filter_logits
+from badak.generation.logit_filters import GenerationConfig, filter_logits
 from badak.generation.reader import Reader, answering, evaluating, next_logits
 from badak.generation.validation import (
     Ends,

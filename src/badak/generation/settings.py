@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from badak.core.errors import ArgumentError, FileError, tr
-from badak.generation.filters import GenerationConfig
+from badak.generation.logit_filters import GenerationConfig
 
 ALWAYS = ("max_new_tokens", "no_repeat_ngram_size", "num_beams", "repetition_penalty", "length_penalty")
 DRAWING = {"temperature": 1.0, "top_k": 50, "top_p": 1.0, "min_p": 0.0}  # of transformers, where it draws

@@ -14,7 +14,7 @@ from badak.data.tokenizer import TextStream, Tokenizer
 from badak.data.validation import several, text
 from badak.generation.explain import loop_in
 from badak.generation.fill_mask import fill_mask
-from badak.generation.filters import GenerationConfig
+from badak.generation.logit_filters import GenerationConfig
 from badak.generation.sampling import generate, stream
 from badak.generation.validation import Ends, ends_of
 from badak.nn import Module

@@ -16,7 +16,7 @@ from badak.data.marian import MarianTokens
 from badak.data.padding import pad
 from badak.data.tokenizer import Tokenizer
 from badak.generation.beams import search
-from badak.generation.filters import GenerationConfig
+from badak.generation.logit_filters import GenerationConfig
 from badak.generation.reader import answering
 from badak.io.config import Checked, option
 from badak.models.seq2seq import Seq2Seq

@@ -7,7 +7,7 @@ import numpy as np
 
 from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, IndexOutOfRangeError, tr
 from badak.data.validation import several, whole
-from badak.generation.filters import GenerationConfig
+from badak.generation.logit_filters import GenerationConfig
 from badak.nn import Module
 from badak.tensor import Tensor, tensor
 

@@ -10,7 +10,7 @@ from badak.core.i18n import language, say, tr
 from badak.data import DataLoader, Dataset, RandomSampler, Subset, pad
 from badak.data.tokenizer import Tokenizer
 from badak.data.tokens import TokenWindows
-from badak.generation.filters import GenerationConfig
+from badak.generation.logit_filters import GenerationConfig
 from badak.generation.text import TextVocabulary, generate_text
 from badak.nn import Module
 from badak.nn.lora import load_lora, lora_state_dict

@@ -11,7 +11,7 @@ from badak.compat.torch import onnx
 from badak.compat.torch.export import Dim
 from badak.core.errors import ArgumentError, tr
 from badak.data.tokenizer_files import token_ids, tokenizer_files
-from badak.generation.filters import GenerationConfig
+from badak.generation.logit_filters import GenerationConfig
 from badak.generation.settings import generation_config
 from badak.generation.translate import TranslateConfig
 from badak.io.atomic import as_path

@@ -14,7 +14,7 @@ import numpy as np
 
 from badak.autograd import no_grad
 from badak.core.errors import ArgumentError, ShapeError, tr
-from badak.generation.filters import GenerationConfig
+from badak.generation.logit_filters import GenerationConfig
 from badak.generation.reader import answering
 from badak.generation.sampling import generate
 from badak.nn import Module

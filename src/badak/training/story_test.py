@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from badak.data.stories import COUNT, check_story, opening, sentences_of, stories
-from badak.generation.filters import GenerationConfig
+from badak.generation.logit_filters import GenerationConfig
 from badak.generation.sampling import generate
 from badak.generation.text import TextVocabulary
 from badak.nn import Module

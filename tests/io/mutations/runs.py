@@ -15,7 +15,7 @@ import numpy as np
 from huggingface_hub import snapshot_download  # noqa: F401  (a run may name the Hub's weights; it reads files of the system first)
 
 from badak import kernels
-from badak.generation.filters import GenerationConfig
+from badak.generation.logit_filters import GenerationConfig
 from badak.generation.picture import rank_classes
 from badak.generation.text import fill_sentence, generate_text
 from badak.io import sealed

@@ -25,7 +25,7 @@ from badak.data.stories import stories
 from badak.data.tokenizer import Tokenizer
 from badak.data.tokenizer_files import token_ids, tokenizer_files
 from badak.data.tokens import TokenWindows
-from badak.generation.filters import GenerationConfig
+from badak.generation.logit_filters import GenerationConfig
 from badak.generation.reader import answering
 from badak.generation.sampling import generate
 from badak.generation.settings import generation_config

@@ -15,8 +15,8 @@ from badak.cli.serving.limits import Limits
 from badak.cli.serving.models import Writer
 from badak.core.errors import ArgumentError, tr
 from badak.generation.chat import conversation
-from badak.generation.filters import GenerationConfig
 from badak.generation.folder import Turn
+from badak.generation.logit_filters import GenerationConfig
 from badak.generation.text import prompt_ids
 
 MANY = 128  # texts of one request

@@ -23,7 +23,7 @@ from badak.cli.serving.errors import BusyError, Crash, EndingError, TooLongError
 from badak.cli.serving.limits import Limits
 from badak.compiler.compiled import Compiled
 from badak.core.errors import ArgumentError, BadakError, NotSupportedError, tr
-from badak.generation.filters import GenerationConfig, filter_logits
+from badak.generation.logit_filters import GenerationConfig, filter_logits
 from badak.generation.reader import answering, checked_logits, last_logits, widened
 from badak.generation.sampling import drawn
 from badak.generation.text import TextVocabulary, Until, text_stream

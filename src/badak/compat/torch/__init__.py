@@ -11,8 +11,10 @@ from badak.compat.torch.amp import get_autocast_dtype as get_autocast_dtype
 from badak.compat.torch.amp import is_autocast_enabled as is_autocast_enabled
 from badak.compat.torch.compiler import compile as compile
 from badak.compat.torch.devices import OutOfMemoryError as OutOfMemoryError
+from badak.compat.torch.devices import get_device_module as get_device_module
 from badak.compat.torch.settings import are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled
 from badak.compat.torch.settings import get_default_device as get_default_device
+from badak.compat.torch.settings import get_deterministic_debug_mode as get_deterministic_debug_mode
 from badak.compat.torch.settings import get_float32_matmul_precision as get_float32_matmul_precision
 from badak.compat.torch.settings import get_num_interop_threads as get_num_interop_threads
 from badak.compat.torch.settings import get_num_threads as get_num_threads

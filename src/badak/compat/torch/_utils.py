@@ -14,10 +14,10 @@ from types import ModuleType
 from typing import Any
 
 from badak.compat.torch.compiler import is_compiling as is_compiling
+from badak.compat.torch.devices import module_of
 from badak.compat.torch.overrides import resolve_name
-from badak.core.errors import ArgumentError, ArgumentTypeError, DeviceError, NotSupportedError, StateError, tr
+from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, StateError, tr
 from badak.core.public_api import door as _door
-from badak.core.public_api.table import reach
 from badak.io.allowed import SPARSE, with_metadata
 from badak.io.pt import load
 from badak.io.storage import Storage
@@ -218,12 +218,7 @@ def _get_device_index(device: Any, optional: bool = False, allow_cpu: bool = Fal
 
 def _get_device_module(device_type: str) -> Any:
     """torch.cpu for "cpu"."""
-    module = reach(f"badak.{device_type}")
-    if module is None:
-        raise DeviceError(
-            tr("Device '{}' does not have a corresponding module registered as 'torch.{}'.", device_type, device_type), "'cpu'"
-        )
-    return module
+    return module_of(device_type)
 
 
 def cpu_count() -> int | None:

@@ -87,4 +87,5 @@ quantized = Flags(engine="none", supported_engines=["none"])
 opt_einsum = Flags(enabled=False, strategy=None, is_available=_no)
 cpu = Flags(get_cpu_capability=lambda: "DEFAULT")
 xnnpack = Flags(enabled=False)
+nnpack = Flags(enabled=False, is_available=_no, set_flags=lambda _enabled: (False,))
 fp32_precision = "none"

@@ -1,11 +1,13 @@
 """Devices that are not there. Asking whether they are is answered; asking for work of them is an error."""
 
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from badak.core.errors import DeviceError, tr
 from badak.core.errors import OutOfMemoryError as OutOfMemoryError
 from badak.core.public_api.door import Namespace
+from badak.core.public_api.table import reach
 from badak.tensor import device
+from badak.tensor import device as Device
 from badak.tensor.dtypes import check_device, entered
 
 
@@ -59,6 +61,25 @@ cpu = Namespace(
     synchronize=nothing,
     set_device=nothing,
 )
+
+
+def get_device_module(device: str | Device | None = None) -> Any:
+    """torch.cpu, or that of the device of this name: `torch.get_device_module("cuda")` is torch.cuda.
+
+    Raises:
+        DeviceError: where there is no such module, and of anything but a device and its name
+    """
+    if not isinstance(device, str | Device | None):
+        raise DeviceError(tr("Invalid value of device '{}', expect torch.device, str, or None", device), 'get_device_module("cpu")')
+    return module_of("cpu" if device is None else Device(device).type)
+
+
+def module_of(name: str) -> Any:
+    """torch.cpu for "cpu"."""
+    module = reach(f"badak.{name}")
+    if module is None:
+        raise DeviceError(tr("Device '{}' does not have a corresponding module registered as 'torch.{}'.", name, name), "'cpu'")
+    return module
 
 
 def _enter(self: device) -> device:

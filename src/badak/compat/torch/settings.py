@@ -65,6 +65,11 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
     use_deterministic_algorithms(level in (1, 2), warn_only=level == 1)
 
 
+def get_deterministic_debug_mode() -> int:
+    """0, 1 or 2: use_deterministic_algorithms off, with a warning, with an error."""
+    return int(bool(_settings["deterministic"])) * (1 if _settings["warn_only"] else 2)
+
+
 def set_warn_always(b: bool, /) -> None:
     """Remember the wish; badak repeats a warning as Python's `warnings` is set."""
     _settings["warn_always"] = bool(b)

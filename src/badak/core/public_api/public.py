@@ -302,7 +302,8 @@ TABLE = {
     "compat.torch": Names(
         functions=(
             "autocast get_autocast_dtype is_autocast_enabled compile OutOfMemoryError "
-            "are_deterministic_algorithms_enabled get_default_device get_float32_matmul_precision "
+            "are_deterministic_algorithms_enabled get_default_device get_deterministic_debug_mode get_device_module "
+            "get_float32_matmul_precision "
             "get_num_interop_threads get_num_threads is_deterministic_algorithms_warn_only_enabled "
             "is_warn_always_enabled set_default_device set_deterministic_debug_mode set_float32_matmul_precision "
             "set_flush_denormal set_num_interop_threads set_num_threads set_warn_always "

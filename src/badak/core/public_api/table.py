@@ -144,6 +144,7 @@ PLACES = {
     "badak.utils.hooks": "badak.autograd.hooks",
     "badak.cond": "badak.compat.torch.control.cond",
     "badak.utils.benchmark": "badak.compat.torch.benchmark",
+    "badak.__config__": "badak.compat.torch.build_config",
     "badak.__future__": "badak.compat.torch.swapping",
     "badak.utils.swap_tensors": "badak.compat.torch.swapping.swap_tensors",
     "badak.utils.weak": "badak.compat.torch.weak",

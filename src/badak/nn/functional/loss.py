@@ -1,6 +1,7 @@
 """Losses. `reduction` is "mean", "sum" or "none"; `size_average` and `reduce` are PyTorch's older words for it.
 
 Terms of log-likelihoods are in nats. Those of the hot path are one operation each (see `ops/loss.py`).
+More stand in `likelihood.py`; the modules in `nn/loss.py`.
 """
 
 import numpy as np

@@ -1,4 +1,7 @@
-"""What a diagnosis is. A new one: a class in a file of its own here, a line in `__init__.py`, a plant in its tests."""
+"""What a diagnosis is. A new one: a class here, in a file of its own or next to those of its kind, under the next free BADAK-nnn;
+its place in `DIAGNOSES` of `__init__.py`, causes before effects; a plant in its tests; a row in docs/how-to/doctor.md, and in the
+Korean twin of that page.
+"""
 
 import sys
 from collections.abc import Iterator
