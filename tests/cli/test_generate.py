@@ -27,6 +27,18 @@ def test_the_prompt_may_stand_alone(run, capsys):
 
 
 @pytest.mark.slow
+def test_what_is_said_before_the_first_token_stands_before_the_text(run, capsys, monkeypatch):
+    def pieces(*given):
+        yield "to be"
+        print("compiling")
+        yield from (" or", " not")
+
+    monkeypatch.setattr("badak.cli.generate.generate_text", pieces)
+    assert main(["generate", run, "to be"]) == 0
+    assert capsys.readouterr().out == "compiling\nto be or not\n"
+
+
+@pytest.mark.slow
 def test_reasons_name_each_token_and_where_the_model_looked(run, capsys):
     assert main(["generate", run, "to", "--explain", "--max-new-tokens", "3", "--top-k", "5", "--seed", "4"]) == 0
     head, *lines = capsys.readouterr().out.splitlines()

@@ -1,6 +1,7 @@
 """badak generate RUN --prompt TEXT"""
 
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 import click
@@ -38,7 +39,9 @@ def run_generate(
         write_on_each(writer, prompts_of(prompts), config, stop)
         return
     written: list[int] = []
-    for piece in generate_text(writer.model, writer.vocabulary, text or prompt, config, writer.ends, stop, written):
+    pieces = generate_text(writer.model, writer.vocabulary, text or prompt, config, writer.ends, stop, written)
+    click.echo("".join(islice(pieces, 2)), nl=False)  # prompt and first token: what is said while kernels compile comes before
+    for piece in pieces:
         click.echo(piece, nl=False)
     click.echo()
     warn_of_a_loop(writer.vocabulary, written)
