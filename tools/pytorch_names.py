@@ -19,8 +19,8 @@ NAMESPACES = """torch torch.Tensor torch.amp torch.autograd torch.autograd.funct
     torch.onnx torch.optim torch.optim.lr_scheduler torch.optim.swa_utils torch.profiler torch.random torch.serialization
     torch.sparse torch.special torch.testing torch.utils torch.utils.benchmark torch.utils.checkpoint torch.utils.data
     torch.utils.data.distributed torch.utils.dlpack torch.utils.tensorboard torch.xpu""".split()
-HOMES = """torch torch.amp torch.autograd torch.distributions torch.nn torch.optim torch.optim.lr_scheduler torch.optim.swa_utils
-    torch.utils.data""".split()  # whose classes say, under badak run, where PyTorch defines them
+HOMES = """torch torch.amp torch.autograd torch.autograd.graph torch.cuda.amp torch.distributions torch.fx torch.nn torch.optim
+    torch.optim.lr_scheduler torch.optim.swa_utils torch.profiler torch.utils.data""".split()  # whose classes say, under badak run, where PyTorch defines them
 FOREIGN = {
     "typing",
     "typing_extensions",
@@ -65,7 +65,7 @@ def homes(space: str) -> list[str]:
     for name, value in sorted(vars(importlib.import_module(space)).items()):
         module = getattr(value, "__module__", "")
         if isinstance(value, type) and name == value.__name__ and name[0] != "_" and "._" not in module:
-            if module.startswith(f"{space}."):
+            if module.startswith("torch.") and module != space:
                 found.setdefault(module, []).append(name)
     return [f"{space} < {module}: {' '.join(names)}" for module, names in sorted(found.items())]
 

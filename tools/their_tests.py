@@ -75,6 +75,11 @@ SUITES = {
         "test/posteriors test/acquisition/test_analytic.py test/models/transforms", repository="pytorch/botorch@e390e135c"
     ),
     "captum": Suite("tests/attr/test_*.py", repository="pytorch/captum@v0.8.0"),
+    "deepinv": Suite(
+        " ".join(f"deepinv/tests/test_{name}.py" for name in "loss noise_model metric physics_functional".split()),
+        repository="deepinv/deepinv@3f832a7c2",
+        options="-o addopts= --timeout 60",
+    ),
     "diffusers": Suite(
         " ".join(f"tests/models/test_{name}.py" for name in "layers_utils activations attention_processor".split())
         + " tests/others/test_ema.py tests/others/test_training.py tests/models/unets/test_unet_2d_blocks.py "
@@ -92,6 +97,7 @@ SUITES = {
     ),
     "entmax": Suite("entmax", repository="deep-spin/entmax@c2bec6d"),
     "fvcore": Suite("tests/test_*.py tests/param_scheduler", repository="facebookresearch/fvcore@3378afe"),
+    "fairscale": Suite("tests/nn/misc tests/nn/model_parallel tests/optim/test_adam.py", repository="facebookresearch/fairscale@146f1602"),
     "geoopt": Suite(
         " ".join(
             f"tests/test_{name}.py"
@@ -101,6 +107,7 @@ SUITES = {
         repository="geoopt/geoopt@07598cd",
         options="--timeout 120 -W ignore::DeprecationWarning",
     ),
+    "gluonts": Suite("test/torch", path="src", repository="awslabs/gluonts@3d05d465f", options="-o addopts= --timeout 120"),
     "gpytorch": Suite("test", repository="cornellius-gp/gpytorch@v1.15.2"),
     "higher": Suite("tests", repository="facebookresearch/higher@15a247a"),
     "hypll": Suite("tests", repository="maxvanspengler/hyperbolic_learning_library@62ea788"),
@@ -126,6 +133,7 @@ SUITES = {
         repository="kymatio/kymatio@11552ed5",
         options="--timeout 120",
     ),
+    "Laplace": Suite("tests", repository="aleximmer/Laplace@44ea62a", options="--timeout 120"),
     "lightly": Suite("tests/loss tests/models tests/utils", repository="lightly-ai/lightly@e8d317fc", options="--timeout 120"),
     "lm-evaluation-harness": Suite(
         " ".join(
@@ -191,6 +199,7 @@ SUITES = {
         environment={"HF_ENDPOINT": "nowhere://"},  # its tests ask the hub in spite of HF_HUB_OFFLINE, and wait
         options="-o addopts=",
     ),
+    "pomegranate": Suite("tests", repository="jmschrei/pomegranate@e916273", options="--timeout 60"),
     "ptflops": Suite("tests", repository="sovrasov/flops-counter.pytorch@d612c75"),
     "pycox": Suite("tests", repository="havakv/pycox@v0.3.0"),
     "pypose": Suite(
@@ -235,6 +244,7 @@ SUITES = {
     ),
     "skorch": Suite("skorch/tests", repository="skorch-dev/skorch@v1.4.0", options="-o addopts="),
     "snntorch": Suite("tests/test_snntorch", repository="jeshraghian/snntorch@634fc22"),
+    "speechbrain": Suite("tests/unittests", repository="speechbrain/speechbrain@9c826ef39", options="--timeout 60"),
     "stable-baselines3": Suite(
         " ".join(f"tests/test_{name}.py" for name in "distributions buffers utils gae train_eval_mode".split()),
         repository="DLR-RM/stable-baselines3@e05d2dbe",
@@ -246,15 +256,18 @@ SUITES = {
         repository="facebookresearch/theseus@c8583de4",
         options="--timeout 120",
     ),
+    "tianshou": Suite("test/base", path=".", repository="thu-ml/tianshou@f2402056", options="--timeout 60"),
     "torch-optimizer": Suite("tests", repository="jettify/pytorch-optimizer@19c3e41", options="--timeout 60"),
     "tinygrad": Suite("test/backend/test_ops.py", repository="tinygrad/tinygrad@v0.13.0"),  # badak as what it is compared with
     "torch_geometric": Suite("test/nn/conv/test_[a-g]*.py test/nn/norm", repository="pyg-team/pytorch_geometric@5c6461b23"),
+    "torchani": Suite("tests", repository="aiqm/torchani@800dcdd3", options="--timeout 60"),
     "torchcde": Suite(
         " ".join(f"test/test_{name}.py" for name in "hermite_cubic linear_interpolation log_ode misc natural_cubic_spline".split()),
         repository="patrick-kidger/torchcde@9ff6aba",
         options="--timeout 240",
     ),
     "torchdiffeq": Suite("tests/*_tests.py", repository="rtqichen/torchdiffeq@master"),
+    "torchio": Suite("tests", path="src", repository="fepegar/torchio@9051dbcd", options="-o addopts= --timeout 60"),
     "TorchJD": Suite("tests/unit", path="src", repository="SimplexLab/TorchJD@862baeda", options="--timeout 120"),
     "torchmetrics": Suite(
         "tests/unittests/bases", path="src", repository="Lightning-AI/torchmetrics@v1.9.0", options="-o addopts="

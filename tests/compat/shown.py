@@ -10,7 +10,9 @@ import torch
 from torch import nn
 
 warnings.simplefilter("ignore")
-SPACES = "torch torch.amp torch.autograd torch.distributions torch.nn torch.optim torch.optim.lr_scheduler torch.utils.data".split()
+SPACES = """torch torch.amp torch.autograd torch.distributions torch.fx torch.nn torch.nn.utils.parametrize
+    torch.nn.utils.prune torch.nn.utils.rnn torch.optim torch.optim.lr_scheduler torch.utils.checkpoint torch.utils.data
+    torch.utils.hooks""".split()
 
 
 def marked(x):

@@ -31,7 +31,8 @@ def test_public_classes_show_the_modules_of_pytorch(told):
     assert len(both) > 250
     assert {name: ours[name] for name in both} == {name: theirs[name] for name in both}
     assert all(there for _, _, there in ours.values())
-    assert {module.split(".")[0] for module, _, _ in ours.values()} == {"torch"}
+    later = "torch.fx", "torch.nn.utils", "torch.utils.checkpoint", "torch.utils.hooks"  # which import others' classes, too
+    assert {module.split(".")[0] for name, (module, _, _) in ours.items() if not name.startswith(later)} == {"torch"}
 
 
 @pytest.mark.slow

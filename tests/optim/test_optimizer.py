@@ -240,7 +240,7 @@ def test_step_hooks_run_around_the_step_and_can_be_removed():
 
 def test_a_pre_hook_can_replace_the_arguments():
     optimizer = optim.SGD([ones()])
-    optimizer.register_step_pre_hook(lambda o, args, kwargs: ((lambda: 5.0,), {}))
+    optimizer.register_step_pre_hook(lambda o, args, kwargs: ((o, lambda: 5.0), {}))
     assert optimizer.step() == 5.0
 
 

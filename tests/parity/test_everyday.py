@@ -303,7 +303,7 @@ def outcome(function, library):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return plain(function(library))
-    except (RuntimeError, ValueError, TypeError) as error:
+    except (RuntimeError, ValueError, TypeError, AssertionError) as error:
         return "refused" if str(error) else "said nothing"
 
 

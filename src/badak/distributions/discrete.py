@@ -8,6 +8,8 @@ from badak.distributions.bernoulli import _Trials
 from badak.distributions.categorical import Categorical
 from badak.distributions.constraints import (
     dependent_property,
+    greater_than_eq,
+    half_open_interval,
     integer_interval,
     multinomial,
     nonnegative,
@@ -132,7 +134,7 @@ class Binomial(_Trials):
 class NegativeBinomial(_Trials):
     """How many successes come before total_count failures.   log_prob = n ln(1 - p) + x ln p + ln Gamma(n + x) / (x! Gamma(n))."""
 
-    arg_constraints = {"total_count": nonnegative, "probs": unit_interval, "logits": real}
+    arg_constraints = {"total_count": greater_than_eq(0), "probs": half_open_interval(0.0, 1.0), "logits": real}
     support = nonnegative_integer
 
     def __init__(self, total_count, probs=None, logits=None, validate_args: bool | None = None) -> None:

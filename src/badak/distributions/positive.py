@@ -161,6 +161,9 @@ class Beta(Distribution):
         self.concentration1, self.concentration0 = broadcast_all(concentration1, concentration0)
         super().__init__(batch_of(self.concentration1, concentration1, concentration0), validate_args=validate_args)
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"  # PyTorch keeps both in a Dirichlet, and shows neither
+
     @property
     def _both(self) -> Dirichlet:
         return Dirichlet(stack([self.concentration1, self.concentration0], -1), validate_args=False)

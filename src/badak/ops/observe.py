@@ -11,6 +11,7 @@ class Observe(Op):
     data_movement = True
     saves_no_tensors = True
     batching = None
+    shown = "BackwardHookFunction"  # in the name of its grad_fn
 
     @staticmethod
     def forward(save, *arrays, observer):

@@ -22,6 +22,7 @@ class Adadelta(Elementwise):
 
     CHECKS = {"rho": a_fraction}
     SLOTS = {"square_avg": Slot(), "acc_delta": Slot()}
+    ORDER = "lr rho eps weight_decay maximize capturable foreach differentiable"
 
     def __init__(
         self,

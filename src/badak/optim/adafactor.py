@@ -5,7 +5,7 @@ from typing import Any
 from badak.core.errors import ArgumentError, ArgumentTypeError, tr
 from badak.kernels.reference import matrix_updates
 from badak.optim.matrixwise import Matrixwise
-from badak.optim.optimizer import begin_number, count
+from badak.optim.optimizer import count
 from badak.optim.settings import at_least_zero, number, shown
 from badak.tensor import Tensor, finfo
 from badak.tensor.dtypes import of_numpy
@@ -68,7 +68,6 @@ class Adafactor(Matrixwise):
         return {"row_var": (*shape[:-1], 1), "col_var": (*shape[:-2], 1, shape[-1])} if len(shape) > 1 else {"variance": shape}
 
     def _update(self, p: Any, g: Any, memory: dict[str, Any], group: dict[str, Any]) -> None:
-        begin_number(memory, "step", 0)
         step, lr, (floor, size) = count(memory["step"]._array), number(group["lr"]), group["eps"]
         floor = finfo(of_numpy(p.dtype)).eps if floor is None else number(floor)
         held = [memory[name]._array for name in ("row_var", "col_var", "variance") if name in memory]

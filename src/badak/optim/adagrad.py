@@ -27,6 +27,7 @@ class Adagrad(Elementwise):
     CHECKS = {"lr_decay": at_least_zero, "initial_accumulator_value": at_least_zero}
     SLOTS = {"sum": Slot(start="initial_accumulator_value")}
     REMEMBERS_AT_ONCE = True
+    ORDER = "lr lr_decay eps weight_decay initial_accumulator_value foreach maximize differentiable fused"
 
     def __init__(
         self,

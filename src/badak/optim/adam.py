@@ -49,6 +49,7 @@ class Adam(Elementwise):
     """
 
     SLOTS = {"exp_avg": Slot(), "exp_avg_sq": Slot(), "max_exp_avg_sq": Slot(when="amsgrad")}
+    ORDER = "lr betas eps weight_decay amsgrad maximize foreach capturable differentiable fused decoupled_weight_decay"
 
     def __init__(
         self,

@@ -249,10 +249,11 @@ class _History:
 
     def keep(self, memory: dict[str, Any], loss: float) -> None:
         """Write it into `memory` under PyTorch's names."""
-        lists = {"old_dirs": self.y, "old_stps": self.s, "ro": self.r} | ({} if self.a is None else {"al": self.a})
-        memory.update({name: [_tensor(x) for x in values] for name, values in lists.items()})
-        alone = {"d": self.d, "t": self.t, "H_diag": self.scale, "prev_flat_grad": self.before}
-        memory.update({name: _tensor(x) for name, x in alone.items()}, prev_loss=loss)
+        kept = {} if self.a is None else {"al": self.a}
+        kept |= {"d": self.d, "t": self.t, "old_dirs": self.y, "old_stps": self.s, "ro": self.r, "H_diag": self.scale}
+        kept["prev_flat_grad"] = self.before
+        memory.update({name: [_tensor(x) for x in each] if isinstance(each, list) else _tensor(each) for name, each in kept.items()})
+        memory["prev_loss"] = loss
 
 
 def _flat(array: Any) -> Any:

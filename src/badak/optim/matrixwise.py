@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from badak.core.errors import DTypeError, tr
-from badak.optim.optimizer import Declared, loss_of
+from badak.optim.optimizer import Declared, begin_number, loss_of
 from badak.optim.state import check_memory
 from badak.tensor import Tensor
 
@@ -24,6 +24,8 @@ class Matrixwise(Declared):
                 self._check_real(p)
             for p in ready:
                 memory = self.state[p]
+                if self.COUNTS:
+                    begin_number(memory, "step", 0)
                 for name, shape in self._shapes(p).items():
                     if memory.get(name) is None:
                         memory[name] = p.new_zeros(shape)

@@ -24,6 +24,7 @@ class NAdam(Elementwise):
     CHECKS = {"momentum_decay": at_least_zero}
     SLOTS = {"exp_avg": Slot(), "exp_avg_sq": Slot()}
     NUMBERS = {"mu_product": 1.0}
+    ORDER = "lr betas eps weight_decay momentum_decay decoupled_weight_decay maximize foreach capturable differentiable"
 
     def __init__(
         self,

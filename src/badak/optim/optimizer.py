@@ -109,7 +109,7 @@ class Optimizer:
             hook(self)
 
     def register_step_pre_hook(self, hook: Callable) -> RemovableHandle:
-        """Call hook(optimizer, args, kwargs) before each step; it may return new (args, kwargs)."""
+        """Call hook(optimizer, args, kwargs) before each step; args[0] is the optimizer; it may return new (args, kwargs)."""
         return self._register("step pre", hook)
 
     def register_step_post_hook(self, hook: Callable) -> RemovableHandle:
@@ -197,9 +197,11 @@ class Declared(Optimizer):
     """
 
     CHECKS: ClassVar[dict[str, Check]] = {}
+    ORDER: ClassVar[str] = ""  # of the settings in a group, as PyTorch prints it, where it is not that of `__init__`
 
     def __init__(self, params: Any, settings: dict[str, Any]):
         defaults = settings_of(settings)
+        defaults = {name: defaults[name] for name in self.ORDER.split() or defaults}
         check_settings(type(self).__name__, defaults, self.CHECKS)
         check_implementation(type(self).__name__, defaults)
         super().__init__(params, defaults)
@@ -274,11 +276,12 @@ def _watched(step: Callable) -> Callable:
             return step(self, *args, **kwargs)
         self._stepping = self._opt_called = True
         try:
+            args = (self, *args)  # as hooks see them in PyTorch
             for hook in [*private.before.values(), *self._hooked("step pre")]:
                 args, kwargs = _replaced(hook(self, args, kwargs), args, kwargs)
-            if not args and not kwargs and "param_groups" in self.__dict__:
+            if len(args) == 1 and not kwargs and "param_groups" in self.__dict__:
                 self._warn_without_gradient()
-            result = step(self, *args, **kwargs)
+            result = step(*args, **kwargs)
             for hook in [*self._hooked("step post"), *private.after.values()]:
                 hook(self, args, kwargs)
             return result

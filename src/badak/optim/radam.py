@@ -24,6 +24,7 @@ class RAdam(Elementwise):
     """
 
     SLOTS = {"exp_avg": Slot(), "exp_avg_sq": Slot()}
+    ORDER = "lr betas eps weight_decay maximize foreach capturable decoupled_weight_decay differentiable"
 
     def __init__(
         self,

@@ -24,6 +24,7 @@ class RMSprop(Elementwise):
 
     CHECKS = {"alpha": at_least_zero, "centered": a_switch}
     SLOTS = {"square_avg": Slot(), "momentum_buffer": Slot(when="momentum"), "grad_avg": Slot(when="centered")}
+    ORDER = "lr momentum alpha eps centered weight_decay capturable foreach maximize differentiable"
 
     def __init__(
         self,

@@ -24,6 +24,7 @@ class Rprop(Elementwise):
 
     CHECKS = {"etas": two_numbers, "step_sizes": two_numbers}
     SLOTS = {"prev": Slot(), "step_size": Slot(start="lr")}
+    ORDER = "lr etas step_sizes foreach maximize differentiable capturable"
 
     def __init__(
         self,

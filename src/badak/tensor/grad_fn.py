@@ -103,8 +103,12 @@ class GradFn:
     @property
     def next_functions(self) -> tuple:
         """For each input (what made it, which of its outputs it is); (None, 0) where no gradient is wanted."""
-        ends = tuple((None, 0) if edge is None else (grad_fn(edge[0], self._tensor_of), edge[1]) for edge in self._node.edges)
-        return (*ends, (None, 0)) if getattr(getattr(self._node, "op", None), "__name__", "") in _WITH_NUMBER else ends
+        op = getattr(self._node, "op", None)
+        edges = self._node.edges
+        if given := getattr(getattr(op, "inner", op), "shapes", None):  # a Function: what it was given that is no tensor has no end
+            edges = [edge for edge, shape in zip(edges, given[1], strict=True) if shape is not None]
+        ends = tuple((None, 0) if edge is None else (grad_fn(edge[0], self._tensor_of), edge[1]) for edge in edges)
+        return (*ends, (None, 0)) if getattr(op, "__name__", "") in _WITH_NUMBER else ends
 
     def _sequence_nr(self) -> int:
         return self._node.order
@@ -245,7 +249,7 @@ def name_of(node: Any) -> str:
     if op is None:
         return "AccumulateGrad"
     if hasattr(getattr(op, "inner", op), "of_tensors"):
-        return f"{op.__name__}Backward"
+        return f"{getattr(op, 'shown', op.__name__)}Backward"
     by_node = _BY_NODE.get(op.__name__)
     found = by_node(node) if by_node and node.saved is not None else _SHOWN_AS.get(op.__name__, op.__name__)
     name, _, number = found.partition(" ")

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 
 from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, NotSupportedError, ShapeError, tr
+from badak.kernels.reference._boxmuller import fma64
 from badak.tensor import dtypes
 from badak.tensor.concat import stack
 from badak.tensor.create import _finish, _is_float, _number, full
@@ -111,7 +112,9 @@ def _spaced(start, end, steps: int, kind: dtypes.dtype):
     number = kind.numpy.type if kind.name in ("float32", "float64") else np.float64
     start, end, count = number(start), number(end), np.arange(steps, dtype=np.float64)
     step = float((end - start) / number(max(steps - 1, 1)))
-    array = np.where(count < steps // 2, float(start) + step * count, float(end) - step * (steps - 1 - count))
+    array = np.where(
+        count < steps // 2, fma64(np.float64(step), count, float(start)), fma64(np.float64(-step), steps - 1 - count, float(end))
+    )
     if steps == 1:
         array[:] = start
     return array.astype(kind.numpy)

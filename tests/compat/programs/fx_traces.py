@@ -136,3 +136,15 @@ for name, call in (("control flow", lambda x: x if x.sum() > 0 else -x), ("a loo
         fx.symbolic_trace(call)
     except fx.proxy.TraceError:
         print("TraceError:", name)
+
+
+class Starred(nn.Module):
+    def forward(self, a, *xs, flag=2, **kw):
+        return a * 2 + xs[1] * flag + kw["z"]
+
+
+print("--- 7 a proxy for all of *args, and of **kwargs")
+for name, call in (("function", lambda *x, **k: x[0] + k["a"]), ("module", Starred())):
+    traced = fx.symbolic_trace(call)
+    print(name, traced.code, [f"{node.op} {node} {node.target}" for node in traced.graph.nodes])
+print(fx.symbolic_trace(lambda *x, **k: x[0] + k["a"])(1, 2, a=3))

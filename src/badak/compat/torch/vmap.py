@@ -79,6 +79,8 @@ def _number_of_examples(leaves: list, places: list) -> int:
                 "in_dims=0 is the first dim, None leaves an argument as it is",
             )
     sizes = dict.fromkeys(x.shape[d] for x, d in zip(leaves, places) if d is not None)
+    if not sizes:
+        raise ArgumentError("vmap: Expected at least one Tensor to vmap over", "in_dims=0 for one of the arguments")
     if len(sizes) != 1:
         raise ArgumentError(
             tr(

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from importlib.machinery import PathFinder
 from types import ModuleType, SimpleNamespace
 
+from badak.core.public_api.homes import show_later
 from badak.core.public_api.import_time import wants_placeholder
 from badak.core.public_api.missing import Missing, missing, placeholder_or_error
 from badak.core.public_api.table import PLACES, is_module, is_pytorch, names_of, reach
@@ -86,6 +87,8 @@ def add_door(thing: object, name: str) -> None:
     """Make a module that PyTorch knows as badak.<...> answer for the names that it has not, as the packages do."""
     if isinstance(thing, Namespace):
         vars(thing).setdefault("__name__", name)
+    elif isinstance(thing, ModuleType):
+        show_later(name.removeprefix("badak."), thing)
     if isinstance(thing, ModuleType) and type(thing) is ModuleType and "__getattr__" not in vars(thing):
         if is_pytorch(name.removeprefix("badak.")):
             vars(thing)["__getattr__"] = door(name)

@@ -192,7 +192,7 @@ def _own_class(module: Module) -> None:
     """Give a module a class of its own, unless it has one."""
     if "parametrizations" not in module._modules:
         cls = type(module)
-        module.__class__ = type(f"Parametrized{cls.__name__}", (cls,), {"__module__": cls.__module__, "_before": cls})
+        module.__class__ = type(f"Parametrized{cls.__name__}", (cls,), {"__module__": _own_class.__module__, "_before": cls})
 
 
 def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 from badak.core.errors import expect_function, tr
@@ -55,7 +56,7 @@ class CyclicLR(MomentumScheduler):
         else:
             expect_function("CyclicLR: scale_fn", scale_fn)
         check_numbers(self, gamma=gamma)
-        self.mode, self.gamma, self._custom = mode, gamma, scale_fn
+        self.mode, self.gamma, self._scale_fn_custom = mode, gamma, scale_fn
         self.scale_mode = scale_mode if scale_fn is not None else "iterations" if mode == "exp_range" else "cycle"
         self.cycle_momentum = cycle_momentum
         if cycle_momentum:
@@ -65,8 +66,8 @@ class CyclicLR(MomentumScheduler):
 
     def scale_fn(self, x: float) -> float:
         """How high a cycle is: 1 is all the way to max_lr."""
-        if self._custom is not None:
-            return self._custom(x)
+        if self._scale_fn_custom is not None:
+            return self._scale_fn_custom(x)
         if self.mode == "triangular":
             return 1.0
         return 1 / (2.0 ** (x - 1)) if self.mode == "triangular2" else self.gamma**x
@@ -83,5 +84,15 @@ class CyclicLR(MomentumScheduler):
         return [low + (high - low) * height for low, high in zip(lows, self.max_lrs)]
 
     def state_dict(self) -> dict[str, Any]:
-        """Everything but the optimizer and a function that was given."""
-        return {name: value for name, value in super().state_dict().items() if name != "_custom"}
+        """Everything but the optimizer and a function that was given; of an object that is called, its attributes."""
+        custom = self._scale_fn_custom
+        kept = None if custom is None or isinstance(custom, FunctionType) else dict(vars(custom))
+        return super().state_dict() | {"_scale_fn_custom": kept}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over what `state_dict` gave; a function stays the one that was given."""
+        custom, kept = self._scale_fn_custom, state_dict.get("_scale_fn_custom")
+        super().load_state_dict(state_dict)
+        self._scale_fn_custom = custom
+        if kept is not None and custom is not None:
+            vars(custom).update(kept)

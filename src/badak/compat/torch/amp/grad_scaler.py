@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentTypeError, GraphError, tr, warn_once
+from badak.core.errors import ArgumentError, ArgumentTypeError, GraphError, tr, warn_once
 from badak.core.public_api import guard_types
 from badak.tensor import Tensor, dtypes, isfinite
 
@@ -33,6 +33,8 @@ class GradScaler:
         self._growth_factor, self._backoff_factor = growth_factor, backoff_factor
         self._growth_interval, self._growth_tracker = growth_interval, 0
         self._found: dict[int, bool] = {}  # by optimizer: whether its unscaled gradients hold an infinity
+        self._stepped: set[int] = set()  # the optimizers that step() has had since the last update()
+        self._used = False  # whether scale() has had a loss
 
     def is_enabled(self) -> bool:
         """Whether it does anything."""
@@ -46,6 +48,7 @@ class GradScaler:
         """The loss (or a list, tuple or dict of losses) times the factor."""
         if not self._enabled:
             return outputs
+        self._used = True
         if isinstance(outputs, Tensor):
             return outputs * self._scale
         if isinstance(outputs, dict):
@@ -56,6 +59,9 @@ class GradScaler:
         """Divide the gradients of an optimizer by the factor, and look for infinities. Once before each update()."""
         if not self._enabled:
             return
+        self._check_used("unscale_")
+        if id(optimizer) in self._stepped:
+            raise GraphError("unscale_() is being called after step().", "unscale_, then step, then update")
         if id(optimizer) in self._found:
             raise GraphError(
                 "unscale_() has already been called on this optimizer since the last update().",
@@ -72,16 +78,23 @@ class GradScaler:
         """optimizer.step(), unless a gradient is infinite or NaN."""
         if not self._enabled:
             return optimizer.step(*args, **kwargs)
+        self._check_used("step")
+        if id(optimizer) in self._stepped:
+            raise GraphError("step() has already been called since the last update().", "scaler.update() after step")
         if id(optimizer) not in self._found:
             self.unscale_(optimizer)
+        self._stepped.add(id(optimizer))
         return None if self._found[id(optimizer)] else optimizer.step(*args, **kwargs)
 
     def update(self, new_scale=None) -> None:
         """Lower the factor after an infinity, raise it after `growth_interval` steps without one; or set it."""
         if not self._enabled:
             return
+        self._check_used("update")
         if new_scale is not None:
             self._scale = float(new_scale)
+        elif not self._found:
+            raise ArgumentError("No inf checks were recorded prior to update.", "scaler.step(optimizer) first")
         elif any(self._found.values()):
             self._scale, self._growth_tracker = self._scale * self._backoff_factor, 0
         else:
@@ -89,7 +102,18 @@ class GradScaler:
             if self._growth_tracker == self._growth_interval:
                 grown = self._scale * self._growth_factor
                 self._scale, self._growth_tracker = grown if math.isfinite(grown) else self._scale, 0
-        self._found = {}
+        self._found, self._stepped = {}, set()
+
+    def _check_used(self, function: str) -> None:
+        if not self._used:
+            raise ArgumentError(
+                tr(
+                    "Attempted {} but _scale is None.  This may indicate your script did not use scaler.scale(loss or outputs) earlier "
+                    "in the iteration.",
+                    function,
+                ),
+                "scaler.scale(loss).backward()",
+            )
 
     def get_growth_factor(self) -> float:
         """By how much the factor grows."""

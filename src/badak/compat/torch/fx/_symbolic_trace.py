@@ -162,7 +162,7 @@ class Tracer(TracerBase):
         try:
             with _Watch(self), _wrapped(self._autowrapped, self._searched, function):
                 args, kwargs = self._arguments(function, len(own), concrete_args or {})
-                result = function(*own, *args, **kwargs)
+                result = _with_whole_stars(function)(*own, *args, **kwargs)
                 kind = getattr(function, "__annotations__", {}).get("return")
                 self.create_node("output", "output", (self.create_arg(result),), {}, type_expr=kind)
         finally:
@@ -183,6 +183,9 @@ class Tracer(TracerBase):
                    tr(", ").join(p.name for p in parameters)),
                 "names of arguments",
             )  # fmt: skip
+        whole = _with_whole_stars(function) is not function
+        if whole:
+            parameters.sort(key=lambda each: (each.kind is each.VAR_POSITIONAL) + 2 * (each.kind is each.VAR_KEYWORD))
         args: list = []
         kwargs: dict = {}
         kinds = getattr(function, "__annotations__", {})
@@ -194,11 +197,7 @@ class Tracer(TracerBase):
                 stars = "*" if each.kind is each.VAR_POSITIONAL else "**" if each.kind is each.VAR_KEYWORD else ""
                 name = stars + each.name
                 made = self.create_proxy("placeholder", name, default, {}, type_expr=kinds.get(each.name))
-            if each.kind is each.VAR_POSITIONAL:
-                args.append(made)
-            elif each.kind is each.VAR_KEYWORD:
-                kwargs[each.name] = made
-            elif each.kind is each.KEYWORD_ONLY:
+            if not whole and each.kind in (each.VAR_KEYWORD, each.KEYWORD_ONLY):
                 kwargs[each.name] = made
             else:
                 args.append(made)
@@ -220,6 +219,17 @@ class Tracer(TracerBase):
         elif isinstance(value, bool | int | float | str):
             self.create_proxy("call_function", _assert, (out == value, text), {})
         return value
+
+
+def _with_whole_stars(function: Callable) -> Callable:
+    """A function with *args or **kwargs as one that takes each of both as one argument, by place: a proxy stands for all of it."""
+    stars = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
+    if not isinstance(function, FunctionType) or hasattr(function, "__wrapped__") or not function.__code__.co_flags & stars:
+        return function
+    code = function.__code__
+    count = code.co_argcount + code.co_kwonlyargcount + (code.co_flags & stars).bit_count()
+    plain = {"co_flags": code.co_flags & ~stars, "co_argcount": count, "co_posonlyargcount": 0, "co_kwonlyargcount": 0}
+    return FunctionType(code.replace(**plain), function.__globals__, function.__name__, None, function.__closure__)
 
 
 def _assert_is_none(value: Any, msg: str) -> None:
