@@ -45,3 +45,8 @@ def test_it_is_a_test_case():
     with pytest.raises(AssertionError):
         Ours().assertEqual(badak.ones(1), badak.zeros(1), atol=0.5, rtol=0)
     Ours().assertEqual(badak.ones(1), badak.zeros(1), atol=1, rtol=0)
+
+
+def test_it_is_found_under_its_name_in_a_run(python, program):
+    text = "from torch.testing._internal.common_utils import TestCase, make_tensor, run_tests\nprint(TestCase.__mro__[1].__name__)"
+    assert python("-m", "badak", "run", program(text)).out == "TestCase\n"

@@ -252,7 +252,9 @@ class _History:
         kept = {} if self.a is None else {"al": self.a}
         kept |= {"d": self.d, "t": self.t, "old_dirs": self.y, "old_stps": self.s, "ro": self.r, "H_diag": self.scale}
         kept["prev_flat_grad"] = self.before
-        memory.update({name: [_tensor(x) for x in each] if isinstance(each, list) else _tensor(each) for name, each in kept.items()})
+        memory.update(
+            {name: [_tensor(x) for x in each] if isinstance(each, list) else _tensor(each) for name, each in kept.items()}
+        )
         memory["prev_loss"] = loss
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from badak.compat.torch.testing import assert_close
+from badak.compat.torch.testing import make_tensor as make_tensor
 from badak.tensor import Tensor
 
 _LEAVES = (Tensor, np.ndarray, bool, int, float, complex)
@@ -49,3 +50,8 @@ class TestCase(unittest.TestCase):
 
 
 run_tests = unittest.main
+
+
+def run_tests(argv: list[str] | None = None) -> None:
+    """Run the tests of the program that calls it, as `unittest.main` does."""
+    unittest.main(argv=argv)

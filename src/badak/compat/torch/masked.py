@@ -1,6 +1,7 @@
 """`torch.masked`: reductions and softmaxes of the entries that a mask is True at; the others count as what changes nothing."""
 
 import math
+import sys
 from typing import Any
 
 from badak.core.errors import ArgumentError, DTypeError, IndexOutOfRangeError, NotSupportedError, tr
@@ -202,8 +203,9 @@ def normalize(input: Tensor, ord: float, dim: int, *, eps: float = 1e-12, dtype:
 
 
 def is_masked_tensor(obj: Any, /) -> bool:
-    """False: badak has no tensors that carry a mask."""
-    return False
+    """Whether it is a MaskedTensor."""
+    found = sys.modules.get("badak.compat.torch.masked_tensor")
+    return found is not None and isinstance(obj, found.MaskedTensor)
 
 
 def _filled(where_: str, x: Tensor, mask: Any, value: Any) -> Tensor:

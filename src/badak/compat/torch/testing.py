@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 
 from badak.core.errors import ArgumentError, ArgumentTypeError, tr
+from badak.core.public_api.door import Namespace
 from badak.tensor import Tensor, as_tensor, dtypes, empty, randint, view_as_real
+
+_internal = Namespace()  # of which badak has `common_utils`
 
 _TOLERANCES = {  # rtol, atol; of everything else 0
     "float16": (1e-3, 1e-5), "bfloat16": (1.6e-2, 1e-5), "float32": (1.3e-6, 1e-5), "float64": (1e-7, 1e-7),

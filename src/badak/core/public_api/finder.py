@@ -47,8 +47,8 @@ class BadakFinder(MetaPathFinder):
         dotted = _pytorch_name(name)
         parent, _, last = name.rpartition(".")
         found = getattr(sys.modules.get(parent), last, None)
-        if found is None:
-            found = _elsewhere(name, dotted)
+        if found is None or getattr(type(found), "is_placeholder", False):  # as anything below a placeholder is
+            found = _elsewhere(name, dotted) or found
         if found is None and is_pytorch(dotted) and wants_placeholder():
             found = Missing(dotted)
         return _spec(name, found)
