@@ -20,7 +20,8 @@ NAMESPACES = """torch torch.Tensor torch.amp torch.autograd torch.autograd.funct
     torch.sparse torch.special torch.testing torch.utils torch.utils.benchmark torch.utils.checkpoint torch.utils.data
     torch.utils.data.distributed torch.utils.dlpack torch.utils.tensorboard torch.xpu""".split()
 HOMES = """torch torch.amp torch.autograd torch.autograd.graph torch.cuda.amp torch.distributions torch.fx torch.nn torch.optim
-    torch.optim.lr_scheduler torch.optim.swa_utils torch.profiler torch.utils.data""".split()  # whose classes say, under badak run, where PyTorch defines them
+    torch.optim.lr_scheduler torch.optim.swa_utils torch.profiler torch.utils.data""".split()
+# whose classes say, under badak run, where PyTorch defines them
 FOREIGN = {
     "typing",
     "typing_extensions",

@@ -11,12 +11,13 @@ from badak.compat.torch import masked_tensor as ours
 DATA = [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]
 MASK = [[True, False, True], [False, False, True]]
 CALLS = """
-repr(x) | x.get_data() | x.get_mask() | x.to_tensor(-1) | x.exp() | t.sqrt(x) | -x | abs(x) | x + 1 | 2 * x | x * x | x - d | d / x | x**2
-x > 2 | x < 3 | x == x | x + m.masked_tensor(d, ~k) | x.sum() | x.mean() | x.amax() | x.amin() | x.prod() | x.argmax() | x.var() | x.std()
-t.sum(x, dim=1) | t.mean(x, dim=0) | x.amax(0, keepdim=True) | x.argmin(1) | x.prod(1) | t.var(x, dim=1) | (x > -1).all()
-x[0] | x[:, 1:] | x[0, 1] | x[0, 0] | x[t.tensor([1, 0])] | x.t() | x.view(3, 2) | x.reshape(6) | x.unsqueeze(0) | t.cat([x, x]) | t.stack([x, x])
-x[0].expand(2, 3) | x.clone() | x.detach() | x.to(t.float64) | x @ x.t() | x.softmax(1) | x.log_softmax(1) | t.where(k, x, x * 2) | x.T
-m.MaskedTensor(d, k.float()) | m.MaskedTensor(d, k[0]) | m.MaskedTensor([1], k) | m.masked_tensor(t.tensor([1, 20]), t.tensor([True, False]))
+repr(x) | x.get_data() | x.get_mask() | x.to_tensor(-1) | x.exp() | t.sqrt(x) | -x | abs(x) | x + 1 | 2 * x | x * x | x - d
+d / x | x**2 | x > 2 | x < 3 | x == x | x + m.masked_tensor(d, ~k) | x.sum() | x.mean() | x.amax() | x.amin() | x.prod()
+x.argmax() | x.var() | x.std() | t.sum(x, dim=1) | t.mean(x, dim=0) | x.amax(0, keepdim=True) | x.argmin(1) | x.prod(1)
+t.var(x, dim=1) | (x > -1).all() | x[0] | x[:, 1:] | x[0, 1] | x[0, 0] | x[t.tensor([1, 0])] | x.t() | x.view(3, 2)
+x.reshape(6) | x.unsqueeze(0) | t.cat([x, x]) | t.stack([x, x]) | x[0].expand(2, 3) | x.clone() | x.detach()
+x.to(t.float64) | x @ x.t() | x.softmax(1) | x.log_softmax(1) | t.where(k, x, x * 2) | x.T | m.MaskedTensor(d, k.float())
+m.MaskedTensor(d, k[0]) | m.MaskedTensor([1], k) | m.masked_tensor(t.tensor([1, 20]), t.tensor([True, False]))
 m.is_masked_tensor(x) | m.is_masked_tensor(d) | isinstance(x, t.Tensor) | slope(m.masked_tensor(d, k, requires_grad=True))
 """
 

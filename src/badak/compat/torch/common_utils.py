@@ -50,8 +50,3 @@ class TestCase(unittest.TestCase):
 
 
 run_tests = unittest.main
-
-
-def run_tests(argv: list[str] | None = None) -> None:
-    """Run the tests of the program that calls it, as `unittest.main` does."""
-    unittest.main(argv=argv)

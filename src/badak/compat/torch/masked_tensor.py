@@ -9,8 +9,8 @@ from typing import Any
 
 from badak.autograd.function import Function
 from badak.compat.torch import masked
-from badak.core.public_api import overriding
 from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, tr, warn_once
+from badak.core.public_api import overriding
 from badak.tensor import Tensor, full, where, zeros_like
 from badak.tensor import all as _all
 from badak.tensor import bool as _bool
@@ -29,8 +29,8 @@ _OF_ONE = frozenset(
 )
 _OF_TWO = frozenset(
     """add atan2 arctan2 bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift div divide floor_divide fmod
-    logaddexp logaddexp2 mul multiply nextafter remainder sub subtract true_divide eq ne le ge greater greater_equal gt less_equal lt
-    less maximum minimum fmax fmin not_equal""".split()
+    logaddexp logaddexp2 mul multiply nextafter remainder sub subtract true_divide eq ne le ge greater greater_equal gt less_equal
+    lt less maximum minimum fmax fmin not_equal""".split()
 )
 
 

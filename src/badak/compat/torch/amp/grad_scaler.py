@@ -107,13 +107,10 @@ class GradScaler:
     def _check_used(self, function: str) -> None:
         if not self._used:
             raise ArgumentError(
-                tr(
-                    "Attempted {} but _scale is None.  This may indicate your script did not use scaler.scale(loss or outputs) earlier "
-                    "in the iteration.",
-                    function,
-                ),
+                tr("Attempted {} but _scale is None.  This may indicate your script did not use scaler.scale(loss or outputs) "
+                   "earlier in the iteration.", function),
                 "scaler.scale(loss).backward()",
-            )
+            )  # fmt: skip
 
     def get_growth_factor(self) -> float:
         """By how much the factor grows."""
