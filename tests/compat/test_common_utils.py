@@ -3,6 +3,7 @@
 import unittest
 from collections import OrderedDict
 
+import numpy as np
 import pytest
 import torch
 from torch.testing._internal.common_utils import TestCase as Theirs
@@ -50,3 +51,25 @@ def test_it_is_a_test_case():
 def test_it_is_found_under_its_name_in_a_run(python, program):
     text = "from torch.testing._internal.common_utils import TestCase, make_tensor, run_tests\nprint(TestCase.__mro__[1].__name__)"
     assert python("-m", "badak", "run", program(text)).out == "TestCase\n"
+
+
+NEXT_TO = [
+    lambda lib: (lib.ones(2), [1.0, 1.0]),
+    lambda lib: ([1.0, 2.0], lib.ones(2)),
+    lambda lib: (lib.ones(2, dtype=lib.int64), (1, 1)),
+    lambda lib: (np.array(["H", "O"]), np.array(["H", "O"])),
+    lambda lib: (np.array(["H"]), np.array(["C"])),
+]
+
+
+@pytest.mark.parametrize("make", NEXT_TO)
+@pytest.mark.parametrize("word", ["assertEqual", "assertNotEqual"])
+def test_sequences_and_words_next_to_tensors(make, word):
+    def passes(case, lib):
+        try:
+            getattr(case(), word)(*make(lib))
+        except AssertionError:
+            return False
+        return True
+
+    assert passes(Ours, badak) == passes(Theirs, torch)

@@ -61,6 +61,14 @@ def test_gradients_go_back_to_the_data():
     assert found[0] == found[1]
 
 
+def test_a_plain_tensor_takes_over_the_data():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        x, plain = ours.masked_tensor(badak.ones(2), badak.tensor([True, False])), badak.zeros(2)
+        plain[:] = plain + x
+    assert type(plain) is badak.Tensor and plain.tolist() == [1.0, 1.0]
+
+
 def test_masks_must_be_the_same():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -117,6 +117,12 @@ def parametrized_class(t):
     return type(layer).__name__, type(layer).__module__.rpartition("torch.")[2].removeprefix("badak.")
 
 
+@run
+def a_remainder_of_nothing(t):
+    none, zero = t.zeros(2, 0, dtype=t.int64), t.zeros(2, 1, dtype=t.int64)
+    return [(none % zero).shape, (none // zero).shape, t.fmod(none, zero).shape]
+
+
 def scaler(t):
     p = t.nn.Parameter(t.ones(2))
     return t.amp.GradScaler("cpu"), t.optim.SGD([p], lr=0.1), p

@@ -161,7 +161,7 @@ def _rounded(input, other, rounding_mode: str) -> Tensor:
 def _whole(name: str, op, input, other) -> Tensor:
     a, b = tensors(name, input, other)
     _no_two_bools(name, a)
-    if b._array.dtype.kind in "iub":
+    if b._array.dtype.kind in "iub" and 0 not in a.shape:  # of nothing, nothing is divided
         _check_divisor(name, b)
     return binary(op, a, b)
 

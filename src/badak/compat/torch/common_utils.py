@@ -8,9 +8,19 @@ import numpy as np
 
 from badak.compat.torch.testing import assert_close
 from badak.compat.torch.testing import make_tensor as make_tensor
-from badak.tensor import Tensor
+from badak.tensor import Tensor, as_tensor
 
 _LEAVES = (Tensor, np.ndarray, bool, int, float, complex)
+
+
+def _like(x: Any, other: Any) -> Any:
+    """A sequence that stands next to a tensor as a tensor of its dtype."""
+    sequence = isinstance(x, Sequence) and not isinstance(x, str | bytes)
+    return as_tensor(x, dtype=other.dtype) if sequence and isinstance(other, Tensor) else x
+
+
+def _has_words(x: Any) -> bool:
+    return isinstance(x, np.ndarray) and x.dtype.kind not in "biufc"
 
 
 class TestCase(unittest.TestCase):
@@ -32,6 +42,7 @@ class TestCase(unittest.TestCase):
         """Fail unless x and y are equal, their tensors up to atol and rtol (chosen by the dtype where they are left out)."""
         options: dict[str, Any] = dict(equal_nan=equal_nan, exact_dtype=exact_dtype, exact_stride=exact_stride)
         options |= dict(atol=atol, rtol=rtol, exact_device=exact_device)
+        x, y = _like(x, y), _like(y, x)
         if isinstance(x, Mapping) and isinstance(y, Mapping):
             super().assertEqual(set(x), set(y), msg)
             for key in x:
@@ -40,13 +51,20 @@ class TestCase(unittest.TestCase):
             super().assertEqual(len(x), len(y), msg)
             for one, other in zip(x, y):
                 self.assertEqual(one, other, msg, **options)
-        elif isinstance(x, _LEAVES) and isinstance(y, _LEAVES):
+        elif all(isinstance(each, _LEAVES) and not _has_words(each) for each in (x, y)):
             assert_close(
                 x, y, rtol=rtol, atol=atol, equal_nan=equal_nan, check_device=exact_device, check_dtype=exact_dtype,
                 check_stride=exact_stride, msg=msg,
             )  # fmt: skip
+        elif isinstance(x, np.ndarray) or isinstance(y, np.ndarray):  # words, or objects
+            self.assertTrue(np.array_equal(x, y), msg)
         else:
             super().assertEqual(x, y, msg)
+
+    def assertNotEqual(self, x: Any, y: Any, msg: Any = None, **options: Any) -> None:  # noqa: N802  (unittest's name)
+        """Fail where `assertEqual` does not."""
+        with self.assertRaises(AssertionError, msg=msg):
+            self.assertEqual(x, y, msg, **options)
 
 
 run_tests = unittest.main

@@ -15,13 +15,16 @@ from types import TracebackType
 from typing import Any
 
 import numpy as np
-from tensorboard.compat.proto import event_pb2, summary_pb2, tensor_pb2, tensor_shape_pb2  # type: ignore[import-not-found]
-from tensorboard.plugins.hparams import api_pb2, plugin_data_pb2  # type: ignore[import-not-found]
-from tensorboard.plugins.text import plugin_data_pb2 as text_pb2  # type: ignore[import-not-found]
-from tensorboard.summary.writer.event_file_writer import EventFileWriter  # type: ignore[import-not-found]
-
 from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, tr
 from badak.tensor import Tensor
+
+try:
+    from tensorboard.compat.proto import event_pb2, summary_pb2, tensor_pb2, tensor_shape_pb2  # type: ignore[import-not-found]
+    from tensorboard.plugins.hparams import api_pb2, plugin_data_pb2  # type: ignore[import-not-found]
+    from tensorboard.plugins.text import plugin_data_pb2 as text_pb2  # type: ignore[import-not-found]
+    from tensorboard.summary.writer.event_file_writer import EventFileWriter  # type: ignore[import-not-found]
+except ImportError as error:
+    raise ModuleNotFoundError("No module named 'tensorboard'", name=__name__) from error
 
 _BINS = list(itertools.accumulate([1e-12] + [1.1] * 773, operator.mul))  # up to 1e20
 _BINS = [*(-x for x in reversed(_BINS)), 0, *_BINS]
@@ -205,7 +208,7 @@ class SummaryWriter:
                 raise ArgumentTypeError(tr("add_hparams(): {} should be a dict; got {}", name, type(given).__name__), "{'lr': 0.1}")
         folder = str(Path(self._get_file_writer().get_logdir(), run_name or str(time.time())))
         with SummaryWriter(folder) as below:
-            for made in _hyperparameters(hparam_dict, metric_dict, hparam_domain_discrete or {}):
+            for made in hparams(hparam_dict, metric_dict, hparam_domain_discrete):
                 below._get_file_writer().add_summary(made, global_step)
             for tag, value in metric_dict.items():
                 below.add_scalar(tag, value, global_step)
@@ -265,10 +268,10 @@ def _grid(pixels: np.ndarray, columns: int = 8) -> np.ndarray:
     return made.reshape(rows * height, columns * width, channels)
 
 
-def _hyperparameters(given: dict[str, Any], metrics: dict[str, Any], domains: dict[str, list]) -> list:
+def hparams(hparam_dict: dict[str, Any], metric_dict: dict[str, Any], hparam_domain_discrete: dict[str, list] | None = None) -> list:
     """The three summaries of a run: what is tried, that it begins, that it ends."""
-    begun, told = plugin_data_pb2.SessionStartInfo(), []
-    for name, value in given.items():
+    begun, told, domains = plugin_data_pb2.SessionStartInfo(), [], hparam_domain_discrete or {}
+    for name, value in hparam_dict.items():
         if value is None:
             continue
         words = isinstance(value, str)
@@ -279,7 +282,7 @@ def _hyperparameters(given: dict[str, Any], metrics: dict[str, Any], domains: di
         told.append(api_pb2.HParamInfo(name=name, type=f"DATA_TYPE_{'STRING' if words else 'FLOAT64'}"))
         if name in domains:
             told[-1].domain_discrete.extend(domains[name])
-    named = [api_pb2.MetricInfo(name=api_pb2.MetricName(tag=tag)) for tag in metrics]
+    named = [api_pb2.MetricInfo(name=api_pb2.MetricName(tag=tag)) for tag in metric_dict]
     whole = api_pb2.Experiment(hparam_infos=told, metric_infos=named)
     ended = plugin_data_pb2.SessionEndInfo(status=api_pb2.Status.Value("STATUS_SUCCESS"))
     parts = {"experiment": {"experiment": whole}, "session_start_info": {"session_start_info": begun},

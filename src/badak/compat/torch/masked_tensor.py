@@ -47,7 +47,8 @@ class MaskedTensor(Tensor):
         if data.is_sparse or mask.is_sparse:
             raise NotSupportedError("MaskedTensor: badak's have no sparse data", "data.to_dense(), mask.to_dense()")
         warn_once("MaskedTensor", "The PyTorch API of MaskedTensors is in prototype stage and will change in the near future.")
-        return Tensor._make_wrapper_subclass(cls, data.shape, dtype=data.dtype, requires_grad=requires_grad)
+        made: Any = Tensor._make_wrapper_subclass(cls, data.shape, dtype=data.dtype, requires_grad=requires_grad)
+        return made
 
     def __init__(self, data: Tensor, mask: Tensor, requires_grad: bool = False):
         if data.shape != mask.shape:
@@ -78,6 +79,9 @@ class MaskedTensor(Tensor):
             dim = args[1]
             filled = first._masked_data.masked_fill(~first._masked_mask, float("-inf"))  # type: ignore[union-attr]
             return MaskedTensor(_softmax(filled, dim), first._masked_mask)  # type: ignore[union-attr]
+        if name in ("copy_", "index_put_"):
+            func(*_each(args, _data), **kwargs)
+            return first
         if name == "where":
             return _chosen(*args)
         if name in _VIEWS:
@@ -100,7 +104,7 @@ class MaskedTensor(Tensor):
         """The data, and `value` where the mask is False."""
         return self.get_data().masked_fill(~self._masked_mask, value)
 
-    def __repr__(self, *, tensor_contents: Any = None) -> str:
+    def __repr__(self, **options: Any) -> str:
         data, mask = self._masked_data, self._masked_mask
         if not data.ndim:
             value = data.item()

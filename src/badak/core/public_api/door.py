@@ -32,7 +32,7 @@ def door(module: str, like: str = "") -> Callable[[str], object]:
             return importlib.import_module(f"{module}.{name}")
         there = reach(target) if target else getattr(sys.modules.get(like), name, None)
         add_door(there, f"{module}.{name}")
-        for inner, elsewhere in _INSIDE.get(f"{module}.{name}", {}).items():
+        for inner, elsewhere in _INSIDE.get(f"{module}.{name}", {}).items() if there is not None else ():
             vars(there).setdefault(inner, reach(elsewhere))
         if there is None:
             return placeholder_or_error(space, name, sys.modules.get(module))

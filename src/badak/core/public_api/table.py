@@ -154,6 +154,7 @@ PLACES = {
     "badak.utils.dlpack": "badak.compat.torch.dlpack",
     "badak.utils.checkpoint": "badak.compat.torch.checkpoint",
     "badak.utils.tensorboard": "badak.compat.torch.tensorboard",
+    "badak.utils.tensorboard.summary": "badak.compat.torch.event_files",
     "badak.version": "badak.compat.torch.version",
     "badak.vmap": "badak.compat.torch.func.vmap",
     "badak.xpu": "badak.compat.torch.devices.xpu",
