@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Any
 
 import numpy as np
+
 from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, tr
 from badak.tensor import Tensor
 
@@ -268,7 +269,9 @@ def _grid(pixels: np.ndarray, columns: int = 8) -> np.ndarray:
     return made.reshape(rows * height, columns * width, channels)
 
 
-def hparams(hparam_dict: dict[str, Any], metric_dict: dict[str, Any], hparam_domain_discrete: dict[str, list] | None = None) -> list:
+def hparams(
+    hparam_dict: dict[str, Any], metric_dict: dict[str, Any], hparam_domain_discrete: dict[str, list] | None = None
+) -> list:
     """The three summaries of a run: what is tried, that it begins, that it ends."""
     begun, told, domains = plugin_data_pb2.SessionStartInfo(), [], hparam_domain_discrete or {}
     for name, value in hparam_dict.items():
