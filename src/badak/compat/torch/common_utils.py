@@ -61,10 +61,10 @@ class TestCase(unittest.TestCase):
         else:
             super().assertEqual(x, y, msg)
 
-    def assertNotEqual(self, x: Any, y: Any, msg: Any = None, **options: Any) -> None:  # noqa: N802  (unittest's name)
+    def assertNotEqual(self, first: Any, second: Any, msg: Any = None, **options: Any) -> None:  # noqa: N802
         """Fail where `assertEqual` does not."""
         with self.assertRaises(AssertionError, msg=msg):
-            self.assertEqual(x, y, msg, **options)
+            self.assertEqual(first, second, msg, **options)
 
 
 run_tests = unittest.main

@@ -228,7 +228,8 @@ def _with_whole_stars(function: Callable) -> Callable:
         return function
     code = function.__code__
     count = code.co_argcount + code.co_kwonlyargcount + (code.co_flags & stars).bit_count()
-    plain = {"co_flags": code.co_flags & ~stars, "co_argcount": count, "co_posonlyargcount": 0, "co_kwonlyargcount": 0}
+    plain: dict[str, Any] = {"co_flags": code.co_flags & ~stars, "co_argcount": count}
+    plain |= {"co_posonlyargcount": 0, "co_kwonlyargcount": 0}
     return FunctionType(code.replace(**plain), function.__globals__, function.__name__, None, function.__closure__)
 
 
