@@ -99,6 +99,19 @@ def node_of_a_backward_hook(t):
 
 
 @run
+def nodes_of_losses(t):
+    F, x, y = t.nn.functional, t.rand(2, 2, requires_grad=True), t.ones(2, 2)
+    losses = F.smooth_l1_loss, F.huber_loss, F.binary_cross_entropy, F.soft_margin_loss, F.mse_loss
+    return [type(loss(x, y, reduction=how).grad_fn).__name__ for loss in losses for how in ("mean", "sum", "none")]
+
+
+@run
+def names_of_attention_kernels(t):
+    kernel = t.nn.attention.SDPBackend.MATH
+    return str(kernel), repr(kernel), int(kernel), kernel == 0, f"{kernel}"
+
+
+@run
 def steps_of_a_line_in_float64(t):
     ends = (-2, 2), (0, 1), (0.0, 3.3), (-5, 7)
     return [t.linspace(a, b, n, dtype=t.float64).numpy().tobytes() for a, b in ends for n in (2, 7, 11, 100)]

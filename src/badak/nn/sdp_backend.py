@@ -1,10 +1,10 @@
 """Which kernel computes attention: a choice on a GPU. badak has one, whose results are those of all of them."""
 
 from contextlib import contextmanager
-from enum import IntEnum
+from enum import Enum
 
 
-class SDPBackend(IntEnum):
+class SDPBackend(Enum):
     """PyTorch's kernels for scaled_dot_product_attention."""
 
     ERROR = -1
@@ -13,6 +13,9 @@ class SDPBackend(IntEnum):
     EFFICIENT_ATTENTION = 2
     CUDNN_ATTENTION = 3
     OVERRIDEABLE = 4
+
+    def __int__(self) -> int:
+        return self.value
 
 
 @contextmanager

@@ -250,6 +250,8 @@ def name_of(node: Any) -> str:
         return "AccumulateGrad"
     if hasattr(getattr(op, "inner", op), "of_tensors"):
         return f"{getattr(op, 'shown', op.__name__)}Backward"
+    if "shown" in vars(node):  # the last operation of a function that is one in PyTorch
+        return f"{vars(node)['shown']}Backward0"
     by_node = _BY_NODE.get(op.__name__)
     found = by_node(node) if by_node and node.saved is not None else _SHOWN_AS.get(op.__name__, op.__name__)
     name, _, number = found.partition(" ")

@@ -456,13 +456,18 @@ def _pair(where_: str, x, target):
     return broadcast_tensors(x, target)
 
 
+_WHOLE = {  # one operation in PyTorch, and one name of the grad_fn
+    "binary_cross_entropy": "BinaryCrossEntropy", "huber_loss": "HuberLoss", "smooth_l1_loss": "SmoothL1Loss",
+    "soft_margin_loss": "SoftMarginLoss",
+}  # fmt: skip
+
+
 def _reduced(loss: Tensor, reduction: str, where_: str) -> Tensor:
-    if reduction == "mean":
-        return loss.mean()
-    if reduction == "sum":
-        return loss.sum()
     _need_reduction(reduction, where_)
-    return loss
+    made = loss if reduction == "none" else loss.mean() if reduction == "mean" else loss.sum()
+    if where_ in _WHOLE and made._node is not None:
+        vars(made._node)["shown"] = _WHOLE[where_]
+    return made
 
 
 def _need_reduction(reduction: str, where_: str) -> None:
