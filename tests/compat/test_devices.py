@@ -194,6 +194,7 @@ def test_a_scaler_on_the_cpu_does_what_pytorchs_does():
 def test_a_scaler_unscales_once_and_carries_its_state():
     scaler = badak.amp.GradScaler("cpu")
     optimizer = badak.optim.SGD([nn.Parameter(badak.ones(1))], lr=1.0)
+    scaler.scale(badak.ones(1))
     scaler.unscale_(optimizer)
     with pytest.raises(GraphError, match="already been called"):
         scaler.unscale_(optimizer)
