@@ -16,7 +16,6 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 PLACE = Path(__file__).parent / "heldout"
-NAMES = sorted(path.stem for path in PLACE.glob("*.py"))
 
 
 def swap(text: str, *pairs: tuple[str, str]) -> str | None:
@@ -26,6 +25,27 @@ def swap(text: str, *pairs: tuple[str, str]) -> str | None:
             return None
         text = text.replace(old, new, 1)
     return text
+
+
+PART = re.compile(r"^# file: (.+)\n", re.MULTILINE)
+
+
+def text_of(place: Path, name: str) -> str:
+    """A program; one in several files, in a folder with its name, as one text: train.py first, a line before each of the others."""
+    folder = place / name
+    if not folder.is_dir():
+        return (place / f"{name}.py").read_text(encoding="utf-8")
+    others = [
+        f"# file: {path.name}\n{path.read_text(encoding='utf-8')}" for path in sorted(folder.glob("*.py")) if path.stem != "train"
+    ]
+    return "".join([(folder / "train.py").read_text(encoding="utf-8"), *others])
+
+
+def names_of(place: Path) -> list[str]:
+    return sorted({path.stem for path in place.glob("*.py")} | {path.parent.name for path in place.glob("*/train.py")})
+
+
+NAMES = names_of(PLACE)
 
 
 def sub(pattern: str, new: str, text: str, count: int = 0) -> str | None:
@@ -218,8 +238,11 @@ def examined(text: str, name: str, steps: int = 20) -> dict:
         try:
             with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                path = Path(folder) / f"{name}.py"
-                path.write_text(text, encoding="utf-8")
+                first, *others = PART.split(text)
+                path = Path(folder) / (f"{name}.py" if not others else "train.py")
+                path.write_text(first, encoding="utf-8")
+                for other, part in zip(others[::2], others[1::2], strict=True):
+                    (Path(folder) / other).write_text(part, encoding="utf-8")
                 os.chdir(folder)
                 from badak.inspect.doctor.program import examined as ask
 

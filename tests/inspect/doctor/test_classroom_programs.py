@@ -266,6 +266,49 @@ MISSED_ONCE = {
     ("harbor", "same windows each time"): "BADAK-222",  # picked in NumPy
     ("warehouse", "chance turned round"): "BADAK-267",
     ("melodies", "spread is the variance"): "BADAK-267",
+    ("mileage", "scaled by the whole table"): "BADAK-238",  # in a function that is given it
+    ("mileage", "targets of other rows"): "BADAK-256",
+    ("mileage", "residual left out"): "BADAK-317",  # of a stack without attention
+    ("chunker", "batch_first forgotten"): "BADAK-243",  # labels laid flat
+    ("chunker", "tags sorted alone"): "BADAK-256",  # examples that are alike
+    ("scribe", "scores multiplied by the root"): "BADAK-267",  # in a module of the program's own
+    ("scribe", "validated on the training"): "BADAK-238",  # of which hardly a row was seen
+    ("polyps", "mask not flipped"): "BADAK-256",  # and flipped along the other axis
+    ("polyps", "axes by view"): "BADAK-240",  # of bytes
+    ("polyps", "axes by reshape in NumPy"): "BADAK-240",
+    ("polyps", "validated on the training"): "BADAK-238",  # augmented
+    ("polyps", "dice is not in the loss"): "BADAK-217",
+    ("polyps", "dice made large"): "BADAK-267",
+    ("harvester", "target is the policy"): "BADAK-262",
+    ("harvester", "always by chance"): "BADAK-266",
+    ("harvester", "ends not known"): "BADAK-266",
+    ("harvester", "reward not used"): "BADAK-266",
+    ("harvester", "same transitions again and again"): "BADAK-222",
+    ("harvester", "the newest transitions alone"): "BADAK-222",
+    ("harvester", "lowest value is looked for"): "BADAK-267",
+    ("harvester", "greed turned round"): "BADAK-267",
+    ("galaxies", "normalised over the batch"): "BADAK-230",  # joined before they are compared
+    ("galaxies", "probe tested on its training"): "BADAK-238",
+    ("galaxies", "itself is not left out"): "BADAK-260",
+    ("galaxies", "views are not changed"): "BADAK-221",
+    ("galaxies", "encoder of other weights is probed"): "BADAK-259",
+    ("teapots", "code cut"): "BADAK-209",
+    ("teapots", "no noise"): "BADAK-267",
+    ("teapots", "one noise for all rows"): "BADAK-267",
+    ("teapots", "residual left out"): "BADAK-317",
+    ("spellout", "encoder's state not handed over"): "BADAK-259",
+    ("spellout", "least likely word fed back"): "BADAK-267",
+    ("citations", "tested in train mode"): "BADAK-206",  # in every step
+    ("citations", "neighbours not read"): "BADAK-259",
+    ("solar", "wrong column"): "BADAK-267",
+    ("solar", "positions not added"): "BADAK-217",
+    ("kiln", "bricks of other rows"): "BADAK-256",  # picked in NumPy, in lines of their own
+    ("kiln", "fold scaled by itself"): "BADAK-257",
+    ("kiln", "one net for all folds"): "BADAK-238",
+    ("kiln", "weight the wrong way round"): "BADAK-260",
+    ("kiln", "schedule each batch"): "BADAK-236",
+    ("kiln", "rows mixed by reshape"): "BADAK-240",
+    ("tutor", "an untaught teacher"): "BADAK-259",
 }
 PROGRAMS = sorted({name for name, _ in MISSED_ONCE})
 DRIVER = """

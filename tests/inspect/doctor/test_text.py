@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from badak.inspect.doctor import names, text
+from badak.inspect.doctor import names, source, text
 
 
 def told(monkeypatch, program: str) -> list[str]:
-    monkeypatch.setattr(text, "own_text", lambda: program)
+    monkeypatch.setattr(source, "files", lambda: [("program.py", program)])
     return [each.kind for each in text.told()]
 
 
@@ -66,8 +66,8 @@ def test_loops_that_repeat_on_purpose_are_right(monkeypatch):
     ],
 )
 def test_the_weight_of_a_logarithm(monkeypatch, line, sign):
-    monkeypatch.setattr(text, "own_text", lambda: line)
-    assert text.weight_of(1) == sign
+    monkeypatch.setattr(source, "files", lambda: [("program.py", line)])
+    assert text.weight_of("program.py:1") == sign
 
 
 @pytest.mark.parametrize(
@@ -79,14 +79,14 @@ def test_the_weight_of_a_logarithm(monkeypatch, line, sign):
     ],
 )
 def test_a_second_training_is_waited_for(monkeypatch, program, again):
-    monkeypatch.setattr(names, "own_text", lambda: program)
+    monkeypatch.setattr(source, "files", lambda: [("program.py", program)])
     assert names.trains_again() == again
 
 
 def test_data_for_tests_that_is_only_prepared(monkeypatch):
-    monkeypatch.setattr(names, "own_text", lambda: "X_test = load()\nX_test = (X_test - mean) / std\nfit(X)")
+    monkeypatch.setattr(source, "files", lambda: [("program.py", "X_test = load()\nX_test = (X_test - mean) / std\nfit(X)")])
     assert names.held_back() == ["X_test"]
-    monkeypatch.setattr(names, "own_text", lambda: "X_test = load()\nX_test = (X_test - mean) / std\ntest(X_test)")
+    monkeypatch.setattr(source, "files", lambda: [("program.py", "X_test = load()\nX_test = (X_test - mean) / std\ntest(X_test)")])
     assert names.held_back() == []
 
 

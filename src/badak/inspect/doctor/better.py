@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from badak.core.errors import tr
+from badak.inspect.doctor.source import unparse, walk
 from badak.inspect.doctor.tables import assigned, called, stored_by
 from badak.inspect.doctor.told import Told
 
@@ -31,11 +32,11 @@ class Meaning:
         self.values: dict[str, list[ast.expr]] = {}
         for _, name, value in assigned(tree):
             self.values.setdefault(name, []).append(value)
-        self.grown = {ast.unparse(x.target): x.value for x in ast.walk(tree) if isinstance(x, ast.AugAssign)}
-        self.functions = {x.name: x for x in ast.walk(tree) if isinstance(x, ast.FunctionDef)}
+        self.grown = {unparse(x.target): x.value for x in walk(tree) if isinstance(x, ast.AugAssign)}
+        self.functions = {x.name: x for x in walk(tree) if isinstance(x, ast.FunctionDef)}
         self.places = {
             name.id: (i, node.value)
-            for node in ast.walk(tree)
+            for node in walk(tree)
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple) and isinstance(node.value, ast.Call)
             for i, name in enumerate(node.targets[0].elts)
             if isinstance(name, ast.Name)
@@ -44,13 +45,13 @@ class Meaning:
 
     def arguments(self, tree: ast.Module) -> dict[str, list[ast.expr]]:
         """What the parameters of the program's functions, and of what its objects are called with, are given."""
-        kinds = {x.name: x for x in ast.walk(tree) if isinstance(x, ast.ClassDef)}
+        kinds = {x.name: x for x in walk(tree) if isinstance(x, ast.ClassDef)}
         made = {name: called(each) for name, values in self.values.items() for each in values if called(each) in kinds}
         found: dict[str, list[ast.expr]] = {}
-        for node in (x for x in ast.walk(tree) if isinstance(x, ast.Call)):
-            own = kinds.get(made.get(ast.unparse(node.func), ""))
+        for node in (x for x in walk(tree) if isinstance(x, ast.Call)):
+            own = kinds.get(made.get(unparse(node.func), ""))
             calls = [x for x in own.body if isinstance(x, ast.FunctionDef) and x.name == "__call__"] if own is not None else []
-            if isinstance(node.func, ast.Attribute) and (holder := kinds.get(made.get(ast.unparse(node.func.value), ""))):
+            if isinstance(node.func, ast.Attribute) and (holder := kinds.get(made.get(unparse(node.func.value), ""))):
                 calls = [x for x in holder.body if isinstance(x, ast.FunctionDef) and x.name == node.func.attr]
             elif isinstance(node.func, ast.Name) and node.func.id in self.functions:
                 calls = [self.functions[node.func.id]]
@@ -62,7 +63,7 @@ class Meaning:
 
     def of(self, node: ast.expr, where: ast.AST | None = None, deep: int = DEEP) -> str:
         """What a number is; where: the function that it stands in."""
-        text = re.sub(r"\.(item|detach|cpu|mean|sum)\(\)", "", ast.unparse(node))
+        text = re.sub(r"\.(item|detach|cpu|mean|sum)\(\)", "", unparse(node))
         if re.fullmatch(r"[\w.]+", text):
             if LOSS.search(text):
                 return "loss"
@@ -94,11 +95,11 @@ class Meaning:
         if name not in self.functions:
             if isinstance(node, ast.Call) and name in ("item", "mean", "float", "sum"):
                 holder = node.func.value if isinstance(node.func, ast.Attribute) else None
-                of = [holder] if holder is not None and ast.unparse(holder) not in ("np", "torch") else node.args[:1]
+                of = [holder] if holder is not None and unparse(holder) not in ("np", "torch") else node.args[:1]
                 return self.of(of[0], None, deep - 1) if of else ""
             return "loss" if LOSS.search(name) else ""
         function = self.functions[name]
-        ends = [x.value for x in ast.walk(function) if isinstance(x, ast.Return) and x.value is not None]
+        ends = [x.value for x in walk(function) if isinstance(x, ast.Return) and x.value is not None]
         taken = [x.elts[place] if isinstance(x, ast.Tuple) and place < len(x.elts) else x for x in ends]
         kinds = {self.of(x, function, deep - 1) for x in taken}
         return kinds.pop() if len(kinds) == 1 else ""
@@ -106,8 +107,8 @@ class Meaning:
 
 def scopes(tree: ast.Module) -> Iterator[tuple[ast.AST | None, ast.If]]:
     """All ifs, with the function that they stand in."""
-    inside = {id(x): f for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) for x in ast.walk(f)}
-    yield from ((inside.get(id(x)), x) for x in ast.walk(tree) if isinstance(x, ast.If))
+    inside = {id(x): f for f in walk(tree) if isinstance(f, ast.FunctionDef) for x in walk(f)}
+    yield from ((inside.get(id(x)), x) for x in walk(tree) if isinstance(x, ast.If))
 
 
 def kept(tree: ast.Module, known: Meaning) -> Iterator[Told]:
@@ -117,20 +118,20 @@ def kept(tree: ast.Module, known: Meaning) -> Iterator[Told]:
         if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.ops[0], SIDES):
             continue
         a, b = test.left, test.comparators[0]
-        stored = [(ast.unparse(name), ast.unparse(value)) for line in node.body for name, value in stored_by(line)]
+        stored = [(unparse(name), unparse(value)) for line in node.body for name, value in stored_by(line)]
         for new, old, sign in ((a, b, 1), (b, a, -1)):
-            if (ast.unparse(old), ast.unparse(new)) not in stored or "best" not in ast.unparse(old).lower():
+            if (unparse(old), unparse(new)) not in stored or "best" not in unparse(old).lower():
                 continue
             larger = isinstance(test.ops[0], ast.Gt | ast.GtE) == (sign == 1)
             what = known.of(new, where)
             if what == ("loss" if larger else "gain"):
                 yield Told(
                     "best", node.lineno,
-                    tr("{} is kept as the best where it is {}, and it is a loss: the worst is kept", ast.unparse(new), tr("larger"))
+                    tr("{} is kept as the best where it is {}, and it is a loss: the worst is kept", unparse(new), tr("larger"))
                     if larger else
-                    tr("{} is kept as the best where it is {}, and it counts what is right: the worst is kept", ast.unparse(new),
+                    tr("{} is kept as the best where it is {}, and it counts what is right: the worst is kept", unparse(new),
                        tr("smaller")),
-                    f"if {ast.unparse(new)} {'<' if larger else '>'} {ast.unparse(old)}:",
+                    f"if {unparse(new)} {'<' if larger else '>'} {unparse(old)}:",
                 )  # fmt: skip
                 return
 
@@ -138,18 +139,18 @@ def kept(tree: ast.Module, known: Meaning) -> Iterator[Told]:
 def plateaus(tree: ast.Module, known: Meaning) -> Iterator[Told]:
     """ReduceLROnPlateau that waits for a loss to rise, or for a share of right answers to fall."""
     made: dict[str, Any] = {}
-    for line in (x for x in ast.walk(tree) if isinstance(x, ast.Assign)):
+    for line in (x for x in walk(tree) if isinstance(x, ast.Assign)):
         if isinstance(line.value, ast.Call) and called(line.value) == "ReduceLROnPlateau":
             given = [*(x.value for x in line.value.keywords if x.arg == "mode"), *line.value.args[1:2], ast.Constant("min")]
-            made[ast.unparse(line.targets[0])] = given[0].value if isinstance(given[0], ast.Constant) else ""
-    inside = {id(x): f for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) for x in ast.walk(f)}
-    for node in (x for x in ast.walk(tree) if isinstance(x, ast.Call) and x.args):
-        mode = made.get(ast.unparse(node.func.value)) if isinstance(node.func, ast.Attribute) and node.func.attr == "step" else ""
+            made[unparse(line.targets[0])] = given[0].value if isinstance(given[0], ast.Constant) else ""
+    inside = {id(x): f for f in walk(tree) if isinstance(f, ast.FunctionDef) for x in walk(f)}
+    for node in (x for x in walk(tree) if isinstance(x, ast.Call) and x.args):
+        mode = made.get(unparse(node.func.value)) if isinstance(node.func, ast.Attribute) and node.func.attr == "step" else ""
         if mode and (mode, known.of(node.args[0], inside.get(id(node)))) in (("max", "loss"), ("min", "gain")):
             yield Told(
                 "plateau", node.lineno,
                 tr("ReduceLROnPlateau with mode={!r} is told {}: it takes what gets better for what does not", mode,
-                   ast.unparse(node.args[0])),
+                   unparse(node.args[0])),
                 'mode="min"' if mode == "max" else 'mode="max"',
             )  # fmt: skip
             return

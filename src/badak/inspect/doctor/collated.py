@@ -31,7 +31,27 @@ def in_order(examples: list, batch: Any) -> bool | None:
     for labels in ([x[0] for x in each] for each in fields if all(len(x) == 1 for x in each)):
         found = [label_order(made, labels, order) for order in known[:1]]
         answers += [each for each in found if each is not None]
+    if not answers and apart_by_twos(made, fields):
+        return False
     return all(answers) if answers else None
+
+
+def apart_by_twos(made: list[np.ndarray], fields: list[list[np.ndarray]]) -> bool:
+    """Whether some row of one part is of no example that the same row of another part may be of; rows that are alike may be of
+    several."""
+    several = [found for each in fields if any(len(x) > 1 for x in each) and (found := owners_in(made, each)) is not None]
+    return any(not all(a & b for a, b in zip(several[0], other)) for other in several[1:])
+
+
+def owners_in(made: list[np.ndarray], texts: list[np.ndarray]) -> list[set[int]] | None:
+    """The examples that each row of what was put together may be of; None where some row is of none."""
+    n = len(texts)
+    for rows in (each for array in made if array.ndim >= 2 for each in (array, array.swapaxes(0, 1)) if len(each) == n):
+        flat = rows.reshape(n, -1)
+        found = [{j for j, text in enumerate(texts) if begins_with(row, text[:FAR])} for row in flat]
+        if all(found) and set().union(*found) == set(range(n)):
+            return found
+    return None
 
 
 def order_in(made: list[np.ndarray], texts: list[np.ndarray]) -> np.ndarray | None:

@@ -213,7 +213,7 @@ def reached_by(node: Any) -> list[tuple[str, frozenset[int]]]:
 TERMS = "add sub neg shift scale div_by sum mean clone cast".split()  # of which a divergence is made
 
 
-def diverged(watch: "Watch", node: Any, made: Any) -> None:
+def diverged(watch: "Watch", node: Any, made: Any, shape: tuple[int, ...]) -> None:
     """Note a sum of l, exp(l) and squares, or of v, log(v) and squares: a divergence from the standard normal distribution."""
     if node.name not in TERMS or len(watch.open.divergences) >= MOST or made._node is None:
         return
@@ -235,7 +235,7 @@ def diverged(watch: "Watch", node: Any, made: Any) -> None:
             terms |= {id(each) for each in below}
             squares += 1
     if squares and any(each in terms for each in (*exps, *logs)):
-        watch.open.divergences.append(Divergence(line(), made._node, float(made._array.sum())))
+        watch.open.divergences.append(Divergence(line(), made._node, float(made._array.sum()), shape))
         watch.divergences[id(made._node)] = watch.open.divergences[-1]
 
 

@@ -15,17 +15,19 @@ from badak.data.collate import default_collate
 from badak.data.fetch import MapFetcher
 from badak.data.loader import _BaseDataLoaderIter
 from badak.distributions import Distribution
-from badak.inspect.doctor import layout
+from badak.inspect.doctor import layout, parts
 from badak.inspect.doctor.collated import apart, in_order
 from badak.inspect.doctor.composed import memory
 from badak.inspect.doctor.facts import Clip
 from badak.inspect.doctor.given import loaded_into
 from badak.inspect.doctor.names import line, said
-from badak.inspect.doctor.rows import places_of
+from badak.inspect.doctor.rows import places_of, source_of
 from badak.inspect.doctor.tape import tensors
 from badak.nn import Module
 from badak.optim.lr_scheduler import LRScheduler
 from badak.tensor import Tensor
+from badak.tensor._sampling import Source
+from badak.tensor.random import default_generator
 
 if TYPE_CHECKING:
     from badak.inspect.doctor.watch import Watch
@@ -65,7 +67,7 @@ def compared(watch: "Watch", effect: Any, args: tuple, kwargs: dict, proceed: Ca
         if isinstance(limit, Tensor) and effect.function.__name__ == "eq" and not modes.grad:
             column_and_row(watch, x._array, limit._array)
         if isinstance(limit, int | float):
-            watch.read(x._array, float(limit))
+            parts.read(watch, x._array, float(limit))
         if modes.grad and len(watch.told) < 16:
             watch.told[memory(result._array)] = result._array, x._array
     return result
@@ -81,10 +83,14 @@ def column_and_row(watch: "Watch", a: np.ndarray, b: np.ndarray) -> None:
 
 
 def largest(watch: "Watch", effect: Any, args: tuple, kwargs: dict, proceed: Callable) -> Any:
-    """argmax of what a model gave in a test."""
+    """argmax, argmin, max and min along an axis, of what a model gave in a test."""
     x, axis = (*args, None, None)[:2]
-    if isinstance(x, Tensor) and isinstance(axis, int) and x.dim():
-        watch.read(x._array, None, axis % x.dim())
+    array = x._array if isinstance(x, Tensor) else x
+    if isinstance(array, np.ndarray) and array.ndim:
+        smallest = "argmin" in effect.function.__qualname__
+        parts.asked_for(watch, array, smallest, layout.behind(x, ()) if isinstance(x, Tensor) and x._node is not None else None)
+        if isinstance(x, Tensor) and isinstance(axis, int) and not smallest:
+            parts.read(watch, array, None, axis % array.ndim)
     return proceed(*args, **kwargs)
 
 
@@ -95,8 +101,14 @@ def scheduled(watch: "Watch", effect: Any, args: tuple, kwargs: dict, proceed: C
     return proceed(*args, **kwargs)
 
 
+def reseeded(watch: "Watch", args: tuple) -> None:
+    """A generator is given a seed."""
+    if args[0] is default_generator:
+        watch.seeds.append((line(), args[1:], len(watch.steps)))
+
+
 def seeded(watch: "Watch", effect: Any, args: tuple, kwargs: dict, proceed: Callable) -> Any:
-    watch.reseeded(args)
+    reseeded(watch, args)
     watch.open.seeded = True
     return proceed(*args, **kwargs)
 
@@ -170,7 +182,9 @@ def loads_told(watch: "Watch") -> Callable[[], None]:
     def loading(module: Module, *args: Any, **kwargs: Any) -> Any:
         result = load(module, *args, **kwargs)
         if len(watch.given.loaded) < 64:
-            watch.given.loaded.append(loaded_into(module, result.missing_keys, line()))
+            watch.given.loaded.append(
+                loaded_into(module, result.missing_keys, line(), args[0] if args else kwargs.get("state_dict"))
+            )
         return result
 
     def giving(module: Module, *args: Any, **kwargs: Any) -> Any:
@@ -205,6 +219,7 @@ def draws_told(watch: "Watch") -> Callable[[], None]:
         batch = plain(batches)
         watch.loaders[id(batches._loader)] = batches._loader
         watch.rows.drawn = next((x for x in tensors(batch) if x._node is None and x.dim() > 1), None)
+        watch.rows.source = source_of(batches._loader)
         return batch
 
     _BaseDataLoaderIter.__next__ = drawing  # type: ignore[method-assign]
@@ -234,6 +249,24 @@ def draws_told(watch: "Watch") -> Callable[[], None]:
 
     def ended() -> None:
         _BaseDataLoaderIter.__next__, MapFetcher.fetch = plain, fetch  # type: ignore[method-assign]
+
+    return ended
+
+
+def noise_told(watch: "Watch") -> Callable[[], None]:
+    """Note how many normal numbers are drawn at a time. Gives the function that ends it."""
+    plain = Source.normal
+
+    def drawing(source: Source, shape: Any, *args: Any, **kwargs: Any) -> Any:
+        result = plain(source, shape, *args, **kwargs)
+        if len(watch.open.noise) < 64:
+            watch.open.noise.append(int(np.prod(np.shape(result), dtype=int)))
+        return result
+
+    Source.normal = drawing  # type: ignore[method-assign]
+
+    def ended() -> None:
+        Source.normal = plain  # type: ignore[method-assign]
 
     return ended
 
@@ -279,9 +312,10 @@ def classes_drawn(watch: "Watch", effect: Any, args: tuple, kwargs: dict, procee
 DOORS = {
     "multinomial": classes_drawn,
     **dict.fromkeys(("eq", "ne", "gt", "ge", "lt", "le"), compared),
-    "along": largest,
+    **dict.fromkeys(("along", "position"), largest),
     "clip_grad_norm_": clip,
     "clip_grad_value_": clip,
     "step": scheduled,
     "reseed": seeded,
 }
+TOLD = seeds_told, loads_told, draws_told, shuffles_told, likelihoods_told, noise_told  # while a training is watched

@@ -18,7 +18,7 @@ from badak.inspect.doctor.diagnoses.modes import EvalForgotten, TrainForgotten
 from badak.inspect.doctor.diagnoses.other_data import OtherData
 from badak.inspect.doctor.diagnoses.read import ReadWrongly
 from badak.inspect.doctor.diagnoses.tests import TestedOnTrain
-from badak.inspect.doctor.doors import DOORS, draws_told
+from badak.inspect.doctor.doors import DOORS, draws_told, reseeded
 from badak.inspect.doctor.facts import Tested
 from badak.inspect.doctor.names import line, road
 from badak.inspect.doctor.rows import share, signatures
@@ -86,7 +86,7 @@ class Lookout(Observer):
 
     def on_call(self, effect, args, kwargs, proceed):
         if effect.function.__name__ == "reseed":
-            self.visit.watch.reseeded(args)
+            reseeded(self.visit.watch, args)
         return reads(self.visit, effect, args, kwargs, proceed)
 
     def on_module_exit(self, module, output, error=None) -> None:
@@ -125,7 +125,7 @@ class Lookout(Observer):
             self.enough()
 
 
-READS = frozenset("eq gt ge lt le along".split())
+READS = frozenset("eq gt ge lt le along position".split())
 
 
 def reads(visit: "Visit", effect: Any, args: tuple, kwargs: dict, proceed: Callable) -> Any:

@@ -244,6 +244,7 @@ class Divergence:
     place: str
     node: Any  # which is kept, so that no other gets its id
     total: float
+    shape: tuple[int, ...]  # of what it sums up
     pull: float | None = None  # the gradient that came back to it, times its value; None where none did
 
 
@@ -284,6 +285,15 @@ class Step:
     clips: list[Clip] = field(default_factory=list)
     tested: list[Tested] = field(default_factory=list)
     read: list[Read] = field(default_factory=list)
+    unjoined: list[tuple[str, str]] = field(default_factory=list)  # blocks that nothing goes around: class, line
+    with_itself: list[str] = field(
+        default_factory=list
+    )  # where each row of products is largest where it meets itself, and asked for
+    # another
+    extremes: list[tuple[Module, bool, int, str]] = field(
+        default_factory=list
+    )  # of what a model gave the largest, or the smallest,
+    # is looked for: the model, whether the smallest, of how many, the line
     dropped: list[str] = field(default_factory=list)  # where dropout was at work in eval mode, outside of a layer of its own
     scheduled: list[tuple[str, bool]] = field(default_factory=list)  # a schedule moved on: where, and between backward and step
     begun: list[Begun] = field(default_factory=list)
@@ -300,6 +310,7 @@ class Step:
     idle: list[tuple[str, int]] = field(default_factory=list)  # numbers of rows that a model gave: where, which; without a gradient
     seeded: bool = False
     divergences: list[Divergence] = field(default_factory=list)
+    noise: list[int] = field(default_factory=list)  # how many normal numbers were drawn at a time
     rectified: list[Rectified] = field(default_factory=list)
     fed: list[Fed] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)

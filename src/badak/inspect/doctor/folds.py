@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 
 from badak.core.errors import tr
+from badak.inspect.doctor.source import unparse, walk
 from badak.inspect.doctor.tables import assigned, called, names_in
 from badak.inspect.doctor.told import Told
 
@@ -14,17 +15,19 @@ ANEW = re.compile(r"load_state_dict|deepcopy|reset_|\.apply\(|init")
 
 def folds(tree: ast.Module) -> Iterator[Told]:
     """A model that is made before the loop over folds, and learns in each: what a fold holds back, the fold before has taught."""
-    functions = {node.name: ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
-    kinds = {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)} | {"Sequential"}
+    functions = {node.name: unparse(node) for node in walk(tree) if isinstance(node, ast.FunctionDef)}
+    kinds = {node.name for node in walk(tree) if isinstance(node, ast.ClassDef)} | {"Sequential"}
     given = assigned(tree)
     models = {name: line for line, name, value in given if called(value) in kinds}
-    for loop in (node for node in ast.walk(tree) if isinstance(node, ast.For)):
-        head = f"{ast.unparse(loop.target)} {ast.unparse(loop.iter)}"
-        if not FOLDS.search(head) or ANEW.search(" ".join(map(ast.unparse, loop.body))):
+    for loop in (node for node in walk(tree) if isinstance(node, ast.For)):
+        picked = {unparse(x) for line in loop.body for x in walk(line) if isinstance(x, ast.Subscript)}
+        picked = {each for each in picked if each.endswith(f"[{unparse(loop.target)}]")}  # folds[i]
+        head = " ".join([unparse(loop.target), unparse(loop.iter), *sorted(picked)])
+        if not FOLDS.search(head) or ANEW.search(" ".join(map(unparse, loop.body))):
             continue
         inside = {name for line in loop.body for _, name, _ in assigned(ast.Module([line], []))}
-        calls = [x for line in loop.body for x in ast.walk(line) if isinstance(x, ast.Call)]
-        text = " ".join(map(ast.unparse, loop.body))
+        calls = [x for line in loop.body for x in walk(line) if isinstance(x, ast.Call)]
+        text = " ".join(map(unparse, loop.body))
         trains = ".backward(" in text or any(".backward(" in functions.get(called(x), "") for x in calls)
         learn = {
             name for x in calls for name in names_in(x) if name in models and name not in inside and models[name] < loop.lineno
@@ -43,7 +46,7 @@ def folds(tree: ast.Module) -> Iterator[Told]:
 
 def trained(call: ast.Call, name: str, functions: dict[str, str]) -> bool:
     """Whether a function of the program that trains is given a model."""
-    return ".backward(" in functions.get(called(call), "") and any(name == ast.unparse(x) for x in call.args)
+    return ".backward(" in functions.get(called(call), "") and any(name == unparse(x) for x in call.args)
 
 
 def flat_in_two_orders(tree: ast.Module) -> Iterator[Told]:
@@ -54,11 +57,11 @@ def flat_in_two_orders(tree: ast.Module) -> Iterator[Told]:
             stacked.add(name)
     plain: dict[str, int] = {}
     turned: dict[str, int] = {}
-    for node in (x for x in ast.walk(tree) if isinstance(x, ast.Call)):
-        flat = re.search(r"\.(flatten\((0, 1)?|(reshape|view)\(-1\b[^()]*)\)$", ast.unparse(node))
+    for node in (x for x in walk(tree) if isinstance(x, ast.Call)):
+        flat = re.search(r"\.(flatten\((0, 1)?|(reshape|view)\(-1\b[^()]*)\)$", unparse(node))
         if not flat or not isinstance(node.func, ast.Attribute):
             continue
-        of = ast.unparse(node.func.value)
+        of = unparse(node.func.value)
         swapped = re.fullmatch(r"(\w+)\.(transpose|swapaxes|swapdims)\(0, 1\)(\.contiguous\(\))?", of)
         if of in stacked:
             plain.setdefault(of, node.lineno)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from badak.core.errors import tr
 from badak.inspect.doctor.idle import terms
 from badak.inspect.doctor.returns import factors
+from badak.inspect.doctor.source import unparse, walk
 from badak.inspect.doctor.tables import assigned, called
 from badak.inspect.doctor.told import Told
 
@@ -27,19 +28,22 @@ def formulas(tree: ast.Module) -> Iterator[Told]:
     given: dict[str, list[ast.expr]] = {}
     for _, name, value in assigned(tree):
         given.setdefault(name, []).append(value)
-    for node in ast.walk(tree):
+    for node in walk(tree):
         for rule in RULES:
             if isinstance(node, ast.expr) and (said := rule(node, given)):
                 yield Told("formula", node.lineno, *said)
                 return
     yield from named_wrongly(tree)
     yield from one_share(tree)
+    yield from made_large(tree)
+    yield from least_of_one(tree)
+    yield from weighed_round(tree)
     yield from chance(tree)
 
 
 def text_of(node: ast.AST) -> str:
     """A name without what only changes its shape or kind."""
-    plain = re.sub(r"\[[^\[\]]*\]", "", ast.unparse(node))
+    plain = re.sub(r"\[[^\[\]]*\]", "", unparse(node))
     return re.sub(r"(\.(item|detach|cpu|numpy|unsqueeze|squeeze|view|reshape|to|float)\([^()]*\))+$", "", plain)
 
 
@@ -54,7 +58,7 @@ def turned_scale(node: ast.expr, given: dict) -> tuple[str, str] | None:
     else:
         return None
     if inside and STD.search(text_of(less)) and MEAN.search(text_of(by)):
-        return tr("{}: the mean and the spread stand in each other's place", ast.unparse(node)), "(x - mean) / std"
+        return tr("{}: the mean and the spread stand in each other's place", unparse(node)), "(x - mean) / std"
     return None
 
 
@@ -63,11 +67,11 @@ def wide(node: ast.expr, given: dict) -> tuple[str, str] | None:
     if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Mult):
         return None
     for a, b in ((node.left, node.right), (node.right, node.left)):
-        several = [a, *given.get(ast.unparse(a), [])] if isinstance(a, ast.Name) else [a]
+        several = [a, *given.get(unparse(a), [])] if isinstance(a, ast.Name) else [a]
         product = any(isinstance(x, ast.BinOp) and isinstance(x.op, ast.MatMult) or called(x) in ("matmul", "bmm") for x in several)
-        root = called(b) == "sqrt" or isinstance(b, ast.BinOp) and isinstance(b.op, ast.Pow) and ast.unparse(b.right) == "0.5"
+        root = called(b) == "sqrt" or isinstance(b, ast.BinOp) and isinstance(b.op, ast.Pow) and unparse(b.right) == "0.5"
         if product and (root or COLD.search(text_of(b))):
-            return tr("products are multiplied by {}, by which they should be divided", ast.unparse(b)), f"... / {ast.unparse(b)}"
+            return tr("products are multiplied by {}, by which they should be divided", unparse(b)), f"... / {unparse(b)}"
     return None
 
 
@@ -82,12 +86,12 @@ def divergence(node: ast.expr, given: dict) -> tuple[str, str] | None:
             signs["one"] = sign
         elif LOG_VAR.search(text):
             signs["log"] = sign
-        elif re.search(r"\.exp\(\)$|^(torch\.)?exp\(", ast.unparse(each)):
+        elif re.search(r"\.exp\(\)$|^(torch\.)?exp\(", unparse(each)):
             signs["exp"] = -sign
-        elif re.search(r"\*\* 2$|\.pow\(2\)$|\.square\(\)$|square\(", ast.unparse(each)):
+        elif re.search(r"\*\* 2$|\.pow\(2\)$|\.square\(\)$|square\(", unparse(each)):
             signs["square"] = -sign
     if len(signs) == 4 and len(set(signs.values())) > 1:
-        return tr("{} is no divergence of a normal distribution: one of its signs is wrong", ast.unparse(node)), (
+        return tr("{} is no divergence of a normal distribution: one of its signs is wrong", unparse(node)), (
             "-0.5 * (1 + logvar - mu.pow(2) - logvar.exp())"
         )
     return None
@@ -104,9 +108,9 @@ def against(node: ast.expr, given: dict) -> tuple[str, str] | None:
     kinds: dict[int, list[str]] = {1: [], -1: []}
     texts = []
     for sign, each in terms(of):
-        names = [text_of(x) for x in ast.walk(each) if isinstance(x, ast.Name | ast.Attribute)]
+        names = [text_of(x) for x in walk(each) if isinstance(x, ast.Name | ast.Attribute)]
         kinds[sign] += [kind for name in names for kind, rule in (("good", GOOD), ("bad", BAD)) if rule.search(name)]
-        texts += [ast.unparse(each), *(ast.unparse(value) for name in names for value in given.get(name, []))]
+        texts += [unparse(each), *(unparse(value) for name in names for value in given.get(name, []))]
     if {*kinds[1]} | {*kinds[-1]} != {"good", "bad"} or len({*kinds[1]}) != 1 or len({*kinds[-1]}) != 1:
         return None
     far, near = any(FAR.search(x) for x in texts), any(NEAR.search(x) for x in texts)
@@ -116,9 +120,9 @@ def against(node: ast.expr, given: dict) -> tuple[str, str] | None:
     else:
         wrong = far != near and larger == ("bad" if far else "good")
     if wrong:
-        return tr(
-            "{} brings near what belongs apart: the positive and the negative stand in each other's place", ast.unparse(node)
-        ), (tr("turn both round"))
+        return tr("{} brings near what belongs apart: the positive and the negative stand in each other's place", unparse(node)), (
+            tr("turn both round")
+        )
     return None
 
 
@@ -126,15 +130,13 @@ def surrogate(node: ast.expr, given: dict) -> tuple[str, str] | None:
     """max of the two objectives of PPO, or min of the two losses."""
     if not isinstance(node, ast.Call) or called(node) not in ("min", "max", "minimum", "maximum") or len(node.args) != 2:
         return None
-    values = [given.get(ast.unparse(x), [x])[-1] for x in node.args]
-    if not all("ratio" in ast.unparse(x) for x in values) or not any(
-        "clamp" in ast.unparse(x) or "clip" in ast.unparse(x) for x in values
-    ):
+    values = [given.get(unparse(x), [x])[-1] for x in node.args]
+    if not all("ratio" in unparse(x) for x in values) or not any("clamp" in unparse(x) or "clip" in unparse(x) for x in values):
         return None
-    losses = all(ast.unparse(x).startswith("-") for x in values)
+    losses = all(unparse(x).startswith("-") for x in values)
     if called(node).startswith("min") == losses:
         right = "torch.max" if losses else "torch.min"
-        return tr("{} takes the better of both, and lets the policy go as far as it likes", ast.unparse(node)), f"{right}(...)"
+        return tr("{} takes the better of both, and lets the policy go as far as it likes", unparse(node)), f"{right}(...)"
     return None
 
 
@@ -143,24 +145,22 @@ def noised(node: ast.expr, given: dict) -> tuple[str, str] | None:
     if not isinstance(node, ast.BinOp) or len(every := terms(node)) != 2 or not all(sign > 0 for sign, _ in every):
         return None
     rest = re.compile(r"1(\.0)? - |one_minus|om_|1m")
-    parts = [[ast.unparse(value) for x in factors(each) for value in (x, *given.get(text_of(x), []))] for _, each in every]
+    parts = [[unparse(value) for x in factors(each) for value in (x, *given.get(text_of(x), []))] for _, each in every]
     noisy = [any(re.fullmatch(r"noise|eps|epsilon|z|torch\.randn_like\(.*\)", x) for x in part) for part in parts]
     less = [any(rest.search(x) for x in part) for part in parts]
     roots = all("sqrt" in " ".join(part) or "** 0.5" in " ".join(part) for part in parts)
     pairs = all(len(factors(each)) > 1 for _, each in every)
     if roots and pairs and sorted(noisy) == [False, True] and sorted(less) == [False, True] and noisy != less:
-        return tr("{}: the noise has the share of the data", ast.unparse(node)), "a.sqrt() * x + (1 - a).sqrt() * noise"
+        return tr("{}: the noise has the share of the data", unparse(node)), "a.sqrt() * x + (1 - a).sqrt() * noise"
     return None
 
 
 def least(node: ast.expr, given: dict) -> tuple[str, str] | None:
     """logits.argmin()."""
     if isinstance(node, ast.Call) and called(node) == "argmin" and isinstance(node.func, ast.Attribute):
-        of = node.func.value if ast.unparse(node.func.value) not in ("torch", "np") else (node.args or [node.func.value])[0]
+        of = node.func.value if unparse(node.func.value) not in ("torch", "np") else (node.args or [node.func.value])[0]
         if ASKED.search(text_of(of)):
-            return tr(
-                "{} is what the model holds for the least likely, or the worst", ast.unparse(node)
-            ), f"{ast.unparse(of)}.argmax(...)"
+            return tr("{} is what the model holds for the least likely, or the worst", unparse(node)), f"{unparse(of)}.argmax(...)"
     return None
 
 
@@ -176,7 +176,7 @@ def named_wrongly(tree: ast.Module) -> Iterator[Told]:
             and (STD if func == "mean" else MEAN).search(name)
             and not (STD.search(name) and MEAN.search(name))
         ):
-            inner = ast.unparse(value)
+            inner = unparse(value)
             if not re.search(r"std|var|sigma|scale|- ", inner.replace(f".{func}(", "")) and "mean" not in inner.replace(
                 ".mean(", ""
             ):
@@ -189,33 +189,33 @@ def named_wrongly(tree: ast.Module) -> Iterator[Told]:
                 return
         if func == "exp" and re.fullmatch(r"(std|sigma|stddev|\w+_std)", name) and isinstance(value, ast.Call):
             of = value.args[0] if value.args else value.func.value if isinstance(value.func, ast.Attribute) else None
-            if of is not None and LOG_VAR.search(ast.unparse(of)):
+            if of is not None and LOG_VAR.search(unparse(of)):
                 yield Told(
                     "formula",
                     line,
-                    tr("{} is given {}, which is the variance", name, ast.unparse(value)),
-                    f"{name} = torch.exp(0.5 * {ast.unparse(of)})",
+                    tr("{} is given {}, which is the variance", name, unparse(value)),
+                    f"{name} = torch.exp(0.5 * {unparse(of)})",
                 )
                 return
 
 
 def one_share(tree: ast.Module) -> Iterator[Told]:
     """lam * a + lam * b, where the program mixes by lam and 1 - lam elsewhere."""
-    text = ast.unparse(tree)
-    for node in ast.walk(tree):
+    text = unparse(tree)
+    for node in walk(tree):
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) and len(every := terms(node)) == 2:
-            shares = [{ast.unparse(x) for x in factors(each) if isinstance(x, ast.Name | ast.Attribute)} for _, each in every]
+            shares = [{unparse(x) for x in factors(each) if isinstance(x, ast.Name | ast.Attribute)} for _, each in every]
             both = [name for name in shares[0] & shares[1] if MIXES.search(name)]
             if both and all(len(factors(each)) > 1 for _, each in every) and re.search(rf"1(\.0)? - {re.escape(both[0])}\b", text):
                 yield Told(
-                    "formula", node.lineno, tr("both parts of {} have the share {}", ast.unparse(node), both[0]), f"1 - {both[0]}"
+                    "formula", node.lineno, tr("both parts of {} have the share {}", unparse(node), both[0]), f"1 - {both[0]}"
                 )
                 return
 
 
 def chance(tree: ast.Module) -> Iterator[Told]:
     """if random() > epsilon: a random action."""
-    for node in (x for x in ast.walk(tree) if isinstance(x, ast.If | ast.IfExp)):
+    for node, behind in branches(tree):
         test = node.test
         if (
             not isinstance(test, ast.Compare)
@@ -223,18 +223,94 @@ def chance(tree: ast.Module) -> Iterator[Told]:
             or not isinstance(test.ops[0], ast.Lt | ast.LtE | ast.Gt | ast.GtE)
         ):
             continue
-        left, right = ast.unparse(test.left), ast.unparse(test.comparators[0])
+        left, right = unparse(test.left), unparse(test.comparators[0])
         drawn = re.compile(r"rand(om)?\(|uniform\(")
         if bool(drawn.search(left)) == bool(drawn.search(right)) or not re.search(r"eps", left + right, re.IGNORECASE):
             continue
         below = isinstance(test.ops[0], ast.Lt | ast.LtE) == bool(drawn.search(left))  # chance is below epsilon
-        body = " ".join(map(ast.unparse, node.body)) if isinstance(node, ast.If) else ast.unparse(node.body)
-        other = " ".join(map(ast.unparse, node.orelse)) if isinstance(node, ast.If) else ast.unparse(node.orelse)
+        body = " ".join(map(unparse, node.body)) if isinstance(node, ast.If) else unparse(node.body)
+        other = " ".join(map(unparse, node.orelse or behind)) if isinstance(node, ast.If) else unparse(node.orelse)
         greedy = re.compile(r"argmax|max\(")
         if (CHANCE.search(other) and greedy.search(body)) if below else (CHANCE.search(body) and greedy.search(other or "argmax")):
             yield Told(
                 "formula", node.lineno,
-                tr("{} acts by chance where it should act by what it learnt, and the other way round", ast.unparse(test)),
+                tr("{} acts by chance where it should act by what it learnt, and the other way round", unparse(test)),
                 tr("if random.random() < epsilon: a random action"),
             )  # fmt: skip
             return
+
+
+def branches(tree: ast.Module) -> Iterator[tuple[ast.If | ast.IfExp, list[ast.stmt]]]:
+    """All ifs; and, of one whose block ends in return, the lines behind it, which are its else."""
+    behind: dict[int, list[ast.stmt]] = {
+        id(line): block[i + 1 :]  # type: ignore[index]
+        for node in walk(tree)
+        for block in (getattr(node, "body", None), getattr(node, "orelse", None))
+        for i, line in enumerate(block if isinstance(block, list) else ())
+        if isinstance(line, ast.If) and isinstance(ends_with(line.body), ast.Return)
+    }
+    yield from ((node, behind.get(id(node), [])) for node in walk(tree) if isinstance(node, ast.If | ast.IfExp))
+
+
+def ends_with(block: list[ast.stmt]) -> ast.stmt:
+    """The last line of a block, within a with at its end."""
+    return ends_with(block[-1].body) if isinstance(block[-1], ast.With) else block[-1]
+
+
+OVERLAP = re.compile(r"(^|_)(dice|iou|jaccard|tversky)_?loss|loss_?(dice|iou|jaccard|tversky)", re.IGNORECASE)
+
+
+def made_large(tree: ast.Module) -> Iterator[Told]:
+    """dice_loss() that gives the share of what overlaps, 1 where all is right: the loss makes it small."""
+    for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef) and OVERLAP.search(x.name)):
+        ends = [x for x in walk(function) if isinstance(x, ast.Return) and x.value is not None]
+        text = unparse(function)
+        if ends and "/" in text and not re.search(r"\b1(\.0?)? ?- |-\w|- ?\(|= -|return -|log\(|rsub|\bneg", text):
+            yield Told(
+                "formula", ends[-1].lineno,
+                tr("{}() gives how much overlaps, which is 1 where all is right: as a loss it is made small", function.name),
+                f"return 1 - {unparse(ends[-1].value)}",  # type: ignore[arg-type]
+            )  # fmt: skip
+            return
+
+
+def least_of_one(tree: ast.Module) -> Iterator[Told]:
+    """step.argmin(1) of what self.decoder(...) gave, where the program takes the argmax of that elsewhere."""
+    made: dict[str, set[str]] = {}
+    for _, name, value in assigned(tree):
+        if isinstance(value, ast.Call) and not re.match(r"(torch|np|F|numpy)\.", unparse(value.func)):
+            made.setdefault(name, set()).add(unparse(value.func))
+    of: dict[str, list[ast.Call]] = {"argmax": [], "argmin": []}
+    for node in walk(tree):
+        if isinstance(node, ast.Call) and called(node) in of and isinstance(node.func, ast.Attribute):
+            of[called(node)].append(node)
+    largest = {maker for x in of["argmax"] for maker in made.get(text_of(x.func.value), ())}  # type: ignore[attr-defined]
+    for node in of["argmin"]:
+        own = made.get(text_of(node.func.value), set()) & largest  # type: ignore[attr-defined]
+        if own:
+            yield Told(
+                "formula", node.lineno,
+                tr("{} is what the model holds for the least likely, or the worst", unparse(node)),
+                unparse(node).replace("argmin", "argmax"),
+            )  # fmt: skip
+            return
+
+
+ONES = re.compile(r"== 1(\.0)?\)?|(^|[._])(n_?pos|num_pos\w*|positives?|pos_count|pos)(_|\b)")
+ZEROS = re.compile(r"== 0(\.0)?\)?|(^|[._])(n_?neg|num_neg\w*|negatives?|neg_count|neg)(_|\b)")
+
+
+def weighed_round(tree: ast.Module) -> Iterator[Told]:
+    """pos_weight = ones / zeros, which makes what is rare count for less."""
+    values = [(line, value) for line, name, value in assigned(tree) if name.endswith("pos_weight")]
+    values += [(x.value.lineno, x.value) for x in walk(tree) if isinstance(x, ast.keyword) and x.arg == "pos_weight"]
+    for line, value in values:
+        for node in (x for x in walk(value) if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Div)):
+            a, b = unparse(node.left), unparse(node.right)
+            if ONES.search(a) and ZEROS.search(b) and not ZEROS.search(a) and not ONES.search(b):
+                yield Told(
+                    "favoured", line,
+                    tr("pos_weight is {}, the ones by the zeros: it makes larger what is frequent", unparse(node)),
+                    f"{b} / {a}",
+                )  # fmt: skip
+                return

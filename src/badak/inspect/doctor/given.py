@@ -40,6 +40,7 @@ class Loaded(NamedTuple):
     shapes: tuple
     any: bool
     place: str
+    own: bool = False  # they were its own: what was to be a copy is the model
 
 
 class Given:
@@ -99,13 +100,13 @@ class Given:
         ):
             self.pairs.append(Pair(place, last.values, last.shape, labels[:n].copy()))
 
-    def redefined(self, x: Tensor) -> None:
-        """A tensor is about to be given other memory."""
+    def redefined(self, x: Tensor, later: bool) -> None:
+        """A tensor is about to be given other memory. later: a step was made by then; before that nothing is an average."""
         known = self.replaced.get(id(x))
         if known is not None:
-            self.replaced[id(x)] = x, known[1], known[2] + 1
+            self.replaced[id(x)] = x, known[1], known[2] + later
         elif len(self.replaced) < MOST and x._array.size < 1 << 20:
-            self.replaced[id(x)] = x, x._array.copy(), 1
+            self.replaced[id(x)] = x, x._array.copy(), int(later)
 
     def history(self, x: Tensor) -> tuple[np.ndarray, np.ndarray, int] | None:
         """(what a tensor holds, what it held at first, how often it was written to); None where it was not."""
@@ -113,13 +114,13 @@ class Given:
             return x._array, *self.replaced[id(x)][1:]
         return self.written.get(id(x._array))
 
-    def wrote(self, array: np.ndarray) -> None:
+    def wrote(self, array: np.ndarray, later: bool) -> None:
         """Something is about to be written into memory."""
         known = self.written.get(id(array))
         if known is not None:
-            self.written[id(array)] = known[0], known[1], known[2] + 1
+            self.written[id(array)] = known[0], known[1], known[2] + later
         elif len(self.written) < MOST and array.size < 1 << 20:
-            self.written[id(array)] = array, array.copy(), 1
+            self.written[id(array)] = array, array.copy(), int(later)
 
 
 def is_plain(x: Any) -> bool:
@@ -147,6 +148,8 @@ def shapes_of(module: Module) -> tuple:
     return tuple(p.shape for p in weights_of(module))
 
 
-def loaded_into(module: Module, missing: list[str], place: str) -> Loaded:
-    own = {name for name, _ in module.named_parameters()}
-    return Loaded(ref(module), type(module), shapes_of(module), not own or not own <= set(missing), place)
+def loaded_into(module: Module, missing: list[str], place: str, state: Any) -> Loaded:
+    own = dict(module.named_parameters())
+    given = [(p, state[name]) for name, p in own.items() if isinstance(state, dict) and name in state]
+    same = bool(given) and all(isinstance(x, Tensor) and np.may_share_memory(p._array, x._array) for p, x in given)
+    return Loaded(ref(module), type(module), shapes_of(module), not own or not set(own) <= set(missing), place, same)

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 
 from badak.core.errors import tr
+from badak.inspect.doctor.source import unparse, walk
 from badak.inspect.doctor.told import Told
 from badak.optim import lr_scheduler
 
@@ -19,36 +20,41 @@ DRAWN = re.compile(
 
 def idle(tree: ast.Module) -> Iterator[Told]:
     """All of them."""
-    text = ast.unparse(tree)
+    text = unparse(tree)
     yield from compared_only(tree)
     yield from rates(tree, text)
     yield from never_moved(tree, text)
     yield from twice(tree)
     yield from never_moves_on(tree)
-    for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
-        if function.name == "forward":
+    yield from lost_terms(tree)
+    methods = [[x for x in kind.body if isinstance(x, ast.FunctionDef)] for kind in walk(tree) if isinstance(kind, ast.ClassDef)]
+    models = {id(x) for own in methods if any(each.name == "forward" for each in own) for x in own}
+    for function in (node for node in walk(tree) if isinstance(node, ast.FunctionDef)):
+        if function.name == "forward" or id(function) in models:
             yield from never_read(function)
-    for loop in (node for node in ast.walk(tree) if isinstance(node, ast.For)):
+            yield from made_zero(function)
+    yield from given_for_nothing(tree)
+    for loop in (node for node in walk(tree) if isinstance(node, ast.For)):
         yield from ends_at_once(loop)
         yield from not_of_the_batch(loop)
 
 
 def compared_only(tree: ast.Module) -> Iterator[Told]:
     """x == y as a line of its own, where x = y was meant."""
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Compare) and isinstance(node.value.ops[0], ast.Eq):
-            what = ast.unparse(node.value)
+            what = unparse(node.value)
             yield Told("setting", node.lineno, tr("{} compares, and sets nothing", what), what.replace("==", "=", 1))
 
 
 def rates(tree: ast.Module, text: str) -> Iterator[Told]:
     """A rate that is set as an attribute of an optimizer of PyTorch's, which reads that of its groups."""
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if not isinstance(node, ast.Assign | ast.AugAssign):
             continue
         target = node.targets[0] if isinstance(node, ast.Assign) else node.target
         if isinstance(target, ast.Attribute) and target.attr in ("lr", "learning_rate"):
-            name = ast.unparse(target.value)
+            name = unparse(target.value)
             made = rf"(?<!\w){re.escape(name.rpartition('.')[2])} = (torch\.)?optim\.\w+\("
             if re.search(made, text):
                 yield Told(
@@ -59,10 +65,10 @@ def rates(tree: ast.Module, text: str) -> Iterator[Told]:
 
 def never_moved(tree: ast.Module, text: str) -> Iterator[Told]:
     """A schedule of the learning rate that is made, and that nothing is done with."""
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and len(node.targets) == 1:
-            kind = ast.unparse(node.value.func).rpartition(".")[2]
-            name = ast.unparse(node.targets[0]).rpartition(".")[2]
+            kind = unparse(node.value.func).rpartition(".")[2]
+            name = unparse(node.targets[0]).rpartition(".")[2]
             if isinstance(vars(lr_scheduler).get(kind), type) and len(re.findall(rf"\b{re.escape(name)}\b", text)) == 1:
                 yield Told(
                     "setting", node.lineno, tr("{} is made, and its step() is never called: the rate stays as it is", kind),
@@ -72,16 +78,16 @@ def never_moved(tree: ast.Module, text: str) -> Iterator[Told]:
 
 def never_moves_on(tree: ast.Module) -> Iterator[Told]:
     """for i in range(0, n, size): the same rows each time, for i is never read."""
-    for loop in (node for node in ast.walk(tree) if isinstance(node, ast.For) and isinstance(node.target, ast.Name)):
+    for loop in (node for node in walk(tree) if isinstance(node, ast.For) and isinstance(node.target, ast.Name)):
         name, over = loop.target.id, loop.iter  # type: ignore[attr-defined]
-        if not isinstance(over, ast.Call) or ast.unparse(over.func) != "range" or len(over.args) != 3 or name.startswith("_"):
+        if not isinstance(over, ast.Call) or unparse(over.func) != "range" or len(over.args) != 3 or name.startswith("_"):
             continue
-        body = [node for line in loop.body for node in ast.walk(line)]
+        body = [node for line in loop.body for node in walk(line)]
         picks = any(isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) for node in body)
         if picks and not any(isinstance(node, ast.Name) and node.id == name for node in body):
             yield Told(
                 "same", loop.lineno,
-                tr("the loop over {} never reads {}: each round is given the same rows", ast.unparse(over), name),
+                tr("the loop over {} never reads {}: each round is given the same rows", unparse(over), name),
                 f"x[rows[{name} : {name} + size]]",
             )  # fmt: skip
             return
@@ -98,15 +104,15 @@ def terms(node: ast.expr, sign: int = 1) -> list[tuple[int, ast.expr]]:
 
 def twice(tree: ast.Module) -> Iterator[Told]:
     """The same term twice in a sum, or the same column twice in a table, where another one was meant."""
-    for node in (x for x in ast.walk(tree) if isinstance(x, ast.BinOp | ast.Call)):
+    for node in (x for x in walk(tree) if isinstance(x, ast.BinOp | ast.Call)):
         several: list[str] = []
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-            several = [ast.unparse(each) for sign, each in terms(node) if sign > 0 and isinstance(each, ast.Call) and each.args]
+            several = [unparse(each) for sign, each in terms(node) if sign > 0 and isinstance(each, ast.Call) and each.args]
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in JOINS and node.args:
             parts = node.args[0].elts if isinstance(node.args[0], ast.Tuple | ast.List) else []
-            columns = node.func.attr == "column_stack" or re.search(r"(stack|concatenate)\(.*(axis|dim)=-?1\)$", ast.unparse(node))
+            columns = node.func.attr == "column_stack" or re.search(r"(stack|concatenate)\(.*(axis|dim)=-?1\)$", unparse(node))
             kinds = ast.Call | ast.Name if columns else ast.Call
-            several = [ast.unparse(each) for each in parts if isinstance(each, kinds)]
+            several = [unparse(each) for each in parts if isinstance(each, kinds)]
         same = next((each for each in several if several.count(each) > 1 and not DRAWN.search(each)), "")
         if same:
             yield Told(
@@ -118,8 +124,8 @@ def twice(tree: ast.Module) -> Iterator[Told]:
 
 def never_read(function: ast.FunctionDef) -> Iterator[Told]:
     """What a line of a forward computes gets a name that is not read before it is given something else, or the end."""
-    reads = [node for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
-    for block in (getattr(node, "body", None) for node in ast.walk(function)):
+    reads = [node for node in walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
+    for block in (getattr(node, "body", None) for node in walk(function)):
         for i, line in enumerate(block if isinstance(block, list) else ()):
             if not isinstance(line, ast.Assign) or len(line.targets) != 1 or not isinstance(line.targets[0], ast.Name):
                 continue
@@ -130,7 +136,7 @@ def never_read(function: ast.FunctionDef) -> Iterator[Told]:
                     "unread", line.lineno, tr("{} is computed, and nobody reads it", name),
                     tr("read it in the next line, or leave it out"),
                 )  # fmt: skip
-            if not calls or name.startswith("_") or any(isinstance(node, ast.Lambda) for node in ast.walk(line.value)):
+            if not calls or name.startswith("_") or any(isinstance(node, ast.Lambda) for node in walk(line.value)):
                 continue
             rest = [node for later in block[i + 1 :] for node in mentions(later, name)]  # type: ignore[index]
             over = bool(rest) and rest[0] == "Store"
@@ -145,37 +151,113 @@ def never_read(function: ast.FunctionDef) -> Iterator[Told]:
 
 def mentions(line: ast.stmt, name: str) -> list[str]:
     """ "Load" and "Store" of a name in the order in which a plain line does them; all others read it first, to be sure."""
-    kinds = [type(node.ctx).__name__ for node in ast.walk(line) if isinstance(node, ast.Name) and node.id == name]
+    kinds = [type(node.ctx).__name__ for node in walk(line) if isinstance(node, ast.Name) and node.id == name]
     return sorted(kinds) if isinstance(line, ast.Assign) else ["Load"] * bool(kinds)
 
 
 def ends_at_once(loop: ast.For) -> Iterator[Told]:
     """A loop over batches whose last line leaves it: return or break stands one step too far in."""
-    over = ast.unparse(loop.iter)
+    over = unparse(loop.iter)
     last = loop.body[-1]
-    skips = any(isinstance(node, ast.Continue) for node in ast.walk(loop))
+    skips = any(isinstance(node, ast.Continue) for node in walk(loop))
     if len(loop.body) > 1 and isinstance(last, (ast.Return, ast.Break)) and BATCHES.search(over) and not skips:
-        text = " ".join(ast.unparse(line) for line in loop.body[:-1])
+        text = " ".join(unparse(line) for line in loop.body[:-1])
         if re.search(r"\+=|\.append\(|backward\(", text):  # it gathers something
             yield Told(
                 "setting", last.lineno,
-                tr("the loop over {} is left in its first round: {} stands in it", over, ast.unparse(last).split()[0]),
+                tr("the loop over {} is left in its first round: {} stands in it", over, unparse(last).split()[0]),
                 tr("one step less far in, behind the loop"),
             )  # fmt: skip
 
 
 def not_of_the_batch(loop: ast.For) -> Iterator[Told]:
     """A loop over batches that trains, and never reads what the batch holds."""
-    if not BATCHES.search(ast.unparse(loop.iter)) or "enumerate" in ast.unparse(loop.iter):
+    if not BATCHES.search(unparse(loop.iter)) or "enumerate" in unparse(loop.iter):
         return
     first = loop.target.elts[0] if isinstance(loop.target, ast.Tuple) else loop.target
-    body = [node for line in loop.body for node in ast.walk(line)]
+    body = [node for line in loop.body for node in walk(line)]
     trains = any(isinstance(node, ast.Attribute) and node.attr == "backward" for node in body)
     if not trains or not isinstance(first, ast.Name) or first.id.startswith("_"):
         return
-    if not any(isinstance(node, ast.Name) and node.id == first.id for node in body):
+    read = {node.id for node in body if isinstance(node, ast.Name)}
+    others = loop.target.elts[1:] if isinstance(loop.target, ast.Tuple) else []
+    twins = [each for each in others if isinstance(each, ast.Name) and stem(each.id) == stem(first.id)]  # two views of one
+    for name in (each.id for each in (first, *twins) if each.id not in read):
         yield Told(
             "setting", loop.lineno,
-            tr("{} of each batch of {} is never read in the loop that trains", first.id, ast.unparse(loop.iter)),
-            tr("give the model {}, not what stands outside of the loop", first.id),
+            tr("{} of each batch of {} is never read in the loop that trains", name, unparse(loop.iter)),
+            tr("give the model {}, not what stands outside of the loop", name),
         )  # fmt: skip
+        return
+
+
+def stem(name: str) -> str:
+    """A name without the number, or the letter, that tells it from another."""
+    return re.sub(r"_?(\d|(?<=_)[a-f])$", "", name) or name
+
+
+TERM = re.compile(r"loss|criterion|penalty|(^|_)(kld?|dice|reg|aux|bce|mse|nll)(_|$)|divergence", re.IGNORECASE)
+
+
+def lost_terms(tree: ast.Module) -> Iterator[Told]:
+    """dice = dice_loss(...) in a loop that trains, which nothing reads."""
+    read = {x.id for x in walk(tree) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load)}
+    for loop in (x for x in walk(tree) if isinstance(x, ast.For | ast.While) and ".backward(" in unparse(x)):
+        for line in (x for x in walk(loop) if isinstance(x, ast.Assign) and isinstance(x.value, ast.Call)):
+            target, func = line.targets[0], unparse(line.value.func).rpartition(".")[2]  # type: ignore[attr-defined]
+            if isinstance(target, ast.Name) and target.id not in read and TERM.search(func) and not target.id.startswith("_"):
+                yield Told(
+                    "unlearnt", line.lineno,
+                    tr("{} is computed in each step, and nobody reads it: nothing learns from it", target.id),
+                    tr("add it to the loss that backward() is called of"),
+                )  # fmt: skip
+                return
+
+
+def given_for_nothing(tree: ast.Module) -> Iterator[Told]:
+    """forward(self, x, adjacency), which never reads adjacency, where no other forward does, but to hand it on."""
+    forwards = [x for x in walk(tree) if isinstance(x, ast.FunctionDef) and x.name == "forward"]
+    for function in forwards:
+        args, several = function.args.args[1:], len(function.args.defaults)
+        read = {x.id for line in function.body for x in walk(line) if isinstance(x, ast.Name)}
+        for arg in args[1 : len(args) - several] if read else ():
+            others = [x for x in forwards if x is not function and any(each.arg == arg.arg for each in x.args.args)]
+            used = any(
+                arg.arg in {x.id for line in f.body for x in walk(line) if isinstance(x, ast.Name)} and not called_with(f, arg.arg)
+                for f in others
+            )
+            if arg.arg not in read and not arg.arg.startswith("_") and not used:
+                yield Told(
+                    "unread", function.lineno, tr("forward is given {} and never reads it", arg.arg),
+                    tr("read it, or leave it out"),
+                )  # fmt: skip
+                return
+
+
+def called_with(function: ast.FunctionDef, name: str) -> bool:
+    """Whether a function hands what it was given under a name on to others, and does nothing else with it."""
+    reads = [x for x in walk(function) if isinstance(x, ast.Name) and x.id == name and isinstance(x.ctx, ast.Load)]
+    handed = [
+        x for call in walk(function) if isinstance(call, ast.Call) for x in call.args if isinstance(x, ast.Name) and x.id == name
+    ]
+    return bool(handed) and len(handed) == len(reads)
+
+
+def made_zero(function: ast.FunctionDef) -> Iterator[Told]:
+    """out, hidden = self.encoder(x), and hidden = torch.zeros_like(hidden): what was computed is not read."""
+    for i, line in enumerate(function.body):
+        value = line.value if isinstance(line, ast.Assign) else None
+        name = unparse(line.targets[0]) if isinstance(line, ast.Assign) else ""
+        if not isinstance(value, ast.Call) or not re.fullmatch(
+            rf"\w+\.(zeros|ones|empty)_like\({re.escape(name)}\)", unparse(value)
+        ):
+            continue
+        for before in reversed(function.body[:i]):
+            kinds = [type(x.ctx).__name__ for x in walk(before) if isinstance(x, ast.Name) and x.id == name]
+            if kinds == ["Store"] and isinstance(before, ast.Assign) and isinstance(before.value, ast.Call):
+                yield Told(
+                    "unread", line.lineno, tr("{} is computed, and not read before it is given something else", name),
+                    tr("read it in the next line, or leave it out"),
+                )  # fmt: skip
+            if kinds:
+                break

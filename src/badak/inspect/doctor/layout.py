@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from badak.core.modes import modes
+from badak.inspect.doctor import around
 from badak.inspect.doctor.facts import Fed, Shaped, Turned
 from badak.inspect.doctor.names import line, within
 
@@ -44,11 +45,22 @@ def viewed(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> No
     if len(a) == 3 and b == (a[0] * a[1], a[2]) and outputs[0]._node is not None:
         watch.flat[id(outputs[0]._node)] = a[:2]
     pictures = len(a) == len(b) == 4 or (
-        not watch.stack and len(a) == len(b) == 3 and arrays[0].dtype.kind == "f" and _picture(a, b)
+        not watch.stack and len(a) == len(b) == 3 and arrays[0].dtype.kind in "fu" and _picture(a, b)
     )
     given = len(a) == len(b) == 3 and watch.stack and modes.grad and any(np.may_share_memory(arrays[0], x) for x in watch.given_now)
     if watch.looks_closely and (outputs[0]._node is not None or pictures or given) and (_mixes(a, b) or _picture(a, b)):
         note(watch, "view", a, b)
+
+
+def interleaved(x: np.ndarray) -> bool:
+    """Whether pictures (B, C, H, W) are far smoother when their numbers are read as (H, W, C): they were laid flat so."""
+    if x.ndim != 4 or not 1 < x.shape[1] <= 4 < min(x.shape[2:]) or x.dtype.kind != "f" or not x.flags.c_contiguous:
+        return False
+    some = x[:16].astype(np.float64)
+    n, c, h, w = some.shape
+    other = some.reshape(n, h, w, c)
+    across, down = np.abs(np.diff(some, axis=3)).mean(), np.abs(np.diff(some, axis=2)).mean()
+    return np.abs(np.diff(other, axis=2)).mean() < 0.6 * across and np.abs(np.diff(other, axis=1)).mean() < 0.9 * down
 
 
 def _picture(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
@@ -108,6 +120,8 @@ def _of_model(x: Any) -> bool:
 
 def added(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
     """A table of the model is added to (X, Y, D) along one of the first two axes."""
+    if watch.around:
+        around.added(watch, inputs)
     a, b = arrays[0], arrays[1]
     y, node = outputs[0]._array, outputs[0]._node
     if watch.loosened and node is not None and modes.grad:
@@ -169,6 +183,12 @@ def scaled(watch: "Watch", inputs: Any, arrays: Any) -> None:
 def joined(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
     """Data that goes into a layer next to what was computed; what is put before a text; and what is put next to itself."""
     y = outputs[0]._array
+    if watch.around:
+        around.added(watch, inputs)
+    if watch.normed and y.ndim == 2 and attributes.get("axis", 0) in (0, -2):
+        rows = [watch.normed.get(id(behind(x, ()))) if x is not None and x._node is not None else None for x in inputs]
+        if rows[0] is not None and len({each and each[2] for each in rows}) == 1:
+            watch.normed[id(outputs[0]._node)] = outputs[0]._node, *rows[0][1:3], y.shape
     if watch.answers and outputs[0]._node is None and not watch.stack and len(watch.answers) < 256:
         module = next((known[1] for x in arrays if (known := watch.answers.get(x.__array_interface__["data"][0]))), None)
         if module is not None:  # of a test, batch by batch

@@ -54,6 +54,8 @@ def loss(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None
         if watch.open.number == 1:
             _measure(seen, op.name, x, arrays[1])
             seen.cosines = of_cosines(watch, inputs[0]._node)
+    if op.name == "cross_entropy" and meets_itself(x) and not (arrays[1] == np.arange(len(x))).any():
+        watch.open.with_itself.append(seen.place)
     if op.name == "bce_with_logits" and x.size == len(x) > 1 and ((arrays[1] == 0) | (arrays[1] == 1)).all():
         seen.binary = arrays[1].ravel().copy()
     if op.name == "mse" and inputs[1]._node is not None:
@@ -215,11 +217,29 @@ def below(seen: Loss, x: Tensor) -> None:
 
 
 def logarithm(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
-    """The logarithm of a softmax, or of a sum of exponentials, of what has gone through a softmax."""
+    """The logarithm of a softmax, or of a sum of exponentials, of what has gone through a softmax, or of rows times themselves."""
+    if outputs[0]._node is not None and modes.grad and meets_itself(arrays[0]) and of_itself(inputs[0]._node):
+        watch.open.with_itself.append(line())
     if outputs[0]._node is not None and inputs[0]._node is not None and len(watch.open.twice) < 64:
         made_by, made_at = origin(inputs[0])
         if made_by == "softmax":
             watch.open.twice.append((line(), made_at, "the logarithm of a softmax is taken of what softmax"))
+
+
+def meets_itself(x: np.ndarray) -> bool:
+    """Whether each row of a square is largest where it meets itself, and nothing of it is hidden."""
+    if x.ndim != 2 or len(x) < 8 or x.shape[0] != x.shape[1] or not x.min() > FILLED:
+        return False
+    return bool((np.diagonal(x) >= x.max(axis=1) - 1e-5 * np.ptp(x)).all()) and np.ptp(x) > 0
+
+
+def of_itself(node: Any) -> bool:
+    """Whether something is made of the products of rows with themselves."""
+    node = layout.from_node(node, ("scale", "div_by", "clone", "cast", "sub", "shift", "div", "mul"))
+    if node is None or node.name not in ("matmul", "linear", "contract", "addmm"):
+        return False
+    sides = [layout.from_node(edge[0], ()) for edge in node.edges if edge is not None and hasattr(edge[0], "op")]
+    return len(sides) == 2 and sides[0] is sides[1] is not None
 
 
 def laid_from(y: np.ndarray) -> tuple[int, ...]:
@@ -272,7 +292,7 @@ def scalar(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> No
     if inputs[0]._node is not None:
         if watch.times and op.name == "sum":
             layout.summed(watch, inputs, attributes)
-        composed.diverged(watch, inputs[0]._node, outputs[0])
+        composed.diverged(watch, inputs[0]._node, outputs[0], arrays[0].shape)
     if outputs[0]._array.ndim or outputs[0]._node is None or len(watch.open.scalars) + len(watch.open.losses) >= 64:
         return
     watch.open.ends.append(line())
@@ -280,7 +300,7 @@ def scalar(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> No
     if pair is not None:
         x = pair.answers
         seen = Loss(pair.kind, line(), float(outputs[0]._array), len(x), x.shape[-1] if x.ndim > 1 else 1, True, op.name == "mean")
-        seen.made_by, seen.made_at = origin_of(layout.from_node(pair.made, THROUGH))
+        seen.made_by, seen.made_at = origin_of(layout.from_node(pair.made, (*THROUGH, "gather")))
         seen.labels_at = pair.labels.__array_interface__["data"][0]
         seen.pull = 0.0 if pair.kind == "difference" and np.array_equal(x, pair.labels) else None
         if pair.kind == "bce" and x.size == len(x) and ((pair.labels == 0) | (pair.labels == 1)).all():

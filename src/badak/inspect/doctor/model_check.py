@@ -9,6 +9,7 @@ from badak.core.errors import tr
 from badak.inspect.audit.questions import ask_all
 from badak.inspect.audit.report import TITLES
 from badak.inspect.audit.report import Finding as Audited
+from badak.inspect.doctor import around
 from badak.inspect.doctor.report import Finding
 from badak.nn import Module
 from badak.nn.recurrent import RNNBase
@@ -51,6 +52,21 @@ def padding_weighed(visit: "Visit") -> list[Finding]:
                sum(several) / len(several), len(steps))  # fmt: skip
     fix = tr('scores.masked_fill(ids == PAD, float("-inf")) before the softmax')
     return [Finding("BADAK-302", TITLES["padding"], steps[0].filled[0][0], cause, fix, {"share": max(several)})]
+
+
+def not_joined(visit: "Visit") -> list[Finding]:
+    """Blocks that are called residual, or look so, and what they are given goes no other way than through them."""
+    rounds = visit.rounds[: around.FIRST]
+    kinds = [{kind for kind, _ in step.unjoined} for step in rounds]
+    every = [each for step in rounds for each in step.unjoined]
+    for kind in sorted(set.intersection(*kinds)) if len(kinds) == around.FIRST else ():
+        times = sum(own == kind for own, _ in every) // len(rounds)
+        if around.NAMED.search(kind) or times > 1:
+            place = next(at for own, at in every if own == kind)
+            cause = tr("what {} is given reaches what it gives by no other way than through its layers, {} times in a step", kind,
+                       times)  # fmt: skip
+            return [Finding("BADAK-317", TITLES["residual"], place, cause, "x = x + block(x)", {"times": times})]
+    return []
 
 
 def told_lengths(args: tuple, kwargs: dict) -> bool:

@@ -15,15 +15,16 @@ from typing import Any
 
 from badak import optim
 from badak.core.errors import PACKAGE, BadakError, tr
+from badak.inspect.doctor.source import LIBRARIES, named_line, sources, trees, unparse, walk
 from badak.nn import Module, Parameter
 from badak.nn.parameter import is_lazy
 
 LOADER = re.compile(r"(te|test|va|val|valid|validation|dev|eval)_?(loader|dl|dataloader|iter|iterator|generator)$", re.IGNORECASE)
 SET = re.compile(
-    r"^(x_?)?(test|val|valid|dev|te)$|^(x_?)?(test|val|valid|dev|held)_?(set|data|ds|x|rows|texts|sessions|images|inputs|sentences|pairs|idx|indices|index|logs)$|^held(_?out)?$",
+    r"^(x_?)?(test|val|valid|dev|te)$|^(x_?)?(test|val|valid|dev|held)_?(set|data|ds|x|rows|texts|sessions|images|inputs|sentences|pairs|idx|indices|index|logs|h|y|features?|feats?|labels|targets)$|^held(_?out)?$",
     re.IGNORECASE,
 )
-_LIBRARIES = f"{os.sep}site-packages{os.sep}"
+
 _known: dict[CodeType, str] = {}  # "" for code of badak
 
 
@@ -35,7 +36,7 @@ def line() -> str:
         code = frame.f_code
         name = _known.get(code)
         if name is None:
-            name = _known[code] = "" if is_own(code) or _LIBRARIES in code.co_filename else os.path.basename(code.co_filename)
+            name = _known[code] = "" if is_own(code) or LIBRARIES in code.co_filename else os.path.basename(code.co_filename)
         if name:
             return f"{name}:{frame.f_lineno}"
         frame = frame.f_back
@@ -47,7 +48,7 @@ def road() -> tuple[int, ...]:
     frame: FrameType | None = sys._getframe(1)
     lines: list[int] = []
     while frame is not None and len(lines) < 8:
-        if not is_own(frame.f_code) and _LIBRARIES not in frame.f_code.co_filename:
+        if not is_own(frame.f_code) and LIBRARIES not in frame.f_code.co_filename:
             lines.append(frame.f_lineno)
         frame = frame.f_back
     return tuple(lines)
@@ -67,7 +68,7 @@ def said() -> str:
     """The text of the line that `line` names."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
-        if not is_own(frame.f_code) and _LIBRARIES not in frame.f_code.co_filename:
+        if not is_own(frame.f_code) and LIBRARIES not in frame.f_code.co_filename:
             return linecache.getline(frame.f_code.co_filename, frame.f_lineno)
         frame = frame.f_back
     return ""
@@ -78,63 +79,44 @@ def is_own(code: CodeType) -> bool:
     return code.co_filename.startswith(PACKAGE) or code.co_filename.startswith("<frozen")
 
 
-def own_text() -> str:
-    """The text of the program that was started; "" where it is not to be had."""
-    return "".join(linecache.getlines(sys.argv[0])) if sys.argv[0].endswith(".py") else ""
-
-
 def names_of(place: str) -> list[str]:
     """The names that a line of the program, "file.py:12", gives to what comes out of it: a, b = ..."""
-    file, _, number = place.rpartition(":")
-    lines = own_text().splitlines() if file == os.path.basename(sys.argv[0]) else []
-    found = re.match(r"\s*(\w+(?:\s*,\s*\w+)*)\s*=[^=]", lines[int(number) - 1]) if 0 < int(number or 0) <= len(lines) else None
+    found = re.match(r"\s*(\w+(?:\s*,\s*\w+)*)\s*=[^=]", named_line(place))
     return re.split(r"\s*,\s*", found[1]) if found else []
 
 
 def is_read(name: str) -> bool:
-    """Whether the program that was started reads a name or an attribute, or says it in a string; True for an unknown text."""
-    try:
-        tree = ast.parse(own_text())
-    except (SyntaxError, ValueError):
-        return True
-    for node in ast.walk(tree):
+    """Whether the program reads a name or an attribute, or says it in a string; True for an unknown text."""
+    several = trees()
+    for node in (each for tree in several for each in walk(tree)):
         if isinstance(node, ast.Name | ast.Attribute) and not isinstance(node.ctx, ast.Store):
             if name == (node.id if isinstance(node, ast.Name) else node.attr):
                 return True
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and name in node.value.split("."):
             return True
-    return not tree.body
+    return not several or not several[0].body
 
 
-def never_called() -> list[tuple[str, int]]:
-    """(name, line) of functions of the program that nobody names, and that average tensors or write into a buffer."""
-    try:
-        tree = ast.parse(own_text())
-    except (SyntaxError, ValueError):
-        return []
+def never_called() -> list[tuple[str, str]]:
+    """(name, place) of functions of the program that nobody names, and that average tensors or write into a buffer."""
     found = []
-    plain = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
-    for kind in (node for node in tree.body if isinstance(node, ast.ClassDef)):
-        bases = {ast.unparse(base).rpartition(".")[2] for base in kind.bases}
-        plain += [node for node in kind.body if isinstance(node, ast.FunctionDef)] if bases <= {"Module", "object"} else []
-    for function in plain:
-        own = hasattr(Module, function.name) or function.name.startswith("__")
-        if not own and not is_read(function.name) and any(averages(node) for node in ast.walk(function)):
-            found.append((function.name, function.lineno))
+    for source in sources():
+        plain = [node for node in source.tree.body if isinstance(node, ast.FunctionDef)]
+        for kind in (node for node in source.tree.body if isinstance(node, ast.ClassDef)):
+            bases = {unparse(base).rpartition(".")[2] for base in kind.bases}
+            plain += [node for node in kind.body if isinstance(node, ast.FunctionDef)] if bases <= {"Module", "object"} else []
+        for function in plain:
+            own = hasattr(Module, function.name) or function.name.startswith("__")
+            if not own and not is_read(function.name) and any(averages(node) for node in walk(function)):
+                found.append((function.name, f"{source.name}:{function.lineno}"))
     return found
 
 
 def averages_two() -> bool:
-    """Whether the program that was started has a loop over the weights of two models by pairs, and averages them in it."""
-    try:
-        tree = ast.parse(own_text())
-    except (SyntaxError, ValueError):
-        return False
-    loops = [node for node in ast.walk(tree) if isinstance(node, ast.For)]
-    pairs = [
-        each for each in loops if ast.unparse(each.iter).startswith("zip(") and ast.unparse(each.iter).count("parameters()") == 2
-    ]
-    return any(averages(node) for each in pairs for node in ast.walk(each))
+    """Whether the program has a loop over the weights of two models by pairs, and averages them in it."""
+    loops = [node for tree in trees() for node in walk(tree) if isinstance(node, ast.For)]
+    pairs = [each for each in loops if unparse(each.iter).startswith("zip(") and unparse(each.iter).count("parameters()") == 2]
+    return any(averages(node) for each in pairs for node in walk(each))
 
 
 def averages(node: ast.AST) -> bool:
@@ -153,56 +135,52 @@ def averages(node: ast.AST) -> bool:
         isinstance(target, ast.Subscript)
         and isinstance(target.value, ast.Attribute)
         and isinstance(target.slice, ast.Tuple | ast.Slice)
-        and ast.unparse(target.value).startswith("self.")
+        and unparse(target.value).startswith("self.")
     )
 
 
 def held_back() -> list[str]:
-    """The names of loaders and sets for tests that the program that was started makes and never reads."""
-    try:
-        tree = ast.parse(own_text())
-    except (SyntaxError, ValueError):
-        return []
-    kept = [node for node in ast.walk(tree) if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store)]
+    """The names of loaders and sets for tests that the program makes and never reads."""
+    several = trees()
+    kept = [x for tree in several for x in walk(tree) if isinstance(x, ast.Name | ast.Attribute) and isinstance(x.ctx, ast.Store)]
     names = [node.id if isinstance(node, ast.Name) else node.attr for node in kept]
     held = [name for name in dict.fromkeys(names) if LOADER.match(name) or SET.search(name)]
-    return [name for name in held if not is_read(name) or SET.search(name) and (only_prepared(tree, name) or counted(tree, name))]
+    return [
+        name for name in held if not is_read(name) or SET.search(name) and (only_prepared(several, name) or counted(several, name))
+    ]
 
 
-def counted(tree: ast.Module, name: str) -> bool:
+def counted(several: list[ast.Module], name: str) -> bool:
     """Whether all that is read of a name is how long it is."""
-    calls = [ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    return calls.count(f"len({name})") == named([tree], ast.Load).count(name)
+    calls = [unparse(node) for tree in several for node in walk(tree) if isinstance(node, ast.Call)]
+    return calls.count(f"len({name})") == named(several, ast.Load).count(name)
 
 
-def only_prepared(tree: ast.Module, name: str) -> bool:
+def only_prepared(several: list[ast.Module], name: str) -> bool:
     """Whether a name is read by lines alone that give it something new, as those that scale a table."""
-    own = [node for node in ast.walk(tree) if isinstance(node, ast.Assign) and name in named(node.targets, ast.Store)]
+    every = [node for tree in several for node in walk(tree)]
+    own = [node for node in every if isinstance(node, ast.Assign) and name in named(node.targets, ast.Store)]
     inside = sum(named([node.value], ast.Load).count(name) for node in own)
-    return inside == named([tree], ast.Load).count(name)
+    return inside == named(several, ast.Load).count(name)
 
 
 def named(nodes: Iterable[ast.AST], context: type) -> list[str]:
     """The names that lines read, or write."""
-    return [x.id for node in nodes for x in ast.walk(node) if isinstance(x, ast.Name) and isinstance(x.ctx, context)]
+    return [x.id for node in nodes for x in walk(node) if isinstance(x, ast.Name) and isinstance(x.ctx, context)]
 
 
 def tests_at_the_end() -> bool:
-    """Whether the program that was started asks a model without gradients behind a loop that trains one, or says so."""
-    try:
-        tree = ast.parse(own_text())
-    except (SyntaxError, ValueError):
-        return False
-    every = [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.Module))]
-    functions = {node.name: ast.unparse(node) for node in every if isinstance(node, ast.FunctionDef)}
+    """Whether the program asks a model without gradients behind a loop that trains one, or says so."""
+    every = [node for tree in trees() for node in walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Module)]
+    functions = {node.name: unparse(node) for node in every if isinstance(node, ast.FunctionDef)}
     asking = {name for name, text in functions.items() if ASKS.search(text)}
     training = {name for name, text in functions.items() if ".step(" in text}
     for node in every:
         behind = False
         for line in node.body:
-            text = ast.unparse(line) if not isinstance(line, (ast.FunctionDef, ast.ClassDef)) else ""
-            names = {each.id for each in ast.walk(line) if isinstance(each, ast.Name)} if text else set()
-            names |= {each.attr for each in ast.walk(line) if isinstance(each, ast.Attribute)} if text else set()
+            text = unparse(line) if not isinstance(line, (ast.FunctionDef, ast.ClassDef)) else ""
+            names = {each.id for each in walk(line) if isinstance(each, ast.Name)} if text else set()
+            names |= {each.attr for each in walk(line) if isinstance(each, ast.Attribute)} if text else set()
             if behind and (ASKS.search(text) or names & (asking - training)):
                 return True
             behind |= isinstance(line, (ast.For, ast.While, ast.If)) and (".step(" in text or bool(names & training))
@@ -211,19 +189,12 @@ def tests_at_the_end() -> bool:
 
 
 def trains_again() -> bool:
-    """Whether the program that was started makes several optimizers, or one in a function that it calls several times."""
-    try:
-        tree = ast.parse(own_text())
-    except (SyntaxError, ValueError):
-        return False
-    calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    """Whether the program makes several optimizers, or one in a function that it calls several times."""
+    every = [node for tree in trees() for node in walk(tree)]
+    calls = [node.func for node in every if isinstance(node, ast.Call)]
     names = [func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "") for func in calls]
     makes = [name for name in names if isinstance(vars(optim).get(name), type)]
-    making = [
-        node.name
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef) and any(name in ast.unparse(node) for name in makes)
-    ]
+    making = [node.name for node in every if isinstance(node, ast.FunctionDef) and any(name in unparse(node) for name in makes)]
     return len(makes) > 1 or any(names.count(name) > 1 for name in making)
 
 
@@ -313,9 +284,9 @@ def assigned_at(module: Module, attribute: str) -> str:
         file = os.path.basename(inspect.getsourcefile(type(module)) or "")
     except (OSError, TypeError, SyntaxError):
         return ""
-    for node in ast.walk(tree):
+    for node in walk(tree):
         targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
-        for target in (each for several in targets for each in ast.walk(several)):
+        for target in (each for several in targets for each in walk(several)):
             if isinstance(target, ast.Attribute) and isinstance(target.ctx, ast.Store) and target.attr == attribute:
                 return f"{file}:{first + target.lineno - 1}"
     return ""

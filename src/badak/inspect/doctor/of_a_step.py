@@ -15,6 +15,7 @@ class OfAStep:
 
     def __init__(self) -> None:
         super().__init__()
+        self.blocks: dict[int, bool] = {}  # modules (their id): whether something should go around them
         before = {*vars(self)}
         self._losses: dict[int, tuple[Any, Any]] = {}  # a node, which is kept so that no other gets its id, and the loss
         self.across: dict[int, tuple[str, int, np.ndarray]] = {}  # what softmax made: line, axis, weights
@@ -42,6 +43,7 @@ class OfAStep:
         self.gave: dict[int, tuple[Any, str, int]] = {}  # numbers of rows that a model gave next to others: line, which it was
         self._went: set[int] = set()  # of those, what a gradient has gone through
         self._plain: set[int] = set()  # nodes that what backward() is called of is a sum of
+        self.around: dict[int, tuple] = {}  # blocks that nothing goes around so far, see around.py
         self._kept = [value for name, value in vars(self).items() if name not in before]
 
     def forget(self) -> None:

@@ -1,11 +1,12 @@
 """What is measured of parts: those that a model gives, those that channels are cut into, and the places of padding."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from badak.core.modes import modes
 from badak.inspect.doctor import composed
+from badak.inspect.doctor.facts import Read
 from badak.inspect.doctor.names import line
 from badak.tensor import Tensor
 
@@ -60,3 +61,30 @@ def filler(ids: np.ndarray, known: int | None) -> int | None:
             if (here == ends).all() and several >= 2 and (len(np.unique(first)) >= 3 or pad == known) and first.min() > 0:
                 return int(pad)
     return None
+
+
+def came_out(watch: "Watch", y: Any) -> None:
+    """What the program called gave this."""
+    if isinstance(y, Tensor) and y._node is None and len(watch.computed) < 256:
+        watch.computed[y._array.__array_interface__["data"][0]] = y
+        if watch._caller is not None and not modes.grad:
+            watch.answers[composed.memory(y._array)] = y, watch._caller
+    if isinstance(y, Tensor) and y._node is not None and watch._caller is not None:
+        watch._made[y._node] = watch._caller
+        watch.heads.fakes[y._node] = watch.heads.fake, watch.heads.led
+
+
+def read(watch: "Watch", a: np.ndarray, limit: float | None, axis: int = 0) -> None:
+    """What a model gave in a test is compared with a number, or its largest is looked for."""
+    _, module = watch.answers.get(a.__array_interface__["data"][0], (None, None))
+    if module is not None and a.size and a.dtype.kind == "f" and len(watch.open.read) < 64:
+        watch.open.read.append(Read(id(module), line(), a.shape, limit, axis, float(a.min()), float(a.max())))
+
+
+def asked_for(watch: "Watch", a: np.ndarray, smallest: bool, made_by: Any) -> None:
+    """The largest, or the smallest, of what a model, or a layer of it, gave is looked for."""
+    _, module = watch.answers.get(composed.memory(a), (None, None))
+    if module is None and watch.stack and made_by is not None and made_by.name in ("linear", "addmm"):
+        module = watch.stack[0]
+    if module is not None and len(watch.open.extremes) < 64:
+        watch.open.extremes.append((module, smallest, a.shape[-1], line()))

@@ -2,8 +2,7 @@
 
 import os
 import sys
-from contextlib import redirect_stdout, suppress
-from pathlib import Path
+from contextlib import redirect_stdout
 
 from badak.compat.torch.run import prepared
 from badak.core.errors import ArgumentError, tr
@@ -12,11 +11,12 @@ from badak.inspect.doctor.diagnoses.other_data import OtherData
 from badak.inspect.doctor.diagnoses.start import BadStart
 from badak.inspect.doctor.eval_check import LateTests, Lookout, NextTraining
 from badak.inspect.doctor.facts import Step
-from badak.inspect.doctor.model_check import asked, padding_weighed
+from badak.inspect.doctor.model_check import asked, not_joined, padding_weighed
 from badak.inspect.doctor.names import name_of, tests_at_the_end, trains_again
 from badak.inspect.doctor.report import Checkup, Finding
 from badak.inspect.doctor.rows import says_test
 from badak.inspect.doctor.session import Visit
+from badak.inspect.doctor.source import own_text
 
 PATIENCE = 5.0  # seconds in which a first test is waited for after the steps
 
@@ -29,7 +29,6 @@ class _Stopping(Visit):
     """A visit at whose end the program ends, too, unless it goes on."""
 
     goes_on = False
-    tests = False  # whether the program's text speaks of tests
     behind: LateTests | None = None
     waiting: NextTraining | None = None
     next: "_Stopping | None" = None  # what watches a second training, as of a student behind its teacher's
@@ -58,7 +57,7 @@ class _Stopping(Visit):
         if self.checkup.findings:
             raise _Enough
         self.next = _Stopping(self.wanted, None, True, self.checkup.subject)
-        self.next.tests, self.next.before, self.next.hidden = self.tests, {*self.trained}, {BadStart.code}
+        self.next.before, self.next.hidden = {*self.trained}, {BadStart.code}
         self.next.__enter__()
 
     def end_late(self) -> None:
@@ -74,13 +73,19 @@ class _Stopping(Visit):
             self.checkup.findings += self.next.checkup.findings
 
     def asked(self) -> list[Finding]:
-        return [*LabelsMixed().mirrored_alone(self), *OtherData().mirrored(self), *padding_weighed(self)] or asked(self)
+        return [
+            *LabelsMixed().mirrored_alone(self),
+            *OtherData().mirrored(self),
+            *padding_weighed(self),
+            *not_joined(self),
+        ] or asked(self)
 
     def looks_out(self) -> Lookout:
         """A first test is waited for, of a model with dropout or where the program speaks of tests; or the program ends."""
+        tests = says_test(own_text())
         if self.goes_on:
-            return Lookout(self, tests=self.tests)
-        return Lookout(self, PATIENCE, self.late, self.tests)
+            return Lookout(self, tests=tests)
+        return Lookout(self, PATIENCE, self.late, tests)
 
 
 def _stop() -> None:
@@ -94,8 +99,6 @@ def examined(program: str, arguments: list[str], is_module: bool = False, steps:
     """
     visit = _Stopping(steps, None, True, program if is_module else os.path.basename(os.path.abspath(program)))
     visit.goes_on = goes_on
-    with suppress(OSError, UnicodeError):
-        visit.tests = not is_module and says_test(Path(program).read_text(encoding="utf-8"))
     begin = prepared(program, arguments, is_module)
     end = "ended"
     with redirect_stdout(sys.stderr), visit as checkup:

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from badak.core.errors import tr
 from badak.inspect.doctor.idle import terms
-from badak.inspect.doctor.tables import ORDERS, assigned, called, names_in
+from badak.inspect.doctor.source import unparse, walk
+from badak.inspect.doctor.tables import ORDERS, assigned, called, names_in, pairs
 from badak.inspect.doctor.told import Told
 
 DISCOUNT = re.compile(r"(^|[._])(gamma|discount|GAMMA|DISCOUNT|disc|lam|lambda_?|LAMBDA|LAM|tau|g)\w*$|^[γλ]$")
@@ -16,16 +17,16 @@ ENDS = re.compile(r"^(dones?|terminals?|terminated|terminations?|finished|is_?la
 
 def returns(tree: ast.Module) -> Iterator[Told]:
     """All of it, in a program that speaks of rewards."""
-    if not re.search(r"reward", ast.unparse(tree), re.IGNORECASE):
+    if not re.search(r"reward", unparse(tree), re.IGNORECASE):
         return
-    for loop in (node for node in ast.walk(tree) if isinstance(node, ast.For)):
+    for loop in (node for node in walk(tree) if isinstance(node, ast.For)):
         yield from forwards(tree, loop)
     yield from same_state(tree)
     yield from never_ends(tree)
     yield from certain(tree)
     yield from state_after(tree)
     yield from of_others(tree)
-    for rule in (same_state_kept, stands_still, ends_turned, always_by_chance):
+    for rule in (same_state_kept, stands_still, ends_turned, always_by_chance, kept_for_nothing):
         yield from rule(tree)
 
 
@@ -38,19 +39,19 @@ def factors(node: ast.expr) -> list[ast.expr]:
 
 def discounted(node: ast.expr) -> list[str]:
     """What a product multiplies a discount with; nothing where there is none in it."""
-    texts = [ast.unparse(each) for each in factors(node)]
+    texts = [unparse(each) for each in factors(node)]
     plain = [each for each in texts if not DISCOUNT.search(each) and not re.fullmatch(r"0?\.9\d*", each)]
     return plain if len(plain) < len(texts) else []
 
 
 def forwards(tree: ast.Module, loop: ast.For) -> Iterator[Told]:
     """R = reward + gamma * R in a loop that goes from the first step to the last: each step is given what came before it."""
-    over = ast.unparse(loop.iter)
+    over = unparse(loop.iter)
     name = loop.iter.id if isinstance(loop.iter, ast.Name) else ""
     backwards = re.compile(r"reversed|\[::-1\]|flip|, -1\)")
     index = loop.target.id if isinstance(loop.target, ast.Name) else ""
-    from_the_end = index and re.search(rf"(-|- |~){index}\b", " ".join(map(ast.unparse, loop.body)))
-    if from_the_end or any(backwards.search(each) for each in [over, *(ast.unparse(v) for _, n, v in assigned(tree) if n == name)]):
+    from_the_end = index and re.search(rf"(-|- |~){index}\b", " ".join(map(unparse, loop.body)))
+    if from_the_end or any(backwards.search(each) for each in [over, *(unparse(v) for _, n, v in assigned(tree) if n == name)]):
         return
     for line in loop.body:
         if not isinstance(line, ast.Assign) or not isinstance(line.targets[0], ast.Name):
@@ -58,9 +59,9 @@ def forwards(tree: ast.Module, loop: ast.For) -> Iterator[Told]:
         own = line.targets[0].id
         every = terms(line.value)
         summed = any(own in discounted(each) for sign, each in every if sign > 0)
-        rewarded = any(REWARD.search(ast.unparse(each)) for sign, each in every if sign > 0)
+        rewarded = any(REWARD.search(unparse(each)) for sign, each in every if sign > 0)
         kept = any(own in names_in(x) and is_kept(x) for x in loop.body)
-        if summed and rewarded and kept and not re.search(r"\.step\(|sample\(", ast.unparse(loop)):
+        if summed and rewarded and kept and not re.search(r"\.step\(|sample\(", unparse(loop)):
             yield Told(
                 "returns", line.lineno,
                 tr("{} is summed up from the first step to the last: each step is given what came before it, not what follows",
@@ -87,12 +88,12 @@ def same_state(tree: ast.Module) -> Iterator[Told]:
         if len(values) != 1:
             return {text}
         one = values[0]
-        return {text, *(ast.unparse(x) for x in ([one.body, one.orelse] if isinstance(one, ast.IfExp) else [one]))}
+        return {text, *(unparse(x) for x in ([one.body, one.orelse] if isinstance(one, ast.IfExp) else [one]))}
 
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
             every = terms(node)
-            less = {ast.unparse(each) for sign, each in every if sign < 0}
+            less = {unparse(each) for sign, each in every if sign < 0}
             for text in (text for sign, each in every if sign > 0 for text in discounted(each)):
                 if len(every) > 2 and meant(text) & less:
                     yield Told(
@@ -105,12 +106,12 @@ def same_state(tree: ast.Module) -> Iterator[Told]:
 
 def never_ends(tree: ast.Module) -> Iterator[Told]:
     """A function is given where episodes end, and never reads it."""
-    calls = {called(node) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name in calls):
-        read = {x.id for line in function.body for x in ast.walk(line) if isinstance(x, ast.Name)}
-        text = ast.unparse(function)
+    calls = {called(node) for node in walk(tree) if isinstance(node, ast.Call)}
+    for function in (node for node in walk(tree) if isinstance(node, ast.FunctionDef) and node.name in calls):
+        read = {x.id for line in function.body for x in walk(line) if isinstance(x, ast.Name)}
+        text = unparse(function)
         for each in function.args.args:
-            sums = any(discounted(x) for node in ast.walk(function) if isinstance(node, ast.BinOp) for _, x in terms(node))
+            sums = any(discounted(x) for node in walk(function) if isinstance(node, ast.BinOp) for _, x in terms(node))
             if ENDS.match(each.arg) and each.arg not in read and sums and "raise NotImplementedError" not in text:
                 yield Told(
                     "returns", function.lineno,
@@ -123,13 +124,13 @@ def never_ends(tree: ast.Module) -> Iterator[Told]:
 
 def certain(tree: ast.Module) -> Iterator[Told]:
     """The entropy of a policy is added to its loss, which makes it smaller: the policy stops trying things."""
-    entropies = {name for _, name, value in assigned(tree) if re.search(r"\.entropy\(\)", ast.unparse(value))}
-    for node in (x for x in ast.walk(tree) if isinstance(x, ast.Assign | ast.AugAssign)):
+    entropies = {name for _, name, value in assigned(tree) if re.search(r"\.entropy\(\)", unparse(value))}
+    for node in (x for x in walk(tree) if isinstance(x, ast.Assign | ast.AugAssign)):
         target = node.targets[0] if isinstance(node, ast.Assign) else node.target
-        if "loss" not in ast.unparse(target).lower() or node.value is None:
+        if "loss" not in unparse(target).lower() or node.value is None:
             continue
         for sign, each in terms(node.value):
-            inside = [ast.unparse(x) for x in factors(each)]
+            inside = [unparse(x) for x in factors(each)]
             text = next((x for x in inside if x in entropies or re.search(r"\.entropy\(\)", x)), "")
             if text and sign > 0 and len(terms(node.value)) > 1 and not any(x.startswith("-") for x in inside):
                 yield Told(
@@ -142,18 +143,18 @@ def certain(tree: ast.Module) -> Iterator[Told]:
 
 def state_after(tree: ast.Module) -> Iterator[Told]:
     """states.append(obs) behind obs, reward, done = env.step(action): the action is kept next to the state that it led to."""
-    empty = {name for _, name, value in assigned(tree) if ast.unparse(value) in ("[]", "list()")}
-    for loop in (node for node in ast.walk(tree) if isinstance(node, ast.For | ast.While)):
-        text, after = ast.unparse(loop), set()
+    empty = {name for _, name, value in assigned(tree) if unparse(value) in ("[]", "list()")}
+    for loop in (node for node in walk(tree) if isinstance(node, ast.For | ast.While)):
+        text, after = unparse(loop), set()
         if not re.search(r"actions?\w*\.append\(", text):
             continue
         for line in loop.body:
             if isinstance(line, ast.Assign) and called(line.value) == "step" and isinstance(line.targets[0], ast.Tuple):
-                after = {ast.unparse(line.targets[0].elts[0])}
+                after = {unparse(line.targets[0].elts[0])}
             elif isinstance(line, ast.Assign):
-                after -= {ast.unparse(each) for each in line.targets}
+                after -= {unparse(each) for each in line.targets}
             elif after and isinstance(line, ast.Expr) and called(line.value) == "append" and isinstance(line.value, ast.Call):
-                held = ast.unparse(line.value.func).removesuffix(".append")
+                held = unparse(line.value.func).removesuffix(".append")
                 fits = re.fullmatch(r"(\w*_)?(states?|obs|observations?)(_\w+)?", held) and not re.match("next|new|following", held)
                 if fits and held in empty and names_in(line.value.args[0]) & after and not re.search("next|new", min(after)):
                     yield Told(
@@ -166,16 +167,16 @@ def state_after(tree: ast.Module) -> Iterator[Told]:
 
 def of_others(tree: ast.Module) -> Iterator[Told]:
     """log_prob * advantage[torch.randperm(n)]: an order that has no name, which nothing else is picked in."""
-    for node in (x for x in ast.walk(tree) if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Mult)):
+    for node in (x for x in walk(tree) if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Mult)):
         for each in factors(node):
             if not isinstance(each, ast.Subscript) or called(each.slice) not in ORDERS:
                 continue
-            others = [ast.unparse(other) for other in factors(node) if other is not each]
+            others = [unparse(other) for other in factors(node) if other is not each]
             if any(re.search(r"log_?p", other) for other in others):
                 yield Told(
                     "apart", node.lineno,
                     tr("the rows of {} are put in another order, and those of {}, which belong to them, are not",
-                       ast.unparse(each.value), others[0]),
+                       unparse(each.value), others[0]),
                     tr("one order for both: rows = torch.randperm(n); x[rows], y[rows]"),
                 )  # fmt: skip
                 return
@@ -183,11 +184,9 @@ def of_others(tree: ast.Module) -> Iterator[Told]:
 
 def same_state_kept(tree: ast.Module) -> Iterator[Told]:
     """buffer.push(state, action, reward, state, done): what follows a state is the state itself."""
-    for node in (
-        x for x in ast.walk(tree) if isinstance(x, ast.Call) and called(x) in ("push", "append", "add", "store", "remember")
-    ):
+    for node in (x for x in walk(tree) if isinstance(x, ast.Call) and called(x) in ("push", "append", "add", "store", "remember")):
         given = node.args[0].elts if len(node.args) == 1 and isinstance(node.args[0], ast.Tuple) else node.args
-        texts = [ast.unparse(each) for each in given]
+        texts = [unparse(each) for each in given]
         twice = next(
             (each for each in texts if texts.count(each) > 1 and re.match(r"(\w*_)?(s|states?|obs|observations?)\b", each)), ""
         )
@@ -201,17 +200,14 @@ def same_state_kept(tree: ast.Module) -> Iterator[Told]:
 
 def stands_still(tree: ast.Module) -> Iterator[Told]:
     """next_state, reward, done = env.step(...), and state never becomes next_state: each action is chosen in the first state."""
-    for loop in (node for node in ast.walk(tree) if isinstance(node, ast.For | ast.While)):
+    for loop in (node for node in walk(tree) if isinstance(node, ast.For | ast.While)):
         for line in (x for x in loop.body if isinstance(x, ast.Assign) and called(x.value) == "step"):
             first = line.targets[0].elts[0] if isinstance(line.targets[0], ast.Tuple) else line.targets[0]
-            name = re.sub(r"^(next|new)_|_(next|new)$|_$", "", ast.unparse(first))
+            name = re.sub(r"^(next|new)_|_(next|new)$|_$", "", unparse(first))
             moves = any(
-                isinstance(x.ctx, ast.Store)
-                for each in loop.body
-                for x in ast.walk(each)
-                if isinstance(x, ast.Name) and x.id == name
+                isinstance(x.ctx, ast.Store) for each in loop.body for x in walk(each) if isinstance(x, ast.Name) and x.id == name
             )
-            before = {x.id for each in loop.body for x in ast.walk(each) if isinstance(x, ast.Name) and x.lineno < line.lineno}
+            before = {x.id for each in loop.body for x in walk(each) if isinstance(x, ast.Name) and x.lineno < line.lineno}
             if name in before and isinstance(first, ast.Name) and first.id not in {name, *before} and not moves:
                 yield Told(
                     "returns", line.lineno,
@@ -223,21 +219,19 @@ def stands_still(tree: ast.Module) -> Iterator[Told]:
 
 def ends_turned(tree: ast.Module) -> Iterator[Told]:
     """reward + gamma * value * done, which should be (1 - done); or where episodes end is unpacked and never read."""
-    for node in (x for x in ast.walk(tree) if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Mult)):
-        inside = [ast.unparse(each) for each in factors(node)]
+    for node in (x for x in walk(tree) if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Mult)):
+        inside = [unparse(each) for each in factors(node)]
         if any(ENDS.match(re.sub(r"\[.*\]|\.float\(\)", "", each)) for each in inside) and discounted(node):
             yield Told(
-                "returns", node.lineno, tr("{}: what follows counts where an episode ends, and only there", ast.unparse(node)),
+                "returns", node.lineno, tr("{}: what follows counts where an episode ends, and only there", unparse(node)),
                 "gamma * next_value * (1 - done)",
             )  # fmt: skip
             return
-    for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
-        names = {
-            x.id: x for line in function.body for x in ast.walk(line) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)
-        }
-        read = {x.id for line in function.body for x in ast.walk(line) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load)}
-        sums = any(discounted(x) for node in ast.walk(function) if isinstance(node, ast.BinOp) for _, x in terms(node))
-        for name, where in names.items() if sums and "backward" in ast.unparse(function) else ():
+    for function in (node for node in walk(tree) if isinstance(node, ast.FunctionDef)):
+        names = {x.id: x for line in function.body for x in walk(line) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)}
+        read = {x.id for line in function.body for x in walk(line) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load)}
+        sums = any(discounted(x) for node in walk(function) if isinstance(node, ast.BinOp) for _, x in terms(node))
+        for name, where in names.items() if sums and "backward" in unparse(function) else ():
             if ENDS.match(name) and name not in read:
                 yield Told(
                     "returns", where.lineno,
@@ -250,14 +244,43 @@ def ends_turned(tree: ast.Module) -> Iterator[Told]:
 
 def always_by_chance(tree: ast.Module) -> Iterator[Told]:
     """epsilon = 1.0, which never falls."""
-    stores = [x.id for x in ast.walk(tree) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)]
+    stores = [x.id for x in walk(tree) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)]
+    once = {name: value for _, name, value in assigned(tree) if stores.count(name) == 1}
     for line, name, value in assigned(tree):
+        value = once.get(unparse(value), value)
         whole = isinstance(value, ast.Constant) and isinstance(value.value, int | float) and 0.9 <= value.value <= 1
-        compared = re.search(rf"rand\w*\(\)? ?\)? ?<=? {name}\b|{name} >=? \w*\.?rand", ast.unparse(tree))
-        given = re.search(rf"\w+\([^()]*, {name}\)", ast.unparse(tree))
+        compared = re.search(rf"rand\w*\(\)? ?\)? ?[<>]=? {name}\b|{name} [<>]=? \w*\.?rand", unparse(tree))
+        given = re.search(rf"\w+\([^()]*, {name}\)", unparse(tree))
         if re.fullmatch(r"eps|epsilon", name) and whole and stores.count(name) == 1 and (compared or given):
             yield Told(
-                "returns", line, tr("{} is {} and never falls: all is done by chance", name, ast.unparse(value)),
+                "returns", line, tr("{} is {} and never falls: all is done by chance", name, unparse(value)),
                 f"{name} = max(0.05, {name} * 0.99)",
             )  # fmt: skip
             return
+
+
+def kept_for_nothing(tree: ast.Module) -> Iterator[Told]:
+    """memory.append((s, a, r, s2, done)), and of s, a, r, s2, d = zip(*batch) the rewards, or the ends, are never read."""
+    calls = [x for x in walk(tree) if isinstance(x, ast.Call) and called(x) in ("push", "append", "add", "store", "remember")]
+    kept = [x.args[0].elts if len(x.args) == 1 and isinstance(x.args[0], ast.Tuple) else x.args for x in calls]
+    for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef) and ".backward()" in unparse(x)):
+        for line in (x for x in walk(function) if isinstance(x, ast.Assign) and isinstance(x.targets[0], ast.Tuple)):
+            names = [unparse(x) for x in line.targets[0].elts]  # type: ignore[attr-defined]
+            like = next(([unparse(x) for x in each] for each in kept if len(each) == len(names) > 3), [])
+            for name, what in zip(names, like):
+                if (ENDS.match(what) or re.fullmatch(r"\w*(reward|rew)|r", what)) and not used(function, name):
+                    yield Told(
+                        "returns", line.lineno,
+                        tr("{} is {} of what was kept, and the loss never reads it", name, what),
+                        "reward + gamma * next_value * (1 - done)",
+                    )  # fmt: skip
+                    return
+
+
+def used(function: ast.FunctionDef, name: str) -> bool:
+    """Whether a name is read by more than the lines that give it something new."""
+    own = [x for x in walk(function) if isinstance(x, ast.Assign) and name in [n for n, _ in pairs(x.targets, x.value)]]
+    plain = [value for x in own for n, value in pairs(x.targets, x.value) if n == name]
+    reads = [x for x in walk(function) if isinstance(x, ast.Name) and x.id == name and isinstance(x.ctx, ast.Load)]
+    inside = {id(x) for value in plain for x in walk(value)}
+    return any(id(x) not in inside for x in reads)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.data import Dataset, Subset
+from badak.data import BatchSampler, Dataset, RandomSampler, SequentialSampler, Subset
 from badak.inspect.doctor.facts import Tested
 from badak.inspect.doctor.names import is_own
 from badak.tensor import Tensor
@@ -88,6 +88,13 @@ def places_of(dataset: Any, index: Any) -> np.ndarray | None:
     return np.array([hash((id(dataset), int(i))) for i in index]) if index else None
 
 
+def source_of(loader: Any) -> int:
+    """Of a loader that gives all of a dataset: which dataset; 0 where it gives a part, or what cannot be told."""
+    sampler, dataset = getattr(loader, "sampler", None), getattr(loader, "dataset", None)
+    whole = isinstance(sampler, RandomSampler | SequentialSampler) and sampler.data_source is dataset
+    return id(dataset) if whole and type(getattr(loader, "batch_sampler", None)) is BatchSampler else 0
+
+
 class Rows:
     """The rows that were trained on."""
 
@@ -104,6 +111,10 @@ class Rows:
         self.windows: dict[int, tuple[np.ndarray, np.ndarray, int]] = {}  # memory of windows: what of, where they begin, how long
         self.covered: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # data that windows are cut from, and what was read of it
         self._last: np.ndarray | None = None
+        self.source = 0  # the dataset of the batch that a loader gave last
+        self.sources: set[int] = set()  # those of batches that were trained on
+        self.acted = False  # whether a model was asked about a few rows since the last call in training, as what a policy does
+        self.slides = 0  # calls in training that were given the rows of the one before, in their order, all or all but a few
         self.read: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # data that rows are picked from, and how often each was
         self._asked_now: list[tuple[Tested, np.ndarray]] = []
 
@@ -112,7 +123,8 @@ class Rows:
             found, drawn = signatures(args, kwargs), self.drawn
             found = columns(args, kwargs) if found is None else found
             if found is not None:
-                self._last, self.asked, self.drawn = found, None, None
+                self.slides += slid(self._last, found, self.acted)
+                self._last, self.asked, self.drawn, self.acted = found, None, None, False
                 self.seen += len(found)
                 kept = set(found.tolist())
                 self.rows.setdefault(model, set()).update(kept)
@@ -122,6 +134,9 @@ class Rows:
                     kept.update(before.tolist())
                 if self.places is not None and len(self.places) == len(found):
                     kept.update(self.places.tolist())
+                if self.source and drawn is not None and len(drawn._array) == len(found):
+                    self.sources.add(self.source)
+                self.source = 0
                 for whole, begins, long in self.cut(args):
                     _, read = self.covered.setdefault(id(whole), (whole, np.zeros(len(whole), bool)))
                     read[begins[:, None] + np.arange(long)] = True
@@ -149,6 +164,9 @@ class Rows:
             known = max(known, sum(1 for each in self.places.tolist() if each in pool))
         cut, self.places = self.overlap(args), None
         known = max(known, cut)
+        if self.source in self.sources and self.source:
+            known = len(found)
+        self.source = 0
         if part and not known:  # of what it draws itself, say
             return None
         if 20 * len(np.unique(found)) < 19 * len(found) and known < 0.95 * len(found):  # of so few kinds some are equal by chance
@@ -246,6 +264,13 @@ class Rows:
         return len(self.trained) <= 8
 
 
+def slid(before: np.ndarray | None, now: np.ndarray, acted: bool) -> bool:
+    """Whether rows are those before, in their order, where something was done in between; or have moved on by a few."""
+    if before is None or len(before) != len(now) or len(now) < 16 or len(np.unique(now)) < len(now) // 2:
+        return False
+    return acted and np.array_equal(before, now) or any(np.array_equal(before[k:], now[:-k]) for k in range(1, len(now) // 4))
+
+
 def share(found: np.ndarray, pool: set[int]) -> float:
     """How many of some rows were trained on."""
     return sum(each in pool for each in found.tolist()) / max(len(found), 1)
@@ -274,6 +299,8 @@ def words(left: int, both: bool = False) -> str:
             name = frame.f_code.co_name
             loop = loop_around(frame.f_code.co_filename, frame.f_lineno)
             far = left == 0 and re.search(r"\btrain(?!er)", text)  # the furthest, which says training, too
+            named = text.partition("=")[0]
+            far = far or "train" in named and says_test(named)  # train_h, test_h = f(train_x), f(test_x)
             if said := next(
                 (each for each in (text, loop) if says_test(each) and not (far or (each is loop and "train" in each and not both))),
                 "",

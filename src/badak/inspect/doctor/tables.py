@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from badak.core.errors import tr
 from badak.inspect.doctor.rows import says_test
+from badak.inspect.doctor.source import unparse, walk
 from badak.inspect.doctor.told import Told
 
 ORDERS = frozenset("permutation randperm".split())
@@ -39,7 +40,7 @@ def pairs(targets: list[ast.expr], value: ast.expr) -> list[tuple[str, ast.expr]
     """(name, what it is given) of an assignment; of one of several names by one value, that value each time."""
     names = targets[0].elts if isinstance(targets[0], ast.Tuple) else targets[:1]
     values = value.elts if isinstance(value, ast.Tuple) and len(value.elts) == len(names) else [value] * len(names)
-    return [(ast.unparse(name), each) for name, each in zip(names, values) if isinstance(name, ast.Name | ast.Attribute)]
+    return [(unparse(name), each) for name, each in zip(names, values) if isinstance(name, ast.Name | ast.Attribute)]
 
 
 def stored_by(line: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
@@ -53,19 +54,19 @@ def stored_by(line: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
 
 def assigned(tree: ast.AST) -> list[tuple[int, str, ast.expr]]:
     """(line, name, value) of all assignments."""
-    every = [node for node in ast.walk(tree) if isinstance(node, ast.Assign) and len(node.targets) == 1]
+    every = [node for node in walk(tree) if isinstance(node, ast.Assign) and len(node.targets) == 1]
     return [(node.lineno, name, value) for node in every for name, value in pairs(node.targets, node.value)]
 
 
 def picks(node: ast.AST) -> list[tuple[str, str]]:
     """(name, index) of all rows that a line picks of names by something that is no number."""
     found = []
-    for each in ast.walk(node):
+    for each in walk(node):
         if isinstance(each, ast.Subscript) and is_table(each.value) and isinstance(each.ctx, ast.Load):
             first = each.slice.elts[0] if isinstance(each.slice, ast.Tuple) else each.slice
-            names = [x for x in ast.walk(first) if isinstance(x, ast.Name)]
+            names = [x for x in walk(first) if isinstance(x, ast.Name)]
             if names or isinstance(first, ast.Slice) and (first.lower or first.upper):
-                found.append((ast.unparse(each.value), ast.unparse(first)))
+                found.append((unparse(each.value), unparse(first)))
     return found
 
 
@@ -77,22 +78,22 @@ def is_table(x: ast.expr) -> bool:
 def together(tree: ast.AST) -> set[frozenset[str]]:
     """The pairs of names whose rows belong together: picked by one index in one line, or given to a dataset side by side."""
     found: set[frozenset[str]] = set()
-    functions = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
-    for node in ast.walk(tree):
+    functions = {node.name: node for node in walk(tree) if isinstance(node, ast.FunctionDef)}
+    for node in walk(tree):
         if isinstance(node, ast.Assign | ast.Return | ast.Expr | ast.AugAssign):
             every = picks(node)
             found |= {frozenset((a, b)) for a, i in every for b, j in every if a != b and i == j and not DRAWN.search(i)}
-            for loop in (x for x in ast.walk(node) if isinstance(x, ast.comprehension)):
+            for loop in (x for x in walk(node) if isinstance(x, ast.comprehension)):
                 over = loop.iter.elts if isinstance(loop.iter, ast.Tuple | ast.List) else []
-                names = [ast.unparse(x) for x in over if isinstance(x, ast.Name)]
+                names = [unparse(x) for x in over if isinstance(x, ast.Name)]
                 if isinstance(loop.target, ast.Name) and loop.target.id in {name for name, _ in every}:
                     found |= {frozenset((a, b)) for a in names for b in names if a != b}
         if isinstance(node, ast.Call) and (called(node).endswith("Dataset") or called(node) == "train_test_split"):
-            names = [ast.unparse(x) for x in node.args if isinstance(x, ast.Name | ast.Attribute)]
+            names = [unparse(x) for x in node.args if isinstance(x, ast.Name | ast.Attribute)]
             found |= {frozenset((a, b)) for a in names for b in names if a != b}
-    for node in (x for x in ast.walk(tree) if isinstance(x, ast.Call) and called(x) in functions):
+    for node in (x for x in walk(tree) if isinstance(x, ast.Call) and called(x) in functions):
         own = [each.arg for each in functions[called(node)].args.args]
-        given = {name: ast.unparse(x) for name, x in zip(own, node.args) if isinstance(x, ast.Name)}
+        given = {name: unparse(x) for name, x in zip(own, node.args) if isinstance(x, ast.Name)}
         for pair in list(found):
             if pair <= set(own) and all(name in given for name in pair):
                 found.add(frozenset(given[name] for name in pair))
@@ -103,21 +104,21 @@ def apart(tree: ast.Module) -> Iterator[Told]:
     """Rows of one table are put in an order that those of another, which they belong to, are not."""
     mates = together(tree)
     given = assigned(tree)
-    indices = {name for node in ast.walk(tree) if isinstance(node, ast.Subscript) for name in names_in(node.slice)}
-    known = {name: ast.unparse(value) for _, name, value in given if called(value) in ORDERS}
+    indices = {name for node in walk(tree) if isinstance(node, ast.Subscript) for name in names_in(node.slice)}
+    known = {name: unparse(value) for _, name, value in given if called(value) in ORDERS}
     known |= dict.fromkeys(shuffled_in_place(tree), "")
     moved: dict[str, tuple[int, str]] = {}
     for line, name, value in given:
-        for each in ast.walk(value):
+        for each in walk(value):
             order = ""
             if called(each) in ORDERS and called(each) == "permutation" and each.args and holds_rows(each.args[0]):  # type: ignore[attr-defined]
-                order = f"{ast.unparse(each)}:{line}:{name}"
+                order = f"{unparse(each)}:{line}:{name}"
                 same = name in names_in(each)
                 if name in indices or used_as_index(name, given, indices) or not same and ON_PURPOSE.search(name):
                     continue
             elif isinstance(each, ast.Subscript) and name in names_in(each.value):  # x = x[order]
                 if called(each.slice) in ORDERS:
-                    order = f"{ast.unparse(each.slice)}:{line}:{name}"
+                    order = f"{unparse(each.slice)}:{line}:{name}"
                 elif isinstance(each.slice, ast.Name) and each.slice.id in known:
                     order = each.slice.id
             if order and name not in moved:
@@ -145,11 +146,14 @@ def of_the_place(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> It
         if isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Slice)
     ]
     orders = {name for _, name, value in given if called(value) in ORDERS} | set(shuffled_in_place(tree))
-    rows = {
-        name: (ast.unparse(value.value), ast.unparse(value.slice)) for _, name, value in taken if ast.unparse(value.value) in orders
-    }  # type: ignore[attr-defined]
-    for node in (x for x in ast.walk(tree) if isinstance(x, ast.Assign | ast.Return | ast.Expr)):
-        every = picks(node)
+    rows = {name: (unparse(value.value), unparse(value.slice)) for _, name, value in taken if unparse(value.value) in orders}  # type: ignore[attr-defined]
+    loops = [x for x in walk(tree) if isinstance(x, ast.For)]
+    inner = [x for x in loops if not any(isinstance(y, ast.For) for line in x.body for y in walk(line))]
+    for node in (x for x in (*walk(tree), *inner) if isinstance(x, ast.Assign | ast.Return | ast.Expr | ast.For)):
+        if isinstance(node, ast.For) and not any(node is x for x in inner):
+            continue
+        every = [each for line in node.body for each in picks(line)] if isinstance(node, ast.For) else picks(node)
+        every = [each for each in every if not ON_PURPOSE.search(each[0]) or not isinstance(node, ast.For)]
         for order, place in (rows[index] for _, index in every if index in rows):
             apart = next((base for base, index in every if index == place and base != order), "")
             sorted_too = any(base == apart and index == order for _, _, value in given for base, index in picks(value))
@@ -164,21 +168,21 @@ def of_the_place(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> It
 
 def behind(tree: ast.Module, a: str, b: str, line: int) -> bool:
     """Whether both are used by one line behind this one."""
-    lines = [x for x in ast.walk(tree) if isinstance(x, ast.Assign | ast.Expr | ast.Return | ast.For) and x.lineno > line]
+    lines = [x for x in walk(tree) if isinstance(x, ast.Assign | ast.Expr | ast.Return | ast.For) and x.lineno > line]
     plain = [ast.For(target=x.target, iter=x.iter, body=[], orelse=[]) if isinstance(x, ast.For) else x for x in lines]
     return any({a, b} <= names_in(x) for x in plain)
 
 
 def shuffled_in_place(tree: ast.Module) -> dict[str, int]:
     """The names that shuffle() is called for, and its line."""
-    calls = [x for x in ast.walk(tree) if isinstance(x, ast.Call) and called(x) == "shuffle" and len(x.args) == 1]
-    return {ast.unparse(x.args[0]): x.lineno for x in calls if isinstance(x.args[0], ast.Name)}
+    calls = [x for x in walk(tree) if isinstance(x, ast.Call) and called(x) == "shuffle" and len(x.args) == 1]
+    return {unparse(x.args[0]): x.lineno for x in calls if isinstance(x.args[0], ast.Name)}
 
 
 def shuffled_alone(tree: ast.Module, mates: set[frozenset[str]]) -> Iterator[Told]:
     """The same by shuffle(), in place."""
     moved = shuffled_in_place(tree)
-    indices = {name for node in ast.walk(tree) if isinstance(node, ast.Subscript) for name in names_in(node.slice)}
+    indices = {name for node in walk(tree) if isinstance(node, ast.Subscript) for name in names_in(node.slice)}
     given = assigned(tree)
     for name, line in moved.items():
         others = sorted(other for pair in mates if name in pair for other in pair - {name})
@@ -201,7 +205,7 @@ def names_in(node: ast.AST) -> set[str]:
 
 def holds_rows(x: ast.expr) -> bool:
     """Whether what is permuted is data, and not how many rows there are."""
-    if isinstance(x, ast.Constant) or called(x) in ("len", "arange", "range") or "shape" in ast.unparse(x):
+    if isinstance(x, ast.Constant) or called(x) in ("len", "arange", "range") or "shape" in unparse(x):
         return False
     return not (isinstance(x, ast.Name) and x.id.isupper())
 
@@ -241,7 +245,7 @@ def raw_in_the_test(tree: ast.Module) -> Iterator[Told]:
     given = assigned(tree)
     for line, scaled, value in given:
         base = next((name for name in names_in(value) if keeps_rows(value, {name})), "")
-        text = ast.unparse(value)
+        text = unparse(value)
         if not base or base == scaled or not re.search(r" / |\.transform\(|fit_transform\(", text) or base in SAME_NAMES:
             continue
         after = [(at, name, picks(each)) for at, name, each in given if at > line]
@@ -260,43 +264,48 @@ def raw_in_the_test(tree: ast.Module) -> Iterator[Told]:
 def statistics(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> list[tuple[int, str]]:
     """(line, table) where the middle and the spread of all rows of a table are taken, or a scaler is fitted to it."""
     found: dict[str, dict[str, int]] = {}
-    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
-    own = {(id(x), each.arg) for f in functions for each in f.args.args for x in ast.walk(f)}  # what they are given may be a part
+    functions = [node for node in walk(tree) if isinstance(node, ast.FunctionDef)]
+    parts = [f for f in functions if not splits(f)]
+    own = {(id(x), each.arg) for f in parts for each in f.args.args for x in walk(f)}  # what they are given may be a part
     scaling = {function.name for function in functions if scales(function)}
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if not isinstance(node, ast.Call):
             continue
         func, what = node.func, called(node)
         of: ast.expr | None = None
         kind = ("centre" if what in CENTRE else "spread" if what in SPREAD else "") if down_the_rows(node) else ""
         if kind and isinstance(func, ast.Attribute):
-            of = node.args[0] if ast.unparse(func.value) in ("np", "numpy", "torch") and node.args else func.value
+            of = node.args[0] if unparse(func.value) in ("np", "numpy", "torch") and node.args else func.value
         elif what in scaling or is_fitted(node, given):
             kind, of = "both", node.args[0] if node.args else None
-        if kind and isinstance(of, ast.Name | ast.Attribute) and (id(node), ast.unparse(of)) not in own:
-            found.setdefault(ast.unparse(of), {}).setdefault(kind, node.lineno)
+        if kind and isinstance(of, ast.Name | ast.Attribute) and (id(node), unparse(of)) not in own:
+            found.setdefault(unparse(of), {}).setdefault(kind, node.lineno)
     several = [
         (max(at.values()), name)
         for name, at in found.items()
         if "both" in at or {"centre", "spread"} <= set(at) and divides(tree, name, given)
     ]
-    return [(line, name) for line, name in several if not TRAIN.search(name) and whole(name, line, given)]
+    parted = {each.arg for f in functions if splits(f) for each in f.args.args}
+    return [(line, name) for line, name in several if not TRAIN.search(name) and (whole(name, line, given) or name in parted)]
+
+
+def splits(function: ast.FunctionDef) -> bool:
+    """Whether a function itself parts what it is given into rows for the training and for the test."""
+    names = [name for _, name, _ in assigned(function)]
+    return any(map(says_test, names)) and any(map(TRAIN.search, names))
 
 
 def divides(tree: ast.Module, name: str, given: list[tuple[int, str, ast.expr]]) -> bool:
     """Whether something is divided by the spread of a table."""
     spread = re.compile(rf"(?<![\w.]){re.escape(name)}\.({'|'.join(SPREAD)})\(|\.({'|'.join(SPREAD)})\({re.escape(name)}\b")
-    spreads = {other for _, other, value in given if spread.search(ast.unparse(value))}
-    by = [x.right for x in ast.walk(tree) if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Div)]
-    return any(
-        spread.search(ast.unparse(x)) or spreads & {ast.unparse(each) for each in ast.walk(x) if isinstance(each, ast.expr)}
-        for x in by
-    )
+    spreads = {other for _, other, value in given if spread.search(unparse(value))}
+    by = [x.right for x in walk(tree) if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Div)]
+    return any(spread.search(unparse(x)) or spreads & {unparse(each) for each in walk(x) if isinstance(each, ast.expr)} for x in by)
 
 
 def down_the_rows(call: ast.Call) -> bool:
     """Whether no axis but the first is named."""
-    given = [ast.unparse(x) for x in [*call.args, *(each.value for each in call.keywords if each.arg in ("axis", "dim"))]]
+    given = [unparse(x) for x in [*call.args, *(each.value for each in call.keywords if each.arg in ("axis", "dim"))]]
     return not any(re.match(r"-?[1-9]", each) for each in given)
 
 
@@ -304,18 +313,18 @@ def is_fitted(call: ast.Call, given: list[tuple[int, str, ast.expr]]) -> bool:
     """Whether a scaler, and not a model, is fitted."""
     if not isinstance(call.func, ast.Attribute) or call.func.attr not in ("fit", "fit_transform"):
         return False
-    text = ast.unparse(call.func.value)
-    values = [ast.unparse(value) for _, name, value in given if name == text]
+    text = unparse(call.func.value)
+    values = [unparse(value) for _, name, value in given if name == text]
     return any(re.search(r"scal|standardi|normali", each, re.IGNORECASE) for each in [text, *values])
 
 
 def scales(function: ast.FunctionDef) -> bool:
     """Whether a function gives its first argument back, less its middle, by its spread."""
     args = [each.arg for each in function.args.args]
-    returns = [x.value for x in ast.walk(function) if isinstance(x, ast.Return) and x.value is not None]
+    returns = [x.value for x in walk(function) if isinstance(x, ast.Return) and x.value is not None]
     if len(args) != 1 or len(returns) != 1 or not isinstance(returns[0], ast.BinOp):
         return False
-    name, text = re.escape(args[0]), ast.unparse(function)
+    name, text = re.escape(args[0]), unparse(function)
     both = all(re.search(rf"{name}\.({'|'.join(kinds)})\(|\.({'|'.join(kinds)})\({name}\b", text) for kinds in (SPREAD, CENTRE))
     return both and isinstance(returns[0].op, ast.Div) and args[0] in names_in(returns[0])
 
@@ -330,7 +339,7 @@ def is_part(value: ast.expr) -> bool:
     """Whether something is some rows of a table, or is computed number by number of them."""
     if isinstance(value, ast.Subscript):
         first = value.slice.elts[0] if isinstance(value.slice, ast.Tuple) else value.slice
-        return ast.unparse(first) != ":" and not isinstance(first, ast.Constant) or is_part(value.value)
+        return unparse(first) != ":" and not isinstance(first, ast.Constant) or is_part(value.value)
     if isinstance(value, ast.BinOp):
         return is_part(value.left)
     return isinstance(value, ast.Call) and any(is_part(x) for x in spine(value))
@@ -347,7 +356,7 @@ def spine(value: ast.Call) -> list[ast.expr]:
 def keeps_rows(value: ast.expr, made: set[str]) -> bool:
     """Whether what comes out has a row for each row of one of these: it is computed number by number, or is of another kind."""
     if isinstance(value, ast.Name | ast.Attribute):
-        return ast.unparse(value) in made
+        return unparse(value) in made
     if isinstance(value, ast.BinOp):
         return keeps_rows(value.left, made)
     return isinstance(value, ast.Call) and any(keeps_rows(x, made) for x in spine(value))
@@ -356,8 +365,12 @@ def keeps_rows(value: ast.expr, made: set[str]) -> bool:
 def test_rows(tree: ast.Module, made: set[str], given: list[tuple[int, str, ast.expr]]) -> Iterator[tuple[int, str]]:
     """(line, text) where rows for a test are taken of one of these."""
     dicts = [(name, value) for _, name, value in given if isinstance(value, ast.Dict)]
-    parts = {name for name, value in dicts if any(says_test(ast.unparse(key)) for key in value.keys if key)}
-    for node in ast.walk(tree):
+    parts = {name for name, value in dicts if any(says_test(unparse(key)) for key in value.keys if key)}
+    for node in walk(tree):
+        if isinstance(node, ast.For) and says_test(unparse(node.iter)) and TRAIN.search(unparse(node.iter)):
+            for base, index in (each for line in node.body for each in picks(line)):
+                if base in made and index in names_in(node.target):
+                    yield node.lineno, f"{base}[{index}]"
         if isinstance(node, ast.Call):
             found = called(node) in SPLITS and any(names_in(x) & made for x in node.args[:1])
         elif isinstance(node, ast.DictComp | ast.ListComp):
@@ -365,7 +378,7 @@ def test_rows(tree: ast.Module, made: set[str], given: list[tuple[int, str, ast.
         else:
             continue
         if found:
-            yield node.lineno, ast.unparse(node)[:60]
+            yield node.lineno, unparse(node)[:60]
     for line, name, value in given:
         for base, index in picks(value):
             if base in made and (says_test(name) or says_test(index)):

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 
 from badak.core.errors import tr
 from badak.inspect.doctor.better import worse_is_better
+from badak.inspect.doctor.columns import columns
 from badak.inspect.doctor.folds import flat_in_two_orders, folds
 from badak.inspect.doctor.formulas import formulas
 from badak.inspect.doctor.idle import idle
-from badak.inspect.doctor.names import own_text
 from badak.inspect.doctor.returns import returns
 from badak.inspect.doctor.rows import says_test
-from badak.inspect.doctor.tables import assigned, is_fitted, names_in, picks, tables
+from badak.inspect.doctor.source import own_text, sources, unparse, walk
+from badak.inspect.doctor.tables import assigned, called, is_fitted, names_in, picks, tables
 from badak.inspect.doctor.told import Told
 
 CALLED = frozenset("zero_grad step backward eval train".split())  # of a training, without arguments
@@ -29,51 +30,24 @@ PLACES = frozenset("torch F functional np numpy".split())
 LOADER = re.compile(r"loader|_dl$|^dl$", re.IGNORECASE)
 
 
-def told() -> list[Told]:
-    """What the text of the program that was started tells; nothing where it is not to be had."""
-    try:
-        tree = ast.parse(own_text())
-    except (SyntaxError, ValueError):
-        return []
-    found = (
-        thrown_away(tree),
-        idle(tree),
-        same_each_time(tree),
-        one_of_all(tree),
-        column_each_time(tree),
-        shares(tree),
-        chosen(tree),
-        prepared(tree),
-        scaled_by_itself(tree),
-        never_best(tree),
-        tables(tree),
-        returns(tree),
-        worse_is_better(tree),
-        formulas(tree),
-        folds(tree),
-        flat_in_two_orders(tree),
-    )
-    return [each for several in found for each in several]
-
-
 def thrown_away(tree: ast.Module) -> Iterator[Told]:
     """A method that is named and not called, and functions without effect whose result nobody takes."""
-    layers = {ast.unparse(each.targets[0]) for each in ast.walk(tree) if isinstance(each, ast.Assign) and is_layer(each.value)}
-    for node in ast.walk(tree):
+    layers = {unparse(each.targets[0]) for each in walk(tree) if isinstance(each, ast.Assign) and is_layer(each.value)}
+    for node in walk(tree):
         if not isinstance(node, ast.Expr):
             continue
         value = node.value
         if isinstance(value, ast.Attribute) and value.attr in CALLED:
-            text = ast.unparse(value)
+            text = unparse(value)
             yield Told("setting", node.lineno, tr("{} is named and not called: nothing is done", text), f"{text}()")
         elif isinstance(value, ast.Call) and not any(each.arg in ("inplace", "out") for each in value.keywords):
             name, holder = "", value.func
             if isinstance(value.func, ast.Attribute):
                 name, holder = value.func.attr, value.func.value
-            place = ast.unparse(holder).rpartition(".")[2]
+            place = unparse(holder).rpartition(".")[2]
             pure = name in FUNCTIONS if place in PLACES else name in METHODS
-            if pure or ast.unparse(value.func) in layers:
-                text = ast.unparse(value)[:60]
+            if pure or unparse(value.func) in layers:
+                text = unparse(value)[:60]
                 yield Told(
                     "setting", node.lineno, tr("what {} gives is thrown away, and nothing else comes of it", text), f"x = {text}"
                 )
@@ -81,17 +55,17 @@ def thrown_away(tree: ast.Module) -> Iterator[Told]:
 
 def is_layer(value: ast.expr) -> bool:
     """Whether something is a layer that only computes: no batch norm, nothing in place."""
-    return isinstance(value, ast.Call) and bool(LAYERS.search(ast.unparse(value.func))) and "inplace" not in ast.unparse(value)
+    return isinstance(value, ast.Call) and bool(LAYERS.search(unparse(value.func))) and "inplace" not in unparse(value)
 
 
 def same_each_time(tree: ast.Module) -> Iterator[Told]:
     """A loop over the places of something that takes the same place each time, or calls the same layer of several."""
-    for loop in (node for node in ast.walk(tree) if isinstance(node, ast.For)):
+    for loop in (node for node in walk(tree) if isinstance(node, ast.For)):
         over = loop.iter
-        if not isinstance(over, ast.Call) or ast.unparse(over.func) != "range" or not isinstance(loop.target, ast.Name):
+        if not isinstance(over, ast.Call) or unparse(over.func) != "range" or not isinstance(loop.target, ast.Name):
             continue
-        body = [node for line in loop.body for node in ast.walk(line)]
-        name, count = loop.target.id, ast.unparse(over)
+        body = [node for line in loop.body for node in walk(line)]
+        name, count = loop.target.id, unparse(over)
         if name.startswith("_") or any(isinstance(node, ast.Name) and node.id == name for node in body):
             continue
         for node in body:
@@ -99,11 +73,11 @@ def same_each_time(tree: ast.Module) -> Iterator[Told]:
             taken = node.func if isinstance(node, ast.Call) else node
             if not isinstance(taken, ast.Subscript) or not isinstance(taken.ctx, ast.Load) or not fixed(taken.slice):
                 continue
-            held = ast.unparse(taken.value)
+            held = unparse(taken.value)
             if layer or re.search(rf"\blen\({re.escape(held)}\)|(?<![\w.]){re.escape(held)}\.(shape\[|size\()", count):
                 yield Told(
                     "setting", taken.lineno,
-                    tr("the loop over {} never reads {}, and takes {} each time", count, name, ast.unparse(taken)),
+                    tr("the loop over {} never reads {}, and takes {} each time", count, name, unparse(taken)),
                     tr("put {} into the index", name),
                 )  # fmt: skip
                 break
@@ -111,19 +85,19 @@ def same_each_time(tree: ast.Module) -> Iterator[Told]:
 
 def one_of_all(tree: ast.Module) -> Iterator[Told]:
     """A loop over layers, or several lists of them, that never reads what it goes over and calls one of them by its number."""
-    for loop in (node for node in ast.walk(tree) if isinstance(node, ast.For)):
-        over = ast.unparse(loop.iter)
-        names = {each.id for each in ast.walk(loop.target) if isinstance(each, ast.Name)}
-        body = [node for line in loop.body for node in ast.walk(line)]
+    for loop in (node for node in walk(tree) if isinstance(node, ast.For)):
+        over = unparse(loop.iter)
+        names = {each.id for each in walk(loop.target) if isinstance(each, ast.Name)}
+        body = [node for line in loop.body for node in walk(line)]
         names = {name for name in names if not any(isinstance(node, ast.Name) and node.id == name for node in body)}
         if not {name for name in names if not name.startswith("_")} or over.startswith("range("):
             continue
         for node in body:
             taken = node.func if isinstance(node, ast.Call) else None
-            if isinstance(taken, ast.Subscript) and fixed(taken.slice) and ast.unparse(taken.value) in over:
+            if isinstance(taken, ast.Subscript) and fixed(taken.slice) and unparse(taken.value) in over:
                 yield Told(
                     "setting", taken.lineno,
-                    tr("the loop over {} never reads {}, and takes {} each time", over, min(names), ast.unparse(taken)),
+                    tr("the loop over {} never reads {}, and takes {} each time", over, min(names), unparse(taken)),
                     tr("call what the loop goes over"),
                 )  # fmt: skip
                 break
@@ -131,19 +105,19 @@ def one_of_all(tree: ast.Module) -> Iterator[Told]:
 
 def column_each_time(tree: ast.Module) -> Iterator[Told]:
     """[table(x[:, 0]) for i, table in enumerate(tables)]: the number of each is never read, and one place is taken each time."""
-    for node in (each for each in ast.walk(tree) if isinstance(each, ast.ListComp | ast.GeneratorExp)):
+    for node in (each for each in walk(tree) if isinstance(each, ast.ListComp | ast.GeneratorExp)):
         loop, targets = node.generators[0], node.generators[0].target
-        if not ast.unparse(loop.iter).startswith("enumerate(") or not isinstance(targets, ast.Tuple):
+        if not unparse(loop.iter).startswith("enumerate(") or not isinstance(targets, ast.Tuple):
             continue
-        number, names = ast.unparse(targets.elts[0]), {x.id for x in ast.walk(targets) if isinstance(x, ast.Name)}
-        if number.startswith("_") or number in {x.id for x in ast.walk(node.elt) if isinstance(x, ast.Name)}:
+        number, names = unparse(targets.elts[0]), {x.id for x in walk(targets) if isinstance(x, ast.Name)}
+        if number.startswith("_") or number in {x.id for x in walk(node.elt) if isinstance(x, ast.Name)}:
             continue
-        for taken in (x for x in ast.walk(node.elt) if isinstance(x, ast.Subscript) and fixed(x.slice)):
-            if not names & {x.id for x in ast.walk(taken.value) if isinstance(x, ast.Name)}:
+        for taken in (x for x in walk(node.elt) if isinstance(x, ast.Subscript) and fixed(x.slice)):
+            if not names & {x.id for x in walk(taken.value) if isinstance(x, ast.Name)}:
                 yield Told(
                     "setting", taken.lineno,
-                    tr("the loop over {} never reads {}, and takes {} each time", ast.unparse(loop.iter), number,
-                       ast.unparse(taken)),
+                    tr("the loop over {} never reads {}, and takes {} each time", unparse(loop.iter), number,
+                       unparse(taken)),
                     tr("put {} into the index", number),
                 )  # fmt: skip
                 return
@@ -158,29 +132,29 @@ def fixed(index: ast.expr) -> bool:
 
 def shares(tree: ast.Module) -> Iterator[Told]:
     """Right answers that are counted row by row and divided by how many batches there are, or the other way round."""
-    for scope in (node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.Module))):
+    for scope in (node for node in walk(tree) if isinstance(node, (ast.FunctionDef, ast.Module))):
         kinds: dict[str, set[str]] = {}
-        for node in ast.walk(scope):
+        for node in walk(scope):
             if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add) and isinstance(node.target, ast.Name):
-                text = ast.unparse(node.value)
+                text = unparse(node.value)
                 if "==" in text or ".eq(" in text:
                     kinds.setdefault(node.target.id, set()).add("mean" if "mean(" in text or "/" in text else "sum")
         ones = counters(scope)
-        for node in ast.walk(scope):
+        for node in walk(scope):
             if not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)):
                 continue
-            over = ast.unparse(node.right)
-            by_one = [each.id for each in ast.walk(node.left) if isinstance(each, ast.Name) and each.id in ones.get(over, ())]
+            over = unparse(node.right)
+            by_one = [each.id for each in walk(node.left) if isinstance(each, ast.Name) and each.id in ones.get(over, ())]
             if any(kinds.get(name) == {"sum"} for name in by_one):
                 what = tr("{} counts right rows, and is divided by {}, which is the number of batches", by_one[0], over)
                 yield Told("read", node.lineno, what, f"{over} += len(labels)")
             batches = over.startswith("len(range(") and over.count(",") == 2
-            names = {each.id for each in ast.walk(node.left) if isinstance(each, ast.Name)}
+            names = {each.id for each in walk(node.left) if isinstance(each, ast.Name)}
             for name in (each for each in names if kinds.get(each) == {"sum"}) if batches else ():
                 what = tr("{} counts right rows, and is divided by {}, which is the number of batches", name, over)
                 yield Told("read", node.lineno, what, "len(x)")
             rows = re.fullmatch(r"len\([\w.\[\]'\"]*?(\w+)(\['?\"?\w+'?\"?\])?\)", over)
-            names = {each.id for each in ast.walk(node.left) if isinstance(each, ast.Name)}
+            names = {each.id for each in walk(node.left) if isinstance(each, ast.Name)}
             for name in (each for each in names if len(kinds.get(each, ())) == 1) if rows else ():
                 by_batches = bool(LOADER.search(rows[1]))  # type: ignore[index]
                 if by_batches and kinds[name] == {"sum"}:
@@ -198,12 +172,12 @@ def counters(scope: ast.AST) -> dict[str, set[str]]:
         return {}
     found: dict[str, set[str]] = {}
     grown: dict[str, set[str]] = {}
-    for node in (each for each in ast.walk(scope) if isinstance(each, ast.AugAssign)):
-        grown.setdefault(ast.unparse(node.target), set()).add(ast.unparse(node.value))
-    for loop in (each for each in ast.walk(scope) if isinstance(each, ast.For)):
+    for node in (each for each in walk(scope) if isinstance(each, ast.AugAssign)):
+        grown.setdefault(unparse(node.target), set()).add(unparse(node.value))
+    for loop in (each for each in walk(scope) if isinstance(each, ast.For)):
         own = [each for each in loop.body if isinstance(each, ast.AugAssign)]
-        sums = {ast.unparse(each.target) for each in own if re.search(r"\.sum\(\)", ast.unparse(each.value))}
-        for name in (ast.unparse(each.target) for each in own):
+        sums = {unparse(each.target) for each in own if re.search(r"\.sum\(\)", unparse(each.value))}
+        for name in (unparse(each.target) for each in own):
             if grown[name] == {"1"} and sums:
                 found.setdefault(name, set()).update(sums)
     return found
@@ -215,13 +189,13 @@ BEST = re.compile(r"best", re.IGNORECASE)
 
 def chosen(tree: ast.Module) -> Iterator[Told]:
     """The best weights are chosen by the training's own loss, and what the test gives is only shown."""
-    for loop in (node for node in ast.walk(tree) if isinstance(node, (ast.For, ast.While))):
-        stored = {x.id for x in ast.walk(loop) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)}
+    for loop in (node for node in walk(tree) if isinstance(node, (ast.For, ast.While))):
+        stored = {x.id for x in walk(loop) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)}
         tests = {each for each in stored if says_test(each) and re.search(r"loss|acc|score|mse|mae|err|f1|auc", each)}
-        for test in (node for node in ast.walk(loop) if isinstance(node, ast.If) and isinstance(node.test, ast.Compare)):
+        for test in (node for node in walk(loop) if isinstance(node, ast.If) and isinstance(node.test, ast.Compare)):
             sides = [test.test.left, *test.test.comparators]  # type: ignore[attr-defined]
-            texts = [re.sub(r"\.item\(\)$", "", ast.unparse(each)) for each in sides]
-            keeps = any("state_dict(" in ast.unparse(line) or "save(" in ast.unparse(line) for line in test.body)
+            texts = [re.sub(r"\.item\(\)$", "", unparse(each)) for each in sides]
+            keeps = any("state_dict(" in unparse(line) or "save(" in unparse(line) for line in test.body)
             if keeps and tests and len(texts) == 2 and any(map(BEST.search, texts)):
                 other = next((each for each in texts if not BEST.search(each)), "")
                 if TRAINED.search(other) and not says_test(other):
@@ -239,21 +213,21 @@ INFINITE = re.compile(r"^(float\(['\"]\+?inf(inity)?['\"]\)|(math|np|numpy|torch
 
 def never_best(tree: ast.Module) -> Iterator[Told]:
     """The best begins where nothing is better: at infinity, and what is larger is kept; a share at 0, and what is smaller is."""
-    assigned = [each for each in ast.walk(tree) if isinstance(each, ast.Assign) and len(each.targets) == 1]
+    assigned = [each for each in walk(tree) if isinstance(each, ast.Assign) and len(each.targets) == 1]
     begins: dict[str, str] = {}
     for each in assigned:
         names, values = (x.elts if isinstance(x, ast.Tuple) else [x] for x in (each.targets[0], each.value))
         for name, value in zip(names, values) if len(names) == len(values) else ():
-            begins.setdefault(ast.unparse(name), ast.unparse(value))
-    for node in (each for each in ast.walk(tree) if isinstance(each, ast.If)):
+            begins.setdefault(unparse(name), unparse(value))
+    for node in (each for each in walk(tree) if isinstance(each, ast.If)):
         test = node.test
         if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.ops[0], ast.Lt | ast.Gt):
             continue
-        sides = [ast.unparse(test.left), ast.unparse(test.comparators[0])]
+        sides = [unparse(test.left), unparse(test.comparators[0])]
         kept = [
-            ast.unparse(x)
+            unparse(x)
             for line in node.body
-            for x in ast.walk(line)
+            for x in walk(line)
             if isinstance(x, ast.Name | ast.Attribute) and isinstance(x.ctx, ast.Store)
         ]
         best = next((side for side in sides if side in kept and side in begins), "")
@@ -273,11 +247,11 @@ def never_best(tree: ast.Module) -> Iterator[Told]:
 def prepared(tree: ast.Module) -> Iterator[Told]:
     """A scaler that is fitted again to the data of the test, next to one of the training's."""
     parts, given = held_parts(tree), assigned(tree)
-    calls = [x for x in ast.walk(tree) if isinstance(x, ast.Call) and len(x.args) == 1 and is_fitted(x, given)]
-    fits = [(x, ast.unparse(x.args[0])) for x in calls]
+    calls = [x for x in walk(tree) if isinstance(x, ast.Call) and len(x.args) == 1 and is_fitted(x, given)]
+    fits = [(x, unparse(x.args[0])) for x in calls]
     for node, data in fits:
         if data in parts or says_test(data) and any(not says_test(other) for _, other in fits):
-            scaler = ast.unparse(node.func.value)  # type: ignore[attr-defined]
+            scaler = unparse(node.func.value)  # type: ignore[attr-defined]
             yield Told(
                 "prepared", node.lineno,
                 tr("{} is fitted again, to {}: the test is scaled otherwise than what was learnt from", scaler, data),
@@ -287,13 +261,18 @@ def prepared(tree: ast.Module) -> Iterator[Told]:
 
 def scaled_by_itself(tree: ast.Module) -> Iterator[Told]:
     """(x_test - x_test.mean(0)) / x_test.std(0)."""
-    for node in (x for x in ast.walk(tree) if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Div)):
+    own_tests = {
+        id(x) for function, name in parts_for_tests(tree) for x in walk(function) if isinstance(x, ast.Name) and x.id == name
+    }
+    for node in (x for x in walk(tree) if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Div)):
         less = node.left
-        if not isinstance(less, ast.BinOp) or not isinstance(less.op, ast.Sub) or not says_test(ast.unparse(less.left)):
+        if not isinstance(less, ast.BinOp) or not isinstance(less.op, ast.Sub):
             continue
-        name = ast.unparse(less.left)
+        if not says_test(unparse(less.left)) and id(less.left) not in own_tests:
+            continue
+        name = unparse(less.left)
         own = re.compile(rf"^({re.escape(name)}\.\w+\(|(np|torch)\.\w+\({re.escape(name)}\b)(?!.*(axis|dim)=(-|[1-9]))(?!-|[1-9])")
-        if own.search(ast.unparse(less.right)) and own.search(ast.unparse(node.right)):
+        if own.search(unparse(less.right)) and own.search(unparse(node.right)):
             yield Told(
                 "prepared", node.lineno,
                 tr("{} is scaled by its own mean and spread: the test is scaled otherwise than what was learnt from", name),
@@ -301,11 +280,23 @@ def scaled_by_itself(tree: ast.Module) -> Iterator[Told]:
             )  # fmt: skip
 
 
+def parts_for_tests(tree: ast.Module) -> list[tuple[ast.FunctionDef, str]]:
+    """(function, argument) where a function is always given data for a test, next to data for the training."""
+    functions = {x.name: x for x in walk(tree) if isinstance(x, ast.FunctionDef)}
+    given: dict[tuple[str, str], list[str]] = {}
+    for node in (x for x in walk(tree) if isinstance(x, ast.Call) and called(x) in functions):
+        texts = [unparse(each) for each in node.args]
+        if any("train" in each for each in texts):
+            for arg, text in zip(functions[called(node)].args.args, texts):
+                given.setdefault((called(node), arg.arg), []).append(text)
+    return [(functions[function], name) for (function, name), texts in given.items() if all(map(says_test, texts))]
+
+
 def held_parts(tree: ast.Module) -> set[str]:
     """What a comprehension over parts, those of the test among them, picks of a table: x[i] for i in parts.values()."""
-    dicts = {name for _, name, value in assigned(tree) if isinstance(value, ast.Dict) and says_test(ast.unparse(value))}
+    dicts = {name for _, name, value in assigned(tree) if isinstance(value, ast.Dict) and says_test(unparse(value))}
     found = set()
-    for node in (x for x in ast.walk(tree) if isinstance(x, ast.DictComp | ast.ListComp)):
+    for node in (x for x in walk(tree) if isinstance(x, ast.DictComp | ast.ListComp)):
         if any(names_in(loop.iter) & dicts for loop in node.generators):
             own = {name for loop in node.generators for name in names_in(loop.target)}
             found |= {f"{base}[{index}]" for base, index in picks(node) if index in own}
@@ -315,20 +306,31 @@ def held_parts(tree: ast.Module) -> set[str]:
 WORTH = re.compile(r"(^|[._])(adv\w*|returns?|rewards?|rets?|rews?|delta\w*|td\w*|disc\w*|gae\w*|gains?|[gGR]|Gt|R_t|G_t)$")
 
 
-def weight_of(line: int) -> int:
+def weight_of(place: str) -> int:
     """1 where a line multiplies something by an advantage, -1 by one with a minus before it; 0 where that is not to be seen."""
-    try:
-        tree = ast.parse(own_text())
-    except (SyntaxError, ValueError):
-        return 0
-    signs = set()
-    for node in ast.walk(tree):
+    file, _, number = place.rpartition(":")
+    line, signs = int(number) if number.isdigit() else 0, set()
+    for node in (x for source in sources() if source.name == file for x in walk(source.tree)):
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) and node.lineno <= line <= (node.end_lineno or 0):
             for side in (node.left, node.right):
                 minus = isinstance(side, ast.UnaryOp) and isinstance(side.op, ast.USub)
-                text = ast.unparse(side.operand if isinstance(side, ast.UnaryOp) else side)
+                text = unparse(side.operand if isinstance(side, ast.UnaryOp) else side)
                 name = re.sub(r"(\[.*\]|\.(detach|float|squeeze|unsqueeze|view|reshape|flatten|expand|clone)\(.*\))+$", "", text)
                 if WORTH.search(name):
                     turned = re.search(rf"(?<![\w.]){re.escape(name)}\s*=\s*-", own_text())
                     signs.add(0 if turned else -1 if minus else 1)
     return signs.pop() if len(signs) == 1 else 0
+
+
+RULES = (
+    thrown_away, idle, same_each_time, one_of_all, column_each_time, shares, chosen, prepared, scaled_by_itself, never_best,
+    tables,
+    columns, returns, worse_is_better, formulas, folds, flat_in_two_orders,
+)  # fmt: skip
+
+
+def told() -> list[Told]:
+    """What the text of the program, and of its own modules, tells; nothing where it is not to be had."""
+    return [
+        each._replace(place=f"{source.name}:{each.line}") for rule in RULES for source in sources() for each in rule(source.tree)
+    ]

@@ -10,3 +10,4 @@ class Told(NamedTuple):
     line: int
     cause: str
     fix: str
+    place: str = ""  # "file.py:12", where it is known which file it is

@@ -15,9 +15,9 @@ from badak.core.events import Effect
 from badak.core.modes import modes
 from badak.core.tracing import Recorder
 from badak.data import DataLoader
-from badak.inspect.doctor import collectors, composed, losses, parts, rewards
-from badak.inspect.doctor.doors import DOORS, draws_told, likelihoods_told, loads_told, seeds_told, shuffles_told
-from badak.inspect.doctor.facts import CUTS, HELD, Back, Call, Cut, Read, Size, Step
+from badak.inspect.doctor import around, collectors, composed, layout, losses, parts, rewards
+from badak.inspect.doctor.doors import DOORS, TOLD
+from badak.inspect.doctor.facts import CUTS, HELD, Back, Call, Cut, Size, Step
 from badak.inspect.doctor.given import Given
 from badak.inspect.doctor.names import line
 from badak.inspect.doctor.of_a_step import OfAStep
@@ -30,7 +30,6 @@ from badak.ops.linear import Linear
 from badak.optim import Optimizer
 from badak.optim.optimizer import is_step
 from badak.tensor import Tensor
-from badak.tensor.random import default_generator
 
 _BREAKS = None, True
 PULLED = "cross_entropy cross_entropy_soft nll bce_with_logits mse kl_div".split()  # losses whose gradients are looked at
@@ -96,7 +95,7 @@ class Watch(OfAStep, Recorder):
     # on and off
 
     def __enter__(self) -> "Watch":
-        self._ends = seeds_told(self), loads_told(self), draws_told(self), shuffles_told(self), likelihoods_told(self)
+        self._ends = [each(self) for each in TOLD]
         return super().__enter__()
 
     def __exit__(self, *error: object) -> None:
@@ -114,6 +113,8 @@ class Watch(OfAStep, Recorder):
         else:
             if id(module) not in self.inside:
                 self.inside[id(module)] = module, self.stack[-1]
+            if self.rounds < around.FIRST:
+                around.entered(self, module, args)
             if modes.grad and len(self.stack) == 1 and module._parameters:
                 self.rows.part_of(args, id(module))
             if self.looks_closely and len(self.stack) == 1 and modes.grad:
@@ -121,6 +122,8 @@ class Watch(OfAStep, Recorder):
         return module
 
     def left(self, module, output, error) -> None:
+        if self.around:
+            around.left(self, module, output)
         if self.stack or error is not None:
             return
         self.came_out(output)
@@ -147,6 +150,8 @@ class Watch(OfAStep, Recorder):
         self._recorded = modes.grad
         content, whole = (), 0
         own = any(isinstance(x, Tensor) and x._array.__array_interface__["data"][0] in self.computed for x in args)
+        if not modes.grad and args and isinstance(args[0], Tensor):
+            self.rows.acted |= args[0]._array.ndim < 2 or len(args[0]._array) == 1
         if not own:  # what another model made is no data
             self.given.called(module, args, kwargs, modes.grad)
         if modes.grad:
@@ -155,6 +160,15 @@ class Watch(OfAStep, Recorder):
             content = collectors.content(args, kwargs, self._held)
             whole = self.picked.get(content[0][0], 0) if content else 0
             self.rows.train(args, kwargs, id(module))
+            if (
+                self.rounds < around.FIRST
+                and not own
+                and args
+                and isinstance(args[0], Tensor)
+                and layout.interleaved(args[0]._array)
+            ):
+                c, h, w = args[0].shape[1:]
+                layout.note(self, "view", (len(args[0]), h, w, c), args[0].shape)
         elif not own and len(self.open.tested) < 256 and (tested := self.rows.test(args, kwargs, line(), id(module))) is not None:
             self.open.tested.append(tested)
         self.open.calls.append(
@@ -162,25 +176,7 @@ class Watch(OfAStep, Recorder):
         )
 
     def came_out(self, y: Any) -> None:
-        """What the program called gave this."""
-        if isinstance(y, Tensor) and y._node is None and len(self.computed) < 256:
-            self.computed[y._array.__array_interface__["data"][0]] = y
-            if self._caller is not None and not modes.grad:
-                self.answers[composed.memory(y._array)] = y, self._caller
-        if isinstance(y, Tensor) and y._node is not None and self._caller is not None:
-            self._made[y._node] = self._caller
-            self.heads.fakes[y._node] = self.heads.fake, self.heads.led
-
-    def reseeded(self, args: tuple) -> None:
-        """A generator is given a seed."""
-        if args[0] is default_generator:
-            self.seeds.append((line(), args[1:], len(self.steps)))
-
-    def read(self, a: np.ndarray, limit: float | None, axis: int = 0) -> None:
-        """What a model gave in a test is compared with a number, or its largest is looked for."""
-        _, module = self.answers.get(a.__array_interface__["data"][0], (None, None))
-        if module is not None and a.size and a.dtype.kind == "f" and len(self.open.read) < 64:
-            self.open.read.append(Read(id(module), line(), a.shape, limit, axis, float(a.min()), float(a.max())))
+        parts.came_out(self, y)
 
     # the forward
 
@@ -249,7 +245,7 @@ class Watch(OfAStep, Recorder):
 
     def on_redefine(self, thing, how: str) -> None:
         if self.called and isinstance(thing, Tensor) and thing._node is None and thing._described is None:
-            self.given.redefined(thing)
+            self.given.redefined(thing, bool(self.steps))
 
     def on_train_mode(self, module) -> None:
         if id(module) in self.called:
@@ -338,7 +334,7 @@ class Watch(OfAStep, Recorder):
 
     def on_call(self, effect: Effect, args, kwargs, proceed):
         if effect.kind == "writes" and self.called and args and isinstance(args[0], Tensor) and args[0]._node is None:
-            self.given.wrote(args[0]._array)
+            self.given.wrote(args[0]._array, bool(self.steps))
         if not is_step(effect, args):
             note = DOORS.get(effect.function.__name__)
             return note(self, effect, args, kwargs, proceed) if note is not None else proceed(*args, **kwargs)
@@ -387,6 +383,7 @@ class Watch(OfAStep, Recorder):
         values = [loss.value for loss in step.trained] + [back.value for back in step.backs]
         if not self.broken_step and not all(value is None or np.isfinite(value) for value in values):
             self.broken_step = step.number
+        step.unjoined = [(kind, place) for _, node, kind, place in self.around.values() if node is not None]
         step.lookups += collectors.token_by_token(step.lookups)
         if step.number > CUTS:  # they hold the graph
             step.cuts = []

@@ -1,3 +1,4 @@
+import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
@@ -8,6 +9,7 @@ from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.given import shapes_of
 from badak.inspect.doctor.names import averages_two, weights_of
 from badak.inspect.doctor.report import Finding
+from badak.inspect.doctor.source import named_line
 from badak.nn import Module
 from badak.nn.parameter import is_lazy
 
@@ -29,6 +31,7 @@ class NoAverage(Diagnosis):
         modules = {id(m): m for m in [*visit.watch.called.values(), *visit.alive] if isinstance(m, Module)}
         used = [*visit.watch.called.values(), *(m for m, _ in visit.watch.inside.values())]
         models = [m for m in used if any(id(p) in visit.trained for p in weights_of(m))]
+        yield from self.of_itself(visit)
         yield from self.turned_round(visit, modules, models)
         for copy in modules.values():
             known = [each for p in weights_of(copy) if (each := given.history(p)) is not None and each[2] >= LEAST]
@@ -49,6 +52,19 @@ class NoAverage(Diagnosis):
                 yield from [each for each in found if each is not None][:1]
                 return
         yield from self.loose(visit, modules.values(), models)
+
+    def of_itself(self, visit: "Visit") -> Iterator[Finding]:
+        """copy.load_state_dict(model.state_dict()), where both names are of one model."""
+        for each in visit.watch.given.loaded:
+            names = re.search(r"([\w.]+)\.load_state_dict\(([\w.]+)\.state_dict\(\)", named_line(each.place))
+            if each.own and names and names[1] != names[2]:
+                yield self.found(
+                    each.place,
+                    tr("{} and {} are one {}, which is given its own weights: what should be its copy is the model", names[1],
+                       names[2], each.kind.__name__),
+                    tr("copy.deepcopy(model), or another one of its class, moves by itself"),
+                )  # fmt: skip
+                return
 
     def turned_round(self, visit: "Visit", modules: dict[int, Module], models: list[Module]) -> Iterator[Finding]:
         """The model is written in each step, next to its optimizer, and its copy never is."""

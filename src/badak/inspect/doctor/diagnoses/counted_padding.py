@@ -8,9 +8,9 @@ import numpy as np
 from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.facts import Loss, Step
-from badak.inspect.doctor.names import own_text
 from badak.inspect.doctor.parts import filler
 from badak.inspect.doctor.report import Finding
+from badak.inspect.doctor.source import own_text
 from badak.tensor import Tensor
 
 if TYPE_CHECKING:

@@ -9,9 +9,10 @@ import numpy as np
 from badak.core.errors import tr
 from badak.data import DataLoader
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.diagnoses.moving import REWARDS
 from badak.inspect.doctor.facts import Call, Lookup, Step
-from badak.inspect.doctor.names import own_text
 from badak.inspect.doctor.report import Finding
+from badak.inspect.doctor.source import own_text
 
 if TYPE_CHECKING:
     from badak.inspect.doctor.session import Visit
@@ -30,6 +31,7 @@ class SameIds(Diagnosis):
     def look(self, visit: "Visit") -> Iterator[Finding]:
         yield from self.one_number(visit)
         yield from self.one_plane(visit)
+        yield from self.one_view(visit)
         texts = [text for step in visit.steps if (text := _text(step)) is not None]
         if len(texts) < max(LEAST, len(visit.steps) // 2):
             return
@@ -108,6 +110,19 @@ class SameIds(Diagnosis):
                 )  # fmt: skip
                 return
 
+    def one_view(self, visit: "Visit") -> Iterator[Finding]:
+        """A model is called twice in each step, and given the same numbers, made twice: two views that do not differ."""
+        rounds = [step for step in visit.rounds if any(call.grad for call in step.calls)]
+        alike = [found for step in rounds if (found := twins(step)) is not None]
+        if len(alike) >= LEAST and len(alike) >= 0.8 * len(rounds) and not REWARDS.search(own_text()):
+            yield self.found(
+                alike[0].place,
+                tr("in {} of {} steps {} is given two batches of the same numbers, made twice: two views that do not differ",
+                   len(alike), len(rounds), type(alike[0].module).__name__),
+                tr("look at what changes them by chance: crops, noise, words left out"),
+                steps=len(alike),
+            )  # fmt: skip
+
     def one_row(self, visit: "Visit") -> Finding | None:
         """One id for each row, and all of them the same, of a table that has more: whose it is was lost."""
         by: dict[int, list[Lookup]] = {}
@@ -131,6 +146,20 @@ class SameIds(Diagnosis):
                     ids=count,
                 )  # fmt: skip
         return None
+
+
+def twins(step: Step) -> Call | None:
+    """A call that is given the numbers of another call of the same model, which lie elsewhere in memory, and were not picked there:
+    who picks the same rows twice means it."""
+    picked = {each.memory for each in step.picked}
+    calls = [call for call in step.calls if call.grad and call.alone and len(call.content) == 1]
+    calls = [call for call in calls if call.content[0][0] not in picked] if len(step.backs) == 1 else []
+    for i, call in enumerate(calls):
+        for other in calls[:i]:
+            (at, *what), (elsewhere, *same) = call.content[0], other.content[0]
+            if other.module is call.module and what == same and at != elsewhere and len(what[0]) > 1:
+                return call
+    return None
 
 
 def _one_text(ids: np.ndarray) -> bool:
@@ -174,6 +203,7 @@ class SameBatch(Diagnosis):
             )  # fmt: skip
             return
         yield from self.told(visit, "same")
+        yield from self.newest(visit)
         yield from self.seeds(visit)
         for steps in visit.by_optimizer():
             calls = [next((c for c in step.calls if c.grad and c.content), None) for step in steps]
@@ -181,6 +211,18 @@ class SameBatch(Diagnosis):
             if found is not None:
                 yield found
                 return
+
+    def newest(self, visit: "Visit") -> Iterator[Finding]:
+        """A training by rewards is given, step after step, what was kept last, or first, of all that was kept."""
+        slides = visit.watch.rows.slides
+        if slides >= LEAST and 2 * slides >= len(visit.rounds) - 1 and REWARDS.search(own_text()):
+            yield self.found(
+                next((call.place for step in visit.steps for call in step.calls if call.grad), ""),
+                tr("{} of {} steps are given the rows of the step before, in their order, all or all but a few", slides,
+                   len(visit.rounds)),
+                tr("rows by chance of all that is kept: random.sample(memory, size)"),
+                steps=slides,
+            )  # fmt: skip
 
     def seeds(self, visit: "Visit") -> Iterator[Finding]:
         """One line sets the same seed again while one optimizer goes on: each epoch draws the numbers of the first."""

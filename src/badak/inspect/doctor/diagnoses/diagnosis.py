@@ -3,9 +3,7 @@ its place in `DIAGNOSES` of `__init__.py`, causes before effects; a plant in its
 Korean twin of that page.
 """
 
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from badak.inspect.doctor.report import Finding
@@ -28,7 +26,7 @@ class Diagnosis:
     def told(self, visit: "Visit", kind: str) -> Iterator[Finding]:
         """The first of what the text of the program tells of this kind."""
         for each in [each for each in visit.text if each.kind == kind][:1]:
-            yield self.found(f"{Path(sys.argv[0]).name}:{each.line}", each.cause, each.fix)
+            yield self.found(each.place, each.cause, each.fix)
 
     def found(self, place: str, cause: str, fix: str, **numbers: Any) -> Finding:
         """A finding of this diagnosis."""

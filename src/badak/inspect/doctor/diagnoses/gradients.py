@@ -1,5 +1,4 @@
 import itertools
-import os
 import re
 import sys
 from collections.abc import Iterator
@@ -9,8 +8,9 @@ import numpy as np
 
 from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
-from badak.inspect.doctor.names import assigned_at, is_read, names_of, never_called, own_text, weights_of
+from badak.inspect.doctor.names import assigned_at, is_read, names_of, never_called, weights_of
 from badak.inspect.doctor.report import Finding
+from badak.inspect.doctor.source import is_ours, named_line, own_text
 from badak.nn import Conv1d, Conv2d, Conv3d, Linear, Module
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ class NeverLearns(Diagnosis):
             self._itself(losses),
             self._parts(visit),
             self.told(visit, "twice"),
+            self.told(visit, "unlearnt"),
         )
         apart = apart or [found for several in more for found in several][:1]
         yield from apart
@@ -256,7 +257,6 @@ class NeverLearns(Diagnosis):
 
     def _unread(self, visit: "Visit", losses: dict[tuple, list]) -> Iterator[Finding]:
         """A loss gets a name that the program never reads."""
-        lines, file = own_text().splitlines(), os.path.basename(sys.argv[0])
         least = min((len(steps) for steps in visit.by_optimizer()), default=0)
         made: dict[str, list] = {}
         for step in visit.rounds:
@@ -266,10 +266,7 @@ class NeverLearns(Diagnosis):
         for place, several in (
             known | {place: each for place, each in made.items() if place not in {key[0] for key in losses}}
         ).items():
-            name, _, number = place.rpartition(":")
-            if name != file or len(several) < max(4, 0.8 * least):
-                continue
-            found = re.match(r"\s*(\w+) = ", lines[int(number) - 1]) if int(number) <= len(lines) else None
+            found = re.match(r"\s*(\w+) = ", named_line(place)) if len(several) >= max(4, 0.8 * least) else None
             if found and not is_read(found[1]):
                 yield self.found(
                     place,
@@ -282,13 +279,14 @@ class NeverLearns(Diagnosis):
     def never_called(self, visit: "Visit") -> Iterator[Finding]:
         """A layer that a class of the program makes, and of which its text says nothing more."""
         watch = visit.watch
-        used, run = {*watch.called, *watch.inside}, sys.modules.get("__main__")
+        used = {*watch.called, *watch.inside}
         for owner in (module for top in visit.names.tops for module in top.modules() if id(module) in used):
-            if type(owner).__module__ != getattr(run, "__name__", "") or len(visit.rounds) < 5:
+            if not is_ours(type(owner)) or len(visit.rounds) < 5:
                 continue
             for name, module in owner._modules.items():
                 own = weights_of(module) if module is not None and id(module) not in used else []
                 idle = own and all(p.requires_grad and id(p) in visit.trained and id(p) not in watch.reached for p in own)
+                idle = idle or (module is not None and is_ours(type(module)) and not weights_of(module) and id(module) not in used)
                 called = {id(each) for each in module.modules()} & used if module is not None else set()
                 if idle and not called and assigned_at(owner, name) and not is_read(name):
                     yield self.found(
@@ -319,9 +317,9 @@ class NeverLearns(Diagnosis):
                 )  # fmt: skip
                 return
 
-        for name, line in never_called():
+        for name, place in never_called():
             yield self.found(
-                f"{os.path.basename(sys.argv[0])}:{line}",
+                place,
                 tr("{}() writes into tensors that a model or its copy has, and nobody calls it: they stay as they were made", name),
                 tr("call {}() in each step, or leave it out", name),
             )

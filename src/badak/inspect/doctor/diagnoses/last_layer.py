@@ -53,7 +53,8 @@ class BehindLogits(Diagnosis):
                 continue
             low, high = self.reach.get(maker, (-np.inf, np.inf))
             labels = np.concatenate([loss.labels.ravel() for loss in own])  # type: ignore[union-attr]
-            share = float(((labels < low - 0.05) | (labels > high + 0.05)).mean())
+            far = min(0.05, 0.05 * float(labels.std()))
+            share = float(((labels < low - far) | (labels > high + far)).mean())
             at = own[0].made_at or tr("a line of badak")
             if maker == "dropout":
                 what, fix = (

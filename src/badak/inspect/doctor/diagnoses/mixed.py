@@ -131,8 +131,10 @@ class LabelsMixed(Diagnosis):
     def mirrored_alone(self, visit: "Visit") -> Iterator[Finding]:
         """A dataset mirrors pictures by chance, and what it has for each of their places stays as it was."""
         for loader in visit.loaders:
-            told = [mirrored for _, mirrored in asked(loader.dataset) if mirrored is not None]
-            if len(told) >= 3 and not any(told):
+            every = [each for each in asked(loader.dataset) if each[1] is not None]
+            by_axis = [[both for axis, both in every if axis == own] for own in (-1, -2)]
+            told = next((each for each in by_axis if len(each) >= 3 and not any(each)), [])
+            if told:
                 yield self.found(
                     next((call.place for step in visit.steps for call in step.calls), ""),
                     tr("{} gives pictures that are mirrored by chance, and what is asked for each place never is ({} times)",

@@ -6,10 +6,18 @@ from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.given import shapes_of
 from badak.inspect.doctor.names import weights_of
 from badak.inspect.doctor.report import Finding
+from badak.inspect.doctor.rows import says_test
+from badak.inspect.doctor.source import function_at, unparse
 
 if TYPE_CHECKING:
     from badak.inspect.doctor.session import Visit
     from badak.nn import Module
+
+
+def only_tests(place: str) -> bool:
+    """Whether a line stands in a function whose name says test, and that trains nothing."""
+    function = function_at(place)
+    return function is not None and says_test(function.name) and ".backward(" not in unparse(function)
 
 
 class EvalForgotten(Diagnosis):
@@ -26,8 +34,8 @@ class EvalForgotten(Diagnosis):
                 if not call.grad and call.training and visit.is_random(call) and self.judges(visit, call.module):
                     at.setdefault(call.place, {}).setdefault(step.number, []).append(call)
         yield from self.teacher(visit)
-        # in every step: a target that the training itself computes
-        some = [each for each in at.values() if 2 * len(each) <= len(visit.rounds)]
+        # in every step: a target that the training itself computes, but for what a function of tests asks
+        some = [each for place, each in at.items() if 2 * len(each) <= len(visit.rounds) or only_tests(place)]
         calls = [call for each in some for several in each.values() for call in several]
         if not calls:
             return

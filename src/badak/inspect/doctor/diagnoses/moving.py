@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
-from badak.inspect.doctor.names import own_text
 from badak.inspect.doctor.report import Finding
+from badak.inspect.doctor.source import own_text
 
 if TYPE_CHECKING:
     from badak.inspect.doctor.session import Visit

@@ -39,6 +39,10 @@ class OddLabels(Diagnosis):
         models = {id(call.module) for call in calls if any(id(p) in held for p in weights_of(call.module))} or {0}
         yield from self.blank(losses)
         yield from self.asked_one(losses)
+        yield from self.with_itself(visit)
+        if told := [*self.told(visit, "favoured")]:
+            yield from told
+            return
         yield from self.both(visit)
         yield from self.opposite(visit)
         asked = [loss for loss in losses if asks_for_one(loss)]
@@ -83,6 +87,18 @@ class OddLabels(Diagnosis):
                     label=known[0],
                 )  # fmt: skip
                 return
+
+    def with_itself(self, visit: "Visit") -> Iterator[Finding]:
+        """What each row is compared with, as of a contrast, is also itself, which it is nearest to."""
+        steps = [step for step in visit.rounds if step.with_itself]
+        if len(steps) >= LEAST and len(steps) >= 0.8 * len(visit.rounds):
+            yield self.found(
+                steps[0].with_itself[0],
+                tr("in {} of {} steps each row is compared with itself, too, and is nearest to that: it is asked for another one "
+                   "against itself", len(steps), len(visit.rounds)),
+                tr('leave it out: scores.fill_diagonal_(float("-inf"))'),
+                steps=len(steps),
+            )  # fmt: skip
 
     def both(self, visit: "Visit") -> Iterator[Finding]:
         """where() chooses by a label between twice the same."""

@@ -6,6 +6,7 @@ import numpy as np
 from badak.core.errors import tr
 from badak.data import Subset
 from badak.inspect.doctor.augmented import asked
+from badak.inspect.doctor.diagnoses.data import SameBatch
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.given import Rows
 from badak.inspect.doctor.report import Finding
@@ -67,7 +68,16 @@ class OtherData(Diagnosis):
                     share=share,
                 )  # fmt: skip
                 return
-            elif a.dtype.kind != "f" and renumbered(a, b):
+            elif (share := most_frequent(a)) > 0.9 and most_frequent(b) < 0.5 and len(np.unique(a)) >= 8:
+                yield self.found(
+                    place,
+                    tr("{:.0%} of the ids that the model is trained with are one id, and {:.0%} of those that it is tested with",
+                       share, most_frequent(b)),
+                    tr("make the ids of both by one vocabulary and one tokenizer; look at what hides words by chance"),
+                    share=share,
+                )  # fmt: skip
+                return
+            elif a.dtype.kind != "f" and renumbered(a, b) and not [*SameBatch().look(visit)]:
                 yield self.found(
                     place,
                     tr("the ids of the test are as frequent as those that it was trained with, and are others: each word has "

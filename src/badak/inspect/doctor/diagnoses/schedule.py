@@ -38,6 +38,7 @@ class RateVanishes(Diagnosis):
             at = (still or [steps[i] for i in low] or steps)[0]
             place = next((place for step in visit.steps for place, _ in step.scheduled), at.place)
             said = tr("{:.3g} in step {}", rates[-1], len(rates)) if fallen else tr("and rises again: {}", turned)
+            said = turned if turned and min(rates) == rates[-1] and not fallen else said
             if factor < 1.0:
                 said = tr("times {:.3g} in each step: to a thousandth in {:.0f} steps", factor, math.log(0.001) / math.log(factor))
             yield self.found(
@@ -86,8 +87,14 @@ STEADY, FEW = 12, 8  # steps
 
 
 def _beyond(visit: "Visit") -> str:
-    """What a cosine says that has gone on past its end."""
+    """What a cosine says that has gone on past its end; or one of milestones, all of them in the first epoch's batches."""
+    rows, times = visit.watch.rows, sum(len(step.scheduled) for step in visit.steps)
+    different = sum(map(len, rows.rows.values()))  # where rows have come again, how many steps an epoch has is known
+    epoch = different * len(visit.steps) / rows.seen if different < 0.9 * rows.seen else max(map(batches, visit.loaders), default=0)
     for schedule in visit.watch.schedules.values():
+        last = max(getattr(schedule, "milestones", ()) or (0,))
+        if type(schedule).__name__ == "MultiStepLR" and times >= 0.9 * len(visit.steps) and 0 < last < min(times, epoch):
+            return tr("milestones up to {}, and scheduler.step() is called {:.0f} times in an epoch", last, epoch)
         end, now = getattr(schedule, "T_max", None), getattr(schedule, "last_epoch", 0)
         if type(schedule).__name__ == "CosineAnnealingLR" and isinstance(end, (int, float)) and now > end + 1:
             return tr("T_max={}, and scheduler.step() was called {} times in {} steps", end, now, len(visit.steps))

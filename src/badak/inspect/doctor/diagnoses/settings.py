@@ -11,8 +11,9 @@ from badak import optim
 from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.given import shapes_of
-from badak.inspect.doctor.names import own_text, weights_of
+from badak.inspect.doctor.names import weights_of
 from badak.inspect.doctor.report import Finding
+from badak.inspect.doctor.source import sources, unparse, walk
 from badak.inspect.doctor.tables import stored_by
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ class NobodyReads(Diagnosis):
         for what, right in [*self.names(visit), *self.rates(visit)]:
             yield self.found("", tr("{} was set, which nobody reads", what), tr("it is {}", right), name=what)
         yield from self.weights(visit)
+        yield from self.untaught(visit)
         yield from self.best(visit)
         yield from self.groups(visit)
         yield from self.told(visit, "setting")
@@ -87,11 +89,32 @@ class NobodyReads(Diagnosis):
                 )
                 return
 
+    def untaught(self, visit: "Visit") -> Iterator[Finding]:
+        """In a training behind another one a model is asked that was drawn and never learnt, and one like it, which did, is not."""
+        given, before = visit.watch.given, visit.before
+        called = {id(m): m for top in visit.watch.called.values() for m in top.modules()}
+        tops = {id(call.module): call for step in visit.steps for call in step.calls if not call.grad}
+        for key, call in tops.items() if before else ():
+            own = weights_of(call.module)
+            known = any(id(p) in before or id(p) in visit.trained or id(p._array) in given.written for p in own)
+            if known or any(each.module() is call.module for each in given.loaded):
+                continue
+            alike = [m for m in visit.alive if type(m) is type(call.module) and id(m) != key and id(m) not in called]
+            taught = [m for m in alike if shapes_of(m) == shapes_of(call.module) and all(id(p) in before for p in weights_of(m))]
+            if taught and all(drawn_apart(call.module, m) for m in taught):
+                yield self.found(
+                    call.place,
+                    tr("the {} that is asked here was drawn and never learnt, and another {}, which did, is not asked",
+                       type(call.module).__name__, type(call.module).__name__),
+                    tr("ask the one that was trained; or load its weights: load_state_dict(trained.state_dict())"),
+                )  # fmt: skip
+                return
+
     def best(self, visit: "Visit") -> Iterator[Finding]:
         """What is kept as the best weights is the weights themselves, which go on learning."""
-        if (number := aliased()) and len(visit.steps) > 1:
+        if (place := aliased()) and len(visit.steps) > 1:
             yield self.found(
-                f"{Path(sys.argv[0]).name}:{number}",
+                place,
                 tr("state_dict() gives the weights themselves, no copy: what is loaded at the end is what is there"),
                 tr("best = copy.deepcopy(model.state_dict()), or torch.save"),
             )
@@ -133,6 +156,13 @@ class NobodyReads(Diagnosis):
                 return
 
 
+def drawn_apart(a: Any, b: Any) -> bool:
+    """Whether the matrices of two models have nothing to do with each other."""
+    pairs = [(p._array.ravel(), q._array.ravel()) for p, q in zip(weights_of(a), weights_of(b)) if p.dim() > 1]
+    cosines = [abs(float(x @ y)) / max(float(x @ x) * float(y @ y), 1e-30) ** 0.5 for x, y in pairs if x.size >= 64]
+    return bool(cosines) and max(cosines) < 0.3
+
+
 THAWS = re.compile(r"requires_grad(_\(\s*\)|\w*\W{1,4}True|_\(\w+=True)|unfreeze|thaw")
 
 
@@ -146,29 +176,26 @@ def thaws() -> bool:
 FILES = 64  # next to a program that are looked through
 
 
-def aliased() -> int:
-    """The line in a loop that keeps a model's state_dict() under a name which the same model is given afterwards; 0: none."""
-    try:
-        tree = ast.parse(own_text())
-    except (SyntaxError, ValueError):
-        return 0
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args]
-    loads = {(ast.unparse(x.func.value), ast.unparse(x.args[0])): x.lineno for x in calls if x.func.attr == "load_state_dict"}  # type: ignore[attr-defined]
-    keepers = (node for node in ast.walk(tree) if isinstance(node, ast.If) and keeps_best(node))
-    held = {ast.unparse(x.args[0]).rpartition(".")[2] for x in calls if x.func.attr == "load_state_dict"}  # type: ignore[attr-defined]
+def aliased() -> str:
+    """The place in a loop that keeps a model's state_dict() under a name which the same model is given afterwards; "": none."""
+    return next((f"{source.name}:{line}" for source in sources() if (line := aliased_in(source.tree))), "")
+
+
+def aliased_in(tree: ast.Module) -> int:
+    """The line of one file; 0: none."""
+    calls = [node for node in walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args]
+    loads = {(unparse(x.func.value), unparse(x.args[0])): x.lineno for x in calls if x.func.attr == "load_state_dict"}  # type: ignore[attr-defined]
+    keepers = (node for node in walk(tree) if isinstance(node, ast.If) and keeps_best(node))
+    held = {unparse(x.args[0]).rpartition(".")[2] for x in calls if x.func.attr == "load_state_dict"}  # type: ignore[attr-defined]
     for keeper in keepers:  # by an object of the program's own, as EarlyStopping
         for name, value in (each for line in keeper.body for each in stored_by(line)):
-            if (
-                isinstance(name, ast.Attribute)
-                and name.attr in held
-                and re.fullmatch(r"[\w.]+\.state_dict\(\)", ast.unparse(value))
-            ):
+            if isinstance(name, ast.Attribute) and name.attr in held and re.fullmatch(r"[\w.]+\.state_dict\(\)", unparse(value)):
                 return value.lineno
-    for loop in (node for node in ast.walk(tree) if isinstance(node, ast.For | ast.While)):
-        for node in ast.walk(loop):
+    for loop in (node for node in walk(tree) if isinstance(node, ast.For | ast.While)):
+        for node in walk(loop):
             for name, value in stored_by(node):
                 if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "state_dict":
-                    key = ast.unparse(value.func.value), ast.unparse(name)
+                    key = unparse(value.func.value), unparse(name)
                     inside = any(loop.lineno <= x.lineno <= (loop.end_lineno or 0) for x in calls if x.lineno == loads.get(key))
                     if key in loads and not inside:
                         return value.lineno
@@ -177,8 +204,8 @@ def aliased() -> int:
 
 def keeps_best(node: ast.If) -> bool:
     """Whether a line keeps a number where it is better than the best."""
-    sides = {ast.unparse(each) for x in ast.walk(node.test) if isinstance(x, ast.Compare) for each in [x.left, *x.comparators]}
-    return any(ast.unparse(name) in sides and ast.unparse(value) in sides for line in node.body for name, value in stored_by(line))
+    sides = {unparse(each) for x in walk(node.test) if isinstance(x, ast.Compare) for each in [x.left, *x.comparators]}
+    return any(unparse(name) in sides and unparse(value) in sides for line in node.body for name, value in stored_by(line))
 
 
 def resembles(name: str, known: str) -> bool:

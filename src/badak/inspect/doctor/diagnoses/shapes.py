@@ -31,6 +31,7 @@ class ViewForTranspose(Diagnosis):
     title = "a view where axes were to be swapped"
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
+        yield from self.told(visit, "view")
         said = set()
         steps = [step for step in visit.rounds if step.shaped]
         for shaped in (each for step in steps for each in step.shaped if each.kind == "view"):
@@ -100,6 +101,8 @@ class BatchFirst(Diagnosis):
     def look(self, visit: "Visit") -> Iterator[Finding]:
         seen = [(step, each) for step in visit.rounds for each in step.shaped if each.kind == "first"]
         wrong = [each for step, each in seen if min(each.a[:2]) > 1 and batch_axis(step, each.a) == 0]
+        told = any(batch_axis(step, each.a) is not None for step, each in seen)
+        wrong = wrong if told or not as_many_texts(visit, [each.a for _, each in seen]) else [each for _, each in seen]
         if len(wrong) >= 2 and len(wrong) == len(seen):
             T, B = wrong[0].a[:2]
             yield self.found(
@@ -108,3 +111,9 @@ class BatchFirst(Diagnosis):
                    "{} texts of {} tokens", wrong[0].a, T, B, T, B),
                 tr("batch_first=True in the layer"),
             )  # fmt: skip
+
+
+def as_many_texts(visit: "Visit", shapes: list[tuple[int, ...]]) -> bool:
+    """Whether the first axis has one size, that of the loaders' batches, and the second one another from step to step: texts."""
+    first, second = {shape[0] for shape in shapes}, {shape[1] for shape in shapes}
+    return len(shapes) > 2 and len(first) == 1 and len(second) > 1 and any(each.batch_size in first for each in visit.loaders)

@@ -4,8 +4,9 @@ from typing import TYPE_CHECKING
 from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.diagnoses.moving import REWARDS
-from badak.inspect.doctor.names import own_text, weights_of
+from badak.inspect.doctor.names import weights_of
 from badak.inspect.doctor.report import Finding
+from badak.inspect.doctor.source import own_text
 from badak.inspect.doctor.text import weight_of
 
 if TYPE_CHECKING:
@@ -122,8 +123,8 @@ class Maximised(Diagnosis):
                 by.setdefault(place, []).append(gradient)
         steps = {place: sum(any(at == place for at, _ in step.weighed) for step in visit.rounds) for place in by}
         for place, several in by.items():
-            number, known = place.rpartition(":")[2], [each for each in several if each]
-            if steps[place] < 3 or not known or not number.isdigit() or not (sign := weight_of(int(number))):
+            known = [each for each in several if each]
+            if steps[place] < 3 or not known or not (sign := weight_of(place)):
                 continue
             if all(each * sign > 0 for each in known):
                 yield self.found(

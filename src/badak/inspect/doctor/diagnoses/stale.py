@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
-from badak.inspect.doctor.names import own_text
 from badak.inspect.doctor.report import Finding
+from badak.inspect.doctor.source import own_text
 from badak.nn import Module
 
 if TYPE_CHECKING:

@@ -66,8 +66,8 @@ def expected(visit: "Visit", every: list[Tested]) -> float:
 
 
 def known_well(tested: Tested) -> bool:
-    """Whether half of the rows were trained on; a quarter, where they are never equal by chance: some may be turned each time."""
-    return (4 if tested.sure else 2) * tested.known >= tested.rows
+    """Whether half of the rows were trained on; an eighth, where they are never equal by chance: most may be turned each time."""
+    return (8 if tested.sure else 2) * tested.known >= tested.rows
 
 
 class DropoutInTests(Diagnosis):

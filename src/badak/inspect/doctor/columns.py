@@ -1,0 +1,99 @@
+"""What the text of a program does to columns: those that are cut into rows, or asked for in the units of another; two orders."""
+
+import ast
+import re
+from collections.abc import Iterator
+
+from badak.core.errors import tr
+from badak.inspect.doctor.source import unparse, walk
+from badak.inspect.doctor.tables import SAME_NAMES, assigned, called, picks
+from badak.inspect.doctor.told import Told
+
+
+def columns(tree: ast.Module) -> Iterator[Told]:
+    """All of it."""
+    yield from cut_into_rows(tree)
+    yield from other_column(tree)
+    yield from sorted_alone(tree)
+
+
+def cut_into_rows(tree: ast.Module) -> Iterator[Told]:
+    """np.stack([a, b, c]).reshape(n, 3): columns one behind the other, cut into rows of three numbers of one column."""
+    joined = {name: value for _, name, value in assigned(tree) if columns_in(value)}
+    for node in (x for x in walk(tree) if isinstance(x, ast.Call) and called(x) in ("reshape", "view")):
+        holder = node.func.value if isinstance(node.func, ast.Attribute) else None
+        sizes = node.args[0].elts if len(node.args) == 1 and isinstance(node.args[0], ast.Tuple) else node.args
+        if holder is not None and unparse(holder) in SAME_NAMES:  # np.reshape(x, (n, 3))
+            holder, sizes = node.args[0], node.args[1].elts if len(node.args) > 1 and isinstance(node.args[1], ast.Tuple) else []
+        several = columns_in(joined.get(unparse(holder), holder)) if holder is not None else 0
+        if several > 1 and len(sizes) == 2 and unparse(sizes[1]) == str(several) and unparse(sizes[0]) != "1":
+            yield Told(
+                "view", node.lineno,
+                tr("{} columns lie one behind the other, and {} cuts them into rows: each row has numbers of one column", several,
+                   unparse(node)[-40:]),
+                tr("np.stack([a, b, c], axis=1), or .T"),
+            )  # fmt: skip
+            return
+
+
+def columns_in(value: ast.expr) -> int:
+    """How many names a call joins along the first axis; 0 where it does anything else."""
+    if called(value) not in ("stack", "vstack", "concatenate", "cat") or not isinstance(value, ast.Call) or len(value.args) != 1:
+        return 0
+    plain = not any(each.arg in ("axis", "dim") and unparse(each.value) != "0" for each in value.keywords)
+    parts = value.args[0].elts if isinstance(value.args[0], ast.List | ast.Tuple) else []
+    return len(parts) if plain and all(isinstance(each, ast.Name | ast.Attribute) for each in parts) else 0
+
+
+ASKED = re.compile(r"^(y|ys|target|targets|label|labels|future|truth)(_\w+)?$")
+
+
+def other_column(tree: ast.Module) -> Iterator[Told]:
+    """target = series[i : i + n, 2], and what is told of errors in its own units is multiplied by std[0]."""
+    columns: dict[int, int] = {}
+    for line, name, value in assigned(tree):
+        if ASKED.match(name):
+            columns |= dict.fromkeys(fixed_columns(value), line)
+    units = {
+        x.slice.value
+        for node in walk(tree)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult)
+        for x in (node.left, node.right)
+        if isinstance(x, ast.Subscript) and isinstance(x.slice, ast.Constant) and SPREADS.search(unparse(x.value))
+    }
+    if len(columns) == len(units) == 1 and not units & {*columns}:
+        (column, line), unit = *columns.items(), next(iter(units))
+        yield Told(
+            "formula", line,
+            tr("column {} is asked for, and the errors are told in the units of column {}", column, unit),
+            tr("one column for both: it is what is asked for"),
+        )  # fmt: skip
+
+
+SPREADS = re.compile(r"(^|[._])(std|sd|sigma|scale|stds|scales)(_\w+)?$", re.IGNORECASE)
+
+
+def fixed_columns(value: ast.expr) -> list[int]:
+    """The columns that are taken of some rows, one after the other: x[a:b, 2]."""
+    several = [x.slice.elts for x in walk(value) if isinstance(x, ast.Subscript) and isinstance(x.slice, ast.Tuple)]
+    return [
+        each[-1].value  # type: ignore[attr-defined]
+        for each in several
+        if len(each) == 2 and isinstance(each[0], ast.Slice) and isinstance(each[1], ast.Constant) and type(each[1].value) is int
+    ]
+
+
+def sorted_alone(tree: ast.Module) -> Iterator[Told]:
+    """x[rows], y[np.sort(rows)]: the same rows, in two orders."""
+    for node in (x for x in walk(tree) if isinstance(x, ast.Assign | ast.Return | ast.Expr)):
+        every = picks(node)
+        for base, index in every:
+            found = re.fullmatch(r"(?:\w+\.)?(?:sort|sorted|permutation|flip|roll|flipud)\((\w+)\b[^()]*\)|(\w+)\[::-1\]", index)
+            other = next((own for own, at in every if found and own != base and at == (found[1] or found[2])), "")
+            if other and not any(own == other and at == index for own, at in every):
+                yield Told(
+                    "apart", node.lineno,
+                    tr("rows are picked by {}, and those of {} are taken as they stand", index, other),
+                    tr("one order for both: rows = torch.randperm(n); x[rows], y[rows]"),
+                )  # fmt: skip
+                return
