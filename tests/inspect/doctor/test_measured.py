@@ -76,7 +76,7 @@ def test_a_line_that_asks_about_both_is_no_test(tmp_path):
         "from badak.inspect.doctor.rows import words\n"
         "train_h, test_h = words(4, False), words(4, False)\n"
         "test_h = words(4, False)\n"
-        "print([train_h, test_h[:6]])\n"
+        "print([train_h, test_h[:6], {**{'test_of_train': words(4, False)}}['test_of_train'][:5]])\n"
     )
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)
-    assert done.stdout.strip() == "['', 'test_h']", done.stderr
+    assert done.stdout.strip() == "['', 'test_h', 'print']", done.stderr

@@ -298,9 +298,9 @@ def words(left: int, both: bool = False) -> str:
             text = linecache.getline(frame.f_code.co_filename, frame.f_lineno).split("#")[0].strip()
             name = frame.f_code.co_name
             loop = loop_around(frame.f_code.co_filename, frame.f_lineno)
-            far = left == 0 and re.search(r"\btrain(?!er)", text)  # the furthest, which says training, too
-            named = text.partition("=")[0]
-            far = far or "train" in named and says_test(named)  # train_h, test_h = f(train_x), f(test_x)
+            far = left == 0 and bool(re.search(r"\btrain(?!er)", text))  # the furthest, which says training, too
+            given = re.match(r"[\w., ]+(?==[^=])", text)
+            far = bool(far or given and "train" in given[0] and says_test(given[0]))  # train_h, test_h = f(train_x), f(test_x)
             if said := next(
                 (each for each in (text, loop) if says_test(each) and not (far or (each is loop and "train" in each and not both))),
                 "",
