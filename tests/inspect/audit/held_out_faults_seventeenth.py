@@ -1,0 +1,41 @@
+"""Faults of the seventeenth series: music in four streams, and a moving average before one gated head."""
+
+# ruff: noqa: E501  (what is sought stands in one line)
+EDITS: dict[str, list[tuple]] = {
+    "codebooks": [
+        ("no mask", "future", "layers", "StreamingAttention(dim, heads, causal=True)", "StreamingAttention(dim, heads)"),
+        ("codes not moved", "future", "", "given = torch.cat([start, delayed[:, :, :-1]], dim=2)", "given = delayed"),
+        ("codes moved twice", "future", "", "target = delayed.masked_fill(delayed == self.card, -100)", "target = torch.cat([delayed[:, :, 1:], start], dim=2)\n        target = target.masked_fill(target == self.card, -100)"),
+        ("first stream for all", "gradients tokens", "", "x = sum(self.emb[k](given[:, k]) for k in range(self.n_q))", "x = sum(self.emb[k](given[:, 0]) for k in range(self.n_q))"),
+        ("last stream not read", "gradients tokens", "", "for k in range(self.n_q))\n", "for k in range(self.n_q - 1))\n"),
+        ("one head for all", "gradients", "", "torch.stack([self.linears[k](x) for k in range(self.n_q)], dim=1)", "torch.stack([self.linears[0](x) for k in range(self.n_q)], dim=1)"),
+        ("heads along the time", "future heads gradients", "", "logits = torch.stack([self.linears[k](x) for k in range(self.n_q)], dim=1)", "logits = torch.stack([self.linears[k](x) for k in range(self.n_q)], dim=1)\n        logits = logits.transpose(1, 2).reshape(logits.shape)"),
+        ("padding of words seen", "padding", "layers", "y = F.scaled_dot_product_attention(q, k, v, attn_mask=keep,", "y = F.scaled_dot_product_attention(q, k, v, attn_mask=None,"),
+        ("caption not read", "gradients tokens", "", "self.cross_attention(self.norm_cross(x), condition, condition, condition_mask)", "self.cross_attention(self.norm_cross(x), x, x, None)"),
+        ("caption without places", "order gradients", "", " + self.text_places(torch.arange(words.shape[1]))", ""),
+        ("caption detached", "gradients", "", "condition, keep = self.conditions(words)", "condition, keep = self.conditions(words)\n        condition = condition.detach()"),
+        ("no places", "order", "", "        x = x + self.positions(x.shape[1])\n", ""),
+        ("places of the batch", "order batch", "", "self.positions(x.shape[1])", "self.positions(x.shape[0]).unsqueeze(1)"),
+        ("heads joined as they lie", "heads future", "layers", "y.transpose(1, 2).reshape(B, T, C)", "y.reshape(B, T, C)"),
+        ("no residual of the caption", "residual", "layers", "x = x + self.dropout(self.cross_attention(", "x = self.dropout(self.cross_attention("),
+        ("dropout in eval", "random", "layers", "p = self.p if self.training else 0.0", "p = self.p"),
+    ],
+    "emagate": [
+        ("average from behind", "future", "layers", "k = self.kernel(T).flip(-1).unsqueeze(1)\n        y = F.conv1d(F.pad(x.permute(1, 2, 0), (T - 1, 0))", "k = self.kernel(T).unsqueeze(1)\n        y = F.conv1d(F.pad(x.permute(1, 2, 0), (0, T - 1))"),
+        ("average not turned over", "decay", "layers", "k = self.kernel(T).flip(-1).unsqueeze(1)", "k = self.kernel(T).unsqueeze(1)"),
+        ("average over the batch", "batch", "layers", "y = F.conv1d(F.pad(x.permute(1, 2, 0), (T - 1, 0)), k, groups=C)\n        return F.silu(y.permute(2, 0, 1) + residual)", "k = self.kernel(B).flip(-1).unsqueeze(1)\n        y = F.conv1d(F.pad(x.permute(0, 2, 1), (B - 1, 0)), k, groups=C)\n        return F.silu(y.permute(0, 2, 1) + residual)"),
+        ("no mask", "future kind", "layers", "        scores = scores + torch.full((n, n), float(\"-inf\")).triu(1)\n", ""),
+        ("mask one too far", "future", "layers", ".triu(1)", ".triu(2)"),
+        ("attends over the rows", "batch", "layers", "q, k, v = q.transpose(0, 1) * self.zdim**-0.5, k.transpose(0, 1), v.transpose(0, 1)", "q = q * self.zdim**-0.5", "h = torch.bmm(attn, v).transpose(0, 1)", "h = torch.bmm(attn, v)"),
+        ("keys are the queries", "gradients", "layers", "q, k = torch.unbind(z, dim=2)", "q, k = z[:, :, 0], z[:, :, 0]"),
+        ("no scale", "scale", "layers", "q.transpose(0, 1) * self.zdim**-0.5", "q.transpose(0, 1)"),
+        ("one bias for all", "order", "layers", "self.rel_bias[(at[:, None] - at[None, :]).clamp(min=0)]", "self.rel_bias[(at[:, None] - at[None, :]).clamp(max=0) * 0]"),
+        ("residual of the average left out", "gradients", "layers", "F.silu(y.permute(2, 0, 1) + residual)", "F.silu(y.permute(2, 0, 1))"),
+        ("gate of the answer left out", "gradients", "layers", "return residual + u * (h - residual)", "return residual + h"),
+        ("stream not kept", "residual gradients", "layers", "return residual + u * (h - residual)", "return u * h"),
+        ("reset not read", "gradients", "layers", "h = torch.tanh(hx + self.h_proj(h * r))", "h = torch.tanh(hx + self.h_proj(h))"),
+        ("average not read", "gradients", "layers", "base = self.mx_proj(mx)", "base = self.mx_proj(x)"),
+        ("labels not moved", "future", "", '"batch": (text[:, :-1], text[:, 1:])', '"batch": (text[:, :-1], text[:, :-1])'),
+        ("answers taken in another order", "axes labels future order batch", "", "x.reshape(-1, x.shape[-1]), target.reshape(-1)", "x.transpose(0, 1).reshape(-1, x.shape[-1]), target.reshape(-1)"),
+    ],
+}  # fmt: skip
