@@ -65,6 +65,21 @@ class Batch:
         leaves = {name: Leaf(name, leaf.path, new[leaf.path]) for name, leaf in self.leaves.items()}
         return Batch(args, kwargs, leaves, self.batch_axis, self.names)
 
+    def counted(self, texts: list[str]) -> np.ndarray | None:
+        """(B, T), what stands next to a text and counts its places, where there is such."""
+        beside = [leaf for name, leaf in self.leaves.items() if leaf.integer and name not in texts]
+        shapes = [self.leaves[name].array.shape for name in texts[-1:]]
+        found = [leaf.array if self.batch_axis == 0 else leaf.array.T for leaf in beside if leaf.array.shape in shapes]
+        return next((x for x in found if counts(x).all()), None)
+
+    def learning(self) -> tuple["Batch", dict[str, Tensor]]:
+        """The same with copies of float tensors that bring their gradients back, and these tensors by name."""
+        fresh = {name: Tensor._of(leaf.array.copy()) for name, leaf in self.leaves.items()}
+        floats = {name: x.requires_grad_(True) for name, x in fresh.items() if x.is_floating_point()}
+        new = {leaf.path: floats[name].clone() if name in floats else fresh[name] for name, leaf in self.leaves.items()}
+        args, kwargs = _rebuilt(self.args, ("args",), new), _rebuilt(self.kwargs, ("kwargs",), new)
+        return Batch(args, kwargs, self.leaves, self.batch_axis, self.names), floats
+
     def arrays(self) -> list[tuple[str, np.ndarray]]:
         """(name, array) of every tensor, as the model is given it."""
         return [(name, x._array) for name, _, x in [*_walk(self.args, self.names), *_walk(self.kwargs, None)]]
@@ -72,6 +87,11 @@ class Batch:
     def copy(self) -> "Batch":
         """The same on memory of its own: a model may write into what it is given."""
         return self.with_({name: leaf.array.copy() for name, leaf in self.leaves.items()})
+
+
+def counts(rows: np.ndarray) -> np.ndarray:
+    """(B,), whether each row of integers (B, T) counts its places, also from 0 again with each document."""
+    return ((np.diff(rows) == 1) | (rows[:, 1:] == 0)).all(axis=1) & (rows.max(axis=1, initial=0) > 1)
 
 
 def arguments(given: Any, where: str = "audit") -> tuple[tuple, dict]:
@@ -121,7 +141,7 @@ def _walk(values: Any, names: list[str] | None):
 
 def _rebuilt(value: Any, path: tuple, new: dict) -> Any:
     if path in new:
-        return Tensor._of(new[path])
+        return new[path] if isinstance(new[path], Tensor) else Tensor._of(new[path])
     if isinstance(value, dict):
         return {key: _rebuilt(each, (*path, key), new) for key, each in value.items()}
     if type(value) in (tuple, list):

@@ -26,16 +26,39 @@ def wake(model: Module, rng: np.random.Generator) -> list[str]:
 
 
 def without_dropout(model: Module) -> list[tuple]:
-    """Set every probability of dropout to 0: of the layers, and of attributes that are named so. Gives what puts them back."""
-    undo = []
+    """Set every probability of dropout to 0: of the layers, and of attributes of theirs, and of their configurations, that are
+    named so. Gives what puts them back."""
+    undo: list[tuple] = []
     for module in model.modules():
-        attributes = vars(module)
-        for name, value in list(attributes.items()):
-            named = "drop" in name.lower() or name in ("p", "dr_rate")
-            if named and isinstance(value, float) and 0 < value <= 1:
-                undo.append((attributes, name, value))
-                attributes[name] = 0.0
+        said = [value for name, value in vars(module).items() if "config" in name or name in ("cfg", "args", "hparams")]
+        for attributes in (vars(module), *(each if isinstance(each, dict) else vars(each) for each in said if _plain(each))):
+            of_class = {} if attributes is vars(module) else _of_class(said, attributes)
+            for name, value in {**of_class, **attributes}.items():
+                named = "drop" in name.lower() or name in ("p", "dr_rate")
+                if named and isinstance(value, float) and 0 < value <= 1:
+                    undo.append((attributes, name, attributes.get(name)))
+                    attributes[name] = 0.0
     return undo
+
+
+def put_back(undo: list[tuple]) -> None:
+    """Take that back."""
+    for attributes, name, value in undo:
+        if value is None:  # it was the class that had it
+            del attributes[name]
+        else:
+            attributes[name] = value
+
+
+def _of_class(said: list, attributes: dict) -> dict:
+    """What the class of a configuration has, and its object may not."""
+    kind = next((type(each) for each in said if getattr(each, "__dict__", None) is attributes), object)
+    return {name: value for each in reversed(kind.__mro__) for name, value in vars(each).items()}
+
+
+def _plain(value: object) -> bool:
+    """Whether a configuration is a dict, or an object that attributes can be written to."""
+    return isinstance(value, dict) or hasattr(value, "__dict__") and not isinstance(value, type | Module)
 
 
 def normalises_batches(module: Module) -> bool:

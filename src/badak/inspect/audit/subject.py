@@ -20,7 +20,7 @@ from badak.inspect.audit.localize import Clean, begins
 from badak.inspect.audit.padding import filled_up, find_padding, mask_leaves, pad_ids
 from badak.inspect.audit.past import remembers
 from badak.inspect.audit.preserve_state import random_states, speaking
-from badak.inspect.audit.ready import normalises_batches, rows_in, wake, without_dropout
+from badak.inspect.audit.ready import normalises_batches, put_back, rows_in, wake, without_dropout
 from badak.inspect.audit.watch import Watch, arrays_of
 from badak.nn import Module
 from badak.optim import Optimizer
@@ -62,6 +62,7 @@ class Subject:
         self.notes: list[str] = []
         self.optimizers: list[Optimizer] = []
         self.neighbours: Neighbours | None = None  # the forward in which other rows changed
+        self.inputs: dict[str, Tensor] = {}  # the numbers of the batch that the backward brings gradients to
         self.leaves: list[Tensor] = []  # no parameters, that got a gradient
         self.tables: list[tuple[np.ndarray, np.ndarray]] = []  # what the backward brought to the tables
         self.found: set[str] = set()  # the probes that have found something
@@ -189,7 +190,7 @@ class Subject:
             enable_grad() if grad else no_grad(),
             Graph(self.model, edit) if facts else Watch(self.model, edit) as watch,
         ):
-            given = batch.copy()
+            given, self.inputs = batch.learning() if grad else (batch.copy(), self.inputs)
             if isinstance(watch, Graph):
                 watch.given = {id(x): name for name, x in given.arrays()}
             watch.result = self._call(self.model, given)
@@ -320,8 +321,7 @@ class Subject:
         finally:
             for module, mode in modes:
                 module.training = mode
-            for attributes, name, value in undo:
-                attributes[name] = value
+            put_back(undo)
 
     # What the batch is
 

@@ -48,6 +48,7 @@ class NoGradient:
             or zeros
             or tied_but_cut(subject, trainable)
             or idle_outputs(subject, trainable)
+            or idle_rows(subject, trainable)
             or side_by_side(subject)
             or unread(subject)
         )
@@ -116,7 +117,8 @@ def tied_but_cut(subject: Subject, trainable: dict) -> list[Finding]:
 def side_by_side(subject: Subject) -> list[Finding]:
     """The same numbers, which the text was read for, put next to themselves along the channels: one of two parts was meant."""
     for run in subject.reference.runs:
-        if run.op is not Cat or run.output.ndim < 2 or run.attributes.get("axis", 0) not in (-1, run.output.ndim - 1):
+        channels = (-1, 1, run.output.ndim - 1) if run.output.ndim == 4 else (-1, run.output.ndim - 1)  # of pictures, too
+        if run.op is not Cat or run.output.ndim < 2 or run.attributes.get("axis", 0) not in channels:
             continue
         parts = [x for x, made in zip(run.inputs, run.sources) if x is not None and made is not None and made.live and made.reads]
         twice = [x for i, x in enumerate(parts) if x.size > 8 and np.ptp(x) > 0 and any(np.array_equal(x, y) for y in parts[:i])]
@@ -179,6 +181,21 @@ def idle_outputs(subject: Subject, trainable: dict) -> list[Finding]:
                 )
                 break
     return found
+
+
+def idle_rows(subject: Subject, trainable: dict) -> list[Finding]:
+    """Of a parameter of two or three rows, as for queries and keys, one that gets no gradient, and another that does."""
+    modules = dict(subject.model.named_modules())
+    for name, p in trainable.items():
+        path = _owner(name)
+        if type(modules[path]).__module__.startswith("badak.") or p.dim() < 2 or len(p) not in (2, 3) or p.grad is None:
+            continue
+        idle = ~np.any(p.grad.to_dense()._array.reshape(len(p), -1), axis=1)
+        if idle.any() and not idle.all() and not any(run.reads for run in subject.reference.runs if run.parameters[:1] == [name]):
+            cause = tr("row {} of {}, which has {}, gets no gradient: nothing reads it", int(idle.argmax()), name, len(p))
+            fix = tr("use each part of it, or make it smaller")
+            return [Finding("gradients", path, cause, fix)]
+    return []
 
 
 def frozen_between(subject: Subject) -> list[Finding]:
@@ -293,10 +310,10 @@ def without_effect(subject: Subject, trainable: dict) -> list[Finding]:
     idle = covering(subject, set(zero) - {n for n in zero for each in given if n in below(zero, each)}) if matrices else []
     ended = [(f"{call.path}.", call.ended) for call in subject.training.calls if call.path]
     last = {path: max((at for inner, at in ended if path and inner.startswith(f"{path}.")), default=-1) for path in idle}
+    one_key = any(seen.keep.shape[-1] == 1 for seen in subject.reference.attentions)  # of which nothing is asked
     for path in sorted(idle, key=lambda each: -last[each]):  # what is called last takes it away from all that leads there
         inside = [name for name in below(matrices, path) if trainable[name].dim() > 1]
-        nothing = any(y.dtype.kind == "f" and y.size > 1 and not y.any() for y in subject.reference.outputs)
-        if len(inside) > 1 or (inside and path and nothing):
+        if len(inside) > 1 or inside and path and not one_key:
             cause = tr(
                 "all that {} has gets gradients of zero: what it gives changes nothing that is asked for", path or tr("the model")
             )

@@ -10,10 +10,11 @@ from badak.inspect.audit.answer import given_losses
 from badak.inspect.audit.graph import Graph
 from badak.inspect.audit.kind import SHIFTED
 from badak.inspect.audit.localize import dies
-from badak.inspect.audit.padding import pad_ids
+from badak.inspect.audit.padding import hidden_ends, pad_ids
 from badak.inspect.audit.probes.gradients import Failed, backward
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject
+from badak.ops.index import Index
 from badak.tensor import Tensor
 
 
@@ -24,10 +25,12 @@ class Positions:
     name = "positions"
 
     def ask(self, subject: Subject) -> list[Finding]:
-        if not subject.texts:
-            return halves(subject)
         with suppress(Failed):  # which another probe reports
             backward(subject)
+        if found := unread_numbers(subject):
+            return found
+        if not subject.texts:
+            return halves(subject)
         if not subject.tables:
             raise NotApplicable(tr("no gradient reaches a token embedding"))
         dead: dict[tuple[str, int], np.ndarray] = {}  # of each text, and of its length there; read twice, once is enough
@@ -66,6 +69,35 @@ class Positions:
             tr("look for a slice, a mask or a product that takes these places out"),
             {"positions": len(lost), "of": subject.length(name)},
         )
+
+
+def unread_numbers(subject: Subject) -> list[Finding]:
+    """Of series, pictures and films a good part of an axis whose numbers get no gradient in any row, and the others do."""
+    for name, x in subject.inputs.items() if not subject.broken else ():
+        grad = None if x.grad is None else x.grad.to_dense()._array
+        rows = subject.axis_of_rows(x._array)
+        if grad is None or not np.any(grad) or any(which == name for which, _ in hidden_ends(subject)):
+            continue
+        for axis in (i for i in range(x.dim()) if i != rows and x.shape[i] > 1):
+            idle = ~np.any(grad, axis=tuple(i for i in range(x.dim()) if i != axis))
+            if PART * len(idle) <= idle.sum() < len(idle) and len(np.unique(x._array)) > 2:
+                return [without(subject, name, axis, idle)]
+    return []
+
+
+PART = 0.3  # of an axis; a few places may be left over behind the last patch
+
+
+def without(subject: Subject, name: str, axis: int, idle: np.ndarray) -> Finding:
+    try:
+        index = (slice(None),) * axis + (np.flatnonzero(idle),)
+        watch = subject.forward(subject.batch.with_({name: subject.other_values(name, index)}))
+        path = dies(subject.reference.calls, watch.calls)
+    except NotApplicable:
+        path = ""
+    cause = tr("nothing depends on {} of the {} places along axis {} of {}: their gradients are zero in every row",
+               int(idle.sum()), len(idle), axis, name)  # fmt: skip
+    return Finding("positions", path, cause, tr("look for a slice or an index that takes these places out"))
 
 
 def halves(subject: Subject) -> list[Finding]:
@@ -110,6 +142,13 @@ def idle_table(subject: Subject) -> tuple[str, str] | None:
             return look.path, tr(
                 "its {} rows are asked for row {} alone, of each two places", look.vocabulary, look.indices.flat[0]
             )
+    for run in graph.runs:
+        key = run.attributes.get("key") if run.op is Index and run.parameters[0] else None
+        key = key[0] if isinstance(key, tuple) and len(key) == 1 else key
+        square = isinstance(key, np.ndarray) and key.ndim > 1 and key.shape[-1] == key.shape[-2] > 2
+        rows = run.inputs[0].shape[0] if square else 0  # type: ignore[union-attr]
+        if square and not run.reads and np.ptp(key) == 0 and rows > 2:  # type: ignore[arg-type]
+            return run.path, tr("its {} rows are asked for row {} alone, of each two places", rows, key.flat[0])  # type: ignore[union-attr]
     if "gradients" in subject.found:  # a part of the model may not have been called at all
         return None
     for path, module in model.named_modules():
