@@ -10,6 +10,7 @@ kind.py       whether the model is causal, bidirectional, an encoder and decoder
 watch.py      every submodule's inputs and outputs during one forward, and who sees whom in its attentions
 compare.py    what is equal in two forwards: before a position, of a row, apart from padding, to rounding
 localize.py   from the whole model down to the module where a difference begins
+einsums.py    the axes of scores by einsum
 graph.py      the first forward as a graph of operations, and the attentions in it
 answer.py     what the model answers, however it is wrapped, and where positions stand in that
 subject.py    the model under audit: forwards, counted, made ready (`ready.py`) and put back as it was (`preserve_state.py`)

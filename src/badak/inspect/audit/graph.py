@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from badak.inspect.audit.einsums import asks_along, scored, summed
 from badak.inspect.audit.watch import Watch
 from badak.nn import Module
 from badak.ops.attention import Attention
@@ -101,9 +102,16 @@ class Graph(Watch):
         self._reads: dict[int, frozenset[str]] = {}  # id of an array -> the tensors of the batch in it, also in parts of it
         self._alive: list[Any] = []  # so that no id is given twice
         self._names = {id(p._array): name for name, p in model.named_parameters()}
+        self._softmaxes: dict[int, int] = {}  # which of the attentions -> number of its softmax
 
     def __exit__(self, *error: object) -> None:
         super().__exit__(*error)
+        for i, number in self._softmaxes.items():
+            product = scores_of(self.runs[number]) if number < len(self.runs) else None
+            if product is not None and product.op is Contract and (axis := asks_along(product)) is not None:
+                keep, blind = self.attentions[i].keep, self.attentions[i].blind
+                if keep.ndim == product.output.ndim:
+                    self.attentions[i] = Seen(self.attentions[i].path, np.moveaxis(keep, axis, -2), np.moveaxis(blind, axis, -1))
         self.lookups += [
             Lookup(each[0].path, ids, each[0].vocabulary, each[0].table, each[0].reads)
             for each in in_turn(self.lookups, lambda look: look.path, lambda look: look.indices)
@@ -161,6 +169,7 @@ class Graph(Watch):
             self._attends(path, arrays, attributes)
         elif op is Softmax and arrays[0].ndim >= 3 and attributes.get("dim", -1) in (-1, arrays[0].ndim - 1):
             keep = ~(arrays[0] <= HIDDEN)  # NaN hides nothing
+            self._softmaxes[len(self.attentions)] = len(self.runs)
             self.attentions.append(Seen(path, keep, np.asarray(~keep.any(axis=-1))))
 
     def _attends(self, path: str, arrays: Any, attributes: dict[str, Any]) -> None:
@@ -374,33 +383,6 @@ def summands(softmax: Ran) -> list[Ran]:
         elif all(source is not None and source.reads for source in run.sources[:2]) and not any(run.parameters[:2]):
             found.append(run)
     return found
-
-
-def scored(below: Ran) -> tuple[np.ndarray | None, np.ndarray | None]:
-    """Queries (..., T, D) and keys (..., S, D) of scores by einsum, (..., T, S)."""
-    (a, b), (ta, tb, ty) = below.inputs[:2], (below.attributes[each] for each in ("ta", "tb", "ty"))
-    if ty[-1] not in tb:
-        a, b, ta, tb = b, a, tb, ta
-    over = "".join(c for c in ta if c not in ty)
-    queries = laid(a, ta, ty[:-1] + over)
-    return a if queries is None else queries, laid(b, tb, ty[:-2] + ty[-1] + over)
-
-
-def summed(core: Ran, side: int) -> tuple[np.ndarray | None, np.ndarray]:
-    """Values (..., S, D), the input `side`, and what an einsum with weights (..., T, S) makes of them, (..., T, D)."""
-    t = [core.attributes[each] for each in ("ta", "tb")]
-    weights, values, ty = t[1 - side], t[side], core.attributes["ty"]
-    width = "".join(c for c in ty if c not in weights)
-    mixed = laid(core.output, ty, weights[:-1] + width)
-    return laid(core.inputs[side], values, weights[:-2] + weights[-1] + width), core.output if mixed is None else mixed
-
-
-def laid(x: np.ndarray | None, letters: str, wanted: str) -> np.ndarray | None:
-    """An array whose axes are `letters`, with them as `wanted`, an axis that it lacks as one of 1; None where those are others."""
-    if x is None or set(letters) - set(wanted) or x.ndim != len(letters):
-        return None
-    lacks = "".join(c for c in wanted if c not in letters)
-    return x.reshape(*(1,) * len(lacks), *x.shape).transpose([(lacks + letters).index(c) for c in wanted])
 
 
 def product_after(run: Ran, consumers: dict[int, list[Ran]], depth: int = 5) -> Ran | None:

@@ -1,6 +1,7 @@
 """Rotary positions: are queries and keys turned, in pairs, by angles that grow with the position, all of them, and alike?"""
 
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ from badak.inspect.audit.graph import Ran, mixers, products, through
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NO_NUMBERS, NotApplicable, Subject
 from badak.ops.arithmetic import Mul
+from badak.ops.concat import Cat
 from badak.ops.linear import AddMM, Linear
 from badak.ops.rearrange import Repeat, RepeatInterleave
 
@@ -62,7 +64,7 @@ class Rotary:
                 if (q is None) != (k is None) and projected(asked.q if q is None else asked.k):
                     seen.add(path)
                     found.append(one_side(path, "keys" if k is None else "queries"))
-                elif q is not None and k is not None and (what := wrong(subject, path, q, k)):
+                elif q is not None and k is not None and (what := wrong(subject, path, q, k, asked.q)):
                     seen.add(path)
                     found.append(Finding("rotary", path, what[0], FIX, what[1]))
                 elif q is None and k is None and by_heads(asked.q, queries, rows):
@@ -79,7 +81,12 @@ AXIS = tr("turn along the axis of positions: it is 1 in (B, T, H, D), 2 in (B, H
 
 
 def alike(subject: Subject) -> np.ndarray:
-    """The rows whose positions are the same: padding in front moves them on, so those with as much of it as most."""
+    """The rows whose positions are the same: padding in front moves them on, so those with as much of it as most; where the batch
+    counts them itself, as of documents in a row, those that are counted alike."""
+    counted = subject.batch.counted(subject.texts)
+    if counted is not None:
+        kinds, which, several = np.unique(counted, axis=0, return_inverse=True, return_counts=True)
+        return np.flatnonzero(which.ravel() == several.argmax())
     padding = subject.padding.get(subject.kind.text)
     if padding is None:
         return np.arange(subject.rows)
@@ -98,6 +105,8 @@ def projected(made: Ran) -> bool:
         if last.op not in (Repeat, RepeatInterleave) and any(map(moves_by_place, last.inputs, last.sources, last.parameters)):
             return False
         reading = [source for source in last.sources if source is not None and source.reads]
+        if joined(last) and len(reading) == len(last.sources):
+            return all(map(projected, reading))
         if last.op is Mul and len(reading) == 2:  # a norm by hand: times one number for each vector, made of it
             reading = [each for each in reading if each.output.shape[-1] == last.output.shape[-1] > 1]
         last = through(reading[0]) if len(reading) == 1 else None
@@ -122,7 +131,17 @@ def one_side(path: str, which: str) -> Finding:
     return Finding("rotary", path, cause, tr("turn both: q, k = rotary(q), rotary(k)"))
 
 
-def wrong(subject: Subject, path: str, q: Turned, k: Turned) -> tuple[str, dict] | None:
+def set_apart(made: Ran, still: np.ndarray) -> bool:
+    """Whether the numbers that are not turned are whole parts of a head, which pass by what turns the others."""
+    whole = through(made)
+    if whole is None or not joined(whole):
+        return False
+    at = np.cumsum([x.shape[-1] for x in whole.inputs])[:-1]  # type: ignore[union-attr]
+    parts = [part for part in np.split(still, at) if part.all()]
+    return bool(parts) and sum(map(len, parts)) == still.sum()
+
+
+def wrong(subject: Subject, path: str, q: Turned, k: Turned, made: Ran) -> tuple[str, dict] | None:
     """(what is wrong, numbers) of the turns of queries and keys at two positions; None where nothing is."""
     if not np.array_equal(q.order, k.order):
         return "the numbers of queries and those of keys are laid out in another order, so that others meet", {}
@@ -136,7 +155,7 @@ def wrong(subject: Subject, path: str, q: Turned, k: Turned) -> tuple[str, dict]
                     {},
                 )
     still, size = int(q[1].still.sum()), len(q[1].still)
-    if still * 2 >= size and not says(subject, path, size - still, size):
+    if still * 2 >= size and not says(subject, path, size - still, size) and not set_apart(made, q[1].still):
         return (
             f"only {size - still} of {size} numbers of each head are turned by the position, and nothing says that it is meant so",
             {"turned": size - still, "of": size},
@@ -181,8 +200,38 @@ def turned(made: Ran, now: np.ndarray, rows: np.ndarray) -> Turned | None:
     if now.shape[2] < 3 or now.dtype.kind != "f":
         return None
     end = now.astype(np.float64)
-    for y in (each for run in made.inside() for each in run.outputs):  # the first that is it at position 0: half of it is so, too
-        if y.ndim == 3 and now.shape[1] == 1:  # one head that all share
+    for each in unturned(made, end, rows):
+        if (fit := compared(each, end[some_of(rows, end)])) is not None:
+            return fit
+    return of_parts(made, end, rows)
+
+
+def some_of(rows: np.ndarray, x: np.ndarray) -> np.ndarray:
+    return rows if len(x) > rows[-1] else np.arange(len(x))
+
+
+def of_parts(made: Ran, end: np.ndarray, rows: np.ndarray) -> Turned | None:
+    """The same where parts of a head are made apart, and put next to each other."""
+    some, whole, old = some_of(rows, end), through(made), []
+    if whole is None or not joined(whole):
+        return None
+    at = np.cumsum([0, *(x.shape[-1] for x in whole.inputs)])  # type: ignore[union-attr]
+    for source, first, last in zip(whole.sources, at, at[1:]):
+        part = end[some][..., first:last]
+        every = unturned(source, end[..., first:last], rows) if source is not None else iter(())
+        old.append(next((x for x in every if compared(x, part) is not None), part))
+    return compared(np.concatenate(old, axis=-1), end[some])
+
+
+def joined(run: Ran) -> bool:
+    """Whether several parts of a head are put next to each other."""
+    return run.op is Cat and run.attributes.get("axis", 0) in (-1, run.output.ndim - 1) and all(x is not None for x in run.inputs)
+
+
+def unturned(made: Ran, end: np.ndarray, rows: np.ndarray) -> Iterator[np.ndarray]:
+    """What queries, or keys, of some rows may have been before they were turned, in order: half of them is so, too."""
+    for y in (each for run in made.inside() for each in run.outputs):
+        if y.ndim == 3 and end.shape[1] == 1:  # one head that all share
             y = y[:, None]
         if y.ndim != 4 or y.dtype.kind != "f" or y.shape[-1] != end.shape[-1]:
             continue
@@ -190,11 +239,7 @@ def turned(made: Ran, now: np.ndarray, rows: np.ndarray) -> Turned | None:
             if x.shape[0] != end.shape[0] or x.shape[2:] != end.shape[2:] or end.shape[1] % x.shape[1]:
                 continue
             old = x.astype(np.float64)
-            some = rows if len(end) > rows[-1] else np.arange(len(end))
-            for each in widened(old, end.shape[1] // old.shape[1]):
-                if (fit := compared(each[some], end[some])) is not None:
-                    return fit
-    return None
+            yield from (each[some_of(rows, end)] for each in widened(old, end.shape[1] // old.shape[1]))
 
 
 def widened(x: np.ndarray, times: int) -> list[np.ndarray]:
@@ -218,10 +263,12 @@ def compared(x: np.ndarray, y: np.ndarray) -> Turned | None:
     size = float(np.abs(x).max()) * abs(factor)
     if not factor or np.abs(y[:, :, 0] - factor * x[:, :, 0]).max() > 1e-6 * size or np.abs(y - factor * x).max() <= 1e-5 * size:
         return None
-    if x.shape[-1] < 2 or any(len(np.unique(x[:, :, t].reshape(-1, x.shape[-1]), axis=0)) < LEAST for t in (1, x.shape[2] - 1)):
+    several = [len(np.unique(x[:, :, t].reshape(-1, x.shape[-1]), axis=0)) >= LEAST for t in range(x.shape[2])]
+    moved = np.abs(y - factor * x).max(axis=(0, 1, 3)) > 1e-5 * size  # registers behind are not turned, and padding may be 0
+    if x.shape[-1] < 2 or not several[1] or not np.any(moved & several):
         return None
-    end = int(np.flatnonzero(np.abs(y - factor * x).max(axis=(0, 1, 3)) > 1e-5 * size)[-1])  # registers behind are not turned
-    first, beside, last = (turn_at(x[:, :, t] * factor, y[:, :, t]) for t in (1, max(1, end - 1), end))
+    end = int(np.flatnonzero(moved & several)[-1])
+    first, beside, last = (turn_at(x[:, :, t] * factor, y[:, :, t]) for t in (1, max(1, end - 1) if several[end - 1] else 1, end))
     return Turned(first, last, beside, order)
 
 
