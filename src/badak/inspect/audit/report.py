@@ -56,6 +56,8 @@ TITLES = {
     "rotary": "rotary positions",
     "heads": "heads",
     "axis": "softmax over the wrong axis",
+    "scale": "scale of scores",
+    "straight": "two maps in a row",
 }
 
 
@@ -63,6 +65,7 @@ CODES = {  # given once and for ever
     "future": 301, "padding": 302, "batch": 303, "modes": 304, "compiled": 305, "cache": 306, "blind": 307,
     "gradients": 308, "positions": 309, "tokens": 310, "order": 311, "optimizers": 312, "ties": 313, "copies": 314,
     "numbers": 315, "shared": 316, "residual": 317, "rotary": 318, "heads": 319, "axis": 320,
+    "scale": 321, "straight": 322,
 }  # fmt: skip
 MEANINGS = {
     "future": "In a causal model, and in a decoder, another token at position t must change nothing before t, not by a bit. "
@@ -104,6 +107,11 @@ MEANINGS = {
     "Keys and values must be laid out alike. A view alone, without transpose(1, 2), takes places for heads.",
     "axis": "The weights of an attention must sum to 1 over the keys, along the axis that the product with the values sums over. A "
     "softmax over queries, heads or rows compares what belongs to different answers.",
+    "scale": "The scores of queries and keys grow with the width D of a head: they are divided by its root, once. Undivided, the "
+    "softmax sees one key alone and hardly learns; divided twice, all keys are nearly alike. A bias that is learned, as in T5, or "
+    "vectors of length 1 may ask for another scale.",
+    "straight": "Two maps with nothing but a dropout between them are one map. A hidden layer that is wider than what it takes and "
+    "gives is there for the nonlinearity behind it: fc2(F.gelu(fc1(x))).",
 }
 
 

@@ -17,11 +17,13 @@ from badak.inspect.audit.probes.padding import PaddingLeak
 from badak.inspect.audit.probes.positions import Positions
 from badak.inspect.audit.probes.residual import Residual
 from badak.inspect.audit.probes.rotary import Rotary
+from badak.inspect.audit.probes.scale import Scores
 from badak.inspect.audit.probes.shared import Shared
+from badak.inspect.audit.probes.straight import Straight
 from badak.inspect.audit.probes.ties import Ties
 from badak.inspect.audit.probes.tokens import Tokens
 
 PROBES = (
     Numbers, BatchLeak, FutureLeak, PaddingLeak, Modes, BlindRows, NoGradient, Positions, Tokens, Cache, Rotary, Residual, Order,
-    Heads, Axis, CompiledAlike, Optimizers, Ties, Copies, Shared,
+    Heads, Axis, Scores, Straight, CompiledAlike, Optimizers, Ties, Copies, Shared,
 )  # fmt: skip

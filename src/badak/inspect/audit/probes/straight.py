@@ -1,0 +1,62 @@
+"""Straight: two maps in a row with nothing between them that is not straight are one map, and a narrower one."""
+
+from collections.abc import Iterator
+
+from badak.core.errors import tr
+from badak.inspect.audit.graph import Ran, through
+from badak.inspect.audit.report import Finding
+from badak.inspect.audit.subject import Subject
+from badak.ops.arithmetic import DivBy, Scale
+from badak.ops.linear import AddMM, Linear
+from badak.ops.select import Dropout
+
+MAPS = (Linear, AddMM)
+FIX = tr("put a nonlinearity between them: fc2(F.gelu(fc1(x)))")
+
+
+class Straight:
+    """Look for a map that reads nothing but what another one gave, and that one gives more numbers than it takes, and than come
+    of it: a hidden layer, which is one for the nonlinearity behind it."""
+
+    name = "straight"
+
+    def ask(self, subject: Subject) -> list[Finding]:
+        return list({each.module: each for each in in_a_row(subject)}.values())
+
+
+def in_a_row(subject: Subject) -> Iterator[Finding]:
+    graph = subject.reference
+    consumers = graph.consumers()
+    for run in graph.runs:
+        first = before(run) if run.op in MAPS and any(run.parameters) else None
+        if first is None or readers(first, consumers) != 1:
+            continue
+        given, hidden, made = (x.shape[-1] for x in (first.inputs[x_of(first)], first.output, run.output))  # type: ignore[union-attr]
+        if hidden > max(given, made) or hidden == max(given, made) and beside(first.path, run.path):
+            cause = tr("{} numbers become {} and these {}, by two maps in a row: together they are one, of rank {}", given, hidden,
+                       made, min(given, made))  # fmt: skip
+            yield Finding("straight", run.path, cause, FIX, {"hidden": hidden})
+
+
+def beside(one: str, other: str) -> bool:
+    """Whether two maps are held by one module, or are next to each other in its list."""
+    return one.rpartition(".")[0] == other.rpartition(".")[0] != ""
+
+
+def x_of(run: Ran) -> int:
+    """Which input of a map is no weight; the first, where all are weights."""
+    return next((i for i, (x, name) in enumerate(zip(run.inputs, run.parameters)) if x is not None and not name), 0)
+
+
+def before(run: Ran) -> Ran | None:
+    """The map that made what this one reads; None where something else did."""
+    made = run.sources[x_of(run)]
+    while made is not None and (made.moves or made.op in (Dropout, Scale, DivBy)):
+        same = made.inputs[0] is not None and made.inputs[0].shape[-1] == made.output.shape[-1]
+        made = through(made.sources[0]) if same else None
+    return made if made is not None and made.op in MAPS and any(made.parameters) else None
+
+
+def readers(run: Ran, consumers: dict[int, list[Ran]]) -> int:
+    """How many operations read what one made, or a part of it."""
+    return len(consumers.get(run.number, []))
