@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from badak.core.errors import tr
-from badak.inspect.audit.graph import Mixer, Ran, additive, mixers
+from badak.inspect.audit.graph import Mixer, Ran, additive, mixers, readers
+from badak.inspect.audit.probes.places import exchanged, patches
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject
 from badak.ops.conv import Conv
@@ -48,7 +49,7 @@ class Heads:
             if mixer.path not in known and (each := turned(mixer, consumers)) is not None:
                 known.add(mixer.path)
                 found.append(each)
-        found += list(channels_as_places(subject))
+        found += [*channels_as_places(subject), *exchanged(subject.reference), *patches(subject.reference)]
         if not looked and not found:
             raise NotApplicable(tr("no two heads share keys"), moot=True)
         return found
@@ -85,8 +86,11 @@ def groups_of(mixer: Mixer) -> dict[int, int] | None:
 def turned(mixer: Mixer, consumers: dict) -> Finding | None:
     """An attention whose heads are taken out of the width, or put back into it, by a view that takes places for heads."""
     for made, v in ((mixer.v, mixer.values), (mixer.k, mixer.keys), (mixer.q, mixer.queries)):
-        if v is None or v.ndim != 4:
+        if v is not None and v.ndim == 3 and (found := in_rows(made, v, mixer.path)):
+            return found
+        if v is None or v.ndim not in (4, 5):
             continue
+        v = v.reshape(-1, *v.shape[-3:])  # of cells, in rows and columns
         laid = taken_apart(made, v)
         if laid is None and v.shape[1] != v.shape[2] and (wide := taken_apart(made, v.swapaxes(1, 2))) is not None:
             if wide.shape[2] == v.shape[2] * v.shape[3] and np.array_equal(v, wide.reshape(v.shape)):
@@ -102,7 +106,14 @@ def turned(mixer: Mixer, consumers: dict) -> Finding | None:
                 shape = f"({', '.join(map(str, wide.shape))})"
                 cause = tr("what has shape {} is viewed as {}: places become heads", shape, v.shape)
                 return Finding("heads", mixer.path, cause, SPLIT)
+        if laid is None and v.shape[1] != v.shape[2] and (wide := all_three(made, v.swapaxes(1, 2))) is not None:
+            if all(np.isin(v[0, t], wide[0, t]).all() for t in range(v.shape[1])):
+                shape = f"({', '.join(map(str, wide.shape))})"
+                cause = tr("what has shape {} is asked as {}: the heads of one place attend to each other", shape, v.shape)
+                return Finding("heads", mixer.path, cause, SPLIT)
     x = mixer.mixed
+    if x.ndim == 3:
+        return merged_in_rows(mixer, consumers)
     if x.ndim != 4 or min(x.shape[1:3]) < 2:
         return None
     wide = x.swapaxes(1, 2)
@@ -116,15 +127,49 @@ def turned(mixer: Mixer, consumers: dict) -> Finding | None:
     return None
 
 
+def in_rows(made: Ran, v: np.ndarray, path: str) -> Finding | None:
+    """Heads as rows (B H, T, D), taken out of (B, T, H D) by a view alone."""
+    for x in (run.output for run in [made, *moved_from(made)]):
+        if x.size == v.size and x.ndim == 3 and x.shape[1] == v.shape[1] > 1 and x.shape[2] > v.shape[2] and len(x) < len(v):
+            wide = x.reshape(*x.shape[:2], -1, v.shape[2]).swapaxes(1, 2).reshape(v.shape)
+            if np.array_equal(v, x.reshape(v.shape)) and not np.array_equal(v, wide):
+                return Finding("heads", path, tr("what has shape {} is viewed as {}: places become heads", x.shape, v.shape), SPLIT)
+    return None
+
+
+def merged_in_rows(mixer: Mixer, consumers: dict) -> Finding | None:
+    """What heads as rows (B H, T, D) gave, put back into (B, T, H D) by a view alone."""
+    x = mixer.mixed
+    for z in (run.output for run in laid_out(mixer.core, consumers)):
+        if z.size == x.size and z.ndim == 3 and z.shape[1] == x.shape[1] > 1 and len(z) < len(x) and z.shape[2] > x.shape[2]:
+            wide = x.reshape(len(z), -1, *x.shape[1:]).swapaxes(1, 2).reshape(z.shape)
+            if np.array_equal(z, x.reshape(z.shape)) and not np.array_equal(z, wide):
+                cause = tr("what has shape {} is viewed as {}: heads become places", x.shape, z.shape)
+                return Finding("heads", mixer.path, cause, MERGED)
+    return None
+
+
+def moved_from(run: Ran) -> Iterator[Ran]:
+    """What an operation only moved, back to what computed it."""
+    source = run.sources[0] if run.moves and run.sources else None
+    if source is not None:
+        yield source
+        yield from moved_from(source)
+
+
 def taken_apart(made: Ran, v: np.ndarray) -> np.ndarray | None:
-    """What heads (B, H, T, D) were laid out of, (B, T, H D)."""
+    """What heads (B, H, T, D) were laid out of, (B, T, H D), with rows and columns for B or not."""
     run: Ran | None = made
     x = made.output
-    while run is not None and (x.size != v.size or x.ndim != 3 or x.shape[:2] != (len(v), v.shape[2])):
+    while run is not None and not laid_for(x, v):
         source = run.sources[0] if run.moves and run.sources else None
         x = x if source is None else source.outputs[run.slots[0]]
         run = source
-    return None if run is None else x
+    return None if run is None else x.reshape(-1, *x.shape[-2:])
+
+
+def laid_for(x: np.ndarray, v: np.ndarray) -> bool:
+    return x.size == v.size and x.ndim in (3, 4) and x.shape[-2] == v.shape[2] and np.prod(x.shape[:-2]) == len(v)
 
 
 def all_three(made: Ran, v: np.ndarray) -> np.ndarray | None:
@@ -144,8 +189,11 @@ def split(y: np.ndarray, v: np.ndarray) -> np.ndarray:
 
 def channels_as_places(subject: Subject) -> Iterator[Finding]:
     """What a convolution made, (B, C, ...), viewed as (B, N, C) or (B, ..., C): a vector is of many places, and of one channel."""
+    consumers = subject.reference.consumers()
     for run in subject.reference.runs:
         x, y = run.inputs[0] if run.inputs else None, run.output
+        if run.moves and x is not None and (what := other_axis(x, y)) and any(each.op is Conv for each in readers(run, consumers)):
+            yield Finding("heads", run.path, tr("what has shape {} is viewed as {}: {}", x.shape, y.shape, what), PLACES)
         if not run.moves or x is None or x.ndim not in (3, 4) or y.shape in (x.shape, (*x.shape[:2], x[0, 0].size)):
             continue
         if y.shape[1:] not in ((x[0, 0].size, x.shape[1]), (*x.shape[2:], x.shape[1])) or not np.array_equal(y, x.reshape(y.shape)):
@@ -159,6 +207,18 @@ def channels_as_places(subject: Subject) -> Iterator[Finding]:
             )
 
 
+def other_axis(x: np.ndarray, y: np.ndarray) -> str:
+    """What a view takes for what, of places (B, N, C) that become a picture (B, C, H, W), or of films (B, C, T, H, W) that become
+    pictures (B T, C, H, W); "" where it takes nothing for anything else."""
+    if not np.array_equal(y, x.reshape(y.shape)) if x.size == y.size else True:
+        return ""
+    if x.ndim == 3 and y.ndim == 4 and y.shape[:2] == (len(x), x.shape[2]) and x.shape[1] != x.shape[2] and x.shape[1] > 1:
+        return tr("places become channels")
+    if x.ndim == 5 and y.ndim == 4 and y.shape == (len(x) * x.shape[2], x.shape[1], *x.shape[3:]) and x.shape[1] != x.shape[2]:
+        return tr("times become channels")
+    return ""
+
+
 def laid_out(run: Ran, consumers: dict) -> Iterator[Ran]:
     """What an operation made, as views and copies lay it out."""
     for each in consumers.get(run.number, []):
@@ -169,6 +229,7 @@ def laid_out(run: Ran, consumers: dict) -> Iterator[Ran]:
 
 GROUPS = tr("q.view(B, T, G, H // G, D): the heads of a group stand side by side")
 SPLIT = tr("x.view(B, T, H, D).transpose(1, 2), not x.view(B, H, T, D)")
+PLACES = tr("x.transpose(1, 2).reshape(B, C, H, W); for films x.permute(0, 2, 1, 3, 4) before they are made flat")
 CHANNELS = tr("x.flatten(2).transpose(1, 2), not x.reshape(B, -1, C)")
 MERGED = tr("x.transpose(1, 2).reshape(B, T, H * D), not x.reshape(B, T, H * D)")
 

@@ -1,0 +1,156 @@
+"""Places that come back in another order: what a block adds to its stream is of other places than those that were read."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from badak.autograd import no_grad
+from badak.core.errors import BadakError, tr
+from badak.inspect.audit.graph import Graph, Ran
+from badak.inspect.audit.report import Finding
+from badak.inspect.audit.watch import tensors_in
+from badak.ops import norm
+from badak.ops.arithmetic import Add, DivBy, Mul, Scale
+from badak.ops.embedding import Embedding
+from badak.ops.linear import AddMM, Linear
+from badak.ops.select import Dropout
+from badak.tensor import Tensor, apply
+
+MAPS = (Linear, AddMM)
+BY_PLACE = (norm.LayerNorm, norm.RMSNorm, Scale, DivBy, Dropout)
+FIX = tr("put places back as they were taken: the permutation of the view turned over, as x.permute(0, 1, 3, 2, 4, 5)")
+
+
+def exchanged(graph: Graph) -> Iterator[Finding]:
+    """Sums of a stream and of what maps made of it, window by window or picture by picture, laid out in another order."""
+    known: set[str] = set()
+    for run in graph.runs:
+        made = [source for source in run.sources if source is not None]
+        if (
+            run.op is not Add
+            or run.output.ndim < 3
+            or len(made) != 2
+            or any(each.output.shape != run.output.shape for each in made)
+        ):
+            continue
+        stream, branch = sorted(made, key=lambda each: each.number)
+        if run.path in known or not branch.reads or (pair := maps_between(stream, branch)) is None:
+            continue
+        there, back = (replayed(*way) for way in pair)
+        if there is None or back is None:
+            continue
+        moved = there[np.where(back < 0, 0, back)]
+        wrong = (moved != np.arange(moved.size)) & (moved >= 0) & (back >= 0)
+        if wrong.any():
+            known.add(run.path)
+            cause = tr("{} of {} places of the stream get what is made of another place: they come back in another order",
+                       int(wrong.sum()), moved.size)  # fmt: skip
+            yield Finding("heads", run.path, cause, FIX, {"places": int(wrong.sum()), "of": moved.size})
+
+
+def patches(graph: Graph) -> Iterator[Finding]:
+    """A picture put together of patches (B, N, P P C) whose places do not stand where they were."""
+    pictures = {call.inputs[0].shape for call in graph.calls[:1] if call.inputs and call.inputs[0].ndim == 4}
+    for x in tensors_in(graph.result):
+        run, way = graph.maker(x._array), []
+        if run is None or not any(x.ndim == 4 and x.shape[::2] == y[::2] and x.shape[3] == y[3] for y in pictures):
+            continue
+        while run is not None and run.moves and run.sources:
+            way.append((run, 0))
+            run = run.sources[0]
+        if run is None or run.op not in MAPS or run.output.ndim != 3 or not way:
+            continue
+        at = replayed(way[::-1], run.output.shape, last=False)
+        B, N, width = run.output.shape
+        high = int(np.sqrt(width // x.shape[1]))
+        if at is None or high < 2 or high * high * x.shape[1] != width or N * high * high != x.shape[2] * x.shape[3]:
+            continue
+        grid = np.arange(B * N).reshape(B, 1, x.shape[2] // high, x.shape[3] // high).repeat(high, axis=2).repeat(high, axis=3)
+        if not (at == grid).all():
+            cause = tr("what has shape {} is put together to {}: patches come apart, or stand in another order", run.output.shape,
+                       tuple(x.shape))  # fmt: skip
+            yield Finding("heads", way[-1][0].path, cause, FIX)
+
+
+Way = tuple[list[tuple[Ran, int]], tuple[int, ...]]  # operations, with which input of each was followed; the shape before them
+
+
+def maps_between(stream: Ran, branch: Ran) -> tuple[Way, Way] | None:
+    """(from the last map to the branch, from the stream to the first map that reads it in the same layout); None where there are
+    none, or where nothing moves on either way."""
+    behind: list[tuple[Ran, int]] = []
+    at: Ran | None = branch
+    last: tuple[Ran, list] | None = None
+    while at is not None and at is not stream:
+        if at.op in MAPS:
+            last = at, list(behind)
+        side = followed(at)
+        if side is None:
+            break
+        behind.append((at, side))
+        at = at.sources[side]
+    if last is None:
+        return None
+    end, rest = last
+    layout = end.output.shape[:-1]
+    if len({n for n in layout if n > 1}) < sum(n > 1 for n in layout):  # as many rows as places: which is which cannot be told
+        return None
+    for first in end.inside():
+        if first.op not in MAPS or first.output.shape[:-1] != layout or first.number < stream.number:
+            continue
+        before: list[tuple[Ran, int]] = []
+        at = first.sources[0]
+        while at is not None and at is not stream and at.number > stream.number and at.op not in MAPS:
+            side = followed(at, stream)
+            if side is None:
+                break
+            before.append((at, side))
+            at = at.sources[side]
+        if at is stream and any(moves(run) for run, _ in [*rest, *before]):
+            return (rest[::-1], end.output.shape), (before[::-1], stream.output.shape)
+    return None
+
+
+def followed(run: Ran, stream: Ran | None = None) -> int | None:
+    """Which input holds the places that an operation hands on; None where it mixes them, or computes something else."""
+    if run.op in (*BY_PLACE, *MAPS) or run.moves:
+        return 0
+    reading = [i for i, source in enumerate(run.sources) if source is not None and source.reads]
+    if stream is not None:
+        reading = [i for i in reading if stream.number in {each.number for each in run.sources[i].inside()}]  # type: ignore[union-attr]
+    if run.op is Mul or moves(run):
+        whole = [i for i in reading if run.op is not Mul or run.sources[i].output.shape == run.output.shape]  # type: ignore[union-attr]
+        return whole[0] if len(whole) == 1 else None
+    return None
+
+
+def moves(run: Ran) -> bool:
+    return (run.moves or run.op.data_movement) and run.op not in (Embedding, Dropout)
+
+
+def replayed(way: list[tuple[Ran, int]], shape: tuple[int, ...], last: bool = True) -> np.ndarray | None:
+    """Which place stands where behind some operations, flat: -1 for what comes from elsewhere; None where that cannot be told.
+
+    last: whether the last axis is still that of the channels; else the places of all numbers are given.
+    """
+    n = int(np.prod(shape[:-1]))
+    x = np.broadcast_to(np.arange(n).reshape(*shape[:-1], 1), shape)
+    for run, side in way:
+        if run.op in MAPS:
+            x = np.broadcast_to(x[..., :1], run.output.shape)
+        elif moves(run):
+            given = [None if y is None else x if i == side else np.full(y.shape, -1) for i, y in enumerate(run.inputs)]
+            try:
+                with no_grad():
+                    made = apply(
+                        run.op, *(y if y is None else Tensor._of(np.ascontiguousarray(y)) for y in given), **run.attributes
+                    )
+            except (BadakError, TypeError, ValueError):
+                return None
+            x = (made if isinstance(made, Tensor) else made[0])._array
+        if x.shape != run.output.shape:
+            return None
+    if not last:
+        return x
+    lowest, highest = x.min(axis=-1), x.max(axis=-1)
+    return lowest.ravel() if np.array_equal(lowest, highest) else None
