@@ -11,6 +11,7 @@ import numpy as np
 from badak import nn
 from badak.core.errors import tr
 from badak.inspect.audit.graph import PRODUCTS, Graph, Mixer, Ran, additive, mixers, readers
+from badak.inspect.audit.probes.sums import alone
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject
 from badak.inspect.audit.watch import Call
@@ -72,6 +73,7 @@ class Residual:
         shut = {part.path: part for part in others if passes(part, sink, roots)}
         free = {stack(part.path) for part in (*parts, *maps, *others) if part.path not in {**cut, **shut}}
         cut |= {path: part for path, part in shut.items() if stack(path) in free or part.normed and subject.texts}
+        lone = [(part, n) for part, n in alone(graph, [*parts, *maps]) if part.path not in cut]
         lost = {part.path: part for part in maps if part.path not in cut and drops_sum(part, parts, sink)}
         parts = [*parts, *(part for part in others if part.path in cut or part.path not in shut)]
         around = [part.path for part in (*parts, *maps) if part.path not in cut]
@@ -82,16 +84,25 @@ class Residual:
             if around
             else tr("as everything in this model")
         )
-        return [
-            Finding(
-                "residual",
-                path,
-                tr("all that is known of a token passes through this {}: its residual sum is left out; {}", part.what, rest),
-                FIX,
-                {"with a way around": len(around), "without": len(cut)},
-            )
-            for path, part in cut.items()
-        ] + [Finding("residual", path, DROPPED, SUM_FIX) for path in lost]
+        return (
+            [
+                Finding(
+                    "residual",
+                    path,
+                    tr("all that is known of a token passes through this {}: its residual sum is left out; {}", part.what, rest),
+                    FIX,
+                    {"with a way around": len(around), "without": len(cut)},
+                )
+                for path, part in cut.items()
+            ]
+            + [Finding("residual", path, DROPPED, SUM_FIX) for path in lost]
+            + [lonely(part, n) for part, n in lone]
+        )
+
+
+def lonely(part: Part, others: int) -> Finding:
+    cause = tr("what this {} gives is not added to what it was given; what the {} next to it give is", part.what, others)
+    return Finding("residual", part.path, cause, FIX)
 
 
 def numbers(runs: Iterable[Ran]) -> set[int]:
