@@ -5,13 +5,17 @@ from functools import partial
 
 import numpy as np
 
+from badak.autograd import no_grad
 from badak.core.errors import tr
+from badak.inspect.audit.batch import TARGET_NAMES, Batch
 from badak.inspect.audit.compare import change, near
-from badak.inspect.audit.localize import begins
+from badak.inspect.audit.localize import Begin, begins
 from badak.inspect.audit.past import past_name, past_of
 from badak.inspect.audit.report import Finding
-from badak.inspect.audit.subject import NO_NUMBERS, NotApplicable, Subject
+from badak.inspect.audit.subject import NO_NUMBERS, NotApplicable, Subject, words
+from badak.inspect.audit.watch import Watch
 from badak.nn.cache import KeyValueCache
+from badak.tensor import Tensor
 
 FIX = tr("count positions from the length of the cache, and hide with its end in view: query i sees keys 0 .. length + i")
 
@@ -31,19 +35,24 @@ class Cache:
             raise NotApplicable(NO_NUMBERS if subject.broken else tr("the model gives no answer next to its loss"))
         if subject.leaks_future:
             raise NotApplicable(tr("the model sees what follows: with a cache it cannot give the same"), moot=True)
-        name = subject.kind.text
-        if not subject.texts or len(subject.batch.leaves) > 1 and not read_whole(subject) or subject.length() < 2:
+        name, whole_batch = subject.kind.text, subject.batch
+        if subject.texts and subject.length() > 2 and (other := reads_labels(subject)):
+            name, whole_batch = other[0], other[1]
+        elif not subject.texts or len(subject.batch.leaves) > 1 and not read_whole(subject) or subject.length() < 2:
             raise NotApplicable(tr("the batch is more than one text of two tokens"))
         subject.afford(2)
-        length, ids = subject.length(), subject.ids(name)
-        padding = subject.padding.get(name, np.zeros(ids.shape, bool))
+        leaf = whole_batch.leaves[name].array
+        ids = leaf if subject.batch.batch_axis == 0 else leaf.T
+        length, own_text = ids.shape[1], subject.kind.text
+        padding = subject.padding.get(own_text, np.zeros(subject.ids(own_text).shape, bool)) | (subject.ids(own_text) < 0)
         full = np.logical_not(np.asarray(padding.any(axis=1)))
         if not full.any():
             raise NotApplicable(tr("every row has padding"))
+        reference = subject.reference if whole_batch is subject.batch else subject.forward(whole_batch)
         flag = {"use_cache": True} if "use_cache" in inspect.signature(subject.model.forward).parameters else {}
         given: dict = {"cache": KeyValueCache(own, length)} if own else flag
         for part in (ids[:, :-1], ids[:, -1:]):
-            batch = subject.batch.with_({name: subject.placed(part)})
+            batch = whole_batch.with_({name: subject.placed(part)})
             batch.kwargs = {**batch.kwargs, **given}
             try:
                 last = subject.forward(batch)
@@ -53,27 +62,78 @@ class Cache:
                 where = getattr(why.__cause__, "badak_module", "")
                 return [Finding("cache", where, tr("with the {} that it gave itself, {}", takes, why), FIX)]
             if not own and (past := past_of(last.result, takes)) is None:
+                if hasattr(subject.model, "generate"):
+                    return written(subject)
                 raise NotApplicable(tr("the model takes {} and gives none{}", takes, tr(", though use_cache=True") if flag else ""))
             if not own:
                 given[takes] = past
 
         clean = partial(as_at_the_end, length=length, full=full)
-        whole, step = subject.reference.outputs[subject.answer], last.outputs[subject.answer]
+        whole, step = (scores(subject, each.outputs) for each in (reference, last))
         if clean(whole, step) is not False:
             return []
-        begin = begins(subject.reference.calls, last.calls, clean)
         largest = change(whole[full, -1:], step[full]) if len(whole) == len(full) else change(whole[:, -1:], step)
-        return [
-            Finding(
-                "cache",
-                begin.path,
-                tr("the last token with a cache of those before gives other outputs than the whole text, by up to {:.2g} "
-                   "of their size", largest),
-                FIX,
-                {"tokens": length, "largest change": largest},
-                begin.between,
-            )
-        ]  # fmt: skip
+        return [other_end(begins(reference.calls, last.calls, clean), length, largest)]
+
+
+def other_end(begin: Begin, length: int, largest: float) -> Finding:
+    cause = tr("the last token with a cache of those before gives other outputs than the whole text, by up to {:.2g} of their size",
+               largest)  # fmt: skip
+    return Finding("cache", begin.path, cause, FIX, {"tokens": length, "largest change": largest}, begin.between)
+
+
+def scores(subject: Subject, outputs: list[np.ndarray]) -> np.ndarray:
+    """The answer among what a forward gave: with a loss next to it, or without."""
+    like = subject.reference.outputs[subject.answer or 0]
+    at = subject.answer or 0
+    if at < len(outputs) and outputs[at].shape[-1:] == like.shape[-1:]:
+        return outputs[at]
+    return next((y for y in outputs if y.ndim == like.ndim and y.shape[-1] == like.shape[-1]), outputs[0])
+
+
+NEW = 3  # tokens that a model writes
+
+
+def written(subject: Subject) -> list[Finding]:
+    """What a model says at the end of a text that it writes itself, by generate(), and of the same text at once."""
+    name, model = subject.kind.text, subject.model
+    needed = [p for p in inspect.signature(model.generate).parameters.values() if p.default is p.empty]
+    if len(needed) > 2 or any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in needed):
+        raise NotApplicable(tr("generate() of the model asks for more than a text and a number"))
+    known = list(inspect.signature(model.generate).parameters)[1:2]
+    subject.afford(NEW + 1)
+    text = subject.placed(subject.ids(name)[:, : subject.length() - NEW])
+    with no_grad(), Watch(model) as watch:
+        try:
+            model.generate(Tensor._of(text), **dict.fromkeys(known, NEW))
+        except Exception as error:
+            raise NotApplicable(tr("generate() of the model fails: {}", words(error))) from error
+    steps = [call for call in watch.calls if call.parent is None and call.path == "" and call.inputs and call.outputs]
+    subject.forwards += len(steps)
+    if len(steps) < 2 or any(step.inputs[0].shape != (subject.rows, 1) for step in steps[1:]):
+        raise NotApplicable(tr("generate() of the model gives it the whole text each time"), moot=True)
+    ids = np.concatenate([step.inputs[0] for step in steps], axis=1)
+    whole = subject.forward(subject.batch.with_({name: subject.placed(ids)}))
+    clean = partial(as_at_the_end, length=ids.shape[1], full=np.ones(len(ids), bool))
+    a, b = scores(subject, whole.outputs), scores(subject, steps[-1].outputs)
+    if clean(a, b) is not False:
+        return []
+    calls = [call for call in watch.calls if call.index >= steps[-1].index]
+    return [other_end(begins(whole.calls, calls, clean), ids.shape[1], change(a[:, -1:], b))]
+
+
+def reads_labels(subject: Subject) -> tuple[str, Batch] | None:
+    """(name, batch) by which a decoder that moves its labels itself reads the same text without them; None where it takes none."""
+    text = subject.kind.text
+    if subject.kind.source is None or text not in subject.batch.kwargs or read_whole(subject):
+        return None
+    free = [n for n, p in inspect.signature(subject.model.forward).parameters.items() if p.default is None]
+    takes = [n for n in free if n not in subject.batch.kwargs and any(word in n for word in TARGET_NAMES) and "ids" in n]
+    read = [look.indices for look in subject.reference.lookups if look.reads == {text} and look.indices.ndim == 2]
+    if len(takes) != 1 or not read or read[0].shape != subject.batch.leaves[text].array.shape:
+        return None
+    kwargs = {n: x for n, x in subject.batch.kwargs.items() if n != text} | {takes[0]: Tensor._of(read[0].copy())}
+    return takes[0], Batch.of(subject.model, (subject.batch.args, kwargs))
 
 
 def as_at_the_end(a: np.ndarray, b: np.ndarray, length: int, full: np.ndarray) -> bool | None:
