@@ -245,11 +245,14 @@ def _causal(model: Module, batch: Batch, texts: list[str], shown: Shown) -> str:
         own = [seen for seen in shown.attentions if seen.keep.shape[-1] == seen.keep.shape[-2] > length]
         lengths |= {seen.keep.shape[-1] for seen in own}
         own = [seen._replace(keep=seen.keep[..., -length:, -length:]) for seen in own]
+    if not own:  # the last places alone ask
+        asks = [seen for seen in shown.attentions if 1 < seen.keep.shape[-2] < seen.keep.shape[-1] == length]
+        own = [seen._replace(keep=seen.keep[..., -seen.keep.shape[-2] :]) for seen in asks]
     hides = [seen for seen in own if seen.keep.shape[-1] > 1 and _hides(seen.keep)]
     if hides:
         return tr("{} of {} self-attentions hide what follows", len(hides), len(own))
     for name, other in batch.leaves.items():
-        if name not in texts and other.integer and one_further(other.array, leaf.array, batch.batch_axis):
+        if name != texts[0] and other.integer and one_further(other.array, leaf.array, batch.batch_axis):
             return tr("{} is {}, one further", name, texts[0])
     if any(one_further(labels, leaf.array, batch.batch_axis) for labels in shown.labels):
         return tr("its loss compares an answer with the token of {} one further", texts[0])

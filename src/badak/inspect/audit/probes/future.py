@@ -22,6 +22,8 @@ class FutureLeak:
     name = "future"
 
     def ask(self, subject: Subject) -> list[Finding]:
+        if found := labels_read(subject) or other_order(subject):
+            return found
         if subject.kind.kind == UNKNOWN:
             raise NotApplicable(tr('{}: kind="causal" asks, kind="bidirectional" says that it may', subject.kind.why))
         if not subject.causal:
@@ -31,7 +33,8 @@ class FutureLeak:
             raise NotApplicable(tr("the text has one position"))
         places = subject.places[subject.kind.text]
         name = subject.kind.text
-        middle = length // 2 + int(subject.rng.integers(0, max(1, length // 4)))
+        since = answered_from(subject)
+        middle = since + (length - since) // 2 + int(subject.rng.integers(0, max(1, (length - since) // 4)))
         watch = subject.forward(subject.batch.with_({name: changed(subject, name, middle)}))
         subject.moves_within = moved_within(subject, watch.outputs, middle)
         if (shift := wrong_shift(subject)) is not None:
@@ -51,9 +54,111 @@ class FutureLeak:
             subject.leaks_future = True
             begin = begins(subject.reference.calls, subject.forward(batch).calls, clean)
             return [finding(subject, last, outputs, begin)]
-        return []
+        return self.beginning(subject)
+
+    def beginning(self, subject: Subject) -> list[Finding]:
+        """The first token that a loss asks for in each row, where some stand before it that it does not, which may be seen whole:
+        the answer that it is compared with does not know it."""
+        name, shape = subject.kind.text, subject.ids(subject.kind.text).shape
+        every = (each for loss in given_losses(subject.reference) for each in [asked_in(subject, loss, shape)] if each is not None)
+        labels, rows, at = next(every, (np.zeros(0, int),) * 3)
+        fine = labels >= 0
+        first = {row: int(at[fine & (rows == row)].min()) for row in set(rows[fine].tolist())}
+        if subject.moves_within or not any(first.values()) or subject.answer is None:
+            return []
+        where = np.zeros(shape, bool)
+        for row, t in first.items():
+            where[row, min(t + 1, shape[1] - 1)] = True
+        try:
+            watch = subject.forward(subject.batch.with_({name: subject.other_tokens(name, where)}))
+        except NotApplicable:
+            return []
+        a, b = (each.outputs[subject.answer] for each in (subject.reference, watch))
+        if a.shape[:2] != shape or a.shape != b.shape:
+            return []
+        known = [row for row, t in first.items() if t + 1 < shape[1] and not same(a[row, t], b[row, t])]
+        if not known:
+            return []
+        cause = tr("the first token that its loss asks for changes the answer that it is compared with, in {} of {} rows",
+                   len(known), len(first))  # fmt: skip
+        return [Finding("future", "", cause, BEGINNING)]
 
 
+def answered_from(subject: Subject) -> int:
+    """The first place of the text that has an answer, where the last ones alone have one; else 0."""
+    known, outputs = subject.places[subject.kind.text].all, subject.reference.outputs
+    shape = outputs[subject.answer].shape[:2] if subject.answer is not None else ()
+    first = [known[n] for n in shape if n in known and n != subject.rows]
+    return first[0] if first and first[0] > MANY else 0
+
+
+MANY = 2  # places that are cut off a text without more
+
+
+def labels_read(subject: Subject) -> list[Finding]:
+    """An answer that is made of the very label that it is compared with, in a loss of the model."""
+    for loss in given_losses(subject.reference):
+        scores = loss.sources[0]
+        for name, leaf in subject.batch.leaves.items():
+            if scores is None or name in subject.texts or name not in scores.reads or not held(loss.inputs[1], leaf.array):
+                continue
+            x, t = np.array(leaf.array), leaf.array.shape[-1] // 2
+            if not leaf.integer or x.ndim < 1 or np.ptp(x) == 0:
+                continue
+            at = (Ellipsis, t) if x.ndim > 1 else (slice(None),)
+            fine = x[at] >= 0
+            other = np.where(fine, (x[at] + 1) % (x.max() + 1), x[at])
+            x[at] = other
+            try:
+                watch = subject.facts(subject.batch.with_({name: x}))
+            except NotApplicable:
+                return []
+            twin = next((each for each in given_losses(watch) if each.number == loss.number), None)
+            if twin is not None and moves_there(loss, twin, leaf.array.shape, t):
+                cause = tr("with another label in {}, the answer that it is compared with changes: the model reads it", name)
+                return [Finding("future", "", cause, LABELS)]
+    return []
+
+
+BEGINNING = tr("hide it with the rest: keys j < length of the beginning are seen by all, not j <= it")
+LABELS = tr("give the labels to the loss alone; a decoder reads them one place later")
+
+
+def held(x: np.ndarray | None, labels: np.ndarray) -> bool:
+    """Whether a loss compares with these labels, flat or not."""
+    return x is not None and x.size == labels.size and np.array_equal(x.ravel(), labels.ravel())
+
+
+def moves_there(loss: Ran, twin: Ran, shape: tuple, t: int) -> bool:
+    """Whether the scores of the labels that changed are others, too: at place t of labels (..., T), or all, of (B,)."""
+    a, b = (each.inputs[0] for each in (loss, twin))
+    if a is None or b is None or a.shape != b.shape or a.ndim < 2:
+        return False
+    a, b = (np.moveaxis(x, 1, -1).reshape(*shape, -1) for x in (a, b))
+    a, b = (x[..., t, :] if len(shape) > 1 else x for x in (a, b))
+    return bool(np.isfinite(a).all()) and not same(a, b)
+
+
+def other_order(subject: Subject) -> list[Finding]:
+    """Answers laid out for a loss in another order than the labels next to them: (T, B) flat with (B, T) flat."""
+    axis = subject.batch.batch_axis
+    for loss in given_losses(subject.reference):
+        for leaf in subject.batch.leaves.values():
+            x = leaf.array
+            if not leaf.integer or x.ndim != 2 or min(x.shape) < 2 or not held(loss.inputs[1], x):
+                continue
+            asked = asked_in(subject, loss, x.shape if axis == 0 else x.shape[::-1])
+            if asked is None or len(asked[0]) != x.size:
+                continue
+            rows, at = asked[1:] if axis == 0 else asked[2:0:-1]
+            own = np.array_equal(rows * x.shape[1] + at, np.arange(x.size))
+            if not own and np.array_equal(at * x.shape[0] + rows, np.arange(x.size)):
+                cause = tr("its loss compares answers laid out along one axis with labels of {} along the other", leaf.name)
+                return [Finding("future", "", cause, ORDER)]
+    return []
+
+
+ORDER = tr("lay both out alike before they are made flat: (B, T, V) with (B, T), or (T, B, V) with (T, B)")
 SHIFT = tr("shift them by one: read ids[:, :-1], and compare with ids[:, 1:]")
 
 
@@ -119,6 +224,12 @@ def agrees(read: np.ndarray, labels: np.ndarray, rows: np.ndarray, at: np.ndarra
     """Whether labels are what is read so many places further."""
     known = (at + shift >= 0) & (at + shift < read.shape[1])
     return bool(known.any()) and bool((read[rows[known], at[known] + shift] == labels[known]).all())
+
+
+def asked_in(subject: Subject, loss: Ran, shape: tuple) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """(labels, row, place) of what a loss of the model asks for."""
+    axis = subject.batch.batch_axis
+    return compared(loss.inputs[0], loss.inputs[1], whole_of(loss, shape, axis), shape, axis)
 
 
 def whole_of(loss: Ran, shape: tuple, axis: int) -> np.ndarray | None:
