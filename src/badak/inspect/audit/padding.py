@@ -182,11 +182,11 @@ def filled_up(batch: Batch, texts: list[str], pad: dict[str, int]) -> Batch:
 
 
 def hidden_ends(subject: "Subject") -> Iterator[tuple[str, np.ndarray]]:
-    """(name, (B, S), True where hidden) of each series of numbers (B, S, F), or (S, B, F), whose ends a mask of the batch, or
-    lengths (B,), hide."""
+    """(name, (B, S), True where hidden) of each series of numbers (B, S, F), (B, S, T, F) or (S, B, F), whose ends a mask of the
+    batch, or lengths (B,), hide."""
     axis = subject.batch.batch_axis
     for name, leaf in subject.batch.leaves.items():
-        if leaf.array.dtype.kind != "f" or leaf.array.ndim != 3:
+        if leaf.array.dtype.kind != "f" or leaf.array.ndim < 3 or axis and leaf.array.ndim > 3:
             continue
         rows, longest = leaf.array.shape[axis], leaf.array.shape[1 - axis]
         for other in subject.batch.leaves.values():

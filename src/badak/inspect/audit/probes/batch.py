@@ -5,7 +5,8 @@ from functools import partial
 import numpy as np
 
 from badak.core.errors import tr
-from badak.inspect.audit.compare import ROUNDING, change, kept
+from badak.inspect.audit.batch import counts
+from badak.inspect.audit.compare import ROUNDING, change, kept, real
 from badak.inspect.audit.graph import Graph
 from badak.inspect.audit.localize import Clean, begins
 from badak.inspect.audit.ready import normalises_batches
@@ -33,9 +34,37 @@ class BatchLeak:
         tolerance = 0.0 if shapes(subject.reference) == shapes(watch) else ROUNDING  # an expert may have been asked for more rows
         clean = partial(kept, row=row, rows=subject.rows, tolerance=tolerance)
         if subject.clean(watch, clean):
-            return []
+            return documents(subject)
         subject.leaks_rows = True
         return [leak(subject, watch, clean, row)]
+
+
+def documents(subject: Subject) -> list[Finding]:
+    """Other tokens in the first of several documents that stand in one row, as the batch says by numbers of theirs and by places
+    that are counted from 0 again: nothing changes in the others."""
+    counted = subject.batch.counted(subject.texts)
+    names = [name for name in subject.texts if counted is not None and subject.ids(name).shape == counted.shape]
+    if counted is None or not names:
+        return []
+    which = np.cumsum(counted == 0, axis=1)
+    every = (
+        leaf.array if subject.batch.batch_axis == 0 else leaf.array.T for leaf in subject.batch.leaves.values() if leaf.integer
+    )
+    told = [x for x in every if x.shape == which.shape and bool(((np.diff(x) != 0) <= (np.diff(which) != 0)).all()) and np.ptp(x)]
+    first = (which == which[:, :1]) & (which[:, :1] < which[:, -1:])
+    if not first.any() or not any((np.diff(x) != 0)[np.diff(which) != 0].any() for x in told):
+        return []
+    try:
+        watch = subject.forward(subject.batch.with_({name: subject.other_tokens(name, first) for name in names[:1]}))
+        clean = partial(real, paddings=subject.places[names[0]].masks(first))
+        if subject.clean(watch, clean):
+            return []
+    except NotApplicable:
+        return []
+    begin = begins(subject.reference.calls, watch.calls, clean)
+    cause = tr("with other tokens in the first document of each row, what stands in the others changes")
+    fix = tr("let tokens see those of their own document alone: keep & (document[:, :, None] == document[:, None, :])")
+    return [Finding("batch", begin.path, cause, fix, {"documents": int(which.max())}, begin.between)]
 
 
 def leak(subject: Subject, watch: Watch, clean: Clean, row: int) -> Finding:
@@ -110,8 +139,7 @@ def beside(subject: Subject, text: str, changed: dict, row: int, move: np.ndarra
         if name in subject.texts or not leaf.integer or x.shape != subject.batch.leaves[text].array.shape:
             continue
         rows, own = (np.array(each if subject.batch.batch_axis == 0 else each.T) for each in (x, leaf.array))
-        counts = ((np.diff(own[row]) == 1) | (own[row][1:] == 0)).all()  # also where it starts from 0 with each document
-        rows[row] = own[row] if counts else own[row][move]
+        rows[row] = own[row] if counts(own)[row] else own[row][move]
         found[name] = subject.placed(rows)
     return found
 

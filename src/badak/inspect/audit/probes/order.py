@@ -8,7 +8,7 @@ import numpy as np
 
 from badak.core.errors import tr
 from badak.inspect.audit.answer import verdict
-from badak.inspect.audit.batch import Batch
+from badak.inspect.audit.batch import Batch, counts
 from badak.inspect.audit.compare import along, batches, change, kept
 from badak.inspect.audit.graph import HIDDEN, Graph, Mixer, Ran, mixers, scores_of
 from badak.inspect.audit.localize import begins, match
@@ -44,6 +44,9 @@ class Order:
         if table := idle_table(subject):
             path, cause = table
             return [Finding("order", path, cause, FIX)]
+        if path := never_called(subject):
+            cause = tr("{} is there for positions, and is never called", path)
+            return [Finding("order", path, cause, FIX, {"adds": 0})]
         idle = idle_positions(subject)
         if idle:
             cause = tr("{} is there for positions and adds none: it gives what it was given, or the same everywhere", idle)
@@ -264,7 +267,7 @@ def movable(subject: Subject, name: str) -> np.ndarray:
         fine[-1] = False
     beside = [
         leaf.array for n, leaf in subject.batch.leaves.items()
-        if n not in subject.texts and leaf.array.shape == ids.shape
+        if n not in subject.texts and leaf.array.shape == ids.shape and not (leaf.integer and counts(leaf.array).all())
         and not any(np.array_equal(leaf.array.ravel(), labels.ravel()) for labels in subject.shown.labels)
     ]  # fmt: skip
     if beside:
@@ -367,6 +370,21 @@ def added_to(run: Ran, product: Ran) -> np.ndarray | None:
             total = (0.0 if total is None else total) + (-1.0 if at.op is Sub else 1.0) * np.asarray(at.inputs[other])
         at = at.sources[sides[0]]
     return total
+
+
+def never_called(subject: Subject) -> str:
+    """A module without parameters that is named for positions, and that its holder, which is called, neither calls nor reads."""
+    graph = subject.reference
+    called = {call.path for call in graph.calls}
+    read = {id(x) for run in graph.runs for x in run.inputs}
+    for path, module in subject.model.named_modules():
+        name = f"{path.rpartition('.')[2]} {type(module).__name__}".lower().replace("post", "")
+        if path in called or path.rpartition(".")[0] not in called or not re.search(r"pos|rot(ary|ate)|rope|alibi", name):
+            continue
+        tables = [b._array for b in module.buffers()]
+        if tables and not any(True for _ in module.parameters()) and not any(id(x) in read for x in tables):
+            return path
+    return ""
 
 
 def idle_positions(subject: Subject) -> str:

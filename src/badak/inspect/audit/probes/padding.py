@@ -48,13 +48,17 @@ class PaddingLeak:
 
     def of_series(self, subject: Subject) -> list[Finding] | None:
         """Other numbers where a mask of the batch hides the ends of a series, as of sounds; None where there is none such."""
+        asked = False
         for name, hidden in hidden_ends(subject):
             clean = partial(real, paddings=[hidden, *fewer_places(hidden)])
             where = hidden if subject.batch.batch_axis == 0 else hidden.T
             try:
                 watch = subject.forward(subject.batch.with_({name: subject.other_values(name, np.nonzero(where))}))
                 if subject.clean(watch, clean, moves=False):
-                    return shorter(subject, name, hidden)
+                    asked = True
+                    if found := shorter(subject, name, hidden):
+                        return found
+                    continue
             except NotApplicable:
                 return None
             if not subject.batch.leaves[name].array[where].any():  # always 0, as behind the end of a shorter one
@@ -62,7 +66,7 @@ class PaddingLeak:
             begin = begins(subject.reference.calls, watch.calls, clean)
             what = tr("with other numbers where a mask hides the end of {}", name)
             return [finding(subject, begin, what, subject.reference.outputs, watch.outputs, {name: hidden})]
-        return None
+        return [] if asked else None
 
     def nested(self, subject: Subject) -> list[Finding] | None:
         """Random vectors in the places of padding of ids with three axes; None where there is none."""

@@ -3,6 +3,7 @@
 import numpy as np
 
 from badak.core.errors import tr
+from badak.inspect.audit.answer import given_losses
 from badak.inspect.audit.batch import LABEL_NAMES
 from badak.inspect.audit.graph import mixers
 from badak.inspect.audit.kind import looked_up
@@ -12,6 +13,7 @@ from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject
 from badak.inspect.audit.watch import Watch, tensors_in
 from badak.ops.arithmetic import Add
+from badak.ops.linear import AddMM, Linear
 
 SEGMENTS = 8  # tables with so few rows say what kind a token is of
 KEPT = tr("look for what keeps the input from the output: a product with 0, a clamp, a constant, an index")
@@ -38,7 +40,7 @@ class Tokens:
                         {"tokens alike": alike, "tokens": rows},
                     )
                 )
-        return found or self.unmoved(subject) or asks_itself(subject) or idle_inputs(subject)
+        return found or self.unmoved(subject) or constants(subject) or asks_itself(subject) or idle_inputs(subject)
 
     def unmoved(self, subject: Subject) -> list[Finding]:
         """Rows all of whose tokens became others, and whose output did not move."""
@@ -69,6 +71,22 @@ class Tokens:
                 {"rows that did not change": len(stuck), "rows": subject.rows - 1},
             )
         ]
+
+
+def constants(subject: Subject) -> list[Finding]:
+    """Answers for each row that are made of parameters alone: the same whatever the model is given."""
+    graph = subject.reference
+    for x in tensors_in(graph.result):
+        run = graph.maker(x._array)
+        if run is None or run.reads or not run.live or x.dim() < 2 or x.shape[0] != subject.rows or subject.rows < 2:
+            continue
+        maps = [each for each in run.inside() if each.op in (Linear, AddMM)]
+        first = next(name for each in run.inside() for name in each.parameters if name)
+        if maps and len(np.unique(x._array.reshape(len(x), -1), axis=0)) == 1:
+            cause = tr("what it gives of shape {} is made of parameters alone: nothing that the model is given changes it",
+                       tuple(x.shape))  # fmt: skip
+            return [Finding("tokens", first.rpartition(".")[0], cause, KEPT)]
+    return []
 
 
 def asks_itself(subject: Subject) -> list[Finding]:
@@ -102,8 +120,8 @@ def idle_inputs(subject: Subject) -> list[Finding]:
         read = any(which in run.reads for run in subject.reference.runs)
         if which in subject.texts and any(dy.any() and subject.text_of(ids) == which for ids, dy in subject.tables):
             continue
-        if not read and any(word in which.lower() for word in LABEL_NAMES[:2]):
-            continue
+        if not read and any(word in which.lower() for word in LABEL_NAMES[:2]) and not given_losses(subject.reference):
+            continue  # it is for a loss elsewhere
         half = leaf.array.shape[-1] // 2 if read and leaf.integer and leaf.array.ndim == 2 and which not in subject.texts else 0
         series = read and leaf.array.dtype.kind == "f" and leaf.array.ndim == 3
         late = leaf.array.shape[1 - subject.batch.batch_axis] // 2 if series else 0
@@ -174,6 +192,11 @@ def other_input(subject: Subject, which: str, x: np.ndarray, read: bool = True) 
     size = looked_up(subject.batch, subject.reference.lookups).get(which, 0) or max(turns, default=0)
     if not read and x.dtype.kind in "iu" and x.ndim == 2 and x.shape[0] == subject.rows:
         size = int(x.max()) + 1
+        hides = size == 2 and any(
+            np.array_equal(x == value, subject.placed(mask)) for mask in subject.padding.values() for value in (0, 1)
+        )
+        if 1 < size <= SEGMENTS and np.ptp(x) and not hides:  # which document a token is of
+            return ((x + 1) % size).astype(x.dtype)
     if size <= (SEGMENTS if x.ndim > 1 else 1):
         return None
     if x.ndim == 1:
