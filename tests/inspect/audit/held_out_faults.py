@@ -73,7 +73,7 @@ EDITS: dict[str, list[tuple]] = {
         ("class ignored", "tokens gradients", "y_embedder", "self.t_embedder(timestep_embedding(t, self.d)) + self.y_embedder(y)", "self.t_embedder(timestep_embedding(t, self.d))"),
         ("no positions", "order gradients", "", "self.x_embedder(self.patchify(x)) + self.pos_embed", "self.x_embedder(self.patchify(x))"),
         ("time of the first row", "batch", "", "timestep_embedding(t, self.d)", "timestep_embedding(t[:1], self.d)"),
-        ("patches put back in the wrong order", "views", "", "x.permute(0, 5, 1, 3, 2, 4).reshape(n, self.channels,", "x.reshape(n, self.channels,"),
+        ("patches put back in the wrong order", "heads", "", "x.permute(0, 5, 1, 3, 2, 4).reshape(n, self.channels,", "x.reshape(n, self.channels,"),
         ("scale without one", "residual gates", "blocks.0", "x * (1 + scale.unsqueeze(1))", "x * scale.unsqueeze(1)"),
         ("gates forgotten", "gradients", "blocks.0.adaLN", "x = x + gate1.unsqueeze(1) * self.attn(h, h, h, need_weights=False)[0]\n        return x + gate2.unsqueeze(1) * self.mlp(modulate(self.norm2(x), shift2, scale2))", "x = x + self.attn(h, h, h, need_weights=False)[0]\n        return x + self.mlp(modulate(self.norm2(x), shift2, scale2))"),
         ("attention without a way around", "residual", "blocks.0", "x = x + gate1.unsqueeze(1) *", "x = gate1.unsqueeze(1) *"),

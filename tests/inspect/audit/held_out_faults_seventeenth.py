@@ -36,6 +36,6 @@ EDITS: dict[str, list[tuple]] = {
         ("reset not read", "gradients", "layers", "h = torch.tanh(hx + self.h_proj(h * r))", "h = torch.tanh(hx + self.h_proj(h))"),
         ("average not read", "gradients", "layers", "base = self.mx_proj(mx)", "base = self.mx_proj(x)"),
         ("labels not moved", "future", "", '"batch": (text[:, :-1], text[:, 1:])', '"batch": (text[:, :-1], text[:, :-1])'),
-        ("answers taken in another order", "axes labels future order batch", "", "x.reshape(-1, x.shape[-1]), target.reshape(-1)", "x.transpose(0, 1).reshape(-1, x.shape[-1]), target.reshape(-1)"),
+        ("answers taken in another order", "future order batch", "", "x.reshape(-1, x.shape[-1]), target.reshape(-1)", "x.transpose(0, 1).reshape(-1, x.shape[-1]), target.reshape(-1)"),
     ],
 }  # fmt: skip

@@ -86,7 +86,7 @@ EDITS: dict[str, list[tuple]] = {
         ("mask left out in one block", "future", "h.1", "        for block in self.h:\n            x = block(x, allowed)", "        for i, block in enumerate(self.h):\n            x = block(x, allowed if i != 1 else torch.ones_like(allowed))"),
         ("or for and", "future", "h", "(same & torch.ones", "(same | torch.ones"),
         ("mask of the first row", "batch", "h", ".tril())[:, None]", ".tril())[:1, None]"),
-        ("documents see each other", "tokens", "", "(same & torch.ones(t, t, dtype=torch.bool).tril())[:, None]", "torch.ones(t, t, dtype=torch.bool).tril()[None, None]"),
+        ("documents see each other", "batch tokens", "", "(same & torch.ones(t, t, dtype=torch.bool).tril())[:, None]", "torch.ones(t, t, dtype=torch.bool).tril()[None, None]"),
         ("mask of zeros instead", "future", "h", "torch.full_like(w, -1e4)", "torch.zeros_like(w)"),
         ("softmax over queries", "axis future", "h", "F.softmax(w, dim=-1)", "F.softmax(w, dim=-2)"),
         ("softmax over heads", "axis", "h", "F.softmax(w, dim=-1)", "F.softmax(w, dim=1)"),

@@ -242,7 +242,7 @@ def test_what_starts_at_zero_is_neither_dead_nor_a_hiding_place(text):
     assert found(badak.audit(Adapted(leak=True), text)) == ["batch"]  # nobody would see it behind a zero
 
 
-def test_a_branch_without_weight_has_a_gradient_of_zero_and_is_noted(text):
+def test_a_branch_without_weight_has_a_gradient_of_zero_and_is_found(text):
     class Stacked(LM):
         def __init__(self):
             super().__init__()
@@ -253,7 +253,8 @@ def test_a_branch_without_weight_has_a_gradient_of_zero_and_is_noted(text):
             return badak.stack([y, self.other(y)])[0]
 
     report = badak.audit(Stacked(), text)
-    assert report.ok and any("gradient of zero" in note and "other.weight" in note for note in report.notes), report
+    assert [(each.probe, each.module) for each in report.findings] == [("gradients", "other")], report
+    assert any("gradient of zero" in note and "other.weight" in note for note in report.notes), report
 
 
 def test_warnings_of_the_forward_are_passed_on_also_when_they_were_said_before(text):

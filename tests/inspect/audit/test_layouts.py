@@ -112,7 +112,7 @@ def test_padding_is_found_in_masks_that_are_added(hidden):
             for i, each in enumerate(self.maps):
                 q, k, v = each(x).chunk(3, -1)
                 hide = badak.where((ids == 0)[:, None], hidden if i == 0 or not self.leak else 0.0, 0.0)
-                x = x + (q @ k.mT + hide).softmax(-1) @ v
+                x = x + (q @ k.mT / 4 + hide).softmax(-1) @ v
             return self.head(x)
 
     ids = badak.randint(1, 20, (4, 9))

@@ -1,5 +1,5 @@
-"""Music as four streams of codes, each one step behind the one before: their embeddings are summed, a head answers each; a caption is
-asked across, classifier-free; sinusoids, layers that are written out."""
+"""Music as four streams of codes, each one step behind the one before: their embeddings are summed, a head answers each; a
+caption is asked across, classifier-free; sinusoids, layers that are written out."""
 
 import math
 
@@ -37,7 +37,10 @@ class StreamingAttention(nn.Module):
 
     def forward(self, query, key, value, padding=None):
         B, T, C = query.shape
-        q, k, v = (f(x).view(B, -1, self.heads, C // self.heads).transpose(1, 2) for f, x in zip((self.q, self.k, self.v), (query, key, value)))
+        q, k, v = (
+            f(x).view(B, -1, self.heads, C // self.heads).transpose(1, 2)
+            for f, x in zip((self.q, self.k, self.v), (query, key, value))
+        )
         keep = None if padding is None else padding[:, None, None, :]
         p = self.p if self.training else 0.0
         y = F.scaled_dot_product_attention(q, k, v, attn_mask=keep, dropout_p=p, is_causal=self.causal)
@@ -49,14 +52,17 @@ class LMLayer(nn.Module):
         super().__init__()
         self.self_attn, self.cross_attention = StreamingAttention(dim, heads, causal=True), StreamingAttention(dim, heads)
         self.norm1, self.norm_cross, self.norm2 = nn.LayerNorm(dim), nn.LayerNorm(dim), nn.LayerNorm(dim)
-        self.linear1, self.linear2, self.dropout = nn.Linear(dim, 2 * dim, bias=False), nn.Linear(2 * dim, dim, bias=False), nn.Dropout(0.1)
+        self.linear1, self.linear2, self.dropout = (
+            nn.Linear(dim, 2 * dim, bias=False),
+            nn.Linear(2 * dim, dim, bias=False),
+            nn.Dropout(0.1),
+        )
 
     def forward(self, x, condition, condition_mask):
         y = self.norm1(x)
         x = x + self.dropout(self.self_attn(y, y, y))
         x = x + self.dropout(self.cross_attention(self.norm_cross(x), condition, condition, condition_mask))
-        x = x + self.dropout(self.linear2(self.dropout(F.gelu(self.linear1(self.norm2(x))))))
-        return x
+        return x + self.dropout(self.linear2(self.dropout(F.gelu(self.linear1(self.norm2(x))))))
 
 
 class CodebookLM(nn.Module):

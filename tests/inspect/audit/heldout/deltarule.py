@@ -1,5 +1,6 @@
-"""A text from left to right without an attention of products: a memory of outer products for each head that is overwritten by the
-delta rule, keys and queries of length one, short convolutions in front, a decay that the token chooses; labels beside the ids."""
+"""A text from left to right without an attention of products: a memory of outer products for each head that is overwritten by
+the delta rule, keys and queries of length one, short convolutions in front, a decay that the token chooses; labels beside the
+ids."""
 
 import badak as torch
 import badak.nn.functional as F
@@ -81,8 +82,7 @@ class DeltaBlock(nn.Module):
 
     def forward(self, x):
         x = x + self.mixer(self.mixer_norm(x))
-        x = x + self.mlp(self.mlp_norm(x))
-        return x
+        return x + self.mlp(self.mlp_norm(x))
 
 
 class DeltaNetForCausalLM(nn.Module):

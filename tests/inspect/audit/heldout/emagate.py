@@ -1,5 +1,5 @@
-"""A text in chunks: a damped moving average of several speeds per channel goes before one head of gated attention, queries and keys
-from one shared map with scales of their own; (T, B, C) throughout, as its authors like it."""
+"""A text in chunks: a damped moving average of several speeds per channel goes before one head of gated attention, queries
+and keys from one shared map with scales of their own; (T, B, C) throughout, as its authors like it."""
 
 import badak as torch
 import badak.nn.functional as F
@@ -80,7 +80,9 @@ class MegaLM(nn.Module):
         self.embed_tokens = nn.Embedding(words, dim)
         self.layers = nn.ModuleList()
         for _ in range(depth):
-            self.layers.append(nn.ModuleDict({"mega": MovingAverageGatedAttention(dim, zdim, hdim), "nffn": NormalizedFFN(dim, 64)}))
+            self.layers.append(
+                nn.ModuleDict({"mega": MovingAverageGatedAttention(dim, zdim, hdim), "nffn": NormalizedFFN(dim, 64)})
+            )
         self.final_norm, self.output = nn.LayerNorm(dim), nn.Linear(dim, words)
 
     def forward(self, src, target=None):

@@ -1,5 +1,5 @@
-"""A table answered in one forward: rows whose answer is known are the context, the others ask them and never each other; every cell
-attends along its row to the other columns and along its column to the rows that are known."""
+"""A table answered in one forward: rows whose answer is known are the context, the others ask them and never each other;
+every cell attends along its row to the other columns and along its column to the rows that are known."""
 
 import badak as torch
 import badak.nn.functional as F

@@ -1,5 +1,6 @@
-"""Questions and passages by one encoder: every word of a question looks for its nearest word of a passage; the questions are filled up
-with masks that are read, the passages leave their punctuation out; learned positions, pre-norm layers of torch, a loss over the batch."""
+"""Questions and passages by one encoder: every word of a question looks for its nearest word of a passage; the questions are
+filled up with masks that are read, the passages leave their punctuation out; learned positions, pre-norm layers of torch, a
+loss over the batch."""
 
 import badak as torch
 import badak.nn.functional as F
@@ -16,7 +17,9 @@ class TextEncoder(nn.Module):
         self.position = nn.Embedding(max_len, d_model)
         self.drop = nn.Dropout(0.1)
         self.layers = nn.ModuleList(
-            nn.TransformerEncoderLayer(d_model, nhead, 2 * d_model, dropout=0.1, activation="gelu", batch_first=True, norm_first=True)
+            nn.TransformerEncoderLayer(
+                d_model, nhead, 2 * d_model, dropout=0.1, activation="gelu", batch_first=True, norm_first=True
+            )
             for _ in range(num_layers)
         )
         self.norm = nn.LayerNorm(d_model)

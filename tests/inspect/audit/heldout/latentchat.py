@@ -1,11 +1,26 @@
-"""Chat with a latent of keys and values: what is remembered is the latent and one turned part that all heads share, experts of which
-two answer a token next to one that always does, the first layer dense; the router's scores are sigmoids with a bias for the choice alone."""
+"""Chat with a latent of keys and values: what is remembered is the latent and one turned part that all heads share, experts
+of which two answer a token next to one that always does, the first layer dense; the router's scores are sigmoids with a bias
+for the choice alone."""
 
 import badak as torch
 import badak.nn.functional as F
 from badak import nn
 
-ARGS = dict(vocab=67, dim=32, n_layers=3, n_heads=4, q_rank=24, kv_rank=16, nope=8, rope=4, v_dim=8, inter=56, moe_inter=24, n_routed=4, n_active=2)
+ARGS = dict(
+    vocab=67,
+    dim=32,
+    n_layers=3,
+    n_heads=4,
+    q_rank=24,
+    kv_rank=16,
+    nope=8,
+    rope=4,
+    v_dim=8,
+    inter=56,
+    moe_inter=24,
+    n_routed=4,
+    n_active=2,
+)
 
 
 class RMSNorm(nn.Module):
@@ -66,7 +81,11 @@ class MLA(nn.Module):
 class MLP(nn.Module):
     def __init__(self, dim, inter):
         super().__init__()
-        self.w1, self.w2, self.w3 = nn.Linear(dim, inter, bias=False), nn.Linear(inter, dim, bias=False), nn.Linear(dim, inter, bias=False)
+        self.w1, self.w2, self.w3 = (
+            nn.Linear(dim, inter, bias=False),
+            nn.Linear(inter, dim, bias=False),
+            nn.Linear(dim, inter, bias=False),
+        )
 
     def forward(self, x):
         return self.w2(F.silu(self.w1(x)) * self.w3(x))

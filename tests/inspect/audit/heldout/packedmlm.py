@@ -1,5 +1,5 @@
-"""Words to fill in, several documents in a row: who belongs to which is a row of numbers, places start again with each; turned
-halves, fused maps, gates; the loss reads the masked places alone."""
+"""Words to fill in, several documents in a row: who belongs to which is a row of numbers, places start again with each;
+turned halves, fused maps, gates; the loss reads the masked places alone."""
 
 import badak as torch
 import badak.nn.functional as F
@@ -62,8 +62,7 @@ class ModernLayer(nn.Module):
 
     def forward(self, x, position_ids, mask):
         x = x + self.attn(self.attn_norm(x), position_ids, mask)
-        x = x + self.mlp(self.mlp_norm(x))
-        return x
+        return x + self.mlp(self.mlp_norm(x))
 
 
 class PackedMLM(nn.Module):

@@ -1,5 +1,6 @@
-"""Pictures cut into patches for a segmenter: blocks attend within windows, every second over the whole; biases of rows and of columns
-that the queries ask, registers in front of the whole ones, scales of each channel behind the parts, and a neck of convolutions."""
+"""Pictures cut into patches for a segmenter: blocks attend within windows, every second over the whole; biases of rows and of
+columns that the queries ask, registers in front of the whole ones, scales of each channel behind the parts, and a neck of
+convolutions."""
 
 import badak as torch
 import badak.nn.functional as F
@@ -49,7 +50,7 @@ class Attention(nn.Module):
         rel_h = torch.einsum("bnhwc,hkc->bnhwk", r_q, self.get_rel_pos(H, self.rel_pos_h))
         rel_w = torch.einsum("bnhwc,wkc->bnhwk", r_q, self.get_rel_pos(W, self.rel_pos_w))
         bias = rel_h[:, :, :, :, :, None] + rel_w[:, :, :, :, None, :]
-        return bias.view(q.shape[0], self.num_heads, H * W, H * W)
+        return bias.reshape(q.shape[0], self.num_heads, H * W, H * W)
 
     def forward(self, x, H, W):
         B, N, C = x.shape

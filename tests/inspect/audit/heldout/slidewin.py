@@ -1,5 +1,5 @@
-"""A chat model in the manner of open weights: windows in all layers but every third, few heads of keys, halves turned, queries and
-keys normalised, scores capped, an output gate; a class of its own for what is remembered."""
+"""A chat model in the manner of open weights: windows in all layers but every third, few heads of keys, halves turned,
+queries and keys normalised, scores capped, an output gate; a class of its own for what is remembered."""
 
 import badak as torch
 import badak.nn.functional as F

@@ -1,5 +1,5 @@
-"""Spans left out and written again: an encoder and a decoder whose first layers own the biases of distances, gated maps, scores that
-are not divided, norms without a mean; answers in a class of its own, keys of the decoder handed back."""
+"""Spans left out and written again: an encoder and a decoder whose first layers own the biases of distances, gated maps,
+scores that are not divided, norms without a mean; answers in a class of its own, keys of the decoder handed back."""
 
 import math
 from dataclasses import dataclass
@@ -61,7 +61,10 @@ class Attention(nn.Module):
             out = (relative > 0).long() * n
             distance = relative.abs()
         exact = n // 2
-        far = exact + (torch.log(distance.float().clamp(min=1) / exact) / math.log(self.config.max_distance / exact) * (n - exact)).long()
+        far = (
+            exact
+            + (torch.log(distance.float().clamp(min=1) / exact) / math.log(self.config.max_distance / exact) * (n - exact)).long()
+        )
         return out + torch.where(distance < exact, distance, far.clamp(max=n - 1))
 
     def compute_bias(self, queries, keys):

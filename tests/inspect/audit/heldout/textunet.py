@@ -1,5 +1,5 @@
-"""Noise taken out of pictures with a U: residual blocks that the time shifts and scales, attention of the places at the lower level
-to themselves and to the words of a caption, skips that are joined by channels on the way up."""
+"""Noise taken out of pictures with a U: residual blocks that the time shifts and scales, attention of the places at the lower
+level to themselves and to the words of a caption, skips that are joined by channels on the way up."""
 
 import math
 
@@ -46,8 +46,18 @@ class CrossAttention(nn.Module):
         context = x if context is None else context
         b, n, c = x.shape
         q = self.to_q(x).view(b, n, self.heads, -1).permute(0, 2, 1, 3).reshape(b * self.heads, n, -1)
-        k = self.to_k(context).view(b, context.shape[1], self.heads, -1).permute(0, 2, 1, 3).reshape(b * self.heads, context.shape[1], -1)
-        v = self.to_v(context).view(b, context.shape[1], self.heads, -1).permute(0, 2, 1, 3).reshape(b * self.heads, context.shape[1], -1)
+        k = (
+            self.to_k(context)
+            .view(b, context.shape[1], self.heads, -1)
+            .permute(0, 2, 1, 3)
+            .reshape(b * self.heads, context.shape[1], -1)
+        )
+        v = (
+            self.to_v(context)
+            .view(b, context.shape[1], self.heads, -1)
+            .permute(0, 2, 1, 3)
+            .reshape(b * self.heads, context.shape[1], -1)
+        )
         sim = torch.bmm(q, k.transpose(1, 2)) * self.scale
         if mask is not None:
             mask = mask[:, None, :].repeat_interleave(self.heads, dim=0)
@@ -91,7 +101,11 @@ class UNetModel(nn.Module):
         self.pool = nn.Conv2d(c, c, 3, stride=2, padding=1)
         self.down2 = ResBlock(c, 2 * c, emb)
         self.down_attn = SpatialTransformer(2 * c, ctx)
-        self.mid1, self.mid_attn, self.mid2 = ResBlock(2 * c, 2 * c, emb), SpatialTransformer(2 * c, ctx), ResBlock(2 * c, 2 * c, emb)
+        self.mid1, self.mid_attn, self.mid2 = (
+            ResBlock(2 * c, 2 * c, emb),
+            SpatialTransformer(2 * c, ctx),
+            ResBlock(2 * c, 2 * c, emb),
+        )
         self.up2 = ResBlock(4 * c, 2 * c, emb)
         self.up_attn = SpatialTransformer(2 * c, ctx)
         self.up_conv = nn.Conv2d(2 * c, c, 3, padding=1)

@@ -1,5 +1,5 @@
-"""Short films: each patch attends to the same place of the other pictures, then to the other places of its own; a token for the class
-goes with all, tables for places and for time, a path that is dropped; written with rearranged views."""
+"""Short films: each patch attends to the same place of the other pictures, then to the other places of its own; a token for
+the class goes with all, tables for places and for time, a path that is dropped; written with rearranged views."""
 
 import badak as torch
 from badak import nn

@@ -1,0 +1,99 @@
+"""Scores that are divided wrongly, maps in a row, places and labels in another order: small models with one bug each."""
+
+import pytest
+
+import badak
+from badak import nn
+from badak.nn import functional as F
+
+V, T, C, H = 30, 12, 16, 2
+WAYS = [
+    ("", set()),
+    ("undivided", {"scale"}),
+    ("multiplied", {"scale"}),
+    ("divided twice", {"scale"}),
+    ("no nonlinearity", {"straight"}),
+    ("label read", {"future"}),
+    ("labels along the other axis", {"future"}),
+    ("places come back in another order", {"heads"}),
+    ("map is not added", {"residual"}),
+]
+
+
+class Block(nn.Module):
+    def __init__(self, way):
+        super().__init__()
+        self.way = way
+        self.n1, self.n2, self.n3, self.qkv, self.out = (
+            nn.LayerNorm(C),
+            nn.LayerNorm(C),
+            nn.LayerNorm(C),
+            nn.Linear(C, 3 * C),
+            nn.Linear(C, C),
+        )
+        self.fc1, self.fc2, self.fc3, self.fc4 = nn.Linear(C, 40), nn.Linear(40, C), nn.Linear(C, 24), nn.Linear(24, C)
+
+    def forward(self, x):
+        b, t, _ = x.shape
+        q, k, v = self.qkv(self.n1(x)).view(b, t, 3, H, C // H).permute(2, 0, 3, 1, 4).unbind(0)
+        root = (C // H) ** 0.5
+        s = q @ k.transpose(-2, -1)
+        s = {"undivided": s, "multiplied": s * root, "divided twice": s / root / root}.get(self.way, s / root)
+        s = s.masked_fill(badak.ones(t, t).triu(1).bool(), float("-inf"))
+        y = self.out((s.softmax(-1) @ v).transpose(1, 2).reshape(b, t, C))
+        x = x + y
+        h = self.fc1(self.n2(x))
+        x = x + self.fc2(h if self.way == "no nonlinearity" else F.gelu(h))
+        z = self.n3(x).view(b, t // 3, 3, C)
+        z = self.fc4(F.gelu(self.fc3(z.transpose(1, 2) if "another order" in self.way else z)))
+        z = z.reshape(b, t, C)
+        return z if self.way == "map is not added" else x + z
+
+
+class Reader(nn.Module):
+    def __init__(self, way):
+        super().__init__()
+        self.way = way
+        self.word, self.place = nn.Embedding(V, C), nn.Embedding(T, C)
+        self.blocks, self.head = nn.ModuleList([Block(way), Block(way)]), nn.Linear(C, V)
+        self.mark = nn.Embedding(V, C) if way == "label read" else None
+
+    def forward(self, ids, labels):
+        x = self.word(ids) + self.place.weight
+        if self.way == "label read":
+            x = x + self.mark(labels)
+        for block in self.blocks:
+            x = block(x)
+        logits = self.head(x)
+        laid = logits.transpose(0, 1) if "other axis" in self.way else logits
+        return logits, F.cross_entropy(laid.reshape(-1, V), labels.reshape(-1))
+
+
+@pytest.mark.parametrize(("way", "probes"), WAYS, ids=[way or "sound" for way, _ in WAYS])
+def test_one_bug_is_found_by_its_question(way, probes):
+    badak.manual_seed(0)
+    text = badak.randint(V, (5, T + 1))
+    report = badak.audit(Reader(way), {"ids": text[:, :-1], "labels": text[:, 1:]})
+    assert probes <= {finding.probe for finding in report.findings} and bool(report.findings) == bool(probes), report
+
+
+class Pictures(nn.Module):
+    """Films, read picture by picture; one bug each."""
+
+    def __init__(self, way):
+        super().__init__()
+        self.way, self.see, self.answer = way, nn.Conv2d(3, 8, 4, stride=4), nn.Linear(32, 5)
+
+    def forward(self, films):
+        b, c, t, h, w = films.shape
+        films = films[:, :, :2] if self.way == "half of the time" else films
+        pictures = films if self.way == "times for channels" else films.permute(0, 2, 1, 3, 4)
+        x = self.see(pictures.reshape(-1, c, h, w)).relu()
+        return self.answer(x.reshape(b, -1, 32).mean(dim=1))
+
+
+@pytest.mark.parametrize(("way", "probes"), [("", set()), ("half of the time", {"positions"}), ("times for channels", {"heads"})])
+def test_what_films_are_read_by(way, probes):
+    badak.manual_seed(0)
+    report = badak.audit(Pictures(way), badak.randn(3, 3, 4, 8, 8))
+    assert probes == {finding.probe for finding in report.findings} - {"order"}, report
