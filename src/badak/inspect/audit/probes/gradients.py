@@ -11,6 +11,7 @@ from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject, words
 from badak.inspect.audit.watch import BackWatch, tensors_in
 from badak.nn.containers import ModuleList, Sequential
+from badak.nn.embedding import Embedding
 from badak.nn.linear import Linear
 from badak.ops.concat import Cat
 from badak.ops.conv import Conv
@@ -188,7 +189,8 @@ def idle_rows(subject: Subject, trainable: dict) -> list[Finding]:
     modules = dict(subject.model.named_modules())
     for name, p in trainable.items():
         path = _owner(name)
-        if type(modules[path]).__module__.startswith("badak.") or p.dim() < 2 or len(p) not in (2, 3) or p.grad is None:
+        asked = isinstance(modules[path], Embedding | Linear) or any(p._array is look.table for look in subject.reference.lookups)
+        if asked or p.dim() < 2 or len(p) not in (2, 3) or p.grad is None:
             continue
         idle = ~np.any(p.grad.to_dense()._array.reshape(len(p), -1), axis=1)
         if idle.any() and not idle.all() and not any(run.reads for run in subject.reference.runs if run.parameters[:1] == [name]):

@@ -194,7 +194,13 @@ def channels_as_places(subject: Subject) -> Iterator[Finding]:
         x, y = run.inputs[0] if run.inputs else None, run.output
         if run.moves and x is not None and (what := other_axis(x, y)) and any(each.op is Conv for each in readers(run, consumers)):
             yield Finding("heads", run.path, tr("what has shape {} is viewed as {}: {}", x.shape, y.shape, what), PLACES)
-        if not run.moves or x is None or x.ndim not in (3, 4) or y.shape in (x.shape, (*x.shape[:2], x[0, 0].size)):
+        if (
+            not run.moves
+            or x is None
+            or x.ndim not in (3, 4)
+            or x.size != y.size
+            or y.shape in (x.shape, (*x.shape[:2], x[0, 0].size))
+        ):
             continue
         if y.shape[1:] not in ((x[0, 0].size, x.shape[1]), (*x.shape[2:], x.shape[1])) or not np.array_equal(y, x.reshape(y.shape)):
             continue

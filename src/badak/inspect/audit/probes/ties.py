@@ -36,7 +36,7 @@ class Ties:
                 alike = correlation(table._array, weight._array)
                 if alike > ONCE_ONE:
                     found.append(tie(path, other, alike))
-                elif wanted and other == maps[-1][0] and len(table) == most:
+                elif wanted and other == maps[-1][0] and len(table) == most and not any(weight is each for _, each in tables):
                     found.append(tie(path, other, alike))
         return found
 
