@@ -200,7 +200,7 @@ EDITS: dict[str, list[tuple]] = {
         ("picture not read", "tokens", "decoder", "self.decoder(x, memory, tgt_mask", "self.decoder(x, memory * 0, tgt_mask"),
         ("picture detached", "gradients", "encoder", "memory = self.encoder(images)", "memory = self.encoder(images).detach()"),
         ("places of the picture forgotten", "gradients order", "encoder", "return feats + self.row", "return feats"),
-        ("channels for places", "batch future order positions", "encoder", "feats.flatten(2).permute(0, 2, 1)", "feats.flatten(2).reshape(feats.shape[0], 36, -1)"),
+        ("channels for places", "heads batch future order positions", "encoder", "feats.flatten(2).permute(0, 2, 1)", "feats.flatten(2).reshape(feats.shape[0], 36, -1)"),
         ("pictures mixed", "batch", "encoder", "feats = self.cnn(images)", "feats = self.cnn(images)\n        feats = feats - feats.mean(0, keepdim=True)"),
         ("words by rows", "order", "decoder", "self.pos(torch.arange(t))", "self.pos(torch.arange(captions.shape[0])).unsqueeze(1)"),
         ("decoder not batch first", "batch", "decoder.decoder", "batch_first=True, norm_first", "norm_first", "nn.Transformer.generate_square_subsequent_mask(t)", "nn.Transformer.generate_square_subsequent_mask(captions.shape[0])", ", tgt_key_padding_mask=captions == 0", "", "memory = self.encoder(images)", "memory = self.encoder(images)[:, :10]"),

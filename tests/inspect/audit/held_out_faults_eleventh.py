@@ -67,7 +67,7 @@ EDITS: dict[str, list[tuple]] = {
         ("moved the other way", "future", "", "F.pad(x, (0, 0, self.k - 1, 0))[:, :t]", "F.pad(x, (0, 0, 0, self.k - 1))[:, self.k - 1 :]"),
         ("attention without a mask", "future", "pre middle post", "is_causal=True", "is_causal=False"),
         ("short blocks skipped", "gradients", "middle", "            short = block(short)\n", "            pass\n"),
-        ("middle not added", "gradients", "middle", "x = x + self.upsample(short).view(b, t, -1)", "x = x + 0 * self.upsample(short).view(b, t, -1)"),
+        ("middle not added", "gradients", "middle upsample", "x = x + self.upsample(short).view(b, t, -1)", "x = x + 0 * self.upsample(short).view(b, t, -1)"),
         ("no way around the middle", "residual positions", "", "x = x + self.upsample(short).view(b, t, -1)", "x = self.upsample(short).view(b, t, -1)"),
         ("rows taken for groups", "batch future", "", "shifted.reshape(b, t // self.k, -1)", "shifted.transpose(0, 1).reshape(b, t // self.k, -1)"),
         ("upsampled by the wrong axes", "batch future", "", "self.upsample(short).view(b, t, -1)", "self.upsample(short).transpose(0, 1).reshape(b, t, -1)"),

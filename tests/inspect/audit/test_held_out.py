@@ -6,7 +6,6 @@ from tests.inspect.audit.held_out import EDITS, NAMES, audited, judged
 from tests.tiers import few
 
 KNOWN = {  # not found
-    ("captioner", "channels for places"),  # a view that takes channels for places mixes neither rows nor time
     ("gemmalike", "positions in the wrong order"),  # keys turned by the position counted from the end
     ("bahdanau", "fed the answer"),  # read from the second token on, as decoders of labels do
     ("ditlike", "scale without one"),

@@ -115,7 +115,7 @@ STEPS = 12  # from what an attention gives to the sum behind it
 
 def idle_inputs(subject: Subject) -> list[Finding]:
     """Of several inputs those that are read, and that change nothing: pictures times 0, a source that nobody looks at."""
-    found = one_row_alone(subject)
+    found = one_row_alone(subject) or without_gradient(subject)
     for which, leaf in subject.batch.leaves.items() if len(subject.batch.leaves) > 1 and not subject.broken else ():
         read = any(which in run.reads for run in subject.reference.runs)
         if which in subject.texts and any(dy.any() and subject.text_of(ids) == which for ids, dy in subject.tables):
@@ -150,6 +150,16 @@ def idle_inputs(subject: Subject) -> list[Finding]:
                 found.append(Finding("tokens", path, cause, KEPT))
                 break
     return found
+
+
+def without_gradient(subject: Subject) -> list[Finding]:
+    """Numbers that are read and whose gradients are zero throughout, where those of others are not."""
+    grads = {name: x.grad.to_dense()._array for name, x in subject.inputs.items() if x.grad is not None}
+    idle = [name for name, dy in grads.items() if not np.any(dy) and len(np.unique(subject.batch.leaves[name].array)) > 2]
+    if not idle or len(idle) == len(grads):
+        return []
+    cause = tr("with others in the place of all of {}, nothing that the model gives changes", idle[0])
+    return [Finding("tokens", "", cause, KEPT)]
 
 
 def answers(subject: Subject, watch: Watch) -> list[tuple[np.ndarray, np.ndarray]]:
