@@ -136,6 +136,23 @@ def a_remainder_of_nothing(t):
     return [(none % zero).shape, (none // zero).shape, t.fmod(none, zero).shape]
 
 
+@run
+def numbers_outside_of_the_dtype(t):
+    u, i = t.tensor([255, 1, 0, 200], dtype=t.uint8), t.tensor([-1, 44, 5, 127], dtype=t.int8)
+    numbers = -1, -56, 200, 256, 300, -300, 2**40
+    words = t.eq, t.ne, t.lt, t.le, t.gt, t.ge
+    return [
+        compare(x, n).int() for compare in words for x in (u, i, t.tensor([0, 5], dtype=t.int32), t.tensor([0])) for n in numbers
+    ]
+
+
+@run
+def a_label_that_is_taken_out(t):
+    labels = t.tensor([0, 3, 7], dtype=t.uint8)
+    labels[labels == 3] = -1
+    return (labels == -1).int()
+
+
 def scaler(t):
     p = t.nn.Parameter(t.ones(2))
     return t.amp.GradScaler("cpu"), t.optim.SGD([p], lr=0.1), p

@@ -16,6 +16,15 @@ from badak.tensor.promote import into, number, operand, same
 from badak.tensor.tensor import Tensor
 
 
+def _fitted(number: int, dtype: np.dtype) -> int:
+    """A number as PyTorch compares it with integers: of their dtype, counted round where it is outside."""
+    if dtype.kind not in "iu" or not -(2**63) <= number < 2**63:
+        return number
+    bits = 8 * dtype.itemsize
+    below = 2 ** (bits - 1) if dtype.kind == "i" else 0
+    return (number + below) % 2**bits - below
+
+
 def _comparison(name: str, ufunc, symbol: str) -> Callable[..., Tensor]:
     ordered = name not in ("eq", "ne")
 
@@ -32,7 +41,7 @@ def _comparison(name: str, ufunc, symbol: str) -> Callable[..., Tensor]:
             if b.dtype is not a.dtype and b.dtype != a.dtype:
                 a, b = (x._array for x in same(input, other))
         elif kind is int or kind is bool or (kind is float and a.dtype.kind != "V"):
-            b = other
+            b = other if kind is not int or 0 <= other < 128 else _fitted(other, a.dtype)
         else:
             b = operand(other, name)
             if isinstance(b, Tensor):
