@@ -153,6 +153,18 @@ def a_label_that_is_taken_out(t):
     return (labels == -1).int()
 
 
+@run
+def what_stands_next_to_a_value_keeps_its_history(t):
+    found, w = [], t.ones(2)
+    for make in (t.func.jacrev, t.func.jacfwd, t.func.grad):
+        x = t.tensor([1.0, 2.0], requires_grad=True)
+        _, aux = make(lambda w, x=x: ((w * x).sum(), (w * x**2).sum()), has_aux=True)(w)
+        found.append((aux.requires_grad, t.autograd.grad(aux, x)[0]))
+        _, aux = make(lambda w: ((w * 2).sum(), w * 3), has_aux=True)(w)
+        found.append(aux.requires_grad)
+    return found
+
+
 def scaler(t):
     p = t.nn.Parameter(t.ones(2))
     return t.amp.GradScaler("cpu"), t.optim.SGD([p], lr=0.1), p

@@ -144,7 +144,7 @@ def vjp(func: Callable, *primals: Any, has_aux: bool = False) -> tuple:
         return found if len(primals) > 1 else (found[0],)
 
     value = tree_unflatten(outputs if again else [y.detach() for y in outputs], outer)
-    return (value, pull, tree_map(_detached, made[1])) if has_aux else (value, pull)
+    return (value, pull, _aux(made[1], again)) if has_aux else (value, pull)
 
 
 def jvp(func: Callable, primals: tuple, tangents: tuple, *, strict: bool = False, has_aux: bool = False) -> tuple:
@@ -161,7 +161,7 @@ def jvp(func: Callable, primals: tuple, tangents: tuple, *, strict: bool = False
         slopes = _slopes(outputs, leaves, again)(tree_flatten(tangents)[0])
     value = tree_unflatten(outputs if again else [y.detach() for y in outputs], outer)
     found = (value, tree_unflatten(slopes, outer))
-    return (*found, tree_map(_detached, made[1])) if has_aux else found
+    return (*found, _aux(made[1], again)) if has_aux else found
 
 
 def linearize(func: Callable, *primals: Any) -> tuple:
@@ -260,7 +260,8 @@ def jacfwd(func: Callable, argnums: Any = 0, has_aux: bool = False, *, randomnes
         with enable_grad():
             made = of_chosen(tree_unflatten(leaves, spec))
             ys, outer = _tensors("jacfwd", made[0] if has_aux else made)
-            along = _slopes(ys, leaves, recorded and _depends_on_others(ys, leaves))
+            again = recorded and _depends_on_others(ys, leaves)
+            along = _slopes(ys, leaves, again)
             columns = []
             for k, x in enumerate(leaves):
 
@@ -271,7 +272,7 @@ def jacfwd(func: Callable, argnums: Any = 0, has_aux: bool = False, *, randomnes
                 found = vmap(push, out_dims=-1, randomness=randomness)(basis)
                 columns.append([j.reshape((*y.shape, *x.shape)) for j, y in zip(found, ys)])
         found = tree_unflatten([tree_unflatten([c[i] for c in columns], spec) for i in range(len(ys))], outer)
-        return (found, tree_map(_detached, made[1])) if has_aux else found
+        return (found, _aux(made[1], again)) if has_aux else found
 
     return jacobian
 
@@ -279,6 +280,11 @@ def jacfwd(func: Callable, argnums: Any = 0, has_aux: bool = False, *, randomnes
 def hessian(func: Callable, argnums: Any = 0) -> Callable:
     """The function that gives H[y..., i..., j...] = d^2 func[y] / d x[i] d x[j], x = args[argnums]."""
     return jacfwd(jacrev(func, argnums), argnums)
+
+
+def _aux(made: Any, again: bool) -> Any:
+    """What a function gives next to its value: with its history where the value has one further out."""
+    return made if again else tree_map(_detached, made)
 
 
 def _detached(x: Any) -> Any:
