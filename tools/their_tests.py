@@ -75,11 +75,6 @@ SUITES = {
         "test/posteriors test/acquisition/test_analytic.py test/models/transforms", repository="pytorch/botorch@e390e135c"
     ),
     "captum": Suite("tests/attr/test_*.py", repository="pytorch/captum@v0.8.0"),
-    "deepinv": Suite(
-        " ".join(f"deepinv/tests/test_{name}.py" for name in "loss noise_model metric physics_functional".split()),
-        repository="deepinv/deepinv@3f832a7c2",
-        options="-o addopts= --timeout 60",
-    ),
     "diffusers": Suite(
         " ".join(f"tests/models/test_{name}.py" for name in "layers_utils activations attention_processor".split())
         + " tests/others/test_ema.py tests/others/test_training.py tests/models/unets/test_unet_2d_blocks.py "
@@ -97,7 +92,6 @@ SUITES = {
     ),
     "entmax": Suite("entmax", repository="deep-spin/entmax@c2bec6d"),
     "fvcore": Suite("tests/test_*.py tests/param_scheduler", repository="facebookresearch/fvcore@3378afe"),
-    "fairscale": Suite(
         "tests/nn/misc tests/nn/model_parallel tests/optim/test_adam.py", repository="facebookresearch/fairscale@146f1602"
     ),
     "geoopt": Suite(
@@ -109,7 +103,6 @@ SUITES = {
         repository="geoopt/geoopt@07598cd",
         options="--timeout 120 -W ignore::DeprecationWarning",
     ),
-    "gluonts": Suite("test/torch", path="src", repository="awslabs/gluonts@3d05d465f", options="-o addopts= --timeout 120"),
     "gpytorch": Suite("test", repository="cornellius-gp/gpytorch@v1.15.2"),
     "higher": Suite("tests", repository="facebookresearch/higher@15a247a"),
     "hypll": Suite("tests", repository="maxvanspengler/hyperbolic_learning_library@62ea788"),
