@@ -92,8 +92,6 @@ SUITES = {
     ),
     "entmax": Suite("entmax", repository="deep-spin/entmax@c2bec6d"),
     "fvcore": Suite("tests/test_*.py tests/param_scheduler", repository="facebookresearch/fvcore@3378afe"),
-        "tests/nn/misc tests/nn/model_parallel tests/optim/test_adam.py", repository="facebookresearch/fairscale@146f1602"
-    ),
     "geoopt": Suite(
         " ".join(
             f"tests/test_{name}.py"

@@ -1,6 +1,7 @@
 """Comparisons, logic and bits. Results have no gradient."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -37,7 +38,7 @@ def _comparison(name: str, ufunc, symbol: str) -> Callable[..., Tensor]:
             a = input._array
         kind = type(other)
         if isinstance(other, Tensor):
-            b = other._array
+            b: Any = other._array
             if b.dtype is not a.dtype and b.dtype != a.dtype:
                 a, b = (x._array for x in same(input, other))
         elif kind is int or kind is bool or (kind is float and a.dtype.kind != "V"):
