@@ -17,7 +17,7 @@ from badak.tensor.promote import into, number, operand, same
 from badak.tensor.tensor import Tensor
 
 
-def _fitted(number: int, dtype: np.dtype) -> int:
+def _fitted(number: int, dtype: np.dtype) -> Any:
     """A number as PyTorch compares it with integers: of their dtype, counted round where it is outside."""
     if dtype.kind not in "iu" or not -(2**63) <= number < 2**63:
         return number
@@ -42,7 +42,7 @@ def _comparison(name: str, ufunc, symbol: str) -> Callable[..., Tensor]:
             if b.dtype is not a.dtype and b.dtype != a.dtype:
                 a, b = (x._array for x in same(input, other))
         elif kind is int or kind is bool or (kind is float and a.dtype.kind != "V"):
-            b = other if kind is not int or 0 <= other < 128 else _fitted(other, a.dtype)
+            b = _fitted(other, a.dtype) if kind is int and not 0 <= other < 128 else other
         else:
             b = operand(other, name)
             if isinstance(b, Tensor):
