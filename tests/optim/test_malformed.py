@@ -392,3 +392,11 @@ def test_a_phase_without_steps_is_at_its_end(total, start, three):
     assert schedule.get_last_lr() == [0.1]  # up at once
     go_on(optimizer, schedule, total - 1)
     assert schedule.get_last_lr()[0] < 0.1
+
+
+@pytest.mark.parametrize("name, value", [("T_mult", 7.6e-245), ("T_i", 0.5), ("T_0", 0)])
+def test_periods_below_a_step_are_refused(name, value):
+    schedule = lr_scheduler.CosineAnnealingWarmRestarts(optim.SGD(parameters(), lr=1), 3)
+    with pytest.raises(StateError) as caught:
+        schedule.load_state_dict({**schedule.state_dict(), name: value})
+    two_lines(caught, f"{name!r} should be a number >= 1; got {value}")

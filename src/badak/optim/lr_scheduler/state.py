@@ -13,19 +13,8 @@ from badak.tensor import Tensor
 OF_ALL = ("last_epoch", "base_lrs", "_last_lr", "_step_count")  # what a user's schedule shares with ours
 PER_GROUP = ("base_lrs", "_last_lr", "min_lrs")
 OF_GROUPS = ("use_beta1", "cycle_momentum")  # what the groups of the optimizer have
-POSITIVE = (
-    "step_size",
-    "factor",
-    "start_factor",
-    "T_max",
-    "T_0",
-    "T_i",
-    "T_mult",
-    "total_steps",
-    "d_model",
-    "warmup_steps",
-)
-LEAST = {"last_epoch": -1, "power": 0}
+POSITIVE = ("step_size", "factor", "start_factor", "T_max", "total_steps", "d_model", "warmup_steps")
+LEAST = {"last_epoch": -1, "power": 0, "T_0": 1, "T_i": 1, "T_mult": 1}
 RATES, MOMENTA = ("initial_lr", "max_lr", "min_lr"), ("max_momentum", "base_momentum")
 _MOST = 1_000_000  # times that a milestone may repeat: a list of them was given
 CHOICES: dict[str, tuple[str, ...]] = {
