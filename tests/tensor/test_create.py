@@ -176,7 +176,7 @@ def test_tensors_of_one_float_stand_for_numbers(dtype):
         kind = {"dtype": getattr(lib, dtype)}
         a, b = lib.tensor(-3.3, **kind), lib.tensor(7.1)
         return [
-            *(lib.linspace(a, b, n, **kind) for n in (0, 1, 2, 6)), lib.linspace(a, 2, 5), lib.logspace(0, a, 4, **kind),
+            *(lib.linspace(a, b, n, **kind) for n in (0, 1, 2, 6)), lib.linspace(a, 2, 5),
             lib.full((2, 3), a), lib.full((2,), a, dtype=lib.int64), lib.full((2,), a, requires_grad=True),
             lib.full_like(lib.ones(2, **kind), a), lib.ones(2).new_full((3,), a),
         ]  # fmt: skip
@@ -184,6 +184,8 @@ def test_tensors_of_one_float_stand_for_numbers(dtype):
     for ours, theirs in zip(made(badak), made(torch), strict=True):
         assert str(ours.dtype)[6:] == str(theirs.dtype)[6:] and ours.requires_grad == theirs.requires_grad
         np.testing.assert_array_equal(ours.detach().numpy(), theirs.detach().numpy())
+    powers = [lib.logspace(0, lib.tensor(-3.3), 4, dtype=getattr(lib, dtype)).numpy() for lib in (badak, torch)]
+    np.testing.assert_array_max_ulp(*powers, maxulp=1)  # NumPy's power has other last digits with AVX-512
 
 
 def test_too_large_a_number_becomes_infinite_without_a_warning():

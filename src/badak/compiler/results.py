@@ -9,6 +9,7 @@ from badak.compiler.entries import results_in
 from badak.core.errors import tr
 from badak.core.modes import modes
 from badak.tensor import Tensor
+from badak.tensor.layouts import strided
 
 
 class Results:
@@ -22,6 +23,9 @@ class Results:
 
     def _described(self, value, recorder: Recorder):
         if isinstance(value, Tensor):
+            if value.layout is not strided:
+                recorder.refuse(tr("it returns a sparse tensor"))
+                return None
             if type(value) is not Tensor:
                 recorder.refuse(tr("it returns a parameter"))
             if room_for(value._array) is None:

@@ -94,7 +94,8 @@ def logspace(
     start, end = _number(start), _number(end)
     if wanted.kind in ("int", "uint"):
         start, end = int(start), int(end)  # first, as in PyTorch
-    array = np.power(float(base), _spaced(start, end, steps, wanted if wanted is dtypes.bool_ else dtypes.float64))
+    spaced = _spaced(start, end, steps, wanted if wanted is dtypes.bool_ else dtypes.float64)
+    array = np.power(np.longdouble(base), spaced.astype(np.longdouble))  # NumPy's double has other last digits with AVX-512
     return _finish(array.astype(wanted.numpy), dict(out=out, device=device, requires_grad=requires_grad, **accepted))
 
 

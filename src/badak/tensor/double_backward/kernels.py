@@ -137,6 +137,18 @@ def layer_norm_backward(dy, x, w, mean, rstd, needs):
     return _typed(dx, x), _typed(dw, like), db
 
 
+def group_norm_backward(dy, x, w, mean, rstd, needs):
+    """x (N, C, ...), w (C,) or None; mean and rstd (N, G) are recorded too."""
+    groups, axes = (*mean.shape, math.prod(x.shape[1:]) // max(mean.shape[1], 1)), (0, *range(2, x.ndim))
+    rows, dx, dw = x.reshape(groups), None, None
+    if needs[0]:
+        g = dy if w is None else dy * w.reshape(w.size, *(1,) * (x.ndim - 2))
+        dx = layer_norm_backward(g.reshape(groups), rows, None, mean, rstd, (True, False, False))[0].reshape(x.shape)
+    if needs[1]:
+        dw = (dy * ((rows - mean[..., None]) * rstd[..., None]).reshape(x.shape)).sum(axis=axes)
+    return dx, _typed(dw, x if w is None else w), dy.sum(axis=axes) if needs[2] else None
+
+
 def batch_norm_backward(dy, x, w, mean, var, eps: float, moving: bool, needs):
     """x (N, C, ...), w (C,) or None; mean and var (C,) are recorded too, where they move with x as what they are of it."""
     wide, axes = x.astype(mean.dtype), (0, *range(2, x.ndim))
