@@ -177,6 +177,10 @@ def filled_up(batch: Batch, texts: list[str], pad: dict[str, int]) -> Batch:
         for row, many in enumerate(sorted(several) if told else several):
             ids[row, length - many :] = pad[name]
         changed[name] = ids
+        for leaf in batch.leaves.values():  # a mask that hides nothing hides them
+            x = leaf.array
+            if leaf.name not in texts and x.shape == ids.shape and ((x == 1).all() or x.dtype == bool and not x.any()):
+                changed[leaf.name] = np.where(ids == pad[name], np.logical_not(x), x).astype(x.dtype)
         changed |= {each: np.sum(ids != pad[name], axis=1).astype(batch.leaves[each].array.dtype) for each in told}
     return batch.with_(changed)
 

@@ -104,6 +104,8 @@ def tensors_in(value: Any, depth: int = 4) -> Iterator[Tensor]:
     """The tensors in nested tuples, lists, dicts, and in objects with named parts, of whatever class."""
     if isinstance(value, Tensor):
         yield value
+    elif hasattr(value, "get_seq_length"):  # a cache of transformers, which keeps as much of a text as its windows need
+        return
     elif depth and isinstance(value, dict):
         for each in value.values():
             yield from tensors_in(each, depth - 1)

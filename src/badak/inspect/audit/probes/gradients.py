@@ -4,7 +4,7 @@ import numpy as np
 
 from badak.core.errors import tr
 from badak.inspect.audit.answer import given_losses
-from badak.inspect.audit.graph import in_turn, through
+from badak.inspect.audit.graph import Ran, in_turn, through
 from badak.inspect.audit.kind import reads
 from badak.inspect.audit.past import states_in
 from badak.inspect.audit.report import Finding
@@ -51,7 +51,7 @@ class NoGradient:
             or idle_outputs(subject, trainable)
             or idle_rows(subject, trainable)
             or side_by_side(subject)
-            or unread(subject)
+            or unread(subject, trainable)
         )
 
 
@@ -129,7 +129,7 @@ def side_by_side(subject: Subject) -> list[Finding]:
     return []
 
 
-def unread(subject: Subject) -> list[Finding]:
+def unread(subject: Subject, trainable: dict) -> list[Finding]:
     """Of what channels are cut into one part that nothing is made of, and others that are read."""
     graph = subject.reference
     given = {(run.number, slot) for x in tensors_in(graph.result) if (made := graph.made(x._array)) for run, slot in [made]}
@@ -148,12 +148,19 @@ def unread(subject: Subject) -> list[Finding]:
         last = 1 if of_conv else x.ndim - 1 if x is not None else 0
         channels = run.op.pieces and run.live and run.reads and x is not None and axis % x.ndim == last
         slots = [(run.number, slot) in read for slot in range(len(run.outputs))] if channels else []
-        if any(slots) and not all(slots):
+        if any(slots) and not all(slots) and not (origin and learns_whole(origin, trainable)):
             cause = tr("part {} of {} that channels are cut into is read by nothing", slots.index(False) + 1, len(slots))
             return [
                 Finding("gradients", run.path, cause, tr("use each part that chunk() or split() gives, or make the layer smaller"))
             ]
     return []
+
+
+def learns_whole(run: Ran, trainable: dict) -> bool:
+    """Whether every row of its weight gets a gradient: a part that is written into another tensor is read there."""
+    grads = [p.grad.to_dense()._array for name in run.parameters if (p := trainable.get(name)) is not None and p.grad is not None]
+    rows = [grad.reshape(len(grad), -1) for grad in grads if grad.ndim > 1]
+    return bool(rows) and all(each.any(axis=1).all() for each in rows)
 
 
 PARTS = range(2, 13)  # that a layer's outputs may be cut into

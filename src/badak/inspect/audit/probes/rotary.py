@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -52,25 +52,21 @@ class Rotary:
             raise NotApplicable(NO_NUMBERS, moot=True)
         found, seen, looked = [], set(), False
         rows = alike(subject)
-        several = [(mixer.path, mixer.asked) for mixer in mixers(subject.reference)]
-        several = several or [(asked.path, [asked]) for asked in products(subject.reference)]
-        for path, scores in several:
-            for asked in scores:
-                if asked.keys is None or asked.queries.ndim < 4 or path in seen:
-                    continue
-                queries, keys = (x.reshape(len(x), -1, *x.shape[-2:]) for x in (asked.queries, asked.keys))  # groups of heads
-                q, k = turned(asked.q, queries, rows), turned(asked.k, keys, rows)
-                looked = looked or q is not None or k is not None
-                if (q is None) != (k is None) and projected(asked.q if q is None else asked.k):
-                    seen.add(path)
-                    found.append(one_side(path, "keys" if k is None else "queries"))
-                elif q is not None and k is not None and (what := wrong(subject, path, q, k, asked.q)):
-                    seen.add(path)
-                    found.append(Finding("rotary", path, what[0], FIX, what[1]))
-                elif q is None and k is None and by_heads(asked.q, queries, rows):
-                    looked = True
-                    seen.add(path)
-                    found.append(Finding("rotary", path, BY_HEADS, AXIS))
+        for path, asked in scores_with_heads(subject):
+            if path in seen:
+                continue
+            q, k = both_turned(asked, rows)
+            looked = looked or q is not None or k is not None
+            if (q is None) != (k is None) and projected(asked.q if q is None else asked.k):
+                seen.add(path)
+                found.append(one_side(path, "keys" if k is None else "queries"))
+            elif q is not None and k is not None and (what := wrong(subject, path, q, k, asked.q)):
+                seen.add(path)
+                found.append(Finding("rotary", path, what[0], FIX, what[1]))
+            elif q is None and k is None and by_heads(asked.q, in_heads(asked.queries), rows):
+                looked = True
+                seen.add(path)
+                found.append(Finding("rotary", path, BY_HEADS, AXIS))
         if not looked:
             raise NotApplicable(tr("queries and keys are not turned by their positions"), moot=True)
         return found
@@ -78,6 +74,30 @@ class Rotary:
 
 BY_HEADS = tr("queries are turned by the number of their head, alike at every position")
 AXIS = tr("turn along the axis of positions: it is 1 in (B, T, H, D), 2 in (B, H, T, D)")
+
+
+def turns(subject: Subject) -> bool:
+    """Whether an attention turns both its queries and its keys by their positions."""
+    rows = alike(subject)
+    return any(None not in both_turned(asked, rows) for _, asked in scores_with_heads(subject))
+
+
+def scores_with_heads(subject: Subject) -> Iterator[tuple[str, Any]]:
+    """(path, scores) of each attention, or of products of maps where none was seen, of queries (B, H, T, D)."""
+    several = [(mixer.path, mixer.asked) for mixer in mixers(subject.reference)]
+    several = several or [(asked.path, [asked]) for asked in products(subject.reference)]
+    for path, scores in several:
+        yield from ((path, asked) for asked in scores if asked.keys is not None and asked.queries.ndim >= 4)
+
+
+def both_turned(asked: Any, rows: np.ndarray) -> tuple:
+    """How queries, and keys, are turned; None for what is not."""
+    return turned(asked.q, in_heads(asked.queries), rows), turned(asked.k, in_heads(asked.keys), rows)
+
+
+def in_heads(x: np.ndarray) -> np.ndarray:
+    """Queries or keys (B, ..., T, D) with groups of heads as heads."""
+    return x.reshape(len(x), -1, *x.shape[-2:])
 
 
 def alike(subject: Subject) -> np.ndarray:
@@ -263,7 +283,8 @@ def compared(x: np.ndarray, y: np.ndarray) -> Turned | None:
     size = float(np.abs(x).max()) * abs(factor)
     if not factor or np.abs(y[:, :, 0] - factor * x[:, :, 0]).max() > 1e-6 * size or np.abs(y - factor * x).max() <= 1e-5 * size:
         return None
-    several = [len(np.unique(x[:, :, t].reshape(-1, x.shape[-1]), axis=0)) >= LEAST for t in range(x.shape[2])]
+    kinds = (np.unique(x[:, :, t].reshape(-1, x.shape[-1]), axis=0) for t in range(x.shape[2]))
+    several = [np.count_nonzero(each.any(axis=1)) >= LEAST for each in kinds]  # zeros, as of padding, tell nothing
     moved = np.abs(y - factor * x).max(axis=(0, 1, 3)) > 1e-5 * size  # registers behind are not turned, and padding may be 0
     if x.shape[-1] < 2 or not several[1] or not np.any(moved & several):
         return None

@@ -1,0 +1,70 @@
+"""What models of libraries do, and small programs do not: of each, nothing is said."""
+
+import pytest
+
+import badak
+from badak import nn
+from badak.nn import functional as F
+
+V, C, H, D, WINDOW = 30, 16, 2, 8, 4
+
+
+class Window:
+    """A cache that keeps the last places alone, as transformers' for sliding windows."""
+
+    def __init__(self, keys):
+        self.keys = keys[:, :, -WINDOW:]
+
+    def get_seq_length(self):
+        return self.keys.shape[2]
+
+
+class Attention(nn.Module):
+    """Queries and keys are turned by their positions."""
+
+    def __init__(self, size):
+        super().__init__()
+        self.q, self.kv, self.out = nn.Linear(C, C, bias=False), nn.Linear(C, 2 * C, bias=False), nn.Linear(C, C)
+        with badak.no_grad():
+            self.q.weight.mul_(size)
+            self.kv.weight.mul_(size)
+
+    def turned(self, x):
+        angle = badak.arange(x.shape[2])[:, None] / 10 ** badak.arange(0, 1, 2 / D)
+        cos, sin = (badak.cat([f(angle), f(angle)], -1) for f in (badak.cos, badak.sin))
+        a, b = x.chunk(2, -1)
+        return x * cos + badak.cat([-b, a], -1) * sin
+
+    def forward(self, x, seen):
+        n, t, _ = x.shape
+        heads = lambda x: x.view(n, t, H, -1).transpose(1, 2)
+        keys, value = heads(self.kv(x)).chunk(2, -1)
+        keys = self.turned(keys)
+        y = F.scaled_dot_product_attention(self.turned(heads(self.q(x))), keys, value, attn_mask=seen)
+        return self.out(y.transpose(1, 2).reshape(n, t, C)), Window(keys)
+
+
+class Reader(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.word, self.attention, self.head = nn.Embedding(V, C, padding_idx=0), Attention(size), nn.Linear(C, V)
+        self.up, self.down = nn.Linear(C, 4 * C), nn.Linear(4 * C, C)
+
+    def forward(self, input_ids, attention_mask):
+        x = self.word(input_ids)
+        y, window = self.attention(x, attention_mask[:, None, None, :].bool())
+        x = x + y
+        first, second = self.up(x).split([C, 3 * C], -1)
+        h = x.new_empty(*x.shape[:2], 4 * C)
+        h[..., :C].copy_(first)
+        h[..., C:] = second  # and nothing reads `first` but this tensor
+        return self.head(x + self.down(F.gelu(h))), window
+
+
+@pytest.mark.parametrize("size", [1.0, 0.02])  # small weights: the scores hardly tell places apart
+def test_nothing_is_said_of_what_libraries_do(size):
+    badak.manual_seed(0)
+    ids = badak.randint(1, V, (4, 12))
+    batch = {"input_ids": ids, "attention_mask": badak.ones_like(ids)}  # of a tokenizer that had nothing to fill up
+    report = badak.audit(Reader(size), batch, kind="bidirectional")
+    assert not report.findings, report
