@@ -104,7 +104,7 @@ def tensors_in(value: Any, depth: int = 4) -> Iterator[Tensor]:
     """The tensors in nested tuples, lists, dicts, and in objects with named parts, of whatever class."""
     if isinstance(value, Tensor):
         yield value
-    elif hasattr(value, "get_seq_length"):  # a cache of transformers, which keeps as much of a text as its windows need
+    elif getattr(type(value), "is_sliding", False) is True:  # of a cache of transformers: the last places alone, whichever they are
         return
     elif depth and isinstance(value, dict):
         for each in value.values():
