@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 os.environ |= {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "error"}
+sys.path = [each for each in sys.path if Path(each).resolve() != Path(__file__).resolve().parent]  # which has a `kernels`
 
 import torch  # noqa: E402
 from transformers import AutoModel, AutoModelForCausalLM, AutoTokenizer  # noqa: E402
