@@ -31,7 +31,7 @@ DROPPED = tr(
 )
 SUM_FIX = tr("add to what is newest: h = x + attention(norm(x)); h = h + mlp(norm(h))")
 MAPS = (Linear, AddMM, *PRODUCTS)
-NORMS = (norm.LayerNorm, norm.RMSNorm)
+NORMS = (norm.LayerNorm, norm.RMSNorm, norm.GroupNorm)
 
 
 class Part(NamedTuple):

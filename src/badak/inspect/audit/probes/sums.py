@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from badak.inspect.audit.graph import Graph, Ran
+from badak.inspect.audit.graph import Graph, Ran, through
 from badak.ops import norm
 from badak.ops.activation import GELU, ReLU, Sigmoid, SiLU, Tanh
 from badak.ops.arithmetic import Add, DivBy, Mul, Scale, Sub
@@ -19,7 +19,7 @@ from badak.ops.softmax import Softmax
 if TYPE_CHECKING:
     from badak.inspect.audit.probes.residual import Part
 
-HANDS_ON = (norm.LayerNorm, norm.RMSNorm, Scale, DivBy, Mul, Dropout, Linear, AddMM, Conv)
+HANDS_ON = (norm.LayerNorm, norm.RMSNorm, norm.GroupNorm, Scale, DivBy, Mul, Dropout, Linear, AddMM, Conv)
 USES = (GELU, ReLU, SiLU, Tanh, Sigmoid, Softmax, MatMul, Contract)
 LEAST = 2  # parts that show how a module is meant
 
@@ -55,6 +55,9 @@ def has_sum(part: "Part", consumers: dict[int, list[Ran]]) -> bool | None:
     own = {run.number for run in part.cores}
     if part.what == "map" and part.cores[0].output.shape not in shapes:
         return None
+    made = through(next(iter(part.cores[0].sources), None))
+    if part.what == "map" and made is not None and made.op is norm.GroupNorm:
+        return None  # of channels in front: the sum stands behind the part that lays them out so again
     pending, seen, alike, used = list(part.cores), set(own), False, False
     while pending:
         run = pending.pop()
