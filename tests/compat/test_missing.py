@@ -50,6 +50,7 @@ def test_advice_and_places_are_about_names_of_pytorch():
 
 
 IMPORTS = """
+import sys; sys.modules['tensorboard'] = None  # as where it is not installed
 import badak.as_torch
 import torch, torch.onnx
 from torch.utils.bundled_inputs import InflatableArg
@@ -135,7 +136,7 @@ except ImportError:
     print("not there")
 print(load_state_dict_from_url, later())
 """
-    done = python("-m", "badak", "run", program(text))
+    done = python("-m", "badak", "run", program("import sys; sys.modules['tensorboard'] = None\n" + text))
     assert done.out == "not there\nown No module named 'torch.utils.tensorboard'\n", done.err
 
 

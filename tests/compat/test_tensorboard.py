@@ -6,8 +6,6 @@ import torch
 
 import badak
 
-pytest.importorskip("tensorboard")
-
 
 def write(library, writer, folder):
     """One of each that badak writes."""
@@ -44,7 +42,6 @@ def events(folder):
 
 
 def test_the_files_hold_the_same(tmp_path):
-    pytest.importorskip("PIL")
     from torch.utils.tensorboard import SummaryWriter as Theirs
 
     from badak.compat.torch.event_files import SummaryWriter as Ours
