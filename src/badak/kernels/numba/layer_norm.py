@@ -5,7 +5,7 @@ import numpy as np
 from badak.kernels.half import value_dtype
 from badak.kernels.numba._blocks import as_rows, rows_per_block, rows_per_part
 from badak.kernels.numba.casts import vector
-from badak.kernels.numba.codegen.compile import kernel
+from badak.kernels.numba.codegen.compile import inlined, kernel
 from badak.kernels.numba.codegen.floats import over_root
 from badak.kernels.numba.reductions import summed
 from badak.kernels.numba.simd.rows import normal_row, products_in, slopes_in, squares_in, total_in
@@ -14,6 +14,16 @@ from badak.kernels.reference.layer_norm import rounding
 
 
 @kernel
+def _moments_again(x, m, share):
+    """m, improved by the mean of x - m, and the mean of (x - m)^2."""
+    rest = x.dtype.type(0)
+    for c in range(x.size):
+        rest += x[c] - m
+    m += rest * share
+    return m, squares_in(x, m) * share
+
+
+@inlined
 def moments_of(x, eps, rough):
     """mean = sum x / C     rstd = 1 / sqrt(sum (x - mean)^2 / C + eps)     of one row.
 
@@ -23,11 +33,7 @@ def moments_of(x, eps, rough):
     m = total_in(x) * share
     var = squares_in(x, m) * share
     if var <= m * m * rough:
-        rest = x.dtype.type(0)
-        for c in range(x.size):
-            rest += x[c] - m
-        m += rest * share
-        var = squares_in(x, m) * share
+        m, var = _moments_again(x, m, share)
     return m, over_root(var + eps)
 
 

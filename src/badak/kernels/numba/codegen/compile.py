@@ -44,6 +44,11 @@ def kernel(function):
     return numba.njit(fastmath=FLAGS, **WITHIN)(function)
 
 
+def inlined(function):
+    """As `kernel`, into the place where it is called."""
+    return numba.njit(fastmath=FLAGS, forceinline=True, **WITHIN)(function)
+
+
 def exact(function):
     """Compile a function that kernels call, every operation rounded on its own, into the place where it is called."""
     return numba.njit(fastmath=False, forceinline=True, **WITHIN)(function)

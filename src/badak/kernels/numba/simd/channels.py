@@ -4,9 +4,9 @@
 
 from badak.kernels.numba.codegen.bfloat16 import is_bfloat16
 from badak.kernels.numba.codegen.floats import rounded
-from badak.kernels.numba.codegen.instructions import LIKE, instruction
+from badak.kernels.numba.codegen.instructions import instruction
 from badak.kernels.numba.codegen.registers import SUMS, Vectors
-from badak.kernels.numba.simd.rows import _at, _kept, _of_half, _sum, _write
+from badak.kernels.numba.simd.rows import _at, _kept, _of_half, _sum, _summing, _write
 
 
 @_of_half
@@ -26,8 +26,8 @@ def _affine(half):
 
 @_of_half
 def _leaning(half):
-    @instruction(2, gives=LIKE)
-    def several(builder, like, m, dy, x, size):
+    @_summing(2)
+    def several(builder, like, m, dy, x, first, size):
         v = Vectors(builder, like.type, SUMS)
         m = v.splat(m)
 
@@ -36,7 +36,7 @@ def _leaning(half):
             d = _kept(v, mask, d, v.zero)
             return [v.fma(v.load(_at(v, dy, place, half), mask=mask, half=half), d, total[0])]
 
-        return _sum(v, size, body)
+        return _sum(v, first, size, body)
 
     return several
 

@@ -8,12 +8,15 @@ on the last 36. Every operation is rounded on its own: with fast-math flags, (x 
 
 # mypy: disable-error-code="call-arg"
 
+from inspect import signature
+
 import numpy as np
+from llvmlite import ir
 
 from badak.kernels.numba.codegen.bfloat16 import is_bfloat16
 from badak.kernels.numba.codegen.floats import rounded
 from badak.kernels.numba.codegen.instructions import LIKE, instruction
-from badak.kernels.numba.codegen.registers import FLOAT32, FLOAT64, I64, SUMS, Vectors
+from badak.kernels.numba.codegen.registers import FLOAT32, FLOAT64, I64, SUMS, Loops, Vectors
 from badak.kernels.numba.simd.functions import exp, exp_lanes
 
 _TOGETHER = 4  # registers of a turn of a reduction, each with a result of its own: an addition takes four cycles
@@ -72,6 +75,64 @@ def _of_half(emit):
     return emit(False), emit(True)
 
 
+def _sum(v, first, size, body, together=_TOGETHER):
+    """The sum of so many numbers of a row from `first` on, for a body that adds a register of it to a total."""
+    totals = _sweep(v, size, lambda place, mask, total: body(v.builder.add(first, place), mask, total), [v.zero], together)
+    totals = [total for (total,) in totals]
+    while len(totals) > 1:
+        totals = [v.builder.fadd(a, b) for a, b in zip(totals[::2], totals[1::2])]
+    return v.total(totals[0])
+
+
+def _summing(same):
+    """The instruction that gives the sum of a row, from emit(builder, like, *values, first, size), `_sum` of a part of it.
+
+    same: as of `instruction`. A long row is summed by a function of its own: among the loops that want such a sum its parts would
+    take their registers.
+    """
+
+    def made(emit):
+        def several(builder, like, *values):
+            *values, size = values
+            with builder.if_else(builder.icmp_signed("<=", size, I64(_LONG)), likely=True) as (whole, parts):
+                with whole:
+                    short, after_short = emit(builder, like, *values, I64(0), size), builder.block
+                with parts:
+                    long = builder.call(_sum_of_parts(builder.module, emit, like.type, values), [*values, size])
+                    after_long = builder.block
+            total = builder.phi(like.type)
+            total.add_incoming(short, after_short)
+            total.add_incoming(long, after_long)
+            return total
+
+        told = signature(emit)
+        several.__signature__ = told.replace(parameters=[each for each in told.parameters.values() if each.name != "first"])
+        return instruction(same, gives=LIKE)(several)
+
+    return made
+
+
+def _sum_of_parts(module, emit, kind, values):
+    """A function of LLVM that adds the sums of a row's parts in float64."""
+    function = ir.Function(module, ir.FunctionType(kind, [*(each.type for each in values), I64]), module.get_unique_name("parts"))
+    function.linkage = "internal"
+    function.attributes.add("noinline")
+    builder = ir.IRBuilder(function.append_basic_block())
+    *values, size = function.args
+    widened, narrowed = (builder.fpext, builder.fptrunc) if kind == FLOAT32 else (lambda value, kind: value,) * 2
+
+    def part(i, whole):
+        first = builder.mul(i, I64(_LONG))
+        left = builder.sub(size, first)
+        count = builder.select(builder.icmp_signed("<", left, I64(_LONG)), left, I64(_LONG))
+        return [builder.fadd(whole[0], widened(emit(builder, kind(0.0), *values, first, count), FLOAT64))]
+
+    count = builder.udiv(builder.add(size, I64(_LONG - 1)), I64(_LONG))
+    (whole,) = Loops(builder).repeat(count, [FLOAT64(0.0)], part)
+    builder.ret(narrowed(whole, kind))
+    return function
+
+
 @_of_half
 def _largest(half):
     @instruction(1, gives=LIKE)
@@ -93,8 +154,8 @@ def _largest(half):
 def _emit_exp(half, writes):
     """The instruction that gives the sum of exp(x - shift), and writes the numbers of which it is made, not rounded."""
 
-    @instruction(2, gives=LIKE)
-    def several(builder, like, shift, made, x, size):
+    @_summing(2)
+    def several(builder, like, shift, made, x, first, size):
         v = Vectors(builder, like.type, SUMS)
         shift = v.splat(shift)
 
@@ -104,7 +165,7 @@ def _emit_exp(half, writes):
                 v.store(e, _at(v, made, place, False), mask=mask)
             return [builder.fadd(total[0], _kept(v, mask, e, v.zero))]
 
-        return _sum(v, size, body, together=1)
+        return _sum(v, first, size, body, together=1)
 
     return several
 
@@ -142,8 +203,8 @@ def _shifted(half):
 def _emit_total(half, squares):
     """The instruction that gives the sum of x, or of (x - m)^2."""
 
-    @instruction(2, gives=LIKE)
-    def several(builder, like, m, x, size):
+    @_summing(2)
+    def several(builder, like, m, x, first, size):
         v = Vectors(builder, like.type, SUMS)
         m = v.splat(m)
 
@@ -154,50 +215,31 @@ def _emit_total(half, squares):
             d = _kept(v, mask, builder.fsub(number, m), v.zero)
             return [v.fma(d, d, total[0])]
 
-        return _sum(v, size, body)
+        return _sum(v, first, size, body)
 
     return several
-
-
-def _sum(v, size, body, together=_TOGETHER):
-    """The sum of a row, for a body that adds a register of it to a total."""
-    builder = v.builder
-
-    def part(i, whole):
-        start = builder.mul(i, I64(_LONG))
-        left = builder.sub(size, start)
-        count = builder.select(builder.icmp_signed("<", left, I64(_LONG)), left, I64(_LONG))
-        totals = _sweep(v, count, lambda place, mask, total: body(builder.add(start, place), mask, total), [v.zero], together)
-        totals = [total for (total,) in totals]
-        while len(totals) > 1:
-            totals = [builder.fadd(a, b) for a, b in zip(totals[::2], totals[1::2])]
-        return [builder.fadd(whole[0], widened(v.total(totals[0]), FLOAT64))]
-
-    widened, narrowed = (builder.fpext, builder.fptrunc) if v.element == FLOAT32 else (lambda value, kind: value,) * 2
-    (whole,) = v.repeat(builder.udiv(builder.add(size, I64(_LONG - 1)), I64(_LONG)), [FLOAT64(0.0)], part)
-    return narrowed(whole, v.element)
 
 
 def _emit_products(half_a, half_b):
     """The instruction that gives the sum of a b; which of them is of bfloat16."""
 
-    @instruction(1, gives=LIKE)
-    def several(builder, like, a, b, size):
+    @_summing(1)
+    def several(builder, like, a, b, first, size):
         v = Vectors(builder, like.type, SUMS)
 
         def body(place, mask, total):
             left = v.load(_at(v, a, place, half_a), mask=mask, half=half_a)
             return [v.fma(left, v.load(_at(v, b, place, half_b), mask=mask, half=half_b), total[0])]
 
-        return _sum(v, size, body)
+        return _sum(v, first, size, body)
 
     return several
 
 
 @_of_half
 def _slopes(half):
-    @instruction(3, gives=LIKE)
-    def several(builder, like, m, r, dy, w, x, size):
+    @_summing(3)
+    def several(builder, like, m, r, dy, w, x, first, size):
         v = Vectors(builder, like.type, SUMS)
         m, r = v.splat(m), v.splat(r)
 
@@ -206,7 +248,7 @@ def _slopes(half):
             h = builder.fmul(builder.fsub(v.load(_at(v, x, place, half), mask=mask, half=half), m), r)
             return [v.fma(g, h, total[0])]
 
-        return _sum(v, size, body)
+        return _sum(v, first, size, body)
 
     return several
 
