@@ -90,8 +90,9 @@ class Node:
                 "compute the loss again, or the first time: Specify retain_graph=True, backward(retain_graph=True)",
                 code=24,
             )  # fmt: skip
-        if self.watched:
-            check_unchanged(self.watched, self._where())
+        for version, then, _ in self.watched or ():
+            if version.count != then:
+                check_unchanged(self.watched, self._where())
 
     def _where(self) -> str:
         return f"{self.name} ({self.line})" if self.line else self.name

@@ -93,6 +93,8 @@ def laid(y: Array, *inputs: Any) -> Array:
 
 def of_gradient(dy: Array, x: Array) -> Array:
     """dy, copied where it does not lie as the gradient of a leaf x does: as x where x fills its memory, else row-major."""
+    if dy.flags.c_contiguous and x.flags.c_contiguous:
+        return dy
     turned = turn(x.shape, x)
     if turned is None or not x.transpose(turned[0]).flags.c_contiguous:
         return row_major(dy)

@@ -27,20 +27,20 @@ _TABLES = "forward", "forward_pre", "backward", "backward_pre"
 
 
 class _Everywhere:
-    """The hooks of all modules at once; `any` says whether there are some.
+    """The hooks of all modules at once.
 
     The tables lie in `nn.module` under PyTorch's names, `_global_forward_hooks`: libraries look there, and some put others there.
     """
 
     def __init__(self) -> None:
-        self.place: dict[str, Any] = {f"_global_{name}_hooks": {} for name in _TABLES}
+        self.place: dict[str, Any] = {}
         self.with_kwargs: dict[int, bool] = {}  # True by the ids of the hooks that want keyword arguments
         self.always_called: dict[int, bool] = {}
         self.registration: dict[str, dict[int, Callable]] = {"module": {}, "parameter": {}, "buffer": {}}
 
     def move(self, place: dict[str, Any]) -> None:
-        """Let the tables lie in this namespace from now on."""
-        place.update(self.place | {f"_global_{kind}_registration_hooks": table for kind, table in self.registration.items()})
+        """Take the tables of this namespace from now on."""
+        place.update({f"_global_{kind}_registration_hooks": table for kind, table in self.registration.items()})
         self.place = place
         of_all.extend((place, f"_global_{name}_hooks") for name in _TABLES)
 
@@ -59,16 +59,6 @@ class _Everywhere:
     @property
     def backward_pre(self) -> dict[int, Callable]:
         return self.place["_global_backward_pre_hooks"]
-
-    @property
-    def any(self) -> bool:
-        place = self.place
-        return bool(
-            place["_global_forward_hooks"]
-            or place["_global_forward_pre_hooks"]
-            or place["_global_backward_hooks"]
-            or place["_global_backward_pre_hooks"]
-        )
 
 
 EVERYWHERE = _Everywhere()

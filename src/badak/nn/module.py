@@ -33,6 +33,10 @@ from badak.nn.state import EXTRA_STATE as _EXTRA_STATE_KEY_SUFFIX  # noqa: F401 
 from badak.nn.state import State
 from badak.tensor import Tensor, meta
 
+_global_forward_hooks: dict[int, Callable] = {}
+_global_forward_pre_hooks: dict[int, Callable] = {}
+_global_backward_hooks: dict[int, Callable] = {}
+_global_backward_pre_hooks: dict[int, Callable] = {}
 EVERYWHERE.move(globals())
 __getattr__ = door("badak.nn.modules.module", like="badak.nn.hooks")
 
@@ -83,7 +87,7 @@ class Module(Moving, State, Hooks):
                 return answer
             observer.on_module_enter(self, args, kwargs)
         own = self._forward_hooks or self._forward_pre_hooks or self._backward_hooks or self._backward_pre_hooks
-        hooked = own or EVERYWHERE.any
+        hooked = own or _global_forward_hooks or _global_forward_pre_hooks or _global_backward_hooks or _global_backward_pre_hooks
         try:
             output = self._call_with_hooks(args, kwargs) if hooked else self.forward(*args, **kwargs)
         except BaseException as error:

@@ -104,10 +104,11 @@ def see(op, x, **attributes):
         observer = modes.observer
         if observer is not None and modes.batching:
             return apply(op, x, **attributes)
-        if observer is None and op.value is not None:
+        quiet = observer is None or observer is INFERENCE
+        if quiet and op.value is not None:
             y._array = op.value(x._array, **attributes)
         else:
-            forward = op.forward if observer is None else observer.on_op_enter(op, op.forward)
+            forward = op.forward if quiet else observer.on_op_enter(op, op.forward)
             y._array = forward(_FORGOTTEN, x._array, **attributes)
         if observer is INFERENCE:  # what inference makes never joins a graph, so nobody asks whose view it is
             y._inference = True

@@ -120,4 +120,6 @@ def heads_of_a_task(q, k):
     """How many heads of a group a task takes: as many as leave two tasks for each thread, so that keys are read once for all."""
     batch, heads = q.shape[:2]
     group = heads // max(k.shape[1], 1)
+    if group == 1:
+        return 1
     return next((n for n in range(group, 1, -1) if group % n == 0 and batch * heads >= 2 * n * team.size), 1)

@@ -1,12 +1,15 @@
 """Layer normalisation over the last axis. Source: Ba, Kiros, Hinton, "Layer Normalization" (2016), eq. 3, and
 eq. 4 for w and b."""
 
+from functools import lru_cache
+
 import numpy as np
 
 from badak.kernels.memory_format import row_major
 from badak.kernels.reference._arrays import Array, in_float32, quiet, rows
 
 
+@lru_cache(256)
 def rounding(count: int, dtype: np.dtype) -> float:
     """The square of the most by which a mean of so many numbers is rounded, in units of the mean."""
     return (count * float(np.finfo(dtype).eps)) ** 2

@@ -15,8 +15,8 @@ def tensor(x, where: str, name: str = "input") -> Tensor:
 
 def real_tensor(x, where: str, name: str = "input") -> Tensor:
     """x, which must be a tensor of real numbers."""
-    x = tensor(x, where, name)
-    expect_real(where, x)
+    if type(x) is not Tensor or x._array.dtype.kind == "c":
+        expect_real(where, tensor(x, where, name))
     return x
 
 

@@ -56,8 +56,11 @@ def scaled_dot_product_attention(
         >>> tuple(F.scaled_dot_product_attention(q, k, v, is_causal=True).shape)
         (1, 2, 3, 4)
     """
-    named = {"query": query, "key": key, "value": value}
-    q, k, v = (real_tensor(x, "attention", name) for name, x in named.items())
+    q, k, v = (
+        real_tensor(query, "attention", "query"),
+        real_tensor(key, "attention", "key"),
+        real_tensor(value, "attention", "value"),
+    )
     if attn_mask is not None and is_causal:
         raise ArgumentError(
             "scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True",
