@@ -216,22 +216,9 @@ def attention(q, k, v, keep=None, bias=None, causal=None, scale=None, drop=None,
     work, every = _work(q, v), batch * heads * -(-queries // block)
     jobs = _jobs(work, every)
     attention_blocks(
-        -(-every // jobs),
-        work,
-        out,
-        lse,
-        weights,
-        q,
-        k,
-        v,
-        *_masks(value_dtype(q.dtype), full, keep, bias, drop),
-        _scale(scale, q),
-        _raised(p),
-        keys if causal is None else causal,
-        block,
-        way_of_scores(q),
-        jobs,
-    )
+        -(-every // jobs), work, out, lse, weights, q, k, v, *_masks(value_dtype(q.dtype), full, keep, bias, drop),
+        _scale(scale, q), _raised(p), keys if causal is None else causal, block, way_of_scores(q), jobs,
+    )  # fmt: skip
     return out, lse, weights if want_weights else None
 
 
@@ -253,26 +240,10 @@ def attention_backward(dout, dweights, q, k, v, lse, keep, bias, causal, scale, 
     work, every = 2.5 * _work(q, v), batch * groups * parts
     jobs = _jobs(work, every)
     attention_backward_parts(
-        -(-every // jobs),
-        work,
-        dq,
-        dk,
-        dv,
-        dscores,
-        dout,
-        nothing if dweights is None else dweights,
-        q,
-        k,
-        v,
-        np.ascontiguousarray(lse),
-        *_masks(value_dtype(q.dtype), full, keep, bias, drop),
-        _scale(scale, q),
-        _raised(p),
-        keys if causal is None else causal,
-        block,
-        _way(q, k),
-        jobs,
-    )
+        -(-every // jobs), work, dq, dk, dv, dscores, dout, nothing if dweights is None else dweights, q, k, v,
+        np.ascontiguousarray(lse), *_masks(value_dtype(q.dtype), full, keep, bias, drop),
+        _scale(scale, q), _raised(p), keys if causal is None else causal, block, _way(q, k), jobs,
+    )  # fmt: skip
     dk, dv = (_total(x) for x in (dk, dv))
     dbias = _sum_to(dscores, bias.shape) if needs[3] else None
     return tuple(x if need else None for x, need in zip((dq, dk, dv, dbias), needs))

@@ -5,7 +5,7 @@ import numpy as np
 from badak.kernels.half import value_dtype
 from badak.kernels.numba._blocks import rows_per_block
 from badak.kernels.numba._channels import IMAGES, TOGETHER, lines_of, of_lines, rows_of_part
-from badak.kernels.numba.casts import cast, vector
+from badak.kernels.numba.casts import cast, vector, vector_or
 from badak.kernels.numba.codegen.floats import over_root
 from badak.kernels.numba.reductions import sum_rows
 from badak.kernels.numba.simd.channels import affine_row, back_row, leaning_in
@@ -99,8 +99,7 @@ def batch_norm(x, w, b, mean, var, eps):
     """y (N, C, ...); see `reference.batch_norm`."""
     number, channels = value_dtype(x.dtype), x.shape[1]
     lines, group = lines_of(x)
-    w = np.ones(channels, number) if w is None else vector(w, number)
-    b = np.zeros(channels, number) if b is None else vector(b, number)
+    w, b = vector_or(1, w, channels, number), vector_or(0, b, channels, number)
     return of_lines(_normal(lines, group, vector(mean, number), vector(var, number), w, b, eps), x)
 
 
@@ -121,7 +120,7 @@ def batch_norm_backward(dy, x, w, mean, var, eps, moving, needs):
     number, channels, kind = value_dtype(x.dtype), x.shape[1], None if w is None else w.dtype
     (lines, group), (given, _) = lines_of(x), lines_of(dy, x)
     mean, var = vector(mean, number), vector(var, number)
-    w = np.ones(channels, number) if w is None else vector(w, number)
+    w = vector_or(1, w, channels, number)
     dw = db = dx = None
     if moving or needs[1] or needs[2]:
         dw, db = _sums(given, lines, group, mean, var, eps)

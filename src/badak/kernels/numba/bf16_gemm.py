@@ -61,17 +61,8 @@ def product(c, a, b, bias=None):
         speed = _FLOPS_PER_NS
     halves = c.dtype == BFLOAT16, a.dtype == BFLOAT16, b.dtype == BFLOAT16
     run = _kernels.get(halves) or _kernel(halves)
-    run(
-        i * j * -(-m // rows) * -(-n // columns),
-        2 * i * j * m * n * k // speed,
-        c,
-        a,
-        b,
-        NOTHING[_FLOAT32] if bias is None else vector(bias, _FLOAT32),
-        way,
-        rows,
-        columns,
-    )
+    bias = NOTHING[_FLOAT32] if bias is None else vector(bias, _FLOAT32)
+    run(i * j * -(-m // rows) * -(-n // columns), 2 * i * j * m * n * k // speed, c, a, b, bias, way, rows, columns)
     return out
 
 

@@ -33,6 +33,11 @@ def vector(x, dtype):
     return np.ascontiguousarray(cast(x, dtype))
 
 
+def vector_or(number, x, size, dtype):
+    """x as `vector` gives it; where it is None, `size` times the number."""
+    return np.full(size, number, dtype) if x is None else vector(x, dtype)
+
+
 def cast(x, dtype):
     """x in another dtype, as x lies in memory; x itself where it has the dtype."""
     if x.dtype == dtype:

@@ -19,7 +19,8 @@ from badak.kernels.numba.matmul import matmul
 from badak.kernels.numba.simd.gemm import gemm
 from badak.kernels.numba.simd.tiles import DEPTH, copy_number, copy_row
 from badak.kernels.numba.threadpool.parallel import parallel, parallel_exact
-from badak.kernels.numba.windows import fold, offsets_of
+from badak.kernels.numba.windows import flat_axes, fold, offsets_of
+from badak.kernels.reference.conv import grouped
 
 SIZE, STRIDE, OUT = range(3)
 _PANELS = 8  # of columns that a task makes at most: fewer, and its weight is read too often
@@ -225,7 +226,7 @@ def _conv(x, w, at, groups, out, turned=False):
     y = np.empty((n, m, *out), x.dtype)
     left = _weight(w, groups)
     if _is_one(w, at):
-        return matmul(left, _grouped(x, groups)).reshape(y.shape)
+        return matmul(left, grouped(x, groups)).reshape(y.shape)
     stride, padding, dilation = at
     source, geometry, offsets = _slid(x, w.shape[2:], stride, padding, dilation, out)
     offsets = offsets[::-1].copy() if turned else offsets
@@ -254,7 +255,7 @@ def conv_dx(dy, w, at, groups, size):
     if not _taken(dy, w, size):
         return reference.conv_dx(dy, w, at, groups, size)
     if _is_one(w, at) and size == dy.shape[2:]:
-        return matmul(left.swapaxes(1, 2), _grouped(dy, groups)).reshape(dy.shape[0], -1, *size)
+        return matmul(left.swapaxes(1, 2), grouped(dy, groups)).reshape(dy.shape[0], -1, *size)
     cheap = left.shape[1] <= 4 * w.shape[1]  # to cut windows of dy out, next to those that are put back
     if cheap and max(stride) == 1 and all(p <= r for p, r in zip(padding, reach)):
         given = contiguous(w).reshape(groups, -1, w.shape[1], math.prod(w.shape[2:]))
@@ -262,7 +263,7 @@ def conv_dx(dy, w, at, groups, size):
         swap_channels(groups * -(-w.shape[1] // _SWAPPED), w.size * PER_COPY, swapped, given, _SWAPPED)
         swapped = swapped.reshape(-1, given.shape[1], *w.shape[2:])
         return _conv(dy, swapped, (stride, tuple(r - p for r, p in zip(reach, padding)), dilation), groups, size, turned=True)
-    cols = matmul(left.swapaxes(1, 2), _grouped(dy, groups))
+    cols = matmul(left.swapaxes(1, 2), grouped(dy, groups))
     return fold(cols.reshape(dy.shape[0], groups * w.shape[1], *w.shape[2:], *dy.shape[2:]), size, *at)
 
 
@@ -272,7 +273,7 @@ def conv_dw(dy, x, shape, at, groups):
         return reference.conv_dw(dy, x, shape, at, groups)
     stride, padding, dilation = at
     source, geometry, offsets = _slid(x, shape[2:], stride, padding, dilation, dy.shape[2:])
-    dw, given = np.empty(shape, x.dtype), _flat(dy)
+    dw, given = np.empty(shape, x.dtype), flat_axes(dy)
     work = 2 * dy.size * math.prod(shape[1:]) // FLOPS_PER_NS
     if groups == shape[0] == x.shape[1] and max(stride) == 1:
         depthwise_weights(groups, 4 * work, dw.reshape(groups, -1), given, source, geometry, offsets)
@@ -296,7 +297,7 @@ def _slid(x, kernel, stride, padding, dilation, out):
         x = _padded(x, padding)
     missing = 3 - len(out)
     geometry = np.array([(1,) * missing + tuple(each) for each in (x.shape[2:], stride, out)], np.int64)
-    return _flat(x), geometry, offsets_of(x.shape[2:], kernel, dilation)
+    return flat_axes(x), geometry, offsets_of(x.shape[2:], kernel, dilation)
 
 
 def _padded(x, padding):
@@ -314,16 +315,6 @@ def _is_one(w, at):
     return math.prod(w.shape[2:]) == math.prod(at[0]) == 1 and not any(at[1])
 
 
-def _flat(x):
-    """x (N, C, *S) as (N, C, prod(S)), row-major."""
-    return contiguous(x).reshape(*x.shape[:2], math.prod(x.shape[2:]))
-
-
 def _weight(w, groups):
     """(G, M/G, J), row-major."""
     return contiguous(w).reshape(groups, w.shape[0] // groups, math.prod(w.shape[1:]))
-
-
-def _grouped(y, groups):
-    """(N, M, *O) as (N, G, M/G, L)"""
-    return y.reshape(y.shape[0], groups, y.shape[1] // groups, math.prod(y.shape[2:]))

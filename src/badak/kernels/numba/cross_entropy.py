@@ -87,20 +87,8 @@ def cross_entropy(logits, target, weight=None, ignore_index=-100, smoothing=0.0)
     n, classes = logits.shape
     number = value_dtype(logits.dtype)
     loss, lse = np.empty(n, number), np.empty(n, number)
-    step = rows_per_block(classes)
-    cross_entropy_rows(
-        -(-n // step),
-        1.5 * logits.size,
-        loss,
-        lse,
-        logits,
-        np.ascontiguousarray(target, np.int64),
-        _weight(weight, logits),
-        ignore_index,
-        smoothing,
-        step,
-        wrong,
-    )
+    step, labels, w = rows_per_block(classes), np.ascontiguousarray(target, np.int64), _weight(weight, logits)
+    cross_entropy_rows(-(-n // step), 1.5 * logits.size, loss, lse, logits, labels, w, ignore_index, smoothing, step, wrong)
     if wrong[0]:
         raise _out_of_range(target, classes, ignore_index)
     return loss, lse
@@ -111,21 +99,10 @@ def cross_entropy_backward(dloss, logits, target, lse, weight, ignore_index, smo
     logits, wrong = as_rows(logits), np.zeros(1, np.int64)
     n, classes = logits.shape
     dlogits = logits if over_logits else np.empty((n, classes), logits.dtype)
-    step = rows_per_block(classes)
-    cross_entropy_backward_rows(
-        -(-n // step),
-        2 * logits.size,
-        dlogits,
-        np.ascontiguousarray(dloss),
-        logits,
-        np.ascontiguousarray(target, np.int64),
-        np.ascontiguousarray(lse),
-        _weight(weight, logits),
-        ignore_index,
-        smoothing,
-        step,
-        wrong,
-    )
+    step, labels, w = rows_per_block(classes), np.ascontiguousarray(target, np.int64), _weight(weight, logits)
+    dloss, lse, tasks = np.ascontiguousarray(dloss), np.ascontiguousarray(lse), -(-n // step)
+    work = 2 * logits.size
+    cross_entropy_backward_rows(tasks, work, dlogits, dloss, logits, labels, lse, w, ignore_index, smoothing, step, wrong)
     if wrong[0]:
         raise _out_of_range(target, classes, ignore_index)
     return dlogits

@@ -92,15 +92,6 @@ def product(c, a, b, bias=None):
     i, j, m, n = c.shape
     k = a.shape[3]
     rows, columns = tiles(m, n, k, max(i * j, 1), team.size)
-    count = i * j * -(-m // rows) * -(-n // columns)
-    product_tiles(
-        count,
-        2 * i * j * m * n * k // FLOPS_PER_NS,
-        c,
-        a,
-        b,
-        NOTHING[c.dtype] if bias is None else bias,
-        rows,
-        columns,
-    )
+    bias = NOTHING[c.dtype] if bias is None else bias
+    product_tiles(i * j * -(-m // rows) * -(-n // columns), 2 * i * j * m * n * k // FLOPS_PER_NS, c, a, b, bias, rows, columns)
     return out

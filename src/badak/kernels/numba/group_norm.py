@@ -6,7 +6,7 @@ import numpy as np
 
 from badak.kernels.half import value_dtype
 from badak.kernels.numba._blocks import contiguous, rows_per_block
-from badak.kernels.numba.casts import vector
+from badak.kernels.numba.casts import vector_or
 from badak.kernels.numba.layer_norm import moments_of
 from badak.kernels.numba.reductions import summed
 from badak.kernels.numba.simd.channels import affine_row, leaning_in
@@ -59,8 +59,7 @@ def group_norm(x, w, b, groups, eps):
     """y, mean, rstd; see `reference.group_norm`."""
     number, channels, rows = value_dtype(x.dtype), x.shape[1], _by_group(x, groups)
     y, mean, rstd = np.empty(rows.shape, x.dtype), np.empty(len(rows), number), np.empty(len(rows), number)
-    w = np.ones(channels, number) if w is None else vector(w, number)
-    b = np.zeros(channels, number) if b is None else vector(b, number)
+    w, b = vector_or(1, w, channels, number), vector_or(0, b, channels, number)
     step = rows_per_block(rows.shape[1])
     rough = rounding(rows.shape[1], number)
     group_norm_rows(-(-len(rows) // step), x.size, y, mean, rstd, rows, w, b, eps, rough, groups, step)
@@ -73,7 +72,7 @@ def group_norm_backward(dy, x, w, mean, rstd, needs):
     rows, given = _by_group(x, groups), _by_group(dy, groups)
     dx = np.empty(rows.shape, x.dtype)
     dw, db = np.empty(x.shape[:2], number), np.empty(x.shape[:2], number)
-    w = np.ones(x.shape[1], number) if w is None else vector(w, number)
+    w = vector_or(1, w, x.shape[1], number)
     step = rows_per_block(rows.shape[1])
     tasks = -(-len(rows) // step)
     group_norm_backward_rows(tasks, 2 * x.size, dx, dw, db, given, rows, w, mean.ravel(), rstd.ravel(), groups, step)

@@ -4,7 +4,7 @@ import numpy as np
 
 from badak.kernels.half import value_dtype
 from badak.kernels.numba._blocks import as_rows, rows_per_block, rows_per_part
-from badak.kernels.numba.casts import vector
+from badak.kernels.numba.casts import vector_or
 from badak.kernels.numba.codegen.compile import inlined, kernel
 from badak.kernels.numba.codegen.floats import over_root
 from badak.kernels.numba.reductions import summed
@@ -77,19 +77,8 @@ def layer_norm(x, w, b, eps):
     number = value_dtype(dtype)
     y, mean, rstd = np.empty((n, channels), dtype), np.empty(n, number), np.empty(n, number)
     step = rows_per_block(channels)
-    layer_norm_rows(
-        -(-n // step),
-        x.size,
-        y,
-        mean,
-        rstd,
-        rows,
-        np.ones(channels, number) if w is None else vector(w, number),
-        np.zeros(channels, number) if b is None else vector(b, number),
-        eps,
-        rounding(channels, number),
-        step,
-    )
+    w, b, rough = vector_or(1, w, channels, number), vector_or(0, b, channels, number), rounding(channels, number)
+    layer_norm_rows(-(-n // step), x.size, y, mean, rstd, rows, w, b, eps, rough, step)
     if rows is x:
         return y, mean, rstd
     lead = shape[:-1]
@@ -105,19 +94,8 @@ def layer_norm_backward(dy, x, w, mean, rstd, needs):
     count = -(-n // step)
     dx = np.empty((n, channels), dtype)
     dw, db = np.empty((count, channels), number), np.empty((count, channels), number)
-    layer_norm_backward_rows(
-        count,
-        2 * x.size,
-        dx,
-        dw,
-        db,
-        as_rows(dy),
-        rows,
-        np.ones(channels, number) if w is None else vector(w, number),
-        mean.ravel(),
-        rstd.ravel(),
-        step,
-    )
+    w = vector_or(1, w, channels, number)
+    layer_norm_backward_rows(count, 2 * x.size, dx, dw, db, as_rows(dy), rows, w, mean.ravel(), rstd.ravel(), step)
     return (
         dx.reshape(x.shape) if needs[0] else None,
         summed(dw, kind) if needs[1] else None,

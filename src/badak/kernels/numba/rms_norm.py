@@ -4,7 +4,7 @@ import numpy as np
 
 from badak.kernels.half import value_dtype
 from badak.kernels.numba._blocks import as_rows, rows_per_block, rows_per_part
-from badak.kernels.numba.casts import vector
+from badak.kernels.numba.casts import vector_or
 from badak.kernels.numba.codegen.floats import over_root
 from badak.kernels.numba.reductions import summed
 from badak.kernels.numba.simd.rows import normal_row, slopes_in, squares_in
@@ -48,16 +48,7 @@ def rms_norm(x, w, eps):
     number = value_dtype(dtype)
     y, rstd = np.empty((n, channels), dtype), np.empty(n, number)
     step = rows_per_block(channels)
-    rms_norm_rows(
-        -(-n // step),
-        x.size,
-        y,
-        rstd,
-        rows,
-        np.ones(channels, number) if w is None else vector(w, number),
-        eps,
-        step,
-    )
+    rms_norm_rows(-(-n // step), x.size, y, rstd, rows, vector_or(1, w, channels, number), eps, step)
     return (y, rstd) if rows is x else (y.reshape(x.shape), rstd.reshape(x.shape[:-1]))
 
 
@@ -69,15 +60,6 @@ def rms_norm_backward(dy, x, w, rstd, needs):
     count = -(-n // step)
     number, kind = value_dtype(dtype), None if w is None else w.dtype
     dx, dw = np.empty((n, channels), dtype), np.empty((count, channels), number)
-    rms_norm_backward_rows(
-        count,
-        2 * x.size,
-        dx,
-        dw,
-        as_rows(dy),
-        rows,
-        np.ones(channels, number) if w is None else vector(w, number),
-        rstd.ravel(),
-        step,
-    )
+    w = vector_or(1, w, channels, number)
+    rms_norm_backward_rows(count, 2 * x.size, dx, dw, as_rows(dy), rows, w, rstd.ravel(), step)
     return dx.reshape(x.shape) if needs[0] else None, summed(dw, kind) if needs[1] else None

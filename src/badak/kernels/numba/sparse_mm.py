@@ -46,7 +46,7 @@ def sparse_mm(values, dense, row, col, rows):
         return reference.sparse_mm(values, dense, row, col, rows)
     channels = dense.shape[1]
     y = np.zeros((rows, channels), dense.dtype)
-    row, col, wrong = _whole(row), _whole(col), np.zeros(1, np.int64)
+    row, col, wrong = np.ascontiguousarray(row), np.ascontiguousarray(col), np.zeros(1, np.int64)
     if bool((row[1:] >= row[:-1]).all()):
         step, columns = max(1, -(-rows // PARTS)), max(channels, 1)
         starts = np.searchsorted(row, np.arange(0, rows + step, step)).astype(np.int64)
@@ -54,7 +54,9 @@ def sparse_mm(values, dense, row, col, rows):
     else:
         starts, columns = np.array([0, row.size]), COLUMNS
     tasks = (len(starts) - 1) * -(-channels // columns)
-    add_entries(tasks, row.size * (4 + channels * 0.4), y, _whole(values), as_rows(dense), row, col, starts, columns, wrong)
+    add_entries(
+        tasks, row.size * (4 + channels * 0.4), y, np.ascontiguousarray(values), as_rows(dense), row, col, starts, columns, wrong
+    )
     _check(wrong, row, col, rows, dense.shape[0])
     return y
 
@@ -63,16 +65,12 @@ def sparse_mm_backward(dy, dense, row, col):
     """dvalues[k] = sum over c of dy[row[k], c] dense[col[k], c]."""
     if dy.dtype != dense.dtype or dense.shape[1] == 0:
         return reference.sparse_mm_backward(dy, dense, row, col)
-    row, col, wrong = _whole(row), _whole(col), np.zeros(1, np.int64)
+    row, col, wrong = np.ascontiguousarray(row), np.ascontiguousarray(col), np.zeros(1, np.int64)
     made = np.empty(row.size, dy.dtype)
     tasks = -(-row.size // PER_TASK)
     dot_rows(tasks, row.size * (4 + dy.shape[1] * 0.4), made, as_rows(dy), as_rows(dense), row, col, PER_TASK, wrong)
     _check(wrong, row, col, dy.shape[0], dense.shape[0])
     return made
-
-
-def _whole(x):
-    return np.ascontiguousarray(x)
 
 
 def _check(wrong, row, col, rows, columns):

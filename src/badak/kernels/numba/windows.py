@@ -169,7 +169,7 @@ def unfold(x, kernel, stride, padding, dilation, out):
     cols = np.empty((n, c, *kernel, *out), x.dtype)
     flat = cols.reshape(n, c, math.prod(kernel), math.prod(out))
     at, step = _geometry(x.shape[2:], kernel, stride, padding, dilation, out), rows_per_block(flat[0, 0].size)
-    unfold_channels(-(-n * c // step), cols.size * 0.3, flat, _flat(x), at, step)
+    unfold_channels(-(-n * c // step), cols.size * 0.3, flat, flat_axes(x), at, step)
     return cols
 
 
@@ -196,7 +196,7 @@ def max_pool(x, kernel, stride, padding, dilation, out):
     step = rows_per_block(places * math.prod(kernel))
     work = y.size * math.prod(kernel)
     offsets = offsets_of(x.shape[2:], kernel, dilation)
-    max_channels(-(-n * c // step), work, y.reshape(n, c, places), index.reshape(n, c, places), _flat(x), at, offsets, step)
+    max_channels(-(-n * c // step), work, y.reshape(n, c, places), index.reshape(n, c, places), flat_axes(x), at, offsets, step)
     return y, index
 
 
@@ -205,9 +205,9 @@ def max_pool_backward(dy, index, size):
     if not dy.size or dy.dtype.char not in "fd":
         return reference.max_pool_backward(dy, index, size)
     n, c = dy.shape[:2]
-    dx, where = np.empty((n, c, *size), dy.dtype), _flat(index)
+    dx, where = np.empty((n, c, *size), dy.dtype), flat_axes(index)
     step = rows_per_block(max(where.shape[2], math.prod(size)))
-    spread_channels(-(-n * c // step), dy.size * 1.5, dx.reshape(n, c, math.prod(size)), _flat(dy), where, step)
+    spread_channels(-(-n * c // step), dy.size * 1.5, dx.reshape(n, c, math.prod(size)), flat_axes(dy), where, step)
     return dx
 
 
@@ -229,7 +229,7 @@ def offsets_of(size, kernel, dilation):
     return offsets
 
 
-def _flat(x):
+def flat_axes(x):
     """x (N, C, *S) as (N, C, prod(S)), row-major."""
     return contiguous(x).reshape(*x.shape[:2], math.prod(x.shape[2:]))
 

@@ -21,7 +21,7 @@ def conv(x: Array, w: Array, at: tuple[Sizes, Sizes, Sizes], groups: int, out: S
 
 def conv_dx(dy: Array, w: Array, at: tuple[Sizes, Sizes, Sizes], groups: int, size: Sizes) -> Array:
     """dx (N, C, *size): W^T dy, each number added where the windows came from: the adjoint of `conv` in x."""
-    cols = matmul.matmul(_weight(w, groups).swapaxes(1, 2), _grouped(dy, groups))  # (N, G, J, L)
+    cols = matmul.matmul(_weight(w, groups).swapaxes(1, 2), grouped(dy, groups))  # (N, G, J, L)
     return windows.fold(cols.reshape(dy.shape[0], groups * w.shape[1], *w.shape[2:], *dy.shape[2:]), size, *at)
 
 
@@ -37,7 +37,7 @@ def _columns(of: Any, x: Any, shape: Sizes, at: tuple[Sizes, Sizes, Sizes], grou
 
 def _products(multiply: Any, dy: Any, cols: Any, groups: int) -> Any:
     """sum_n dy cols^T as one product for each group: (G, M/G, N L) (G, N L, J)"""
-    left, right = (each.transpose(1, 2, 0, 3) for each in (_grouped(dy, groups), cols))
+    left, right = (each.transpose(1, 2, 0, 3) for each in (grouped(dy, groups), cols))
     left, right = (each.reshape(*each.shape[:2], each.shape[2] * each.shape[3]) for each in (left, right))
     return multiply(left, right.swapaxes(1, 2))
 
@@ -47,6 +47,6 @@ def _weight(w: Array, groups: int) -> Array:
     return w.reshape(groups, w.shape[0] // groups, math.prod(w.shape[1:]))
 
 
-def _grouped(y: Any, groups: int) -> Any:
+def grouped(y: Any, groups: int) -> Any:
     """(N, M, *O) as (N, G, M/G, L)"""
     return y.reshape(y.shape[0], groups, y.shape[1] // groups, math.prod(y.shape[2:]))

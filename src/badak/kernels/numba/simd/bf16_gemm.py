@@ -196,25 +196,9 @@ def _(way, alpha, a, b, base, c):
         if c.size > 0:
             start, step = where(base)
             _gemm(
-                way,
-                np.float32(alpha),
-                c.shape[0],
-                c.shape[1],
-                a.shape[1],
-                a.ctypes.data,
-                a.strides[0],
-                a.strides[1],
-                of_a,
-                b.ctypes.data,
-                b.strides[0],
-                b.strides[1],
-                of_b,
-                start,
-                step,
-                c.ctypes.data,
-                c.strides[0],
-                of_c,
-            )
+                way, np.float32(alpha), c.shape[0], c.shape[1], a.shape[1], a.ctypes.data, a.strides[0], a.strides[1], of_a,
+                b.ctypes.data, b.strides[0], b.strides[1], of_b, start, step, c.ctypes.data, c.strides[0], of_c,
+            )  # fmt: skip
 
     return run
 

@@ -248,21 +248,8 @@ def _(alpha, a, b, base, c, whole=False):
         if c.size > 0:
             start, step = where(base)
             call(
-                number(alpha),
-                c.shape[0],
-                c.shape[1],
-                a.shape[1],
-                a.ctypes.data,
-                a.strides[0],
-                a.strides[1],
-                b.ctypes.data,
-                b.strides[0],
-                b.strides[1],
-                start,
-                step,
-                c.ctypes.data,
-                c.strides[0],
-                whole,
-            )
+                number(alpha), c.shape[0], c.shape[1], a.shape[1], a.ctypes.data, a.strides[0], a.strides[1],
+                b.ctypes.data, b.strides[0], b.strides[1], start, step, c.ctypes.data, c.strides[0], whole,
+            )  # fmt: skip
 
     return run
