@@ -42,7 +42,7 @@ class Arguments:
                 return "again", self._places[id(value)]
             if kind is not tuple and (value is not self.args and value is not self.kwargs):
                 self._places[id(value)] = len(self._places)
-        if _varies(value):
+        if type(value) is Tensor and not value.requires_grad:  # which may have other values in the next call
             self.tensors.append(value)
             array = value._array
             flags = array.flags
@@ -127,23 +127,13 @@ class _Itself:
         return 0
 
 
-def _varies(value) -> bool:
-    """Whether an argument is a tensor that may have other values in the next call."""
-    return type(value) is Tensor and not value.requires_grad
-
-
-def _is_data(value) -> bool:
-    """Whether it is an object of a dataclass."""
-    return dataclasses.is_dataclass(value) and not isinstance(value, type)
-
-
 def _parts(value):
     """(name, part) of everything in a list, tuple, dict or dataclass; None for what is none of them."""
     if isinstance(value, list | tuple):
         return list(enumerate(value))
     if isinstance(value, dict):
         return list(value.items())
-    if _is_data(value):
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return [(field.name, getattr(value, field.name)) for field in dataclasses.fields(value) if hasattr(value, field.name)]
     return None
 

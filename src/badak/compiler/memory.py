@@ -192,15 +192,10 @@ def settle(entries, kept, origins, anew=frozenset(), gradients: Gradients | None
         return x.on(others[x.memory])
 
     for entry in entries:
-        if _is_placed(entry):
+        if entry.calls is not None and not entry.stays:  # it works on places
             entry.move(array)
     made = [owner for owner in fixed.values() if origins.knows(owner) and origins.of(owner)[0] == "made"]
     return size + sum(getattr(owner, "nbytes", 0) for owner in made)
-
-
-def _is_placed(entry) -> bool:
-    """Whether the entry works on places."""
-    return entry.calls is not None and not entry.stays
 
 
 def _arrays(entries) -> list:

@@ -111,9 +111,7 @@ class Plan:
 
     def call(self, found: Arguments):
         """Run, or record. `refused` says afterwards why it will not be recorded."""
-        if self._scouted is None:
-            return self._scout(found)
-        return self._record(found)
+        return self._scout(found) if self._scouted is None else self._record(found)
 
     def _scout(self, found: Arguments):
         """The first call, which only runs, and may make what is missing."""

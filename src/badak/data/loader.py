@@ -324,7 +324,8 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
 
     def _deliver(self):
         while self._waiting or self._arrived:
-            number = next(iter(self._arrived), None) if not self._loader.in_order else self._oldest()
+            every = itertools.chain(self._waiting, self._arrived)
+            number = min(every) if self._loader.in_order else next(iter(self._arrived), None)
             if number not in self._arrived:
                 worker, number, result = self._crew.receive(self._loader.timeout)
                 del self._waiting[number]
@@ -337,9 +338,6 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
             self._dispatch()
             return self._arrived.pop(number)
         raise StopIteration
-
-    def _oldest(self):
-        return min(itertools.chain(self._waiting, self._arrived))
 
 
 # ---------------------------------------------------------------------- checks of the arguments

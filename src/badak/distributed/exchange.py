@@ -23,7 +23,7 @@ def all_to_all_single(
         return None
     y, x = array(output, "all_to_all_single"), array(input, "all_to_all_single")
     out, into = _splits(y, output_split_sizes, group, "output"), _splits(x, input_split_sizes, group, "input")
-    return _exchange("all_to_all_single", group, [x], into, _row_size(x), [output], out, async_op)
+    return _exchange("all_to_all_single", group, [x], into, math.prod(x.shape[1:]), [output], out, async_op)
 
 
 def all_to_all(output_tensor_list, input_tensor_list, group=None, async_op: bool = False) -> Work | None:
@@ -63,10 +63,6 @@ def _exchange(kind: str, group: ProcessGroup, xs, sent, width: int, outputs, tak
 
 def _starts(counts, size: int) -> list[int]:
     return [size * int(n) for n in np.cumsum([0, *counts[:-1]])]
-
-
-def _row_size(x: np.ndarray) -> int:
-    return math.prod(x.shape[1:])
 
 
 def _splits(x: np.ndarray, sizes, group: ProcessGroup, name: str) -> list[int]:

@@ -133,9 +133,7 @@ class PowerTransform(Transform):
 
 
 def _same(a, b) -> bool:
-    if isinstance(a, Tensor) or isinstance(b, Tensor):
-        return bool((a == b).all())
-    return a == b
+    return bool((a == b).all()) if isinstance(a, Tensor) or isinstance(b, Tensor) else a == b
 
 
 class AffineTransform(Transform):

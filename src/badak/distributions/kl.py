@@ -99,14 +99,6 @@ def _laplace(p: Laplace, q: Laplace) -> Tensor:
     return -ratio.log() + far / q.scale + ratio * (-far / p.scale).exp() - 1
 
 
-def _poisson(p: Poisson, q: Poisson) -> Tensor:
-    return p.rate * (p.rate.log() - q.rate.log()) - (p.rate - q.rate)
-
-
-def _geometric(p: Geometric, q: Geometric) -> Tensor:
-    return -p.entropy() - (-q.probs).log1p() / p.probs - q.logits
-
-
 def _multivariate(p: MultivariateNormal, q: MultivariateNormal) -> Tensor:
     if p.event_shape != q.event_shape:
         raise ArgumentError("KL-divergence between two Multivariate Normals with different event shapes cannot be computed", None)
@@ -160,8 +152,8 @@ PAIRS: dict[tuple[type, type], Any] = {
     (Dirichlet, Dirichlet): _dirichlet,
     (Beta, Beta): _beta,
     (Laplace, Laplace): _laplace,
-    (Poisson, Poisson): _poisson,
-    (Geometric, Geometric): _geometric,
+    (Poisson, Poisson): lambda p, q: p.rate * (p.rate.log() - q.rate.log()) - (p.rate - q.rate),
+    (Geometric, Geometric): lambda p, q: -p.entropy() - (-q.probs).log1p() / p.probs - q.logits,
     (MultivariateNormal, MultivariateNormal): _multivariate,
     (Independent, Independent): _independent,
     (TransformedDistribution, TransformedDistribution): _of_bases,

@@ -130,9 +130,7 @@ class _Cursor:
             return self.array(name)
         if code not in LEAST:
             raise self.broken(tr("'{}' is of type {}, and there are 0 to {}", line(name), code, len(_NUMBERS) - 1))
-        if code == _BOOL:
-            return self.number("<B") != 0
-        return self.number(_NUMBERS[code])
+        return self.number("<B") != 0 if code == _BOOL else self.number(_NUMBERS[code])
 
     def array(self, name: str) -> Any:
         code = self.number("<I")

@@ -264,7 +264,7 @@ class Unpickler:
             raise self.unsafe(tr("it gives a {} a state, which badak does not do", type(made).__name__))
 
 
-Action = Callable[[Unpickler, Any], None]
+Action = Callable[[Unpickler, Any], Any]
 
 
 def _push(make: Callable[[Unpickler, Any], Any]) -> Action:
@@ -291,14 +291,6 @@ def _refuse(opcode: str) -> Action:
 def _protocol(machine: Unpickler, argument: int) -> None:
     if argument > LAST_PROTOCOL:
         raise ValueError(f"protocol {argument}; the last one is {LAST_PROTOCOL}")
-
-
-def _pop(machine: Unpickler, argument: Any) -> None:
-    machine.stack.pop()
-
-
-def _pop_mark(machine: Unpickler, argument: Any) -> None:
-    machine.to_mark()
 
 
 def _get(machine: Unpickler, argument: int) -> Any:
@@ -348,10 +340,6 @@ def _list(machine: Unpickler, argument: Any) -> None:
     machine.extend(items)
 
 
-def _one(machine: Unpickler, argument: Any) -> None:
-    machine.extend([machine.pop()])
-
-
 def _pair(machine: Unpickler, argument: Any) -> None:
     value, key = machine.pop(), machine.pop()
     machine.fill([key, value])
@@ -393,13 +381,13 @@ ACTIONS: dict[str, Action] = {
     "FROZENSET": _push(_frozen),
     "LIST": _list,
     "DICT": _dict,
-    "APPEND": _one,
+    "APPEND": lambda machine, argument: machine.extend([machine.pop()]),
     "APPENDS": lambda machine, argument: machine.extend(machine.to_mark()),
     "SETITEM": _pair,
     "SETITEMS": lambda machine, argument: machine.fill(machine.to_mark()),
     "ADDITEMS": lambda machine, argument: machine.add(machine.to_mark()),
-    "POP": _pop,
-    "POP_MARK": _pop_mark,
+    "POP": lambda machine, argument: machine.stack.pop(),
+    "POP_MARK": lambda machine, argument: machine.to_mark(),
     "DUP": _push(lambda machine, argument: machine.top()),
     "GLOBAL": _push(_global),
     "STACK_GLOBAL": _push(_stack_global),

@@ -130,12 +130,7 @@ class EmbeddingBag(Module):
         if _weight is None:
             self.reset_parameters()
 
-    def reset_parameters(self) -> None:
-        """Draw the table again."""
-        init.normal_(self.weight)
-        if self.padding_idx is not None:
-            with no_grad():
-                self.weight[self.padding_idx].fill_(0)
+    reset_parameters = Embedding.reset_parameters  # type: ignore[misc]
 
     def forward(self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None) -> Tensor:
         return F.embedding_bag(

@@ -71,8 +71,7 @@ class _ZeroPad(_ConstantPadNd):
     def __init__(self, padding) -> None:
         super().__init__(padding, 0.0)
 
-    def extra_repr(self) -> str:
-        return f"{self.padding}"
+    extra_repr = _Pad.extra_repr
 
 
 class ZeroPad1d(_ZeroPad, ConstantPad1d):

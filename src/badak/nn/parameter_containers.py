@@ -152,9 +152,7 @@ class ParameterDict(Module):
     def popitem(self) -> tuple[str, object]:
         """Take out the pair that came last."""
         key = list(self._keys)[-1]
-        value = self[key]
-        del self[key]
-        return key, value
+        return key, self.pop(key)
 
     def clear(self) -> None:
         """Take everything out."""

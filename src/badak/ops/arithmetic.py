@@ -173,9 +173,7 @@ def power(x, c):
         return each(np.multiply, x, x)
     if c == -2:
         return each(np.true_divide, 1, each(np.multiply, x, x))
-    if c == -0.5:
-        return each(np.true_divide, 1, np.sqrt(x))
-    return x**c
+    return each(np.true_divide, 1, np.sqrt(x)) if c == -0.5 else x**c
 
 
 def _of_arrays(a, b):

@@ -282,9 +282,7 @@ def _look_for_labels(where: str, seen, ignore_index: int, empty: bool = False) -
 
 @quiet
 def _reduced(loss, reduced: bool, divisor: float):
-    if not reduced:
-        return loss
-    return np.asarray(np.divide(loss.sum(), divisor, dtype=loss.dtype))
+    return loss if not reduced else np.asarray(np.divide(loss.sum(), divisor, dtype=loss.dtype))
 
 
 @quiet

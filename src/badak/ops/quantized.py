@@ -11,6 +11,13 @@ from badak.ops.op import Op, flops_of_products
 _FLOAT32 = np.dtype(np.float32)
 
 
+def _no_gradient(saved, dy):
+    raise GraphError(
+        "backward: weights of 8 or 16 bits for answering have no gradient, and their inputs get none",
+        "train the float32 model, and badak.quantize it afterwards",
+    )
+
+
 class LinearInt8(Op):
     """y = q w^T (x_scale scale) + b, where the rows of x are about q x_scale, q integers; no gradient.
 
@@ -33,9 +40,7 @@ class LinearInt8(Op):
         x32, scale, b = (None if a is None else a.astype(_FLOAT32) for a in (x, scale, b))
         return kernels.of(x32).linear_int8(x32, w, scale, b).astype(x.dtype)
 
-    @staticmethod
-    def backward(saved, dy):
-        raise _no_gradient()
+    backward = staticmethod(_no_gradient)
 
 
 class LinearBFloat16(Op):
@@ -63,9 +68,7 @@ class LinearBFloat16(Op):
         y = kernels.active().linear(x if kind is wide else x.astype(wide), w, b, wide)
         return y if kind is wide else y.astype(kind)
 
-    @staticmethod
-    def backward(saved, dy):
-        raise _no_gradient()
+    backward = staticmethod(_no_gradient)
 
 
 def _check(x, size, weight) -> None:
@@ -81,13 +84,6 @@ def _check(x, size, weight) -> None:
 
 def _of_bits(w) -> str:
     return tr("{} of {} bits", w.shape, 8 * w.itemsize)
-
-
-def _no_gradient() -> GraphError:
-    return GraphError(
-        "backward: weights of 8 or 16 bits for answering have no gradient, and their inputs get none",
-        "train the float32 model, and badak.quantize it afterwards",
-    )
 
 
 class LinearBlocks(Op):
@@ -133,6 +129,4 @@ class EmbeddingBlocks(Op):
         check_ids(w, ids)
         return kernels.active().embedding_blocks(w, ids, form, size)
 
-    @staticmethod
-    def backward(saved, dy):
-        raise _no_gradient()
+    backward = staticmethod(_no_gradient)

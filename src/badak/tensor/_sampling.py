@@ -144,9 +144,6 @@ class Source(Twister):
 
     # ------------------------------------------------------------------ uniform
 
-    def _unit32(self, n):
-        return self.draw("random_uniform", n, np.float32)
-
     def _unit64(self, n):
         return self.draw("random_uniform", n, np.float64)
 
@@ -226,7 +223,8 @@ class Source(Twister):
             raise ArgumentError("bernoulli: expected every probability in [0, 1]", fix="pass probabilities, e.g. sigmoid(logits)")
         if p.dtype == np.float64:
             return (self._unit64(p.size).reshape(p.shape) < p).astype(dtype, copy=False)
-        return (self._unit32(p.size).reshape(p.shape) < p.astype(np.float32, copy=False)).astype(dtype, copy=False)
+        drawn = self.draw("random_uniform", p.size, np.float32).reshape(p.shape)
+        return (drawn < p.astype(np.float32, copy=False)).astype(dtype, copy=False)
 
     # ------------------------------------------------------------------ integers
 

@@ -165,9 +165,7 @@ def corrcoef(input) -> Tensor:
         return c / c
     d = (c.diagonal().real if c.is_complex() else c.diagonal()).sqrt()
     c = c / d.unsqueeze(1) / d.unsqueeze(0)
-    if c.is_complex():
-        return c
-    return clip(c, -1, 1)
+    return c if c.is_complex() else clip(c, -1, 1)
 
 
 @in_float32

@@ -64,9 +64,7 @@ class Casting:
                 return self._mixed[op], inputs
         if op in PRODUCTS:
             return op, tuple([self.lowered(x) for x in inputs])
-        if op in FULL:
-            return op, tuple([in_full(x) for x in inputs])
-        return op, inputs
+        return (op, tuple([in_full(x) for x in inputs])) if op in FULL else (op, inputs)
 
     def lowered(self, x: Any) -> Any:
         """x in the 16-bit dtype, where it is a tensor of float32 or of another 16-bit dtype."""

@@ -79,9 +79,7 @@ class History(About):
 
     @property
     def grad_fn(self) -> GradFn | None:
-        if not self.requires_grad or self._node is None:
-            return None
-        return grad_fn(self._node, self._of)
+        return None if not self.requires_grad or self._node is None else grad_fn(self._node, self._of)
 
     @property
     def output_nr(self) -> int:

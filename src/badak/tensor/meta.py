@@ -197,9 +197,7 @@ class _StandIns:
             return twin
         if isinstance(value, dict):
             return {key: self.of(part) for key, part in value.items()}
-        if type(value) in (list, tuple):
-            return type(value)(map(self.of, value))
-        return value
+        return type(value)(map(self.of, value)) if type(value) in (list, tuple) else value
 
     def back(self, made: Any, wanted: bool = False) -> Any:
         """A result with meta tensors in place of real ones."""

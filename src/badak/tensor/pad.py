@@ -102,6 +102,4 @@ def _rows(n: int, before: int, after: int, mode: str):
         cut = np.arange(max(-before, 0), n - max(-after, 0))
         return cut[np.arange(-max(before, 0), cut.size + max(after, 0)) % max(cut.size, 1)]
     at = np.arange(-before, n + after)
-    if mode == "replicate":
-        return at.clip(0, n - 1)
-    return n - 1 - np.abs(n - 1 - np.abs(at))
+    return at.clip(0, n - 1) if mode == "replicate" else n - 1 - np.abs(n - 1 - np.abs(at))

@@ -109,9 +109,7 @@ def number(x: Tensor, c):
         return x, c
     wanted = result_type(x, c)
     x = cast(x, wanted)
-    if wanted.kind in ("int", "uint"):
-        return x, _around(c, wanted)
-    return x, c
+    return (x, _around(c, wanted)) if wanted.kind in ("int", "uint") else (x, c)
 
 
 def _around(c, like: DType):

@@ -120,9 +120,7 @@ class About(Methods):
 
     def storage_offset(self) -> int:
         """Elements between the start of the memory that is seen and this tensor's first one."""
-        if is_wrapper(self):
-            return within(self).offset
-        return offset_of(self._array) // self._array.itemsize
+        return within(self).offset if is_wrapper(self) else offset_of(self._array) // self._array.itemsize
 
     def data_ptr(self) -> int:
         """The address of the first value; 0 on the meta device."""

@@ -51,6 +51,4 @@ def _each(x, convert: Callable[[Tensor], Tensor], kind: DType | None):
     """x, or the list x, with every tensor of `kind`, or of any, converted."""
     if isinstance(x, Tensor):
         return convert(x) if kind is None or x.dtype is kind else x
-    if type(x) in (list, tuple):
-        return type(x)(_each(part, convert, kind) for part in x)
-    return x
+    return type(x)(_each(part, convert, kind) for part in x) if type(x) in (list, tuple) else x

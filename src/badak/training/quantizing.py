@@ -1,7 +1,6 @@
 """What quantization costs a model that writes: bytes and error of each layer, perplexity and logits on a text, in one report."""
 
 import copy
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,15 +59,9 @@ def quantized(writer: TextGenerator, form: str, text: str = "") -> tuple[Any, Re
     text: one on which perplexities and logits are compared, its first 8,192 tokens in windows of at most 512.
     """
     whole, model = writer.model, quantize(copy.deepcopy(writer.model), form)
-    layers = [_layer(name, whole.get_submodule(name), part) for name, part in _quantized_in(model)]
+    layers = [_layer(name, whole.get_submodule(name), part) for name, part in model.named_modules() if isinstance(part, Quantized)]
     seen = _compared(whole, model, _windows(writer, text)) if text else None
     return model, Report(layers, size_of(whole), size_of(model), seen)
-
-
-def _quantized_in(model: Module) -> Iterator[tuple[str, Any]]:
-    for name, part in model.named_modules():
-        if isinstance(part, Quantized):
-            yield name, part
 
 
 def _layer(name: str, before: Module, after: Any) -> Layer:

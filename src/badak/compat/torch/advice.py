@@ -32,7 +32,7 @@ def advised(error: BaseException) -> BadakError | None:
 def _frames(trace: TracebackType | None) -> tuple[list[FrameType], TracebackType | None]:
     """The frames from the first one of a library on, and the traceback that ends before it."""
     before: list[TracebackType] = []
-    while trace is not None and _package(trace.tb_frame) not in _LIBRARIES:
+    while trace is not None and trace.tb_frame.f_globals.get("__name__", "").partition(".")[0] not in _LIBRARIES:
         before.append(trace)
         trace = trace.tb_next
     inside = []
@@ -43,10 +43,6 @@ def _frames(trace: TracebackType | None) -> tuple[list[FrameType], TracebackType
     for each in reversed(before):
         own = TracebackType(own, each.tb_frame, each.tb_lasti, each.tb_lineno)
     return inside, own
-
-
-def _package(frame: FrameType) -> str:
-    return frame.f_globals.get("__name__", "").partition(".")[0]
 
 
 def _value(frames: list[FrameType], name: str) -> Any:

@@ -25,7 +25,7 @@ from badak.tensor.linalg import vector_norm as _vector_norm
 __getattr__ = _door("badak.masked")
 
 
-def sum(input: Tensor, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Tensor:  # noqa: A001, A002
+def sum(input: Tensor, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Tensor:
     """The sum; 0 where nothing is left.
 
     Args:
@@ -48,7 +48,7 @@ def sum(input: Tensor, dim: Any = None, *, keepdim: bool = False, dtype: Any = N
     return _sum(_filled("sum", input, mask, 0), _dims(dim, input.ndim), keepdim, dtype=_summed(input, dtype))
 
 
-def prod(input: Tensor, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Tensor:  # noqa: A002
+def prod(input: Tensor, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Tensor:
     """The product; 1 where nothing is left. As `sum`."""
     made = _filled("prod", input, mask, 1).to(_summed(input, dtype))
     for each in reversed(_dims(dim, input.ndim)):
@@ -56,39 +56,39 @@ def prod(input: Tensor, dim: Any = None, *, keepdim: bool = False, dtype: Any = 
     return made
 
 
-def cumsum(input: Tensor, dim: int, *, dtype: Any = None, mask: Any = None) -> Tensor:  # noqa: A002
+def cumsum(input: Tensor, dim: int, *, dtype: Any = None, mask: Any = None) -> Tensor:
     """The sums up to each entry."""
     return _cumsum(_filled("cumsum", input, mask, 0), _dims(dim, input.ndim)[0], dtype=dtype or input.dtype)
 
 
-def cumprod(input: Tensor, dim: int, *, dtype: Any = None, mask: Any = None) -> Tensor:  # noqa: A002
+def cumprod(input: Tensor, dim: int, *, dtype: Any = None, mask: Any = None) -> Tensor:
     """The products up to each entry."""
     return _cumprod(_filled("cumprod", input, mask, 1), _dims(dim, input.ndim)[0], dtype=dtype or input.dtype)
 
 
-def amax(input: Tensor, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Tensor:  # noqa: A002
+def amax(input: Tensor, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Tensor:
     """The largest; the least number of the dtype where nothing is left. As `sum`."""
     made = _amax(_filled("amax", input, mask, _end("amax", input, -1)), _dims(dim, input.ndim), keepdim)
     return made.to(dtype or input.dtype)
 
 
-def amin(input: Tensor, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Tensor:  # noqa: A002
+def amin(input: Tensor, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Tensor:
     """The least; the largest number of the dtype where nothing is left. As `sum`."""
     made = _amin(_filled("amin", input, mask, _end("amin", input, 1)), _dims(dim, input.ndim), keepdim)
     return made.to(dtype or input.dtype)
 
 
-def argmax(input: Tensor, dim: int | None = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Tensor:  # noqa: A002
+def argmax(input: Tensor, dim: int | None = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Tensor:
     """The place of the largest, in the dtype of the input unless dtype is given, as PyTorch's."""
     return _argmax(_filled("argmax", input, mask, _end("argmax", input, -1)), dim, keepdim).to(dtype or input.dtype)
 
 
-def argmin(input: Tensor, dim: int | None = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Tensor:  # noqa: A002
+def argmin(input: Tensor, dim: int | None = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Tensor:
     """The place of the least, in the dtype of the input unless dtype is given, as PyTorch's."""
     return _argmin(_filled("argmin", input, mask, _end("argmin", input, 1)), dim, keepdim).to(dtype or input.dtype)
 
 
-def mean(input: Tensor, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Tensor:  # noqa: A002
+def mean(input: Tensor, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Tensor:
     """The mean; NaN where nothing is left. As `sum`."""
     kind = dtype or input.dtype
     if not (kind.is_floating_point or kind.is_complex):
@@ -100,7 +100,7 @@ def mean(input: Tensor, dim: Any = None, *, keepdim: bool = False, dtype: Any = 
     return sum(input, dim, keepdim=keepdim, dtype=kind, mask=mask) / _count(input, dim, keepdim, mask)
 
 
-def median(input: Tensor, dim: int = -1, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Tensor:  # noqa: A002
+def median(input: Tensor, dim: int = -1, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Tensor:
     """The lower of the middle values along dim; NaN where nothing is left, which for ints raises ArgumentError."""
     real = input if input.is_floating_point() else input.to(float32)
     made = _nanmedian(_filled("median", real, mask, math.nan), _dims(dim, input.ndim)[0], keepdim).values
@@ -111,26 +111,20 @@ def median(input: Tensor, dim: int = -1, *, keepdim: bool = False, dtype: Any = 
     return made.to(dtype or input.dtype)
 
 
-def logsumexp(input: Tensor, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Tensor:  # noqa: A002
+def logsumexp(input: Tensor, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Tensor:
     """ln of the sum of exp; -inf where nothing is left. As `sum`."""
     least = -math.inf if input.is_complex() else _end("logsumexp", input, -1)
     return _logsumexp(_filled("logsumexp", input, mask, least), _dims(dim, input.ndim), keepdim).to(dtype or input.dtype)
 
 
-def logaddexp(input: Tensor, other: Tensor, *, dtype: Any = None, input_mask: Any = None, other_mask: Any = None) -> Tensor:  # noqa: A002
+def logaddexp(input: Tensor, other: Tensor, *, dtype: Any = None, input_mask: Any = None, other_mask: Any = None) -> Tensor:
     """ln(exp(input) + exp(other)), each by its own mask."""
     pairs = (input, input_mask), (other, other_mask)
     return _logaddexp(*(_filled("logaddexp", x, mask, _end("logaddexp", x, -1)) for x, mask in pairs)).to(dtype or input.dtype)
 
 
 def norm(
-    input: Tensor,  # noqa: A002
-    ord: float | None = 2.0,  # noqa: A002
-    dim: Any = None,
-    *,
-    keepdim: bool = False,
-    dtype: Any = None,
-    mask: Any = None,
+    input: Tensor, ord: float | None = 2.0, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
 ) -> Tensor:
     """The norm of that order; 0 where nothing is left, inf for ord=-inf. As `sum`."""
     filled = _filled("norm", input, mask, math.inf if ord == -math.inf else 0)
@@ -138,7 +132,7 @@ def norm(
 
 
 def var(
-    input: Tensor,  # noqa: A002
+    input: Tensor,
     dim: Any = None,
     unbiased: bool | None = None,
     *,
@@ -164,7 +158,7 @@ def var(
 
 
 def std(
-    input: Tensor,  # noqa: A002
+    input: Tensor,
     dim: Any = None,
     unbiased: bool | None = None,
     *,
@@ -177,26 +171,26 @@ def std(
     return var(input, dim, unbiased, correction=correction, keepdim=keepdim, dtype=dtype, mask=mask).sqrt()
 
 
-def softmax(input: Tensor, dim: int, *, dtype: Any = None, mask: Any = None) -> Tensor:  # noqa: A002
+def softmax(input: Tensor, dim: int, *, dtype: Any = None, mask: Any = None) -> Tensor:
     """exp(x) over its sum along dim, 0 where the mask is False; NaN where nothing is left."""
     return F.softmax(
         _filled("softmax", input, mask, _end("amax", input, -1)), _dims(dim, input.ndim)[0], dtype=dtype or input.dtype
     )
 
 
-def log_softmax(input: Tensor, dim: int, *, dtype: Any = None, mask: Any = None) -> Tensor:  # noqa: A002
+def log_softmax(input: Tensor, dim: int, *, dtype: Any = None, mask: Any = None) -> Tensor:
     """ln of `softmax`."""
     filled = _filled("log_softmax", input, mask, _end("amax", input, -1))
     return F.log_softmax(filled, _dims(dim, input.ndim)[0], dtype=dtype or input.dtype)
 
 
-def softmin(input: Tensor, dim: int, *, dtype: Any = None, mask: Any = None) -> Tensor:  # noqa: A002
+def softmin(input: Tensor, dim: int, *, dtype: Any = None, mask: Any = None) -> Tensor:
     """`softmax` of -input."""
     filled = _filled("softmin", input, mask, _end("amin", input, 1))
     return F.softmin(filled, _dims(dim, input.ndim)[0], dtype=dtype or input.dtype)
 
 
-def normalize(input: Tensor, ord: float, dim: int, *, eps: float = 1e-12, dtype: Any = None, mask: Any = None) -> Tensor:  # noqa: A002
+def normalize(input: Tensor, ord: float, dim: int, *, eps: float = 1e-12, dtype: Any = None, mask: Any = None) -> Tensor:
     """input over its norm along dim, or over eps where that is larger; 0 where the mask is False."""
     length = norm(input, ord, dim, keepdim=True, dtype=dtype, mask=mask)
     return _filled("normalize", input, mask, 0) / maximum(length, full((), eps, dtype=length.dtype))

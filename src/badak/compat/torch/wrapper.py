@@ -283,17 +283,13 @@ def asked(name: str, *args: Any) -> Any:
     return call(name, RUNS[name], args, {})
 
 
-def _truediv(c: Any, x: Tensor) -> Callable:
-    return lambda: badak.reciprocal(x) * c
-
-
 _PARTS: dict[str, Callable] = {
     "linear": _linear,
     "matmul": _matmul,
     "reshape": _reshape,
     "getitem": _getitem,
     "__getitem__": _getitem,
-    "truediv": _truediv,
+    "truediv": lambda c, x: lambda: badak.reciprocal(x) * c,
 }
 
 

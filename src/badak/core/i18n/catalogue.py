@@ -51,9 +51,7 @@ class Catalogue:
             return f"{self.said(cause)}\n{self.said('fix:')} {self.said(fix)}"
         if "\n" in text:
             return "\n".join(map(self.said, text.split("\n")))
-        if text[:1].isspace():
-            return text[0] + self.said(text[1:])
-        return str.__str__(text)
+        return text[0] + self.said(text[1:]) if text[:1].isspace() else str.__str__(text)
 
     def part(self, text: str) -> str:
         """What stands in a hole: a message, or a phrase of ours; a single word that is no message is a name, which stays."""

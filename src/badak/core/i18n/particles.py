@@ -68,6 +68,4 @@ def _english(word: str) -> int:
     heard = word.removesuffix("e") if len(word) > 2 and word[-2:-1] in ("l", "m", "n") else word
     if heard.endswith("l"):
         return RIEUL
-    if heard.endswith(("m", "n", "ng")) or _SHORT.search(heard):
-        return CONSONANT
-    return NONE
+    return CONSONANT if heard.endswith(("m", "n", "ng")) or _SHORT.search(heard) else NONE

@@ -34,9 +34,7 @@ def door(module: str, like: str = "") -> Callable[[str], object]:
         add_door(there, f"{module}.{name}")
         for inner, elsewhere in _INSIDE.get(f"{module}.{name}", {}).items() if there is not None else ():
             vars(there).setdefault(inner, reach(elsewhere))
-        if there is None:
-            return placeholder_or_error(space, name, sys.modules.get(module))
-        return there
+        return placeholder_or_error(space, name, sys.modules.get(module)) if there is None else there
 
     return __getattr__
 

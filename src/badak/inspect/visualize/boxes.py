@@ -191,9 +191,7 @@ def row_at(x: np.ndarray, place: int, length: int) -> np.ndarray | None:
     lead = [n for n in x.shape[:-1] if n != 1]
     if len(lead) == 1 and lead[0] in (length, length - 1):
         return floats(x.reshape(lead[0], x.shape[-1])[place]) if place < lead[0] else None
-    if x.shape[-2] == length:
-        return floats(x.reshape(-1, length, x.shape[-1])[0, place])
-    return None
+    return floats(x.reshape(-1, length, x.shape[-1])[0, place]) if x.shape[-2] == length else None
 
 
 # ---------------------------------------------------------------- pictures: (B, C, *places)

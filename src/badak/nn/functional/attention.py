@@ -142,9 +142,7 @@ def _keep_or_bias(mask, q: Tensor, k: Tensor, lead):
             raise mask_mismatch(mask.shape, B, H, T, S)
         mask = mask.expand(full).reshape(B, H, T, S)
     question_mask(mask._array, False, "scaled_dot_product_attention", B)
-    if mask.dtype == bool_:
-        return mask, None
-    return None, mask.to(q.dtype)
+    return (mask, None) if mask.dtype == bool_ else (None, mask.to(q.dtype))
 
 
 def multi_head_attention_forward(

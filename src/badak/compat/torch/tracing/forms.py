@@ -75,11 +75,8 @@ def _guard(name: str, tensors: list, attributes: dict) -> None:
     x = tensors[0]
     need(x is not None, tr("a tensor first"))
     if name in ("lstm", "gru", "rnn"):
-        lengths = attributes.get("lengths")
-        need(
-            x.dim() == 3 and all(each is not None for each in tensors[1 : _needed_inputs(name)]),
-            tr("gates (T, B, n H), states and weight"),
-        )
+        lengths, needed = attributes.get("lengths"), tensors[1 : 4 if name == "lstm" else 3]  # the bias may be missing
+        need(x.dim() == 3 and all(each is not None for each in needed), tr("gates (T, B, n H), states and weight"))
         if lengths is not None:
             inside = isinstance(lengths, Tensor) and lengths.dtype == badak.int64 and lengths.shape == x.shape[1:2]
             need(inside and bool(((lengths >= 0) & (lengths <= x.shape[0])).all()), tr("lengths (B,) from 0 to T"))
@@ -121,11 +118,6 @@ def _guard(name: str, tensors: list, attributes: dict) -> None:
         ]
         need(len(set(map(len, spans))) == 1, tr("as many numbers of each"))
         need(all(s and d and (o - 1) * s + d * (k - 1) < n + 2 * p for n, k, s, p, d, o in zip(*spans)), tr("windows inside"))
-
-
-def _needed_inputs(name: str) -> int:
-    """Up to which of its inputs a recurrent operation needs them: the bias may be missing."""
-    return {"lstm": 4, "gru": 3, "rnn": 3}[name]
 
 
 def _op(name: str) -> type[Op]:
@@ -247,6 +239,8 @@ _ALIKE = {
     "rearrange": "Reshape=reshape Flip=flip Roll=roll Repeat=tile RepeatInterleave=repeat_interleave",
     "select": "Clamp=clamp ClampBetween=clamp Maximum=maximum Minimum=minimum Where=where MaskedFill=masked_fill",
     "reduce": "CumSum=cumsum CumProd=cumprod",
+    "complex": """Polar=polar Complex=complex Angle=angle Real=real Imag=imag Conj=conj ViewAsReal=view_as_real
+                  ViewAsComplex=view_as_complex""",
 }
 FORMS: dict[str, _Form] = {
     "arithmetic.DivInto": lambda x, c: call(operator.truediv, c, x),
@@ -285,14 +279,6 @@ FORMS: dict[str, _Form] = {
     ),
     "fourier.RealFourier": lambda x, n, axis, norm="backward": call(badak.fft.rfft, x, n, axis, norm),
     "fourier.InverseRealFourier": lambda x, n, axis, norm="backward": call(badak.fft.irfft, x, n, axis, norm),
-    "complex.Polar": lambda r, t: call(badak.polar, r, t),
-    "complex.Complex": lambda a, b: call(badak.complex, a, b),
-    "complex.Angle": lambda x: call(badak.angle, x),
-    "complex.Real": lambda x: call(badak.real, x),
-    "complex.Imag": lambda x: call(badak.imag, x),
-    "complex.Conj": lambda x: call(badak.conj, x),
-    "complex.ViewAsReal": lambda x: call(badak.view_as_real, x),
-    "complex.ViewAsComplex": lambda x: call(badak.view_as_complex, x),
     "concat.Cat": _cat(badak.cat),
     "concat.Stack": _cat(badak.stack),
     "shape.Split": lambda x, sizes, axis: call(badak.split, x, list(sizes), axis),
