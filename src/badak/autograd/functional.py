@@ -63,12 +63,7 @@ def _second(where: str, func, inputs, v, create_graph: bool, strict: bool):
 
 
 def jacobian(
-    func,
-    inputs,
-    create_graph: bool = False,
-    strict: bool = False,
-    vectorize: bool = False,
-    strategy: str = "reverse-mode",
+    func, inputs, create_graph: bool = False, strict: bool = False, vectorize: bool = False, strategy: str = "reverse-mode"
 ):
     """J, one walk backwards for each element of the output: a tensor, or a tuple for each of several outputs, inputs.
 

@@ -28,13 +28,7 @@ from badak.io.atomic import write_file
 @click.argument("target", metavar="RUN|SCRIPT", type=PLACE)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def command(
-    kind: str | None,
-    pad: int | None,
-    forwards: int,
-    html: str | None,
-    module: bool,
-    target: str,
-    arguments: tuple[str, ...],
+    kind: str | None, pad: int | None, forwards: int, html: str | None, module: bool, target: str, arguments: tuple[str, ...]
 ) -> int:
     """Find silent bugs: leakage from future tokens, padding or other rows, and parameters without gradients.
 

@@ -13,21 +13,10 @@ ALSO = ("train", "eval", "generate", "translate", "run")  # commands of badak th
 
 @click.command(context_settings=OPTIONS)
 @click.option(
-    "-n",
-    "--ranks",
-    type=click.IntRange(1, 4096),
-    default=None,
-    metavar="N",
-    help="number of ranks  [default: one per core]",
+    "-n", "--ranks", type=click.IntRange(1, 4096), default=None, metavar="N", help="number of ranks  [default: one per core]"
 )
 @click.option("--hosts", type=str, metavar="FILE", help='file of machines, one line "name:ranks" each; reached by ssh')
-@click.option(
-    "--restarts",
-    type=click.IntRange(0),
-    default=0,
-    metavar="N",
-    help="restart all ranks up to N times if one fails",
-)
+@click.option("--restarts", type=click.IntRange(0), default=0, metavar="N", help="restart all ranks up to N times if one fails")
 @click.option("--logs", type=str, metavar="DIR", help="write the output of each rank to DIR/rank-N.log; show only rank 0")
 @click.option(
     "--hang",
@@ -36,11 +25,7 @@ ALSO = ("train", "eval", "generate", "translate", "run")  # commands of badak th
     metavar="SECONDS",
     help="stop all ranks if some wait this long for another  [default: the timeout of the process groups]",
 )
-@click.option(
-    "--cuda-as-cpu",
-    is_flag=True,
-    help="map CUDA devices to the CPU, for programs that hard-code them",
-)
+@click.option("--cuda-as-cpu", is_flag=True, help="map CUDA devices to the CPU, for programs that hard-code them")
 @click.option("-m", "module", is_flag=True, help="PROGRAM is a module name, as in python -m.")
 @click.argument("program")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)

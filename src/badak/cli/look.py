@@ -78,17 +78,10 @@ def looked(run: str, what: tuple[str, ...], module: bool, asked: dict[str, str |
         if given is not None:
             raise ArgumentError(tr("--{} is for runs and folders; {} is a program", given, run), "leave it out")
         call = first_call(run, list(what), module)
-        return look(
-            call.model,
-            (call.args, call.kwargs),
-            title=f"{path.name}: {type(call.model).__name__}",
-            most=most,
-            place=place,
-        )
+        return look(call.model, (call.args, call.kwargs), title=f"{path.name}: {type(call.model).__name__}", most=most, place=place)
     if len(what) > 1:
         raise ArgumentError(
-            tr("one text is looked at; got {}: {}", len(what), " ".join(what)[:60]),
-            'badak look RUN "the whole text in quotes"',
+            tr("one text is looked at; got {}: {}", len(what), " ".join(what)[:60]), 'badak look RUN "the whole text in quotes"'
         )
     from badak.inspect.visualize.sources import look_at_run
 

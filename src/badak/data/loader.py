@@ -98,8 +98,7 @@ class DataLoader(Generic[T_co]):
     def __setattr__(self, name, value) -> None:
         if self._ready and name in _FIXED:
             raise ArgumentError(
-                tr("{} attribute should not be set after {} is initialized", name, type(self).__name__),
-                "make a new DataLoader",
+                tr("{} attribute should not be set after {} is initialized", name, type(self).__name__), "make a new DataLoader"
             )
         super().__setattr__(name, value)
 
@@ -346,8 +345,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
 def _check_workers(loader: DataLoader) -> None:
     if loader.num_workers < 0:
         raise ArgumentError(
-            tr("num_workers option should be non-negative; got {}", loader.num_workers),
-            "num_workers=0 reads in the main process",
+            tr("num_workers option should be non-negative; got {}", loader.num_workers), "num_workers=0 reads in the main process"
         )
     if loader.timeout < 0:
         raise ArgumentError(tr("timeout option should be non-negative; got {}", loader.timeout), "timeout=0 waits for ever")

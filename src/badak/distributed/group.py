@@ -332,13 +332,7 @@ def get_group_rank(group, global_rank: int) -> int:
 
 
 def new_group(
-    ranks=None,
-    timeout=None,
-    backend=None,
-    pg_options=None,
-    use_local_synchronization: bool = False,
-    group_desc=None,
-    **options,
+    ranks=None, timeout=None, backend=None, pg_options=None, use_local_synchronization: bool = False, group_desc=None, **options
 ):
     """A group of these ranks of the world. Every rank of the world calls it, also those that are not in it; they get
     GroupMember.NON_GROUP_MEMBER.

@@ -190,8 +190,7 @@ class Distribution:
         for mine, given in zip(reversed(shape), reversed(tuple(value.shape))):
             if mine != 1 and given not in (1, mine):
                 raise ArgumentError(
-                    tr("Value is not broadcastable with batch_shape+event_shape: {} vs {}.", tuple(value.shape), tuple(shape)),
-                    None,
+                    tr("Value is not broadcastable with batch_shape+event_shape: {} vs {}.", tuple(value.shape), tuple(shape)), None
                 )
         try:
             support = self.support

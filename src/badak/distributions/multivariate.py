@@ -38,8 +38,7 @@ class MultivariateNormal(Distribution):
         given = {name: value for name, value in ways.items() if value is not None}
         if len(given) != 1:
             raise ArgumentError(
-                "Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified.",
-                "covariance_matrix=S",
+                "Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified.", "covariance_matrix=S"
             )
         ((name, matrix),) = given.items()
         if matrix.dim() < 2:

@@ -67,12 +67,7 @@ def _last_row(q, k, keep, scale) -> np.ndarray:
 
 
 def explain(
-    model: Module,
-    ids: Tensor,
-    config: GenerationConfig,
-    eos: Ends = None,
-    suppress_tokens: Sequence[int] = (),
-    top: int = 3,
+    model: Module, ids: Tensor, config: GenerationConfig, eos: Ends = None, suppress_tokens: Sequence[int] = (), top: int = 3
 ) -> Iterator[Step]:
     """`stream` for one prompt ids (1, T), with the reasons: the same tokens for the same seed. `top`: how many to list."""
     expect_settings(model, config, eos, suppress_tokens)

@@ -137,8 +137,7 @@ def _to_json(value: Any) -> Any:
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     raise ArgumentTypeError(
-        tr("config: {!r} ({}) has no JSON form", value, type(value).__name__),
-        "use numbers, texts, lists and nested dataclasses",
+        tr("config: {!r} ({}) has no JSON form", value, type(value).__name__), "use numbers, texts, lists and nested dataclasses"
     )
 
 

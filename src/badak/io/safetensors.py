@@ -132,8 +132,7 @@ def _plan(tensors: Mapping[str, Any], metadata: Mapping[str, str] | None) -> tup
     texts = dict(metadata or {})
     if not all(isinstance(text, str) for pair in texts.items() for text in pair):
         raise ArgumentError(
-            tr("save_file: expected metadata of strings; got {!r}", texts),
-            "write numbers as str(n), structures as json.dumps(x)",
+            tr("save_file: expected metadata of strings; got {!r}", texts), "write numbers as str(n), structures as json.dumps(x)"
         )
     if ties:
         texts[TIED] = json.dumps(ties, sort_keys=True)

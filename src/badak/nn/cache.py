@@ -466,6 +466,5 @@ def _check(kept, new: Tensor, name: str) -> None:
         )  # fmt: skip
     if found.dtype != kept.dtype:
         raise DTypeError(
-            tr("KeyValueCache: {} is {}, those kept are {}", name, found.dtype, kept.dtype),
-            "a new cache after a change of dtype",
+            tr("KeyValueCache: {} is {}, those kept are {}", name, found.dtype, kept.dtype), "a new cache after a change of dtype"
         )

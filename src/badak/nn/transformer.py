@@ -105,11 +105,7 @@ class TransformerEncoderLayer(_TransformerLayer):
     """
 
     def forward(
-        self,
-        src: Tensor,
-        src_mask: AnyMask | None = None,
-        src_key_padding_mask: AnyMask | None = None,
-        is_causal: bool = False,
+        self, src: Tensor, src_mask: AnyMask | None = None, src_key_padding_mask: AnyMask | None = None, is_causal: bool = False
     ) -> Tensor:
         masks = src_mask, src_key_padding_mask, is_causal
         if self.norm_first:
@@ -223,11 +219,7 @@ class TransformerEncoder(Module):
         self.enable_nested_tensor, self.mask_check = enable_nested_tensor, mask_check
 
     def forward(
-        self,
-        src: Tensor,
-        mask: AnyMask | None = None,
-        src_key_padding_mask: AnyMask | None = None,
-        is_causal: bool | None = None,
+        self, src: Tensor, mask: AnyMask | None = None, src_key_padding_mask: AnyMask | None = None, is_causal: bool | None = None
     ) -> Tensor:
         """src (S, B, C), mask (S, S) or (B H, S, S), src_key_padding_mask (B, S) -> (S, B, C).
 
@@ -263,12 +255,7 @@ class TransformerDecoder(Module):
     """
 
     def __init__(
-        self,
-        decoder_layer: TransformerDecoderLayer,
-        num_layers: int,
-        norm: Module | None = None,
-        *,
-        independent_init: bool = False,
+        self, decoder_layer: TransformerDecoderLayer, num_layers: int, norm: Module | None = None, *, independent_init: bool = False
     ) -> None:
         super().__init__()
         self.layers = copies(decoder_layer, num_layers, independent_init)

@@ -223,8 +223,7 @@ class Declared(Optimizer):
                 self._check_group(group)
             except BadakError as error:
                 raise OptimizerStateError(
-                    tr("{}.load_state_dict: param_groups[{}]: {}", owner, at, error.cause),
-                    "pass what optimizer.state_dict() gave",
+                    tr("{}.load_state_dict: param_groups[{}]: {}", owner, at, error.cause), "pass what optimizer.state_dict() gave"
                 ) from None
             for p in group["params"]:
                 if p in state and state[p] != {}:

@@ -131,8 +131,7 @@ def check_implementation(owner: str, settings: dict[str, Any]) -> None:
     """
     if settings.get("foreach") and settings.get("fused"):
         raise ArgumentError(
-            tr("{}: `fused` and `foreach` cannot be `True` together", owner),
-            "leave both out: badak's update is always fused",
+            tr("{}: `fused` and `foreach` cannot be `True` together", owner), "leave both out: badak's update is always fused"
         )
     if settings.get("capturable"):
         warn_once(

@@ -84,8 +84,7 @@ def _check_form(loaded: Any, owner: str) -> None:
 
 def refuse(owner: str, cause: str) -> NoReturn:
     raise OptimizerStateError(
-        tr("{}.load_state_dict: {}", owner, cause),
-        "pass what optimizer.state_dict() gave; a model's goes to model.load_state_dict",
+        tr("{}.load_state_dict: {}", owner, cause), "pass what optimizer.state_dict() gave; a model's goes to model.load_state_dict"
     )
 
 

@@ -74,8 +74,7 @@ def block_diag(*tensors) -> Tensor:
             raise ArgumentTypeError(tr("block_diag: expected tensors; got {}", type(x).__name__), "badak.tensor(values)")
         if x.dim() > 2:
             raise ShapeError(
-                tr("block_diag: Input tensors must have 2 or fewer dimensions; got {}", x.dim()),
-                "one matrix after the other",
+                tr("block_diag: Input tensors must have 2 or fewer dimensions; got {}", x.dim()), "one matrix after the other"
             )
     dtype = result_type(*tensors) if len(tensors) > 1 else tensors[0].dtype
     for x in tensors[2:]:
@@ -113,8 +112,7 @@ def cov(input, *, correction: int = 1, fweights=None, aweights=None) -> Tensor:
     """
     if input.dim() > 2:
         raise ShapeError(
-            tr("cov(): expected input to have two or fewer dimensions but got an input with {} dimensions", input.dim()),
-            None,
+            tr("cov(): expected input to have two or fewer dimensions but got an input with {} dimensions", input.dim()), None
         )
     x = floating(input, "cov")
     x = x.reshape(1, -1) if x.dim() < 2 else x
@@ -157,8 +155,7 @@ def corrcoef(input) -> Tensor:
     """The correlation of variables: cov over the product of standard deviations, in [-1, 1]."""
     if input.dim() > 2:
         raise ShapeError(
-            tr("corrcoef(): expected input to have two or fewer dimensions but got an input with {} dimensions", input.dim()),
-            None,
+            tr("corrcoef(): expected input to have two or fewer dimensions but got an input with {} dimensions", input.dim()), None
         )
     c = cov(input)
     if not c.dim():

@@ -211,8 +211,7 @@ def set_default_dtype(d) -> None:
     chosen = to_dtype(d)
     if not chosen.is_floating_point:
         raise DTypeError(
-            tr("only floating-point types are supported as the default type; got {}", chosen),
-            "pass badak.float32 or badak.float64",
+            tr("only floating-point types are supported as the default type; got {}", chosen), "pass badak.float32 or badak.float64"
         )
     _default = chosen
 

@@ -246,8 +246,7 @@ def masked_fill(input, mask, value) -> Tensor:
 def check_mask(name: str, mask) -> None:
     if mask._array.dtype.kind != "b":
         raise DTypeError(
-            tr("{} only supports boolean masks, but got mask with dtype {}", name, mask.dtype),
-            "mask.bool(); True = the chosen",
+            tr("{} only supports boolean masks, but got mask with dtype {}", name, mask.dtype), "mask.bool(); True = the chosen"
         )
 
 

@@ -57,8 +57,7 @@ class History(About):
             )
         if requires_grad and not self.is_floating_point() and not self.is_complex():
             raise DTypeError(
-                tr("only Tensors of floating point dtype can require gradients; this one is {}", self.dtype),
-                "x.float() first",
+                tr("only Tensors of floating point dtype can require gradients; this one is {}", self.dtype), "x.float() first"
             )
         if self._node is not None and not requires_grad:
             raise GraphError(

@@ -183,8 +183,7 @@ def _same_dtype(name: str, input, src) -> None:
     _need_tensor(name, "source", src)
     if input._array.dtype != src._array.dtype:
         raise DTypeError(
-            tr("{}(): Expected self.dtype to be equal to src.dtype; got {} and {}", name, input.dtype, src.dtype),
-            "src.to(x.dtype)",
+            tr("{}(): Expected self.dtype to be equal to src.dtype; got {} and {}", name, input.dtype, src.dtype), "src.to(x.dtype)"
         )
 
 
@@ -360,8 +359,7 @@ def select(input, dim: int, index: int) -> Tensor:
     n = input._array.shape[dim]
     if not -n <= index < n:
         raise IndexOutOfRangeError(
-            tr("select(): index {} out of range for tensor of size {} at dimension {}", index, list(input._array.shape), dim),
-            None,
+            tr("select(): index {} out of range for tensor of size {} at dimension {}", index, list(input._array.shape), dim), None
         )
     return apply(ops.Select, input, key=(slice(None),) * dim + (int(index),))
 

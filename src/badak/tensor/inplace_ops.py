@@ -171,8 +171,7 @@ def swap_shape(function, name: str):
     def in_place(input, *args, **named) -> Tensor:
         if input.requires_grad and input._node is not None:
             raise GraphError(
-                tr("{}: badak does not change the shape of a tensor with a history in place", name),
-                f"x = x.{name[:-1]}(...)",
+                tr("{}: badak does not change the shape of a tensor with a history in place", name), f"x = x.{name[:-1]}(...)"
             )
         if modes.grad:
             refuse_leaf(input)

@@ -42,9 +42,7 @@ class _Legacy(type):
 
 def _legacy(name: str, kind) -> type:
     return _Legacy(
-        name,
-        (),
-        {"kind": kind, "__doc__": f"PyTorch's legacy constructor of {kind.name} tensors.", "__module__": "badak"},
+        name, (), {"kind": kind, "__doc__": f"PyTorch's legacy constructor of {kind.name} tensors.", "__module__": "badak"}
     )
 
 
@@ -120,8 +118,7 @@ def set_default_tensor_type(t) -> None:
     kind = {"FloatTensor": dtypes.float32, "DoubleTensor": dtypes.float64}.get(name.rpartition(".")[2])
     if kind is None:
         raise DTypeError(
-            tr("set_default_tensor_type: expected FloatTensor or DoubleTensor; got {}", name),
-            "set_default_dtype(badak.float32)",
+            tr("set_default_tensor_type: expected FloatTensor or DoubleTensor; got {}", name), "set_default_dtype(badak.float32)"
         )
     dtypes.set_default_dtype(kind)
 

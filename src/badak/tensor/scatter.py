@@ -132,8 +132,7 @@ def put(input, index, source, accumulate: bool = False) -> Tensor:
     """input with the entries at flat positions `index` = source, or += to accumulate."""
     if index.numel() != source.numel():
         raise ShapeError(
-            tr("put(): expected as many values as indices; got {} for {}", source.numel(), index.numel()),
-            "source of index's shape",
+            tr("put(): expected as many values as indices; got {} for {}", source.numel(), index.numel()), "source of index's shape"
         )
     _same_dtype("put", input, source)
     take(input, index)  # complains about wrong indices

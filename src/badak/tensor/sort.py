@@ -439,8 +439,7 @@ def searchsorted(sorted_sequence, input, *, right: bool = False, side=None, out_
         return Tensor._of(np.asarray(np.searchsorted(rows, values, side)).astype(kind))
     if rows.shape[:-1] != values.shape[:-1]:
         raise ShapeError(
-            tr("searchsorted: expected the leading dims to agree; got sequence {} and input {}", rows.shape, values.shape),
-            None,
+            tr("searchsorted: expected the leading dims to agree; got sequence {} and input {}", rows.shape, values.shape), None
         )
     count = math.prod(rows.shape[:-1])
     flat = zip(rows.reshape(count, rows.shape[-1]), values.reshape(count, values.shape[-1]))

@@ -234,12 +234,7 @@ class TypedStorage:
     """The same memory as numbers of a dtype, which older programs ask for: of a storage, of a number of them, or of a list."""
 
     def __init__(
-        self,
-        *data: Any,
-        wrap_storage: UntypedStorage | None = None,
-        dtype: Any = None,
-        device: Any = None,
-        _internal: bool = False,
+        self, *data: Any, wrap_storage: UntypedStorage | None = None, dtype: Any = None, device: Any = None, _internal: bool = False
     ):
         if len(data) > 1 or (wrap_storage is not None and (data or device is not None or dtype is None)):
             raise ArgumentError(

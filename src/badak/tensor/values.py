@@ -45,8 +45,7 @@ class Values(History):
             raise ArgumentTypeError(".numpy() is not supported for tensor subclasses.", "x.numpy() of what it wraps")
         if self.requires_grad and not force and modes.grad:
             raise GraphError(
-                "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.",
-                "tensor.detach().numpy()",
+                "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.", "tensor.detach().numpy()"
             )
         if self._array.dtype.kind == "V":
             raise ArgumentTypeError(
@@ -130,8 +129,7 @@ class Values(History):
         if self._array.size != 1:
             many = tr("no values") if self._array.size == 0 else tr("more than one value")
             raise ShapeError(
-                tr("Boolean value of Tensor with {} is ambiguous", many),
-                "use x.any() or x.all(), or x is None to test for absence",
+                tr("Boolean value of Tensor with {} is ambiguous", many), "use x.any() or x.all(), or x is None to test for absence"
             )
         return bool(self._number())
 

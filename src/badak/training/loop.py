@@ -110,10 +110,7 @@ def update(learner: TrainState) -> Score:
     learner.experiment.model.train()
     score = learner.update()
     if not math.isfinite(score.loss_sum):
-        raise ArgumentError(
-            tr("training: the loss is {} at step {}", score.loss_sum, learner.step + 1),
-            learner.experiment.remedy,
-        )
+        raise ArgumentError(tr("training: the loss is {} at step {}", score.loss_sum, learner.step + 1), learner.experiment.remedy)
     learner.schedule.step()
     learner.step += 1
     learner.score += score

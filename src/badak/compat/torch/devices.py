@@ -55,11 +55,7 @@ accelerator = _absent(
     current_device_index=refusing("accelerator.current_device_index"),
 )
 cpu = Namespace(
-    is_available=lambda: True,
-    device_count=lambda: 1,
-    current_device=lambda: "cpu",
-    synchronize=nothing,
-    set_device=nothing,
+    is_available=lambda: True, device_count=lambda: 1, current_device=lambda: "cpu", synchronize=nothing, set_device=nothing
 )
 
 

@@ -118,8 +118,7 @@ def _check_argnums(argnums: Any, args: tuple) -> None:
     for number in (argnums,) if isinstance(argnums, int) else argnums:
         if not -len(args) <= number < len(args):
             raise IndexOutOfRangeError(
-                tr("grad: expected argnums below {}, the positional arguments; got {}", len(args), number),
-                "argnums counts from 0",
+                tr("grad: expected argnums below {}, the positional arguments; got {}", len(args), number), "argnums counts from 0"
             )
         if not any(isinstance(x, Tensor) for x in tree_flatten(args[number])[0]):
             raise ArgumentError(

@@ -249,10 +249,7 @@ def script(
         return obj
     if isinstance(obj, type):
         if issubclass(obj, Module):
-            raise StateError(
-                tr("jit.script: {} cannot be compiled since it inherits from nn.Module", obj.__name__),
-                "script(M())",
-            )
+            raise StateError(tr("jit.script: {} cannot be compiled since it inherits from nn.Module", obj.__name__), "script(M())")
         return obj
     if not callable(obj):
         raise ArgumentTypeError(tr("jit.script: expected a module or a function; got {}", type(obj).__name__), "script(model)")
@@ -298,10 +295,7 @@ def ignore(drop: Any = False, **kwargs: Any) -> Any:
 def expect_script(where: str, mod: Any) -> None:
     """Complain of a module that is no script."""
     if not isinstance(mod, ScriptModule):
-        raise StateError(
-            tr("{} expects a ScriptModule as input; got {}", where, type(mod).__name__),
-            "torch.jit.script(model)",
-        )
+        raise StateError(tr("{} expects a ScriptModule as input; got {}", where, type(mod).__name__), "torch.jit.script(model)")
 
 
 def freeze(mod: Any, preserved_attrs: list[str] | None = None, optimize_numerics: bool = True) -> Any:

@@ -22,15 +22,7 @@ MOST = 320  # boxes of a page
 class Boxes:
     """Which runs are boxes (`number` of one, None for what is left out), and all of them as the record has them."""
 
-    def __init__(
-        self,
-        trace: Trace,
-        ends: list[Ran],
-        sequences: list[Sequence],
-        streams: list[Stream],
-        layers: Layers,
-        place: int,
-    ):
+    def __init__(self, trace: Trace, ends: list[Ran], sequences: list[Sequence], streams: list[Stream], layers: Layers, place: int):
         """ends: what the run was made for, its answer and its loss; place: the token whose numbers are shown."""
         self._sequences, self._layers, self._place = sequences, layers, place
         needed = {run.number for end in ends for run in end.inside()}

@@ -48,8 +48,7 @@ def look_at(model: Any, batch: Any, **options: Any) -> Look:
         model = model.function
     if not isinstance(model, Module):
         raise ArgumentTypeError(
-            tr("look: model is {}, not a badak.nn.Module", type(model).__name__),
-            "badak.look(model, batch), the model first",
+            tr("look: model is {}, not a badak.nn.Module", type(model).__name__), "badak.look(model, batch), the model first"
         )
     asked = Asked(**options)
     if asked.kind is not None and asked.kind not in KINDS:

@@ -300,8 +300,7 @@ def _say_gaps(seen: Seen, boxes: Boxes) -> None:
         seen.remark("no_gradients", tr("no backward was made: {}", why))
     if seen.decoder is None and any(sequence.ids is not None for sequence in seen.sequences):
         seen.remark(
-            "no_vocabulary",
-            tr("tokens are shown as numbers: badak.look(model, batch, tokenizer=...) gives them their text"),
+            "no_vocabulary", tr("tokens are shown as numbers: badak.look(model, batch, tokenizer=...) gives them their text")
         )
     if boxes.left_out:
         kept, count = len(boxes.runs), len(boxes.runs) + boxes.left_out

@@ -37,10 +37,7 @@ def sequences_of(model: Any, batch: Batch, trace: Trace, attended: list[Attended
     sides = [(each.q.reads, each.k.reads) for each in mixers(trace)]
     outputs = [x._array for x in tensors_in(trace.result) if x.dim()]
     kind = kind_of(
-        model,
-        batch,
-        Shown(trace.attentions, trace.lookups, sides, labels_in(trace), outputs, *triangles_in(trace)),
-        said,
+        model, batch, Shown(trace.attentions, trace.lookups, sides, labels_in(trace), outputs, *triangles_in(trace)), said
     )
     if kind.kind == UNKNOWN:  # what is seen is that all see all
         kind = kind._replace(kind="bidirectional")

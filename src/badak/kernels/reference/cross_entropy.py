@@ -86,13 +86,7 @@ def cross_entropy_soft(logits: Array, target: Array, weight: Array | None = None
 
 @quiet
 def cross_entropy_soft_backward(
-    dloss: Array,
-    logits: Array,
-    target: Array,
-    lse: Array,
-    weight: Array | None,
-    smoothing: float,
-    needs: tuple[bool, ...],
+    dloss: Array, logits: Array, target: Array, lse: Array, weight: Array | None, smoothing: float, needs: tuple[bool, ...]
 ) -> tuple[Array | None, ...]:
     """dlogits, dtarget.    With c as above, which is linear in the target:
 

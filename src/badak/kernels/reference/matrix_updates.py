@@ -37,16 +37,7 @@ def _root_mean_square(x: Array) -> float:
 
 @quiet
 def muon(
-    p: Array,
-    g: Array,
-    m: Array,
-    momentum: float,
-    nesterov: bool,
-    keep: float,
-    rate: float,
-    powers: tuple,
-    steps: int,
-    eps: float,
+    p: Array, g: Array, m: Array, momentum: float, nesterov: bool, keep: float, rate: float, powers: tuple, steps: int, eps: float
 ) -> None:
     """One step of Muon on a matrix p (R, C) with its running mean m. keep: what decay leaves of p."""
     m += (1 - momentum) * (g - m)

@@ -221,8 +221,7 @@ def _check_dim(query: Tensor, embed_dim: int, num_heads: int) -> None:
         )
     if query.shape[-1] != embed_dim:
         raise _DimError(
-            tr("was expecting embedding dimension of {}, but got {}", embed_dim, query.shape[-1]),
-            f"embed_dim={query.shape[-1]}",
+            tr("was expecting embedding dimension of {}, but got {}", embed_dim, query.shape[-1]), f"embed_dim={query.shape[-1]}"
         )
     if embed_dim % num_heads:
         raise _DimError(tr("embed_dim {} not divisible by num_heads {}", embed_dim, num_heads), "num_heads that divides it")

@@ -98,8 +98,7 @@ def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=
     _need_classes(x)
     if target.dim() > 1 or target.numel() != math.prod(x.shape[:-1]):
         raise ShapeError(
-            tr("multi_margin_loss: expected x (N, V) and target (N,); got {} and {}", tuple(x.shape), tuple(target.shape)),
-            None,
+            tr("multi_margin_loss: expected x (N, V) and target (N,); got {} and {}", tuple(x.shape), tuple(target.shape)), None
         )
     _need_reduction(reduction, "multi_margin_loss")
     if weight is not None and weight.dim() != 1:

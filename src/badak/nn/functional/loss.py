@@ -22,14 +22,7 @@ __all__ = [
 
 
 def cross_entropy(
-    input,
-    target,
-    weight=None,
-    size_average=None,
-    ignore_index=-100,
-    reduce=None,
-    reduction="mean",
-    label_smoothing=0.0,
+    input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean", label_smoothing=0.0
 ) -> Tensor:
     """-log softmax(logits)[target], in nats.
 
@@ -71,14 +64,7 @@ def cross_entropy(
         loss = apply(CrossEntropySoft, rows, goal, weight, smoothing=label_smoothing, reduction=reduction)
         return loss.reshape(shape) if reduction == "none" else loss
     return _of_classes(
-        "cross_entropy",
-        CrossEntropy,
-        logits,
-        target,
-        weight,
-        reduction,
-        ignore_index=ignore_index,
-        smoothing=label_smoothing,
+        "cross_entropy", CrossEntropy, logits, target, weight, reduction, ignore_index=ignore_index, smoothing=label_smoothing
     )
 
 

@@ -16,11 +16,7 @@ from badak.tensor import Tensor
 
 
 def _kept_norm(
-    parameters: Any,
-    max_norm: Any,
-    norm_type: Any = 2.0,
-    error_if_nonfinite: bool = False,
-    foreach: bool | None = None,
+    parameters: Any, max_norm: Any, norm_type: Any = 2.0, error_if_nonfinite: bool = False, foreach: bool | None = None
 ) -> tuple[Callable[[], bool], list[Tensor]] | None:
     """How a recorded `clip_grad_norm_` goes on by its kernel calls; see `events.state`. They have the limit as a number."""
     fixed = type(max_norm) in (int, float) and type(norm_type) in (int, float) and not error_if_nonfinite
@@ -101,10 +97,7 @@ def clip_grad_norm_(
 
 
 def get_total_norm(
-    tensors: Tensor | Iterable[Tensor],
-    norm_type: float = 2.0,
-    error_if_nonfinite: bool = False,
-    foreach: bool | None = None,
+    tensors: Tensor | Iterable[Tensor], norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach: bool | None = None
 ) -> Tensor:
     """The p-norm of all elements of all tensors, as a 0-d tensor: (sum |x|^p)^(1/p). See `clip_grad_norm_`."""
     p = _number(norm_type, tr("get_total_norm: norm_type"))

@@ -58,8 +58,7 @@ def fuse_linear_bn_eval(linear, bn):
     _in_evaluation(linear, bn)
     if linear.out_features != bn.num_features and bn.num_features != 1:
         raise ArgumentError(
-            "To fuse, linear.out_features == bn.num_features or bn.num_features == 1",
-            "the BatchNorm1d that follows this layer",
+            "To fuse, linear.out_features == bn.num_features or bn.num_features == 1", "the BatchNorm1d that follows this layer"
         )
     made = copy.deepcopy(linear)
     made.weight, made.bias = fuse_linear_bn_weights(

@@ -62,8 +62,7 @@ def pack_padded_sequence(input: Tensor, lengths, batch_first: bool = False, enfo
         lengths = lengths[order]
     if (np.diff(lengths) > 0).any():
         raise ArgumentError(
-            "`lengths` array must be sorted in decreasing order when `enforce_sorted` is True",
-            "enforce_sorted=False",
+            "`lengths` array must be sorted in decreasing order when `enforce_sorted` is True", "enforce_sorted=False"
         )
     sizes = (lengths[:, None] > np.arange(lengths[0])).sum(axis=0)
     columns = np.arange(B) if order is None else order

@@ -43,11 +43,7 @@ class ParametrizationList(ModuleList):
             found = [original]
         for name, part in zip(self._names(), found):
             if not isinstance(part, Tensor):
-                raise _wrong(
-                    "right_inverse",
-                    tr("must return a Sequence of Tensors; there is one of the sequence with type"),
-                    part,
-                )
+                raise _wrong("right_inverse", tr("must return a Sequence of Tensors; there is one of the sequence with type"), part)
             if isinstance(original, Parameter) and not isinstance(part, Parameter):
                 part = Parameter(part.detach(), original.requires_grad)
             _register(self, name, part)

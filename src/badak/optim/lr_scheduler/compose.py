@@ -29,8 +29,7 @@ class _OfSchedules(LRScheduler):
                 )
             if isinstance(scheduler, ReduceLROnPlateau):
                 raise ArgumentError(
-                    tr("{} does not support ReduceLROnPlateau (index {}): its step() needs a metric", name, at),
-                    "step it by itself",
+                    tr("{} does not support ReduceLROnPlateau (index {}): its step() needs a metric", name, at), "step it by itself"
                 )
             if optimizer is not None and scheduler.optimizer is not optimizer:
                 raise ArgumentError(

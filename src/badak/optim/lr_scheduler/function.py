@@ -15,17 +15,13 @@ class _OfFunctions(LRScheduler):
     """Keeps one function for each group; functions are not saved, callable objects save their attributes."""
 
     def __init__(
-        self,
-        optimizer: Optimizer,
-        lr_lambda: Callable[[int], float] | list[Callable[[int], float]],
-        last_epoch: int = -1,
+        self, optimizer: Optimizer, lr_lambda: Callable[[int], float] | list[Callable[[int], float]], last_epoch: int = -1
     ):
         self.lr_lambdas = for_each_group(self, optimizer, "lr_lambda", lr_lambda)
         for function in self.lr_lambdas:
             if not callable(function):
                 raise ArgumentTypeError(
-                    tr("lr_lambda should be a function, but got {}", type(function).__name__),
-                    "lr_lambda=lambda step: 0.95 ** step",
+                    tr("lr_lambda should be a function, but got {}", type(function).__name__), "lr_lambda=lambda step: 0.95 ** step"
                 )
         super().__init__(optimizer, last_epoch)
 

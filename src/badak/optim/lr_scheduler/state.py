@@ -56,8 +56,7 @@ def checked(schedule: Any, loaded: Any, needed: tuple[str, ...] = ("last_epoch",
 def refuse(schedule: Any, cause: str) -> NoReturn:
     """Raise the error of a state that does not fit."""
     raise OptimizerStateError(
-        tr("{}.load_state_dict: {}", type(schedule).__name__, cause),
-        "pass what the same kind of schedule gave as state_dict()",
+        tr("{}.load_state_dict: {}", type(schedule).__name__, cause), "pass what the same kind of schedule gave as state_dict()"
     )
 
 

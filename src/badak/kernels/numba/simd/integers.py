@@ -57,9 +57,7 @@ def quantize_row(builder, x, size, out, apart, scale):
         return wide.call("smax.v16i32", wide.ints, builder.and_(builder.bitcast(loaded, wide.ints), bits), top)
 
     (top,) = Loops(builder).repeat(
-        whole,
-        [wide.constant(wide.ints, 0)],
-        lambda i, top: [larger(wide.load(at(i), wide.floats), top[0])],
+        whole, [wide.constant(wide.ints, 0)], lambda i, top: [larger(wide.load(at(i), wide.floats), top[0])]
     )
     top = larger(wide.load(at(whole), wide.floats, rest), top)
     inverse, made = _factors(builder, wide, wide.call("vector.reduce.smax.v16i32", I32, top))
