@@ -6,19 +6,16 @@ The formulas stand in the functions' docstrings.
 from badak.core.errors import ArgumentError, tr
 from badak.nn import functional as F
 from badak.nn.attention import MultiheadAttention as MultiheadAttention
-from badak.nn.module import Module
+from badak.nn.module import Module, Shown
 from badak.nn.parameter import Parameter
 from badak.tensor import Tensor, full
 
 
-class _Elementwise(Module):
-    """An activation whose settings are its constructor's arguments; `_shown` are those that are printed."""
-
-    _shown: tuple[str, ...] = ()
+class _Elementwise(Shown):
+    """An activation whose settings are its constructor's arguments."""
 
     def extra_repr(self) -> str:
-        shown = [f"{name}={getattr(self, name)}" for name in self._shown]
-        return ", ".join(shown + ["inplace=True"] * bool(getattr(self, "inplace", False)))
+        return ", ".join(filter(None, (super().extra_repr(), "inplace=True" if getattr(self, "inplace", False) else "")))
 
 
 class _Inplace(_Elementwise):

@@ -2,19 +2,18 @@
 
 from badak.core.errors import ArgumentError, tr
 from badak.nn import functional as F
-from badak.nn.module import Module
+from badak.nn.module import Shown
 from badak.tensor import Tensor
 
 
-class _DropoutNd(Module):
+class _DropoutNd(Shown):
+    _shown = ("p", "inplace")
+
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()
         if not 0 <= p <= 1:
             raise ArgumentError(tr("dropout probability has to be between 0 and 1, but got {}", p))
         self.p, self.inplace = p, inplace
-
-    def extra_repr(self) -> str:
-        return f"p={self.p}, inplace={self.inplace}"
 
 
 class Dropout(_DropoutNd):

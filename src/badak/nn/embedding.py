@@ -13,7 +13,18 @@ class _TableError(ShapeError, AssertionError):
     """A table of the wrong shape (PyTorch asserts it)."""
 
 
-class Embedding(Module):
+class _Table(Module):
+    padding_idx: int | None
+
+    def reset_parameters(self) -> None:
+        """Draw the table again."""
+        init.normal_(self.weight)
+        if self.padding_idx is not None:
+            with no_grad():
+                self.weight[self.padding_idx].fill_(0)
+
+
+class Embedding(_Table):
     """y = W[ids].
 
     ids (...) of integers in 0 .. num_embeddings - 1 -> y (..., embedding_dim). W starts normal(0, 1).
@@ -82,13 +93,6 @@ class Embedding(Module):
         rows, width = embeddings.shape
         return cls(rows, width, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse, embeddings, freeze)
 
-    def reset_parameters(self) -> None:
-        """Draw the table again."""
-        init.normal_(self.weight)
-        if self.padding_idx is not None:
-            with no_grad():
-                self.weight[self.padding_idx].fill_(0)
-
     def forward(self, input):
         return F.embedding(
             input, self.weight, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq, self.sparse
@@ -100,7 +104,7 @@ class Embedding(Module):
         return ", ".join([str(self.num_embeddings), str(self.embedding_dim), *changed])
 
 
-class EmbeddingBag(Module):
+class EmbeddingBag(_Table):
     """The sum, mean or max of the rows of each bag of ids: see nn.functional.embedding_bag."""
 
     def __init__(
@@ -129,8 +133,6 @@ class EmbeddingBag(Module):
         self.weight = Parameter(table)
         if _weight is None:
             self.reset_parameters()
-
-    reset_parameters = Embedding.reset_parameters  # type: ignore[misc]
 
     def forward(self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None) -> Tensor:
         return F.embedding_bag(

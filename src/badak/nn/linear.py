@@ -7,7 +7,7 @@ from badak.core.public_api import overriding
 from badak.nn import functional as F
 from badak.nn import init
 from badak.nn.errors import kind
-from badak.nn.module import Module
+from badak.nn.module import Module, Shown
 from badak.nn.parameter import Parameter
 from badak.ops import linear as ops
 from badak.tensor import apply, empty
@@ -111,7 +111,7 @@ class Bilinear(Module):
         )
 
 
-class Flatten(Module):
+class Flatten(Shown):
     """The axes start_dim to end_dim as one.
 
     Args:
@@ -125,6 +125,8 @@ class Flatten(Module):
         (2, 12)
     """
 
+    _shown = ("start_dim", "end_dim")
+
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
         super().__init__()
         self.start_dim, self.end_dim = start_dim, end_dim
@@ -132,12 +134,11 @@ class Flatten(Module):
     def forward(self, input):
         return input.flatten(self.start_dim, self.end_dim)
 
-    def extra_repr(self) -> str:
-        return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
 
-
-class Unflatten(Module):
+class Unflatten(Shown):
     """The axis dim as several, of the sizes `unflattened_size` (one of which may be -1)."""
+
+    _shown = ("dim", "unflattened_size")
 
     def __init__(self, dim: int, unflattened_size: tuple[int, ...]) -> None:
         super().__init__()
@@ -149,9 +150,6 @@ class Unflatten(Module):
 
     def forward(self, input):
         return input.unflatten(self.dim, self.unflattened_size)
-
-    def extra_repr(self) -> str:
-        return f"dim={self.dim}, unflattened_size={self.unflattened_size}"
 
 
 def _reset_bias(bias: Parameter | None, fan_in: int) -> None:

@@ -348,6 +348,15 @@ class Module(Moving, State, Hooks):
         return html_of(self)
 
 
+class Shown(Module):
+    """A module that is printed with some of its attributes."""
+
+    _shown: tuple[str, ...] = ()
+
+    def extra_repr(self) -> str:
+        return ", ".join(f"{name}={getattr(self, name)}" for name in self._shown)
+
+
 def indent(text: str) -> str:
     """All lines but the first moved in by two."""
     return text.replace("\n", "\n  ")

@@ -3,11 +3,13 @@
 from badak.core.errors import ArgumentError, tr
 from badak.nn import functional as F
 from badak.nn.functional.sizes import sizes
-from badak.nn.module import Module
+from badak.nn.module import Module, Shown
 from badak.tensor import Tensor
 
 
-class _MaxPoolNd(Module):
+class _MaxPoolNd(Shown):
+    _shown = ("kernel_size", "stride", "padding", "dilation", "ceil_mode")
+
     def __init__(
         self, kernel_size, stride=None, padding=0, dilation=1, return_indices: bool = False, ceil_mode: bool = False
     ) -> None:
@@ -17,12 +19,6 @@ class _MaxPoolNd(Module):
 
     def _arguments(self) -> tuple:
         return self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode, self.return_indices
-
-    def extra_repr(self) -> str:
-        return (
-            f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}, dilation={self.dilation}, "
-            f"ceil_mode={self.ceil_mode}"
-        )
 
 
 class MaxPool1d(_MaxPoolNd):
@@ -61,9 +57,8 @@ class MaxPool3d(_MaxPoolNd):
         return F.max_pool3d(input, *self._arguments())
 
 
-class _AvgPoolNd(Module):
-    def extra_repr(self) -> str:
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+class _AvgPoolNd(Shown):
+    _shown = ("kernel_size", "stride", "padding")
 
 
 class AvgPool1d(_AvgPoolNd):
@@ -133,13 +128,12 @@ class AvgPool3d(_AvgPool):
         return F.avg_pool3d(input, *self._arguments())
 
 
-class _AdaptiveAvgPoolNd(Module):
+class _AdaptiveAvgPoolNd(Shown):
+    _shown = ("output_size",)
+
     def __init__(self, output_size) -> None:
         super().__init__()
         self.output_size = output_size
-
-    def extra_repr(self) -> str:
-        return f"output_size={self.output_size}"
 
 
 class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
@@ -163,13 +157,12 @@ class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
         return F.adaptive_avg_pool3d(input, self.output_size)
 
 
-class _AdaptiveMaxPoolNd(Module):
+class _AdaptiveMaxPoolNd(Shown):
+    _shown = ("output_size",)
+
     def __init__(self, output_size, return_indices: bool = False) -> None:
         super().__init__()
         self.output_size, self.return_indices = output_size, return_indices
-
-    def extra_repr(self) -> str:
-        return f"output_size={self.output_size}"
 
 
 class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
@@ -193,16 +186,15 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
         return F.adaptive_max_pool3d(input, self.output_size, self.return_indices)
 
 
-class _LPPoolNd(Module):
+class _LPPoolNd(Shown):
+    _shown = ("norm_type", "kernel_size", "stride", "ceil_mode")
+
     def __init__(self, norm_type: float, kernel_size, stride=None, ceil_mode: bool = False) -> None:
         super().__init__()
         self.norm_type, self.kernel_size, self.stride, self.ceil_mode = norm_type, kernel_size, stride, ceil_mode
 
     def _arguments(self) -> tuple:
         return float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode
-
-    def extra_repr(self) -> str:
-        return f"norm_type={self.norm_type}, kernel_size={self.kernel_size}, stride={self.stride}, ceil_mode={self.ceil_mode}"
 
 
 class LPPool1d(_LPPoolNd):
@@ -226,7 +218,9 @@ class LPPool3d(_LPPoolNd):
         return F.lp_pool3d(input, *self._arguments())
 
 
-class _MaxUnpoolNd(Module):
+class _MaxUnpoolNd(Shown):
+    _shown = ("kernel_size", "stride", "padding")
+
     axes = 0
 
     def __init__(self, kernel_size, stride=None, padding=0) -> None:
@@ -234,8 +228,6 @@ class _MaxUnpoolNd(Module):
         self.kernel_size = sizes(kernel_size, self.axes, type(self).__name__, "kernel_size")
         self.stride = sizes(kernel_size if stride is None else stride, self.axes, type(self).__name__, "stride")
         self.padding = sizes(padding, self.axes, type(self).__name__, "padding")
-
-    extra_repr = AvgPool1d.extra_repr
 
 
 class MaxUnpool1d(_MaxUnpoolNd):

@@ -1,12 +1,14 @@
 """Layers that rearrange images: patches, sizes, channels traded for pixels."""
 
 from badak.nn import functional as F
-from badak.nn.module import Module
+from badak.nn.module import Module, Shown
 from badak.tensor import Tensor
 
 
-class Unfold(Module):
+class Unfold(Shown):
     """The windows of x (N, C, H, W) as columns (N, C prod(kernel), L)."""
+
+    _shown = ("kernel_size", "dilation", "padding", "stride")
 
     def __init__(self, kernel_size, dilation=1, padding=0, stride=1) -> None:
         super().__init__()
@@ -15,12 +17,11 @@ class Unfold(Module):
     def forward(self, input: Tensor) -> Tensor:
         return F.unfold(input, self.kernel_size, self.dilation, self.padding, self.stride)
 
-    def extra_repr(self) -> str:
-        return f"kernel_size={self.kernel_size}, dilation={self.dilation}, padding={self.padding}, stride={self.stride}"
 
-
-class Fold(Module):
+class Fold(Shown):
     """Columns (N, C prod(kernel), L) added up into an image (N, C, *output_size): the adjoint of Unfold."""
+
+    _shown = ("output_size", "kernel_size", "dilation", "padding", "stride")
 
     def __init__(self, output_size, kernel_size, dilation=1, padding=0, stride=1) -> None:
         super().__init__()
@@ -30,15 +31,11 @@ class Fold(Module):
     def forward(self, input: Tensor) -> Tensor:
         return F.fold(input, self.output_size, self.kernel_size, self.dilation, self.padding, self.stride)
 
-    def extra_repr(self) -> str:
-        return (
-            f"output_size={self.output_size}, kernel_size={self.kernel_size}, dilation={self.dilation}, "
-            f"padding={self.padding}, stride={self.stride}"
-        )
 
-
-class PixelShuffle(Module):
+class PixelShuffle(Shown):
     """x (N, C r^2, H, W) as (N, C, H r, W r). Source: Shi et al. 2016, "Real-time single image super-resolution"."""
+
+    _shown = ("upscale_factor",)
 
     def __init__(self, upscale_factor: int) -> None:
         super().__init__()
@@ -47,12 +44,11 @@ class PixelShuffle(Module):
     def forward(self, input: Tensor) -> Tensor:
         return F.pixel_shuffle(input, self.upscale_factor)
 
-    def extra_repr(self) -> str:
-        return f"upscale_factor={self.upscale_factor}"
 
-
-class PixelUnshuffle(Module):
+class PixelUnshuffle(Shown):
     """x (N, C, H r, W r) as (N, C r^2, H, W)."""
+
+    _shown = ("downscale_factor",)
 
     def __init__(self, downscale_factor: int) -> None:
         super().__init__()
@@ -60,9 +56,6 @@ class PixelUnshuffle(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         return F.pixel_unshuffle(input, self.downscale_factor)
-
-    def extra_repr(self) -> str:
-        return f"downscale_factor={self.downscale_factor}"
 
 
 class Upsample(Module):
@@ -104,8 +97,10 @@ class UpsamplingBilinear2d(Upsample):
         super().__init__(size, scale_factor, mode="bilinear", align_corners=True)
 
 
-class ChannelShuffle(Module):
+class ChannelShuffle(Shown):
     """x (N, C, ...) with its channels taken from each of `groups` in turn. Source: Zhang et al. 2018, "ShuffleNet"."""
+
+    _shown = ("groups",)
 
     def __init__(self, groups: int) -> None:
         super().__init__()
@@ -113,6 +108,3 @@ class ChannelShuffle(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         return F.channel_shuffle(input, self.groups)
-
-    def extra_repr(self) -> str:
-        return f"groups={self.groups}"
