@@ -242,10 +242,7 @@ class Source(Twister):
         dtype, n = np.dtype(dtype), _size(shape)
         if dtype.kind == "b":
             return (self.draw("random_words", n) & np.uint32(1)).astype(bool).reshape(shape)
-        if dtype.kind in "iu":
-            span = int(np.iinfo(dtype).max) + 1
-        else:
-            span = (1 << _digits(dtype)) + 1
+        span = int(np.iinfo(dtype).max) + 1 if dtype.kind in "iu" else (1 << _digits(dtype)) + 1
         if span < 1 << 28 and dtype.itemsize < 8:
             return self.integers(0, span, shape, dtype)
         words = self.draw("random_words", n, np.uint64 if dtype.itemsize == 8 else np.uint32)

@@ -91,10 +91,7 @@ def _of_run(folder: Path, what: str | None, target: str | None, label: str | Non
             tr("{} is a run of a program of its own", folder), "badak look PROGRAM, or badak.look(model, batch) in it"
         )
     _expect_asked(experiment, target, label)
-    if what is None:
-        sight = _next(folder)
-    else:
-        sight = _READERS[experiment](open_model(folder, experiment), what, target, label)
+    sight = _next(folder) if what is None else _READERS[experiment](open_model(folder, experiment), what, target, label)
     sight.kind = KINDS[experiment]
     return sight
 

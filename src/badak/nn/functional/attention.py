@@ -189,10 +189,7 @@ def multi_head_attention_forward(
         query, key, value = (x.unsqueeze(1) for x in (query, key, value))
         if isinstance(key_padding_mask, Tensor):
             key_padding_mask = key_padding_mask.unsqueeze(0)
-    if use_separate_proj_weight:
-        projections = q_proj_weight, k_proj_weight, v_proj_weight
-    else:
-        projections = in_proj_weight.chunk(3)
+    projections = (q_proj_weight, k_proj_weight, v_proj_weight) if use_separate_proj_weight else in_proj_weight.chunk(3)
     biases = (None,) * 3 if in_proj_bias is None else in_proj_bias.chunk(3)
     q, k, v = (linear(x, w, b) for x, w, b in zip((query, key, value), projections, biases))
     q, k, v = cut_heads(q, num_heads, False), _static(static_k, k, num_heads), _static(static_v, v, num_heads)

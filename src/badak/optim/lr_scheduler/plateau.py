@@ -129,10 +129,7 @@ class ReduceLROnPlateau(LRScheduler):
 
     def _is_better(self, a: float, best: float) -> bool:
         sign = 1.0 if self.mode == "max" else -1.0
-        if self.threshold_mode == "rel":
-            bar = best * (1.0 + sign * self.threshold)
-        else:
-            bar = best + sign * self.threshold
+        bar = best * (1.0 + sign * self.threshold) if self.threshold_mode == "rel" else best + sign * self.threshold
         return a > bar if self.mode == "max" else a < bar
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:

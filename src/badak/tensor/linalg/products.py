@@ -48,10 +48,7 @@ def matmul(input, other, *, out=None) -> Tensor:
         raise not_a_tensor("matmul", input) from None
     if not isinstance(other, Tensor):
         raise not_a_tensor("matmul", other)
-    if kind in "fV":
-        y = apply(MatMul, input, other)
-    else:
-        y = _by_numpy(input, other)
+    y = apply(MatMul, input, other) if kind in "fV" else _by_numpy(input, other)
     return into(out, y)
 
 

@@ -58,10 +58,7 @@ def older_vander(x, N=None, increasing=False) -> Tensor:  # noqa: N803
     if x.dim() != 1:
         raise ShapeError(tr("torch.vander: x must be a one-dimensional tensor; got {}", tuple(x.shape)), "linalg.vander")
     n = x.shape[0] if N is None else N
-    if n < 2:
-        y = x.new_ones((x.shape[0], n))
-    else:
-        y = vander(x, N=n)
+    y = x.new_ones((x.shape[0], n)) if n < 2 else vander(x, N=n)
     return y if increasing else y.flip(1)
 
 
